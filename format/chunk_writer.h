@@ -1,0 +1,70 @@
+// Encodes one chunk: interns names, gathers rows, and emits self-delimiting blocks of one zstd frame.
+//
+// Units:    as model.h.
+// Context:  drain (it allocates).
+// Threads:  one.
+// Failure:  Flush and Finish return an Error when zstd refuses; the chunk is then unusable, start another.
+// Format:   docs/format.md#chunks
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "format/model.h"
+#include "format/result.h"
+
+namespace heaprec::format {
+
+using ByteBuffer = std::vector<std::byte>;
+
+// The first bytes of every recording.
+ByteBuffer EncodeFileHeader(const FileHeader& header);
+
+// A stack's frames as the writer takes them: leaf first.
+struct StackFrame {
+  Index method = kNone;
+  int32_t bci = -1;
+  int32_t line = -1;
+};
+
+class ChunkWriter {
+ public:
+  // `sequence` counts the chunks of a recording from 0. The recording id ties blocks to their file.
+  ChunkWriter(const RecordingId& recording, uint32_t sequence, int zstd_level = 3);
+  ~ChunkWriter();
+  ChunkWriter(const ChunkWriter&) = delete;
+  ChunkWriter& operator=(const ChunkWriter&) = delete;
+
+  // Each returns the index of the entry, new or known; the definition goes into the next block.
+  Index InternClass(std::string_view name);
+  Index InternMethod(const Method& method);
+  Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
+  Index InternThread(const Thread& thread);
+
+  // Rows of the next block. Indices must come from this chunk. Samples in any order of time.
+  void Add(const Sample& sample);
+  void Add(const Window& window);
+  void Add(const Interval& interval);
+
+  bool has_pending() const;
+  // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.
+  uint64_t raw_bytes() const;
+
+  // Everything pending as one block, decodable once all its bytes are in the file.
+  // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to here.
+  Result<ByteBuffer> Flush(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns);
+
+  // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.
+  Result<ByteBuffer> Finish(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
+                            const Ending* ending);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heaprec::format

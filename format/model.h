@@ -1,0 +1,134 @@
+// What a recording holds, as values: the reader yields these, the writer takes them.
+//
+// Units:    time in ns since the start of the recording unless the name says otherwise; sizes in bytes.
+// Names:    as HotSpot's symbols have them ("java/lang/String", "[B"); java_names.h turns them into Java's spelling.
+// Format:   docs/format.md has a section of the same name for each struct.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heaprec::format {
+
+using RecordingId = std::array<uint8_t, 16>;
+
+// An index into the dictionaries of the chunk in which it was read. 0 is the first entry; kNone means "not known".
+using Index = uint32_t;
+inline constexpr Index kNone = 0xffffffff;
+
+enum class Kind : uint8_t { kTlab = 0, kOutside = 1 };
+inline constexpr int kKinds = 2;
+
+// Written once at the start of the file; never the application's arguments or environment.
+struct FileHeader {
+  RecordingId recording_id{};
+  uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
+  uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC
+  uint64_t interval_ns = 0;         // length of a throttle interval
+  uint32_t interval_cap = 0;        // most samples an interval may hold
+  double rate_per_second = 0;       // as asked for
+  uint32_t pid = 0;
+  std::string boot_id, container_id;
+  std::string jvm_name, jvm_version, gc_name;
+  std::string agent_version, agent_options;
+  std::string source, source_reason;  // "hooks" | "jvmti" | "tlab", and why it was chosen
+  std::string ring_path;              // empty: no shared ring
+};
+
+struct Method {
+  std::string class_name, name, descriptor;
+  bool operator==(const Method&) const = default;
+};
+
+struct Frame {
+  Index method = kNone;
+  int32_t bci = -1;   // -1: native
+  int32_t line = -1;  // -1: unknown
+  bool operator==(const Frame&) const = default;
+};
+
+// A node of the tree of stacks: the frame, called from `parent` (kNone: the root). A stack is its leaf's index.
+struct StackNode {
+  Index parent = kNone;
+  Index frame = kNone;
+  bool truncated = false;  // frames nearer to the root than this node were cut off (set on a root node only)
+  bool operator==(const StackNode&) const = default;
+};
+
+struct Thread {
+  uint64_t java_tid = 0;
+  uint32_t os_tid = 0;
+  bool is_virtual = false;
+  std::string name;
+  bool operator==(const Thread&) const = default;
+};
+
+// A span of constant probability per byte. docs/sampler.md#windows
+struct Window {
+  uint32_t id = 0;
+  uint64_t start_ns = 0;
+  double lambda = 0;  // sample points per byte (source tlab: probability per event)
+  bool operator==(const Window&) const = default;
+};
+
+// What one throttle interval took in and gave out. docs/sampler.md#second-stage
+struct Interval {
+  uint64_t index = 0;       // [index, index+1) * interval_ns
+  uint64_t candidates = 0;  // slow-path allocations counted
+  uint64_t bytes = 0;       // bytes allocated, as counted by the byte clocks
+  uint64_t held = 0;        // points that stage 1 put into the ring
+  uint64_t kept = 0;        // of these, written as samples
+  double tau = 0;           // weights below this were raised to it (0: all were kept)
+  bool operator==(const Interval&) const = default;
+};
+
+struct Sample {
+  uint64_t id = 0;  // unique in the recording
+  uint64_t time_ns = 0;
+  Kind kind = Kind::kTlab;
+  Index thread = kNone, class_id = kNone, stack = kNone;
+  uint64_t size = 0;       // of the object
+  uint64_t tlab_size = 0;  // of the thread's TLAB; 0 outside
+  uint32_t window = 0;     // id of the window whose lambda gave the first-stage probability
+  double weight_bytes = 0;  // bytes this sample stands for: unbiased
+  // Inclusion probability of the object through both stages.
+  double probability() const { return weight_bytes > 0 ? static_cast<double>(size) / weight_bytes : 0; }
+  double weight_objects() const { return size > 0 ? weight_bytes / static_cast<double>(size) : 0; }
+};
+
+// Reasons for which a point that fell was not recorded; a counter and a weight for each stand in every block (Books).
+enum class Loss : uint8_t {
+  kMissed = 0,       // the JVM dropped the event in which the point lay (found afterwards by the byte clock)
+  kRingFull = 1,     // no room in any lane
+  kLanesBusy = 2,    // every lane was leased
+  kNoClock = 3,      // more live threads than byte clocks
+  kNoStack = 4,      // the JVM gave no stack (still recorded when the rest is known: stack kNone)
+  kWriteFailed = 5,  // the file could not be written (disk full, I/O error)
+  kOversized = 6,    // an event too big for a lane
+};
+inline constexpr int kLosses = 7;
+const char* LossName(Loss loss);  // "missed", "ring_full", ... as in summary and docs/format.md
+
+// Cumulative since the start; every block carries them, so a gap is quantified.
+// points = committed + thinned + sum(lost); committed = written + second_stage once all intervals are closed.
+struct Books {
+  uint64_t candidates = 0, candidate_bytes = 0;  // slow-path allocations seen; bytes counted by the byte clocks
+  uint64_t points = 0;                           // sample points that fell
+  uint64_t thinned = 0;                          // points dropped at the hit because lambda had fallen since they were armed
+  uint64_t committed = 0;                        // samples published in the ring
+  uint64_t written = 0;                          // samples written to the file
+  uint64_t second_stage = 0;                     // committed samples whose weight others took over (VarOpt)
+  std::array<uint64_t, kLosses> lost{};
+  std::array<double, kLosses> lost_bytes{};  // weight of the lost points
+  bool operator==(const Books&) const = default;
+};
+
+// Why and when the recording ended; absent in a recording that was cut off.
+struct Ending {
+  uint64_t time_ns = 0;
+  std::string reason;  // "jvm exit", "duration", "samples", "stop", ...
+};
+
+}  // namespace heaprec::format

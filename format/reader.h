@@ -1,0 +1,75 @@
+// Reads a recording block by block in bounded memory, and survives truncation and damage.
+//
+// Units:    as model.h.
+// Threads:  one.
+// Failure:  Open fails only when the file header is unreadable. Damage later is a value: skipped() grows and Next
+//           resumes at the next whole block or chunk that can be decoded.
+// Format:   docs/format.md
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/model.h"
+#include "format/result.h"
+
+namespace heaprec::format {
+
+// Where bytes come from; a running recording grows under the reader.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Reads up to `size` bytes at `offset`; fewer only at the end. Error: the message names the source.
+  virtual Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) = 0;
+  virtual const std::string& name() const = 0;
+};
+
+// The dictionaries of the chunk being read; they grow from block to block and restart with each chunk.
+struct Dictionaries {
+  std::vector<std::string> classes;
+  std::vector<Method> methods;
+  std::vector<Frame> frames;
+  std::vector<StackNode> stacks;
+  std::vector<Thread> threads;
+};
+
+struct Block {
+  uint32_t chunk = 0;     // sequence number of its chunk
+  uint64_t offset = 0;    // of the block header in the file
+  uint64_t end_ns = 0;    // when it was flushed
+  Books books;            // cumulative
+  std::vector<uint64_t> lane_positions;
+  std::vector<Window> windows;
+  std::vector<Interval> intervals;
+  std::vector<Sample> samples;  // ascending in time; weight_bytes is final
+  std::optional<Ending> ending;
+  const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
+};
+
+// Bytes that could not be decoded.
+struct SkippedRange {
+  uint64_t begin = 0, end = 0;
+  std::string why;       // "block payload hash differs", "truncated block", ...
+  bool at_end = false;   // nothing decodable follows: a torn or unfinished tail, the normal end of a killed recording
+};
+
+class Reader {
+ public:
+  // `source` must outlive the reader.
+  static Result<std::unique_ptr<Reader>> Open(ByteSource* source);
+  virtual ~Reader() = default;
+
+  virtual const FileHeader& header() const = 0;
+
+  // The next whole block; nullopt at the end of what is there. May be called again later: a running recording grows.
+  virtual std::optional<Block> Next() = 0;
+
+  virtual const std::vector<SkippedRange>& skipped() const = 0;
+  // Bytes of the file read so far (offset of the next block).
+  virtual uint64_t position() const = 0;
+};
+
+}  // namespace heaprec::format

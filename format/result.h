@@ -1,0 +1,36 @@
+// Either a value or an Error with a sentence for the user; a subset of std::expected (C++23).
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace heaprec::format {
+
+struct Error {
+  std::string message;  // one line, says what and where ("rec.bin: offset 4096: block header hash differs")
+};
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}      // NOLINT(google-explicit-constructor): return value; reads as such
+  Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+  // Precondition: ok().
+  T& value() { return std::get<0>(state_); }
+  const T& value() const { return std::get<0>(state_); }
+  T& operator*() { return value(); }
+  const T& operator*() const { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  // Precondition: !ok().
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+}  // namespace heaprec::format

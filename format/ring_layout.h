@@ -1,0 +1,163 @@
+// The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
+//
+// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes. Little endian, x86-64; atomics are lock-free
+// and address-free. A lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the drain).
+// Positions are monotonic byte counts; the byte of position p lies at p % lane_bytes. A record never wraps: kPad fills up.
+// Within a lane, samples are in order of time (the writer reads the clock after it has leased the lane).
+//
+// who writes what            writer thread   drain          salvager (process dead, or beside it read-only)
+//   LaneHeader.lease         CAS 0 -> 1, 0   -              -
+//   LaneHeader.head          release         acquire        acquire
+//   LaneHeader.tail          acquire         release        acquire
+//   RingHeader.* counters    fetch_add       fetch_add      read
+//
+// Content addressing: classes, methods, stacks and threads are named by a hash of their content, so the same definition
+// may appear any number of times, in any lane, and a reader can rebuild every key from the file's dictionaries.
+// Format: docs/format.md#ring
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "format/model.h"
+
+namespace heaprec::format {
+
+inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
+inline constexpr uint32_t kRingVersion = 1;
+inline constexpr size_t kRingHeaderBytes = 4096;
+inline constexpr size_t kLaneHeaderBytes = 128;
+
+enum class RingState : uint32_t { kStarting = 0, kRunning = 1, kClosed = 2 };
+
+// Books as atomics; the same fields in the same order as Books.
+struct RingBooks {
+  std::atomic<uint64_t> candidates, candidate_bytes, points, thinned, committed, written, second_stage;
+  std::atomic<uint64_t> lost[kLosses];
+  std::atomic<double> lost_bytes[kLosses];
+};
+
+struct RingHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_bytes;  // kRingHeaderBytes
+  uint8_t recording_id[16];
+  uint32_t pid;
+  uint32_t lane_count;
+  uint32_t lane_header_bytes;  // kLaneHeaderBytes
+  uint32_t lane_bytes;         // power of two
+  uint64_t start_epoch_ns;
+  uint64_t start_monotonic_ns;
+  uint64_t interval_ns;
+  uint32_t interval_cap;
+  std::atomic<uint32_t> state;             // RingState
+  std::atomic<uint64_t> heartbeat_ns;      // CLOCK_MONOTONIC of the drain's last tick
+  RingBooks books;
+};
+static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, lane_count) == 36);
+static_assert(offsetof(RingHeader, start_epoch_ns) == 48 && offsetof(RingHeader, state) == 76);
+static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, books) == 88);
+static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
+static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
+
+struct LaneHeader {
+  std::atomic<uint64_t> head;   // bytes published
+  std::atomic<uint64_t> tail;   // bytes no longer needed: in the file
+  std::atomic<uint32_t> lease;  // 0 free, else OS tid of the writer
+  uint32_t reserved;
+};
+static_assert(sizeof(LaneHeader) <= kLaneHeaderBytes);
+
+enum class RecordType : uint16_t {
+  kPad = 0,
+  kClass = 1,
+  kMethod = 2,
+  kStack = 3,
+  kThread = 4,
+  kWindow = 5,
+  kSample = 6,
+};
+
+inline constexpr uint32_t kRecordAlign = 8;
+
+// Precedes every record; `bytes` counts the header and the padding to kRecordAlign.
+struct RecordHeader {
+  uint32_t bytes;
+  RecordType type;
+  uint16_t reserved;
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+// Strings follow a record's fixed part without terminators, in the order of their length fields.
+struct ClassRecord {
+  RecordHeader header;
+  uint64_t key;  // XXH3_64(name)
+  uint32_t name_bytes;
+  uint32_t reserved;
+};
+static_assert(sizeof(ClassRecord) == 24);
+
+struct MethodRecord {
+  RecordHeader header;
+  uint64_t key;  // XXH3_64(class_name '\0' name '\0' descriptor)
+  uint32_t class_bytes;
+  uint16_t name_bytes;
+  uint16_t descriptor_bytes;
+};
+static_assert(sizeof(MethodRecord) == 24);
+
+struct RingFrame {
+  uint64_t method;  // MethodRecord.key; 0: unknown
+  int32_t bci;
+  int32_t line;
+};
+static_assert(sizeof(RingFrame) == 16);
+
+struct StackKey {
+  uint64_t low, high;
+  bool operator==(const StackKey&) const = default;
+};
+
+// RingFrame frames[frame_count] follow, leaf first.
+struct StackRecord {
+  RecordHeader header;
+  StackKey key;  // XXH3_128(frames as bytes, seed = truncated)
+  uint32_t frame_count;
+  uint32_t truncated;  // 1: frames are missing; the leaf side is cut, the root side is kept
+};
+static_assert(sizeof(StackRecord) == 32);
+
+struct ThreadRecord {
+  RecordHeader header;
+  uint64_t key;  // XXH3_64(java_tid, os_tid, is_virtual as u32, name)
+  uint64_t java_tid;
+  uint32_t os_tid;
+  uint16_t is_virtual;
+  uint16_t name_bytes;
+};
+static_assert(sizeof(ThreadRecord) == 32);
+
+struct WindowRecord {
+  RecordHeader header;
+  uint64_t start_monotonic_ns;
+  double lambda;
+  uint32_t id;
+  uint32_t reserved;
+};
+static_assert(sizeof(WindowRecord) == 32);
+
+struct SampleRecord {
+  RecordHeader header;
+  uint64_t monotonic_ns;
+  uint64_t id;
+  uint64_t thread_key, class_key;
+  StackKey stack_key;  // {0, 0}: none
+  uint64_t size, tlab_size;
+  double weight_bytes;  // after stage 1
+  uint32_t window;
+  uint32_t kind;  // Kind
+};
+static_assert(sizeof(SampleRecord) == 96);
+
+}  // namespace heaprec::format

@@ -1,0 +1,14 @@
+"""Debian's C++ libraries as Bazel repositories: headers by glob, archives linked statically."""
+
+def _system_library(name, files, build):
+    native.new_local_repository(
+        name = name,
+        path = files,
+        build_file = "//third_party:%s.BUILD" % build,
+    )
+
+def system_libraries():
+    """Declares @fmt, @zstd, @xxhash, @catch2, @cli11, @json, @capstone and @jvmti."""
+    for library in ["fmt", "zstd", "xxhash", "catch2", "cli11", "json", "capstone"]:
+        _system_library(library, "/usr", library)
+    _system_library("jvmti", "/usr/lib/jvm/java-17-openjdk-amd64", "jvmti")

@@ -1,0 +1,55 @@
+// Chooses lambda: a PI controller on the bytes of one interval, so that about c * cap points fall in it.
+//
+//   N(t) = S(t) + (T_end - t) r(t)        forecast of the interval's bytes
+//   lambda(t) = min(lambda_max, c * cap / N(t))
+// S: bytes counted in the interval so far (integral part); r: short-term byte rate (proportional part).
+// Between two ticks the bytes are estimated by the weights of the points that fell (unbiased), so lambda also falls
+// inside a tick: an idle -> 5 GB/s step costs cap * c * (1 + ln(surprise)) points, whatever the tick.
+//
+// Units:    time in ns of the caller's clock; lambda in points per byte.
+// Context:  Forecast::Lambda: alloc. Controller::Tick: drain.
+// Threads:  a Forecast is a value. Controller: one.
+// Maths:    docs/sampler.md#controller
+#pragma once
+
+#include <cstdint>
+
+namespace heaprec::throttle {
+
+struct ControllerConfig {
+  uint64_t interval_ns = 1'000'000'000;
+  double cap = 150;                     // samples an interval may keep
+  double surplus = 1.2;                 // c: what the ring takes in, over the cap; stage 2 thins it back
+  uint64_t rate_tau_ns = 150'000'000;   // averaging time of r
+  double lambda_max = 1.0;              // every object of 16 B or more is then (practically) certain
+  double initial_rate = 100e6;          // r at the start, bytes/s: pessimistic, see docs/sampler.md#cold-start
+};
+
+// Everything lambda depends on at one tick; published with the window, so that an allocating thread can lower lambda.
+struct Forecast {
+  uint64_t tick_ns = 0;          // when it was made
+  uint64_t interval_end_ns = 0;
+  double bytes_so_far = 0;       // S
+  double rate = 0;               // r, bytes per second
+  // lambda at `now_ns`, given that points of `bytes_since` total weight fell since tick_ns.
+  double Lambda(const ControllerConfig& config, uint64_t now_ns, double bytes_since) const;
+};
+
+// A new window is worth it when lambda has to fall by more than this factor before the next tick.
+inline constexpr double kFallThreshold = 0.9;
+
+class Controller {
+ public:
+  Controller(const ControllerConfig& config, uint64_t start_ns);
+  // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. Returns the forecast from now on.
+  Forecast Tick(uint64_t now_ns, uint64_t total_bytes);
+  const ControllerConfig& config() const { return config_; }
+
+ private:
+  ControllerConfig config_;
+  uint64_t start_ns_, last_ns_;
+  uint64_t last_total_ = 0, interval_start_total_ = 0;
+  double rate_;
+};
+
+}  // namespace heaprec::throttle
