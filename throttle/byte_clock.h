@@ -2,8 +2,9 @@
 //
 // Units:    positions and sizes in bytes; lambda in points per byte; e in units of Exp(1).
 // Context:  alloc: no heap, no lock, no clock, no exception.
-// Threads:  one: the owner. (bytes() may be read by the drain: a relaxed atomic.)
-// Failure:  none; points the JVM dropped are counted by the caller from Outcome.
+// Threads:  one: the owner. bytes() and candidates() may be read by the drain (relaxed: they are statistics, they order
+//           nothing).
+// Failure:  none; points the JVM dropped come back as `missed`, with the bytes they stood for.
 // Maths:    docs/sampler.md#byte-clock
 #pragma once
 
@@ -18,6 +19,7 @@ namespace heaprec::throttle {
 double InclusionProbability(double lambda, uint64_t size);
 
 // The window in force, as the caller read it, once per hook and before the hit changes any counter.
+// lambda = 0 (recording off, not yet started) means: no points at all, and a gap of +infinity.
 struct LambdaInForce {
   double lambda = 0;
   uint32_t window = 0;
@@ -30,8 +32,9 @@ struct Touch {
     kForce,  // this very object holds a point: make the JVM deliver it now
   };
   Action action = Action::kArm;
-  double gap = 0;           // bytes from the current position to the next point; may be beyond any TLAB
   bool missed = false;      // the JVM dropped an event: a point passed unseen before this object
+  double gap = 0;           // bytes from the current position to the next point; +infinity if there is none
+  double missed_bytes = 0;  // missed: an unbiased estimate of the bytes that the unseen points stood for
 };
 
 // What a delivered object turned out to be.
@@ -39,44 +42,66 @@ struct Hit {
   enum class Verdict : uint8_t {
     kNone,     // no point in this object: re-arm only
     kKept,     // a sample: weight_bytes and window are set
-    kThinned,  // a point, given up because lambda has fallen since it was armed; weight_bytes is what it would have stood for
+    kThinned,  // a point, given up because lambda has fallen since it was armed; weight_bytes as it was armed
   };
   Verdict verdict = Verdict::kNone;
-  bool missed = false;  // a point passed unseen before this object
-  double weight_bytes = 0;
-  uint32_t window = 0;  // the window whose lambda gave the probability
-  double gap = 0;       // arm the next point this far from here
+  bool missed = false;      // a point passed unseen before this object
+  uint32_t window = 0;      // the window whose lambda gave the probability
+  double weight_bytes = 0;  // weight_bytes / size is the weight in objects; size / weight_bytes the probability
+  double gap = 0;           // as Touch::gap
+  double missed_bytes = 0;  // as Touch::missed_bytes
 };
 
 class ByteClock {
  public:
   ByteClock() = default;
-  // First slow path of a thread: `allocated` counts all its bytes so far, the object of `size` included.
+  // First slow path of a thread: `allocated` counts all its bytes so far, the object of `size` included. The hook of
+  // that same object follows. A clock may be started again for another thread: its counters go on.
   void Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaInForce now);
-  bool started() const { return started_; }
+  bool started() const { return e_ > 0; }
 
-  // `allocated` (A in docs/sampler.md) includes the object of `size` whose slow path this is.
+  // Preconditions of the next three: started(). `allocated` (A in docs/sampler.md) includes the object of `size` whose
+  // slow path this is. A position that goes back means another thread in the same memory: the clock starts over.
   Touch OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now);
   Touch OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now);
   // The JVM delivers an object: forced by a touch just before, or because the armed byte was reached.
   Hit OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now);
-  // The thread ends or the recording stops: account for the rest.
+  // The thread ends or the recording stops: accounts for the rest; the clock may be started again.
   void Finish(uint64_t allocated);
 
-  // Bytes accounted for since Start.
+  // Bytes accounted for: the sum of A_last - A_start over all threads that used this clock, exactly. Never falls.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // Calls of OnRefill and OnOutside. Never falls.
   uint64_t candidates() const { return candidates_.load(std::memory_order_relaxed); }
 
  private:
-  // (state: see byte_clock.cc)
+  struct Missed {
+    bool any = false;
+    double bytes = 0;
+  };
+  uint64_t Advance(uint64_t allocated, uint64_t size, LambdaInForce now, Missed& missed);
+  void Pass(uint64_t bytes, Missed& missed);
+  void DropPending(Missed& missed);
+  void Force(uint64_t size, LambdaInForce with);
+  double Arm(LambdaInForce now);
+  void Add(uint64_t bytes, uint64_t candidates);
+
   Random random_;
-  double e_ = 0;
-  double lambda_ = 0;
-  uint64_t last_ = 0;  // a_last: A at the last touch
+  double e_ = 0;               // units of Exp(1) left at last_; > 0 once started
+  double lambda_ = 0;          // in force on this thread since its last touch
+  uint64_t last_ = 0;          // A at the last touch
+  double pending_weight_ = 0;  // > 0: the object that ends at last_ was forced, with this weight
   std::atomic<uint64_t> bytes_{0}, candidates_{0};
-  double pending_lambda_ = 0;  // > 0: forced with this lambda
   uint32_t window_ = 0, pending_window_ = 0;
-  bool started_ = false;
 };
+static_assert(sizeof(ByteClock) == 64, "a byte clock fits one cache line");
+
+// The same judgement where the JVM itself drew the threshold, with mean 1 / lambda_drawn (source=jvmti). gap is not
+// set.
+Hit JudgeDrawn(double lambda_drawn, uint32_t window_drawn, uint64_t size, LambdaInForce now, Random& random);
+
+// The unit is the event (source=tlab): kept with `probability`, under now.window, standing for represented /
+// probability bytes. kNone if not kept, and always when now.lambda = 0. gap is not set.
+Hit JudgeEvent(double probability, uint64_t represented_bytes, LambdaInForce now, Random& random);
 
 }  // namespace heaprec::throttle

@@ -9,6 +9,7 @@
 // Units:    time in ns of the caller's clock; lambda in points per byte.
 // Context:  Forecast::Lambda: alloc. Controller::Tick: drain.
 // Threads:  a Forecast is a value. Controller: one.
+// Failure:  none: late ticks, ticks at the same time, clocks and totals that go back are all taken.
 // Maths:    docs/sampler.md#controller
 #pragma once
 
@@ -18,20 +19,25 @@ namespace heaprec::throttle {
 
 struct ControllerConfig {
   uint64_t interval_ns = 1'000'000'000;
-  double cap = 150;                     // samples an interval may keep
-  double surplus = 1.2;                 // c: what the ring takes in, over the cap; stage 2 thins it back
-  uint64_t rate_tau_ns = 150'000'000;   // averaging time of r
-  double lambda_max = 1.0;              // every object of 16 B or more is then (practically) certain
-  double initial_rate = 100e6;          // r at the start, bytes/s: pessimistic, see docs/sampler.md#cold-start
+  double cap = 150;                    // samples an interval may keep; 0: lambda is 0
+  double surplus = 1.2;                // c: what the ring takes in, over the cap; stage 2 thins it back
+  uint64_t rate_tau_ns = 150'000'000;  // averaging time of r
+  double lambda_max = 1.0;             // every object of 16 B or more is then (practically) certain
+  double initial_rate = 100e6;         // r at the start, bytes/s: pessimistic, see docs/sampler.md#cold-start
 };
+
+// The configuration for `rate` samples per second, so that no second holds more than `rate` (below 1/s: no 1/rate
+// seconds more than one). Above max_cap samples the second is cut into equal intervals. rate > 0, max_cap >= 1.
+ControllerConfig ConfigFor(double rate, double max_cap);
 
 // Everything lambda depends on at one tick; published with the window, so that an allocating thread can lower lambda.
 struct Forecast {
-  uint64_t tick_ns = 0;          // when it was made
+  uint64_t tick_ns = 0;  // when it was made
   uint64_t interval_end_ns = 0;
-  double bytes_so_far = 0;       // S
-  double rate = 0;               // r, bytes per second
-  // lambda at `now_ns`, given that points of `bytes_since` total weight fell since tick_ns.
+  double bytes_so_far = 0;  // S
+  double rate = 0;          // r, bytes per second
+  // lambda at `now_ns`, given that points of `bytes_since` total weight fell since tick_ns. Never rises with
+  // bytes_since. Past interval_end_ns (the drain is late) the intervals that follow are counted on from there.
   double Lambda(const ControllerConfig& config, uint64_t now_ns, double bytes_since) const;
 };
 
@@ -43,12 +49,15 @@ class Controller {
   Controller(const ControllerConfig& config, uint64_t start_ns);
   // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. Returns the forecast from now on.
   Forecast Tick(uint64_t now_ns, uint64_t total_bytes);
+  // Intervals are numbered from 0 at the start; what stage 2 reduces together has the same number.
+  uint64_t IntervalAt(uint64_t now_ns) const;
   const ControllerConfig& config() const { return config_; }
 
  private:
   ControllerConfig config_;
   uint64_t start_ns_, last_ns_;
-  uint64_t last_total_ = 0, interval_start_total_ = 0;
+  uint64_t last_total_ = 0;
+  double bytes_so_far_ = 0;  // S at last_ns_
   double rate_;
 };
 

@@ -20,8 +20,9 @@ class Random {
   constexpr uint64_t Next() { return Mix64(state_ += 0x9e3779b97f4a7c15u); }
   // Uniform on [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
-  // Exponential with mean 1; never 0 and never infinite.
-  double Exponential() { return -std::log((static_cast<double>(Next() >> 11) + 1.0) * 0x1p-53); }
+  // Exponential with mean 1; never 0 and never infinite: 52 bits and a half are exact in a double, and lie inside (0,
+  // 1).
+  double Exponential() { return -std::log((static_cast<double>(Next() >> 12) + 0.5) * 0x1p-52); }
 
  private:
   uint64_t state_;

@@ -1,0 +1,189 @@
+#include "throttle/byte_clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heaprec::throttle {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Outside these a lambda means nothing (a point per 1e30 bytes, 1e9 points per byte), but would make NaN and infinite
+// weights.
+constexpr double kLeastLambda = 1e-30, kMostLambda = 1e9;
+
+LambdaInForce Sane(LambdaInForce now) {
+  now.lambda = now.lambda >= kLeastLambda ? std::min(now.lambda, kMostLambda) : 0;  // NaN: 0
+  return now;
+}
+
+// An object was hit with probability pi_armed, decided before; lambda in force is now `now`. To keep with the smaller
+// of the two probabilities is to keep with a probability known from the past alone: that is all Horvitz-Thompson asks
+// for.
+Hit Judge(double pi_armed, uint32_t window_armed, uint64_t size, LambdaInForce now, Random& random) {
+  Hit hit;
+  if (!(pi_armed > 0)) return hit;
+  hit.verdict = Hit::Verdict::kKept;
+  hit.window = window_armed;
+  hit.weight_bytes = static_cast<double>(size) / pi_armed;
+  const double pi_now = InclusionProbability(now.lambda, size);
+  if (pi_now >= pi_armed) return hit;
+  hit.window = now.window;
+  if (random.Uniform() * pi_armed < pi_now) {
+    hit.weight_bytes = static_cast<double>(size) / pi_now;
+  } else {
+    hit.verdict = Hit::Verdict::kThinned;
+  }
+  return hit;
+}
+
+}  // namespace
+
+double InclusionProbability(double lambda, uint64_t size) { return -std::expm1(-lambda * static_cast<double>(size)); }
+
+void ByteClock::Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaInForce now) {
+  random_ = Random(seed);
+  last_ = allocated - std::min(size, allocated);
+  e_ = random_.Exponential();
+  pending_weight_ = 0;
+  Arm(Sane(now));
+}
+
+Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) {
+  now = Sane(now);
+  Missed missed;
+  Pass(Advance(allocated, size, now, missed), missed);
+  Add(0, 1);
+  Touch touch;
+  e_ -= lambda_ * static_cast<double>(size);
+  if (e_ <= 0) {
+    // With the lambda this thread integrated, not the one in force now: thinning at the delivery sees to that.
+    Force(size, {lambda_, window_});
+    e_ = random_.Exponential();
+    touch.action = Touch::Action::kForce;
+  }
+  touch.gap = Arm(now);
+  touch.missed = missed.any;
+  touch.missed_bytes = missed.bytes;
+  return touch;
+}
+
+Touch ByteClock::OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now) {
+  now = Sane(now);
+  Missed missed;
+  Pass(Advance(allocated, size, now, missed), missed);
+  Add(0, 1);
+  Touch touch;
+  // The object has a draw of its own and e stays: memoryless, and lambda in force applies at once, to large objects
+  // above all. pi <= lambda size spares the exponential for most.
+  const double u = random_.Uniform();
+  if (u < now.lambda * static_cast<double>(size) && u < InclusionProbability(now.lambda, size)) {
+    Force(size, now);
+    touch.action = Touch::Action::kForce;
+  }
+  touch.gap = Arm(now);
+  touch.missed = missed.any;
+  touch.missed_bytes = missed.bytes;
+  return touch;
+}
+
+Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now) {
+  now = Sane(now);
+  Missed missed;
+  Hit hit;
+  // An object of `size` bytes that ends less than `size` after the last touch was counted by that touch already.
+  const bool counted = allocated >= last_ && allocated - last_ < size;
+  if (counted && pending_weight_ > 0) {
+    const double pi_armed = std::min(1.0, static_cast<double>(size) / pending_weight_);
+    hit = Judge(pi_armed, pending_window_, size, now, random_);
+    pending_weight_ = 0;
+  }
+  const uint64_t before = Advance(allocated, size, now, missed);
+  Pass(before, missed);
+  if (!counted && !missed.any) {
+    e_ -= lambda_ * static_cast<double>(size);
+    if (e_ <= 0) {
+      hit = Judge(InclusionProbability(lambda_, size), window_, size, now, random_);
+      e_ = random_.Exponential();
+    }
+  }
+  hit.gap = Arm(now);
+  hit.missed = missed.any;
+  hit.missed_bytes = missed.bytes;
+  return hit;
+}
+
+void ByteClock::Finish(uint64_t allocated) {
+  if (started() && allocated > last_) Add(allocated - last_, 0);
+  last_ = std::max(last_, allocated);
+  pending_weight_ = 0;
+  e_ = 0;
+}
+
+// Moves to `allocated`, and returns how many of the bytes passed lie before the object that ends there.
+uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, LambdaInForce now, Missed& missed) {
+  DropPending(missed);
+  if (allocated < last_) {  // another thread in the memory of an old one
+    last_ = allocated - std::min(size, allocated);
+    e_ = random_.Exponential();
+    Arm(now);
+  }
+  const uint64_t passed = allocated - last_;
+  last_ = allocated;
+  Add(passed, 0);
+  return passed - std::min(passed, size);
+}
+
+// Charges bytes whose objects nobody saw. If the point was among them, so were the points of the rest: 1 / lambda bytes
+// for the first and, on average, the rest itself for those after it.
+void ByteClock::Pass(uint64_t bytes, Missed& missed) {
+  const double length = static_cast<double>(bytes), spent = lambda_ * length;
+  if (e_ > spent) {
+    e_ -= spent;
+    return;
+  }
+  missed.any = true;
+  missed.bytes += (1 - e_) / lambda_ + length;
+  e_ = random_.Exponential();
+}
+
+// A forced object that was not delivered before the next touch never will be.
+void ByteClock::DropPending(Missed& missed) {
+  if (pending_weight_ == 0) return;
+  missed.any = true;
+  missed.bytes += pending_weight_;
+  pending_weight_ = 0;
+}
+
+void ByteClock::Force(uint64_t size, LambdaInForce with) {
+  pending_weight_ = static_cast<double>(size) / InclusionProbability(with.lambda, size);
+  pending_window_ = with.window;
+}
+
+double ByteClock::Arm(LambdaInForce now) {
+  lambda_ = now.lambda;
+  window_ = now.window;
+  return lambda_ > 0 ? e_ / lambda_ : kInfinity;
+}
+
+// The owner alone writes: a plain load and store, no locked instruction.
+void ByteClock::Add(uint64_t bytes, uint64_t candidates) {
+  bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  candidates_.store(candidates_.load(std::memory_order_relaxed) + candidates, std::memory_order_relaxed);
+}
+
+Hit JudgeDrawn(double lambda_drawn, uint32_t window_drawn, uint64_t size, LambdaInForce now, Random& random) {
+  const LambdaInForce drawn = Sane({lambda_drawn, window_drawn});
+  return Judge(InclusionProbability(drawn.lambda, size), drawn.window, size, Sane(now), random);
+}
+
+Hit JudgeEvent(double probability, uint64_t represented_bytes, LambdaInForce now, Random& random) {
+  Hit hit;
+  if (!(now.lambda > 0) || !(random.Uniform() < probability)) return hit;
+  hit.verdict = Hit::Verdict::kKept;
+  hit.window = now.window;
+  hit.weight_bytes = static_cast<double>(represented_bytes) / std::min(1.0, probability);
+  return hit;
+}
+
+}  // namespace heaprec::throttle
