@@ -1,0 +1,53 @@
+// Diverts a function to a replacement while other threads run it: jmp rel32 at its entry to a thunk nearby, and a copy
+// of the displaced instructions through which the original stays callable.
+//
+// Context:  setup and drain (Prepare, Install, Remove); original(), installed(): any.
+// Threads:  Prepare, Install, Remove are serialised inside. Any number of threads may run the function meanwhile.
+//           original() is complete before the first byte of the target changes, so a replacement may use it at once.
+// Failure:  an Error with the reason; the target is then unchanged. A thunk is never unmapped: a thread may stand in
+// it.
+//           SIGTRAP is ours from the first Prepare on; foreign traps go to the handler that was there before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "format/result.h"
+
+namespace heaprec::hotspot {
+
+// Returns when every thread that stood in the target's first instructions has left them, e.g. after a safepoint; false
+// if it cannot tell. Called while the entry traps, so it must not wait for a thread that runs no instruction at all.
+// Null function: no other thread can stand in the target (Agent_OnLoad).
+struct GracePeriod {
+  bool (*wait)(void* context) = nullptr;
+  void* context = nullptr;
+};
+
+class Detour {
+ public:
+  // Builds the thunk. Refuses a target whose first instructions cannot be moved.
+  // `replacement` has the target's signature and ends by calling original().
+  static format::Result<Detour> Prepare(uintptr_t target, const void* replacement);
+
+  format::Result<std::monostate> Install(GracePeriod grace = {});
+  format::Result<std::monostate> Remove();
+
+  // Call this to run the original function.
+  const void* original() const { return original_; }
+  bool installed() const { return installed_; }
+
+ private:
+  static constexpr size_t kJumpSize = 5;  // E9 rel32
+
+  Detour() = default;
+
+  uintptr_t site_ = 0;  // where the jump goes: the target, or behind its endbr64
+  const void* original_ = nullptr;
+  uint8_t before_[kJumpSize] = {};
+  uint8_t jump_[kJumpSize] = {};
+  bool installed_ = false;
+};
+
+}  // namespace heaprec::hotspot

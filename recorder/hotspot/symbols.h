@@ -1,0 +1,61 @@
+// Local symbols of libjvm by prefix of their mangled name, from the first of these that has them:
+// libjvm.so's own .symtab, /usr/lib/debug/.build-id, the debuginfod cache, .gnu_debuglink.
+//
+// Units:    runtime addresses.
+// Context:  setup.
+// Threads:  Load: one; afterwards any number of readers.
+// Failure:  Load is an Error when no file with symbols and libjvm's build id is found; a single prefix that is absent
+//           or ambiguous is nullopt. A file of another build is never used.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/result.h"
+#include "recorder/hotspot/libjvm.h"
+
+namespace heaprec::hotspot {
+
+// The functions whose slow paths are the candidates, JDK 11 and 17-25. The address of the first one present counts.
+inline constexpr std::string_view kInNewTlab[] = {
+    "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread",
+    "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread"};
+inline constexpr std::string_view kOutsideTlab[] = {
+    "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
+    "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread"};
+
+class SymbolTable {
+ public:
+  // Looks for all of `prefixes` in one pass over the symbols; the others stay unknown.
+  static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
+  // For kInNewTlab and kOutsideTlab.
+  static format::Result<SymbolTable> Load(const LibJvm& libjvm);
+
+  // nullopt if absent, ambiguous, or not among the prefixes given to Load.
+  std::optional<uintptr_t> FindByPrefix(std::string_view mangled_prefix) const;
+  // The first of several spellings that is there.
+  std::optional<uintptr_t> FindFirst(std::span<const std::string_view> spellings) const;
+  // The file the symbols came from.
+  const std::string& origin() const { return origin_; }
+
+ private:
+  struct Match {
+    std::string prefix;
+    uintptr_t address = 0;
+    int count = 0;  // different addresses
+  };
+
+  static bool LoadFrom(const std::string& path, const LibJvm& libjvm, SymbolTable* table);
+
+  std::vector<Match> matches_;
+  std::string origin_;
+};
+
+// Files that may hold libjvm's symbols, in the order they are tried. Exposed for tests.
+std::vector<std::string> SymbolFiles(const LibJvm& libjvm);
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,125 @@
+// The words of a JavaThread that the byte clock reads and writes: what it has allocated, its TLAB, and the threshold at
+// which the JVM's own sampler delivers SampledObjectAlloc.
+//
+// Units:    bytes of the thread's allocation; gap = bytes from the end of the current object to the sample point, any
+//           double (infinite, huge, negative and NaN are clamped).
+// Context:  setup: Resolve. alloc: the rest; a few loads and stores, no call.
+// Threads:  a JavaThread's words are touched by that thread alone. AllocatedBytes of another thread is a racy reading,
+//           off by one TLAB at most.
+// Failure:  Resolve is an Error for a JDK whose rules are not known.
+// Maths:    docs/sampler.md#arming
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/result.h"
+#include "recorder/hotspot/vm_structs.h"
+
+namespace heaprec::hotspot {
+
+class ThreadLayout {
+ public:
+  static format::Result<ThreadLayout> Resolve(const VmStructs& structs, int jdk_major);
+
+  // All bytes this thread ever allocated, the object whose hook or callback runs included.
+  uint64_t AllocatedBytes(const void* java_thread) const {
+    const uint64_t start = Load(Tlab(java_thread), start_);
+    const uint64_t in_tlab = start != 0 ? Load(Tlab(java_thread), top_) - start : 0;
+    return Load(java_thread, allocated_bytes_) + in_tlab;
+  }
+
+  // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
+  uint64_t TlabSize(const void* java_thread) const {
+    const uint64_t start = Load(Tlab(java_thread), start_);
+    return start != 0 ? Load(Tlab(java_thread), allocation_end_) - start + reserve_ : 0;
+  }
+
+  // Whether `object` lies in the used part of the thread's current TLAB.
+  bool InTlab(const void* java_thread, const void* object) const {
+    const uint64_t address = reinterpret_cast<uintptr_t>(object);
+    return address >= Load(Tlab(java_thread), start_) && address < Load(Tlab(java_thread), top_);
+  }
+
+  // In an allocation hook, for the object of `size` bytes it reports: the next event falls `gap` bytes after it.
+  void ArmInHook(void* java_thread, double gap, uint64_t size, bool outside) const {
+    const uint64_t bytes = Clamp(gap);
+    if (rules_ == Rules::kJdk25) return ArmJdk25(java_thread, bytes);
+    Store(Tlab(java_thread), since_sample_, 0);
+    Store(java_thread, threshold_, bytes + size);  // the JVM subtracts size right after the hook
+    if (rules_ == Rules::kJdk11 && outside) CutTlabEnd(java_thread, bytes);
+  }
+
+  // In SampledObjectAlloc. outside_hit: the object came through the outside-TLAB hook.
+  void ArmInCallback(void* java_thread, double gap, bool outside_hit) const {
+    const uint64_t bytes = Clamp(gap);
+    if (rules_ == Rules::kJdk25) return ArmJdk25(java_thread, bytes);
+    Store(java_thread, threshold_, bytes);
+    if (rules_ == Rules::kJdk11 && outside_hit) CutTlabEnd(java_thread, bytes);
+  }
+
+  // In an allocation hook: SampledObjectAlloc fires for the object the hook reports.
+  void Force(void* java_thread) const { Store(java_thread, threshold_, 0); }
+
+  // The thread meets no sample point any more. The TLAB's end may stay cut once: one slow path without an event.
+  void SetUnarmed(void* java_thread) const {
+    Store(java_thread, threshold_, kFarthest);
+    if (rules_ != Rules::kJdk25) Store(Tlab(java_thread), since_sample_, 0);
+  }
+
+  // The JVM's threshold word as it stands, for self-tests.
+  uint64_t Threshold(const void* java_thread) const { return Load(java_thread, threshold_); }
+  size_t threshold_offset() const { return threshold_; }
+
+ private:
+  enum class Rules { kJdk11, kJdk17, kJdk25 };
+
+  // Far beyond what a thread can allocate, and far from overflow when the JVM adds TLAB sizes to it. Multiple of 8.
+  static constexpr uint64_t kFarthest = uint64_t{1} << 60;
+
+  static uint64_t Clamp(double gap) {
+    if (!(gap < static_cast<double>(kFarthest))) return kFarthest;  // NaN too
+    return gap > 0 ? static_cast<uint64_t>(gap) : 0;
+  }
+  static uint64_t Load(const void* base, size_t offset) {
+    return __atomic_load_n(reinterpret_cast<const uint64_t*>(static_cast<const char*>(base) + offset),
+                           __ATOMIC_RELAXED);
+  }
+  static void Store(void* base, size_t offset, uint64_t value) {
+    __atomic_store_n(reinterpret_cast<uint64_t*>(static_cast<char*>(base) + offset), value, __ATOMIC_RELAXED);
+  }
+  const void* Tlab(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
+  void* Tlab(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
+
+  // JDK 11 re-arms the TLAB's end after a refill but not after an outside allocation.
+  void CutTlabEnd(void* java_thread, uint64_t bytes) const {
+    void* const tlab = Tlab(java_thread);
+    Store(tlab, since_sample_, bytes);
+    if (Load(tlab, start_) == 0) return;
+    const uint64_t end = Load(tlab, top_) + (bytes & ~uint64_t{7});
+    if (end < Load(tlab, end_)) Store(tlab, end_, end);
+  }
+
+  // JDK 25 counts from a position of its own and fires when strictly more than the threshold was allocated since.
+  void ArmJdk25(void* java_thread, uint64_t bytes) const {
+    Store(java_thread, threshold_ + 8, Load(Tlab(java_thread), top_));
+    Store(java_thread, threshold_ + 16, 0);
+    Store(java_thread, threshold_ + 24, 0);
+    Store(java_thread, threshold_, (bytes & ~uint64_t{7}) + 1);
+  }
+
+  Rules rules_ = Rules::kJdk17;
+  // In the JavaThread.
+  size_t tlab_ = 0;
+  size_t allocated_bytes_ = 0;
+  size_t threshold_ = 0;
+  // In the TLAB.
+  size_t start_ = 0;
+  size_t top_ = 0;
+  size_t end_ = 0;
+  size_t allocation_end_ = 0;
+  size_t since_sample_ = 0;
+  uint64_t reserve_ = 0;  // bytes between allocation end and hard end
+};
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,49 @@
+// The self-description HotSpot exports for debuggers: gHotSpotVMStructs and its relatives.
+//
+// Units:    offsets and sizes in bytes.
+// Context:  setup. A look-up walks the tables (microseconds): keep the answers.
+// Threads:  any number of readers.
+// Failure:  Load is an Error when an exported table is missing; an unknown name is nullopt or null.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "format/result.h"
+
+namespace heaprec::hotspot {
+
+class VmStructs {
+ public:
+  static format::Result<VmStructs> Load();
+
+  std::optional<size_t> Offset(std::string_view type, std::string_view field) const;
+  // The first spelling that exists: fields are renamed between versions.
+  std::optional<size_t> Offset(std::string_view type, std::initializer_list<std::string_view> fields) const;
+  void* Static(std::string_view type, std::string_view field) const;
+  std::optional<size_t> SizeOf(std::string_view type) const;
+  std::optional<int64_t> IntConstant(std::string_view name) const;
+  std::optional<int64_t> IntConstant(std::initializer_list<std::string_view> names) const;
+  // A boolean -XX flag of this JVM; nullopt if it has no such flag.
+  std::optional<bool> BoolFlag(std::string_view name) const;
+
+ private:
+  const char* FindField(std::string_view type, std::string_view field, bool is_static) const;
+
+  struct Table {
+    const char* entries = nullptr;
+    uint64_t stride = 0;
+  };
+  Table fields_;
+  Table types_;
+  Table ints_;
+  // Offsets inside one entry of fields_, types_ and ints_.
+  uint64_t field_type_ = 0, field_name_ = 0, field_is_static_ = 0, field_offset_ = 0, field_address_ = 0;
+  uint64_t type_name_ = 0, type_size_ = 0;
+  uint64_t int_name_ = 0, int_value_ = 0;
+};
+
+}  // namespace heaprec::hotspot
