@@ -17,23 +17,27 @@ LambdaInForce Sane(LambdaInForce now) {
   return now;
 }
 
-// An object was hit with probability pi_armed, decided before; lambda in force is now `now`. To keep with the smaller
-// of the two probabilities is to keep with a probability known from the past alone: that is all Horvitz-Thompson asks
-// for.
-Hit Judge(double pi_armed, uint32_t window_armed, uint64_t size, LambdaInForce now, Random& random) {
+// An object was hit under `armed`; lambda in force is now `now`. To keep it with the smaller of the two probabilities
+// is to keep it with a probability known from the past alone: that is all Horvitz-Thompson asks for.
+Hit Judge(LambdaInForce armed, uint64_t size, LambdaInForce now, Random& random) {
   Hit hit;
+  const double length = static_cast<double>(size), pi_armed = InclusionProbability(armed.lambda, size);
   if (!(pi_armed > 0)) return hit;
-  hit.verdict = Hit::Verdict::kKept;
-  hit.window = window_armed;
-  hit.weight_bytes = static_cast<double>(size) / pi_armed;
-  const double pi_now = InclusionProbability(now.lambda, size);
-  if (pi_now >= pi_armed) return hit;
-  hit.window = now.window;
-  if (random.Uniform() * pi_armed < pi_now) {
-    hit.weight_bytes = static_cast<double>(size) / pi_now;
-  } else {
-    hit.verdict = Hit::Verdict::kThinned;
+  LambdaInForce with = armed;
+  double pi = pi_armed;
+  if (now.lambda < armed.lambda) {
+    with = now;
+    pi = InclusionProbability(now.lambda, size);
   }
+  hit.window = with.window;
+  if (pi < pi_armed && random.Uniform() * pi_armed >= pi) {
+    hit.verdict = Hit::Verdict::kThinned;
+    hit.weight_bytes = length / pi_armed;
+    return hit;
+  }
+  hit.verdict = Hit::Verdict::kKept;
+  hit.weight_bytes = length / pi;
+  hit.effective_bytes = 1 / with.lambda;
   return hit;
 }
 
@@ -45,7 +49,7 @@ void ByteClock::Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaIn
   random_ = Random(seed);
   last_ = allocated - std::min(size, allocated);
   e_ = random_.Exponential();
-  pending_weight_ = 0;
+  pending_lambda_ = 0;
   Arm(Sane(now));
 }
 
@@ -93,17 +97,16 @@ Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now)
   Hit hit;
   // An object of `size` bytes that ends less than `size` after the last touch was counted by that touch already.
   const bool counted = allocated >= last_ && allocated - last_ < size;
-  if (counted && pending_weight_ > 0) {
-    const double pi_armed = std::min(1.0, static_cast<double>(size) / pending_weight_);
-    hit = Judge(pi_armed, pending_window_, size, now, random_);
-    pending_weight_ = 0;
+  if (counted && pending_lambda_ > 0) {
+    hit = Judge({pending_lambda_, pending_window_}, size, now, random_);
+    pending_lambda_ = 0;
   }
   const uint64_t before = Advance(allocated, size, now, missed);
   Pass(before, missed);
   if (!counted && !missed.any) {
     e_ -= lambda_ * static_cast<double>(size);
     if (e_ <= 0) {
-      hit = Judge(InclusionProbability(lambda_, size), window_, size, now, random_);
+      hit = Judge({lambda_, window_}, size, now, random_);
       e_ = random_.Exponential();
     }
   }
@@ -116,7 +119,7 @@ Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now)
 void ByteClock::Finish(uint64_t allocated) {
   if (started() && allocated > last_) Add(allocated - last_, 0);
   last_ = std::max(last_, allocated);
-  pending_weight_ = 0;
+  pending_lambda_ = 0;
   e_ = 0;
 }
 
@@ -149,13 +152,14 @@ void ByteClock::Pass(uint64_t bytes, Missed& missed) {
 
 // A forced object that was not delivered before the next touch never will be.
 void ByteClock::DropPending(Missed& missed) {
-  if (pending_weight_ == 0) return;
+  if (pending_lambda_ == 0) return;
   missed.any = true;
   missed.bytes += pending_weight_;
-  pending_weight_ = 0;
+  pending_lambda_ = 0;
 }
 
 void ByteClock::Force(uint64_t size, LambdaInForce with) {
+  pending_lambda_ = with.lambda;
   pending_weight_ = static_cast<double>(size) / InclusionProbability(with.lambda, size);
   pending_window_ = with.window;
 }
@@ -173,8 +177,7 @@ void ByteClock::Add(uint64_t bytes, uint64_t candidates) {
 }
 
 Hit JudgeDrawn(double lambda_drawn, uint32_t window_drawn, uint64_t size, LambdaInForce now, Random& random) {
-  const LambdaInForce drawn = Sane({lambda_drawn, window_drawn});
-  return Judge(InclusionProbability(drawn.lambda, size), drawn.window, size, Sane(now), random);
+  return Judge(Sane({lambda_drawn, window_drawn}), size, Sane(now), random);
 }
 
 Hit JudgeEvent(double probability, uint64_t represented_bytes, LambdaInForce now, Random& random) {
@@ -182,7 +185,8 @@ Hit JudgeEvent(double probability, uint64_t represented_bytes, LambdaInForce now
   if (!(now.lambda > 0) || !(random.Uniform() < probability)) return hit;
   hit.verdict = Hit::Verdict::kKept;
   hit.window = now.window;
-  hit.weight_bytes = static_cast<double>(represented_bytes) / std::min(1.0, probability);
+  hit.effective_bytes = 1 / std::min(1.0, probability);
+  hit.weight_bytes = static_cast<double>(represented_bytes) * hit.effective_bytes;
   return hit;
 }
 

@@ -45,11 +45,12 @@ struct Hit {
     kThinned,  // a point, given up because lambda has fallen since it was armed; weight_bytes as it was armed
   };
   Verdict verdict = Verdict::kNone;
-  bool missed = false;      // a point passed unseen before this object
-  uint32_t window = 0;      // the window whose lambda gave the probability
-  double weight_bytes = 0;  // weight_bytes / size is the weight in objects; size / weight_bytes the probability
-  double gap = 0;           // as Touch::gap
-  double missed_bytes = 0;  // as Touch::missed_bytes
+  bool missed = false;         // a point passed unseen before this object
+  uint32_t window = 0;         // the window whose lambda gave the probability
+  double weight_bytes = 0;     // weight_bytes / size is the weight in objects; size / weight_bytes the probability
+  double effective_bytes = 0;  // kKept: 1 / lambda of `window`, what the point tells the controller (PointTally)
+  double gap = 0;              // as Touch::gap
+  double missed_bytes = 0;     // as Touch::missed_bytes
 };
 
 class ByteClock {
@@ -90,18 +91,19 @@ class ByteClock {
   double e_ = 0;               // units of Exp(1) left at last_; > 0 once started
   double lambda_ = 0;          // in force on this thread since its last touch
   uint64_t last_ = 0;          // A at the last touch
-  double pending_weight_ = 0;  // > 0: the object that ends at last_ was forced, with this weight
+  double pending_lambda_ = 0;  // > 0: the object that ends at last_ was forced, with this lambda
+  double pending_weight_ = 0;  // and this weight
   std::atomic<uint64_t> bytes_{0}, candidates_{0};
   uint32_t window_ = 0, pending_window_ = 0;
 };
-static_assert(sizeof(ByteClock) == 64, "a byte clock fits one cache line");
 
 // The same judgement where the JVM itself drew the threshold, with mean 1 / lambda_drawn (source=jvmti). gap is not
 // set.
 Hit JudgeDrawn(double lambda_drawn, uint32_t window_drawn, uint64_t size, LambdaInForce now, Random& random);
 
 // The unit is the event (source=tlab): kept with `probability`, under now.window, standing for represented /
-// probability bytes. kNone if not kept, and always when now.lambda = 0. gap is not set.
+// probability bytes; effective_bytes is 1 / probability, in events. kNone if not kept, and always when now.lambda = 0.
+// gap is not set.
 Hit JudgeEvent(double probability, uint64_t represented_bytes, LambdaInForce now, Random& random);
 
 }  // namespace heaprec::throttle

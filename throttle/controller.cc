@@ -6,7 +6,10 @@
 namespace heaprec::throttle {
 namespace {
 
-constexpr double kSecondsPerNs = 1e-9;
+constexpr double kSecondsPerNs = 1e-9, kNsPerSecond = 1e9;
+// The effective share is a ratio of two sums over this many intervals: some 300 points, 6 %, where it matters at all
+// (it is exactly 1 as long as lambda * size is small).
+constexpr double kShareIntervals = 2;
 
 double Seconds(uint64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 
@@ -22,11 +25,18 @@ double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
 
 ControllerConfig ConfigFor(double rate, double max_cap) {
   ControllerConfig config;
-  const double intervals = rate < 1 ? rate : std::max(1.0, std::ceil(rate / std::max(max_cap, 1.0)));
-  config.interval_ns = static_cast<uint64_t>(1e9 / intervals);
-  config.cap = rate < 1 ? 1 : std::floor(rate / intervals);
-  // Rare samples need a long view: r averages over the same share of the interval.
-  if (rate < 1) config.rate_tau_ns = static_cast<uint64_t>(Seconds(config.rate_tau_ns) * 1e9 / rate);
+  if (rate < 1) {
+    config.cap = 1;
+    config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
+    // Rare samples need a long view: r averages over the same share of the interval.
+    config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
+    return config;
+  }
+  // Equal parts in whole nanoseconds: the intervals stay aligned with the seconds for ever.
+  uint64_t parts = static_cast<uint64_t>(std::ceil(rate / std::max(max_cap, 1.0)));
+  while (parts < config.interval_ns && config.interval_ns % parts != 0) ++parts;
+  config.interval_ns /= parts;
+  config.cap = std::floor(rate / static_cast<double>(parts));
   return config;
 }
 
@@ -56,7 +66,7 @@ uint64_t Controller::IntervalAt(uint64_t now_ns) const {
   return now_ns > start_ns_ ? (now_ns - start_ns_) / config_.interval_ns : 0;
 }
 
-Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes) {
+Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points) {
   const uint64_t now = std::max(now_ns, last_ns_), dt = now - last_ns_;
   const uint64_t total = std::max(total_bytes, last_total_);
   const double bytes = static_cast<double>(total - last_total_);
@@ -69,7 +79,16 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes) {
   rate_ = NextRate(rate_, dt, bytes, config_.rate_tau_ns);
   last_ns_ = now;
   last_total_ = total;
-  return {now, begin + config_.interval_ns, bytes_so_far_, rate_};
+  const double share = EffectiveShare(dt, points);
+  return {now, begin + config_.interval_ns, share * bytes_so_far_, share * rate_};
+}
+
+// Effective bytes per byte, from the points of late.
+double Controller::EffectiveShare(uint64_t dt_ns, PointTally points) {
+  const double kept = std::exp(-Seconds(dt_ns) / (kShareIntervals * Seconds(config_.interval_ns)));
+  recent_.weight = recent_.weight * kept + points.weight;
+  recent_.effective = recent_.effective * kept + points.effective;
+  return recent_.weight > 0 ? std::min(1.0, recent_.effective / recent_.weight) : 1;
 }
 
 }  // namespace heaprec::throttle

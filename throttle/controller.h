@@ -2,9 +2,10 @@
 //
 //   N(t) = S(t) + (T_end - t) r(t)        forecast of the interval's bytes
 //   lambda(t) = min(lambda_max, c * cap / N(t))
-// S: bytes counted in the interval so far (integral part); r: short-term byte rate (proportional part).
-// Between two ticks the bytes are estimated by the weights of the points that fell (unbiased), so lambda also falls
-// inside a tick: an idle -> 5 GB/s step costs cap * c * (1 + ln(surprise)) points, whatever the tick.
+// S: bytes counted in the interval so far (integral part); r: short-term byte rate (proportional part); both times the
+// share of bytes that can give points, for an object gives one at most. Between two ticks the bytes are estimated by
+// the points that fell (unbiased), so lambda also falls inside a tick: an idle -> 5 GB/s step costs cap * c * (1 +
+// ln(surprise)) points, whatever the tick.
 //
 // Units:    time in ns of the caller's clock; lambda in points per byte.
 // Context:  Forecast::Lambda: alloc. Controller::Tick: drain.
@@ -23,20 +24,27 @@ struct ControllerConfig {
   double surplus = 1.2;                // c: what the ring takes in, over the cap; stage 2 thins it back
   uint64_t rate_tau_ns = 150'000'000;  // averaging time of r
   double lambda_max = 1.0;             // every object of 16 B or more is then (practically) certain
-  double initial_rate = 100e6;         // r at the start, bytes/s: pessimistic, see docs/sampler.md#cold-start
+  double initial_rate = 1e6;           // r at the start, bytes/s; it decays: docs/sampler.md#cold-start
 };
 
 // The configuration for `rate` samples per second, so that no second holds more than `rate` (below 1/s: no 1/rate
 // seconds more than one). Above max_cap samples the second is cut into equal intervals. rate > 0, max_cap >= 1.
 ControllerConfig ConfigFor(double rate, double max_cap);
 
+// Points kept by the first stage, summed up. An object of s bytes gives one point at most, though lambda s may be due:
+// it counts as pi / lambda effective bytes, and 1 / lambda per point is the unbiased estimate of them.
+struct PointTally {
+  double weight = 0;     // sum of Hit::weight_bytes
+  double effective = 0;  // sum of Hit::effective_bytes
+};
+
 // Everything lambda depends on at one tick; published with the window, so that an allocating thread can lower lambda.
 struct Forecast {
   uint64_t tick_ns = 0;  // when it was made
   uint64_t interval_end_ns = 0;
-  double bytes_so_far = 0;  // S
-  double rate = 0;          // r, bytes per second
-  // lambda at `now_ns`, given that points of `bytes_since` total weight fell since tick_ns. Never rises with
+  double bytes_so_far = 0;  // S, effective bytes
+  double rate = 0;          // r, effective bytes per second
+  // lambda at `now_ns`, given that points of `bytes_since` effective bytes in all fell since tick_ns. Never rises with
   // bytes_since. Past interval_end_ns (the drain is late) the intervals that follow are counted on from there.
   double Lambda(const ControllerConfig& config, uint64_t now_ns, double bytes_since) const;
 };
@@ -47,18 +55,22 @@ inline constexpr double kFallThreshold = 0.9;
 class Controller {
  public:
   Controller(const ControllerConfig& config, uint64_t start_ns);
-  // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. Returns the forecast from now on.
-  Forecast Tick(uint64_t now_ns, uint64_t total_bytes);
+  // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. `points`: those kept since the last
+  // tick. Returns the forecast from now on.
+  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points = {});
   // Intervals are numbered from 0 at the start; what stage 2 reduces together has the same number.
   uint64_t IntervalAt(uint64_t now_ns) const;
   const ControllerConfig& config() const { return config_; }
 
  private:
+  double EffectiveShare(uint64_t dt_ns, PointTally points);
+
   ControllerConfig config_;
   uint64_t start_ns_, last_ns_;
   uint64_t last_total_ = 0;
-  double bytes_so_far_ = 0;  // S at last_ns_
+  double bytes_so_far_ = 0;  // of the interval, at last_ns_
   double rate_;
+  PointTally recent_;  // decaying sums
 };
 
 }  // namespace heaprec::throttle

@@ -1,4 +1,4 @@
-// A small, fast, seedable generator (SplitMix64): one 64-bit state, so a thread's byte clock stays in one cache line.
+// A small, fast, seedable generator (SplitMix64): one 64-bit state, for there is one in every byte clock.
 // Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 #pragma once
 

@@ -22,7 +22,7 @@ struct WeightedPoint {
 };
 
 struct Reduction {
-  double tau = 0;            // 0: all kept, weights unchanged
+  double tau = 0;            // 0: all kept, weights unchanged; +infinity: none (cap 0)
   std::vector<size_t> kept;  // indices into the input, ascending; size() <= cap
   double WeightOf(double weight) const { return weight > tau ? weight : tau; }
 };

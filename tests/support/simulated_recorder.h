@@ -1,0 +1,127 @@
+// The whole chain on simulated arrivals: windows, byte clocks, controller, one interval held and reduced.
+//
+// Units:    time in ns from 0; bytes.   Threads: one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "tests/support/simulated_jvm.h"
+#include "throttle/controller.h"
+#include "throttle/varopt.h"
+
+namespace heaprec::testing {
+
+// What the recording says about one thing (a site, or all).
+struct Estimate {
+  double truth = 0, bytes = 0;
+  double variance = 0;  // of bytes, estimated from the sample: sum w (w - size)
+  double Z() const { return variance > 0 ? (bytes - truth) / std::sqrt(variance) : 0; }
+  void Keep(double weight, double size) {
+    bytes += weight;
+    variance += weight * (weight - size);
+  }
+};
+
+class SimulatedRecorder final : public Recorder {
+ public:
+  SimulatedRecorder(const throttle::ControllerConfig& config, size_t sites, uint64_t seed,
+                    uint64_t tick_ns = 250'000'000)
+      : controller_(config, 0), seed_(seed), tick_ns_(tick_ns), sites_(sites) {
+    forecast_ = controller_.Tick(0, 0);
+    next_tick_ = std::min(tick_ns_, config.interval_ns);
+    OpenWindow();
+  }
+
+  SimulatedThread& AddThread(const TlabShape& shape) {
+    return threads_.emplace_back(throttle::Mix64(seed_ ^ (threads_.size() + 1) * 0x51ull), shape, this);
+  }
+  void Allocate(SimulatedThread& thread, uint32_t site, uint64_t size) {
+    sites_[site].truth += static_cast<double>(size);
+    total_.truth += static_cast<double>(size);
+    thread.Allocate(site, size);
+  }
+  // The clock goes on; the drain does what it has to do until then.
+  void AdvanceTo(uint64_t now_ns) {
+    while (next_tick_ <= now_ns) {
+      now_ = next_tick_;
+      Tick();
+    }
+    now_ = now_ns;
+  }
+  void Finish() { CloseInterval(); }
+
+  throttle::LambdaInForce Now() override { return {window_lambda_, window_}; }
+  void OnPoint(uint32_t site, uint64_t size, const throttle::Hit& hit) override {
+    if (hit.verdict == throttle::Hit::Verdict::kThinned) {
+      ++thinned_;
+      return;
+    }
+    held_.push_back({site, static_cast<double>(size), hit.weight_bytes});
+    total_.Keep(hit.weight_bytes, static_cast<double>(size));
+    tally_.weight += hit.weight_bytes;
+    tally_.effective += hit.effective_bytes;
+    if (forecast_.Lambda(controller_.config(), now_, tally_.effective) < throttle::kFallThreshold * window_lambda_)
+      OpenWindow();
+  }
+  void OnMissed(double bytes) override { missed_bytes_ += bytes; }
+
+  SimulatedThread& thread(size_t index) { return threads_[index]; }
+  uint64_t now() const { return now_; }
+  const Estimate& total() const { return total_; }               // after the first stage: the second keeps the sum
+  const std::vector<Estimate>& sites() const { return sites_; }  // after both
+  const std::vector<size_t>& held() const { return held_per_interval_; }
+  const std::vector<size_t>& kept() const { return kept_per_interval_; }
+  uint64_t thinned() const { return thinned_; }
+  uint32_t windows() const { return window_; }
+  double missed_bytes() const { return missed_bytes_; }
+
+ private:
+  struct Point {
+    uint32_t site;
+    double size, weight;
+  };
+  void Tick() {
+    uint64_t bytes = 0;
+    for (const SimulatedThread& t : threads_) bytes += t.clock().bytes();
+    const bool interval_over = now_ >= forecast_.interval_end_ns;
+    if (interval_over) CloseInterval();
+    forecast_ = controller_.Tick(now_, bytes, tally_);
+    tally_ = {};
+    OpenWindow();
+    next_tick_ = std::min(now_ + tick_ns_, forecast_.interval_end_ns);
+  }
+  void OpenWindow() {
+    ++window_;
+    window_lambda_ = forecast_.Lambda(controller_.config(), now_, tally_.effective);
+  }
+  void CloseInterval() {
+    std::vector<throttle::WeightedPoint> points;
+    for (const Point& p : held_) points.push_back({next_id_++, p.weight});
+    const size_t cap = static_cast<size_t>(controller_.config().cap);
+    const throttle::Reduction r =
+        throttle::ReduceToCap(points, cap, throttle::Mix64(seed_) + held_per_interval_.size());
+    for (size_t i : r.kept) sites_[held_[i].site].Keep(r.WeightOf(held_[i].weight), held_[i].size);
+    held_per_interval_.push_back(held_.size());
+    kept_per_interval_.push_back(r.kept.size());
+    held_.clear();
+  }
+
+  throttle::Controller controller_;
+  throttle::Forecast forecast_;
+  uint64_t seed_, tick_ns_, next_tick_ = 0, now_ = 0, next_id_ = 0, thinned_ = 0;
+  throttle::PointTally tally_;
+  double window_lambda_ = 0, missed_bytes_ = 0;
+  uint32_t window_ = 0;
+  std::deque<SimulatedThread> threads_;
+  std::vector<Point> held_;
+  std::vector<Estimate> sites_;
+  Estimate total_;
+  std::vector<size_t> held_per_interval_, kept_per_interval_;
+};
+
+}  // namespace heaprec::testing
