@@ -6,7 +6,7 @@
 //           original() is complete before the first byte of the target changes, so a replacement may use it at once.
 // Failure:  an Error with the reason; the target is then unchanged. A thunk is never unmapped: a thread may stand in
 // it.
-//           SIGTRAP is ours from the first Prepare on; foreign traps go to the handler that was there before.
+//           SIGTRAP is ours from the first Install on; foreign traps go to the handler that was there before.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,12 @@ class Detour {
   static constexpr size_t kJumpSize = 5;  // E9 rel32
 
   Detour() = default;
+  format::Result<std::monostate> Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile,
+                                         GracePeriod grace);
 
-  uintptr_t site_ = 0;  // where the jump goes: the target, or behind its endbr64
+  uintptr_t site_ = 0;           // where the jump is written: the target, or behind its endbr64
+  int protection_ = 0;           // of the site's pages, as they were
+  const void* entry_ = nullptr;  // in the thunk: leads to the replacement
   const void* original_ = nullptr;
   uint8_t before_[kJumpSize] = {};
   uint8_t jump_[kJumpSize] = {};

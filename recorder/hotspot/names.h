@@ -20,7 +20,8 @@ namespace heaprec::hotspot {
 
 class Names {
  public:
-  static format::Result<Names> Resolve(const VmStructs& structs, int jdk_major);
+  // field_access_count: address of JvmtiExport::_field_access_count (kFieldAccessCount in symbols.h), 0 if not known.
+  static format::Result<Names> Resolve(const VmStructs& structs, int jdk_major, uintptr_t field_access_count = 0);
 
   // Views into the JVM's memory: copy them before leaving the context.
   struct MethodView {
@@ -36,31 +37,32 @@ class Names {
   // Internal name; arrays as descriptors ([I, [Ljava/lang/String;); hidden classes as the JVM's Symbol has them.
   std::string_view KlassName(const void* klass) const;
 
-  // The Klass behind a java.lang.Class; null for primitive types, and always under -Xcheck:jni, which would abort.
+  // The Klass behind a java.lang.Class. Null for primitive types, and whenever reading the hidden field through JNI
+  // would upset the JVM: under -Xcheck:jni (it aborts) and while a debugger watches fields (it looks the field up).
   const void* KlassOfMirror(JNIEnv* jni, jclass mirror) const;
 
  private:
-  // 0 when the pointer cannot be metadata.
-  const char* Pointer(const char* base, size_t offset) const;
   std::string_view SymbolText(const char* symbol) const;
   std::string_view PoolSymbol(const char* pool, size_t index) const;
   const char* ConstMethodOf(jmethodID id) const;
+  bool MayReadMirrors() const;
 
   // Byte offsets and sizes, as the JVM describes itself.
   size_t method_const_ = 0;
-  size_t const_pool_ = 0, const_flags_ = 0, const_code_size_ = 0, const_name_ = 0, const_descriptor_ = 0;
+  size_t const_words_ = 0, const_pool_ = 0, const_flags_ = 0, const_code_size_ = 0, const_name_ = 0,
+         const_descriptor_ = 0;
   size_t const_size_ = 0;
-  size_t flags_width_ = 2;
   uint32_t has_lines_ = 0;
   size_t pool_holder_ = 0, pool_length_ = 0, pool_size_ = 0;
   size_t klass_name_ = 0;
   size_t symbol_length_ = 0, symbol_body_ = 0;
   uint8_t excluded_bytes_ = 0;         // UNSIGNED5: byte values below this are not digits (1 since JDK 20)
-  const int* mirror_klass_ = nullptr;  // java_lang_Class::_klass_offset, set when the JVM has loaded that class
+  const int* mirror_klass_ = nullptr;  // java_lang_Class::_klass_offset; the JVM sets it when it loads that class
+  const int* field_watches_ = nullptr;
   bool checked_jni_ = false;
 };
 
-// One line of a compressed line number table: exposed for tests. Reads at most `size` bytes.
+// Decodes a compressed line number table, reading at most `size` bytes: exposed for tests.
 // Returns the line of the last entry at or before `bci`, -1 if none or if the table is malformed before it.
 int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_bytes);
 

@@ -28,11 +28,14 @@ inline constexpr std::string_view kOutsideTlab[] = {
     "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
     "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread"};
 
+// int: how many fields JVMTI agents watch for reads.
+inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_access_countE";
+
 class SymbolTable {
  public:
   // Looks for all of `prefixes` in one pass over the symbols; the others stay unknown.
   static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
-  // For kInNewTlab and kOutsideTlab.
+  // For the names above.
   static format::Result<SymbolTable> Load(const LibJvm& libjvm);
 
   // nullopt if absent, ambiguous, or not among the prefixes given to Load.

@@ -1,0 +1,191 @@
+#include "recorder/hotspot/names.h"
+
+#include <cstring>
+#include <string>
+
+namespace heaprec::hotspot {
+namespace {
+
+template <typename T>
+T At(const char* address) {
+  T value;
+  std::memcpy(&value, address, sizeof value);
+  return value;
+}
+
+// Null when it cannot point to metadata: freed jmethodIDs hold small odd numbers (Method::_free 55).
+const char* Metadata(const char* pointer) {
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  return address >= 4096 && address % 8 == 0 ? pointer : nullptr;
+}
+
+const char* PointerAt(const char* base, size_t offset) { return Metadata(At<const char*>(base + offset)); }
+
+// Reads a compressed line number table: HotSpot's code/compressedStream and utilities/unsigned5.
+class LineStream {
+ public:
+  LineStream(const uint8_t* table, size_t size, uint8_t excluded)
+      : next_(table), end_(table + size), excluded_(excluded) {}
+
+  bool Next() {
+    constexpr uint8_t kEnd = 0;
+    constexpr uint8_t kEscape = 0xff;
+    if (next_ == end_ || *next_ == kEnd) return false;
+    const uint8_t byte = *next_++;
+    if (byte != kEscape) {
+      bci_ += byte >> 3;
+      line_ += byte & 7;
+      return true;
+    }
+    int bci = 0;
+    int line = 0;
+    if (!Signed(&bci) || !Signed(&line)) return false;
+    bci_ = Add(bci_, bci);
+    line_ = Add(line_, line);
+    return true;
+  }
+  int bci() const { return bci_; }
+  int line() const { return line_; }
+
+ private:
+  static int Add(int a, int b) { return static_cast<int>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
+
+  // Base 64, least digit first; a byte below the limit is the last.
+  bool Unsigned(uint32_t* out) {
+    const uint32_t limit = 256 - 64 - excluded_;
+    uint32_t sum = 0;
+    for (int shift = 0; shift <= 24; shift += 6) {
+      if (next_ == end_ || *next_ < excluded_) return false;
+      const uint32_t digit = *next_++ - uint32_t{excluded_};
+      sum += digit << shift;
+      if (digit < limit) break;
+    }
+    *out = sum;
+    return true;
+  }
+  bool Signed(int* out) {
+    uint32_t value = 0;
+    if (!Unsigned(&value)) return false;
+    *out = static_cast<int>((value >> 1) ^ (0 - (value & 1)));
+    return true;
+  }
+
+  const uint8_t* next_;
+  const uint8_t* end_;
+  uint8_t excluded_;
+  int bci_ = 0;
+  int line_ = 0;
+};
+
+}  // namespace
+
+int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_bytes) {
+  LineStream stream(table, size, excluded_bytes);
+  int best_bci = 0;
+  int best_line = -1;
+  while (stream.Next()) {  // not necessarily sorted
+    if (stream.bci() == bci) return stream.line();
+    if (stream.bci() < bci && stream.bci() >= best_bci) {
+      best_bci = stream.bci();
+      best_line = stream.line();
+    }
+  }
+  return best_line;
+}
+
+format::Result<Names> Names::Resolve(const VmStructs& structs, int jdk_major, uintptr_t field_access_count) {
+  Names names;
+  const char* missing = nullptr;
+  const auto need = [&missing](const char* what, std::optional<size_t> value) {
+    if (!value && missing == nullptr) missing = what;
+    return value.value_or(0);
+  };
+  names.method_const_ = need("Method::_constMethod", structs.Offset("Method", "_constMethod"));
+  names.const_pool_ = need("ConstMethod::_constants", structs.Offset("ConstMethod", "_constants"));
+  names.const_words_ = need("ConstMethod::_constMethod_size", structs.Offset("ConstMethod", "_constMethod_size"));
+  names.const_flags_ = need("ConstMethod::_flags", structs.Offset("ConstMethod", {"_flags._flags", "_flags"}));
+  names.const_code_size_ = need("ConstMethod::_code_size", structs.Offset("ConstMethod", "_code_size"));
+  names.const_name_ = need("ConstMethod::_name_index", structs.Offset("ConstMethod", "_name_index"));
+  names.const_descriptor_ = need("ConstMethod::_signature_index", structs.Offset("ConstMethod", "_signature_index"));
+  names.const_size_ = need("ConstMethod", structs.SizeOf("ConstMethod"));
+  names.pool_holder_ = need("ConstantPool::_pool_holder", structs.Offset("ConstantPool", "_pool_holder"));
+  names.pool_length_ = need("ConstantPool::_length", structs.Offset("ConstantPool", "_length"));
+  names.pool_size_ = need("ConstantPool", structs.SizeOf("ConstantPool"));
+  names.klass_name_ = need("Klass::_name", structs.Offset("Klass", "_name"));
+  names.symbol_length_ = need("Symbol::_length", structs.Offset("Symbol", "_length"));
+  names.symbol_body_ = need("Symbol::_body", structs.Offset("Symbol", {"_body", "_body[0]"}));
+  names.mirror_klass_ = static_cast<const int*>(structs.Static("java_lang_Class", "_klass_offset"));
+  if (names.mirror_klass_ == nullptr && missing == nullptr) missing = "java_lang_Class::_klass_offset";
+  const auto has_lines =
+      structs.IntConstant({"ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table"});
+  if (!has_lines && missing == nullptr) missing = "has_linenumber_table";
+  if (missing != nullptr) return format::Error{std::string("libjvm.so does not describe ") + missing};
+  names.has_lines_ = static_cast<uint32_t>(*has_lines);
+  names.excluded_bytes_ = jdk_major >= 20 ? 1 : 0;
+  names.field_watches_ = reinterpret_cast<const int*>(field_access_count);
+  names.checked_jni_ = structs.BoolFlag("CheckJNICalls").value_or(false);
+  return names;
+}
+
+std::string_view Names::SymbolText(const char* symbol) const {
+  if (symbol == nullptr) return {};
+  return {symbol + symbol_body_, At<uint16_t>(symbol + symbol_length_)};
+}
+
+std::string_view Names::PoolSymbol(const char* pool, size_t index) const {
+  const int length = At<int32_t>(pool + pool_length_);
+  if (length <= 0 || index >= static_cast<size_t>(length)) return {};
+  return SymbolText(PointerAt(pool, pool_size_ + index * sizeof(void*)));  // the entries follow the header
+}
+
+const char* Names::ConstMethodOf(jmethodID id) const {
+  const char* const handle = Metadata(reinterpret_cast<const char*>(id));  // a Method** on 11 to 25
+  if (handle == nullptr) return nullptr;
+  const char* const method = PointerAt(handle, 0);
+  return method != nullptr ? PointerAt(method, method_const_) : nullptr;
+}
+
+bool Names::Method(jmethodID id, MethodView* out) const {
+  const char* const method = ConstMethodOf(id);
+  if (method == nullptr) return false;
+  const char* const pool = PointerAt(method, const_pool_);
+  if (pool == nullptr) return false;
+  out->class_name = KlassName(PointerAt(pool, pool_holder_));
+  out->name = PoolSymbol(pool, At<uint16_t>(method + const_name_));
+  out->descriptor = PoolSymbol(pool, At<uint16_t>(method + const_descriptor_));
+  return !out->class_name.empty() && !out->name.empty() && !out->descriptor.empty();
+}
+
+int Names::Line(jmethodID id, int bci) const {
+  const char* const method = ConstMethodOf(id);
+  if (method == nullptr || bci < 0) return -1;
+  const size_t code_size = At<uint16_t>(method + const_code_size_);
+  if (static_cast<size_t>(bci) >= code_size) return -1;  // native methods have no code
+  if ((At<uint16_t>(method + const_flags_) & has_lines_) == 0) return -1;
+  // Header, bytecodes, line numbers, other tables; the whole counted in words.
+  const int words = At<int32_t>(method + const_words_);
+  const size_t table = const_size_ + code_size;
+  const size_t all = words > 0 ? static_cast<size_t>(words) * sizeof(void*) : 0;
+  if (all <= table) return -1;
+  return DecodeLine(reinterpret_cast<const uint8_t*>(method + table), all - table, bci, excluded_bytes_);
+}
+
+std::string_view Names::KlassName(const void* klass) const {
+  const char* const metadata = Metadata(static_cast<const char*>(klass));
+  return metadata != nullptr ? SymbolText(PointerAt(metadata, klass_name_)) : std::string_view();
+}
+
+bool Names::MayReadMirrors() const {
+  if (checked_jni_ || *mirror_klass_ <= 0) return false;
+  return field_watches_ == nullptr || __atomic_load_n(field_watches_, __ATOMIC_RELAXED) == 0;
+}
+
+const void* Names::KlassOfMirror(JNIEnv* jni, jclass mirror) const {
+  if (mirror == nullptr || !MayReadMirrors()) return nullptr;
+  // HotSpot's jfieldID of an instance field (jfieldIDWorkaround): offset << 2 | instance bit. GetLongField applies the
+  // collector's barriers to the mirror, and the field itself is no reference.
+  const uintptr_t field = static_cast<uintptr_t>(*mirror_klass_) << 2 | 2;
+  return reinterpret_cast<const void*>(jni->GetLongField(mirror, reinterpret_cast<jfieldID>(field)));
+}
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,83 @@
+#include "recorder/hotspot/near_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+namespace heaprec::hotspot {
+namespace {
+
+// rel32 reaches 2 GiB; the displaced code may refer to data tens of MB on either side of it.
+constexpr uintptr_t kReach = (uintptr_t{1} << 31) - (uintptr_t{1} << 28);
+// Stay away from the null page and its neighbourhood (vm.mmap_min_addr), and from neighbours that grow into gaps.
+constexpr uintptr_t kLowest = uintptr_t{1} << 20;
+
+uintptr_t Distance(uintptr_t a, uintptr_t b) { return a > b ? a - b : b - a; }
+
+// The pages at both ends of each gap within reach, nearest first.
+std::vector<uintptr_t> Candidates(uintptr_t code) {
+  std::vector<uintptr_t> pages;
+  uintptr_t gap = kLowest;
+  for (const Mapping& mapping : Mappings()) {
+    if (mapping.begin >= gap + kPageSize) {
+      pages.push_back(gap);
+      pages.push_back(mapping.begin - kPageSize);
+    }
+    gap = std::max(gap, mapping.end);
+  }
+  std::erase_if(pages, [code](uintptr_t page) { return Distance(page, code) > kReach; });
+  std::sort(pages.begin(), pages.end(),
+            [code](uintptr_t a, uintptr_t b) { return Distance(a, code) < Distance(b, code); });
+  return pages;
+}
+
+}  // namespace
+
+std::vector<Mapping> Mappings() {
+  std::vector<Mapping> mappings;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    Mapping mapping;
+    char bits[5] = {};
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &mapping.begin, &mapping.end, bits) != 3) continue;
+    if (bits[0] == 'r') mapping.protection |= PROT_READ;
+    if (bits[1] == 'w') mapping.protection |= PROT_WRITE;
+    if (bits[2] == 'x') mapping.protection |= PROT_EXEC;
+    mappings.push_back(mapping);
+  }
+  return mappings;
+}
+
+std::optional<Mapping> MappingOf(uintptr_t address) {
+  for (const Mapping& mapping : Mappings())
+    if (address >= mapping.begin && address < mapping.end) return mapping;
+  return std::nullopt;
+}
+
+format::Result<uint8_t*> MapPageNear(uintptr_t code) {
+  int last_error = 0;
+  for (const uintptr_t page : Candidates(code)) {
+    void* const wanted = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
+    void* const got =
+        mmap(wanted, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == wanted) return static_cast<uint8_t*>(got);
+    if (got == MAP_FAILED)
+      last_error = errno;
+    else
+      munmap(got, kPageSize);  // kernels before 4.17 take the flag for a hint; only our own page is given back
+  }
+  return format::Error{std::string("no free page within 2 GiB of the code") +
+                       (last_error != 0 ? std::string(": ") + strerror(last_error) : "")};
+}
+
+}  // namespace heaprec::hotspot

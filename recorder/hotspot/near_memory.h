@@ -1,0 +1,35 @@
+// Memory close enough to code for a 32-bit displacement.
+//
+// Units:    addresses and bytes of this process.
+// Context:  setup.
+// Threads:  any; two callers never get the same page.
+// Failure:  nullopt or an Error; nothing stays mapped then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "format/result.h"
+
+namespace heaprec::hotspot {
+
+struct Mapping {
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+  int protection = 0;  // PROT_* bits
+};
+
+// This process's mappings, ascending; empty when /proc is not there.
+std::vector<Mapping> Mappings();
+
+// The mapping that holds `address`.
+std::optional<Mapping> MappingOf(uintptr_t address);
+
+// One writable page within reach of rel32 jumps to and from `code`, and with some slack for data around it.
+format::Result<uint8_t*> MapPageNear(uintptr_t code);
+
+inline constexpr size_t kPageSize = 4096;
+
+}  // namespace heaprec::hotspot

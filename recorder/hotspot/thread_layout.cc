@@ -1,0 +1,64 @@
+#include "recorder/hotspot/thread_layout.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace heaprec::hotspot {
+namespace {
+
+// Words at the end of every TLAB that no object gets: room for the filler array's header, or for prefetching past the
+// end (ThreadLocalAllocBuffer::end_reserve).
+uint64_t ReservedBytes(const VmStructs& structs) {
+  constexpr int kFillerHeaderWords = 2;
+  int prefetch_words = 0;
+  if (const void* const reserve = structs.Static("ThreadLocalAllocBuffer", "_reserve_for_allocation_prefetch"))
+    std::memcpy(&prefetch_words, reserve, sizeof prefetch_words);
+  return static_cast<uint64_t>(std::max(prefetch_words, kFillerHeaderWords)) * 8;
+}
+
+}  // namespace
+
+format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int jdk_major) {
+  ThreadLayout layout;
+  switch (jdk_major) {
+    case 11:
+      layout.rules_ = Rules::kJdk11;
+      break;
+    case 17:
+    case 21:
+      layout.rules_ = Rules::kJdk17;
+      break;
+    case 25:
+      layout.rules_ = Rules::kJdk25;
+      break;
+    default:
+      return format::Error{"no rules for the sampling threshold of JDK " + std::to_string(jdk_major)};
+  }
+  constexpr const char* kTlab = "ThreadLocalAllocBuffer";
+  const auto tlab = structs.Offset("Thread", "_tlab");
+  const auto allocated = structs.Offset("Thread", "_allocated_bytes");
+  const auto start = structs.Offset(kTlab, "_start");
+  const auto top = structs.Offset(kTlab, "_top");
+  const auto end = structs.Offset(kTlab, "_end");
+  const auto desired = structs.Offset(kTlab, "_desired_size");
+  const auto refills = structs.Offset(kTlab, "_number_of_refills");
+  if (!tlab || !allocated || !start || !top || !end || !desired || !refills)
+    return format::Error{"libjvm.so does not describe its TLABs"};
+  // Between the described fields lie _allocation_end (behind _end) and, up to 21, _bytes_since_last_sample_point
+  // (before _number_of_refills); the heap sampler follows _allocated_bytes.
+  if (*desired != *end + 16 || *refills < *desired + 24)
+    return format::Error{"the TLAB of this libjvm.so has an unknown layout"};
+  layout.tlab_ = *tlab;
+  layout.allocated_bytes_ = *allocated;
+  layout.threshold_ = *allocated + 8;
+  layout.start_ = *start;
+  layout.top_ = *top;
+  layout.end_ = *end;
+  layout.allocation_end_ = *end + 8;
+  layout.since_sample_ = *refills - 8;
+  layout.reserve_ = ReservedBytes(structs);
+  return layout;
+}
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,29 @@
+// The JavaThread behind a JNIEnv: the environment is a member of its thread, at the same distance in all of them.
+//
+// Context:  setup: Resolve, on an attached Java thread in the live phase. Else any.
+// Threads:  any.
+// Failure:  Resolve is an Error when java.lang.Thread does not tell its JavaThread.
+#pragma once
+
+#include <jni.h>
+
+#include <cstdint>
+
+#include "format/result.h"
+
+namespace heaprec::hotspot {
+
+class ThreadOfEnv {
+ public:
+  // `current`: the java.lang.Thread that runs this, not a virtual one.
+  static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
+
+  void* operator()(const JNIEnv* jni) const {
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(jni) - distance_);  // NOLINT(performance-no-int-to-ptr)
+  }
+
+ private:
+  uintptr_t distance_ = 0;
+};
+
+}  // namespace heaprec::hotspot

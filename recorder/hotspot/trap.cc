@@ -1,0 +1,131 @@
+#include "recorder/hotspot/trap.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace heaprec::hotspot {
+namespace {
+
+struct Site {
+  std::atomic<uintptr_t> address{0};  // release-stored after `to`; pairs with the acquire in Find
+  std::atomic<uintptr_t> to{0};
+};
+
+constexpr int kMaxSites = 64;
+Site sites[kMaxSites];
+
+// Plain data, written before the sigaction that makes the handler reachable.
+struct sigaction first_handler = {};    // before we came
+struct sigaction current_handler = {};  // before we came last
+bool taken = false;
+
+// initial-exec: touched inside a signal handler, where the dynamic model might allocate.
+thread_local bool chaining __attribute__((tls_model("initial-exec"))) = false;
+
+uintptr_t Find(uintptr_t address) {
+  for (const Site& site : sites) {
+    const uintptr_t known = site.address.load(std::memory_order_acquire);
+    if (known == 0) return 0;
+    if (known == address) return site.to.load(std::memory_order_relaxed);
+  }
+  return 0;
+}
+
+void Chain(const struct sigaction& to, int signal, siginfo_t* info, void* context) {
+  if ((to.sa_flags & SA_SIGINFO) != 0) {
+    to.sa_sigaction(signal, info, context);
+  } else if (to.sa_handler == SIG_IGN && info->si_code <= 0) {
+    return;  // sent by a process; a trap of our own making cannot be ignored
+  } else if (to.sa_handler == SIG_DFL || to.sa_handler == SIG_IGN) {
+    struct sigaction fallback = {};
+    fallback.sa_handler = SIG_DFL;
+    sigaction(SIGTRAP, &fallback, nullptr);
+    raise(SIGTRAP);  // delivered when this handler returns
+  } else {
+    to.sa_handler(signal);
+  }
+}
+
+void OnTrap(int signal, siginfo_t* info, void* context) {
+  auto* const machine = static_cast<ucontext_t*>(context);
+  // The saved RIP is behind the one-byte INT3.
+  greg_t& rip = machine->uc_mcontext.gregs[REG_RIP];
+  if (info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT) {
+    if (const uintptr_t to = Find(static_cast<uintptr_t>(rip) - 1); to != 0) {
+      rip = static_cast<greg_t>(to);
+      return;
+    }
+  }
+  // A library that came after us may call us for its own old handler: do not send the signal round for ever.
+  if (chaining) return Chain(first_handler, signal, info, context);
+  chaining = true;
+  Chain(current_handler, signal, info, context);
+  chaining = false;
+}
+
+bool BlocksTrap(const std::string& status_path) {
+  std::ifstream status(status_path);
+  if (!status) return false;  // the thread has ended
+  for (std::string line; std::getline(status, line);)
+    if (line.compare(0, 7, "SigBlk:") == 0)
+      return (std::strtoull(line.c_str() + 7, nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;
+  return false;
+}
+
+bool SomeThreadBlocksNow() {
+  DIR* const tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return true;
+  bool blocked = false;
+  while (const dirent* const task = readdir(tasks)) {
+    if (task->d_name[0] == '.') continue;
+    blocked = blocked || BlocksTrap(std::string("/proc/self/task/") + task->d_name + "/status");
+  }
+  closedir(tasks);
+  return blocked;
+}
+
+}  // namespace
+
+bool TakeTraps() {
+  struct sigaction now = {};
+  if (sigaction(SIGTRAP, nullptr, &now) != 0) return false;
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == OnTrap) return true;
+  if (!taken) first_handler = now;
+  current_handler = now;
+  taken = true;
+  struct sigaction ours = {};
+  ours.sa_sigaction = OnTrap;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  return sigaction(SIGTRAP, &ours, nullptr) == 0;
+}
+
+bool Redirect(uintptr_t address, const void* to) {
+  for (Site& site : sites) {
+    const uintptr_t known = site.address.load(std::memory_order_relaxed);
+    if (known != 0 && known != address) continue;
+    site.to.store(reinterpret_cast<uintptr_t>(to), std::memory_order_relaxed);
+    site.address.store(address, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+bool SomeThreadBlocksTraps() {
+  // A thread being created blocks everything for a moment, in libc's own code.
+  constexpr int kAttempts = 20;
+  for (int i = 0; i < kAttempts; ++i) {
+    if (!SomeThreadBlocksNow()) return false;
+    usleep(1000);
+  }
+  return true;
+}
+
+}  // namespace heaprec::hotspot
