@@ -12,24 +12,14 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "format/bytes.h"
+#include "format/dictionaries.h"
+#include "format/file_header.h"  // EncodeFileHeader: the first bytes of every recording
 #include "format/model.h"
 #include "format/result.h"
 
 namespace heaprec::format {
-
-using ByteBuffer = std::vector<std::byte>;
-
-// The first bytes of every recording.
-ByteBuffer EncodeFileHeader(const FileHeader& header);
-
-// A stack's frames as the writer takes them: leaf first.
-struct StackFrame {
-  Index method = kNone;
-  int32_t bci = -1;
-  int32_t line = -1;
-};
 
 class ChunkWriter {
  public:
@@ -55,7 +45,8 @@ class ChunkWriter {
   uint64_t raw_bytes() const;
 
   // Everything pending as one block, decodable once all its bytes are in the file.
-  // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to here.
+  // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to
+  // here.
   Result<ByteBuffer> Flush(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns);
 
   // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.

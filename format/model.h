@@ -89,9 +89,9 @@ struct Sample {
   uint64_t time_ns = 0;
   Kind kind = Kind::kTlab;
   Index thread = kNone, class_id = kNone, stack = kNone;
-  uint64_t size = 0;       // of the object
-  uint64_t tlab_size = 0;  // of the thread's TLAB; 0 outside
-  uint32_t window = 0;     // id of the window whose lambda gave the first-stage probability
+  uint64_t size = 0;        // of the object
+  uint64_t tlab_size = 0;   // of the thread's TLAB; 0 outside
+  uint32_t window = 0;      // id of the window whose lambda gave the first-stage probability
   double weight_bytes = 0;  // bytes this sample stands for: unbiased
   // Inclusion probability of the object through both stages.
   double probability() const { return weight_bytes > 0 ? static_cast<double>(size) / weight_bytes : 0; }
@@ -103,23 +103,25 @@ enum class Loss : uint8_t {
   kMissed = 0,       // the JVM dropped the event in which the point lay (found afterwards by the byte clock)
   kRingFull = 1,     // no room in any lane
   kLanesBusy = 2,    // every lane was leased
-  kNoClock = 3,      // more live threads than byte clocks
+  kNoClock = 3,      // candidates (not points) of threads beyond the number of byte clocks
   kNoStack = 4,      // the JVM gave no stack (still recorded when the rest is known: stack kNone)
-  kWriteFailed = 5,  // the file could not be written (disk full, I/O error)
+  kWriteFailed = 5,  // committed, but the file could not be written (disk full, I/O error)
   kOversized = 6,    // an event too big for a lane
 };
 inline constexpr int kLosses = 7;
 const char* LossName(Loss loss);  // "missed", "ring_full", ... as in summary and docs/format.md
 
 // Cumulative since the start; every block carries them, so a gap is quantified.
-// points = committed + thinned + sum(lost); committed = written + second_stage once all intervals are closed.
+// points = committed + thinned + lost[kMissed, kRingFull, kLanesBusy, kOversized];
+// committed = written + second_stage + lost[kWriteFailed] once all intervals are closed. Events in flight may be
+// missing from the right-hand sides, never the other way round.
 struct Books {
   uint64_t candidates = 0, candidate_bytes = 0;  // slow-path allocations seen; bytes counted by the byte clocks
   uint64_t points = 0;                           // sample points that fell
-  uint64_t thinned = 0;                          // points dropped at the hit because lambda had fallen since they were armed
-  uint64_t committed = 0;                        // samples published in the ring
-  uint64_t written = 0;                          // samples written to the file
-  uint64_t second_stage = 0;                     // committed samples whose weight others took over (VarOpt)
+  uint64_t thinned = 0;       // points dropped at the hit because lambda had fallen since they were armed
+  uint64_t committed = 0;     // samples published in the ring
+  uint64_t written = 0;       // samples written to the file
+  uint64_t second_stage = 0;  // committed samples whose weight others took over (VarOpt)
   std::array<uint64_t, kLosses> lost{};
   std::array<double, kLosses> lost_bytes{};  // weight of the lost points
   bool operator==(const Books&) const = default;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "format/dictionaries.h"
 #include "format/model.h"
 #include "format/result.h"
 
@@ -27,20 +28,11 @@ class ByteSource {
   virtual const std::string& name() const = 0;
 };
 
-// The dictionaries of the chunk being read; they grow from block to block and restart with each chunk.
-struct Dictionaries {
-  std::vector<std::string> classes;
-  std::vector<Method> methods;
-  std::vector<Frame> frames;
-  std::vector<StackNode> stacks;
-  std::vector<Thread> threads;
-};
-
 struct Block {
-  uint32_t chunk = 0;     // sequence number of its chunk
-  uint64_t offset = 0;    // of the block header in the file
-  uint64_t end_ns = 0;    // when it was flushed
-  Books books;            // cumulative
+  uint32_t chunk = 0;   // sequence number of its chunk
+  uint64_t offset = 0;  // of the block header in the file
+  uint64_t end_ns = 0;  // when it was flushed
+  Books books;          // cumulative
   std::vector<uint64_t> lane_positions;
   std::vector<Window> windows;
   std::vector<Interval> intervals;
@@ -52,8 +44,8 @@ struct Block {
 // Bytes that could not be decoded.
 struct SkippedRange {
   uint64_t begin = 0, end = 0;
-  std::string why;       // "block payload hash differs", "truncated block", ...
-  bool at_end = false;   // nothing decodable follows: a torn or unfinished tail, the normal end of a killed recording
+  std::string why;      // "block payload hash differs", "truncated block", ...
+  bool at_end = false;  // nothing decodable follows: a torn or unfinished tail, the normal end of a killed recording
 };
 
 class Reader {

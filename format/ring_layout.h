@@ -1,9 +1,9 @@
 // The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
 //
-// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes. Little endian, x86-64; atomics are lock-free
-// and address-free. A lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the drain).
-// Positions are monotonic byte counts; the byte of position p lies at p % lane_bytes. A record never wraps: kPad fills up.
-// Within a lane, samples are in order of time (the writer reads the clock after it has leased the lane).
+// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes. Little endian, x86-64; atomics are
+// lock-free and address-free. A lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the
+// drain). Positions are monotonic byte counts; the byte of position p lies at p % lane_bytes. A record never wraps:
+// kPad fills up. Within a lane, samples are in order of time (the writer reads the clock after it has leased the lane).
 //
 // who writes what            writer thread   drain          salvager (process dead, or beside it read-only)
 //   LaneHeader.lease         CAS 0 -> 1, 0   -              -
@@ -51,8 +51,8 @@ struct RingHeader {
   uint64_t start_monotonic_ns;
   uint64_t interval_ns;
   uint32_t interval_cap;
-  std::atomic<uint32_t> state;             // RingState
-  std::atomic<uint64_t> heartbeat_ns;      // CLOCK_MONOTONIC of the drain's last tick
+  std::atomic<uint32_t> state;         // RingState
+  std::atomic<uint64_t> heartbeat_ns;  // CLOCK_MONOTONIC of the drain's last tick
   RingBooks books;
 };
 static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, lane_count) == 36);
@@ -124,7 +124,7 @@ struct StackRecord {
   RecordHeader header;
   StackKey key;  // XXH3_128(frames as bytes, seed = truncated)
   uint32_t frame_count;
-  uint32_t truncated;  // 1: frames are missing; the leaf side is cut, the root side is kept
+  uint32_t truncated;  // 1: frames nearer to the root are missing
 };
 static_assert(sizeof(StackRecord) == 32);
 
@@ -158,6 +158,6 @@ struct SampleRecord {
   uint32_t window;
   uint32_t kind;  // Kind
 };
-static_assert(sizeof(SampleRecord) == 96);
+static_assert(sizeof(SampleRecord) == 88);
 
 }  // namespace heaprec::format

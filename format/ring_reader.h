@@ -1,8 +1,8 @@
 // Decodes what lanes of a shared ring hold: shared by the drain (live) and by the salvager (after a kill).
 //
 // Context:  drain. Memory is only read; positions are the caller's.
-// Failure:  a record that cannot be true (size, type, order) ends the lane's scan with an Error naming lane and position.
-// Format:   docs/format.md#ring
+// Failure:  a record that cannot be true (size, type, order) ends the lane's scan with an Error naming lane and
+// position. Format:   docs/format.md#ring
 #pragma once
 
 #include <cstddef>
@@ -15,27 +15,33 @@
 
 namespace heaprec::format {
 
-// A view of a mapped ring; does not own it.
+struct RecordVisitor;
+
+// A view of a mapped ring; does not own it. Sizes are copied: a header that changes later cannot lead outside.
 class RingView {
  public:
   // Checks magic, version and sizes against `bytes`; any input is safe.
   static Result<RingView> Of(std::span<const std::byte> bytes);
 
   const RingHeader& header() const { return *header_; }
-  uint32_t lane_count() const { return header_->lane_count; }
+  uint32_t lane_count() const { return lane_count_; }
+  // Precondition: index < lane_count().
   const LaneHeader& lane(uint32_t index) const;
 
  private:
   friend Result<uint64_t> WalkLane(const RingView&, uint32_t, uint64_t, uint64_t, RecordVisitor&);
   std::span<const std::byte> lane_bytes(uint32_t index) const;
+  const std::byte* lane_begin(uint32_t index) const;
   const RingHeader* header_ = nullptr;
+  uint32_t lane_count_ = 0, lane_bytes_ = 0;
 };
 
 // Strings and frames point into the lane: valid until the lane's tail passes the record.
 struct RecordVisitor {
   virtual ~RecordVisitor() = default;
   virtual void OnClass(uint64_t key, std::string_view name) = 0;
-  virtual void OnMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor) = 0;
+  virtual void OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
+                        std::string_view descriptor) = 0;
   virtual void OnStack(StackKey key, std::span<const RingFrame> leaf_first, bool truncated) = 0;
   virtual void OnThread(uint64_t key, const ThreadRecord& record, std::string_view name) = 0;
   virtual void OnWindow(const WindowRecord& record) = 0;
@@ -45,7 +51,8 @@ struct RecordVisitor {
 
 // Walks one lane from `position` to `head` (a value of LaneHeader::head read with acquire).
 // Returns the position reached (== head unless an error is returned).
-Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head, RecordVisitor& visitor);
+Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head,
+                          RecordVisitor& visitor);
 
 // The content keys, computed the same way by agent and salvager. No allocation.
 uint64_t ClassKey(std::string_view name);

@@ -1,0 +1,89 @@
+#include "format/block_rows.h"
+
+#include <algorithm>
+
+#include "format/columns.h"
+
+namespace heaprec::format {
+namespace {
+
+// In the order of docs/format.md#books: new counters are appended.
+constexpr uint64_t Books::*kCounters[] = {&Books::candidates,  &Books::candidate_bytes, &Books::points,
+                                          &Books::thinned,     &Books::committed,       &Books::written,
+                                          &Books::second_stage};
+
+void AppendSection(ByteBuffer* raw, Section section, Bytes body) {
+  AppendFramed(raw, static_cast<uint64_t>(section), /*critical=*/false, body);
+}
+
+}  // namespace
+
+void EncodeBooks(const Books& books, Books* previous, ByteBuffer* raw) {
+  ByteBuffer body;
+  ByteSink sink(&body);
+  sink.Varint(std::size(kCounters));
+  for (const auto counter : kCounters) sink.Delta(books.*counter, previous->*counter);
+  sink.Varint(kLosses);
+  for (size_t i = 0; i < kLosses; ++i) sink.Delta(books.lost[i], previous->lost[i]);
+  for (const double lost : books.lost_bytes) sink.F64(lost);
+  AppendSection(raw, Section::kBooks, body);
+  *previous = books;
+}
+
+bool DecodeBooks(Bytes body, Books* previous) {
+  ByteCursor cursor(body);
+  const uint64_t counters = cursor.Varint();
+  for (uint64_t i = 0; i < counters && cursor.ok(); ++i) {
+    const auto delta = static_cast<uint64_t>(Unzigzag(cursor.Varint()));
+    if (i < std::size(kCounters)) previous->*kCounters[i] += delta;
+  }
+  const uint64_t losses = cursor.Varint();
+  for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
+    const auto delta = static_cast<uint64_t>(Unzigzag(cursor.Varint()));
+    if (i < kLosses) previous->lost[i] += delta;
+  }
+  for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
+    const double weight = cursor.F64();
+    if (i < kLosses) previous->lost_bytes[i] = weight;
+  }
+  return cursor.ok();
+}
+
+void EncodeLanes(std::span<const uint64_t> positions, std::vector<uint64_t>* previous, ByteBuffer* raw) {
+  ByteBuffer body;
+  ByteSink sink(&body);
+  sink.Varint(positions.size());
+  previous->resize(positions.size());
+  for (size_t i = 0; i < positions.size(); ++i) sink.Delta(positions[i], (*previous)[i]);
+  previous->assign(positions.begin(), positions.end());
+  AppendSection(raw, Section::kLanes, body);
+}
+
+bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous) {
+  ByteCursor cursor(body);
+  const uint64_t lanes = cursor.Varint();
+  if (lanes > kMaxLanes) return false;
+  previous->resize(lanes);
+  for (uint64_t& position : *previous) position = cursor.Delta(position);
+  return cursor.ok();
+}
+
+void EncodeEnding(const Ending& ending, ByteBuffer* raw) {
+  ByteBuffer body;
+  ByteSink sink(&body);
+  sink.Varint(ending.time_ns);
+  sink.String(std::string_view(ending.reason).substr(0, kMaxStringBytes));
+  AppendSection(raw, Section::kEnding, body);
+}
+
+bool DecodeEnding(Bytes body, std::optional<Ending>* ending) {
+  ByteCursor cursor(body);
+  Ending decoded;
+  decoded.time_ns = cursor.Varint();
+  decoded.reason = cursor.String();
+  if (!cursor.ok() || decoded.reason.size() > kMaxStringBytes) return false;
+  *ending = std::move(decoded);
+  return true;
+}
+
+}  // namespace heaprec::format

@@ -1,0 +1,27 @@
+// The parts of a block that are no columns: books, lane positions, ending.
+//
+// Failure:  decoding returns false for bytes that cannot be true.
+// Format:   docs/format.md#books, #lanes, #ending
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "format/bytes.h"
+#include "format/model.h"
+
+namespace heaprec::format {
+
+// `previous`: of the block before in the chunk, zeros at its start; updated.
+void EncodeBooks(const Books& books, Books* previous, ByteBuffer* raw);
+bool DecodeBooks(Bytes body, Books* previous);
+
+void EncodeLanes(std::span<const uint64_t> positions, std::vector<uint64_t>* previous, ByteBuffer* raw);
+bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous);
+
+void EncodeEnding(const Ending& ending, ByteBuffer* raw);
+bool DecodeEnding(Bytes body, std::optional<Ending>* ending);
+
+}  // namespace heaprec::format

@@ -1,0 +1,76 @@
+#include "format/chunk_writer.h"
+
+#include <algorithm>
+
+#include "format/block_rows.h"
+#include "format/block_stream.h"
+#include "format/dictionary_codec.h"
+#include "format/layout.h"
+#include "format/sample_codec.h"
+
+namespace heaprec::format {
+
+struct ChunkWriter::State {
+  State(const RecordingId& recording, uint32_t sequence, int zstd_level)
+      : header{sequence, recording}, packer(sequence, zstd_level) {}
+
+  Result<ByteBuffer> Block(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
+                           const Ending* ending);
+
+  ChunkHeader header;
+  BlockPacker packer;
+  bool started = false;
+  DictionaryEncoder dictionaries;
+  SampleEncoder samples;
+  Books books;
+  std::vector<uint64_t> lanes;
+  uint64_t raw_bytes = 0;
+  ByteBuffer raw;
+};
+
+ChunkWriter::ChunkWriter(const RecordingId& recording, uint32_t sequence, int zstd_level)
+    : state_(std::make_unique<State>(recording, sequence, zstd_level)) {}
+ChunkWriter::~ChunkWriter() = default;
+
+Index ChunkWriter::InternClass(std::string_view name) { return state_->dictionaries.InternClass(name); }
+Index ChunkWriter::InternMethod(const Method& method) { return state_->dictionaries.InternMethod(method); }
+Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool truncated) {
+  return state_->dictionaries.InternStack(leaf_first, truncated);
+}
+Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.InternThread(thread); }
+
+void ChunkWriter::Add(const Sample& sample) { state_->samples.Add(sample); }
+void ChunkWriter::Add(const Window& window) { state_->samples.Add(window); }
+void ChunkWriter::Add(const Interval& interval) { state_->samples.Add(interval); }
+
+bool ChunkWriter::has_pending() const { return state_->samples.has_pending() || state_->dictionaries.has_pending(); }
+uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
+
+Result<ByteBuffer> ChunkWriter::State::Block(const Books& now, std::span<const uint64_t> lane_positions,
+                                             uint64_t now_ns, bool last, const Ending* ending) {
+  if (!samples.within_bounds()) return Error{"more than 1048576 rows in a block"};
+  if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
+  BlockPacker::Span span{samples.earliest_ns(now_ns), now_ns, last, ending != nullptr};
+  raw.clear();
+  dictionaries.Encode(&raw);
+  samples.Encode(&raw);
+  EncodeBooks(now, &books, &raw);
+  EncodeLanes(lane_positions, &lanes, &raw);
+  if (ending != nullptr) EncodeEnding(*ending, &raw);
+  raw_bytes += raw.size();
+  ByteBuffer file;
+  if (!std::exchange(started, true)) AppendTo(&file, header);
+  if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  return file;
+}
+
+Result<ByteBuffer> ChunkWriter::Flush(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns) {
+  return state_->Block(books, lane_positions, now_ns, /*last=*/false, nullptr);
+}
+
+Result<ByteBuffer> ChunkWriter::Finish(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
+                                       const Ending* ending) {
+  return state_->Block(books, lane_positions, now_ns, /*last=*/true, ending);
+}
+
+}  // namespace heaprec::format

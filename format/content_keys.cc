@@ -1,0 +1,44 @@
+#define XXH_STATIC_LINKING_ONLY  // XXH3_state_t on the stack: no allocation
+#include <xxhash.h>
+
+#include "format/ring_reader.h"
+
+namespace heaprec::format {
+namespace {
+
+class Hasher {
+ public:
+  Hasher() { XXH3_64bits_reset(&state_); }
+  Hasher& Add(std::string_view text) {
+    XXH3_64bits_update(&state_, text.data(), text.size());
+    return *this;
+  }
+  template <typename T>
+  Hasher& AddInteger(T value) {
+    XXH3_64bits_update(&state_, &value, sizeof(value));
+    return *this;
+  }
+  uint64_t Digest() const { return XXH3_64bits_digest(&state_); }
+
+ private:
+  XXH3_state_t state_;
+};
+
+}  // namespace
+
+uint64_t ClassKey(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
+
+uint64_t MethodKey(std::string_view class_name, std::string_view name, std::string_view descriptor) {
+  return Hasher().Add(class_name).AddInteger('\0').Add(name).AddInteger('\0').Add(descriptor).Digest();
+}
+
+StackKey KeyOfStack(std::span<const RingFrame> leaf_first, bool truncated) {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(leaf_first.data(), leaf_first.size_bytes(), truncated ? 1 : 0);
+  return {hash.low64, hash.high64};
+}
+
+uint64_t ThreadKey(uint64_t java_tid, uint32_t os_tid, bool is_virtual, std::string_view name) {
+  return Hasher().AddInteger(java_tid).AddInteger(os_tid).AddInteger(uint32_t{is_virtual}).Add(name).Digest();
+}
+
+}  // namespace heaprec::format

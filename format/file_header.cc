@@ -1,0 +1,112 @@
+#include "format/file_header.h"
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <string>
+#include <type_traits>
+
+#include "format/layout.h"
+
+namespace heaprec::format {
+namespace {
+
+constexpr size_t kHashAt = 16;
+
+// Calls visit(tag, field) for every field. A tag is never used again for something else.
+template <typename Header, typename Visit>
+void ForEachField(Header& header, const Visit& visit) {
+  visit(1, header.recording_id);
+  visit(2, header.start_epoch_ns);
+  visit(3, header.start_monotonic_ns);
+  visit(4, header.interval_ns);
+  visit(5, header.interval_cap);
+  visit(6, header.rate_per_second);
+  visit(7, header.pid);
+  visit(8, header.boot_id);
+  visit(9, header.container_id);
+  visit(10, header.jvm_name);
+  visit(11, header.jvm_version);
+  visit(12, header.gc_name);
+  visit(13, header.agent_version);
+  visit(14, header.agent_options);
+  visit(15, header.source);
+  visit(16, header.source_reason);
+  visit(17, header.ring_path);
+}
+
+void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }
+void Encode(const std::string& text, ByteSink sink) { sink.Append(AsBytes(text)); }
+void Encode(double value, ByteSink sink) { sink.F64(value); }
+void Encode(uint64_t value, ByteSink sink) { sink.Varint(value); }
+void Encode(uint32_t value, ByteSink sink) { sink.Varint(value); }
+
+void Decode(Bytes body, RecordingId* id) {
+  for (size_t i = 0; i < std::min(body.size(), id->size()); ++i) (*id)[i] = static_cast<uint8_t>(body[i]);
+}
+void Decode(Bytes body, std::string* text) { *text = AsText(body); }
+void Decode(Bytes body, double* value) { *value = ByteCursor(body).F64(); }
+template <std::unsigned_integral T>
+void Decode(Bytes body, T* value) {
+  *value = static_cast<T>(ByteCursor(body).Varint());
+}
+
+// Of everything but the hash itself.
+uint64_t HeaderHash(Bytes bytes) {
+  ByteBuffer hashed(bytes.begin(), bytes.begin() + kHashAt);
+  ByteSink(&hashed).Append(bytes.subspan(kFilePrefixBytes));
+  return Hash(hashed);
+}
+
+}  // namespace
+
+ByteBuffer EncodeFileHeader(const FileHeader& header) {
+  ByteBuffer fields;
+  ForEachField(header, [&fields](uint64_t tag, const auto& field) {
+    ByteBuffer body;
+    Encode(field, ByteSink(&body));
+    ByteSink sink(&fields);
+    sink.Varint(tag);
+    sink.Varint(body.size());
+    sink.Append(body);
+  });
+  ByteBuffer bytes;
+  ByteSink sink(&bytes);
+  sink.U64(kFileMagic);
+  sink.U32(kFileVersion);
+  sink.U32(static_cast<uint32_t>(fields.size()));
+  sink.U64(0);
+  sink.Append(fields);
+  const uint64_t hash = HeaderHash(bytes);
+  std::memcpy(bytes.data() + kHashAt, &hash, sizeof(hash));
+  return bytes;
+}
+
+Result<size_t> FileHeaderBytes(Bytes prefix) {
+  if (prefix.size() < kFilePrefixBytes) return Error{"shorter than a recording's header"};
+  ByteCursor cursor(prefix);
+  if (cursor.U64() != kFileMagic) return Error{"not a heaprec recording"};
+  const uint32_t version = cursor.U32();
+  if (version != kFileVersion)
+    return Error{"recording of format version " + std::to_string(version) + ", this reads 1"};
+  const uint32_t fields = cursor.U32();
+  if (fields > kMaxFileFieldsBytes) return Error{"file header says that it is over 1 MiB long"};
+  return kFilePrefixBytes + size_t{fields};
+}
+
+Result<FileHeader> DecodeFileHeader(Bytes bytes) {
+  if (ByteCursor(bytes.subspan(kHashAt)).U64() != HeaderHash(bytes)) return Error{"file header hash differs"};
+  FileHeader header;
+  ByteCursor cursor(bytes.subspan(kFilePrefixBytes));
+  while (cursor.ok() && !cursor.at_end()) {
+    const uint64_t tag = cursor.Varint();
+    const Bytes body = cursor.Take(cursor.Varint());
+    ForEachField(header, [tag, body](uint64_t known, auto& field) {
+      if (tag == known) Decode(body, &field);
+    });
+  }
+  if (!cursor.ok()) return Error{"file header fields are malformed"};
+  return header;
+}
+
+}  // namespace heaprec::format

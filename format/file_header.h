@@ -1,0 +1,20 @@
+// The first bytes of a recording: prefix with hash, then tagged fields.
+//
+// Failure:  DecodeFileHeader: an Error that says what is wrong (no name of the source in it).
+// Format:   docs/format.md#file-header
+#pragma once
+
+#include "format/bytes.h"
+#include "format/model.h"
+#include "format/result.h"
+
+namespace heaprec::format {
+
+ByteBuffer EncodeFileHeader(const FileHeader& header);
+
+// The size of the whole header, from its first kFilePrefixBytes.
+Result<size_t> FileHeaderBytes(Bytes prefix);
+// `bytes`: exactly as many as FileHeaderBytes says.
+Result<FileHeader> DecodeFileHeader(Bytes bytes);
+
+}  // namespace heaprec::format

@@ -1,0 +1,183 @@
+#include "format/reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/chunk_decoder.h"
+#include "format/file_header.h"
+#include "format/layout.h"
+#include "format/resync.h"
+
+namespace heaprec::format {
+namespace {
+
+class BlockReader : public Reader {
+ public:
+  BlockReader(ByteSource* source, FileHeader header, uint64_t begin)
+      : source_(source), header_(std::move(header)), scan_(source, header_.recording_id), position_(begin) {}
+
+  const FileHeader& header() const override { return header_; }
+  const std::vector<SkippedRange>& skipped() const override { return skipped_; }
+  uint64_t position() const override { return position_; }
+  std::optional<Block> Next() override;
+
+ private:
+  enum class Step { kBlock, kOn, kEnd };
+
+  Step TakeOne(Block* block);
+  Step TakeChunkHeader(Bytes bytes);
+  Step TakeBlock(Bytes bytes, Block* block);
+  Step SkipDamage();
+  Step Damaged(std::string why);
+  Step Unfinished(const char* why);
+  // Bytes at the end that the next call looks at again.
+  Step EndWith(SkippedRange tail);
+  // Fewer than asked for at the end of the source, or when it cannot be read.
+  Bytes Peek(uint64_t offset, size_t size, ByteBuffer* buffer);
+  bool HasByteAt(uint64_t offset);
+
+  ByteSource* source_;
+  FileHeader header_;
+  ChunkDecoder decoder_;
+  ChunkScan scan_;
+  ByteBuffer fixed_, payload_;
+  uint64_t position_;
+  bool in_chunk_ = false;
+  uint32_t chunk_ = 0, next_block_ = 0;
+  std::optional<SkippedRange> damage_;  // being skipped: its end is not found yet
+  uint64_t torn_at_ = 0;                // the unfinished block after which scan_ looks for a chunk
+  std::vector<SkippedRange> skipped_;
+  bool has_tail_ = false;  // skipped_.back() is what EndWith left
+};
+
+std::optional<Block> BlockReader::Next() {
+  if (std::exchange(has_tail_, false)) skipped_.pop_back();
+  for (;;) {
+    Block block;
+    switch (damage_ ? SkipDamage() : TakeOne(&block)) {
+      case Step::kBlock:
+        return block;
+      case Step::kEnd:
+        return std::nullopt;
+      case Step::kOn:
+        break;
+    }
+  }
+}
+
+BlockReader::Step BlockReader::TakeOne(Block* block) {
+  const Bytes bytes = Peek(position_, kBlockHeaderBytes, &fixed_);
+  if (bytes.empty()) return Step::kEnd;
+  const auto begins_as = [bytes](uint64_t magic) {
+    return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), sizeof(magic))) == 0;
+  };
+  const bool maybe_block = begins_as(kBlockMagic);
+  const bool maybe_chunk = begins_as(kChunkMagic);
+  if (maybe_chunk && (!maybe_block || bytes.size() >= sizeof(kChunkMagic))) return TakeChunkHeader(bytes);
+  if (maybe_block) return TakeBlock(bytes, block);
+  return Damaged("neither a chunk nor a block");
+}
+
+BlockReader::Step BlockReader::TakeChunkHeader(Bytes bytes) {
+  if (bytes.size() < kChunkHeaderBytes) return Unfinished("truncated chunk header");
+  const auto header = DecodeChunkHeader(bytes.first(kChunkHeaderBytes));
+  if (!header) return Damaged("chunk header hash differs");
+  if (header->recording != header_.recording_id) return Damaged("chunk of another recording");
+  decoder_.StartChunk();
+  in_chunk_ = true;
+  chunk_ = header->sequence;
+  next_block_ = 0;
+  position_ += kChunkHeaderBytes;
+  return Step::kOn;
+}
+
+BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
+  if (bytes.size() < kBlockHeaderBytes) return Unfinished("truncated block header");
+  const auto header = DecodeBlockHeader(bytes);
+  if (!header) return Damaged("block header hash differs");
+  if (!in_chunk_) return Damaged("block outside of a chunk");
+  if (header->chunk != chunk_) return Damaged("block of another chunk");
+  if (header->sequence != next_block_) return Damaged("block out of sequence");
+  const uint64_t end = position_ + kBlockHeaderBytes + header->payload_bytes;
+  if (!HasByteAt(end - 1)) return Unfinished("truncated block");
+  const Bytes payload = Peek(position_ + kBlockHeaderBytes, header->payload_bytes, &payload_);
+  if (payload.size() < header->payload_bytes) return Unfinished("truncated block");
+  block->offset = position_;
+  const ChunkDecoder::Decoded decoded = decoder_.Decode(*header, payload, block);
+  if (decoded.outcome == ChunkDecoder::Outcome::kDamaged) return Damaged(decoded.why);
+  const uint64_t begin = std::exchange(position_, end);
+  ++next_block_;
+  if ((header->flags & BlockHeader::kLastOfChunk) != 0) in_chunk_ = false;
+  if (decoded.outcome == ChunkDecoder::Outcome::kDecoded) return Step::kBlock;
+  skipped_.push_back({begin, end, decoded.why, /*at_end=*/false});
+  return Step::kOn;
+}
+
+BlockReader::Step BlockReader::Damaged(std::string why) {
+  in_chunk_ = false;
+  damage_ = SkippedRange{position_, position_, std::move(why), /*at_end=*/false};
+  scan_.Start(position_ + 1);
+  return Step::kOn;
+}
+
+BlockReader::Step BlockReader::SkipDamage() {
+  const auto chunk = scan_.FindChunk();
+  damage_->end = chunk ? *chunk : std::max(scan_.end(), position_ + 1);
+  if (!chunk) {
+    SkippedRange tail = *damage_;
+    tail.at_end = scan_.blocks_passed() == 0 && scan_.ends_with_zeros();
+    return EndWith(std::move(tail));
+  }
+  skipped_.push_back(*std::exchange(damage_, std::nullopt));
+  position_ = *chunk;
+  return Step::kOn;
+}
+
+// What is there begins well. Unless a later chunk follows, in which case nobody will ever finish it, more may come.
+BlockReader::Step BlockReader::Unfinished(const char* why) {
+  if (std::exchange(torn_at_, position_) != position_) scan_.Start(position_ + 1);
+  const auto chunk = scan_.FindChunk();
+  if (!chunk) return EndWith({position_, std::max(scan_.end(), position_ + 1), why, /*at_end=*/true});
+  in_chunk_ = false;
+  skipped_.push_back({position_, *chunk, why, /*at_end=*/false});
+  position_ = *chunk;
+  return Step::kOn;
+}
+
+BlockReader::Step BlockReader::EndWith(SkippedRange tail) {
+  skipped_.push_back(std::move(tail));
+  has_tail_ = true;
+  return Step::kEnd;
+}
+
+Bytes BlockReader::Peek(uint64_t offset, size_t size, ByteBuffer* buffer) {
+  if (buffer->size() < size) buffer->resize(size);
+  const auto read = source_->ReadAt(offset, buffer->data(), size);
+  return Bytes(*buffer).first(read ? std::min(*read, size) : 0);
+}
+
+bool BlockReader::HasByteAt(uint64_t offset) {
+  std::byte byte;
+  const auto read = source_->ReadAt(offset, &byte, 1);
+  return read && *read == 1;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Reader>> Reader::Open(ByteSource* source) {
+  const auto failed = [source](const Error& error) { return Error{source->name() + ": " + error.message}; };
+  ByteBuffer bytes(kFilePrefixBytes);
+  auto read = source->ReadAt(0, bytes.data(), bytes.size());
+  if (!read) return read.error();
+  const auto size = FileHeaderBytes(Bytes(bytes).first(*read));
+  if (!size) return failed(size.error());
+  bytes.resize(*size);
+  read = source->ReadAt(0, bytes.data(), bytes.size());
+  if (!read) return read.error();
+  if (*read < bytes.size()) return failed(Error{"file header is truncated"});
+  auto header = DecodeFileHeader(bytes);
+  if (!header) return failed(header.error());
+  return std::unique_ptr<Reader>(std::make_unique<BlockReader>(source, std::move(*header), bytes.size()));
+}
+
+}  // namespace heaprec::format

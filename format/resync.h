@@ -1,0 +1,43 @@
+// Finds the next place at which a damaged recording can be read again.
+//
+// Format:   docs/format.md#recovery
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "format/bytes.h"
+#include "format/model.h"
+#include "format/reader.h"
+
+namespace heaprec::format {
+
+// Scans forward from an offset and remembers how far it came, so that a growing file is scanned once.
+class ChunkScan {
+ public:
+  ChunkScan(ByteSource* source, const RecordingId& recording) : source_(source), recording_(recording) {}
+
+  void Start(uint64_t offset);
+  // The offset of the next chunk header of this recording; nullopt: none in the bytes there are.
+  std::optional<uint64_t> FindChunk();
+
+  // Whole block headers that lie between the start and what was found.
+  uint64_t blocks_passed() const { return blocks_passed_; }
+  // What was scanned last.
+  uint64_t end() const { return end_; }
+  // Everything scanned ended with zeros: bytes that a file system made but never received.
+  bool ends_with_zeros() const { return zeros_ >= kZeroTail; }
+
+ private:
+  static constexpr uint64_t kZeroTail = 16;
+  bool IsChunkAt(Bytes bytes);
+
+  ByteSource* source_;
+  RecordingId recording_;
+  uint64_t next_ = 0;  // candidates before this were looked at
+  uint64_t end_ = 0;
+  uint64_t zeros_ = 0;
+  uint64_t blocks_passed_ = 0;
+};
+
+}  // namespace heaprec::format

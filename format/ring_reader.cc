@@ -1,0 +1,185 @@
+#include "format/ring_reader.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace heaprec::format {
+namespace {
+
+Error RingError(const char* what) { return Error{std::string("ring: ") + what}; }
+
+// One record of a lane; everything is checked against its own bytes.
+class Record {
+ public:
+  // `bytes`: from the record's first byte to the end of what may belong to it. nullopt: it cannot be a record.
+  static std::optional<Record> At(std::span<const std::byte> bytes) {
+    RecordHeader header;
+    if (bytes.size() < sizeof(header)) return std::nullopt;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    if (header.bytes < sizeof(header) || header.bytes % kRecordAlign != 0) return std::nullopt;
+    if (header.bytes > bytes.size()) return std::nullopt;
+    return Record(header, bytes.first(header.bytes));
+  }
+
+  RecordType type() const { return header_.type; }
+  uint32_t bytes() const { return header_.bytes; }
+
+  // Hands it to the visitor; false when its content cannot be true.
+  bool Visit(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
+    switch (header_.type) {
+      case RecordType::kPad:
+        return true;
+      case RecordType::kClass:
+        return VisitClass(visitor);
+      case RecordType::kMethod:
+        return VisitMethod(visitor);
+      case RecordType::kStack:
+        return VisitStack(visitor);
+      case RecordType::kThread:
+        return VisitThread(visitor);
+      case RecordType::kWindow:
+        return VisitWindow(visitor);
+      case RecordType::kSample:
+        return VisitSample(visitor, lane, position);
+    }
+    return false;
+  }
+
+ private:
+  Record(RecordHeader header, std::span<const std::byte> bytes) : header_(header), bytes_(bytes) {}
+
+  // Copies the fixed part; false when `variable(fixed)` bytes behind it do not make up this record.
+  template <typename T, typename VariableBytes>
+  bool Fixed(T* fixed, const VariableBytes& variable) const {
+    if (bytes_.size() < sizeof(T)) return false;
+    std::memcpy(fixed, bytes_.data(), sizeof(T));
+    const uint64_t needed = sizeof(T) + uint64_t{variable(*fixed)};
+    return (needed + kRecordAlign - 1) / kRecordAlign * kRecordAlign == bytes_.size();
+  }
+  std::string_view Text(size_t offset, size_t size) const {
+    return {reinterpret_cast<const char*>(bytes_.data()) + offset, size};
+  }
+
+  bool VisitClass(RecordVisitor& visitor) const {
+    ClassRecord record;
+    if (!Fixed(&record, [](const ClassRecord& fixed) { return uint64_t{fixed.name_bytes}; })) return false;
+    const std::string_view name = Text(sizeof(record), record.name_bytes);
+    if (record.key != ClassKey(name)) return false;
+    visitor.OnClass(record.key, name);
+    return true;
+  }
+  bool VisitMethod(RecordVisitor& visitor) const {
+    MethodRecord record;
+    if (!Fixed(&record, [](const MethodRecord& fixed) {
+          return uint64_t{fixed.class_bytes} + fixed.name_bytes + fixed.descriptor_bytes;
+        })) {
+      return false;
+    }
+    const std::string_view class_name = Text(sizeof(record), record.class_bytes);
+    const std::string_view name = Text(sizeof(record) + record.class_bytes, record.name_bytes);
+    const std::string_view descriptor =
+        Text(sizeof(record) + record.class_bytes + record.name_bytes, record.descriptor_bytes);
+    if (record.key != MethodKey(class_name, name, descriptor)) return false;
+    visitor.OnMethod(record.key, class_name, name, descriptor);
+    return true;
+  }
+  bool VisitStack(RecordVisitor& visitor) const {
+    StackRecord record;
+    if (!Fixed(&record, [](const StackRecord& fixed) { return uint64_t{fixed.frame_count} * sizeof(RingFrame); })) {
+      return false;
+    }
+    if (record.truncated > 1) return false;
+    // Aligned: RingView::Of has checked the ring's address, and every record begins at a multiple of 8.
+    const std::span frames(reinterpret_cast<const RingFrame*>(bytes_.data() + sizeof(record)), record.frame_count);
+    const bool truncated = record.truncated == 1;
+    if (!(record.key == KeyOfStack(frames, truncated))) return false;
+    visitor.OnStack(record.key, frames, truncated);
+    return true;
+  }
+  bool VisitThread(RecordVisitor& visitor) const {
+    ThreadRecord record;
+    if (!Fixed(&record, [](const ThreadRecord& fixed) { return uint64_t{fixed.name_bytes}; })) return false;
+    const std::string_view name = Text(sizeof(record), record.name_bytes);
+    if (record.is_virtual > 1) return false;
+    if (record.key != ThreadKey(record.java_tid, record.os_tid, record.is_virtual == 1, name)) return false;
+    visitor.OnThread(record.key, record, name);
+    return true;
+  }
+  bool VisitWindow(RecordVisitor& visitor) const {
+    WindowRecord record;
+    if (!Fixed(&record, [](const WindowRecord&) { return uint64_t{0}; })) return false;
+    visitor.OnWindow(record);
+    return true;
+  }
+  bool VisitSample(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
+    SampleRecord record;
+    if (!Fixed(&record, [](const SampleRecord&) { return uint64_t{0}; })) return false;
+    if (record.kind >= static_cast<uint32_t>(kKinds)) return false;
+    visitor.OnSample(record, lane, position, position + header_.bytes);
+    return true;
+  }
+
+  RecordHeader header_;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace
+
+Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
+  if (bytes.size() < kRingHeaderBytes) return RingError("shorter than its header");
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(RingHeader) != 0) return RingError("not aligned in memory");
+  const auto* header = reinterpret_cast<const RingHeader*>(bytes.data());
+  if (header->magic != kRingMagic) return RingError("not a heaprec ring");
+  if (header->version != kRingVersion) return RingError("of another version");
+  if (header->header_bytes != kRingHeaderBytes || header->lane_header_bytes != kLaneHeaderBytes) {
+    return RingError("headers of another size");
+  }
+  RingView view;
+  view.header_ = header;
+  view.lane_count_ = header->lane_count;
+  view.lane_bytes_ = header->lane_bytes;
+  if (!std::has_single_bit(view.lane_bytes_) || view.lane_bytes_ < kRecordAlign) {
+    return RingError("lane size is no power of two");
+  }
+  const uint64_t lane_stride = uint64_t{kLaneHeaderBytes} + view.lane_bytes_;
+  if (view.lane_count_ > (bytes.size() - kRingHeaderBytes) / lane_stride) return RingError("shorter than its lanes");
+  return view;
+}
+
+const std::byte* RingView::lane_begin(uint32_t index) const {
+  const uint64_t lane_stride = uint64_t{kLaneHeaderBytes} + lane_bytes_;
+  return reinterpret_cast<const std::byte*>(header_) + kRingHeaderBytes + index * lane_stride;
+}
+
+const LaneHeader& RingView::lane(uint32_t index) const {
+  return *reinterpret_cast<const LaneHeader*>(lane_begin(index));
+}
+
+std::span<const std::byte> RingView::lane_bytes(uint32_t index) const {
+  return {lane_begin(index) + kLaneHeaderBytes, lane_bytes_};
+}
+
+Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head,
+                          RecordVisitor& visitor) {
+  const auto failed = [lane](uint64_t at, const char* what) {
+    return Error{"ring: lane " + std::to_string(lane) + " position " + std::to_string(at) + ": " + what};
+  };
+  if (lane >= ring.lane_count()) return failed(position, "no such lane");
+  const std::span<const std::byte> bytes = ring.lane_bytes(lane);
+  if (position > head || head - position > bytes.size()) return failed(position, "head is out of range");
+  if (position % kRecordAlign != 0 || head % kRecordAlign != 0) return failed(position, "not aligned");
+  while (position != head) {
+    const std::span<const std::byte> to_wrap = bytes.subspan(position & (bytes.size() - 1));
+    const auto record = Record::At(to_wrap.first(std::min<uint64_t>(to_wrap.size(), head - position)));
+    if (!record) return failed(position, "no record has this size");
+    if (!record->Visit(visitor, lane, position)) return failed(position, "record is malformed");
+    position += record->bytes();
+  }
+  return position;
+}
+
+}  // namespace heaprec::format

@@ -1,0 +1,40 @@
+// The weight of a sample, recomputed from its window: recordings do not store it per sample.
+//
+// Units:    weights and sizes in bytes; lambda in sample points per byte (kPerEvent: a probability).
+// Maths:    docs/format.md#weights, docs/sampler.md#weights
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace heaprec::format {
+
+enum class WeightRule : uint8_t {
+  kPerByte = 0,   // size / (1 - exp(-lambda size))
+  kPerEvent = 1,  // (tlab_size, or size outside) / lambda
+  kExplicit = 2,  // stored as it is
+};
+inline constexpr int kWeightRules = 3;
+
+// Largest relative difference between a weight as given and as recomputed.
+inline constexpr double kWeightTolerance = 1e-9;
+
+// pi = 1 - exp(-x). Below the limit the series' rest, x^4 / 120, is under 1e-14: four terms cost a tenth of expm1.
+inline double InclusionProbability(double x) {
+  constexpr double kSeriesLimit = 1e-3;
+  if (x < kSeriesLimit) return x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
+  return -std::expm1(-x);
+}
+
+inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size, uint64_t tlab_size) {
+  if (rule == WeightRule::kPerEvent) return static_cast<double>(tlab_size > 0 ? tlab_size : size) / lambda;
+  return static_cast<double>(size) / InclusionProbability(lambda * static_cast<double>(size));
+}
+
+// NaN, of either, is never close.
+inline bool WeightsAgree(double given, double recomputed) {
+  return std::abs(recomputed - given) <= kWeightTolerance * std::abs(given);
+}
+
+}  // namespace heaprec::format
