@@ -1,24 +1,8 @@
 #include "recorder/hotspot/thread_layout.h"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 
 namespace heaprec::hotspot {
-namespace {
-
-// Words at the end of every TLAB that no object gets: room for the filler array's header, or for prefetching past the
-// end (ThreadLocalAllocBuffer::end_reserve).
-uint64_t ReservedBytes(const VmStructs& structs) {
-  constexpr int kFillerHeaderWords = 2;
-  int prefetch_words = 0;
-  if (const void* const reserve = structs.Static("ThreadLocalAllocBuffer", "_reserve_for_allocation_prefetch"))
-    std::memcpy(&prefetch_words, reserve, sizeof prefetch_words);
-  return static_cast<uint64_t>(std::max(prefetch_words, kFillerHeaderWords)) * 8;
-}
-
-}  // namespace
-
 format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int jdk_major) {
   ThreadLayout layout;
   switch (jdk_major) {
@@ -57,7 +41,7 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int
   layout.end_ = *end;
   layout.allocation_end_ = *end + 8;
   layout.since_sample_ = *refills - 8;
-  layout.reserve_ = ReservedBytes(structs);
+  layout.prefetch_words_ = static_cast<const int*>(structs.Static(kTlab, "_reserve_for_allocation_prefetch"));
   return layout;
 }
 

@@ -32,7 +32,7 @@ class ThreadLayout {
   // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
   uint64_t TlabSize(const void* java_thread) const {
     const uint64_t start = Load(Tlab(java_thread), start_);
-    return start != 0 ? Load(Tlab(java_thread), allocation_end_) - start + reserve_ : 0;
+    return start != 0 ? Load(Tlab(java_thread), allocation_end_) - start + ReservedBytes() : 0;
   }
 
   // Whether `object` lies in the used part of the thread's current TLAB.
@@ -88,6 +88,13 @@ class ThreadLayout {
   static void Store(void* base, size_t offset, uint64_t value) {
     __atomic_store_n(reinterpret_cast<uint64_t*>(static_cast<char*>(base) + offset), value, __ATOMIC_RELAXED);
   }
+  // Between allocation end and hard end: room for a filler array's header, or for prefetching past the end
+  // (ThreadLocalAllocBuffer::end_reserve).
+  uint64_t ReservedBytes() const {
+    constexpr int kFillerHeaderWords = 2;
+    const int words = prefetch_words_ != nullptr ? *prefetch_words_ : 0;
+    return 8 * static_cast<uint64_t>(words > kFillerHeaderWords ? words : kFillerHeaderWords);
+  }
   const void* Tlab(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
   void* Tlab(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
 
@@ -119,7 +126,7 @@ class ThreadLayout {
   size_t end_ = 0;
   size_t allocation_end_ = 0;
   size_t since_sample_ = 0;
-  uint64_t reserve_ = 0;  // bytes between allocation end and hard end
+  const int* prefetch_words_ = nullptr;  // the JVM sets it after Agent_OnLoad
 };
 
 }  // namespace heaprec::hotspot
