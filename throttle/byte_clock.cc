@@ -103,7 +103,11 @@ Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now)
   }
   const uint64_t before = Advance(allocated, size, now, missed);
   Pass(before, missed);
-  if (!counted && !missed.any) {
+  if (missed.any) {
+    // The JVM delivers this one for a reason of its own, not for the point: to judge it would count the delivered
+    // twice.
+    missed.bytes += static_cast<double>(counted ? 0 : size);
+  } else if (!counted) {
     e_ -= lambda_ * static_cast<double>(size);
     if (e_ <= 0) {
       hit = Judge({lambda_, window_}, size, now, random_);

@@ -21,12 +21,17 @@ double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
   return rate * (1 - gone) + bytes * (dt > 0 ? gone / dt : 1 / tau);
 }
 
+// The points of an interval scatter by the root of their number: so much more is aimed at that the cap is met at 2.4
+// sigma below. 150: 1.2; 30: 1.45; 1: 3.45.
+double SurplusFor(double cap) { return std::max(1.2, 1 + 2.45 / std::sqrt(cap)); }
+
 }  // namespace
 
 ControllerConfig ConfigFor(double rate, double max_cap) {
   ControllerConfig config;
   if (rate < 1) {
     config.cap = 1;
+    config.surplus = SurplusFor(config.cap);
     config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
     // Rare samples need a long view: r averages over the same share of the interval.
     config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
@@ -37,6 +42,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   while (parts < config.interval_ns && config.interval_ns % parts != 0) ++parts;
   config.interval_ns /= parts;
   config.cap = std::floor(rate / static_cast<double>(parts));
+  config.surplus = SurplusFor(config.cap);
   return config;
 }
 

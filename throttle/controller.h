@@ -28,7 +28,8 @@ struct ControllerConfig {
 };
 
 // The configuration for `rate` samples per second, so that no second holds more than `rate` (below 1/s: no 1/rate
-// seconds more than one). Above max_cap samples the second is cut into equal intervals. rate > 0, max_cap >= 1.
+// seconds more than one). Above max_cap samples the second is cut into equal intervals; the smaller the cap, the larger
+// the surplus. rate > 0, max_cap >= 1.
 ControllerConfig ConfigFor(double rate, double max_cap);
 
 // Points kept by the first stage, summed up. An object of s bytes gives one point at most, though lambda s may be due:

@@ -29,6 +29,7 @@ struct TlabShape {
   uint64_t least = 16 << 10, most = 256 << 10;  // capacity: uniform between
   double waste = 1.0 / 64;                      // objects above this share of the TLAB go outside rather than retire it
   double dropped = 0;                           // share of the deliveries that the JVM loses
+  double reach = 1;                             // the caller arms this share of the gap: it may arm nearer
   uint64_t own_interval = 16 << 10;             // the JVM's own arm after a lost event
 };
 
@@ -96,6 +97,7 @@ class SimulatedThread {
   }
   // As the agent writes it: whole words, rounded down.
   void Arm(double gap) {
+    gap *= shape_.reach;
     armed_ =
         static_cast<double>(allocated_) + (gap < 1e15 ? static_cast<double>(static_cast<uint64_t>(gap) & ~7ull) : 1e15);
   }

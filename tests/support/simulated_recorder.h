@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <vector>
 
 #include "tests/support/simulated_jvm.h"
@@ -71,11 +70,11 @@ class SimulatedRecorder final : public Recorder {
   void OnMissed(double bytes) override { missed_bytes_ += bytes; }
 
   SimulatedThread& thread(size_t index) { return threads_[index]; }
-  uint64_t now() const { return now_; }
   const Estimate& total() const { return total_; }               // after the first stage: the second keeps the sum
   const std::vector<Estimate>& sites() const { return sites_; }  // after both
   const std::vector<size_t>& held() const { return held_per_interval_; }
   const std::vector<size_t>& kept() const { return kept_per_interval_; }
+  const std::vector<double>& bytes() const { return bytes_per_interval_; }
   uint64_t thinned() const { return thinned_; }
   uint32_t windows() const { return window_; }
   double missed_bytes() const { return missed_bytes_; }
@@ -108,6 +107,8 @@ class SimulatedRecorder final : public Recorder {
     for (size_t i : r.kept) sites_[held_[i].site].Keep(r.WeightOf(held_[i].weight), held_[i].size);
     held_per_interval_.push_back(held_.size());
     kept_per_interval_.push_back(r.kept.size());
+    bytes_per_interval_.push_back(total_.truth - counted_);
+    counted_ = total_.truth;
     held_.clear();
   }
 
@@ -122,6 +123,8 @@ class SimulatedRecorder final : public Recorder {
   std::vector<Estimate> sites_;
   Estimate total_;
   std::vector<size_t> held_per_interval_, kept_per_interval_;
+  std::vector<double> bytes_per_interval_;
+  double counted_ = 0;
 };
 
 }  // namespace heaprec::testing

@@ -1,0 +1,241 @@
+// The rules of the byte clock, one by one; what they add up to is in byte_clock_sampling_test.cc.
+#include "throttle/byte_clock.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "tests/throttle/statistics.h"
+
+namespace heaprec::throttle {
+namespace {
+
+using Action = Touch::Action;
+using Verdict = Hit::Verdict;
+using testing::BinomialZ;
+using testing::kBound;
+
+constexpr LambdaInForce kOff{0, 9};
+constexpr LambdaInForce kAlways{1, 1};     // 64 B hold a point with all but 1e-28
+constexpr LambdaInForce kNever{1e-29, 2};  // 1 GB holds none
+
+// A clock that has started with its first object.
+struct Started : ByteClock {
+  Started(uint64_t allocated, uint64_t size, LambdaInForce now, uint64_t seed = 1) {
+    Start(allocated, size, seed, now);
+  }
+};
+
+TEST_CASE("the inclusion probability keeps its digits where lambda * size is tiny or huge") {
+  CHECK(InclusionProbability(1e-18, 8) == Approx(8e-18).epsilon(1e-12));
+  CHECK(InclusionProbability(1e-3, 1000) == Approx(1 - std::exp(-1.0)).epsilon(1e-12));
+  CHECK(InclusionProbability(1, 1 << 20) == 1);
+  CHECK(InclusionProbability(0, 1 << 20) == 0);
+}
+
+TEST_CASE("the bytes charged are exactly those allocated since the start, whatever the way") {
+  ByteClock clock;
+  clock.Start(10'000, 64, 1, kAlways);
+  clock.OnRefill(10'000, 64, kAlways);
+  CHECK(clock.bytes() == 64);
+  clock.OnDelivered(10'000, 64, kAlways);
+  CHECK(clock.bytes() == 64);
+  clock.OnDelivered(11'000, 16, kNever);
+  CHECK(clock.bytes() == 1'064);
+  clock.OnOutside(50'000, 30'000, kOff);
+  CHECK(clock.bytes() == 40'064);
+  clock.OnRefill(60'000, 16, kAlways);
+  clock.Finish(61'000);
+  CHECK(clock.bytes() == 51'064);
+  CHECK(clock.candidates() == 3);
+  CHECK_FALSE(clock.started());
+}
+
+TEST_CASE("a finished clock goes on counting for its next thread") {
+  Started clock(64, 64, kNever);
+  clock.OnRefill(64, 64, kNever);
+  clock.Finish(1'000);
+  clock.Finish(2'000);
+  CHECK(clock.bytes() == 1'000);
+  clock.Start(128, 128, 2, kNever);
+  clock.OnRefill(128, 128, kNever);
+  CHECK(clock.bytes() == 1'128);
+  CHECK(clock.candidates() == 2);
+}
+
+TEST_CASE("a lambda of 0, or one that is no number, means no points and an infinite gap") {
+  for (double lambda : {0.0, -1.0, 1e-40, std::nan("")}) {
+    Started clock(64, 64, {lambda, 1});
+    CHECK(clock.OnRefill(1'000'000, 1'000'000, {lambda, 1}).gap == std::numeric_limits<double>::infinity());
+    CHECK(clock.OnOutside(uint64_t{1} << 40, 1'000'000, {lambda, 1}).action == Action::kArm);
+    const Hit hit = clock.OnDelivered(uint64_t{1} << 41, 64, {lambda, 1});
+    CHECK(hit.verdict == Verdict::kNone);
+    CHECK_FALSE(hit.missed);
+  }
+}
+
+TEST_CASE("an infinite lambda keeps every object with its own size as weight") {
+  const LambdaInForce all{std::numeric_limits<double>::infinity(), 1};
+  Started clock(64, 64, all);
+  REQUIRE(clock.OnRefill(64, 64, all).action == Action::kForce);
+  CHECK(clock.OnDelivered(64, 64, all).weight_bytes == 64);
+  CHECK(clock.OnDelivered(80, 16, all).weight_bytes == 16);
+}
+
+TEST_CASE("the gap counts from the end of the object and shrinks by what is allocated") {
+  const LambdaInForce now{1e-6, 1};
+  Started clock(64, 64, now);
+  const double gap = clock.OnRefill(64, 64, now).gap;
+  REQUIRE(gap > 10'000);
+  CHECK(clock.OnRefill(5'064, 64, now).gap == Approx(gap - 5'000));
+  CHECK(clock.OnOutside(6'064, 1'000, now).gap == Approx(gap - 5'000));  // the outside object has a draw of its own
+  CHECK(clock.OnDelivered(6'164, 64, now).gap == Approx(gap - 5'100));
+}
+
+TEST_CASE("a new lambda stretches what is left of the gap, and nothing else") {
+  const LambdaInForce high{1e-6, 1}, low{1e-8, 2};
+  Started clock(64, 64, high);
+  const double gap = clock.OnRefill(64, 64, high).gap;
+  REQUIRE(gap > 1'000);
+  CHECK(clock.OnRefill(564, 64, low).gap == Approx((gap - 500) * 100));
+}
+
+TEST_CASE("an object delivered early is no sample") {
+  const LambdaInForce now{1e-6, 1};
+  Started clock(64, 64, now);
+  const double gap = clock.OnRefill(64, 64, now).gap;
+  const Hit hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap), 16, now);
+  CHECK(hit.verdict == Verdict::kNone);
+  CHECK_FALSE(hit.missed);
+  CHECK(hit.gap < 1);
+}
+
+TEST_CASE("an object that a hook has counted already is not judged again") {
+  Started clock(64, 64, kNever);
+  REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kArm);
+  const Hit hit = clock.OnDelivered(64, 64, kAlways);
+  CHECK(hit.verdict == Verdict::kNone);
+  CHECK(clock.bytes() == 64);
+}
+
+TEST_CASE("a point that passed before the object is missed, with the bytes it stood for") {
+  const LambdaInForce now{1e-6, 1};
+  SECTION("found by a delivery") {
+    Started clock(64, 64, now);
+    const double gap = clock.OnRefill(64, 64, now).gap;
+    const Hit hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap) + 5'064, 64, now);
+    CHECK(hit.missed);
+    CHECK(hit.verdict == Verdict::kNone);
+    CHECK(hit.missed_bytes == Approx(1e6 + 5'064).margin(1));
+  }
+  SECTION("found by a refill, whose object still has its own chance") {
+    Started clock(64, 64, now);
+    const double gap = clock.OnRefill(64, 64, now).gap;
+    const Touch touch = clock.OnRefill(64 + static_cast<uint64_t>(gap) + 100'005'000, 100'000'000, now);
+    CHECK(touch.missed);
+    CHECK(touch.missed_bytes == Approx(1e6 + 5'000).margin(1));
+    CHECK(touch.action == Action::kForce);  // lambda * size = 100
+  }
+}
+
+TEST_CASE("a forced object that never comes is missed with its weight, and the next one is judged for itself") {
+  Started clock(1'000, 1'000, {1e-3, 1}, 3);
+  Touch touch;
+  uint64_t at = 1'000;
+  do touch = clock.OnOutside(at += 1'000, 1'000, {1e-3, 1});
+  while (touch.action != Action::kForce);
+  touch = clock.OnRefill(at + 16, 16, kNever);
+  CHECK(touch.missed);
+  CHECK(touch.missed_bytes >= 1'000 / InclusionProbability(1e-3, 1'000) - 1e-6);
+}
+
+TEST_CASE("a position that goes back starts the clock over: another thread in the same memory") {
+  Started clock(1'000'000, 64, kNever);
+  clock.OnRefill(1'000'000, 64, kNever);
+  const Touch touch = clock.OnRefill(4'096, 4'096, kAlways);
+  CHECK_FALSE(touch.missed);
+  CHECK(touch.action == Action::kForce);  // the first object can be hit, under lambda in force
+  CHECK(clock.bytes() == 64 + 4'096);
+}
+
+TEST_CASE("a risen lambda changes neither the probability nor the window of a point armed before") {
+  const LambdaInForce armed{1e-2, 5}, now{1, 6};
+  Started clock(64, 64, armed);
+  while (clock.OnRefill(clock.bytes() + 64, 64, armed).action != Action::kForce) {
+  }
+  const Hit hit = clock.OnDelivered(clock.bytes(), 64, now);
+  CHECK(hit.verdict == Verdict::kKept);
+  CHECK(hit.window == 5);
+  CHECK(hit.weight_bytes == Approx(64 / InclusionProbability(1e-2, 64)));
+  CHECK(hit.effective_bytes == Approx(100));
+}
+
+// n = 200,000 per case; statistic: kept objects, binomial with pi(lambda now, size); |z| <= 6: 2e-9 each, 12 cases.
+TEST_CASE("an object armed under any higher lambda is kept with the probability of lambda in force") {
+  constexpr int kTrials = 200'000;
+  const LambdaInForce now{1e-3, 8};
+  const double ratio = GENERATE(1.0, 3.0, 10.0, 1000.0);  // lambda armed over lambda now
+  const uint64_t size = GENERATE(16, 1'000, 3'000);
+  const LambdaInForce armed{now.lambda * ratio, 7};
+  const double pi = InclusionProbability(now.lambda, size);
+  int by_refill = 0, by_byte = 0, by_outside = 0, drawn = 0;
+  Random random(42);
+  for (int i = 0; i < kTrials; ++i) {
+    const uint64_t seed = Mix64(static_cast<uint64_t>(i) + 1);
+    const auto count = [&](const Hit& hit, int* kept) {
+      if (hit.verdict != Verdict::kKept) return;
+      ++*kept;
+      if (std::abs(hit.weight_bytes * pi / static_cast<double>(size) - 1) > 1e-12) FAIL("a wrong weight");
+      if (hit.window != (ratio > 1 ? 8u : 7u)) FAIL("a wrong window");
+    };
+    Started clock(size, size, armed, seed);
+    if (clock.OnRefill(size, size, now).action == Action::kForce) count(clock.OnDelivered(size, size, now), &by_refill);
+    Started other(0, 0, armed, seed);  // as if a touch had left this clock armed where the object begins
+    count(other.OnDelivered(size, size, now), &by_byte);
+    Started third(size, size, armed, seed);
+    if (third.OnOutside(size, size, armed).action == Action::kForce)
+      count(third.OnDelivered(size, size, now), &by_outside);
+    // The JVM draws: delivered with pi(lambda drawn), then thinned.
+    if (random.Uniform() < InclusionProbability(armed.lambda, size))
+      count(JudgeDrawn(armed.lambda, 7, size, now, random), &drawn);
+  }
+  CAPTURE(ratio, size, pi);
+  CHECK(std::abs(BinomialZ(by_refill, kTrials, pi)) <= kBound);
+  CHECK(std::abs(BinomialZ(by_byte, kTrials, pi)) <= kBound);
+  CHECK(std::abs(BinomialZ(by_outside, kTrials, pi)) <= kBound);
+  CHECK(std::abs(BinomialZ(drawn, kTrials, pi)) <= kBound);
+}
+
+TEST_CASE("when lambda has fallen to 0 an armed point is thinned, with the weight it was armed with") {
+  Started clock(64, 64, kAlways);
+  REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kForce);
+  const Hit hit = clock.OnDelivered(64, 64, kOff);
+  CHECK(hit.verdict == Verdict::kThinned);
+  CHECK(hit.weight_bytes == Approx(64));
+  CHECK(hit.gap == std::numeric_limits<double>::infinity());
+}
+
+// n = 1,000,000; statistic: kept events, binomial with p = 0.03; |z| <= 6: 2e-9.
+TEST_CASE("an event is kept with its probability and stands for its bytes over it") {
+  Random random(7);
+  int kept = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    const Hit hit = JudgeEvent(0.03, 6'000, {0.03, 4}, random);
+    if (hit.verdict != Verdict::kKept) continue;
+    ++kept;
+    if (hit.weight_bytes != Approx(200'000) || hit.window != 4) FAIL("a wrong weight or window");
+  }
+  CHECK(std::abs(BinomialZ(kept, 1e6, 0.03)) <= kBound);
+  CHECK(JudgeEvent(1, 6'000, kOff, random).verdict == Verdict::kNone);
+  CHECK(JudgeEvent(2, 6'000, {2, 4}, random).weight_bytes == 6'000);
+}
+
+TEST_CASE("an exponential draw is never 0 and never infinite") {
+  // Next() >> 12 is at least 0 and at most 2^52 - 1: the ends of the formula in random.h.
+  const auto draw = [](double k) { return -std::log((k + 0.5) * 0x1p-52); };
+  CHECK(draw(0x1p52 - 1) > 0);
+  CHECK(std::isfinite(draw(0)));
+}
+
+}  // namespace
+}  // namespace heaprec::throttle

@@ -1,0 +1,131 @@
+// Byte clocks, windows, controller and second stage together, on the loads of tests/support/simulated_load.h.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support/simulated_load.h"
+#include "tests/throttle/statistics.h"
+
+namespace heaprec::testing {
+namespace {
+
+constexpr int kRuns = 12;
+constexpr double kSeconds = 12;
+
+struct Outcome {
+  Estimate total;
+  std::vector<Estimate> sites{kSites};
+  size_t most_kept = 0, most_held = 0;
+  std::vector<double> kept;  // per interval, mean over the runs
+  double missed = 0;
+};
+
+void Add(const Estimate& from, Estimate* to) {
+  to->truth += from.truth;
+  to->bytes += from.bytes;
+  to->variance += from.variance;
+}
+
+Outcome RunAll(const Load& load, double rate, uint64_t tick_ns) {
+  Outcome out;
+  for (uint64_t seed = 0; seed < kRuns; ++seed) {
+    SimulatedRecorder r(throttle::ConfigFor(rate, 1e6), kSites, seed, tick_ns);
+    Run(load, kSeconds, seed, &r);
+    Add(r.total(), &out.total);
+    for (size_t s = 0; s < kSites; ++s) Add(r.sites()[s], &out.sites[s]);
+    out.most_kept = std::max(out.most_kept, *std::max_element(r.kept().begin(), r.kept().end()));
+    out.most_held = std::max(out.most_held, *std::max_element(r.held().begin(), r.held().end()));
+    out.kept.resize(r.kept().size());
+    for (size_t i = 0; i < r.kept().size(); ++i) out.kept[i] += static_cast<double>(r.kept()[i]) / kRuns;
+    out.missed += r.missed_bytes();
+  }
+  return out;
+}
+
+Load Named(const std::string& name) {
+  for (const Load& load : Loads())
+    if (load.name == name) return load;
+  FAIL("no load is called " << name);
+  return {};
+}
+
+// n = 12 runs of 12 s, up to 21,600 samples kept; statistics: the total after the first stage (the second keeps it) and
+// each site after both, against the sampled variance sum w (w - size), which is exact for the first stage and an upper
+// bound for the second; |z| <= 6 on 135 comparisons: 3e-7.
+TEST_CASE("whatever arrives, no interval holds more than the cap and every estimate is unbiased") {
+  const double rate = GENERATE(30.0, 150.0, 1'000.0);
+  for (const Load& load : Loads()) {
+    const Outcome out = RunAll(load, rate, 250'000'000);
+    CAPTURE(load.name, rate, out.total.truth, out.total.bytes);
+    CHECK(static_cast<double>(out.most_kept) <= rate);
+    CHECK(out.missed == 0);
+    CHECK(std::abs(out.total.Z()) <= kBound);
+    for (const Estimate& site : out.sites)
+      if (site.truth > 0) CHECK(std::abs(site.Z()) <= kBound);
+  }
+}
+
+// The mean over 12 runs of an interval's samples; the cap of 150 is met unless fewer than 150 of 180 expected points
+// fall, 2.5 sigma down; a mean below 142.5 is then a 1e-9 event.
+TEST_CASE("every interval is filled to 95 % as soon as the forecast can know of the load") {
+  const std::vector<std::pair<std::string, size_t>> cases = {// load, first interval to judge
+                                                             {"steady", 0},
+                                                             {"steady, 1 MB/s", 0},
+                                                             {"burst of 0.1 s in every second", 0},
+                                                             {"loop in step with the TLAB", 0},
+                                                             {"threads of 20 kB each", 0},
+                                                             {"1 thread, then 500", 1}};
+  for (const auto& [name, from] : cases) {
+    const Outcome out = RunAll(Named(name), 150, 250'000'000);
+    for (size_t i = from; i < out.kept.size(); ++i) {
+      CAPTURE(name, i);
+      CHECK(out.kept[i] >= 0.95 * 150);
+    }
+  }
+}
+
+TEST_CASE("after a step down by 100 the second interval fills at least half of its cap, the third 95 %") {
+  const Outcome out = RunAll(Named("x100 steps"), 150, 250'000'000);
+  for (size_t step : {3u, 9u}) CHECK(out.kept[step] >= 0.95 * 150);  // up: at once
+  CHECK(out.kept[7] >= 0.5 * 150);
+  CHECK(out.kept[8] >= 0.95 * 150);
+}
+
+// c R (1 + ln(surprise)): for a surprise of at most 1e6, 14.8 c R; 18 R with c = 1.2.
+TEST_CASE("the ring has to hold no more than the logarithm of the surprise") {
+  for (const Load& load : Loads()) {
+    for (uint64_t tick_ns : {50'000'000u, 250'000'000u, 1'000'000'000u}) {
+      const Outcome out = RunAll(load, 150, tick_ns);
+      CAPTURE(load.name, tick_ns, out.most_held);
+      CHECK(out.most_held <= 18 * 150);
+      CHECK(out.most_kept <= 150);
+    }
+  }
+}
+
+TEST_CASE("a step from nothing to 5 GB/s is held within 18 times the cap") {
+  const Load storm{
+      .name = "storm",
+      .threads = 8,
+      .rate = [](uint32_t, double t) { return t < 5     ? 0
+                                              : t < 5.2 ? 625e6
+                                                        : 0.0; },
+      .tlab = {.least = 1 << 20, .most = 2 << 20},
+      .objects = [](uint64_t, double, throttle::Random&) { return std::pair<uint32_t, uint64_t>(0, 4'096); }};
+  const Outcome out = RunAll(storm, 150, 250'000'000);
+  CHECK(out.most_held <= 18 * 150);
+  CHECK(out.most_kept == 150);
+  CHECK(std::abs(out.total.Z()) <= kBound);
+}
+
+TEST_CASE("six samples a minute come one per ten seconds") {
+  SimulatedRecorder r(throttle::ConfigFor(0.1, 1e6), kSites, 1);
+  Run(Named("steady, 1 MB/s"), 120, 1, &r);
+  REQUIRE(r.kept().size() == 12);
+  for (size_t n : r.kept()) CHECK(n <= 1);
+  // An interval stays empty with exp(-3.45) = 3 %: 7 of 12 with 1e-8.
+  CHECK(std::count(r.kept().begin(), r.kept().end(), 1u) >= 6);
+}
+
+}  // namespace
+}  // namespace heaprec::testing

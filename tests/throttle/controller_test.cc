@@ -1,0 +1,186 @@
+#include "throttle/controller.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <initializer_list>
+
+namespace heaprec::throttle {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000, kSecond = 1'000'000'000;
+
+// Ticks every 50 ms with `rate` bytes per second until `until_ns`.
+Forecast RunSteadily(Controller& controller, double rate, uint64_t until_ns) {
+  Forecast forecast;
+  for (uint64_t t = 0; t <= until_ns; t += 50 * kMs)
+    forecast = controller.Tick(t, static_cast<uint64_t>(rate * static_cast<double>(t) * 1e-9));
+  return forecast;
+}
+
+TEST_CASE("a steady load meets c * cap over the bytes of an interval, at any time in it") {
+  Controller controller({}, 0);
+  for (uint64_t t : {5'000 * kMs, 5'300 * kMs, 5'950 * kMs}) {
+    Controller fresh({}, 0);
+    const Forecast forecast = RunSteadily(fresh, 40e6, t);
+    CHECK(forecast.Lambda(fresh.config(), t, 0) == Approx(1.2 * 150 / 40e6).epsilon(1e-6));
+    CHECK(forecast.interval_end_ns == 6 * kSecond);
+  }
+}
+
+TEST_CASE("within an interval lambda is c * cap over S plus the time left times r") {
+  const ControllerConfig config;
+  const Forecast forecast{.tick_ns = 200 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 3e6, .rate = 10e6};
+  CHECK(forecast.Lambda(config, 200 * kMs, 0) == Approx(180 / (3e6 + 0.8 * 10e6)));
+  // 150 ms later r has decayed by e, and what fell since counts in S and, spread over the time, in r.
+  const double e = std::exp(1.0), since = 2e6;
+  const double r = 10e6 / e + since / 0.15 * (1 - 1 / e);
+  CHECK(forecast.Lambda(config, 350 * kMs, since) == Approx(180 / (3e6 + since + 0.65 * r)));
+}
+
+TEST_CASE("the bytes seen since the tick never raise lambda, and an impulse counts at once") {
+  const ControllerConfig config;
+  const Forecast forecast{.tick_ns = 0, .interval_end_ns = kSecond, .bytes_so_far = 1e3, .rate = 1e3};
+  for (uint64_t now : {uint64_t{0}, uint64_t{1}, 10 * kMs, 999 * kMs, kSecond, 1'500 * kMs, 77 * kSecond}) {
+    double last = config.lambda_max;
+    for (double since = 0; since < 1e12; since = since * 3 + 1) {
+      const double lambda = forecast.Lambda(config, now, since);
+      CHECK(lambda > 0);
+      CHECK(lambda <= last);
+      last = lambda;
+    }
+  }
+  CHECK(forecast.Lambda(config, 0, 15e6) == Approx(180 / (1e3 + 15e6 + 1e3 + 15e6 / 0.15)));
+}
+
+// The promise of the header: deterministic, for each point stands for 1 / lambda bytes on average.
+TEST_CASE("a step to any rate costs at most c * cap * (1 + ln surprise) points within one tick") {
+  const ControllerConfig config;
+  const Forecast idle{.tick_ns = 0, .interval_end_ns = kSecond, .bytes_so_far = 0, .rate = 1e6};
+  for (double bytes : {1e6, 1e8, 1e10, 1e12}) {
+    double since = 0, points = 0;
+    while (since < bytes) {
+      const double lambda = idle.Lambda(config, 0, since);  // the worst time: nothing has decayed
+      since += 1 / lambda;
+      ++points;
+    }
+    CHECK(points <= 180 * (1 + std::log(std::max(1.0, bytes / 1e6))) + 1);
+  }
+}
+
+TEST_CASE("when the drain is late the following intervals are counted on from the end of the last") {
+  const ControllerConfig config;
+  const Forecast forecast{.tick_ns = 900 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 50e6, .rate = 50e6};
+  const double at_once = forecast.Lambda(config, kSecond, 0);
+  CHECK(at_once == Approx(180 / (50e6 * std::exp(-0.1 / 0.15))));  // S = 0, r decayed, a whole interval left
+  CHECK(forecast.Lambda(config, 60 * kSecond, 0) == config.lambda_max);
+  CHECK(forecast.Lambda(config, 60 * kSecond + 500 * kMs, 1e9) < 1e-4);
+}
+
+TEST_CASE("an idle application is sampled ever more densely, up to lambda_max") {
+  Controller controller({}, 0);
+  RunSteadily(controller, 100e6, 2 * kSecond);
+  double last = 0;
+  for (uint64_t t = 2'250 * kMs; t <= 7 * kSecond; t += 250 * kMs) {
+    const double lambda = controller.Tick(t, 200'000'000).Lambda(controller.config(), t, 0);
+    CHECK(lambda >= last);
+    last = lambda;
+  }
+  CHECK(last == 1);
+}
+
+TEST_CASE("the start expects initial_rate, and forgets it within the first interval") {
+  ControllerConfig config;
+  config.initial_rate = 50e6;
+  Controller controller(config, 7 * kSecond);
+  const Forecast first = controller.Tick(7 * kSecond, 0);
+  CHECK(first.Lambda(config, 7 * kSecond, 0) == Approx(180 / 50e6));
+  CHECK(first.interval_end_ns == 8 * kSecond);
+  const Forecast later = controller.Tick(7'900 * kMs, 0);
+  CHECK(later.Lambda(config, 7'900 * kMs, 0) > 100 * 180 / 50e6);
+}
+
+TEST_CASE("a tick after several intervals takes its share of the bytes, spread evenly") {
+  Controller controller({}, 0);
+  controller.Tick(900 * kMs, 0);
+  const Forecast forecast = controller.Tick(3'400 * kMs, 25'000'000);
+  CHECK(forecast.interval_end_ns == 4 * kSecond);
+  CHECK(forecast.bytes_so_far == Approx(0.4 * 10e6));
+  CHECK(forecast.rate == Approx(10e6).epsilon(1e-6));
+}
+
+TEST_CASE("a tick at the same time, a clock or a total that goes back change nothing but what is new") {
+  Controller controller({}, 1'000);
+  const Forecast first = controller.Tick(500 * kMs, 5'000'000);
+  const Forecast again = controller.Tick(500 * kMs, 5'000'000);
+  CHECK(again.rate == first.rate);
+  CHECK(again.bytes_so_far == first.bytes_so_far);
+  const Forecast back = controller.Tick(400 * kMs, 4'000'000);
+  CHECK(back.tick_ns == 500 * kMs);
+  CHECK(back.bytes_so_far == first.bytes_so_far);
+  const Forecast impulse = controller.Tick(500 * kMs, 6'000'000);
+  CHECK(impulse.bytes_so_far == Approx(6e6));
+  CHECK(impulse.rate == Approx(first.rate + 1e6 / 0.15));
+}
+
+TEST_CASE("the bytes of an interval end with it") {
+  Controller controller({}, 0);
+  CHECK(controller.Tick(999 * kMs, 70'000'000).bytes_so_far == Approx(70e6));
+  CHECK(controller.Tick(kSecond, 70'000'000).bytes_so_far == 0);
+  CHECK(controller.Tick(1'100 * kMs, 71'000'000).bytes_so_far == Approx(1e6));
+}
+
+TEST_CASE("bytes that cannot give points do not count: lambda rises until the points are as many as wanted") {
+  Controller controller({}, 0);
+  // One object of 1 GB a second and 1,000 of 1 kB: the points say so, whatever lambda is.
+  double lambda = 0;
+  for (uint64_t second = 0; second < 40; ++second) {
+    Forecast forecast;
+    for (uint64_t t = 0; t < kSecond; t += 250 * kMs) {
+      const uint64_t now = second * kSecond + t;
+      const double pi = -std::expm1(-lambda * 1'000), points = 250 * pi;
+      PointTally tally;
+      if (lambda > 0) tally = {.weight = 0.25e9 + 250e3, .effective = (points + 0.25) / lambda};
+      forecast = controller.Tick(now, static_cast<uint64_t>(1.001e9 * static_cast<double>(now) * 1e-9), tally);
+      lambda = forecast.Lambda(controller.config(), now, 0);
+    }
+  }
+  const double expected = 1 + 1'000 * -std::expm1(-lambda * 1'000);
+  CHECK(expected == Approx(180).epsilon(0.02));
+}
+
+TEST_CASE("a cap of 0 means no points") {
+  ControllerConfig config;
+  config.cap = 0;
+  Controller controller(config, 0);
+  CHECK(controller.Tick(0, 0).Lambda(config, 10 * kMs, 0) == 0);
+}
+
+TEST_CASE("a rate becomes intervals that never let a second hold more than it") {
+  for (double rate : {1.0, 2.5, 149.0, 150.0, 999.5, 1'000.0, 7'000.0, 100'000.0}) {
+    const ControllerConfig config = ConfigFor(rate, 1'000);
+    CAPTURE(rate, config.interval_ns, config.cap);
+    CHECK(kSecond % config.interval_ns == 0);
+    CHECK(config.cap <= 1'000);
+    CHECK(config.cap == std::floor(config.cap));
+    const double per_second = config.cap * static_cast<double>(kSecond / config.interval_ns);
+    CHECK(per_second <= rate);
+    CHECK(per_second >= rate * 0.8);
+  }
+  const ControllerConfig rare = ConfigFor(0.1, 1'000);
+  CHECK(rare.cap == 1);
+  CHECK(rare.interval_ns == 10 * kSecond);
+  CHECK(rare.rate_tau_ns == 1'500 * kMs);
+  CHECK(rare.surplus > 3);  // so that an interval rarely stays empty
+  CHECK(ConfigFor(150, 1'000).surplus == Approx(1.2).epsilon(1e-3));
+}
+
+TEST_CASE("intervals are numbered from the start") {
+  const Controller controller({}, 500);
+  CHECK(controller.IntervalAt(0) == 0);
+  CHECK(controller.IntervalAt(500) == 0);
+  CHECK(controller.IntervalAt(kSecond + 499) == 0);
+  CHECK(controller.IntervalAt(kSecond + 500) == 1);
+}
+
+}  // namespace
+}  // namespace heaprec::throttle

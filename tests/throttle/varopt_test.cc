@@ -1,0 +1,171 @@
+#include "throttle/varopt.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "tests/throttle/statistics.h"
+#include "throttle/random.h"
+
+namespace heaprec::throttle {
+namespace {
+
+using testing::BinomialZ;
+using testing::kBound;
+
+std::vector<WeightedPoint> Points(std::initializer_list<double> weights) {
+  std::vector<WeightedPoint> points;
+  for (double w : weights) points.push_back({points.size() + 100, w});
+  return points;
+}
+
+// n weights over `decades` powers of ten.
+std::vector<WeightedPoint> RandomPoints(size_t n, double decades, uint64_t seed) {
+  Random random(seed);
+  std::vector<WeightedPoint> points;
+  for (size_t i = 0; i < n; ++i) points.push_back({random.Next(), std::pow(10, decades * random.Uniform())});
+  return points;
+}
+
+double Sum(const std::vector<WeightedPoint>& points) {
+  return std::accumulate(points.begin(), points.end(), 0.0, [](double s, const auto& p) { return s + p.weight; });
+}
+
+double KeptSum(const std::vector<WeightedPoint>& points, const Reduction& r) {
+  return std::accumulate(r.kept.begin(), r.kept.end(), 0.0,
+                         [&](double s, size_t i) { return s + r.WeightOf(points[i].weight); });
+}
+
+TEST_CASE("no more points than the cap are all kept as they are") {
+  const auto points = Points({5, 1, 7});
+  for (size_t cap : {3u, 4u, 1'000u}) {
+    const Reduction r = ReduceToCap(points, cap, 1);
+    CHECK(r.tau == 0);
+    CHECK(r.kept == std::vector<size_t>{0, 1, 2});
+    CHECK(r.WeightOf(5) == 5);
+  }
+  CHECK(ReduceToCap({}, 0, 1).kept.empty());
+}
+
+TEST_CASE("a cap of 0 keeps nothing") {
+  const Reduction r = ReduceToCap(Points({5, 1}), 0, 1);
+  CHECK(r.kept.empty());
+  CHECK(std::isinf(r.tau));
+}
+
+TEST_CASE("exactly cap points are kept and the sum of the weights stays, whatever the weights") {
+  const double decades = GENERATE(0.0, 1.0, 6.0, 15.0);
+  for (size_t n : {2u, 3u, 10u, 151u, 500u, 20'000u}) {
+    for (size_t cap : {size_t{1}, size_t{2}, n / 2, n - 1, size_t{150}}) {
+      if (cap == 0 || cap >= n) continue;
+      for (uint64_t seed = 0; seed < 5; ++seed) {
+        const auto points = RandomPoints(n, decades, seed);
+        const Reduction r = ReduceToCap(points, cap, seed);
+        CAPTURE(decades, n, cap, seed);
+        REQUIRE(r.kept.size() == cap);
+        REQUIRE(std::is_sorted(r.kept.begin(), r.kept.end()));
+        REQUIRE(std::set<size_t>(r.kept.begin(), r.kept.end()).size() == cap);
+        REQUIRE(KeptSum(points, r) == Approx(Sum(points)).epsilon(1e-9));
+      }
+    }
+  }
+}
+
+TEST_CASE("tau solves sum min(1, w / tau) = cap, and what is heavier than tau is always kept") {
+  const auto points = RandomPoints(400, 4, 3);
+  const Reduction r = ReduceToCap(points, 150, 9);
+  double expected = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    expected += std::min(1.0, points[i].weight / r.tau);
+    if (points[i].weight > r.tau) CHECK(std::binary_search(r.kept.begin(), r.kept.end(), i));
+  }
+  CHECK(expected == Approx(150).epsilon(1e-12));
+}
+
+TEST_CASE("a weight 1e15 times the others is kept, and they still get their places") {
+  auto points = Points({1e15, 1, 1, 1, 1, 1});
+  const Reduction r = ReduceToCap(points, 3, 4);
+  CHECK(r.kept.size() == 3);
+  CHECK(r.kept[0] == 0);
+  CHECK(r.tau == Approx(2.5));
+}
+
+TEST_CASE("equal weights share the cap equally") {
+  const Reduction r = ReduceToCap(RandomPoints(450, 0, 1), 150, 2);
+  CHECK(r.kept.size() == 150);
+  CHECK(r.tau == Approx(3));
+}
+
+TEST_CASE("the result depends on the points and the seed, not on their order") {
+  auto points = RandomPoints(1'000, 3, 5);
+  for (size_t i = 0; i < points.size(); i += 3) points[i].weight = 10;  // ties
+  const auto ids = [](const auto& from, const Reduction& r) {
+    std::set<uint64_t> kept;
+    for (size_t i : r.kept) kept.insert(from[i].id);
+    return kept;
+  };
+  const Reduction first = ReduceToCap(points, 150, 6);
+  auto shuffled = points;
+  Random random(7);
+  for (int round = 0; round < 20; ++round) {
+    for (size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random.Next() % i]);
+    const Reduction other = ReduceToCap(shuffled, 150, 6);
+    REQUIRE(other.tau == first.tau);
+    REQUIRE(ids(shuffled, other) == ids(points, first));
+  }
+  CHECK(ids(points, ReduceToCap(points, 150, 8)) != ids(points, first));
+}
+
+// n = 200,000 reductions of 20 points to 7; statistic: times kept, binomial with min(1, w / tau); |z| <= 6 on 20
+// comparisons: 4e-8.
+TEST_CASE("each point is kept with probability min(1, w / tau)") {
+  const auto points = Points({1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 5, 5, 8, 8, 20, 60, 90});
+  constexpr int kRuns = 200'000;
+  std::vector<int> kept(points.size());
+  double tau = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    const Reduction r = ReduceToCap(points, 7, static_cast<uint64_t>(run));
+    tau = r.tau;
+    for (size_t i : r.kept) ++kept[i];
+  }
+  for (size_t i = 0; i < points.size(); ++i) {
+    const double p = std::min(1.0, points[i].weight / tau);
+    CAPTURE(i, points[i].weight, p, kept[i]);
+    if (p == 1) {
+      CHECK(kept[i] == kRuns);
+    } else {
+      CHECK(std::abs(BinomialZ(kept[i], kRuns, p)) <= kBound);
+    }
+  }
+}
+
+// n = 50,000 reductions of 400 points to 150; statistic: variance of the estimate of a subset's sum, whose standard
+// error is sqrt(2 / n) = 0.6 %, against independent choices. 4 % off is 6 sigma: 2e-9.
+TEST_CASE("a subset's sum scatters no more than under independent choices with the same probabilities") {
+  constexpr int kRuns = 50'000;
+  const auto points = RandomPoints(400, 1.5, 12);
+  double truth = 0, independent = 0;
+  const auto in_subset = [](size_t i) { return i % 5 < 2; };
+  const double tau = ReduceToCap(points, 150, 0).tau;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (!in_subset(i)) continue;
+    truth += points[i].weight;
+    if (points[i].weight < tau) independent += points[i].weight * (tau - points[i].weight);
+  }
+  double sum = 0, squares = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    const Reduction r = ReduceToCap(points, 150, static_cast<uint64_t>(run));
+    double estimate = 0;
+    for (size_t i : r.kept)
+      if (in_subset(i)) estimate += r.WeightOf(points[i].weight);
+    sum += estimate - truth;
+    squares += (estimate - truth) * (estimate - truth);
+  }
+  CHECK(squares / kRuns <= 1.04 * independent);
+  CHECK(std::abs(sum / kRuns) <= kBound * std::sqrt(independent / kRuns));
+}
+
+}  // namespace
+}  // namespace heaprec::throttle
