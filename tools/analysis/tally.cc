@@ -1,0 +1,47 @@
+#include "tools/analysis/tally.h"
+
+#include <algorithm>
+
+namespace heaprec::tools {
+
+void Tally::Add(const format::Block& block) {
+  for (const format::Sample& sample : block.samples) Count(sample);
+  windows += block.windows.size();
+  intervals += block.intervals.size();
+  intervals_thinned += static_cast<uint64_t>(
+      std::count_if(block.intervals.begin(), block.intervals.end(), [](const auto& one) { return one.tau > 0; }));
+  last_ns = std::max(last_ns, block.end_ns);
+}
+
+// Blocks hold whole intervals in order, so that one counter is enough.
+void Tally::Count(const format::Sample& sample) {
+  KindTally& kind = kinds[static_cast<size_t>(sample.kind)];
+  ++kind.events;
+  kind.bytes += sample.weight_bytes;
+  kind.objects += sample.weight_objects();
+  const uint64_t interval = sample.time_ns / interval_ns_;
+  if (interval != interval_) in_interval_ = 0;
+  interval_ = interval;
+  most_in_interval = std::max(most_in_interval, ++in_interval_);
+  last_ns = std::max(last_ns, sample.time_ns);
+}
+
+uint64_t Tally::events() const {
+  uint64_t sum = 0;
+  for (const KindTally& kind : kinds) sum += kind.events;
+  return sum;
+}
+
+double Tally::bytes() const {
+  double sum = 0;
+  for (const KindTally& kind : kinds) sum += kind.bytes;
+  return sum;
+}
+
+double Tally::objects() const {
+  double sum = 0;
+  for (const KindTally& kind : kinds) sum += kind.objects;
+  return sum;
+}
+
+}  // namespace heaprec::tools

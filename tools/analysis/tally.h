@@ -1,0 +1,44 @@
+// What a whole recording adds up to, folded from its blocks in one pass and bounded memory.
+//
+// Units:    time in ns since the start of the recording, sizes in bytes.
+// Threads:  one.
+// Maths:    docs/sampler.md
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "format/model.h"
+#include "format/reader.h"
+
+namespace heaprec::tools {
+
+struct KindTally {
+  uint64_t events = 0;
+  double bytes = 0, objects = 0;  // the sums of the weights: unbiased estimates
+};
+
+class Tally {
+ public:
+  explicit Tally(uint64_t interval_ns) : interval_ns_(interval_ns > 0 ? interval_ns : 1'000'000'000) {}
+  void Add(const format::Block& block);
+
+  std::array<KindTally, format::kKinds> kinds;
+  uint64_t windows = 0;
+  uint64_t intervals = 0;          // that the drain closed, or salvage reconstructed
+  uint64_t intervals_thinned = 0;  // of these, reduced by the second stage
+  uint64_t most_in_interval = 0;   // samples, counted from the samples themselves
+  uint64_t last_ns = 0;            // of the last event or block
+
+  uint64_t events() const;
+  double bytes() const;
+  double objects() const;
+
+ private:
+  void Count(const format::Sample& sample);
+
+  const uint64_t interval_ns_;
+  uint64_t interval_ = 0, in_interval_ = 0;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,23 @@
+// Can the numbers of a recording be relied on? Reasons for no, and notes that do not change a yes.
+//
+// no: damaged bytes in the middle; more than 0.1 % of the bytes lost; attribution by refill (source tlab); books that
+// do not add up; an interval over its cap; a ring that could not be read to its end or whose names are gone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/analysis/tally.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+
+struct Trust {
+  std::vector<std::string> reasons;  // empty: trustworthy
+  std::vector<std::string> notes;
+};
+
+// After the recording was read to its end.
+Trust Judge(const Recording& recording, const Tally& tally);
+
+}  // namespace heaprec::tools

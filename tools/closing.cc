@@ -1,0 +1,102 @@
+#include "tools/closing.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "tools/complain.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+
+std::string Hex(const format::RecordingId& id) {
+  std::string hex;
+  for (const uint8_t byte : id) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+std::string Iso(uint64_t epoch_ns) {
+  Text text;
+  ClockText(epoch_ns).AppendIso(text, 0);
+  return fmt::to_string(text);
+}
+
+json SkippedAsJson(const Recording& recording) {
+  json skipped = json::array();
+  for (const format::SkippedRange& range : recording.skipped()) {
+    skipped.push_back({{"begin", range.begin}, {"end", range.end}, {"why", range.why}, {"at_end", range.at_end}});
+  }
+  return skipped;
+}
+
+json SalvageAsJson(const SalvageReport& salvage) {
+  return {{"ring_found", salvage.ring_found}, {"held", salvage.held},       {"events", salvage.events},
+          {"unnamed", salvage.unnamed},       {"invalid", salvage.invalid}, {"errors", salvage.errors}};
+}
+
+}  // namespace
+
+std::string LossLine(const Recording& recording, uint64_t shown) {
+  const format::Books& books = recording.books();
+  const uint64_t lost = std::accumulate(books.lost.begin(), books.lost.end(), uint64_t{0});
+  std::string line = "# ";
+  if (shown != recording.events()) line += Grouped(shown) + " of ";
+  line += fmt::format("{} events, {} thinned, {} lost", Grouped(recording.events()),
+                      Grouped(books.thinned + books.second_stage), Grouped(lost));
+  if (recording.salvage().events > 0) {
+    line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
+  }
+  return line;
+}
+
+json LossesAsJson(const Recording& recording) {
+  const format::Books& books = recording.books();
+  json lost = json::object();
+  for (int reason = 0; reason < format::kLosses; ++reason) {
+    lost[format::LossName(static_cast<format::Loss>(reason))] = {{"points", books.lost[reason]},
+                                                                 {"bytes", books.lost_bytes[reason]}};
+  }
+  return {{"candidates", books.candidates},
+          {"candidate_bytes", books.candidate_bytes},
+          {"points", books.points},
+          {"committed", books.committed},
+          {"written", books.written},
+          {"thinned", books.thinned},
+          {"second_stage", books.second_stage},
+          {"lost", lost},
+          {"salvage", SalvageAsJson(recording.salvage())},
+          {"skipped", SkippedAsJson(recording)}};
+}
+
+json HeaderAsJson(const format::FileHeader& header) {
+  return {{"recording_id", Hex(header.recording_id)},
+          {"start_time", Iso(header.start_epoch_ns)},
+          {"start_ns", header.start_epoch_ns},
+          {"pid", header.pid},
+          {"jvm_name", ToUtf8(header.jvm_name)},
+          {"jvm_version", ToUtf8(header.jvm_version)},
+          {"gc", ToUtf8(header.gc_name)},
+          {"agent_version", ToUtf8(header.agent_version)},
+          {"agent_options", ToUtf8(header.agent_options)},
+          {"source", ToUtf8(header.source)},
+          {"source_reason", ToUtf8(header.source_reason)},
+          {"rate_per_second", header.rate_per_second},
+          {"interval_ns", header.interval_ns},
+          {"interval_cap", header.interval_cap}};
+}
+
+ExitCode ReportDamage(const Recording& recording) {
+  for (const format::SkippedRange& range : recording.skipped()) {
+    if (range.at_end && recording.running()) continue;  // being written
+    Complain(fmt::format("{}: offset {}: {} ({} bytes skipped{})", recording.source().name(), range.begin, range.why,
+                         Grouped(range.end - range.begin), range.at_end ? " at the end" : ""));
+  }
+  return recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
+}
+
+}  // namespace heaprec::tools

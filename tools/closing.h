@@ -1,0 +1,24 @@
+// What a verb says at the end: the loss line, and what was damaged.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tools/exit_code.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+
+// "# 1,234 events, 12 thinned, 0 lost; 3 salvaged from the ring": `shown` events of those read so far.
+std::string LossLine(const Recording& recording, uint64_t shown);
+
+// The same as numbers: books, losses by reason, salvage, skipped ranges.
+nlohmann::json LossesAsJson(const Recording& recording);
+
+// The recording's header for JSON documents.
+nlohmann::json HeaderAsJson(const format::FileHeader& header);
+
+// Says on stderr what could not be decoded.
+ExitCode ReportDamage(const Recording& recording);
+
+}  // namespace heaprec::tools

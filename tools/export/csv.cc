@@ -1,0 +1,46 @@
+#include "tools/export/row_format.h"
+#include "tools/render/kind_name.h"
+
+namespace heaprec::tools {
+namespace {
+
+// Quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
+void AppendQuoted(Text& into, std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return Append(into, field);
+  into.push_back('"');
+  for (const char c : field) {
+    if (c == '"') into.push_back('"');
+    into.push_back(c);
+  }
+  into.push_back('"');
+}
+
+class Csv final : public RowFormat {
+ public:
+  void AppendHeader(Text& into) const override {
+    Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack\n");
+  }
+
+  void AppendRow(const Row& row, Text& into) const override {
+    const format::Sample& sample = *row.sample;
+    Append(into, row.time_ns);
+    into.push_back(',');
+    Append(into, KindName(sample.kind));
+    into.push_back(',');
+    AppendQuoted(into, row.thread);
+    into.push_back(',');
+    AppendQuoted(into, row.class_name);
+    into.push_back(',');
+    Append(into, sample.size);
+    fmt::format_to(fmt::appender(into), ",{},{},{},", sample.weight_bytes, sample.weight_objects(),
+                   sample.probability());
+    AppendQuoted(into, row.stack);
+    into.push_back('\n');
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RowFormat> MakeCsv() { return std::make_unique<Csv>(); }
+
+}  // namespace heaprec::tools

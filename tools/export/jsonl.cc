@@ -1,0 +1,39 @@
+#include "tools/export/row_format.h"
+#include "tools/render/kind_name.h"
+
+namespace heaprec::tools {
+namespace {
+
+class Jsonl final : public RowFormat {
+ public:
+  void AppendHeader(Text&) const override {}
+
+  void AppendRow(const Row& row, Text& into) const override {
+    const format::Sample& sample = *row.sample;
+    Append(into, "{\"time_ns\":");
+    Append(into, row.time_ns);
+    Append(into, ",\"kind\":\"");
+    Append(into, KindName(sample.kind));
+    Append(into, "\",\"thread\":");
+    AppendJsonString(into, row.thread);
+    Append(into, ",\"class\":");
+    AppendJsonString(into, row.class_name);
+    Append(into, ",\"size\":");
+    Append(into, sample.size);
+    Append(into, ",\"weight_bytes\":");
+    AppendJsonNumber(into, sample.weight_bytes);
+    Append(into, ",\"weight_objects\":");
+    AppendJsonNumber(into, sample.weight_objects());
+    Append(into, ",\"probability\":");
+    AppendJsonNumber(into, sample.probability());
+    Append(into, ",\"stack\":");
+    AppendJsonString(into, row.stack);
+    Append(into, "}\n");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RowFormat> MakeJsonl() { return std::make_unique<Jsonl>(); }
+
+}  // namespace heaprec::tools

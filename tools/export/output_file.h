@@ -1,0 +1,45 @@
+// A file that appears under its name whole or not at all.
+//
+// It is written without a name (O_TMPFILE), or beside its final name where the file system cannot do that, and linked
+// to its name by Commit. A pipe, a device or "-" (standard output) is written as it is.
+//
+// Failure:  Open and Commit return the sentence for the user; an existing file is replaced only with `overwrite`.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+class OutputFile {
+ public:
+  static format::Result<std::unique_ptr<OutputFile>> Open(const std::string& path, bool overwrite);
+  // Without Commit nothing is left behind.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  // Once everything is written.
+  std::optional<format::Error> Commit();
+
+ private:
+  enum class Way { kDirect, kUnnamed, kBeside };
+  OutputFile(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
+  std::optional<format::Error> OpenDirect();
+  std::optional<format::Error> OpenNew();
+  // Gives the unnamed file the name `to`; false with errno.
+  bool Link(const std::string& to) const;
+  bool Place();
+
+  const std::string path_;
+  const bool overwrite_;
+  Way way_ = Way::kDirect;
+  int descriptor_ = -1;
+  std::string beside_;  // the temporary name, while it exists
+};
+
+}  // namespace heaprec::tools

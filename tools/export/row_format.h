@@ -1,0 +1,52 @@
+// One event as a row of an export format.
+//
+// The columns, in order, are the same in every row format; docs/cli.md#columns
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/reader.h"
+#include "tools/render/names.h"
+#include "tools/render/text.h"
+
+namespace heaprec::tools {
+
+// What a row shows; the views are valid during the call.
+struct Row {
+  uint64_t time_ns = 0;  // epoch
+  const format::Sample* sample = nullptr;
+  std::string_view thread, class_name;
+  std::string_view stack;  // root;...;leaf
+};
+
+class RowFormat {
+ public:
+  virtual ~RowFormat() = default;
+  virtual void AppendHeader(Text& into) const = 0;
+  virtual void AppendRow(const Row& row, Text& into) const = 0;
+};
+
+std::unique_ptr<RowFormat> MakeCsv();
+std::unique_ptr<RowFormat> MakeJsonl();
+
+// Stacks as one text, root first: "Class.method:line;..."; without ":line" where no line is known; "[truncated]" stands
+// for frames that were not recorded. A ';' inside a name becomes ','.
+class FoldedStacks {
+ public:
+  void Enter(const format::Block& block, Names* names);
+  // Empty: no stack was recorded.
+  std::string_view Of(format::Index stack);
+
+ private:
+  std::string Render(format::Index stack);
+
+  Names* names_ = nullptr;
+  uint32_t chunk_ = 0;
+  std::vector<std::string> stacks_;  // empty: not rendered yet
+  size_t cached_bytes_ = 0;
+};
+
+}  // namespace heaprec::tools

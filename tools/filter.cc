@@ -1,0 +1,190 @@
+#include "tools/filter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "tools/render/kind_name.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+
+constexpr std::string_view kOsTidPrefix = "os:";
+
+// "#12" or "#os:12".
+Result<uint64_t> ParseTid(std::string_view digits, std::string_view whole) {
+  uint64_t tid = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), tid);
+  if (error == std::errc() && end == digits.data() + digits.size()) return tid;
+  return Error{fmt::format("--thread '{}': a thread id is #N (Java) or #os:N (operating system)", whole)};
+}
+
+Result<std::optional<TimePoint>> ParseTime(const std::string& text, const char* option) {
+  if (text.empty()) return std::optional<TimePoint>();
+  const auto time = ParseTimePoint(text);
+  if (!time.ok()) return Error{fmt::format("{} {}", option, time.error().message)};
+  return std::optional<TimePoint>(*time);
+}
+
+Result<std::optional<NamePattern>> ParseNames(const std::string& text, const char* option) {
+  if (text.empty()) return std::optional<NamePattern>();
+  auto pattern = NamePattern::ForNames(text);
+  if (!pattern.ok()) return Error{fmt::format("{} {}", option, pattern.error().message)};
+  return std::optional<NamePattern>(std::move(*pattern));
+}
+
+}  // namespace
+
+void FilterOptions::AddTo(CLI::App* verb) {
+  const char* group = "Which events";
+  verb->add_option("--from", from, "From this time on: an offset (10s, 1m30s, 250ms), ISO 8601 or epoch ns")
+      ->type_name("TIME")
+      ->group(group);
+  verb->add_option("--to", to, "Before this time")->type_name("TIME")->group(group);
+  verb->add_option("--thread", thread,
+                   "Threads whose name holds TEXT (or matches it as a regular expression); "
+                   "#N: Java thread id; #os:N: OS thread id")
+      ->type_name("TEXT")
+      ->group(group);
+  verb->add_option("--class", class_name,
+                   "Objects of this class, as Java writes it: a name, its end after a dot, "
+                   "a glob (java.util.*) or /regex/")
+      ->type_name("NAME")
+      ->group(group);
+  verb->add_option("--site", site, "A frame of the stack is this Class.method: as --class")
+      ->type_name("NAME")
+      ->group(group);
+  verb->add_option("--kind", kinds, "Kind of allocation: tlab or outside (repeatable)")
+      ->type_name("KIND")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"tlab", "outside"}))
+      ->group(group);
+  verb->add_option("--limit", limit, "At most N events, then stop")->type_name("N")->group(group);
+}
+
+Result<Filter> Filter::Parse(const FilterOptions& options) {
+  Filter filter;
+  auto from = ParseTime(options.from, "--from");
+  if (!from.ok()) return from.error();
+  auto to = ParseTime(options.to, "--to");
+  if (!to.ok()) return to.error();
+  auto class_name = ParseNames(options.class_name, "--class");
+  if (!class_name.ok()) return class_name.error();
+  auto site = ParseNames(options.site, "--site");
+  if (!site.ok()) return site.error();
+  filter.from_ = *from;
+  filter.to_ = *to;
+  filter.class_ = std::move(*class_name);
+  filter.site_ = std::move(*site);
+  if (options.limit) filter.limit_ = *options.limit;
+  if (!options.kinds.empty()) {
+    for (int kind = 0; kind < format::kKinds; ++kind) {
+      const char* name = KindName(static_cast<format::Kind>(kind));
+      filter.kinds_[kind] = std::count(options.kinds.begin(), options.kinds.end(), name) > 0;
+    }
+  }
+  const std::string_view thread = options.thread;
+  if (thread.starts_with('#')) {
+    const bool of_os = thread.substr(1).starts_with(kOsTidPrefix);
+    const auto tid = ParseTid(thread.substr(of_os ? 1 + kOsTidPrefix.size() : 1), thread);
+    if (!tid.ok()) return tid.error();
+    (of_os ? filter.os_tid_ : filter.java_tid_) = *tid;
+  } else if (!thread.empty()) {
+    auto pattern = NamePattern::ForFreeText(thread);
+    if (!pattern.ok()) return Error{"--thread " + pattern.error().message};
+    filter.thread_ = std::move(*pattern);
+  }
+  return filter;
+}
+
+void Filter::Start(const format::FileHeader& header) {
+  if (from_) from_ns_ = from_->InRecording(header.start_epoch_ns);
+  if (to_) to_ns_ = to_->InRecording(header.start_epoch_ns);
+}
+
+bool Filter::takes_all() const {
+  return !from_ && !to_ && !thread_ && !class_ && !site_ && !java_tid_ && !os_tid_ &&
+         std::all_of(std::begin(kinds_), std::end(kinds_), [](bool taken) { return taken; });
+}
+
+void Filter::Enter(const format::Block& block, Names* names) {
+  const format::Dictionaries& dictionaries = *block.dictionaries;
+  if (names_ == nullptr || block.chunk != chunk_ || dictionaries.stacks.size() < stacks_.size()) {
+    threads_.clear();
+    classes_.clear();
+    frames_.clear();
+    stacks_.clear();
+  }
+  chunk_ = block.chunk;
+  names_ = names;
+  threads_.resize(dictionaries.threads.size());
+  classes_.resize(dictionaries.classes.size());
+  frames_.resize(dictionaries.frames.size());
+  stacks_.resize(dictionaries.stacks.size());
+}
+
+bool Filter::Keeps(const format::Sample& sample) {
+  const auto time = static_cast<int64_t>(sample.time_ns);
+  if (time < from_ns_ || time >= to_ns_) return false;
+  if (!kinds_[static_cast<int>(sample.kind)]) return false;
+  if ((thread_ || java_tid_ || os_tid_) && !KeepsThread(sample.thread)) return false;
+  if (class_ && !KeepsClass(sample.class_id)) return false;
+  return !site_ || KeepsStack(sample.stack);
+}
+
+bool Filter::MatchesThread(format::Index index) {
+  const format::Thread& thread = *names_->ThreadOf(index);
+  if (java_tid_) return thread.java_tid == *java_tid_;
+  if (os_tid_) return thread.os_tid == *os_tid_;
+  return thread_->Matches(names_->Thread(index));
+}
+
+bool Filter::KeepsThread(format::Index index) {
+  if (index >= threads_.size()) return false;
+  Match& match = threads_[index];
+  if (match == Match::kNotLooked) match = MatchesThread(index) ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
+bool Filter::KeepsClass(format::Index index) {
+  if (index >= classes_.size()) return false;
+  Match& match = classes_[index];
+  if (match == Match::kNotLooked) match = class_->Matches(names_->Class(index)) ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
+bool Filter::KeepsFrame(format::Index index) {
+  if (index >= frames_.size()) return false;
+  Match& match = frames_[index];
+  if (match == Match::kNotLooked) {
+    match = site_->Matches(names_->Method(names_->FrameOf(index)->method)) ? Match::kYes : Match::kNo;
+  }
+  return match == Match::kYes;
+}
+
+// The answer of a node is its frame's or its parent's; walked upwards until one is known, then remembered for the leaf.
+bool Filter::KeepsStack(format::Index index) {
+  if (index >= stacks_.size()) return false;
+  const format::Index leaf = index;
+  if (stacks_[leaf] != Match::kNotLooked) return stacks_[leaf] == Match::kYes;
+  bool found = false;
+  while (index != format::kNone && index < stacks_.size() && !found) {
+    if (stacks_[index] != Match::kNotLooked) {
+      found = stacks_[index] == Match::kYes;
+      break;
+    }
+    const format::StackNode& node = *names_->NodeOf(index);
+    found = KeepsFrame(node.frame);
+    if (node.parent != format::kNone && node.parent >= index) break;
+    index = node.parent;
+  }
+  stacks_[leaf] = found ? Match::kYes : Match::kNo;
+  return found;
+}
+
+}  // namespace heaprec::tools

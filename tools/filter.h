@@ -1,0 +1,70 @@
+// Which events a verb takes: the options that print, export and later verbs share.
+//
+// Units:    times in ns since the start of the recording.
+// Threads:  one.
+// Failure:  Parse returns the sentence for the user; his mistake, so exit code 2.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/name_pattern.h"
+#include "tools/render/names.h"
+#include "tools/time_point.h"
+
+namespace heaprec::tools {
+
+// As given on the command line.
+struct FilterOptions {
+  std::string from, to, thread, class_name, site;
+  std::vector<std::string> kinds;
+  std::optional<uint64_t> limit;
+
+  void AddTo(CLI::App* verb);
+};
+
+class Filter {
+ public:
+  static format::Result<Filter> Parse(const FilterOptions& options);
+
+  // Once, when the recording is open.
+  void Start(const format::FileHeader& header);
+  // With every block, after `names` has entered it. Both must stay until the next one.
+  void Enter(const format::Block& block, Names* names);
+  bool Keeps(const format::Sample& sample);
+
+  uint64_t limit() const { return limit_; }
+  // Nothing is left out.
+  bool takes_all() const;
+
+ private:
+  // What is known of an entry of the chunk's dictionaries.
+  enum class Match : uint8_t { kNotLooked, kNo, kYes };
+  using Matches = std::vector<Match>;
+
+  bool KeepsThread(format::Index index);
+  bool KeepsClass(format::Index index);
+  bool KeepsStack(format::Index index);
+  bool KeepsFrame(format::Index index);
+  bool MatchesThread(format::Index index);
+
+  std::optional<TimePoint> from_, to_;
+  std::optional<NamePattern> thread_, class_, site_;
+  std::optional<uint64_t> java_tid_, os_tid_;
+  bool kinds_[format::kKinds] = {true, true};
+  uint64_t limit_ = std::numeric_limits<uint64_t>::max();
+
+  int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();
+  Names* names_ = nullptr;
+  uint32_t chunk_ = 0;
+  Matches threads_, classes_, frames_, stacks_;
+};
+
+}  // namespace heaprec::tools

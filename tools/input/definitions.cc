@@ -1,0 +1,96 @@
+#include "tools/input/definitions.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Dictionaries;
+using format::Index;
+using format::kNone;
+using format::RingFrame;
+using format::StackKey;
+
+constexpr StackKey kNoStackKey{0, 0};
+// Deeper than any stack the agent records: a longer path in a damaged tree is a loop.
+constexpr size_t kMaxDepth = 1 << 16;
+
+// The frames from node `leaf` to the root, with methods as keys; nullopt if the tree is broken.
+std::optional<bool> WalkPath(const Dictionaries& dictionaries, const std::vector<uint64_t>& method_keys, Index leaf,
+                             std::vector<RingFrame>* path) {
+  path->clear();
+  bool truncated = false;
+  for (Index at = leaf; at != kNone; at = dictionaries.stacks[at].parent) {
+    if (at >= dictionaries.stacks.size() || path->size() > kMaxDepth) return std::nullopt;
+    const format::StackNode& node = dictionaries.stacks[at];
+    if (node.frame >= dictionaries.frames.size()) return std::nullopt;
+    const format::Frame& frame = dictionaries.frames[node.frame];
+    path->push_back({frame.method < method_keys.size() ? method_keys[frame.method] : 0, frame.bci, frame.line});
+    truncated |= node.truncated;
+  }
+  return truncated;
+}
+
+}  // namespace
+
+void Definitions::Want(const format::SampleRecord& sample) {
+  if (!classes.contains(sample.class_key)) wanted_classes_.insert(sample.class_key);
+  if (!threads.contains(sample.thread_key)) wanted_threads_.insert(sample.thread_key);
+  if (sample.stack_key != kNoStackKey && !stacks.contains(sample.stack_key)) wanted_stacks_.insert(sample.stack_key);
+}
+
+void Definitions::WantMethodsOfStacks() {
+  for (const auto& [key, stack] : stacks) {
+    for (const RingFrame& frame : stack.leaf_first) {
+      if (frame.method != 0 && !methods.contains(frame.method)) wanted_methods_.insert(frame.method);
+    }
+  }
+}
+
+bool Definitions::wants_anything() const {
+  return !(wanted_classes_.empty() && wanted_methods_.empty() && wanted_threads_.empty() && wanted_stacks_.empty());
+}
+
+void Definitions::TakeFrom(const format::Block& block) {
+  const Dictionaries& from = *block.dictionaries;
+  if (block.chunk != chunk_ || from.stacks.size() < stacks_seen_ || from.classes.size() < classes_seen_) {
+    chunk_ = block.chunk;
+    classes_seen_ = methods_seen_ = threads_seen_ = stacks_seen_ = 0;
+    method_keys_.clear();
+  }
+  for (; classes_seen_ < from.classes.size(); ++classes_seen_) {
+    const std::string& name = from.classes[classes_seen_];
+    const uint64_t key = format::ClassKey(name);
+    if (wanted_classes_.erase(key) > 0) classes.emplace(key, name);
+  }
+  for (; methods_seen_ < from.methods.size(); ++methods_seen_) {
+    const format::Method& method = from.methods[methods_seen_];
+    const uint64_t key = format::MethodKey(method.class_name, method.name, method.descriptor);
+    method_keys_.push_back(key);
+    if (wanted_methods_.erase(key) > 0) methods.emplace(key, method);
+  }
+  for (; threads_seen_ < from.threads.size(); ++threads_seen_) {
+    const format::Thread& thread = from.threads[threads_seen_];
+    const uint64_t key = format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
+    if (wanted_threads_.erase(key) > 0) threads.emplace(key, thread);
+  }
+  for (; stacks_seen_ < from.stacks.size(); ++stacks_seen_) {
+    if (!wanted_stacks_.empty()) TakeStack(from, static_cast<Index>(stacks_seen_));
+  }
+}
+
+// Any node may be the leaf of a stack: that is why every node's key is computed.
+void Definitions::TakeStack(const Dictionaries& dictionaries, Index node) {
+  const std::optional<bool> truncated = WalkPath(dictionaries, method_keys_, node, &path_);
+  if (!truncated) return;
+  const StackKey key = format::KeyOfStack(path_, *truncated);
+  if (wanted_stacks_.erase(key) == 0) return;
+  for (Index at = node; at != kNone; at = dictionaries.stacks[at].parent) {
+    const Index method = dictionaries.frames[dictionaries.stacks[at].frame].method;
+    if (method < method_keys_.size()) methods.emplace(method_keys_[method], dictionaries.methods[method]);
+  }
+  stacks.emplace(key, KeyedStack{path_, *truncated});
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,58 @@
+// Definitions by content key: what the ring's samples refer to, gathered from the ring itself and from the file.
+//
+// Gather first what the ring defines and what its samples want; then show every block of the file: only what is wanted
+// and not yet defined is kept, so memory is bounded by the ring.
+//
+// Keys: format/ring_reader.h; the same content has the same key wherever it is defined.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "format/ring_reader.h"
+
+namespace heaprec::tools {
+
+struct StackKeyHash {
+  size_t operator()(const format::StackKey& key) const { return key.low; }
+};
+
+struct KeyedStack {
+  std::vector<format::RingFrame> leaf_first;
+  bool truncated = false;
+};
+
+class Definitions {
+ public:
+  std::unordered_map<uint64_t, std::string> classes;
+  std::unordered_map<uint64_t, format::Method> methods;
+  std::unordered_map<uint64_t, format::Thread> threads;
+  std::unordered_map<format::StackKey, KeyedStack, StackKeyHash> stacks;
+
+  // Marks what `sample`, or an already defined stack, needs and nobody has defined yet.
+  void Want(const format::SampleRecord& sample);
+  void WantMethodsOfStacks();
+  bool wants_anything() const;
+
+  // Takes what is wanted from the dictionaries of the file's next block.
+  void TakeFrom(const format::Block& block);
+
+ private:
+  void TakeStack(const format::Dictionaries& dictionaries, format::Index node);
+  uint64_t MethodKeyOf(const format::Dictionaries& dictionaries, format::Index method);
+
+  std::unordered_set<uint64_t> wanted_classes_, wanted_methods_, wanted_threads_;
+  std::unordered_set<format::StackKey, StackKeyHash> wanted_stacks_;
+  // How much of the current chunk's dictionaries has been seen.
+  uint32_t chunk_ = 0;
+  size_t classes_seen_ = 0, methods_seen_ = 0, threads_seen_ = 0, stacks_seen_ = 0;
+  std::vector<uint64_t> method_keys_;  // by index in the current chunk
+  std::vector<format::RingFrame> path_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,101 @@
+#include "tools/input/file_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+
+constexpr size_t kSpoolBytes = 1 << 16;
+
+std::string Reason(int error) { return std::strerror(error); }
+
+bool WriteAll(int descriptor, const char* bytes, size_t size) {
+  while (size > 0) {
+    const ssize_t done = write(descriptor, bytes, size);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes += done;
+    size -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
+bool CopyAll(int from, int to) {
+  std::array<char, kSpoolBytes> buffer;
+  while (true) {
+    const ssize_t got = read(from, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0;
+    if (!WriteAll(to, buffer.data(), static_cast<size_t>(got))) return false;
+  }
+}
+
+Result<int> SpoolStandardInput() {
+  const char* directory = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/heaprec-XXXXXX", directory != nullptr && *directory != '\0' ? directory : "/tmp");
+  const int spool = mkostemp(path.data(), O_CLOEXEC);
+  if (spool < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};
+  unlink(path.c_str());
+  if (CopyAll(STDIN_FILENO, spool)) return spool;
+  const int error = errno;
+  close(spool);
+  return Error{fmt::format("standard input: {}", Reason(error))};
+}
+
+Result<int> OpenFile(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};
+  struct stat status {};
+  const bool known = fstat(descriptor, &status) == 0;
+  if (known && S_ISREG(status.st_mode)) return descriptor;
+  close(descriptor);
+  return Error{fmt::format("{}: not a regular file ('-' reads a pipe)", path)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
+  Result<int> descriptor = path == "-" ? SpoolStandardInput() : OpenFile(path);
+  if (!descriptor.ok()) return descriptor.error();
+  return std::unique_ptr<FileSource>(new FileSource(*descriptor, path == "-" ? "standard input" : path));
+}
+
+FileSource::~FileSource() { close(descriptor_); }
+
+Result<size_t> FileSource::ReadAt(uint64_t offset, std::byte* into, size_t size) {
+  size_t got = 0;
+  while (got < size) {
+    const ssize_t now = pread(descriptor_, into + got, size - got, static_cast<off_t>(offset + got));
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0) return Error{fmt::format("{}: offset {}: {}", name_, offset + got, Reason(errno))};
+    if (now == 0) break;
+    got += static_cast<size_t>(now);
+  }
+  return got;
+}
+
+uint64_t FileSource::size() const {
+  struct stat status {};
+  return fstat(descriptor_, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
+bool FileSource::IsSameFileAs(const std::string& other) const {
+  struct stat mine {
+  }, theirs{};
+  return fstat(descriptor_, &mine) == 0 && stat(other.c_str(), &theirs) == 0 && mine.st_dev == theirs.st_dev &&
+         mine.st_ino == theirs.st_ino;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,38 @@
+// The bytes of a recording: a file that may still grow, or standard input kept in an unlinked temporary file.
+//
+// Threads:  one.
+// Failure:  Open says which path and why. A file that shrinks reads as ended there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "format/reader.h"
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+class FileSource final : public format::ByteSource {
+ public:
+  // `path` "-" is standard input: read to its end first, because salvage reads a recording twice.
+  static format::Result<std::unique_ptr<FileSource>> Open(const std::string& path);
+  ~FileSource() override;
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+
+  format::Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override;
+  const std::string& name() const override { return name_; }
+
+  // Bytes now; 0 if that cannot be found out.
+  uint64_t size() const;
+  // Whether `other` (a path) is this very file.
+  bool IsSameFileAs(const std::string& other) const;
+
+ private:
+  FileSource(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  const int descriptor_;
+  const std::string name_;
+};
+
+}  // namespace heaprec::tools

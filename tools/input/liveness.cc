@@ -1,0 +1,83 @@
+#include "tools/input/liveness.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+namespace heaprec::tools {
+namespace {
+
+// Three ticks of the drain (250 ms), with room for a stalled machine.
+constexpr uint64_t kHeartbeatNs = 5'000'000'000;
+// The start time of a process is known to a clock tick (10 ms).
+constexpr double kStartSlackSeconds = 1;
+
+// The start of a small file; empty if it cannot be read.
+std::string Head(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  std::array<char, 4096> text;
+  const ssize_t got = read(descriptor, text.data(), text.size());
+  close(descriptor);
+  return got > 0 ? std::string(text.data(), static_cast<size_t>(got)) : std::string();
+}
+
+double Seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+bool SameBoot(const format::FileHeader& header) {
+  const std::string boot = Head("/proc/sys/kernel/random/boot_id");
+  return header.boot_id.empty() || boot.empty() || boot.starts_with(header.boot_id) ||
+         header.boot_id.starts_with(std::string_view(boot).substr(0, boot.find('\n')));
+}
+
+bool SameContainer(const format::FileHeader& header) {
+  return header.container_id.empty() || Head("/proc/self/cgroup").find(header.container_id) != std::string::npos ||
+         Head("/proc/self/mountinfo").find(header.container_id) != std::string::npos;
+}
+
+// The n-th field of /proc/PID/stat, counted from the state (field 3 of proc(5)) as 0: the name before it may hold
+// spaces.
+std::string_view StatField(std::string_view stat, int n) {
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return {};
+  stat.remove_prefix(std::min(name_end + 2, stat.size()));
+  for (; n > 0; --n) {
+    const size_t space = stat.find(' ');
+    if (space == std::string_view::npos) return {};
+    stat.remove_prefix(space + 1);
+  }
+  return stat.substr(0, stat.find(' '));
+}
+
+bool ProcessLives(const format::FileHeader& header) {
+  constexpr int kState = 0, kStartTime = 19;
+  const std::string stat = Head(fmt::format("/proc/{}/stat", header.pid));
+  const std::string_view state = StatField(stat, kState);
+  if (state.empty() || state == "Z" || state == "X") return false;
+  const double ticks = std::strtod(std::string(StatField(stat, kStartTime)).c_str(), nullptr);
+  const double started = ticks / static_cast<double>(sysconf(_SC_CLK_TCK));  // on CLOCK_BOOTTIME
+  const double suspended = Seconds(CLOCK_BOOTTIME) - Seconds(CLOCK_MONOTONIC);
+  return started - suspended <= static_cast<double>(header.start_monotonic_ns) * 1e-9 + kStartSlackSeconds;
+}
+
+}  // namespace
+
+bool WriterIsAlive(const format::FileHeader& header, std::optional<uint64_t> heartbeat_ns) {
+  if (!SameBoot(header)) return false;
+  if (SameContainer(header)) return ProcessLives(header);
+  if (!heartbeat_ns) return false;
+  const auto now = static_cast<uint64_t>(Seconds(CLOCK_MONOTONIC) * 1e9);
+  return now < *heartbeat_ns + kHeartbeatNs;
+}
+
+}  // namespace heaprec::tools

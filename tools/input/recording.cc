@@ -1,0 +1,91 @@
+#include "tools/input/recording.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/input/liveness.h"
+#include "tools/input/ring_copy.h"
+
+namespace heaprec::tools {
+namespace {
+
+// A drain that ticks every 250 ms is overtaken on the first or second attempt.
+constexpr int kMaxSalvageAttempts = 10;
+
+bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
+  for (uint32_t lane = 0; lane < ring.view().lane_count(); ++lane) {
+    if (ring.tail(lane) > (lane < positions.size() ? positions[lane] : 0)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path) {
+  auto source = FileSource::Open(path);
+  if (!source.ok()) return source.error();
+  auto reader = format::Reader::Open(source->get());
+  if (!reader.ok()) return reader.error();
+  return std::unique_ptr<Recording>(new Recording(std::move(*source), std::move(*reader)));
+}
+
+void Recording::Note(const format::Block& block) {
+  books_ = block.books;
+  events_ += block.samples.size();
+  if (block.ending) ending_ = block.ending;
+}
+
+std::optional<format::Block> Recording::NextInFile() {
+  std::optional<format::Block> block = reader_->Next();
+  if (!block) return block;
+  Note(*block);
+  end_.lane_positions = block->lane_positions;
+  end_.next_chunk = block->chunk + 1;
+  end_.offset = reader_->position();
+  end_.books = block->books;
+  for (const format::Interval& interval : block->intervals) {
+    end_.next_interval = std::max(end_.next_interval, interval.index + 1);
+  }
+  return block;
+}
+
+std::optional<format::Block> Recording::Next() {
+  while (!salvage_done_) {
+    if (auto block = NextInFile()) return block;
+    salvage_done_ = ending_ || !SalvageRing();
+  }
+  if (next_salvaged_ < salvaged_.blocks.size()) {
+    format::Block block = std::move(salvaged_.blocks[next_salvaged_++]);
+    Note(block);
+    return block;
+  }
+  if (salvaged_.report.ring_found) books_ = salvaged_.books;
+  return std::nullopt;
+}
+
+bool Recording::SalvageRing() {
+  if (header().ring_path.empty()) return false;
+  const auto ring = RingCopy::Of(header().ring_path, header().recording_id);
+  if (!ring.ok()) return false;
+  // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
+  if (HasPassed(*ring, end_.lane_positions) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
+  salvaged_ = Salvage(*ring, header(), end_, source_.get());
+  return false;
+}
+
+bool Recording::running() const {
+  if (ending_) return false;
+  std::optional<uint64_t> heartbeat_ns;
+  if (!header().ring_path.empty()) {
+    const auto ring = StatusOfRing(header().ring_path, header().recording_id);
+    if (ring.ok() && ring->state == format::RingState::kClosed) return false;
+    if (ring.ok()) heartbeat_ns = ring->heartbeat_ns;
+  }
+  return WriterIsAlive(header(), heartbeat_ns);
+}
+
+bool Recording::damaged() const {
+  return std::any_of(skipped().begin(), skipped().end(), [](const auto& range) { return !range.at_end; });
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,69 @@
+// A recording as the verbs see it: the blocks of its file, then what only the shared ring still holds.
+//
+// Units:    as format/model.h.
+// Threads:  one.
+// Failure:  Open fails if the file is missing or no recording. Damage later is a value: skipped(), damaged().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/input/file_source.h"
+#include "tools/input/salvage.h"
+
+namespace heaprec::tools {
+
+class Recording {
+ public:
+  // `path` "-" is standard input.
+  static format::Result<std::unique_ptr<Recording>> Open(const std::string& path);
+
+  const format::FileHeader& header() const { return reader_->header(); }
+  const FileSource& source() const { return *source_; }
+
+  // The next block; after the file's last one those salvaged from the ring; nullopt at the end.
+  std::optional<format::Block> Next();
+  // The next block of the file only; nullopt at the end of what is there now. Call again while running().
+  std::optional<format::Block> NextInFile();
+
+  // Of the blocks given out so far; after the end, of all that is known.
+  const format::Books& books() const { return books_; }
+  uint64_t events() const { return events_; }
+  const std::optional<format::Ending>& ending() const { return ending_; }
+  const SalvageReport& salvage() const { return salvaged_.report; }
+  size_t lane_count() const { return end_.lane_positions.size(); }
+  uint64_t bytes_read() const { return reader_->position(); }
+
+  // Not ended, and the process that writes it lives. Looks each time it is called.
+  bool running() const;
+
+  const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }
+  // Bytes were skipped that are more than the torn tail of a recording that was cut off.
+  bool damaged() const;
+
+ private:
+  Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader)
+      : source_(std::move(source)), reader_(std::move(reader)) {}
+  void Note(const format::Block& block);
+  // True if the drain has moved on since the file was read: read the file again, then try again.
+  bool SalvageRing();
+
+  std::unique_ptr<FileSource> source_;
+  std::unique_ptr<format::Reader> reader_;
+  FileEnd end_;
+  format::Books books_;
+  uint64_t events_ = 0;
+  std::optional<format::Ending> ending_;
+  bool salvage_done_ = false;
+  int salvage_attempts_ = 0;
+  Salvaged salvaged_;
+  size_t next_salvaged_ = 0;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,125 @@
+#include "tools/input/ring_copy.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+using format::RingHeader;
+
+// A ring is at most 8 MiB; what claims to be far more is none.
+constexpr size_t kMaxRingBytes = size_t{64} << 20;
+
+// Closes what it holds.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
+  while (size > 0) {
+    const ssize_t got = pread(descriptor, into, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    into += got;
+    offset += static_cast<size_t>(got);
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+// The lane's header as it is now in the file; an all-zero one if the file has gone.
+std::pair<uint64_t, uint64_t> HeadAndTail(int descriptor, size_t offset) {
+  uint64_t words[2] = {0, 0};
+  static_assert(offsetof(format::LaneHeader, head) == 0 && offsetof(format::LaneHeader, tail) == 8);
+  if (!ReadExactly(descriptor, reinterpret_cast<std::byte*>(words), sizeof words, offset)) return {0, 0};
+  return {words[0], words[1]};
+}
+
+// The header page, checked as far as one can without the rest.
+Result<Descriptor> OpenRing(const std::string& path, const format::RecordingId& recording, std::byte* page) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number() < 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
+  if (!ReadExactly(file.number(), page, format::kRingHeaderBytes, 0)) return Error{path + ": not a ring"};
+  const auto* header = reinterpret_cast<const RingHeader*>(page);
+  if (header->magic != format::kRingMagic) return Error{path + ": not a ring"};
+  if (std::memcmp(header->recording_id, recording.data(), recording.size()) != 0) {
+    return Error{path + ": the ring of another recording"};
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording) {
+  alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
+  const auto file = OpenRing(path, recording, page.data());
+  if (!file.ok()) return file.error();
+  const auto* header = reinterpret_cast<const RingHeader*>(page.data());
+  return RingStatus{static_cast<format::RingState>(header->state.load()), header->heartbeat_ns.load()};
+}
+
+Result<RingCopy> RingCopy::Of(const std::string& path, const format::RecordingId& recording) {
+  alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
+  const auto file = OpenRing(path, recording, page.data());
+  if (!file.ok()) return file.error();
+  struct stat status {};
+  if (fstat(file->number(), &status) != 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size > kMaxRingBytes) return Error{path + ": too big for a ring"};
+
+  RingCopy copy(size);
+  auto* bytes = reinterpret_cast<std::byte*>(copy.words_.data());
+  std::memcpy(bytes, page.data(), page.size());
+  auto view = format::RingView::Of({bytes, size});
+  if (!view.ok()) return Error{fmt::format("{}: {}", path, view.error().message)};
+  const auto* header = reinterpret_cast<const RingHeader*>(bytes);
+  const size_t stride = size_t{header->lane_header_bytes} + header->lane_bytes;
+  for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
+    const size_t at = header->header_bytes + lane * stride;
+    copy.heads_.push_back(HeadAndTail(file->number(), at).first);
+    if (!ReadExactly(file->number(), bytes + at, stride, at)) return Error{path + ": shrank while it was read"};
+  }
+  for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
+    copy.tails_.push_back(HeadAndTail(file->number(), header->header_bytes + lane * stride).second);
+  }
+  copy.view_ = std::make_unique<format::RingView>(std::move(*view));
+  return copy;
+}
+
+format::Books RingCopy::books() const {
+  const format::RingBooks& from = view_->header().books;
+  format::Books books;
+  books.candidates = from.candidates;
+  books.candidate_bytes = from.candidate_bytes;
+  books.points = from.points;
+  books.thinned = from.thinned;
+  books.committed = from.committed;
+  books.written = from.written;
+  books.second_stage = from.second_stage;
+  for (int reason = 0; reason < format::kLosses; ++reason) {
+    books.lost[reason] = from.lost[reason];
+    books.lost_bytes[reason] = from.lost_bytes[reason];
+  }
+  return books;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,45 @@
+// A private copy of a recording's shared ring, taken beside a process that may still be writing it.
+//
+// The file is read with pread, never mapped and never changed: a ring that vanishes or shrinks is an error, not a
+// SIGBUS. Order of reading: each lane's head before its bytes, all tails once more at the end. What lies between tail()
+// and head() was therefore published when it was copied and not yet given up by the drain, so it is whole.
+//
+// Failure:  Of: no such file, another recording's ring, or a ring that cannot be true.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/model.h"
+#include "format/result.h"
+#include "format/ring_reader.h"
+
+namespace heaprec::tools {
+
+// What a look at the header alone tells.
+struct RingStatus {
+  format::RingState state = format::RingState::kStarting;
+  uint64_t heartbeat_ns = 0;  // CLOCK_MONOTONIC
+};
+format::Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording);
+
+class RingCopy {
+ public:
+  static format::Result<RingCopy> Of(const std::string& path, const format::RecordingId& recording);
+
+  const format::RingView& view() const { return *view_; }
+  uint64_t head(uint32_t lane) const { return heads_[lane]; }
+  uint64_t tail(uint32_t lane) const { return tails_[lane]; }
+  format::Books books() const;
+
+ private:
+  explicit RingCopy(size_t bytes) : words_((bytes + 7) / 8) {}
+  std::vector<uint64_t> words_;  // 8-byte aligned, as the records are
+  std::unique_ptr<format::RingView> view_;
+  std::vector<uint64_t> heads_, tails_;
+};
+
+}  // namespace heaprec::tools

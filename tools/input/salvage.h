@@ -1,0 +1,51 @@
+// What a recording's shared ring still holds beyond its file, as the blocks the drain would have written.
+//
+// The drain's rules, repeated on the same points, so that its result and this one are the same: samples are grouped by
+// throttle interval, one that comes after its interval was written counts in the next, and each interval is reduced to
+// the cap by VarOpt with the seed Mix64(first 8 bytes of the recording id ^ interval index).
+//
+// Units:    as format/model.h.
+// Failure:  a lane whose records cannot be true is read up to there; the error is kept in the report.
+// Maths:    docs/sampler.md#second-stage   Format: docs/format.md#ring
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "tools/input/ring_copy.h"
+
+namespace heaprec::tools {
+
+struct SalvageReport {
+  bool ring_found = false;  // the ring exists and belongs to this recording
+  uint64_t held = 0;        // samples that were only in the ring
+  uint64_t events = 0;      // of these, kept under the cap
+  uint64_t unnamed = 0;     // of these, with a class, thread or stack that is defined nowhere
+  uint64_t invalid = 0;     // samples whose weight or kind cannot be true, left out
+  std::vector<std::string> errors;
+};
+
+// Where the file ends and the ring goes on.
+struct FileEnd {
+  std::vector<uint64_t> lane_positions;  // of the last block; empty if there was none
+  uint64_t next_interval = 0;            // all before are in the file
+  uint32_t next_chunk = 0;
+  uint64_t offset = 0;
+  format::Books books;
+};
+
+struct Salvaged {
+  std::unique_ptr<format::Dictionaries> dictionaries;  // the blocks point to it
+  std::vector<format::Block> blocks;                   // one per interval, ascending
+  format::Books books;                                 // the drain's, had it written these blocks
+  SalvageReport report;
+};
+
+// `file` is read once more from its start if names are missing in the ring.
+Salvaged Salvage(const RingCopy& ring, const format::FileHeader& header, const FileEnd& end, format::ByteSource* file);
+
+}  // namespace heaprec::tools

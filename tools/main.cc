@@ -1,0 +1,77 @@
+// heaprec: reads recordings of Java heap allocations. docs/cli.md
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "tools/complain.h"
+#include "tools/render/output.h"
+#include "tools/verb.h"
+#include "tools/version.h"
+
+namespace heaprec::tools {
+namespace {
+
+std::string VerbNames(const std::vector<Verb>& verbs) {
+  std::string names;
+  for (const Verb& verb : verbs) names += (names.empty() ? "" : ", ") + verb.app->get_name();
+  return names;
+}
+
+std::string OptionNames(const CLI::App& verb) {
+  std::string names;
+  for (const CLI::Option* option : verb.get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
+    names += (names.empty() ? "" : ", ") + option->get_name(false, true);
+  }
+  return names;
+}
+
+ExitCode Usage(const CLI::App& heaprec, const std::vector<Verb>& verbs, const CLI::ParseError& error) {
+  for (const Verb& verb : verbs) {
+    if (!verb.app->parsed()) continue;
+    Complain(fmt::format("{}: {}; options of {}: {}", verb.app->get_name(), error.what(), verb.app->get_name(),
+                         OptionNames(*verb.app)));
+    return ExitCode::kUsage;
+  }
+  const std::vector<std::string> rest = heaprec.remaining();
+  Complain(fmt::format("{}; verbs: {}; try heaprec --help", rest.empty() ? error.what() : "no verb: " + rest.front(),
+                       VerbNames(verbs)));
+  return ExitCode::kUsage;
+}
+
+ExitCode Say(const std::string& text) {
+  Output output(STDOUT_FILENO);
+  output.Append(text);
+  output.Flush();
+  return output.Report("standard output");
+}
+
+ExitCode Main(int argc, char** argv) {
+  CLI::App heaprec("Reads recordings of Java heap allocations made with libheaprec.so.", "heaprec");
+  heaprec.set_version_flag("--version", fmt::format("heaprec {}\n", kVersion));
+  heaprec.footer("heaprec VERB --help has the options and examples of each verb.");
+  heaprec.require_subcommand(1);
+  const std::vector<Verb> verbs{DeclareExport(heaprec), DeclarePrint(heaprec), DeclareSummary(heaprec)};
+  try {
+    heaprec.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Say(heaprec.help());
+  } catch (const CLI::CallForVersion& version) {
+    return Say(version.what());
+  } catch (const CLI::ParseError& error) {
+    return Usage(heaprec, verbs, error);
+  }
+  const auto chosen = std::find_if(verbs.begin(), verbs.end(), [](const Verb& verb) { return verb.app->parsed(); });
+  return chosen->run();
+}
+
+}  // namespace
+}  // namespace heaprec::tools
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, and ends quietly
+  return static_cast<int>(heaprec::tools::Main(argc, argv));
+}

@@ -1,0 +1,180 @@
+// heaprec print: every event as text or JSON, of a finished, killed or running recording.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/filter.h"
+#include "tools/input/recording.h"
+#include "tools/render/event_text.h"
+#include "tools/render/names.h"
+#include "tools/render/output.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr size_t kDefaultDepth = 5;  // as `jfr print`
+constexpr timespec kPoll{0, 200'000'000};
+
+struct PrintOptions {
+  std::string recording;
+  FilterOptions filter;
+  std::optional<size_t> stack_depth;
+  bool json = false;
+  bool follow = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// Without SA_RESTART, so that the sleep between two polls ends at once.
+void StopFollowingOnInterrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool WantsColour() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+class Printer {
+ public:
+  Printer(Recording* recording, Filter filter, const PrintOptions& options)
+      : recording_(*recording),
+        filter_(std::move(filter)),
+        options_(options),
+        text_(StyleOf(options), recording->header().start_epoch_ns),
+        output_(STDOUT_FILENO) {
+    filter_.Start(recording->header());
+  }
+
+  ExitCode Run() {
+    Begin();
+    if (options_.follow) Follow();
+    while (!done()) {
+      const auto block = recording_.Next();
+      if (!block) break;
+      Print(*block);
+    }
+    End();
+    output_.Flush();
+    const ExitCode written = output_.Report("standard output");
+    const ExitCode read = ReportDamage(recording_);
+    return written != ExitCode::kOk ? written : read;
+  }
+
+ private:
+  static EventStyle StyleOf(const PrintOptions& options) {
+    const size_t depth = options.json ? 0 : kDefaultDepth;  // JSON: nothing is left out unless asked for
+    return {options.json, !options.json && WantsColour(), options.stack_depth.value_or(depth)};
+  }
+
+  bool done() const { return printed_ >= filter_.limit() || output_.failed() || interrupted != 0; }
+
+  // Prints the file's blocks as they come, until the recording has ended or its process has died.
+  void Follow() {
+    StopFollowingOnInterrupt();
+    while (!done()) {
+      // Asked before the file is read: what a process wrote before it died is then read below, or salvaged.
+      const bool running = recording_.running();
+      while (!done()) {
+        const auto block = recording_.NextInFile();
+        if (!block) break;
+        Print(*block);
+      }
+      if (!running) return;
+      output_.Flush();
+      if (!done()) nanosleep(&kPoll, nullptr);
+    }
+  }
+
+  void Print(const format::Block& block) {
+    names_.Enter(block);
+    filter_.Enter(block, &names_);
+    text_.Enter(block, &names_);
+    for (const format::Sample& sample : block.samples) {
+      if (done()) return;
+      if (!filter_.Keeps(sample)) continue;
+      if (options_.json) output_.Append(printed_ == 0 ? "\n" : ",\n");
+      text_.Append(sample, output_.text());
+      ++printed_;
+      output_.Tick();
+    }
+  }
+
+  void Begin() {
+    if (!options_.json) return;
+    output_.Append("{\"recording\":" + HeaderAsJson(recording_.header()).dump() + ",\n\"events\":[");
+  }
+
+  void End() {
+    const bool complete = printed_ < filter_.limit();
+    if (options_.json) {
+      nlohmann::json losses = LossesAsJson(recording_);
+      losses["complete"] = complete;  // false: --limit ended the reading, and there may be more
+      output_.Append("\n],\n\"losses\":" + losses.dump() + "}\n");
+    } else {
+      output_.Append(LossLine(recording_, printed_) + (complete ? "\n" : "; stopped at --limit\n"));
+    }
+  }
+
+  Recording& recording_;
+  Filter filter_;
+  const PrintOptions& options_;
+  EventText text_;
+  Output output_;
+  Names names_;
+  uint64_t printed_ = 0;
+};
+
+ExitCode Print(const PrintOptions& options) {
+  auto filter = Filter::Parse(options.filter);
+  if (!filter.ok()) {
+    Complain(filter.error().message);
+    return ExitCode::kUsage;
+  }
+  if (options.follow && options.recording == "-") {
+    Complain("--follow needs a file: standard input is read to its end first");
+    return ExitCode::kUsage;
+  }
+  auto recording = Recording::Open(options.recording);
+  if (!recording.ok()) {
+    Complain(recording.error().message);
+    return ExitCode::kUnreadable;
+  }
+  return Printer(recording->get(), std::move(*filter), options).Run();
+}
+
+}  // namespace
+
+Verb DeclarePrint(CLI::App& heaprec) {
+  auto options = std::make_shared<PrintOptions>();
+  CLI::App* verb = heaprec.add_subcommand("print", "Print every event, as text or JSON");
+  verb->add_option("recording", options->recording, "The recording; - is standard input")->type_name("REC")->required();
+  verb->add_flag("--json", options->json, "One JSON document instead of text");
+  verb->add_flag("--follow", options->follow, "Go on as the recording grows, until it ends (or Ctrl-C)");
+  verb->add_option("--stack-depth", options->stack_depth,
+                   "At most N frames of each stack, 0: all (default: 5; with --json: all)")
+      ->type_name("N");
+  options->filter.AddTo(verb);
+  verb->footer(R"(Examples:
+  heaprec print rec.bin
+  heaprec print --from 10s --to 1m30s --class 'byte[]' rec.bin
+  heaprec print --site HashMap.resize --stack-depth 0 rec.bin
+  heaprec print --thread worker --json rec.bin | jq '.events[].weight_bytes'
+  heaprec print --follow rec.bin)");
+  return {verb, [options] { return Print(*options); }};
+}
+
+}  // namespace heaprec::tools

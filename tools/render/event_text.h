@@ -1,0 +1,52 @@
+// One event as text, in the manner of `jfr print`; or as a JSON object with everything that is known of it.
+//
+// Each stack and thread of a chunk is rendered once and then copied; the cache is bounded.
+//
+// Threads:  one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "format/reader.h"
+#include "tools/render/names.h"
+#include "tools/render/text.h"
+
+namespace heaprec::tools {
+
+struct EventStyle {
+  bool json = false;
+  bool colour = false;
+  size_t stack_depth = 0;  // 0: all frames
+};
+
+class EventText {
+ public:
+  EventText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
+
+  // With every block, after `names` has entered it.
+  void Enter(const format::Block& block, Names* names);
+  // JSON: without a newline or comma around it.
+  void Append(const format::Sample& sample, Text& into);
+
+ private:
+  void AppendPlain(const format::Sample& sample, Text& into);
+  void AppendJson(const format::Sample& sample, Text& into);
+  void Field(std::string_view name, Text& into);
+  std::string_view Thread(format::Index index);
+  std::string_view Stack(format::Index index);
+  void RenderPlainThread(format::Index index, Text& into);
+  void RenderJsonThread(format::Index index, Text& into);
+  void RenderPlainStack(format::Index index, Text& into);
+  void RenderJsonStack(format::Index index, Text& into);
+
+  const EventStyle style_;
+  ClockText clock_;
+  Names* names_ = nullptr;
+  uint32_t chunk_ = 0;
+  std::vector<std::string> threads_, stacks_;  // rendered; empty: not yet
+  size_t cached_bytes_ = 0;                    // of stacks_
+  Text scratch_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,59 @@
+// The names of a chunk in Java's spelling and valid UTF-8, each rendered once.
+//
+// Threads:  one.
+// Failure:  an index that is not in the dictionaries renders as kUnknown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/reader.h"
+
+namespace heaprec::tools {
+
+inline constexpr std::string_view kUnknown = "[unknown]";
+
+class Names {
+ public:
+  // Before any other call, and with every block: caches live as long as the block's chunk. The views that were returned
+  // before are invalid afterwards.
+  void Enter(const format::Block& block);
+
+  const format::Dictionaries& dictionaries() const { return *dictionaries_; }
+  std::string_view Class(format::Index index);
+  std::string_view Thread(format::Index index);
+  // "java.util.HashMap.resize"
+  std::string_view Method(format::Index index);
+  // nullptr if not known
+  const format::Thread* ThreadOf(format::Index index) const;
+  const format::Method* MethodOf(format::Index index) const;
+  const format::StackNode* NodeOf(format::Index index) const;
+  const format::Frame* FrameOf(format::Index index) const;
+
+ private:
+  const format::Dictionaries* dictionaries_ = nullptr;
+  uint32_t chunk_ = 0;
+  std::vector<std::string> classes_, threads_, methods_;  // empty: not rendered yet
+};
+
+// "(Ljava/util/Map$Entry;[IZ)V" -> "Map$Entry, int[], boolean"
+std::string ParameterTypes(std::string_view descriptor);
+
+// Calls `visit(const format::Frame&, bool is_last)` from the leaf to the root for at most `limit` frames (0: all).
+// Returns whether frames are missing: cut by the limit, or already when they were recorded.
+template <typename Visit>
+bool ForEachFrame(const Names& names, format::Index stack, size_t limit, Visit visit) {
+  size_t depth = 0;
+  // A parent always precedes its children; anything else is a damaged tree and ends the walk.
+  for (const format::StackNode* node = names.NodeOf(stack); node != nullptr;) {
+    if (limit > 0 && depth++ == limit) return true;
+    if (const format::Frame* frame = names.FrameOf(node->frame)) visit(*frame);
+    if (node->parent == format::kNone || node->parent >= stack) return node->truncated;
+    stack = node->parent;
+    node = names.NodeOf(stack);
+  }
+  return false;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,156 @@
+#include "tools/render/text.h"
+
+#include <cmath>
+#include <ctime>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+// `digits` digits with leading zeros.
+void AppendPadded(Text& text, uint64_t number, int digits) {
+  std::array<char, 20> padded;
+  for (int at = digits - 1; at >= 0; --at, number /= 10) padded[static_cast<size_t>(at)] = '0' + number % 10;
+  text.append(padded.data(), padded.data() + digits);
+}
+
+// The escape of a character below 0x20, without the backslash; 0 if it has no short one.
+char ShortEscape(char c) {
+  switch (c) {
+    case '\b':
+      return 'b';
+    case '\f':
+      return 'f';
+    case '\n':
+      return 'n';
+    case '\r':
+      return 'r';
+    case '\t':
+      return 't';
+    default:
+      return 0;
+  }
+}
+
+bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; }
+
+}  // namespace
+
+void AppendBytes(Text& text, double bytes) {
+  static constexpr std::string_view kUnits[] = {" kB", " MB", " GB", " TB", " PB", " EB"};
+  if (!(bytes >= 0 && bytes < 1e18)) {
+    fmt::format_to(fmt::appender(text), "{:.3g} bytes", bytes);
+    return;
+  }
+  if (bytes < 1024) {
+    Append(text, static_cast<uint64_t>(std::llround(bytes)));
+    Append(text, bytes >= 0.5 && bytes < 1.5 ? " byte" : " bytes");
+    return;
+  }
+  size_t unit = 0;
+  for (bytes /= 1024; bytes >= 1024; bytes /= 1024) ++unit;
+  const auto tenths = static_cast<uint64_t>(std::llround(bytes * 10));
+  Append(text, tenths / 10);
+  text.push_back('.');
+  text.push_back(static_cast<char>('0' + tenths % 10));
+  Append(text, kUnits[unit]);
+}
+
+std::string Bytes(double bytes) {
+  Text text;
+  AppendBytes(text, bytes);
+  return fmt::to_string(text);
+}
+
+std::string Grouped(uint64_t number) {
+  std::string digits = fmt::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+std::string Duration(uint64_t ns) {
+  if (ns < 60 * kSecond) return fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);
+  const uint64_t seconds = ns / kSecond;
+  if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {:02} min {:02} s", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+void AppendJsonString(Text& text, std::string_view utf8) {
+  text.push_back('"');
+  size_t plain = 0;
+  for (size_t i = 0; i < utf8.size(); ++i) {
+    const char c = utf8[i];
+    if (!IsControl(c) && c != '"' && c != '\\') continue;
+    Append(text, utf8.substr(plain, i - plain));
+    plain = i + 1;
+    text.push_back('\\');
+    if (c == '"' || c == '\\') {
+      text.push_back(c);
+    } else if (const char escape = ShortEscape(c)) {
+      text.push_back(escape);
+    } else {
+      fmt::format_to(fmt::appender(text), "u{:04x}", static_cast<uint8_t>(c));
+    }
+  }
+  Append(text, utf8.substr(plain));
+  text.push_back('"');
+}
+
+void AppendJsonNumber(Text& text, double number) {
+  if (std::isfinite(number)) {
+    fmt::format_to(fmt::appender(text), "{}", number);
+  } else {
+    Append(text, "null");
+  }
+}
+
+void AppendPrintable(Text& text, std::string_view utf8) {
+  size_t plain = 0;
+  for (size_t i = 0; i < utf8.size(); ++i) {
+    if (!IsControl(utf8[i])) continue;
+    Append(text, utf8.substr(plain, i - plain));
+    plain = i + 1;
+    if (const char escape = ShortEscape(utf8[i])) {
+      text.push_back('\\');
+      text.push_back(escape);
+    } else {
+      fmt::format_to(fmt::appender(text), "\\x{:02x}", static_cast<uint8_t>(utf8[i]));
+    }
+  }
+  Append(text, utf8.substr(plain));
+}
+
+void ClockText::Render(int64_t second, bool local, Second* into) {
+  if (into->of == second) return;
+  const auto when = static_cast<time_t>(second);
+  std::tm fields{};
+  local ? localtime_r(&when, &fields) : gmtime_r(&when, &fields);
+  if (strftime(into->date.data(), into->date.size(), "%Y-%m-%d", &fields) == 0) into->date[0] = '\0';
+  if (strftime(into->time.data(), into->time.size(), "%H:%M:%S", &fields) == 0) into->time[0] = '\0';
+  into->of = second;
+}
+
+void ClockText::AppendLocal(Text& text, uint64_t time_ns) {
+  const uint64_t epoch_ns = EpochNs(time_ns);
+  Render(static_cast<int64_t>(epoch_ns / kSecond), true, &local_);
+  Append(text, local_.time.data());
+  text.push_back('.');
+  AppendPadded(text, epoch_ns % kSecond / 1000, 6);
+  Append(text, " (");
+  Append(text, local_.date.data());
+  text.push_back(')');
+}
+
+void ClockText::AppendIso(Text& text, uint64_t time_ns) {
+  const uint64_t epoch_ns = EpochNs(time_ns);
+  Render(static_cast<int64_t>(epoch_ns / kSecond), false, &utc_);
+  Append(text, utc_.date.data());
+  text.push_back('T');
+  Append(text, utc_.time.data());
+  text.push_back('.');
+  AppendPadded(text, epoch_ns % kSecond, 9);
+  text.push_back('Z');
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,61 @@
+// Small pieces of text: numbers, sizes, times and strings as the verbs print them.
+//
+// Units:    times in ns since the start of the recording.
+// Threads:  one (the clock texts cache the last second).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heaprec::tools {
+
+using Text = fmt::memory_buffer;
+
+inline void Append(Text& text, std::string_view piece) { text.append(piece.data(), piece.data() + piece.size()); }
+inline void Append(Text& text, uint64_t number) {
+  const fmt::format_int digits(number);
+  text.append(digits.data(), digits.data() + digits.size());
+}
+
+// As `jfr print`: "24 bytes", "238.8 kB", "18.6 MB" (powers of 1024).
+void AppendBytes(Text& text, double bytes);
+std::string Bytes(double bytes);
+// "1,234,567"
+std::string Grouped(uint64_t number);
+// "1 h 02 min 03 s", "12.345 s"
+std::string Duration(uint64_t ns);
+
+// In quotes, escaped for JSON. `utf8` must be valid.
+void AppendJsonString(Text& text, std::string_view utf8);
+// The shortest text that reads back as the same number; null if it is none.
+void AppendJsonNumber(Text& text, double number);
+// Control characters as \n or \x1b, so that a name cannot steer a terminal.
+void AppendPrintable(Text& text, std::string_view utf8);
+
+// Wall-clock times of a recording's events.
+class ClockText {
+ public:
+  explicit ClockText(uint64_t start_epoch_ns) : start_epoch_ns_(start_epoch_ns) {}
+  // "16:40:00.731602 (2026-11-20)", local
+  void AppendLocal(Text& text, uint64_t time_ns);
+  // "2026-11-20T16:40:00.731602772Z"
+  void AppendIso(Text& text, uint64_t time_ns);
+  uint64_t EpochNs(uint64_t time_ns) const { return start_epoch_ns_ + time_ns; }
+
+ private:
+  // A second, rendered.
+  struct Second {
+    int64_t of = -1;
+    std::array<char, 32> date{}, time{};
+  };
+  static void Render(int64_t second, bool local, Second* into);
+
+  const uint64_t start_epoch_ns_;
+  Second local_, utc_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,220 @@
+// heaprec summary: what was recorded, how much of what was allocated, and whether it can be trusted.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/analysis/tally.h"
+#include "tools/analysis/trust.h"
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/input/recording.h"
+#include "tools/render/kind_name.h"
+#include "tools/render/output.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct SummaryOptions {
+  std::string recording;
+  bool json = false;
+};
+
+// All that the summary shows, worked out once for both of its forms.
+struct Facts {
+  uint64_t duration_ns = 0;
+  double mean_rate = 0;  // events/s
+  double fill = 0;       // of what the rate allows
+  double bytes_per_event = 0;
+  std::string ended;
+};
+
+Facts FactsOf(const Recording& recording, const Tally& tally) {
+  Facts facts;
+  const auto& ending = recording.ending();
+  facts.duration_ns = ending ? ending->time_ns : tally.last_ns;
+  const double seconds = static_cast<double>(facts.duration_ns) * 1e-9;
+  if (seconds > 0) facts.mean_rate = static_cast<double>(tally.events()) / seconds;
+  const double target = recording.header().rate_per_second;
+  if (target > 0) facts.fill = facts.mean_rate / target;
+  const uint64_t in_file = tally.events() - recording.salvage().events;
+  if (in_file > 0) facts.bytes_per_event = static_cast<double>(recording.bytes_read()) / static_cast<double>(in_file);
+  facts.ended = ending ? ToUtf8(ending->reason) : recording.running() ? "still running" : "cut off";
+  return facts;
+}
+
+class TextForm {
+ public:
+  TextForm(const Recording& recording, const Tally& tally, const Facts& facts)
+      : recording_(recording), header_(recording.header()), tally_(tally), facts_(facts) {}
+
+  std::string Render(const Trust& trust) {
+    Origin();
+    Volume();
+    Throttle();
+    Losses();
+    for (const std::string& note : trust.notes) Line("note", note);
+    std::string verdict = "yes";
+    for (const std::string& reason : trust.reasons) {
+      verdict = verdict == "yes" ? "no, because " + reason : verdict + "; " + reason;
+    }
+    fmt::format_to(fmt::appender(text_), "trustworthy: {}\n", verdict);
+    return fmt::to_string(text_);
+  }
+
+ private:
+  void Line(std::string_view name, std::string_view value) {
+    fmt::format_to(fmt::appender(text_), "{:<16}", fmt::format("{}:", name));
+    AppendPrintable(text_, value);
+    text_.push_back('\n');
+  }
+
+  void Origin() {
+    Line("recording", recording_.source().name());
+    Line("jvm", fmt::format("{} {}, pid {}", ToUtf8(header_.jvm_name), ToUtf8(header_.jvm_version), header_.pid));
+    Line("gc", ToUtf8(header_.gc_name));
+    Line("agent", fmt::format("{}, options: {}", ToUtf8(header_.agent_version), ToUtf8(header_.agent_options)));
+    Line("source", fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
+    Text start;
+    ClockText(header_.start_epoch_ns).AppendLocal(start, 0);
+    Line("start", fmt::to_string(start));
+    Line("duration", fmt::format("{}, {}", Duration(facts_.duration_ns), facts_.ended));
+  }
+
+  void Volume() {
+    Line("events", Grouped(tally_.events()));
+    for (int kind = 0; kind < format::kKinds; ++kind) {
+      const KindTally& of = tally_.kinds[static_cast<size_t>(kind)];
+      Line(fmt::format("  {}", KindName(static_cast<format::Kind>(kind))),
+           fmt::format("{}, standing for {} in {} objects", Grouped(of.events), Bytes(of.bytes), Rounded(of.objects)));
+    }
+    const format::Books& books = recording_.books();
+    Line("allocated", fmt::format("{} ({} bytes) counted; {} estimated from the samples ({:+.2f} %)",
+                                  Bytes(static_cast<double>(books.candidate_bytes)), Grouped(books.candidate_bytes),
+                                  Bytes(tally_.bytes()), OffPercent()));
+    Line("file",
+         fmt::format("{} bytes, {:.1f} bytes per event", Grouped(recording_.bytes_read()), facts_.bytes_per_event));
+  }
+
+  double OffPercent() const {
+    const auto counted = static_cast<double>(recording_.books().candidate_bytes);
+    return counted > 0 ? 100 * (tally_.bytes() / counted - 1) : 0;
+  }
+
+  void Throttle() {
+    Line("rate", fmt::format("target {:g}/s, mean {:.1f}/s, fill {:.2f}", header_.rate_per_second, facts_.mean_rate,
+                             facts_.fill));
+    Line("busiest", fmt::format("{} events in one interval of {:g} s, cap {}", Grouped(tally_.most_in_interval),
+                                static_cast<double>(header_.interval_ns) * 1e-9, Grouped(header_.interval_cap)));
+    Line("windows", Grouped(tally_.windows));
+    Line("intervals", fmt::format("{}, of which {} were thinned to the cap", Grouped(tally_.intervals),
+                                  Grouped(tally_.intervals_thinned)));
+  }
+
+  void Losses() {
+    const format::Books& books = recording_.books();
+    Line("points",
+         fmt::format("{}: {} committed, {} thinned at the hit; {} thinned in the second stage", Grouped(books.points),
+                     Grouped(books.committed), Grouped(books.thinned), Grouped(books.second_stage)));
+    Line("lost", LostText(books));
+    const SalvageReport& salvage = recording_.salvage();
+    Line("salvaged", salvage.ring_found ? fmt::format("{} events from the ring", Grouped(salvage.events)) : "0 events");
+    for (const format::SkippedRange& range : recording_.skipped()) {
+      Line("skipped",
+           fmt::format("bytes {} to {}{}: {}", range.begin, range.end, range.at_end ? " (the end)" : "", range.why));
+    }
+  }
+
+  static std::string LostText(const format::Books& books) {
+    std::string text;
+    for (int reason = 0; reason < format::kLosses; ++reason) {
+      if (books.lost[reason] == 0) continue;
+      text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", format::LossName(static_cast<format::Loss>(reason)),
+                          Grouped(books.lost[reason]), Bytes(books.lost_bytes[reason]));
+    }
+    return text.empty() ? "0" : text;
+  }
+
+  static std::string Rounded(double number) {
+    return number < 1e18 ? Grouped(static_cast<uint64_t>(number + 0.5)) : fmt::format("{:.3g}", number);
+  }
+
+  const Recording& recording_;
+  const format::FileHeader& header_;
+  const Tally& tally_;
+  const Facts& facts_;
+  Text text_;
+};
+
+std::string JsonForm(const Recording& recording, const Tally& tally, const Facts& facts, const Trust& trust) {
+  nlohmann::json kinds = nlohmann::json::object();
+  for (int kind = 0; kind < format::kKinds; ++kind) {
+    const KindTally& of = tally.kinds[static_cast<size_t>(kind)];
+    kinds[KindName(static_cast<format::Kind>(kind))] = {
+        {"events", of.events}, {"weight_bytes", of.bytes}, {"weight_objects", of.objects}};
+  }
+  const nlohmann::json document = {
+      {"recording", HeaderAsJson(recording.header())},
+      {"duration_ns", facts.duration_ns},
+      {"ended", facts.ended},
+      {"running", recording.running()},
+      {"events", tally.events()},
+      {"kinds", kinds},
+      {"allocated_bytes", recording.books().candidate_bytes},
+      {"estimated_bytes", tally.bytes()},
+      {"estimated_objects", tally.objects()},
+      {"file_bytes", recording.bytes_read()},
+      {"bytes_per_event", facts.bytes_per_event},
+      {"mean_rate", facts.mean_rate},
+      {"fill", facts.fill},
+      {"most_in_interval", tally.most_in_interval},
+      {"windows", tally.windows},
+      {"intervals", tally.intervals},
+      {"intervals_thinned", tally.intervals_thinned},
+      {"losses", LossesAsJson(recording)},
+      {"trustworthy", trust.reasons.empty()},
+      {"reasons", trust.reasons},
+      {"notes", trust.notes},
+  };
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+ExitCode Summarise(const SummaryOptions& options) {
+  auto opened = Recording::Open(options.recording);
+  if (!opened.ok()) {
+    Complain(opened.error().message);
+    return ExitCode::kUnreadable;
+  }
+  Recording& recording = **opened;
+  Tally tally(recording.header().interval_ns);
+  while (const auto block = recording.Next()) tally.Add(*block);
+
+  const Facts facts = FactsOf(recording, tally);
+  const Trust trust = Judge(recording, tally);
+  Output output(STDOUT_FILENO);
+  output.Append(options.json ? JsonForm(recording, tally, facts, trust)
+                             : TextForm(recording, tally, facts).Render(trust));
+  output.Flush();
+  const ExitCode written = output.Report("standard output");
+  const ExitCode read = ReportDamage(recording);
+  return written != ExitCode::kOk ? written : read;
+}
+
+}  // namespace
+
+Verb DeclareSummary(CLI::App& heaprec) {
+  auto options = std::make_shared<SummaryOptions>();
+  CLI::App* verb = heaprec.add_subcommand("summary", "What was recorded, and whether it can be trusted");
+  verb->add_option("recording", options->recording, "The recording; - is standard input")->type_name("REC")->required();
+  verb->add_flag("--json", options->json, "JSON instead of text");
+  verb->footer(R"(Examples:
+  heaprec summary rec.bin
+  heaprec summary --json rec.bin | jq .trustworthy)");
+  return {verb, [options] { return Summarise(*options); }};
+}
+
+}  // namespace heaprec::tools

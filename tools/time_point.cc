@@ -1,0 +1,169 @@
+#include "tools/time_point.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <optional>
+#include <string>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+
+constexpr int64_t kSecond = 1'000'000'000;
+// 1e15 ns after 1970 is 12 January 1970: no recording is that old, and nobody means an offset of 11 days in ns.
+constexpr int64_t kLeastEpochNs = 1'000'000'000'000'000;
+constexpr double kMaxOffsetNs = 9.2e18;
+
+struct Unit {
+  std::string_view name;
+  double ns;
+};
+constexpr std::array<Unit, 8> kUnits{
+    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Takes a decimal number off the front of `text`.
+std::optional<double> TakeNumber(std::string_view* text) {
+  double number = 0;
+  if (text->empty() || !(IsDigit(text->front()) || text->front() == '.')) return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(text->data(), text->data() + text->size(), number, std::chars_format::fixed);
+  if (error != std::errc()) return std::nullopt;
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return number;
+}
+
+std::optional<double> TakeUnit(std::string_view* text) {
+  const size_t end = std::min(text->find_first_of("0123456789."), text->size());
+  const std::string_view name = text->substr(0, end);
+  for (const Unit& unit : kUnits) {
+    if (unit.name != name) continue;
+    text->remove_prefix(end);
+    return unit.ns;
+  }
+  return std::nullopt;
+}
+
+std::optional<TimePoint> ParseOffset(std::string_view text) {
+  double total = 0;
+  if (text.empty()) return std::nullopt;
+  while (!text.empty()) {
+    const auto number = TakeNumber(&text);
+    if (!number) return std::nullopt;
+    const auto unit = TakeUnit(&text);
+    if (!unit) return std::nullopt;
+    total += *number * *unit;
+  }
+  if (total > kMaxOffsetNs) return std::nullopt;
+  return TimePoint{true, std::llround(total)};
+}
+
+// Takes exactly `digits` digits, then `separator` unless that is 0.
+std::optional<int> TakeField(std::string_view* text, size_t digits, char separator) {
+  const size_t size = digits + (separator != 0 ? 1 : 0);
+  if (text->size() < size || !std::all_of(text->begin(), text->begin() + static_cast<ptrdiff_t>(digits), IsDigit)) {
+    return std::nullopt;
+  }
+  if (separator != 0 && (*text)[digits] != separator) return std::nullopt;
+  int field = 0;
+  for (size_t i = 0; i < digits; ++i) field = field * 10 + ((*text)[i] - '0');
+  text->remove_prefix(size);
+  return field;
+}
+
+// ".5" -> 500,000,000. Digits beyond ns are dropped.
+int64_t TakeFraction(std::string_view* text) {
+  if (text->size() < 2 || text->front() != '.' || !IsDigit((*text)[1])) return 0;
+  text->remove_prefix(1);
+  int64_t fraction = 0, scale = kSecond / 10;
+  for (; !text->empty() && IsDigit(text->front()); text->remove_prefix(1), scale /= 10) {
+    fraction += (text->front() - '0') * scale;
+  }
+  return fraction;
+}
+
+// "Z", "+01:00", "-0530", "+02" as seconds east of Greenwich.
+std::optional<int64_t> TakeZone(std::string_view* text) {
+  const char sign = text->front();
+  text->remove_prefix(1);
+  if (sign == 'Z' || sign == 'z') return 0;
+  if (sign != '+' && sign != '-') return std::nullopt;
+  const auto hours = TakeField(text, 2, 0);
+  if (!hours) return std::nullopt;
+  if (!text->empty() && text->front() == ':') text->remove_prefix(1);
+  int minutes = 0;
+  if (!text->empty()) {
+    const auto taken = TakeField(text, 2, 0);
+    if (!taken) return std::nullopt;
+    minutes = *taken;
+  }
+  return (*hours * 3600 + minutes * 60) * (sign == '-' ? -1 : 1);
+}
+
+// The clock's fields off the front of `text`: the seconds may be missing.
+bool TakeClock(std::string_view* text, std::tm* time) {
+  const auto hour = TakeField(text, 2, ':');
+  const auto minute = hour ? TakeField(text, 2, 0) : std::nullopt;
+  if (!minute) return false;
+  time->tm_hour = *hour;
+  time->tm_min = *minute;
+  if (!text->empty() && text->front() == ':') {
+    text->remove_prefix(1);
+    const auto second = TakeField(text, 2, 0);
+    if (!second) return false;
+    time->tm_sec = *second;
+  }
+  return time->tm_hour < 24 && time->tm_min < 60 && time->tm_sec <= 60;
+}
+
+std::optional<TimePoint> ParseIso(std::string_view text) {
+  std::tm time{};
+  const auto year = TakeField(&text, 4, '-');
+  const auto month = year ? TakeField(&text, 2, '-') : std::nullopt;
+  const auto day = month ? TakeField(&text, 2, 0) : std::nullopt;
+  if (!day || *month < 1 || *month > 12 || *day < 1 || *day > 31) return std::nullopt;
+  time.tm_year = *year - 1900;
+  time.tm_mon = *month - 1;
+  time.tm_mday = *day;
+  if (!text.empty()) {
+    if (text.front() != 'T' && text.front() != 't' && text.front() != ' ') return std::nullopt;
+    text.remove_prefix(1);
+    if (!TakeClock(&text, &time)) return std::nullopt;
+  }
+  const int64_t fraction = TakeFraction(&text);
+  if (text.empty()) {
+    time.tm_isdst = -1;  // whatever holds at that time
+    return TimePoint{false, static_cast<int64_t>(mktime(&time)) * kSecond + fraction};
+  }
+  const auto zone = TakeZone(&text);
+  if (!zone || !text.empty()) return std::nullopt;
+  return TimePoint{false, (static_cast<int64_t>(timegm(&time)) - *zone) * kSecond + fraction};
+}
+
+}  // namespace
+
+Result<TimePoint> ParseTimePoint(std::string_view text) {
+  if (!text.empty() && std::all_of(text.begin(), text.end(), IsDigit)) {
+    int64_t ns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (error == std::errc() && ns == 0) return TimePoint{true, 0};
+    if (error == std::errc() && ns >= kLeastEpochNs) return TimePoint{false, ns};
+    return Error{fmt::format("'{}': too small for epoch nanoseconds; an offset needs a unit, as in {}s", text, text)};
+  }
+  if (const auto offset = ParseOffset(text)) return *offset;
+  if (const auto time = ParseIso(text)) return *time;
+  return Error{fmt::format(
+      "'{}' is no time: give an offset (10s, 1m30s, 250ms), an ISO 8601 time (2026-01-31T12:00:00Z; local without a "
+      "zone) or epoch nanoseconds",
+      text)};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,24 @@
+// Points in time as users write them: "10s", "1m30s", "250ms" (since the start of the recording), ISO 8601, epoch ns.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+struct TimePoint {
+  bool since_start = false;  // else since 1970-01-01T00:00:00Z
+  int64_t ns = 0;
+  // In ns since the start of a recording; negative: before it.
+  int64_t InRecording(uint64_t start_epoch_ns) const {
+    return since_start ? ns : ns - static_cast<int64_t>(start_epoch_ns);
+  }
+};
+
+// ISO: YYYY-MM-DD, then `T` or a space, HH:MM[:SS[.fraction]], then Z or an offset (+01:00); without one: local time.
+// A number without a unit is epoch ns; one too small to be that is refused, as the unit was forgotten (0 is the start).
+format::Result<TimePoint> ParseTimePoint(std::string_view text);
+
+}  // namespace heaprec::tools
