@@ -1,0 +1,86 @@
+#include "recorder/agent/hooks.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <optional>
+
+#include "recorder/hotspot/detour.h"
+#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/safepoint.h"
+#include "recorder/hotspot/symbols.h"
+#include "recorder/sources/entry.h"
+
+namespace heaprec::agent {
+namespace {
+
+using hotspot::Detour;
+
+// AllocTracer::send_allocation_in_new_tlab and send_allocation_outside_tlab, JDK 11 and later.
+using InNewTlab = void (*)(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread);
+using OutsideTlab = void (*)(void* klass, void* object, size_t object_bytes, void* thread);
+
+struct Detours {
+  Detour in_new_tlab, outside_tlab;
+};
+// Never reset: a thread may be on its way through a detour that was removed.
+std::optional<Detours> detours;
+std::atomic<InNewTlab> original_in_new_tlab{nullptr};
+std::atomic<OutsideTlab> original_outside_tlab{nullptr};
+
+void OnInNewTlab(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread) {
+  heaprec_on_refill(thread, object_bytes);
+  original_in_new_tlab.load(std::memory_order_relaxed)(klass, object, tlab_bytes, object_bytes, thread);
+}
+
+void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread) {
+  heaprec_on_outside(thread, object_bytes);
+  original_outside_tlab.load(std::memory_order_relaxed)(klass, object, object_bytes, thread);
+}
+
+format::Result<std::monostate> PrepareHooks() {
+  auto libjvm = hotspot::LibJvm::Locate();
+  if (!libjvm.ok()) return libjvm.error();
+  auto symbols = hotspot::SymbolTable::Load(*libjvm);
+  if (!symbols.ok()) return symbols.error();
+  const auto in_new_tlab = symbols->FindFirst(hotspot::kInNewTlab);
+  const auto outside_tlab = symbols->FindFirst(hotspot::kOutsideTlab);
+  if (!in_new_tlab || !outside_tlab) {
+    return format::Error{fmt::format("{}: no symbols of AllocTracer", symbols->origin())};
+  }
+  auto first = Detour::Prepare(*in_new_tlab, reinterpret_cast<const void*>(&OnInNewTlab));
+  if (!first.ok()) return first.error();
+  auto second = Detour::Prepare(*outside_tlab, reinterpret_cast<const void*>(&OnOutsideTlab));
+  if (!second.ok()) return second.error();
+  detours.emplace(Detours{std::move(*first), std::move(*second)});
+  original_in_new_tlab.store(reinterpret_cast<InNewTlab>(const_cast<void*>(detours->in_new_tlab.original())));
+  original_outside_tlab.store(reinterpret_cast<OutsideTlab>(const_cast<void*>(detours->outside_tlab.original())));
+  return std::monostate{};
+}
+
+}  // namespace
+
+format::Result<std::monostate> InstallHooks(const Jvm& jvm) {
+  if (!detours) {
+    auto prepared = PrepareHooks();
+    if (!prepared.ok()) return prepared.error();
+  }
+  for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
+    if (detour->installed()) continue;
+    auto installed = detour->Install(hotspot::SafepointGrace(jvm.jvmti));
+    if (!installed.ok()) return installed.error();
+  }
+  return std::monostate{};
+}
+
+format::Result<std::monostate> RemoveHooks() {
+  if (!detours) return std::monostate{};
+  for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
+    if (!detour->installed()) continue;
+    auto removed = detour->Remove();
+    if (!removed.ok()) return removed.error();
+  }
+  return std::monostate{};
+}
+
+}  // namespace heaprec::agent

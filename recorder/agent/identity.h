@@ -1,0 +1,18 @@
+// Who and where this process is: what ties a recording to its ring, its boot and its container.
+//
+// Context:  setup.
+// Failure:  none: what cannot be read is empty (random bytes fall back to clock and pid).
+#pragma once
+
+#include <string>
+
+#include "format/model.h"
+
+namespace heaprec::agent {
+
+format::RecordingId NewRecordingId();
+std::string BootId();       // /proc/sys/kernel/random/boot_id
+std::string ContainerId();  // 64 hex digits from /proc/self/cgroup or mountinfo, as container runtimes name them
+std::string DefaultRingPath(const format::RecordingId& id);  // on /dev/shm
+
+}  // namespace heaprec::agent

@@ -1,0 +1,68 @@
+#include "recorder/agent/jvm.h"
+
+#include <array>
+#include <utility>
+
+#include "recorder/hotspot/jdk_version.h"
+#include "recorder/hotspot/self_test.h"
+
+namespace heaprec::agent {
+
+format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
+  auto structs = hotspot::VmStructs::Load();
+  if (!structs.ok()) return structs.error();
+  auto major = hotspot::JdkMajorVersion(jvmti, *structs);
+  if (!major.ok()) return major.error();
+  auto layout = hotspot::ThreadLayout::Resolve(*structs, *major);
+  if (!layout.ok()) return layout.error();
+  auto names = hotspot::Names::Resolve(*structs, *major);
+  if (!names.ok()) return names.error();
+  auto verified = hotspot::VerifyNames(jvmti, jni, *names);
+  if (!verified.ok()) return verified.error();
+  auto fields = sources::ThreadFields::Resolve(jni, *major);
+  if (!fields.ok()) return fields.error();
+  jthread current = nullptr;
+  if (jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE) return format::Error{"JVMTI names no current thread"};
+  auto locator = sources::JavaThreadLocator::Resolve(jni, current);
+  jni->DeleteLocalRef(current);
+  if (!locator.ok()) return locator.error();
+  return Jvm{vm, jvmti, *major, *structs, *layout, *names, *fields, *locator};
+}
+
+std::string Jvm::Property(const char* name) const {
+  char* value = nullptr;
+  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE || value == nullptr) return {};
+  std::string copy = value;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
+  return copy;
+}
+
+std::string Jvm::GcName() const {
+  constexpr std::array<std::pair<const char*, const char*>, 6> kFlags{{{"UseG1GC", "G1"},
+                                                                       {"UseSerialGC", "Serial"},
+                                                                       {"UseParallelGC", "Parallel"},
+                                                                       {"UseZGC", "Z"},
+                                                                       {"UseShenandoahGC", "Shenandoah"},
+                                                                       {"UseEpsilonGC", "Epsilon"}}};
+  for (const auto& [flag, name] : kFlags) {
+    if (structs.BoolFlag(flag).value_or(false)) return name;
+  }
+  return "unknown";
+}
+
+AttachedScope::AttachedScope(JavaVM* vm) : vm_(vm) {
+  if (vm->GetEnv(reinterpret_cast<void**>(&jni_), JNI_VERSION_1_6) == JNI_OK) return;
+  JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>("heaprec-drain"), nullptr};
+  // A daemon: the JVM's exit does not wait for it.
+  if (vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {
+    jni_ = nullptr;
+    return;
+  }
+  attached_here_ = true;
+}
+
+AttachedScope::~AttachedScope() {
+  if (attached_here_) vm_->DetachCurrentThread();
+}
+
+}  // namespace heaprec::agent

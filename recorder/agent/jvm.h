@@ -1,0 +1,51 @@
+// What the agent knows about the JVM it is in; resolved once, valid until the process ends.
+//
+// Context:  setup: live phase, an attached thread.
+// Failure:  Resolve: an Error naming what this JVM lacks; nothing can then be recorded.
+#pragma once
+
+#include <jvmti.h>
+
+#include <string>
+
+#include "format/result.h"
+#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/vm_structs.h"
+#include "recorder/sources/java_thread.h"
+#include "recorder/sources/thread_fields.h"
+
+namespace heaprec::agent {
+
+struct Jvm {
+  JavaVM* vm;
+  jvmtiEnv* jvmti;
+  int jdk_major;
+  hotspot::VmStructs structs;
+  hotspot::ThreadLayout layout;
+  hotspot::Names names;
+  sources::ThreadFields thread_fields;
+  sources::JavaThreadLocator java_thread;
+
+  static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni);
+
+  std::string Property(const char* name) const;  // a system property; empty if unset
+  std::string GcName() const;                    // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
+};
+
+// Attaches the calling native thread for its scope; nothing if it is attached already.
+class AttachedScope {
+ public:
+  explicit AttachedScope(JavaVM* vm);
+  ~AttachedScope();
+  AttachedScope(const AttachedScope&) = delete;
+  AttachedScope& operator=(const AttachedScope&) = delete;
+  JNIEnv* jni() const { return jni_; }  // null: the JVM refused
+
+ private:
+  JavaVM* vm_;
+  JNIEnv* jni_ = nullptr;
+  bool attached_here_ = false;
+};
+
+}  // namespace heaprec::agent

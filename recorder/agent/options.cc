@@ -1,0 +1,190 @@
+#include "recorder/agent/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "recorder/sources/capture_limits.h"
+
+namespace heaprec::agent {
+namespace {
+
+constexpr double kMostPerSecond = 200'000;
+constexpr double kLeastPerSecond = 1.0 / 3600;
+
+struct Named {
+  std::string_view name;
+  double value;
+};
+constexpr std::array<Named, 6> kTimeUnits{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}}};
+constexpr std::array<Named, 2> kLongTimeUnits{{{"h", 3600e9}, {"d", 86400e9}}};
+constexpr std::array<Named, 4> kRateUnits{{{"/s", 1}, {"/min", 1.0 / 60}, {"/m", 1.0 / 60}, {"/h", 1.0 / 3600}}};
+
+// The number at the start of `text`; the rest stays in `text`.
+std::optional<double> TakeNumber(std::string_view* text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || !std::isfinite(value) || value < 0) return std::nullopt;
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return value;
+}
+
+std::optional<uint64_t> ParseTime(std::string_view text) {
+  const auto number = TakeNumber(&text);
+  if (!number) return std::nullopt;
+  double factor = text.empty() ? 1e9 : 0;
+  for (const Named& unit : kTimeUnits) factor = unit.name == text ? unit.value : factor;
+  for (const Named& unit : kLongTimeUnits) factor = unit.name == text ? unit.value : factor;
+  const double ns = *number * factor;
+  // Past a century the sum with the clock could overflow.
+  if (factor == 0 || ns > 3.2e18) return std::nullopt;
+  return static_cast<uint64_t>(ns);
+}
+
+std::optional<double> ParseRate(std::string_view text) {
+  const auto number = TakeNumber(&text);
+  if (!number) return std::nullopt;
+  double factor = text.empty() ? 1 : 0;
+  for (const Named& unit : kRateUnits) factor = unit.name == text ? unit.value : factor;
+  const double rate = *number * factor;
+  // A little slack: 1/h is not exact in binary.
+  if (rate < kLeastPerSecond * 0.999 || rate > kMostPerSecond) return std::nullopt;
+  return rate;
+}
+
+std::optional<uint64_t> ParseCount(std::string_view text, uint64_t least, uint64_t most) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) return std::nullopt;
+  return value;
+}
+
+template <typename T, typename U>
+bool Set(T* field, const std::optional<U>& value) {
+  if (value) *field = static_cast<T>(*value);
+  return value.has_value();
+}
+
+bool SetSource(Options* options, std::string_view value) {
+  for (const SourceChoice choice :
+       {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti, SourceChoice::kTlab}) {
+    if (value != SourceName(choice)) continue;
+    options->source = choice;
+    return true;
+  }
+  return false;
+}
+
+bool SetLogLevel(Options* options, std::string_view value) {
+  constexpr std::array<std::string_view, 5> kNames{"off", "error", "warn", "info", "debug"};
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (value != kNames[i]) continue;
+    options->log_level = static_cast<LogLevel>(i);
+    return true;
+  }
+  return false;
+}
+
+std::optional<bool> ParseSwitch(std::string_view value) {
+  if (value == "on" || value == "true" || value.empty()) return true;
+  if (value == "off" || value == "false") return false;
+  return std::nullopt;
+}
+
+struct Key {
+  std::string_view name, valid;  // what its values look like
+  bool (*set)(Options*, std::string_view);
+};
+using View = std::string_view;
+const std::array kKeys = {
+    Key{"file", "a file name; %p pid, %t time, %n number",
+        [](Options* o, View v) { return o->file = v, !v.empty(); }},
+    Key{"rate", "150, 150/s, 6/min or 10/h, up to 200000/s",
+        [](Options* o, View v) { return Set(&o->rate_per_second, ParseRate(v)); }},
+    Key{"settings", "default (150/s) or profile (300/s)",
+        [](Options* o, View v) { return o->rate_per_second = v == "profile" ? 300 : 150, v == "default" || v == "profile"; }},
+    Key{"samples", "a number from 1",
+        [](Options* o, View v) { return Set(&o->samples, ParseCount(v, 1, UINT64_MAX)); }},
+    Key{"duration", "a time like 500ms, 30s, 5m, 1h", [](Options* o, View v) { return Set(&o->duration_ns, ParseTime(v)); }},
+    Key{"delay", "a time like 500ms, 30s, 5m, 1h", [](Options* o, View v) { return Set(&o->delay_ns, ParseTime(v)); }},
+    Key{"stackdepth", "a number from 1 to 1024",
+        [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
+    Key{"source", "auto, hooks, jvmti or tlab", SetSource},
+    Key{"hooks", "on or off (off is source=jvmti)",
+        [](Options* o, View v) {
+          const auto on = ParseSwitch(v);
+          if (on) o->source = *on ? SourceChoice::kAuto : SourceChoice::kJvmti;
+          return on.has_value();
+        }},
+    Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
+    Key{"sync", "a time like 5s between two fdatasync, or off",
+        [](Options* o, View v) { return v == "off" ? (o->sync_ns = 0, true) : Set(&o->sync_ns, ParseTime(v)); }},
+    Key{"loglevel", "off, error, warn, info or debug", SetLogLevel},
+    Key{"strict", "on or off: exit the JVM when it cannot be recorded",
+        [](Options* o, View v) { return Set(&o->strict, ParseSwitch(v)); }},
+};
+
+std::vector<std::string_view> Split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    if (comma > 0) parts.push_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+std::string ValidKeys() {
+  std::vector<std::string_view> names;
+  for (const Key& key : kKeys) names.push_back(key.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+const char* SourceName(SourceChoice choice) {
+  switch (choice) {
+    case SourceChoice::kAuto: return "auto";
+    case SourceChoice::kHooks: return "hooks";
+    case SourceChoice::kJvmti: return "jvmti";
+    case SourceChoice::kTlab: return "tlab";
+  }
+  return "?";
+}
+
+format::Result<Options> ParseOptions(std::string_view text) {
+  Options options;
+  bool rate_given = false;
+  for (const std::string_view part : Split(text)) {
+    const size_t separator = std::min(part.find_first_of("=:"), part.size());
+    const std::string_view name = part.substr(0, separator);
+    const std::string_view value = part.substr(std::min(separator + 1, part.size()));
+    const Key* key = nullptr;
+    for (const Key& candidate : kKeys) key = candidate.name == name ? &candidate : key;
+    if (key == nullptr) return format::Error{fmt::format("unknown option `{}`; valid are: {}", name, ValidKeys())};
+    const double rate = options.rate_per_second;
+    if (!key->set(&options, value)) {
+      return format::Error{fmt::format("bad value `{}` of option `{}`; valid is: {}", value, name, key->valid)};
+    }
+    // An explicit rate beats settings=, in whatever order they come.
+    if (name == "settings" && rate_given) options.rate_per_second = rate;
+    rate_given = rate_given || name == "rate";
+  }
+  return options;
+}
+
+bool AsksForStrict(std::string_view text) {
+  bool strict = false;
+  for (const std::string_view part : Split(text)) {
+    if (part == "strict") strict = true;
+    if (part.starts_with("strict") && part.size() > 7) strict = ParseSwitch(part.substr(7)).value_or(false);
+  }
+  return strict;
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,40 @@
+// The agent's options: "file=rec.bin,rate=150,duration=30s". A key may be separated by ':' instead of '='.
+//
+// Context:  setup.
+// Failure:  Parse: an Error of one line that names the bad part and lists what is valid.
+// Format:   docs/cli.md#agent-options
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "format/result.h"
+
+namespace heaprec::agent {
+
+enum class SourceChoice { kAuto, kHooks, kJvmti, kTlab };
+enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
+
+struct Options {
+  std::string file = "heaprec-%p.bin";
+  double rate_per_second = 150;
+  uint64_t samples = 0;      // 0: no bound
+  uint64_t duration_ns = 0;  // 0: until the JVM exits
+  uint64_t delay_ns = 0;
+  int stack_depth = 128;
+  SourceChoice source = SourceChoice::kAuto;
+  std::string ring = "auto";  // "auto", "off", or a path
+  uint64_t sync_ns = 5'000'000'000;
+  LogLevel log_level = LogLevel::kWarn;
+  bool strict = false;
+};
+
+format::Result<Options> ParseOptions(std::string_view text);
+
+// Whether `text` asks for strict, even if the rest of it is wrong.
+bool AsksForStrict(std::string_view text);
+
+const char* SourceName(SourceChoice choice);
+
+}  // namespace heaprec::agent

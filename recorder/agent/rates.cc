@@ -1,0 +1,25 @@
+#include "recorder/agent/rates.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heaprec::agent {
+namespace {
+
+// 20,000 points of 88 bytes and a fifth on top are 2.1 MiB: half of the ring, which also holds the definitions.
+constexpr double kMostPerInterval = 20'000;
+// Slow-path events per second of a small program.
+constexpr double kInitialEventRate = 10;
+
+}  // namespace
+
+throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event) {
+  throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, kMostPerInterval);
+  // The points of an interval scatter like a Poisson variable: aim three standard deviations over the cap, or an interval
+  // with a small cap would often stay below it.
+  config.surplus = std::max(config.surplus, (config.cap + 3 * std::sqrt(config.cap) + 3) / config.cap);
+  if (unit_is_event) config.initial_rate = kInitialEventRate;
+  return config;
+}
+
+}  // namespace heaprec::agent

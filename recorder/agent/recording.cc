@@ -1,0 +1,192 @@
+#include "recorder/agent/recording.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "recorder/agent/events.h"
+#include "recorder/agent/identity.h"
+#include "recorder/agent/log.h"
+#include "recorder/agent/rates.h"
+#include "recorder/agent/version.h"
+#include "recorder/sources/byte_source.h"
+#include "recorder/sources/clock.h"
+#include "recorder/sources/entry.h"
+#include "recorder/sources/tlab_source.h"
+
+namespace heaprec::agent {
+namespace {
+
+// A drain that cannot finish in this time is stuck in a system call; the JVM's exit does not wait for it any longer.
+constexpr uint64_t kStopPatienceNs = 5'000'000'000;
+// The drain's own lane hint: it writes windows only.
+constexpr uint32_t kDrainLane = 0;
+
+}  // namespace
+
+format::Result<Recording*> Recording::Start(const Jvm& jvm, const Options& options, const std::string& agent_options,
+                                            SourceChoice source, const std::string& why, uint32_t number) {
+  std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
+  auto built = recording->Build(agent_options, source, why);
+  if (!built.ok()) return built.error();
+  // Release: whoever sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
+  sources::active_source.store(recording->source_.get(), std::memory_order_release);
+  auto started = recording->drain_->Start();
+  if (!started.ok()) {
+    sources::active_source.store(nullptr, std::memory_order_release);
+    [[maybe_unused]] Recording* const kept = recording.release();  // a thread may have looked at it already
+    return started.error();
+  }
+  return recording.release();
+}
+
+Recording::Recording(const Jvm& jvm, const Options& options, uint32_t number)
+    : jvm_(jvm), options_(options), number_(number) {}
+
+format::Result<std::monostate> Recording::Build(const std::string& agent_options, SourceChoice source,
+                                                const std::string& why) {
+  id_ = NewRecordingId();
+  start_epoch_ns_ = sources::EpochNs();
+  start_ns_ = sources::MonotonicNs();
+  population_at_start_ = sources::ThreadTable::Instance().Total();
+  const throttle::ControllerConfig config =
+      ControllerFor(options_.rate_per_second, source == SourceChoice::kTlab);
+
+  auto file = writer::RecordingFile::Create(options_.file, static_cast<uint32_t>(getpid()), start_epoch_ns_);
+  if (!file.ok()) return file.error();
+  path_ = file->path();
+  auto ring = MakeRing(config);
+  if (!ring.ok()) return ring.error();
+  ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
+  board_ = std::make_unique<sources::WindowBoard>(config, start_ns_);
+  capture_ = std::make_unique<sources::Capture>(*ring_, *ledger_, *board_, jvm_.names, jvm_.thread_fields,
+                                                options_.stack_depth);
+  MakeSource(source);
+  auto written = file->Append(format::EncodeFileHeader(Header(agent_options, source, why)));
+  if (!written.ok()) return written.error();
+
+  writer::DrainConfig drain;
+  drain.recording_id = id_;
+  drain.interval_cap = ring_->header().interval_cap;
+  drain.max_samples = options_.samples;
+  drain.duration_ns = options_.duration_ns;
+  drain.sync_ns = options_.sync_ns;
+  writer::DrainCallbacks callbacks;
+  callbacks.now = [] { return sources::MonotonicNs(); };
+  callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
+  callbacks.on_new_chunk = [this] { capture_->NewEpoch(); };
+  callbacks.on_stop = [this] { OnDrainStop(); };
+  drain_ = std::make_unique<writer::Drain>(*ring_, *ledger_, std::move(*file), drain, std::move(callbacks));
+  capture_->CommitWindow(board_->first(), kDrainLane);
+  return std::monostate{};
+}
+
+format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerConfig& config) {
+  buffer::RingOptions options;
+  if (options_.ring == "auto") {
+    options.path = DefaultRingPath(id_);
+  } else if (options_.ring != "off") {
+    options.path = options_.ring;
+  }
+  options.recording_id = id_;
+  options.start_epoch_ns = start_epoch_ns_;
+  options.start_monotonic_ns = start_ns_;
+  options.interval_ns = config.interval_ns;
+  options.interval_cap = static_cast<uint32_t>(config.cap);
+  auto ring = buffer::Ring::Create(options);
+  if (!ring.ok()) return ring.error();
+  ring_ = std::move(*ring);
+  if (!ring_->why().empty()) {
+    Log(LogLevel::kWarn, "no shared ring ({}): a kill -9 loses what is not yet in the file", ring_->why());
+  }
+  return std::monostate{};
+}
+
+format::FileHeader Recording::Header(const std::string& agent_options, SourceChoice source,
+                                     const std::string& why) const {
+  format::FileHeader header;
+  header.recording_id = id_;
+  header.start_epoch_ns = start_epoch_ns_;
+  header.start_monotonic_ns = start_ns_;
+  header.interval_ns = ring_->header().interval_ns;
+  header.interval_cap = ring_->header().interval_cap;
+  header.rate_per_second = options_.rate_per_second;
+  header.pid = static_cast<uint32_t>(getpid());
+  header.boot_id = BootId();
+  header.container_id = ContainerId();
+  header.jvm_name = jvm_.Property("java.vm.name");
+  header.jvm_version = jvm_.Property("java.vm.version");
+  header.gc_name = jvm_.GcName();
+  header.agent_version = kVersion;
+  header.agent_options = agent_options;
+  header.source = SourceName(source);
+  header.source_reason = why;
+  header.ring_path = ring_->path();
+  return header;
+}
+
+void Recording::MakeSource(SourceChoice source) {
+  uint64_t seed = 0;
+  std::memcpy(&seed, id_.data() + sizeof(seed), sizeof(seed));
+  const sources::SourceParts parts{jvm_.layout, *board_, *ledger_, *capture_, sources::ThreadTable::Instance(),
+                                   number_,     seed};
+  if (source == SourceChoice::kHooks) {
+    source_ = std::make_unique<sources::ByteSource>(parts);
+  } else if (source == SourceChoice::kTlab) {
+    source_ = std::make_unique<sources::TlabSource>(parts);
+    unit_is_event_ = true;
+  } else {
+    auto jvmti = std::make_unique<sources::JvmtiSource>(parts);
+    jvmti_source_ = jvmti.get();
+    source_ = std::move(jvmti);
+    SetJvmInterval();
+  }
+}
+
+void Recording::OnTick(uint64_t now_ns) {
+  const sources::Totals totals = sources::ThreadTable::Instance().Total();
+  const uint64_t bytes = totals.bytes - population_at_start_.bytes;
+  const uint64_t candidates = totals.candidates - population_at_start_.candidates;
+  ledger_->SetPopulation(candidates, bytes);
+  const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
+  if (window) capture_->CommitWindow(*window, kDrainLane);
+  if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
+  if (attached_ == nullptr) attached_ = std::make_unique<AttachedScope>(jvm_.vm);
+  if (attached_->jni() != nullptr) SetJvmInterval();
+}
+
+// Needs an attached thread. The JVM takes whole bytes.
+void Recording::SetJvmInterval() {
+  const throttle::LambdaInForce now = board_->Read();
+  const double wanted = now.lambda > 0 ? 1 / now.lambda : std::numeric_limits<jint>::max();
+  const auto interval = static_cast<jint>(std::clamp(wanted, 1.0, double{std::numeric_limits<jint>::max()}));
+  if (interval == jvm_interval_) return;
+  if (jvm_.jvmti->SetHeapSamplingInterval(interval) != JVMTI_ERROR_NONE) return;
+  jvm_interval_ = interval;
+  jvmti_source_->SetInForce({1.0 / interval, now.window});
+}
+
+void Recording::Stop(const std::string& reason, bool jvm_ends) {
+  jvm_ends_.store(jvm_ends, std::memory_order_relaxed);
+  drain_->RequestStop(reason);
+  if (!drain_->Wait(kStopPatienceNs)) {
+    Log(LogLevel::kError, "{}: the end of the recording could not be written in time", path_);
+  }
+}
+
+void Recording::OnDrainStop() {
+  sources::Source* expected = source_.get();
+  sources::active_source.compare_exchange_strong(expected, nullptr, std::memory_order_release);
+  if (!jvm_ends_.load(std::memory_order_relaxed)) {
+    const AttachedScope attached(jvm_.vm);
+    if (attached.jni() != nullptr) QuietJvm(jvm_);
+  }
+  attached_.reset();
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,65 @@
+// One recording: ring, ledger, windows, capture, source and drain put together, started and stopped.
+//
+// Context:  Start: setup. Stop: any attached thread. The drain also stops it (duration, samples).
+// Failure:  Start: an Error; nothing is then active. A recording that ended stays in memory: a thread may be inside it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "recorder/agent/jvm.h"
+#include "recorder/agent/options.h"
+#include "recorder/sources/jvmti_source.h"
+#include "recorder/sources/source.h"
+#include "recorder/writer/drain.h"
+
+namespace heaprec::agent {
+
+class Recording {
+ public:
+  // `number` counts the recordings of this process from 1. `agent_options` as the user wrote them.
+  // `why` is the reason for the choice of `source`, which is not kAuto.
+  static format::Result<Recording*> Start(const Jvm& jvm, const Options& options, const std::string& agent_options,
+                                          SourceChoice source, const std::string& why, uint32_t number);
+
+  // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has turned
+  // the JVM's events off, or the JVM is past the point where that matters.
+  void Stop(const std::string& reason, bool jvm_ends);
+  // It has ended, by itself or by Stop, and is complete in the file.
+  bool ended() const { return drain_->Wait(0); }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Recording(const Jvm& jvm, const Options& options, uint32_t number);
+
+  format::Result<std::monostate> Build(const std::string& agent_options, SourceChoice source, const std::string& why);
+  format::FileHeader Header(const std::string& agent_options, SourceChoice source, const std::string& why) const;
+  format::Result<std::monostate> MakeRing(const throttle::ControllerConfig& config);
+  void MakeSource(SourceChoice source);
+  void OnTick(uint64_t now_ns);
+  void OnDrainStop();
+  void SetJvmInterval();
+
+  const Jvm& jvm_;
+  const Options options_;
+  const uint32_t number_;
+  format::RecordingId id_{};
+  uint64_t start_epoch_ns_ = 0, start_ns_ = 0;
+  sources::Totals population_at_start_;
+  std::string path_, ring_why_;
+  std::unique_ptr<buffer::Ring> ring_;
+  std::unique_ptr<buffer::Ledger> ledger_;
+  std::unique_ptr<sources::WindowBoard> board_;
+  std::unique_ptr<sources::Capture> capture_;
+  std::unique_ptr<sources::Source> source_;
+  sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
+  bool unit_is_event_ = false;                    // source=tlab
+  std::unique_ptr<AttachedScope> attached_;       // source=jvmti: of the drain, which has to set the JVM's interval
+  std::atomic<bool> jvm_ends_{false};
+  int jvm_interval_ = 0;                          // source=jvmti: what the JVM was last told
+  std::unique_ptr<writer::Drain> drain_;
+};
+
+}  // namespace heaprec::agent

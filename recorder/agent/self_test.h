@@ -1,0 +1,19 @@
+// Proves on the running JVM, before a recording relies on it, that the byte clock's words are what we think they are.
+//
+// Context:  setup: live phase, SampledObjectAlloc enabled, the hooks installed, no source active.
+//           Allocates a few arrays of 1 MiB on the calling thread.
+// Failure:  an Error that names the step.
+#pragma once
+
+#include <variant>
+
+#include "format/result.h"
+#include "recorder/agent/jvm.h"
+
+namespace heaprec::agent {
+
+// 1: A moves by exactly the array's size. 2: a hook sees the array. 3: Force delivers this very array.
+// 4: an array with the point far away is not delivered.
+format::Result<std::monostate> RunSelfTest(const Jvm& jvm, JNIEnv* jni);
+
+}  // namespace heaprec::agent

@@ -1,0 +1,46 @@
+// The right to write into one lane: taken by try-lock over all lanes, so that a descheduled writer holds up nobody.
+//
+// Context:  alloc: no heap, no lock that is waited for, no I/O.
+// Threads:  a lease belongs to the thread that took it.
+// Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` tells how much was asked).
+//           Both are the caller's to count (Loss::kLanesBusy, Loss::kRingFull).
+// Format:   format/ring_layout.h
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "recorder/buffer/ring.h"
+
+namespace heaprec::buffer {
+
+class LaneLease {
+ public:
+  // Tries lanes from `hint` on (a thread's own number spreads threads over lanes) and takes the first free one that has
+  // `room` bytes to spare.
+  LaneLease(Ring& ring, uint32_t hint, uint32_t room);
+  ~LaneLease();
+  LaneLease(const LaneLease&) = delete;
+  LaneLease& operator=(const LaneLease&) = delete;
+
+  bool ok() const { return lane_ != nullptr; }
+  bool found_busy_only() const { return busy_only_; }  // when !ok(): no lane was free, whatever its room
+  uint32_t index() const { return index_; }
+
+  // Room for one record of `bytes` (rounded up to kRecordAlign; header.bytes and type are filled in), not yet visible.
+  std::byte* Reserve(format::RecordType type, size_t bytes);
+  // Publishes what was reserved last. Position just before it, for ids: unique within the lane.
+  void Commit();
+  uint64_t reserved_position() const { return reserved_; }
+
+ private:
+  Ring& ring_;
+  format::LaneHeader* lane_ = nullptr;
+  std::byte* data_ = nullptr;
+  uint32_t index_ = 0;
+  bool busy_only_ = true;
+  uint64_t reserved_ = 0;  // where the record begins
+  uint64_t end_ = 0;       // head after Commit
+};
+
+}  // namespace heaprec::buffer

@@ -1,0 +1,40 @@
+// The books of the recording, in the ring's header: they survive a kill with the samples.
+//
+// Context:  alloc and drain. All relaxed: each counter is a sum, read together only when the writers are quiet or when
+//           being off by an event in flight does not matter.
+// Maths:    docs/sampler.md#books
+#pragma once
+
+#include "format/model.h"
+#include "format/ring_layout.h"
+
+namespace heaprec::buffer {
+
+class Ledger {
+ public:
+  explicit Ledger(format::RingBooks& books) : books_(books) {}
+
+  void Point() { books_.points.fetch_add(1, std::memory_order_relaxed); }
+  void Thinned() { books_.thinned.fetch_add(1, std::memory_order_relaxed); }
+  void Committed() { books_.committed.fetch_add(1, std::memory_order_relaxed); }
+  void Lost(format::Loss loss, double weight_bytes) { Lost(loss, 1, weight_bytes); }
+  void Lost(format::Loss loss, uint64_t points, double weight_bytes) {
+    books_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_relaxed);
+    books_.lost_bytes[static_cast<int>(loss)].fetch_add(weight_bytes, std::memory_order_relaxed);
+  }
+  // The sample is there, but something of it is not.
+  void Note(format::Loss loss) { books_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }
+  void Written(uint64_t samples) { books_.written.fetch_add(samples, std::memory_order_relaxed); }
+  void SecondStage(uint64_t samples) { books_.second_stage.fetch_add(samples, std::memory_order_relaxed); }
+  void SetPopulation(uint64_t candidates, uint64_t bytes) {
+    books_.candidates.store(candidates, std::memory_order_relaxed);
+    books_.candidate_bytes.store(bytes, std::memory_order_relaxed);
+  }
+
+  format::Books Snapshot() const;
+
+ private:
+  format::RingBooks& books_;
+};
+
+}  // namespace heaprec::buffer

@@ -1,0 +1,93 @@
+#include "recorder/buffer/ring.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+namespace heaprec::buffer {
+namespace {
+
+size_t RingBytes(const RingOptions& options) {
+  return format::kRingHeaderBytes + size_t{options.lane_count} * (format::kLaneHeaderBytes + options.lane_bytes);
+}
+
+// A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
+std::byte* MapShared(const std::string& path, size_t size, std::string* why) {
+  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor < 0) {
+    *why = fmt::format("{}: {}", path, std::strerror(errno));
+    return nullptr;
+  }
+  void* memory = MAP_FAILED;
+  const int full = posix_fallocate(descriptor, 0, static_cast<off_t>(size));
+  if (full != 0) {
+    *why = fmt::format("{}: {}", path, std::strerror(full));
+  } else {
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory == MAP_FAILED) *why = fmt::format("{}: mmap: {}", path, std::strerror(errno));
+  }
+  close(descriptor);
+  if (memory == MAP_FAILED) {
+    unlink(path.c_str());
+    return nullptr;
+  }
+  return static_cast<std::byte*>(memory);
+}
+
+std::byte* MapPrivate(size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+}  // namespace
+
+format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
+  std::unique_ptr<Ring> ring(new Ring);
+  ring->size_ = RingBytes(options);
+  ring->lane_count_ = options.lane_count;
+  ring->lane_bytes_ = options.lane_bytes;
+  if (!options.path.empty()) {
+    ring->base_ = MapShared(options.path, ring->size_, &ring->why_);
+    if (ring->base_ != nullptr) ring->path_ = options.path;
+  }
+  if (ring->base_ == nullptr) ring->base_ = MapPrivate(ring->size_);
+  if (ring->base_ == nullptr) return format::Error{fmt::format("no memory for the ring: {}", std::strerror(errno))};
+  // A forked child must not publish into its parent's recording.
+  madvise(ring->base_, ring->size_, MADV_DONTFORK);
+
+  // The mapping is zero-filled, which is the initial value of every atomic in it.
+  auto* header = new (ring->base_) format::RingHeader;
+  ring->header_ = header;
+  header->version = format::kRingVersion;
+  header->header_bytes = format::kRingHeaderBytes;
+  std::memcpy(header->recording_id, options.recording_id.data(), options.recording_id.size());
+  header->pid = static_cast<uint32_t>(getpid());
+  header->lane_count = options.lane_count;
+  header->lane_header_bytes = format::kLaneHeaderBytes;
+  header->lane_bytes = options.lane_bytes;
+  header->start_epoch_ns = options.start_epoch_ns;
+  header->start_monotonic_ns = options.start_monotonic_ns;
+  header->interval_ns = options.interval_ns;
+  header->interval_cap = options.interval_cap;
+  for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
+  // Last, so that a salvager that finds the magic finds the rest.
+  std::atomic_thread_fence(std::memory_order_release);
+  header->magic = format::kRingMagic;
+  return ring;
+}
+
+void Ring::Close() {
+  header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+Ring::~Ring() {
+  if (base_ != nullptr) munmap(base_, size_);
+}
+
+}  // namespace heaprec::buffer

@@ -1,0 +1,65 @@
+// The ring: lanes in memory that outlives the process (a file on tmpfs), or private memory when there is none.
+//
+// Units:    sizes in bytes.
+// Context:  Create, Close: setup. The accessors: any.
+// Failure:  Create falls back to private memory when the shared file cannot be had; why() then says the reason, and a
+//           kill -9 loses what is not yet in the file.
+// Format:   format/ring_layout.h, docs/format.md#ring
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "format/result.h"
+#include "format/ring_layout.h"
+
+namespace heaprec::buffer {
+
+struct RingOptions {
+  std::string path;  // empty: private memory
+  format::RecordingId recording_id{};
+  uint64_t start_epoch_ns = 0, start_monotonic_ns = 0;
+  uint64_t interval_ns = 0;
+  uint32_t interval_cap = 0;
+  uint32_t lane_count = 32;
+  uint32_t lane_bytes = 128 * 1024;  // power of two
+};
+
+class Ring {
+ public:
+  // Error: not even private memory could be mapped.
+  static format::Result<std::unique_ptr<Ring>> Create(const RingOptions& options);
+  ~Ring();
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  format::RingHeader& header() { return *header_; }
+  format::LaneHeader& lane(uint32_t index) { return *reinterpret_cast<format::LaneHeader*>(LaneStart(index)); }
+  std::byte* lane_data(uint32_t index) { return LaneStart(index) + format::kLaneHeaderBytes; }
+  uint32_t lane_count() const { return lane_count_; }
+  uint32_t lane_bytes() const { return lane_bytes_; }
+  // The whole mapping, as a reader takes it.
+  const std::byte* bytes() const { return base_; }
+  size_t size() const { return size_; }
+
+  const std::string& path() const { return path_; }  // empty: private memory
+  const std::string& why() const { return why_; }    // why the memory is private, if it was asked to be shared
+
+  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped.
+  void Close();
+
+ private:
+  Ring() = default;
+  std::byte* LaneStart(uint32_t index) {
+    return base_ + format::kRingHeaderBytes + size_t{index} * (format::kLaneHeaderBytes + lane_bytes_);
+  }
+  std::byte* base_ = nullptr;
+  size_t size_ = 0;
+  format::RingHeader* header_ = nullptr;
+  uint32_t lane_count_ = 0, lane_bytes_ = 0;
+  std::string path_, why_;
+};
+
+}  // namespace heaprec::buffer

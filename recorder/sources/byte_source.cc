@@ -1,0 +1,50 @@
+#include "recorder/sources/byte_source.h"
+
+namespace heaprec::sources {
+
+using format::Kind;
+using format::Loss;
+using throttle::LambdaInForce;
+using throttle::Touch;
+
+void ByteSource::OnRefill(void* java_thread, uint64_t size) {
+  const LambdaInForce now = parts_.board.Read();
+  const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
+  ThreadEntry* entry = Entry(java_thread, allocated, size, now);
+  if (entry == nullptr) return parts_.ledger.Note(Loss::kNoClock);
+  Apply(*entry, entry->clock.OnRefill(allocated, size, now), size, /*outside=*/false);
+}
+
+void ByteSource::OnOutside(void* java_thread, uint64_t size) {
+  const LambdaInForce now = parts_.board.Read();
+  const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
+  ThreadEntry* entry = Entry(java_thread, allocated, size, now);
+  if (entry == nullptr) return parts_.ledger.Note(Loss::kNoClock);
+  Apply(*entry, entry->clock.OnOutside(allocated, size, now), size, /*outside=*/true);
+}
+
+void ByteSource::Apply(ThreadEntry& entry, const Touch& touch, uint64_t size, bool outside) {
+  CountMissed(touch.missed, touch.missed_bytes);
+  if (touch.action == Touch::Action::kForce) {
+    entry.pending = outside ? Pending::kOutside : Pending::kRefill;
+    parts_.layout.Force(entry.java_thread);
+  } else {
+    entry.pending = Pending::kNothing;
+    parts_.layout.ArmInHook(entry.java_thread, touch.gap, size, outside);
+  }
+}
+
+void ByteSource::OnDelivered(const Delivered& object) {
+  // Before the hit changes any counter: docs/sampler.md#windows.
+  const LambdaInForce now = parts_.board.Read();
+  const uint64_t allocated = parts_.layout.AllocatedBytes(object.java_thread);
+  ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, now);
+  if (entry == nullptr) return;
+  const bool outside = entry->pending == Pending::kOutside;
+  entry->pending = Pending::kNothing;
+  const throttle::Hit hit = entry->clock.OnDelivered(allocated, object.size, now);
+  parts_.layout.ArmInCallback(object.java_thread, hit.gap, outside);
+  Settle(object, hit, outside ? Kind::kOutside : Kind::kTlab, *entry);
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,61 @@
+#include "recorder/sources/jvmti_source.h"
+
+#include <cmath>
+
+namespace heaprec::sources {
+
+using format::Kind;
+using throttle::Hit;
+using throttle::LambdaInForce;
+
+namespace {
+constexpr LambdaInForce kCountOnly{0, 0};
+}  // namespace
+
+void JvmtiSource::OnThreadStart(void* java_thread) {
+  ThreadEntry* entry = Entry(java_thread, parts_.layout.AllocatedBytes(java_thread), 0, kCountOnly);
+  if (entry == nullptr) return;
+  const LambdaInForce drawn = InForce();
+  entry->drawn_lambda = drawn.lambda;
+  entry->drawn_window = drawn.window;
+}
+
+void JvmtiSource::OnDelivered(const Delivered& object) {
+  const LambdaInForce now = parts_.board.Read();
+  const uint64_t allocated = parts_.layout.AllocatedBytes(object.java_thread);
+  const ThreadEntry* known = parts_.threads.Find(object.java_thread);
+  const bool first = known == nullptr || known->recording != parts_.recording;
+  ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, kCountOnly);
+  if (entry == nullptr) return parts_.ledger.Note(format::Loss::kNoClock);
+  if (first) entry->drawn_lambda = 1 / kJvmDefaultInterval;  // it ran before the recording did
+  entry->clock.OnRefill(allocated, object.size, kCountOnly);
+  throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
+  const Hit hit = throttle::JudgeDrawn(entry->drawn_lambda, entry->drawn_window, object.size, now, random);
+  // The JVM drew this thread's next threshold just before it called us.
+  const LambdaInForce drawn = InForce();
+  entry->drawn_lambda = drawn.lambda;
+  entry->drawn_window = drawn.window;
+  Settle(object, hit, KindOf(object), *entry);
+}
+
+void JvmtiSource::SetInForce(LambdaInForce window) {
+  window_.store(window.window, std::memory_order_relaxed);
+  lambda_.store(window.lambda, std::memory_order_release);
+}
+
+LambdaInForce JvmtiSource::InForce() const {
+  LambdaInForce result;
+  result.lambda = lambda_.load(std::memory_order_acquire);
+  result.window = window_.load(std::memory_order_relaxed);
+  return result;
+}
+
+Kind JvmtiSource::KindOf(const Delivered& object) const {
+  // A local reference is the address of a slot with the oop; only the address is looked at, never the object. Where oops
+  // carry colours (ZGC) it lies in no TLAB, and the kind is then told by size alone.
+  const void* oop = *reinterpret_cast<void* const*>(object.object);
+  const bool inside = parts_.layout.InTlab(object.java_thread, oop);
+  return inside || object.size < parts_.layout.TlabSize(object.java_thread) / 64 ? Kind::kTlab : Kind::kOutside;
+}
+
+}  // namespace heaprec::sources

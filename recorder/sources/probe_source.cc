@@ -1,0 +1,29 @@
+#include "recorder/sources/probe_source.h"
+
+#include <limits>
+
+namespace heaprec::sources {
+
+void ProbeSource::Reset(void* java_thread, bool force) {
+  java_thread_ = java_thread;
+  force_ = force;
+  hook_size = delivered_size = 0;
+}
+
+void ProbeSource::OnHook(void* java_thread, uint64_t size, bool outside) {
+  if (java_thread != java_thread_) return;
+  hook_size = size;
+  if (force_) {
+    layout_.Force(java_thread);
+  } else {
+    layout_.ArmInHook(java_thread, std::numeric_limits<double>::infinity(), size, outside);
+  }
+}
+
+void ProbeSource::OnDelivered(const Delivered& object) {
+  if (object.java_thread != java_thread_) return;
+  layout_.SetUnarmed(object.java_thread);
+  delivered_size = object.size;
+}
+
+}  // namespace heaprec::sources

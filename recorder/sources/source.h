@@ -1,0 +1,69 @@
+// Where candidates come from and which of them become samples: one Source per recording.
+//
+// Context:  OnRefill, OnOutside: alloc, inside an AllocTracer hook: the caller holds a raw oop, no JNI, no JVMTI.
+//           OnDelivered: alloc, inside SampledObjectAlloc: JNI and JVMTI are legal.
+//           OnThreadEnd: alloc, inside ThreadEnd.
+// Threads:  any; `thread` is the calling JavaThread.
+// Failure:  none; every loss goes to the ledger.
+#pragma once
+
+#include <jvmti.h>
+
+#include <cstdint>
+
+#include "recorder/buffer/ledger.h"
+#include "recorder/hotspot/thread_layout.h"
+#include "recorder/sources/capture.h"
+#include "recorder/sources/thread_table.h"
+#include "recorder/sources/window_board.h"
+
+namespace heaprec::sources {
+
+// An object that the JVM delivered through SampledObjectAlloc.
+struct Delivered {
+  jvmtiEnv* jvmti;
+  JNIEnv* jni;
+  void* java_thread;
+  jthread thread;
+  jobject object;
+  jclass object_class;
+  uint64_t size;
+};
+
+// What every source works with; all outlive it.
+struct SourceParts {
+  const hotspot::ThreadLayout& layout;
+  WindowBoard& board;
+  buffer::Ledger& ledger;
+  Capture& capture;
+  ThreadTable& threads;
+  uint32_t recording;  // counts the recordings of this process from 1
+  uint64_t seed;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual void OnRefill(void* java_thread, uint64_t size) = 0;
+  virtual void OnOutside(void* java_thread, uint64_t size) = 0;
+  virtual void OnDelivered(const Delivered& object) = 0;
+  virtual void OnThreadStart(void* /*java_thread*/) {}
+  virtual void OnThreadEnd(void* /*java_thread*/) {}
+};
+
+// What the sources of a recording share.
+class RecordingSource : public Source {
+ public:
+  explicit RecordingSource(const SourceParts& parts) : parts_(parts) {}
+  void OnThreadEnd(void* java_thread) override;
+
+ protected:
+  // The thread's entry with a clock started for this recording under `lambda`; null when the table is full.
+  ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::LambdaInForce lambda);
+  void Settle(const Delivered& object, const throttle::Hit& hit, format::Kind kind, const ThreadEntry& entry);
+  void CountMissed(bool missed, double bytes);
+
+  const SourceParts parts_;
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,98 @@
+#include "recorder/sources/thread_table.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+namespace heaprec::sources {
+namespace {
+
+// Initial-exec: the general model may call malloc on a thread's first touch, inside an allocation.
+struct OwnEntry {
+  ThreadEntry* entry;
+  const void* ended;  // a JavaThread of this OS thread that has seen ThreadEnd
+};
+__attribute__((tls_model("initial-exec"))) thread_local OwnEntry own{};
+
+}  // namespace
+
+ThreadTable& ThreadTable::Instance() {
+  static ThreadTable* const table = new ThreadTable;  // never destroyed: hooks may run until the process is gone
+  return *table;
+}
+
+ThreadTable::ThreadTable() : next_(new std::atomic<uint32_t>[kCapacity] {}) {
+  void* memory = mmap(nullptr, sizeof(ThreadEntry) * kCapacity, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;  // every Acquire then answers nullptr, which is counted
+  entries_ = static_cast<ThreadEntry*>(memory);
+}
+
+ThreadEntry* ThreadTable::Find(const void* java_thread) {
+  ThreadEntry* entry = own.entry;
+  return entry != nullptr && entry->java_thread == java_thread ? entry : nullptr;
+}
+
+ThreadEntry* ThreadTable::Acquire(void* java_thread) {
+  if (own.ended == java_thread) return nullptr;
+  if (own.entry != nullptr) Push(own.entry);  // another JavaThread of this OS thread, whose end was not announced
+  own.entry = Pop();
+  if (own.entry == nullptr) return nullptr;
+  own.entry->java_thread = java_thread;
+  own.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  own.entry->recording = 0;
+  own.entry->pending = Pending::kNothing;
+  return own.entry;
+}
+
+void ThreadTable::Release(void* java_thread) {
+  own.ended = java_thread;
+  if (own.entry == nullptr) return;
+  Push(own.entry);
+  own.entry = nullptr;
+}
+
+void ThreadTable::Forget() { own.ended = nullptr; }
+
+Totals ThreadTable::Total() const {
+  Totals totals;
+  const uint32_t count = high_water_.load(std::memory_order_acquire);  // pairs with the release in Pop
+  for (uint32_t i = 0; i < count; ++i) {
+    totals.bytes += entries_[i].clock.bytes();
+    totals.candidates += entries_[i].clock.candidates();
+  }
+  return totals;
+}
+
+ThreadEntry* ThreadTable::Pop() {
+  if (entries_ == nullptr) return nullptr;
+  uint64_t head = free_.load(std::memory_order_acquire);
+  while (static_cast<uint32_t>(head) != 0) {
+    const uint32_t index = static_cast<uint32_t>(head) - 1;
+    const uint64_t tag = (head >> 32) + 1;
+    const uint64_t after = (tag << 32) | next_[index].load(std::memory_order_relaxed);
+    if (free_.compare_exchange_weak(head, after, std::memory_order_acq_rel)) return &entries_[index];
+  }
+  uint32_t index = high_water_.load(std::memory_order_relaxed);
+  do {
+    if (index >= kCapacity) return nullptr;
+  } while (!high_water_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+  // The drain may read the totals of this entry already: anonymous memory is zero, and so is a new entry.
+  auto* entry = new (&entries_[index]) ThreadEntry;
+  entry->index = index;
+  return entry;
+}
+
+void ThreadTable::Push(ThreadEntry* entry) {
+  entry->java_thread = nullptr;
+  uint64_t head = free_.load(std::memory_order_acquire);
+  uint64_t after = 0;
+  do {
+    next_[entry->index].store(static_cast<uint32_t>(head), std::memory_order_relaxed);
+    after = (((head >> 32) + 1) << 32) | (entry->index + 1);
+  } while (!free_.compare_exchange_weak(head, after, std::memory_order_acq_rel));
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,66 @@
+// The byte clocks of the live threads: a fixed table, found through one initial-exec TLS word, no heap.
+//
+// Context:  Find, Acquire, Release: alloc (the thread itself). Total: drain.
+// Threads:  an entry is written by its owner; its clock's counters are read by the drain.
+// Failure:  Acquire returns nullptr when more than kCapacity threads are alive (Loss::kNoClock).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "throttle/byte_clock.h"
+
+namespace heaprec::sources {
+
+// What a hook of this thread forced to be delivered by the JVM.
+enum class Pending : uint8_t { kNothing, kRefill, kOutside };
+
+struct alignas(128) ThreadEntry {
+  throttle::ByteClock clock;  // its counters never fall, whoever owns the entry: the drain's sums are monotonic
+  void* java_thread = nullptr;
+  uint32_t os_tid = 0;
+  uint32_t index = 0;      // of the entry; spreads threads over lanes
+  uint32_t recording = 0;  // the recording for which the clock was started: an older one's state is stale
+  Pending pending = Pending::kNothing;
+  // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
+  double drawn_lambda = 0;
+  uint32_t drawn_window = 0;
+  // source=tlab: the event that was kept and awaits its stack.
+  uint32_t event_window = 0;
+  double event_weight = 0, event_probability = 0;
+};
+
+struct Totals {
+  uint64_t bytes = 0, candidates = 0;
+};
+
+class ThreadTable {
+ public:
+  static constexpr uint32_t kCapacity = 1 << 15;  // entries; pages are touched as threads come
+
+  static ThreadTable& Instance();  // the one of the process: hooks have no other way to get at it
+
+  // The entry of the calling thread, or nullptr. An entry of another JavaThread (the OS thread attached anew) is not its.
+  ThreadEntry* Find(const void* java_thread);
+  // Also nullptr for a JavaThread that has already ended: its last objects are allocated after ThreadEnd.
+  ThreadEntry* Acquire(void* java_thread);
+  // The JavaThread ends.
+  void Release(void* java_thread);
+  // A JavaThread starts: its address may be that of one that ended on this OS thread.
+  void Forget();
+
+  Totals Total() const;
+
+ private:
+  ThreadTable();
+  ThreadEntry* Pop();
+  void Push(ThreadEntry* entry);
+
+  ThreadEntry* entries_ = nullptr;
+  std::unique_ptr<std::atomic<uint32_t>[]> next_;  // free list: index of the next free entry + 1
+  std::atomic<uint64_t> free_{0};                  // (tag << 32) | (index + 1): the tag defeats ABA
+  std::atomic<uint32_t> high_water_{0};
+};
+
+}  // namespace heaprec::sources

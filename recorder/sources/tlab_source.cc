@@ -1,0 +1,52 @@
+#include "recorder/sources/tlab_source.h"
+
+namespace heaprec::sources {
+
+using format::Kind;
+using format::Loss;
+using throttle::Hit;
+using throttle::LambdaInForce;
+
+namespace {
+// The clock only counts bytes here: with lambda 0 no point falls.
+constexpr LambdaInForce kCountOnly{0, 0};
+}  // namespace
+
+void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
+  const LambdaInForce now = parts_.board.Read();
+  const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
+  ThreadEntry* entry = Entry(java_thread, allocated, size, kCountOnly);
+  if (entry == nullptr) return parts_.ledger.Note(Loss::kNoClock);
+  const uint64_t before = entry->clock.bytes();
+  if (kind == Pending::kOutside) {
+    entry->clock.OnOutside(allocated, size, kCountOnly);
+  } else {
+    entry->clock.OnRefill(allocated, size, kCountOnly);
+  }
+  throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
+  const Hit hit = throttle::JudgeEvent(now.lambda, entry->clock.bytes() - before, now, random);
+  entry->pending = Pending::kNothing;
+  if (hit.verdict != Hit::Verdict::kKept) return parts_.layout.SetUnarmed(java_thread);
+  entry->pending = kind;
+  entry->event_weight = hit.weight_bytes;
+  entry->event_probability = now.lambda;
+  entry->event_window = hit.window;
+  parts_.layout.Force(java_thread);
+}
+
+void TlabSource::OnDelivered(const Delivered& object) {
+  ThreadEntry* entry = parts_.threads.Find(object.java_thread);
+  const bool ours = entry != nullptr && entry->recording == parts_.recording && entry->pending != Pending::kNothing;
+  parts_.layout.SetUnarmed(object.java_thread);
+  if (!ours) return;
+  Hit hit;
+  hit.verdict = Hit::Verdict::kKept;
+  hit.weight_bytes = entry->event_weight;
+  hit.effective_bytes = 1 / entry->event_probability;  // the unit is the event
+  hit.window = entry->event_window;
+  const Kind kind = entry->pending == Pending::kOutside ? Kind::kOutside : Kind::kTlab;
+  entry->pending = Pending::kNothing;
+  Settle(object, hit, kind, *entry);
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,170 @@
+#include "recorder/writer/collector.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "throttle/random.h"
+#include "throttle/varopt.h"
+
+namespace heaprec::writer {
+namespace {
+
+// Part of the format: a reader that repeats the reduction after a kill uses the same (docs/format.md#ring).
+uint64_t ReductionSeed(const format::RecordingId& id) {
+  uint64_t first = 0;
+  std::memcpy(&first, id.data(), sizeof(first));
+  return first;
+}
+
+}  // namespace
+
+Collector::Collector(buffer::Ring& ring, const format::RecordingId& id)
+    : ring_(ring),
+      view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
+      seed_(ReductionSeed(id)),
+      lanes_(ring.lane_count()) {}
+
+void Collector::NewChunk(format::ChunkWriter* chunk) {
+  chunk_ = chunk;
+  definitions_.NewChunk(chunk);
+}
+
+void Collector::Scan() {
+  for (uint32_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    if (lane.damaged) continue;
+    // Acquire: what was published before this head is whole (pairs with the release in LaneLease::Commit).
+    const uint64_t head = ring_.lane(i).head.load(std::memory_order_acquire);
+    if (head == lane.scanned) continue;
+    auto reached = format::WalkLane(view_, i, lane.scanned, head, *this);
+    if (reached.ok()) {
+      lane.scanned = *reached;
+    } else {
+      lane.damaged = true;
+      ++damaged_lanes_;
+    }
+  }
+}
+
+uint64_t Collector::next_close_ns() const {
+  return ring_.header().start_monotonic_ns + (next_interval_ + 1) * ring_.header().interval_ns;
+}
+
+std::vector<Collector::Writer> Collector::WritersAtWork() {
+  std::vector<Writer> writers;
+  for (uint32_t i = 0; i < lanes_.size(); ++i) {
+    const format::LaneHeader& lane = ring_.lane(i);
+    // The head is read first: if it moves after this, the writer has published since.
+    const uint64_t head = lane.head.load(std::memory_order_acquire);
+    if (lane.lease.load(std::memory_order_acquire) != 0) writers.push_back({i, head});
+  }
+  return writers;
+}
+
+bool Collector::StillAtWork(const Writer& writer) {
+  const format::LaneHeader& lane = ring_.lane(writer.lane);
+  return lane.lease.load(std::memory_order_acquire) != 0 && lane.head.load(std::memory_order_acquire) == writer.head;
+}
+
+ClosedInterval Collector::CloseNext(size_t cap) {
+  const uint64_t begin_ns = next_interval_ * ring_.header().interval_ns;
+  std::vector<Held> taken = TakeUntil(next_close_ns());
+  std::vector<throttle::WeightedPoint> points;
+  points.reserve(taken.size());
+  for (const Held& held : taken) points.push_back({held.record.id, held.record.weight_bytes});
+  const throttle::Reduction reduction =
+      throttle::ReduceToCap(points, cap, throttle::Mix64(seed_ ^ next_interval_));
+
+  ClosedInterval closed;
+  closed.totals.index = next_interval_;
+  closed.totals.held = taken.size();
+  closed.totals.kept = reduction.kept.size();
+  closed.totals.tau = reduction.tau;
+  closed.samples.reserve(reduction.kept.size());
+  for (const size_t i : reduction.kept) {
+    closed.samples.push_back(ToSample(taken[i].record, begin_ns, reduction.WeightOf(taken[i].record.weight_bytes)));
+  }
+  std::sort(closed.samples.begin(), closed.samples.end(),
+            [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
+  ++next_interval_;
+  return closed;
+}
+
+std::vector<Collector::Held> Collector::TakeUntil(uint64_t end_ns) {
+  std::vector<Held> taken;
+  for (Lane& lane : lanes_) {
+    while (!lane.held.empty() && lane.held.front().record.monotonic_ns < end_ns) {
+      taken.push_back(lane.held.front());
+      lane.held.pop_front();
+    }
+  }
+  return taken;
+}
+
+std::vector<uint64_t> Collector::Positions() const {
+  std::vector<uint64_t> positions;
+  positions.reserve(lanes_.size());
+  for (const Lane& lane : lanes_) positions.push_back(lane.held.empty() ? lane.scanned : lane.held.front().begin);
+  return positions;
+}
+
+void Collector::Release(const std::vector<uint64_t>& positions) {
+  for (uint32_t i = 0; i < positions.size(); ++i) {
+    // Release: we have read what is given back (pairs with the acquire of tail in LaneLease).
+    ring_.lane(i).tail.store(positions[i], std::memory_order_release);
+  }
+}
+
+size_t Collector::held() const {
+  size_t total = 0;
+  for (const Lane& lane : lanes_) total += lane.held.size();
+  return total;
+}
+
+format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t not_before_ns, double weight) {
+  format::Sample sample;
+  sample.id = record.id;
+  sample.time_ns = std::max(SinceStart(record.monotonic_ns), not_before_ns);
+  sample.kind = static_cast<format::Kind>(record.kind);
+  sample.thread = definitions_.Thread(record.thread_key);
+  sample.class_id = definitions_.Class(record.class_key);
+  sample.stack = definitions_.Stack(record.stack_key);
+  sample.size = record.size;
+  sample.tlab_size = record.tlab_size;
+  sample.window = record.window;
+  sample.weight_bytes = weight;
+  return sample;
+}
+
+uint64_t Collector::SinceStart(uint64_t monotonic_ns) const {
+  const uint64_t start = ring_.header().start_monotonic_ns;
+  return monotonic_ns > start ? monotonic_ns - start : 0;
+}
+
+void Collector::OnClass(uint64_t key, std::string_view name) { definitions_.DefineClass(key, name); }
+
+void Collector::OnMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor) {
+  definitions_.DefineMethod(key, class_name, name, descriptor);
+}
+
+void Collector::OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) {
+  definitions_.DefineStack(key, leaf_first, truncated);
+}
+
+void Collector::OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) {
+  definitions_.DefineThread(key, {record.java_tid, record.os_tid, record.is_virtual != 0, std::string(name)});
+}
+
+void Collector::OnWindow(const format::WindowRecord& record) {
+  format::Window window;
+  window.id = record.id;
+  window.start_ns = SinceStart(record.start_monotonic_ns);
+  window.lambda = record.lambda;
+  chunk_->Add(window);
+}
+
+void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
+  lanes_[lane].held.push_back({record, begin});
+}
+
+}  // namespace heaprec::writer

@@ -1,0 +1,93 @@
+// Reads the lanes, holds the samples of the intervals that are still open, and reduces each interval when it closes.
+//
+// Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
+// Context:  drain (it allocates). No clock of its own: `now` is given.
+// Failure:  a lane with a record that cannot be true is given up: damaged_lanes() counts them.
+// Maths:    docs/sampler.md#second-stage; docs/format.md#ring says how a reader repeats it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "format/chunk_writer.h"
+#include "format/ring_reader.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/writer/definitions.h"
+
+namespace heaprec::writer {
+
+// The rows of one closed interval, ready for a chunk.
+struct ClosedInterval {
+  format::Interval totals;  // candidates and bytes are the caller's to fill
+  std::vector<format::Sample> samples;  // ascending in time; thread, class and stack are set by Resolve
+};
+
+class Collector final : private format::RecordVisitor {
+ public:
+  Collector(buffer::Ring& ring, const format::RecordingId& id);
+
+  // Where definitions and windows go from now on (not owned).
+  void NewChunk(format::ChunkWriter* chunk);
+
+  // Takes in what the lanes have published.
+  void Scan();
+
+  // Index and end of the interval that closes next.
+  uint64_t next_interval() const { return next_interval_; }
+  uint64_t next_close_ns() const;
+
+  // A thread that holds a lane, and may be about to publish a sample of an earlier time.
+  struct Writer {
+    uint32_t lane;
+    uint64_t head;
+  };
+  std::vector<Writer> WritersAtWork();
+  // Whether it has neither let go nor published since: what comes after is of a later time.
+  bool StillAtWork(const Writer& writer);
+
+  // Closes the next interval; at most `cap` samples are kept. Call after Scan. A sample that comes later belongs to the next
+  // interval, and its time is set to that one's start.
+  ClosedInterval CloseNext(size_t cap);
+
+  // For each lane: all records before this position are in the rows handed out so far.
+  std::vector<uint64_t> Positions() const;
+  // Those rows are in the file: the lanes may be used again up to `positions`.
+  void Release(const std::vector<uint64_t>& positions);
+
+  size_t held() const;
+  uint32_t damaged_lanes() const { return damaged_lanes_; }
+
+ private:
+  struct Held {
+    format::SampleRecord record;
+    uint64_t begin;  // position in the lane
+  };
+  struct Lane {
+    std::deque<Held> held;
+    uint64_t scanned = 0;
+    bool damaged = false;
+  };
+
+  void OnClass(uint64_t key, std::string_view name) override;
+  void OnMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor) override;
+  void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) override;
+  void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override;
+  void OnWindow(const format::WindowRecord& record) override;
+  void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
+
+  std::vector<Held> TakeUntil(uint64_t end_ns);
+  format::Sample ToSample(const format::SampleRecord& record, uint64_t not_before_ns, double weight);
+  uint64_t SinceStart(uint64_t monotonic_ns) const;
+
+  buffer::Ring& ring_;
+  format::RingView view_;
+  const uint64_t seed_;
+  std::vector<Lane> lanes_;
+  Definitions definitions_;
+  format::ChunkWriter* chunk_ = nullptr;
+  uint64_t next_interval_ = 0;
+  uint32_t damaged_lanes_ = 0;
+};
+
+}  // namespace heaprec::writer

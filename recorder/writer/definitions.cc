@@ -1,0 +1,77 @@
+#include "recorder/writer/definitions.h"
+
+#include <utility>
+
+namespace heaprec::writer {
+
+using format::Index;
+using format::kNone;
+
+void Definitions::NewChunk(format::ChunkWriter* chunk) {
+  chunk_ = chunk;
+  previous_ = std::exchange(current_, {});
+}
+
+void Definitions::DefineClass(uint64_t key, std::string_view name) {
+  auto [entry, is_new] = current_.classes.try_emplace(key);
+  if (is_new) entry->second = {std::string(name), chunk_->InternClass(name)};
+}
+
+void Definitions::DefineMethod(uint64_t key, std::string_view class_name, std::string_view name,
+                               std::string_view descriptor) {
+  auto [entry, is_new] = current_.methods.try_emplace(key);
+  if (!is_new) return;
+  entry->second.content = {std::string(class_name), std::string(name), std::string(descriptor)};
+  entry->second.index = chunk_->InternMethod(entry->second.content);
+}
+
+void Definitions::DefineStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) {
+  auto [entry, is_new] = current_.stacks.try_emplace(key);
+  if (!is_new) return;
+  entry->second.content = {{leaf_first.begin(), leaf_first.end()}, truncated};
+  std::vector<format::StackFrame> frames;
+  frames.reserve(leaf_first.size());
+  for (const format::RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line});
+  // Method() may have rehashed other maps, not this one.
+  entry->second.index = chunk_->InternStack(frames, truncated);
+}
+
+void Definitions::DefineThread(uint64_t key, const format::Thread& thread) {
+  auto [entry, is_new] = current_.threads.try_emplace(key);
+  if (is_new) entry->second = {thread, chunk_->InternThread(thread)};
+}
+
+Index Definitions::Class(uint64_t key) {
+  if (auto known = current_.classes.find(key); known != current_.classes.end()) return known->second.index;
+  auto old = previous_.classes.find(key);
+  if (old == previous_.classes.end()) return kNone;
+  DefineClass(key, old->second.content);
+  return current_.classes[key].index;
+}
+
+Index Definitions::Method(uint64_t key) {
+  if (auto known = current_.methods.find(key); known != current_.methods.end()) return known->second.index;
+  auto old = previous_.methods.find(key);
+  if (old == previous_.methods.end()) return kNone;
+  const format::Method& method = old->second.content;
+  DefineMethod(key, method.class_name, method.name, method.descriptor);
+  return current_.methods[key].index;
+}
+
+Index Definitions::Stack(format::StackKey key) {
+  if (auto known = current_.stacks.find(key); known != current_.stacks.end()) return known->second.index;
+  auto old = previous_.stacks.find(key);
+  if (old == previous_.stacks.end()) return kNone;
+  DefineStack(key, old->second.content.frames, old->second.content.truncated);
+  return current_.stacks[key].index;
+}
+
+Index Definitions::Thread(uint64_t key) {
+  if (auto known = current_.threads.find(key); known != current_.threads.end()) return known->second.index;
+  auto old = previous_.threads.find(key);
+  if (old == previous_.threads.end()) return kNone;
+  DefineThread(key, old->second.content);
+  return current_.threads[key].index;
+}
+
+}  // namespace heaprec::writer

@@ -1,0 +1,209 @@
+#include "recorder/writer/drain.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+namespace heaprec::writer {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+// Fast enough that a window rises within 2 % of an interval; falling needs no tick (WindowBoard::OnPoint).
+constexpr uint64_t kTickNs = 20 * kMs;
+constexpr uint64_t kQuietTickNs = 100 * kMs;
+constexpr uint64_t kTicksUntilQuiet = 50;
+// A writer holds its lane for microseconds; one that was descheduled meanwhile is not waited for any longer than this.
+constexpr uint64_t kWriterPatienceNs = 50 * kMs;
+constexpr uint64_t kMostUnflushedNs = 5'000 * kMs;
+constexpr uint64_t kChunkNs = 60'000 * kMs;
+constexpr uint64_t kChunkRawBytes = 8 << 20;
+constexpr size_t kStackBytes = 512 << 10;
+
+}  // namespace
+
+Drain::Drain(buffer::Ring& ring, buffer::Ledger& ledger, RecordingFile file, const DrainConfig& config,
+             DrainCallbacks callbacks)
+    : ring_(ring),
+      ledger_(ledger),
+      file_(std::move(file)),
+      config_(config),
+      callbacks_(std::move(callbacks)),
+      collector_(ring, config.recording_id) {
+  const uint64_t now_ns = callbacks_.now();
+  BeginChunk(now_ns);
+  last_flush_ns_ = last_sync_ns_ = now_ns;
+}
+
+Drain::~Drain() {
+  if (started_) pthread_join(thread_, nullptr);
+}
+
+format::Result<std::monostate> Drain::Start() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  // The process's signals are the JVM's and the application's.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(
+      &thread_, &attributes,
+      [](void* self) -> void* {
+        static_cast<Drain*>(self)->Run();
+        return nullptr;
+      },
+      this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) return format::Error{fmt::format("no thread for the drain: {}", std::strerror(error))};
+  started_ = true;
+  pthread_setname_np(thread_, "heaprec-drain");
+  return std::monostate{};
+}
+
+void Drain::RequestStop(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (!stop_requested_) stop_reason_ = reason;
+  stop_requested_ = true;
+  changed_.notify_all();
+}
+
+bool Drain::Wait(uint64_t timeout_ns) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [this] { return finished_; });
+}
+
+void Drain::Run() {
+  while (!SleepOneTick()) Tick();
+  End();
+}
+
+bool Drain::SleepOneTick() {
+  const uint64_t tick = quiet_ticks_ > kTicksUntilQuiet ? kQuietTickNs : kTickNs;
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::nanoseconds(tick), [this] { return stop_requested_; });
+}
+
+void Drain::Tick() {
+  const uint64_t now_ns = callbacks_.now();
+  callbacks_.on_tick(now_ns);
+  const uint64_t candidates = ledger_.Snapshot().candidates;
+  quiet_ticks_ = candidates == last_candidates_ ? quiet_ticks_ + 1 : 0;
+  last_candidates_ = candidates;
+  ring_.header().heartbeat_ns.store(now_ns, std::memory_order_relaxed);
+  collector_.Scan();
+  CloseDueIntervals(now_ns);
+  FlushIfDue(now_ns);
+  SyncIfDue(now_ns);
+  StopIfDone(now_ns);
+}
+
+void Drain::CloseDueIntervals(uint64_t now_ns) {
+  if (now_ns < collector_.next_close_ns()) return;
+  AwaitWriters();
+  collector_.Scan();
+  while (now_ns >= collector_.next_close_ns()) AddInterval(config_.interval_cap);
+}
+
+void Drain::AwaitWriters() {
+  const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
+  for (const Collector::Writer& writer : collector_.WritersAtWork()) {
+    while (collector_.StillAtWork(writer) && callbacks_.now() < deadline) {
+      const timespec pause{0, 100'000};
+      nanosleep(&pause, nullptr);
+    }
+  }
+}
+
+void Drain::AddInterval(size_t cap) {
+  if (config_.max_samples != 0) cap = std::min<uint64_t>(cap, config_.max_samples - kept_total_);
+  ClosedInterval closed = collector_.CloseNext(cap);
+  const format::Books books = ledger_.Snapshot();
+  closed.totals.candidates = books.candidates - at_last_close_.candidates;
+  closed.totals.bytes = books.candidate_bytes - at_last_close_.candidate_bytes;
+  at_last_close_ = books;
+  chunk_->Add(closed.totals);
+  for (const format::Sample& sample : closed.samples) {
+    chunk_->Add(sample);
+    pending_.weight += sample.weight_bytes;
+  }
+  pending_.written += closed.totals.kept;
+  pending_.second_stage += closed.totals.held - closed.totals.kept;
+  kept_total_ += closed.totals.kept;
+}
+
+void Drain::FlushIfDue(uint64_t now_ns) {
+  const bool samples = pending_.written != 0 || pending_.second_stage != 0;
+  if (!samples && now_ns - last_flush_ns_ < kMostUnflushedNs) return;
+  Flush(now_ns, nullptr);
+}
+
+void Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
+  const std::vector<uint64_t> positions = collector_.Positions();
+  // The block's books count the block itself; the ring's follow when it is in the file.
+  format::Books books = ledger_.Snapshot();
+  books.written += pending_.written;
+  books.second_stage += pending_.second_stage;
+  const bool full = now_ns - chunk_start_ns_ >= kChunkNs || chunk_->raw_bytes() >= kChunkRawBytes;
+  auto bytes = ending != nullptr || full ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
+                                         : chunk_->Flush(books, positions, SinceStart(now_ns));
+  const bool written = bytes.ok() && file_.Append(*bytes).ok();
+  if (written) {
+    ledger_.Written(pending_.written);
+  } else {
+    ledger_.Lost(format::Loss::kWriteFailed, pending_.written, pending_.weight);
+  }
+  ledger_.SecondStage(pending_.second_stage);
+  pending_ = {};
+  last_flush_ns_ = now_ns;
+  if (ending == nullptr && (full || !written)) BeginChunk(now_ns);
+  collector_.Release(positions);
+}
+
+void Drain::BeginChunk(uint64_t now_ns) {
+  auto next = std::make_unique<format::ChunkWriter>(config_.recording_id, next_chunk_++);
+  collector_.NewChunk(next.get());
+  chunk_ = std::move(next);
+  chunk_start_ns_ = now_ns;
+  callbacks_.on_new_chunk();
+}
+
+void Drain::SyncIfDue(uint64_t now_ns) {
+  if (config_.sync_ns == 0 || now_ns - last_sync_ns_ < config_.sync_ns || synced_size_ == file_.size()) return;
+  last_sync_ns_ = now_ns;
+  // A sync that fails leaves the last durable state where it was; the next one tries again.
+  if (file_.Sync().ok()) synced_size_ = file_.size();
+}
+
+void Drain::StopIfDone(uint64_t now_ns) {
+  if (config_.duration_ns != 0 && SinceStart(now_ns) >= config_.duration_ns) RequestStop("duration");
+  if (config_.max_samples != 0 && kept_total_ >= config_.max_samples) RequestStop("samples");
+}
+
+void Drain::End() {
+  callbacks_.on_stop();
+  AwaitWriters();
+  collector_.Scan();
+  const uint64_t now_ns = callbacks_.now();
+  callbacks_.on_tick(now_ns);
+  while (collector_.next_close_ns() <= now_ns) AddInterval(config_.interval_cap);
+  AddInterval(config_.interval_cap);  // the last one, cut short
+  format::Ending ending{SinceStart(now_ns), {}};
+  {
+    const std::lock_guard lock(mutex_);
+    ending.reason = stop_reason_;
+  }
+  Flush(now_ns, &ending);
+  if (config_.sync_ns != 0 && !file_.Sync().ok()) ledger_.Note(format::Loss::kWriteFailed);
+  ring_.Close();
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace heaprec::writer

@@ -1,0 +1,100 @@
+// The agent's own thread: ticks, closes intervals, writes blocks, ends the recording. It is not attached to the JVM, so it
+// takes no part in safepoints.
+//
+// Units:    ns of CLOCK_MONOTONIC.
+// Context:  Start: setup. RequestStop, Wait: any thread. The callbacks run on the drain.
+// Failure:  a block that cannot be written is lost, counted (Loss::kWriteFailed), and a new chunk is begun.
+#pragma once
+
+#include <pthread.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "format/chunk_writer.h"
+#include "recorder/buffer/ledger.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/writer/collector.h"
+#include "recorder/writer/recording_file.h"
+
+namespace heaprec::writer {
+
+struct DrainConfig {
+  format::RecordingId recording_id{};
+  uint64_t interval_cap = 150;
+  uint64_t max_samples = 0;  // 0: no bound
+  uint64_t duration_ns = 0;  // 0: until it is stopped
+  uint64_t sync_ns = 5'000'000'000;  // 0: never fdatasync
+};
+
+struct DrainCallbacks {
+  std::function<uint64_t()> now;                // CLOCK_MONOTONIC
+  std::function<void(uint64_t now_ns)> on_tick; // counts the population, moves the window
+  std::function<void()> on_new_chunk;           // definitions have to be announced again
+  std::function<void()> on_stop;                // no more samples, please: called before the last scan
+};
+
+class Drain {
+ public:
+  // `ring`, `ledger` outlive the drain. The file's header has been written.
+  Drain(buffer::Ring& ring, buffer::Ledger& ledger, RecordingFile file, const DrainConfig& config,
+        DrainCallbacks callbacks);
+  ~Drain();
+  Drain(const Drain&) = delete;
+  Drain& operator=(const Drain&) = delete;
+
+  // Error: the thread could not be created.
+  format::Result<std::monostate> Start();
+  void RequestStop(const std::string& reason);
+  // True once the recording is complete in the file; false after `timeout_ns`.
+  bool Wait(uint64_t timeout_ns);
+
+  // One turn of the loop and the end, for tests that bring their own thread.
+  void Tick();
+  void End();
+
+ private:
+  struct Pending {
+    uint64_t written = 0, second_stage = 0;
+    double weight = 0;
+  };
+
+  void Run();
+  bool SleepOneTick();
+  void CloseDueIntervals(uint64_t now_ns);
+  void AwaitWriters();
+  void AddInterval(size_t cap);
+  void FlushIfDue(uint64_t now_ns);
+  void Flush(uint64_t now_ns, const format::Ending* ending);
+  void BeginChunk(uint64_t now_ns);
+  void SyncIfDue(uint64_t now_ns);
+  void StopIfDone(uint64_t now_ns);
+  uint64_t SinceStart(uint64_t now_ns) const { return now_ns - ring_.header().start_monotonic_ns; }
+
+  buffer::Ring& ring_;
+  buffer::Ledger& ledger_;
+  RecordingFile file_;
+  const DrainConfig config_;
+  const DrainCallbacks callbacks_;
+  Collector collector_;
+  std::unique_ptr<format::ChunkWriter> chunk_;
+  uint32_t next_chunk_ = 0;
+  uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0, last_sync_ns_ = 0, synced_size_ = 0;
+  uint64_t kept_total_ = 0;
+  format::Books at_last_close_;
+  Pending pending_;
+  uint64_t quiet_ticks_ = 0, last_candidates_ = 0;
+
+  pthread_t thread_{};
+  bool started_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_requested_ = false, finished_ = false;
+  std::string stop_reason_;
+};
+
+}  // namespace heaprec::writer

@@ -1,0 +1,42 @@
+// The recording's file: a new name always, whole blocks or nothing.
+//
+// Context:  drain (Open: setup). System calls may block; nothing waits for the drain.
+// Failure:  Append returns an Error and takes back what was written in part, so that the file ends with a whole block; it
+//           may be called again (a disk that was full has room again).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "format/result.h"
+
+namespace heaprec::writer {
+
+// %p: pid; %t: local time as yyyy_MM_dd_HH_mm_ss; %n: the first number from 0 that gives a free name; %%: a percent sign.
+std::string ExpandPattern(const std::string& pattern, uint32_t pid, uint64_t epoch_ns, int number);
+
+class RecordingFile {
+ public:
+  // Creates the file `pattern` stands for. An existing file is kept: "rec.bin" becomes "rec-1.bin", "rec-2.bin", ...
+  static format::Result<RecordingFile> Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns);
+  RecordingFile(RecordingFile&& other) noexcept;
+  RecordingFile& operator=(RecordingFile&&) = delete;
+  ~RecordingFile();
+
+  format::Result<std::monostate> Append(std::span<const std::byte> bytes);
+  // Makes what was appended durable (a power cut). Errors are the caller's to count.
+  format::Result<std::monostate> Sync();
+  uint64_t size() const { return size_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  RecordingFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+}  // namespace heaprec::writer
