@@ -103,7 +103,8 @@ bool TakeTraps() {
   taken = true;
   struct sigaction ours = {};
   ours.sa_sigaction = OnTrap;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  // Not deferred: else a thread inside the handler would look like one that blocks traps.
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
   return sigaction(SIGTRAP, &ours, nullptr) == 0;
 }
 

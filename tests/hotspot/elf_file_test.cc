@@ -1,0 +1,159 @@
+#include "recorder/hotspot/elf_file.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+
+#include "tests/hotspot/jdk.h"
+
+namespace heaprec::hotspot {
+namespace {
+
+// A file of our own making, gone at the end of the test.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& bytes) : path_(TestFolder() + "/elf_file_test.elf") {
+    std::ofstream(path_, std::ios::binary) << bytes;
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A whole ELF file in about 600 bytes: null, strings of sections, .symtab of two symbols, .strtab, build id, debug
+// link.
+std::string SmallElf() {
+  const std::string section_names("\0.shstrtab\0.symtab\0.strtab\0.note.gnu.build-id\0.gnu_debuglink\0", 62);
+  const std::string strings("\0first\0second\0", 14);
+  const std::string note("\4\0\0\0\2\0\0\0\3\0\0\0GNU\0\xab\xcd\0\0", 20);
+  const std::string link("libjvm.debug\0\0\0\0\1\2\3\4", 20);
+  Elf64_Sym symbols[3] = {};
+  symbols[1].st_name = 1;
+  symbols[1].st_value = 0x1000;
+  symbols[1].st_shndx = 1;
+  symbols[2].st_name = 7;
+  symbols[2].st_value = 0x2000;
+  symbols[2].st_shndx = 1;
+  Elf64_Shdr sections[6] = {};
+  std::string body(sizeof(Elf64_Ehdr), '\0');
+  const auto add = [&body, &sections](int index, uint32_t type, uint32_t name, const std::string& bytes) {
+    sections[index].sh_type = type;
+    sections[index].sh_name = name;
+    sections[index].sh_offset = body.size();
+    sections[index].sh_size = bytes.size();
+    body += bytes;
+  };
+  add(1, SHT_STRTAB, 1, section_names);
+  add(2, SHT_SYMTAB, 11, {reinterpret_cast<const char*>(symbols), sizeof symbols});
+  add(3, SHT_STRTAB, 19, strings);
+  add(4, SHT_NOTE, 27, note);
+  add(5, SHT_PROGBITS, 46, link);
+  sections[2].sh_entsize = sizeof(Elf64_Sym);
+  sections[2].sh_link = 3;
+  Elf64_Ehdr header = {};
+  std::copy_n(ELFMAG, SELFMAG, header.e_ident);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_shoff = body.size();
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 6;
+  header.e_shstrndx = 1;
+  body.replace(0, sizeof header, reinterpret_cast<const char*>(&header), sizeof header);
+  return body + std::string(reinterpret_cast<const char*>(sections), sizeof sections);
+}
+
+// Reads everything there is to read; the sanitizers watch.
+size_t ReadAll(const std::string& path) {
+  const auto file = ElfFile::Open(path);
+  if (!file) return 0;
+  size_t seen = file->BuildId().size() + file->DebugLink().size();
+  if (const auto symbols = file->ReadSymtab())
+    for (const Elf64_Sym& symbol : symbols->entries) seen += symbols->Name(symbol).size();
+  return seen;
+}
+
+TEST_CASE("Build id, debug link and symbols of a small file are read") {
+  const TemporaryFile small(SmallElf());
+  const auto file = ElfFile::Open(small.path());
+  REQUIRE(file.ok());
+  CHECK(file->BuildId() == "abcd");
+  CHECK(file->DebugLink() == "libjvm.debug");
+  const auto symbols = file->ReadSymtab();
+  REQUIRE(symbols.ok());
+  REQUIRE(symbols->entries.size() == 3);
+  CHECK(symbols->Name(symbols->entries[1]) == "first");
+  CHECK(symbols->Name(symbols->entries[2]) == "second");
+  CHECK(symbols->entries[2].st_value == 0x2000);
+}
+
+TEST_CASE("A file cut anywhere is an error or has fewer symbols, never more") {
+  const std::string whole = SmallElf();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const TemporaryFile cut(whole.substr(0, size));
+    CHECK_FALSE(ElfFile::Open(cut.path()).ok());  // the section headers come last
+  }
+}
+
+TEST_CASE("A file with any bytes changed stays readable within its bounds") {
+  const std::string whole = SmallElf();
+  const TemporaryFile reference(whole);
+  const size_t expected = ReadAll(reference.path());
+  REQUIRE(expected > 0);
+  std::mt19937_64 random(20);
+  size_t different = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string damaged = whole;
+    for (auto n = random() % 4 + 1; n > 0; --n) damaged[random() % damaged.size()] = static_cast<char>(random());
+    const TemporaryFile file(damaged);
+    different += ReadAll(file.path()) != expected;
+  }
+  CHECK(different > 1000);  // the damage was met
+}
+
+TEST_CASE("An entry of a string table without a terminator names nothing") {
+  ElfFile::Symbols symbols;
+  symbols.strings = std::string("\0end", 4);
+  Elf64_Sym symbol = {};
+  symbol.st_name = 1;
+  CHECK(symbols.Name(symbol).empty());
+  symbol.st_name = 0xffffffff;
+  CHECK(symbols.Name(symbol).empty());
+}
+
+TEST_CASE("What is not a 64-bit ELF file is refused with the file's name") {
+  for (const std::string& bytes : {std::string(), std::string(5000, 'x'), Contents("/proc/self/cmdline")}) {
+    const TemporaryFile file(bytes);
+    const auto opened = ElfFile::Open(file.path());
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.error().message.find(file.path()) == 0);
+  }
+  CHECK_FALSE(ElfFile::Open("/dev/zero").ok());
+  CHECK_FALSE(ElfFile::Open(TestFolder()).ok());
+  CHECK_FALSE(ElfFile::Open("/no/such/file").ok());
+}
+
+TEST_CASE("Notes that lie about their sizes are passed over") {
+  const std::string huge("\4\0\0\0\xff\xff\xff\xff\3\0\0\0GNU\0", 16);
+  CHECK(BuildIdOfNotes(huge).empty());
+  const std::string name("\xff\xff\xff\xff\4\0\0\0\3\0\0\0GNU\0", 16);
+  CHECK(BuildIdOfNotes(name).empty());
+  const std::string other("\4\0\0\0\0\0\0\0\1\0\0\0GNU\0", 16);
+  const std::string good("\4\0\0\0\1\0\0\0\3\0\0\0GNU\0\x5a\0\0\0", 20);
+  CHECK(BuildIdOfNotes(other + good) == "5a");
+}
+
+}  // namespace
+}  // namespace heaprec::hotspot

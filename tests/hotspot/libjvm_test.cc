@@ -1,0 +1,282 @@
+// libjvm.so is loaded here without starting a JVM: its symbols and tables can be read all the same.
+#include "recorder/hotspot/libjvm.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "recorder/hotspot/detour.h"
+#include "recorder/hotspot/elf_file.h"
+#include "recorder/hotspot/jdk_version.h"
+#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/symbols.h"
+#include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/vm_structs.h"
+#include "tests/hotspot/jdk.h"
+
+namespace heaprec::hotspot {
+namespace {
+
+void* LoadedLibJvm() {
+  static void* const library = dlopen(LibJvmFile().c_str(), RTLD_NOW);
+  INFO(LibJvmFile());
+  REQUIRE(library != nullptr);
+  return library;
+}
+
+LibJvm Located() {
+  LoadedLibJvm();
+  const auto libjvm = LibJvm::Locate();
+  REQUIRE(libjvm.ok());
+  return *libjvm;
+}
+
+VmStructs Structs() {
+  LoadedLibJvm();
+  auto structs = VmStructs::Load();
+  REQUIRE(structs.ok());
+  return *structs;
+}
+
+// A copy of libjvm.so that objcopy has changed, with a build id of its own: nothing installed here fits it.
+void CopyLibJvm(const std::string& objcopy_options, const std::string& to) {
+  const std::string command = "objcopy " + objcopy_options + " " + LibJvmFile() + " " + to;
+  REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
+  std::fstream file(to, std::ios::in | std::ios::out | std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const size_t note = bytes.find(std::string("\x14\0\0\0\3\0\0\0GNU\0", 12));
+  REQUIRE(note != std::string::npos);
+  file.seekp(static_cast<std::streamoff>(note + 12));
+  file.write("\xab\xcd", 2);
+}
+
+TEST_CASE("Text, base and build id of the loaded libjvm are those of its file") {
+  const LibJvm libjvm = Located();
+  const auto address = reinterpret_cast<uintptr_t>(dlsym(LoadedLibJvm(), "JNI_CreateJavaVM"));
+  CHECK(address >= libjvm.text_begin);
+  CHECK(address < libjvm.text_end);
+  Dl_info info = {};
+  REQUIRE(dladdr(reinterpret_cast<void*>(address), &info) != 0);
+  CHECK(libjvm.base == reinterpret_cast<uintptr_t>(info.dli_fbase));
+  const auto file = ElfFile::Open(libjvm.path);
+  REQUIRE(file.ok());
+  CHECK(libjvm.build_id.size() == 40);
+  CHECK(libjvm.build_id == file->BuildId());
+}
+
+TEST_CASE("A symbol that is also exported is found at the address the linker gives") {
+  const LibJvm libjvm = Located();
+  constexpr std::string_view kWanted[] = {"JNI_CreateJavaVM", "JNI_", "no_such_symbol"};
+  const auto symbols = SymbolTable::Load(libjvm, kWanted);
+  REQUIRE(symbols.ok());
+  CHECK(symbols->origin() == libjvm.path);
+  CHECK(symbols->FindByPrefix("JNI_CreateJavaVM") ==
+        reinterpret_cast<uintptr_t>(dlsym(LoadedLibJvm(), "JNI_CreateJavaVM")));
+  CHECK_FALSE(symbols->FindByPrefix("JNI_").has_value());               // ambiguous
+  CHECK_FALSE(symbols->FindByPrefix("no_such_symbol").has_value());     // absent
+  CHECK_FALSE(symbols->FindByPrefix("AsyncGetCallTrace").has_value());  // not asked for
+}
+
+TEST_CASE("Both allocation tracers are found and can be diverted") {
+  const LibJvm libjvm = Located();
+  const auto symbols = SymbolTable::Load(libjvm);
+  REQUIRE(symbols.ok());
+  for (const auto& spellings : {std::span<const std::string_view>(kInNewTlab), {kOutsideTlab}}) {
+    const auto address = symbols->FindFirst(spellings);
+    REQUIRE(address.has_value());
+    CHECK((*address >= libjvm.text_begin && *address < libjvm.text_end));
+    const auto detour = Detour::Prepare(*address, reinterpret_cast<const void*>(&LoadedLibJvm));
+    INFO((detour ? "" : detour.error().message));
+    CHECK(detour.ok());
+  }
+}
+
+TEST_CASE("A stripped libjvm is an error that names the build id, and a cached debug file helps") {
+  const auto direct = SymbolTable::Load(Located());
+  LibJvm libjvm = Located();
+  libjvm.path = TestFolder() + "/libjvm_stripped.so";
+  CopyLibJvm("--strip-all", libjvm.path);
+  libjvm.build_id.replace(0, 4, "abcd");
+  REQUIRE(ElfFile::Open(libjvm.path)->BuildId() == libjvm.build_id);
+  const auto none = SymbolTable::Load(libjvm);
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.error().message.find(libjvm.build_id) != std::string::npos);
+
+  const std::string cache = TestFolder() + "/debuginfod_cache";
+  const std::string debug = cache + "/" + libjvm.build_id + "/debuginfo";
+  std::filesystem::create_directories(cache + "/" + libjvm.build_id);
+  CopyLibJvm("--only-keep-debug", debug);
+  REQUIRE(setenv("DEBUGINFOD_CACHE_PATH", cache.c_str(), 1) == 0);  // NOLINT(concurrency-mt-unsafe)
+  const auto cached = SymbolTable::Load(libjvm);
+  unsetenv("DEBUGINFOD_CACHE_PATH");  // NOLINT(concurrency-mt-unsafe)
+  std::filesystem::remove_all(cache);
+  std::filesystem::remove(libjvm.path);
+  REQUIRE(cached.ok());
+  CHECK(cached->origin() == debug);
+  REQUIRE(direct->FindFirst(kInNewTlab).has_value());
+  CHECK(cached->FindFirst(kInNewTlab) == direct->FindFirst(kInNewTlab));
+}
+
+TEST_CASE("A file of another build is not believed") {
+  LibJvm libjvm = Located();
+  libjvm.build_id[0] = libjvm.build_id[0] == '0' ? '1' : '0';
+  CHECK_FALSE(SymbolTable::Load(libjvm).ok());
+}
+
+TEST_CASE("The places for symbols are tried in the promised order") {
+  LibJvm libjvm;
+  libjvm.path = "/jdk/lib/server/libjvm.so";
+  libjvm.build_id = "abcdef";
+  REQUIRE(setenv("DEBUGINFOD_CACHE_PATH", "/cache", 1) == 0);  // NOLINT(concurrency-mt-unsafe)
+  const auto files = SymbolFiles(libjvm);
+  unsetenv("DEBUGINFOD_CACHE_PATH");  // NOLINT(concurrency-mt-unsafe)
+  REQUIRE(files.size() >= 3);
+  CHECK(files[0] == "/jdk/lib/server/libjvm.so");
+  CHECK(files[1] == "/usr/lib/debug/.build-id/ab/cdef.debug");
+  CHECK(files[2] == "/cache/abcdef/debuginfo");
+}
+
+TEST_CASE("The exported tables tell fields, sizes, constants and the version") {
+  const VmStructs structs = Structs();
+  CHECK(structs.Offset("ThreadLocalAllocBuffer", "_start") == size_t{0});
+  CHECK(structs.Offset("ThreadLocalAllocBuffer", "_top") == size_t{8});
+  CHECK_FALSE(structs.Offset("ThreadLocalAllocBuffer", "_no_such_field").has_value());
+  CHECK_FALSE(structs.Offset("NoSuchType", "_start").has_value());
+  CHECK(structs.Offset("Symbol", {"_no_such_field", "_body"}).has_value());
+  CHECK(structs.Static("java_lang_Class", "_klass_offset") != nullptr);
+  CHECK(structs.Static("ThreadLocalAllocBuffer", "_start") == nullptr);  // not a static
+  CHECK(structs.SizeOf("Method").value_or(0) > 40);
+  CHECK_FALSE(structs.SizeOf("NoSuchType").has_value());
+  CHECK(structs.IntConstant("JVM_CONSTANT_Class") == int64_t{7});
+  CHECK(structs.BoolFlag("CheckJNICalls") == false);
+  CHECK_FALSE(structs.BoolFlag("NoSuchFlag").has_value());
+  const auto major = JdkMajorVersion(nullptr, structs);
+  REQUIRE(major.ok());
+  CHECK((*major >= 8 && *major < 100));
+  CHECK(Names::Resolve(structs, *major).ok());
+}
+
+TEST_CASE("A JDK whose rules are not known is refused") {
+  const VmStructs structs = Structs();
+  for (const int major : {8, 12, 26}) CHECK_FALSE(ThreadLayout::Resolve(structs, major).ok());
+}
+
+// A JavaThread made of plain words, by the offsets of the loaded libjvm.
+class FakeThread {
+ public:
+  explicit FakeThread(int rules) : structs_(Structs()), layout_(*ThreadLayout::Resolve(structs_, rules)) {
+    tlab_ = *structs_.Offset("Thread", "_tlab");
+    Set(tlab_, 0x10000);         // _start
+    Set(tlab_ + 8, 0x10100);     // _top
+    Set(tlab_ + 0x18, 0x18000);  // _end
+    Set(tlab_ + 0x20, 0x18000);  // _allocation_end
+    Set(*structs_.Offset("Thread", "_allocated_bytes"), 1'000'000);
+    Set(layout_.threshold_offset(), 77);
+  }
+  uint64_t Get(size_t offset) const {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    return value;
+  }
+  void Set(size_t offset, uint64_t value) { std::memcpy(bytes_.data() + offset, &value, sizeof value); }
+  const ThreadLayout& layout() const { return layout_; }
+  void* get() { return bytes_.data(); }
+  size_t tlab() const { return tlab_; }
+  size_t since_sample() const { return tlab_ + *structs_.Offset("ThreadLocalAllocBuffer", "_number_of_refills") - 8; }
+  uint64_t threshold(size_t word = 0) const { return Get(layout_.threshold_offset() + 8 * word); }
+
+ private:
+  std::vector<char> bytes_ = std::vector<char>(4096);
+  VmStructs structs_;
+  ThreadLayout layout_;
+  size_t tlab_ = 0;
+};
+
+TEST_CASE("A thread's bytes are those of its retired TLABs and of its current one") {
+  FakeThread thread(17);
+  CHECK(thread.layout().AllocatedBytes(thread.get()) == 1'000'256);
+  CHECK(thread.layout().TlabSize(thread.get()) >= 0x8000 + 16);
+  CHECK(thread.layout().InTlab(thread.get(), reinterpret_cast<void*>(0x10000)));
+  CHECK(thread.layout().InTlab(thread.get(), reinterpret_cast<void*>(0x100f8)));
+  CHECK_FALSE(thread.layout().InTlab(thread.get(), reinterpret_cast<void*>(0x10100)));
+  CHECK_FALSE(thread.layout().InTlab(thread.get(), reinterpret_cast<void*>(0xfff8)));
+  thread.Set(thread.tlab(), 0);
+  CHECK(thread.layout().AllocatedBytes(thread.get()) == 1'000'000);
+  CHECK(thread.layout().TlabSize(thread.get()) == 0);
+}
+
+TEST_CASE("On 17 and 21 a hook arms gap plus size and a callback the gap") {
+  for (const int rules : {17, 21}) {
+    FakeThread thread(rules);
+    thread.Set(thread.since_sample(), 5);
+    thread.layout().ArmInHook(thread.get(), 1001.5, 48, true);
+    CHECK(thread.threshold() == 1049);
+    CHECK(thread.Get(thread.since_sample()) == 0);
+    CHECK(thread.Get(thread.tlab() + 0x18) == 0x18000);  // the JVM cuts the end itself
+    thread.layout().ArmInCallback(thread.get(), 333.9, true);
+    CHECK(thread.threshold() == 333);
+    thread.layout().Force(thread.get());
+    CHECK(thread.threshold() == 0);
+  }
+}
+
+TEST_CASE("On 11 an outside allocation also cuts the TLAB's end, but never extends it") {
+  FakeThread thread(11);
+  thread.layout().ArmInHook(thread.get(), 1001, 48, false);
+  CHECK(thread.Get(thread.tlab() + 0x18) == 0x18000);
+  CHECK(thread.Get(thread.since_sample()) == 0);
+  thread.layout().ArmInHook(thread.get(), 1001, 48, true);
+  CHECK(thread.threshold() == 1049);
+  CHECK(thread.Get(thread.tlab() + 0x18) == 0x10100 + 1000);
+  CHECK(thread.Get(thread.since_sample()) == 1001);
+  thread.layout().ArmInCallback(thread.get(), 500, true);
+  CHECK(thread.Get(thread.tlab() + 0x18) == 0x10100 + 496);
+  CHECK(thread.Get(thread.since_sample()) == 500);
+  thread.layout().ArmInHook(thread.get(), 1e9, 48, true);
+  CHECK(thread.Get(thread.tlab() + 0x18) == 0x10100 + 496);
+}
+
+TEST_CASE("On 25 position, counters and a strict threshold are written") {
+  FakeThread thread(25);
+  for (const bool in_hook : {true, false}) {
+    for (size_t word = 1; word < 4; ++word) thread.Set(thread.layout().threshold_offset() + 8 * word, 99);
+    if (in_hook)
+      thread.layout().ArmInHook(thread.get(), 1001, 48, true);
+    else
+      thread.layout().ArmInCallback(thread.get(), 1001, true);
+    CHECK(thread.threshold() == 1001);  // floor8(1001) + 1
+    CHECK(thread.threshold(1) == 0x10100);
+    CHECK(thread.threshold(2) == 0);
+    CHECK(thread.threshold(3) == 0);
+  }
+}
+
+TEST_CASE("Gaps that are no number of bytes are clamped, far from overflow") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const int rules : {11, 17, 21, 25}) {
+    FakeThread thread(rules);
+    for (const double gap : {kInfinity, std::nan(""), 1e300, 1.5e19}) {
+      thread.layout().ArmInHook(thread.get(), gap, uint64_t{1} << 40, true);
+      CHECK((thread.threshold() >= uint64_t{1} << 60 && thread.threshold() < uint64_t{1} << 61));
+      CHECK(thread.Get(thread.tlab() + 0x18) == 0x18000);
+    }
+    thread.layout().ArmInCallback(thread.get(), -1.0, false);
+    CHECK(thread.threshold() <= 1);
+    thread.layout().SetUnarmed(thread.get());
+    CHECK(thread.threshold() >= uint64_t{1} << 60);
+  }
+}
+
+}  // namespace
+}  // namespace heaprec::hotspot
