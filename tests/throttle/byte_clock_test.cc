@@ -92,6 +92,18 @@ TEST_CASE("the gap counts from the end of the object and shrinks by what is allo
   CHECK(clock.OnDelivered(6'164, 64, now).gap == Approx(gap - 5'100));
 }
 
+TEST_CASE("an outside object that is hit leaves the gap to the next point as it was") {
+  const LambdaInForce now{1e-7, 1};
+  Started clock(64, 64, now);
+  const double gap = clock.OnRefill(64, 64, now).gap;
+  uint64_t at = 64;
+  Touch touch;
+  do touch = clock.OnOutside(at += 1'000'000, 1'000'000, now);
+  while (touch.action != Action::kForce);
+  CHECK(touch.gap == Approx(gap));
+  CHECK(clock.OnDelivered(at, 1'000'000, now).gap == Approx(gap));
+}
+
 TEST_CASE("a new lambda stretches what is left of the gap, and nothing else") {
   const LambdaInForce high{1e-6, 1}, low{1e-8, 2};
   Started clock(64, 64, high);

@@ -9,7 +9,7 @@
 namespace heaprec::testing {
 namespace {
 
-constexpr int kRuns = 12;
+constexpr int kRuns = 8;
 constexpr double kSeconds = 12;
 
 struct Outcome {
@@ -26,9 +26,9 @@ void Add(const Estimate& from, Estimate* to) {
   to->variance += from.variance;
 }
 
-Outcome RunAll(const Load& load, double rate, uint64_t tick_ns) {
+Outcome RunAll(const Load& load, double rate, uint64_t tick_ns, int runs = kRuns) {
   Outcome out;
-  for (uint64_t seed = 0; seed < kRuns; ++seed) {
+  for (uint64_t seed = 0; seed < static_cast<uint64_t>(runs); ++seed) {
     SimulatedRecorder r(throttle::ConfigFor(rate, 1e6), kSites, seed, tick_ns);
     Run(load, kSeconds, seed, &r);
     Add(r.total(), &out.total);
@@ -36,7 +36,7 @@ Outcome RunAll(const Load& load, double rate, uint64_t tick_ns) {
     out.most_kept = std::max(out.most_kept, *std::max_element(r.kept().begin(), r.kept().end()));
     out.most_held = std::max(out.most_held, *std::max_element(r.held().begin(), r.held().end()));
     out.kept.resize(r.kept().size());
-    for (size_t i = 0; i < r.kept().size(); ++i) out.kept[i] += static_cast<double>(r.kept()[i]) / kRuns;
+    for (size_t i = 0; i < r.kept().size(); ++i) out.kept[i] += static_cast<double>(r.kept()[i]) / runs;
     out.missed += r.missed_bytes();
   }
   return out;
@@ -49,9 +49,9 @@ Load Named(const std::string& name) {
   return {};
 }
 
-// n = 12 runs of 12 s, up to 21,600 samples kept; statistics: the total after the first stage (the second keeps it) and
-// each site after both, against the sampled variance sum w (w - size), which is exact for the first stage and an upper
-// bound for the second; |z| <= 6 on 135 comparisons: 3e-7.
+// n = 8 runs of 12 s, up to 14,400 samples (96,000 at 1,000/s) kept; statistics: the total after the first stage (the
+// second keeps it) and each site after both, against the sampled variance sum w (w - size), which is exact for the
+// first stage and an upper bound for the second; |z| <= 6 on 135 comparisons: 3e-7.
 TEST_CASE("whatever arrives, no interval holds more than the cap and every estimate is unbiased") {
   const double rate = GENERATE(30.0, 150.0, 1'000.0);
   for (const Load& load : Loads()) {
@@ -65,8 +65,8 @@ TEST_CASE("whatever arrives, no interval holds more than the cap and every estim
   }
 }
 
-// The mean over 12 runs of an interval's samples; the cap of 150 is met unless fewer than 150 of 180 expected points
-// fall, 2.5 sigma down; a mean below 142.5 is then a 1e-9 event.
+// The mean over 8 runs of an interval's samples; the cap of 150 is met unless fewer than 150 of 180 expected points
+// fall, 2.5 sigma down; a mean below 142.5 is then below 1e-7.
 TEST_CASE("every interval is filled to 95 % as soon as the forecast can know of the load") {
   const std::vector<std::pair<std::string, size_t>> cases = {// load, first interval to judge
                                                              {"steady", 0},
@@ -94,8 +94,8 @@ TEST_CASE("after a step down by 100 the second interval fills at least half of i
 // c R (1 + ln(surprise)): for a surprise of at most 1e6, 14.8 c R; 18 R with c = 1.2.
 TEST_CASE("the ring has to hold no more than the logarithm of the surprise") {
   for (const Load& load : Loads()) {
-    for (uint64_t tick_ns : {50'000'000u, 250'000'000u, 1'000'000'000u}) {
-      const Outcome out = RunAll(load, 150, tick_ns);
+    for (uint64_t tick_ns : {50'000'000u, 1'000'000'000u}) {
+      const Outcome out = RunAll(load, 150, tick_ns, 3);
       CAPTURE(load.name, tick_ns, out.most_held);
       CHECK(out.most_held <= 18 * 150);
       CHECK(out.most_kept <= 150);

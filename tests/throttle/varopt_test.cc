@@ -57,7 +57,7 @@ TEST_CASE("a cap of 0 keeps nothing") {
 
 TEST_CASE("exactly cap points are kept and the sum of the weights stays, whatever the weights") {
   const double decades = GENERATE(0.0, 1.0, 6.0, 15.0);
-  for (size_t n : {2u, 3u, 10u, 151u, 500u, 20'000u}) {
+  for (size_t n : {2u, 3u, 10u, 151u, 500u, 5'000u}) {
     for (size_t cap : {size_t{1}, size_t{2}, n / 2, n - 1, size_t{150}}) {
       if (cap == 0 || cap >= n) continue;
       for (uint64_t seed = 0; seed < 5; ++seed) {
@@ -118,11 +118,11 @@ TEST_CASE("the result depends on the points and the seed, not on their order") {
   CHECK(ids(points, ReduceToCap(points, 150, 8)) != ids(points, first));
 }
 
-// n = 200,000 reductions of 20 points to 7; statistic: times kept, binomial with min(1, w / tau); |z| <= 6 on 20
+// n = 100,000 reductions of 20 points to 7; statistic: times kept, binomial with min(1, w / tau); |z| <= 6 on 20
 // comparisons: 4e-8.
 TEST_CASE("each point is kept with probability min(1, w / tau)") {
   const auto points = Points({1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 5, 5, 8, 8, 20, 60, 90});
-  constexpr int kRuns = 200'000;
+  constexpr int kRuns = 100'000;
   std::vector<int> kept(points.size());
   double tau = 0;
   for (int run = 0; run < kRuns; ++run) {
@@ -141,10 +141,26 @@ TEST_CASE("each point is kept with probability min(1, w / tau)") {
   }
 }
 
-// n = 50,000 reductions of 400 points to 150; statistic: variance of the estimate of a subset's sum, whose standard
-// error is sqrt(2 / n) = 0.6 %, against independent choices. 4 % off is 6 sigma: 2e-9.
+// n = 20,000 reductions of 450 equal points to 150; statistic: how many of every third point are kept: hypergeometric,
+// with variance 150 / 3 * 2/3 * 300/449 = 22.3; the standard error of a variance is 1 %. Without the random order it is
+// 5,000.
+TEST_CASE("points that come in step with the sampling interval are not kept or lost together") {
+  constexpr int kRuns = 20'000;
+  std::vector<WeightedPoint> points;
+  for (uint64_t id = 0; id < 450; ++id) points.push_back({id, 1});
+  double squares = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    double third = 0;
+    for (size_t i : ReduceToCap(points, 150, static_cast<uint64_t>(run)).kept) third += i % 3 == 0;
+    squares += (third - 50) * (third - 50);
+  }
+  CHECK(squares / kRuns == Approx(22.3).epsilon(0.06));
+}
+
+// n = 20,000 reductions of 400 points to 150; statistic: variance of the estimate of a subset's sum, whose standard
+// error is sqrt(2 / n) = 1 %, against independent choices. 6 % off is 6 sigma: 2e-9.
 TEST_CASE("a subset's sum scatters no more than under independent choices with the same probabilities") {
-  constexpr int kRuns = 50'000;
+  constexpr int kRuns = 20'000;
   const auto points = RandomPoints(400, 1.5, 12);
   double truth = 0, independent = 0;
   const auto in_subset = [](size_t i) { return i % 5 < 2; };
@@ -163,7 +179,7 @@ TEST_CASE("a subset's sum scatters no more than under independent choices with t
     sum += estimate - truth;
     squares += (estimate - truth) * (estimate - truth);
   }
-  CHECK(squares / kRuns <= 1.04 * independent);
+  CHECK(squares / kRuns <= 1.06 * independent);
   CHECK(std::abs(sum / kRuns) <= kBound * std::sqrt(independent / kRuns));
 }
 
