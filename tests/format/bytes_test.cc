@@ -1,0 +1,76 @@
+#include "format/bytes.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "format/weights.h"
+
+namespace heaprec::format {
+namespace {
+
+TEST_CASE("varints and deltas come back, the ends of their range included") {
+  std::mt19937_64 random(1);
+  std::vector<uint64_t> values{0, 1, 127, 128, 16383, 16384, UINT64_MAX, UINT64_MAX - 1, uint64_t{1} << 63};
+  for (int i = 0; i < 2000; ++i) values.push_back(random() >> (random() % 64));
+  ByteBuffer bytes;
+  ByteSink sink(&bytes);
+  uint64_t last = 0;
+  for (const uint64_t value : values) {
+    sink.Varint(value);
+    sink.Delta(value, last);
+    last = value;
+  }
+  ByteCursor cursor(bytes);
+  last = 0;
+  for (const uint64_t value : values) {
+    REQUIRE(cursor.Varint() == value);
+    last = cursor.Delta(last);
+    REQUIRE(last == value);
+  }
+  CHECK(cursor.at_end());
+  CHECK(cursor.ok());
+}
+
+TEST_CASE("a varint of more than 64 bits, or cut off, fails the cursor for good") {
+  const std::string_view too_long = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
+  const std::string_view endless = "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80";
+  const std::string_view cut = "\x80";
+  for (const std::string_view text : {too_long, endless, cut, std::string_view()}) {
+    ByteCursor cursor(AsBytes(text));
+    CHECK(cursor.Varint() == 0);
+    CHECK_FALSE(cursor.ok());
+    CHECK(cursor.U64() == 0);
+    CHECK(cursor.Take(1).empty());
+    CHECK_FALSE(cursor.ok());
+  }
+}
+
+TEST_CASE("an absent column yields zeros and never fails") {
+  ByteCursor cursor;
+  CHECK(cursor.Varint() == 0);
+  CHECK(cursor.Delta(7) == 7);
+  CHECK(cursor.F64() == 0);
+  CHECK(cursor.ok());
+  CHECK(cursor.at_end());
+}
+
+TEST_CASE("the inclusion probability is exact on both sides of the limit of its series") {
+  for (double x = 1e-12; x < 50; x *= 1.07) {
+    CAPTURE(x);
+    CHECK(InclusionProbability(x) == Approx(-std::expm1(-x)).epsilon(1e-13));
+  }
+}
+
+TEST_CASE("weights per byte and per event are as docs/format.md has them") {
+  CHECK(FirstStageWeight(WeightRule::kPerByte, 0.01, 100, 7) == Approx(100 / (1 - std::exp(-1.0))));
+  CHECK(FirstStageWeight(WeightRule::kPerEvent, 0.25, 100, 1000) == 4000);
+  CHECK(FirstStageWeight(WeightRule::kPerEvent, 0.25, 100, 0) == 400);
+  CHECK_FALSE(WeightsAgree(NAN, NAN));
+  CHECK_FALSE(WeightsAgree(INFINITY, INFINITY));
+  CHECK(WeightsAgree(1e9, 1e9 + 0.5));
+  CHECK_FALSE(WeightsAgree(1e9, 1e9 + 2));
+}
+
+}  // namespace
+}  // namespace heaprec::format

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The reader and decode.py agree: compare_decoders.py RECORDING_TOOL DECODE_PY GOLDEN GOLDEN_JSON.
+
+On the golden file, on what the golden file is known to say, on freshly written recordings, and on truncated ones.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+TOLERANCE = 1e-9  # of weights; everything else is equal
+
+
+def same(left, right, path=""):
+    """Fails with the path of the first difference."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        assert left.keys() == right.keys(), (path, left.keys() ^ right.keys())
+        for key in left:
+            same(left[key], right[key], path + "/" + str(key))
+    elif isinstance(left, list) and isinstance(right, list):
+        assert len(left) == len(right), (path, len(left), len(right))
+        for i, (one, other) in enumerate(zip(left, right)):
+            same(one, other, path + "/" + str(i))
+    elif left != right:
+        one, other = float(left), float(right)
+        near = math.isclose(one, other, rel_tol=TOLERANCE if path.endswith("weight") else 0)
+        assert near or (math.isnan(one) and math.isnan(other)), (path, left, right)
+
+
+def main(tool, decoder, golden, golden_json):
+    def read(path):
+        return json.loads(subprocess.run([tool, "dump", path], stdout=subprocess.PIPE, check=True).stdout)
+
+    def decode(path):
+        return json.loads(subprocess.run([sys.executable, decoder, path], stdout=subprocess.PIPE, check=True).stdout)
+
+    known = json.load(open(golden_json))
+    assert len(known["blocks"]) > 3 and known["whole"]
+    same(read(golden), known)
+    same(decode(golden), known)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "fresh.hrec")
+        for seed in range(100, 110):
+            subprocess.run([tool, "write", str(seed), path], check=True)
+            fresh = read(path)
+            assert sum(len(block["samples"]) for block in fresh["blocks"]) == 120
+            same(fresh, decode(path))
+            whole = open(path, "rb").read()
+            for size in range(1200, len(whole), len(whole) // 7):
+                with open(path, "wb") as file:
+                    file.write(whole[:size])
+                same(read(path), decode(path))
+    print("the decoders agree")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

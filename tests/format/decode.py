@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""A second decoder of recordings, written from docs/format.md alone.
+
+Prints one JSON document: the file header, the blocks with their names resolved, and what could not be read. Needs the
+`zstd` command. Hashes are not looked at (Python has no XXH3), so it reads whole and truncated files, not damaged ones.
+"""
+import json
+import math
+import struct
+import subprocess
+import sys
+
+FILE, CHUNK, BLOCK = b"\x89HRFILE\n", b"\x89HRCHNK\n", b"\x89HRBLCK\n"
+M64 = (1 << 64) - 1
+COUNTERS = 7
+LOSSES = 7
+
+
+class Bytes:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, n):
+        if n > self.left():
+            raise ValueError("short")
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def signed(self):
+        z = self.varint()
+        return (z >> 1) ^ -(z & 1)
+
+    def delta(self, base):
+        return (base + self.signed()) & M64
+
+    def f64(self):
+        return struct.unpack("<d", self.take(8))[0]
+
+    def string(self):
+        return self.take(self.varint())
+
+
+class Zeros:
+    """A column that is absent."""
+
+    def varint(self):
+        return 0
+
+    signed = varint
+
+    def delta(self, base):
+        return base
+
+    def f64(self):
+        return 0.0
+
+    def take(self, n):
+        if n:
+            raise ValueError("short")
+        return b""
+
+
+def columns(body, count):
+    cursor = Bytes(body)
+    rows = cursor.varint()
+    found = [Zeros() for _ in range(count)]
+    refused = False
+    while cursor.left():
+        head = cursor.varint()
+        content = cursor.string()
+        if head >> 1 < count:
+            found[head >> 1] = Bytes(content)
+        elif head & 1:
+            refused = True
+    return rows, found, refused
+
+
+def rotate_left(value, bits):
+    return ((value << bits) | (value >> (64 - bits))) & M64
+
+
+def text(raw):
+    return raw.decode("latin-1")
+
+
+class Chunk:
+    def __init__(self):
+        self.strings, self.classes, self.methods = [], [], []
+        self.frames, self.nodes, self.threads = [], [], []
+        self.next_string = self.next_frame = 0
+        self.frame_method, self.lines, self.follower = 0, {}, {}
+        self.java_tid = self.os_tid = 0
+        self.window_id = self.window_start = self.interval = 0
+        self.lambdas = {}
+        self.id = self.leaf = self.window = 0
+        self.stacks = [[None, None, 0]]  # leaf, class, rotated size
+        self.tlabs = {}
+        self.counters, self.lost, self.lost_bytes = [0] * COUNTERS, [0] * LOSSES, [0.0] * LOSSES
+        self.lanes = []
+
+    def string_of(self, code):
+        if code == 0:
+            self.next_string += 1
+            return self.strings[self.next_string - 1]
+        return self.strings[code - 1]
+
+    def section_1(self, body, block):
+        rows, (length, content), refused = columns(body, 2)
+        self.strings += [text(content.take(length.varint())) for _ in range(rows)]
+        return refused
+
+    def section_2(self, body, block):
+        rows, (name,), refused = columns(body, 1)
+        self.classes += [self.string_of(name.varint()) for _ in range(rows)]
+        return refused
+
+    def section_3(self, body, block):
+        rows, found, refused = columns(body, 3)
+        fields = [[self.string_of(column.varint()) for _ in range(rows)] for column in found]
+        self.methods += zip(*fields)
+        return refused
+
+    def section_4(self, body, block):
+        rows, (method, bci, line), refused = columns(body, 3)
+        for _ in range(rows):
+            self.frame_method = method.delta(self.frame_method)
+            number = self.lines.get(self.frame_method, 0) + line.signed()
+            self.lines[self.frame_method] = number
+            self.frames.append((self.frame_method - 1, bci.varint() - 1, number))
+        return refused
+
+    def section_5(self, body, block):
+        rows, (distance, frame, cut), refused = columns(body, 3)
+        for _ in range(rows):
+            parent = len(self.nodes) - 1 - distance.varint()
+            caller = self.nodes[parent][1] if parent >= 0 else -1
+            code = frame.varint()
+            if code == 0:
+                which = self.next_frame
+                self.next_frame += 1
+            else:
+                which = self.follower[caller] if code == 1 else code - 2
+            self.follower[caller] = which
+            self.nodes.append((parent, which, cut.varint()))
+        return refused
+
+    def section_6(self, body, block):
+        rows, (java, system, virtual, name), refused = columns(body, 4)
+        for _ in range(rows):
+            self.java_tid = java.delta(self.java_tid)
+            self.os_tid = system.delta(self.os_tid)
+            self.threads.append([self.java_tid, self.os_tid, virtual.varint(), self.string_of(name.varint())])
+        return refused
+
+    def section_7(self, body, block):
+        rows, (number, start, lam), refused = columns(body, 3)
+        for _ in range(rows):
+            self.window_id = number.delta(self.window_id)
+            self.window_start = start.delta(self.window_start)
+            self.lambdas[self.window_id] = lam.f64()
+            block["windows"].append([self.window_id, self.window_start, repr(self.lambdas[self.window_id])])
+        return refused
+
+    def section_8(self, body, block):
+        rows, found, refused = columns(body, 6)
+        for _ in range(rows):
+            self.interval = found[0].delta(self.interval)
+            tau = found[5].f64()
+            block["taus"].append(tau)
+            block["intervals"].append([self.interval] + [column.varint() for column in found[1:5]] + [repr(tau)])
+        return refused
+
+    def section_9(self, body, block):
+        rows, c, refused = columns(body, 13)
+        tick = raised_by = 0
+        for _ in range(rows):
+            tick += c[0].varint()
+            self.id = c[1].delta(self.id)
+            code = c[2].varint()
+            if code == 1:
+                self.leaf = c[3].delta(self.leaf)
+                self.stacks.append([self.leaf, None, 0])
+                stack = self.stacks[-1]
+            else:
+                stack = self.stacks[max(code - 1, 0)]
+            thread = c[4].varint()
+            code = c[5].varint()
+            if code > 0:
+                stack[1] = code - 2 if code > 1 else None
+            stack[2] = c[6].delta(stack[2])
+            size = rotate_left(stack[2], 3)
+            kind = c[8].varint()
+            tlab = self.tlabs[thread, kind] = c[7].delta(self.tlabs.get((thread, kind), 0))
+            tlab = rotate_left(tlab, 3)
+            self.window = c[9].delta(self.window)
+            rule = c[10].varint()
+            raised_by = c[11].delta(raised_by)
+            if rule == 2:
+                weight = c[12].f64()
+            else:
+                lam = self.lambdas[self.window]
+                weight = size / -math.expm1(-lam * size) if rule == 0 else (tlab or size) / lam
+                if raised_by:
+                    weight = max(weight, block["taus"][raised_by - 1])
+            frames, cut = self.frames_of(stack[0])
+            block["samples"].append({
+                "id": self.id, "time": tick * 64, "kind": kind, "size": size, "tlab": tlab, "window": self.window,
+                "weight": repr(weight), "thread": self.threads[thread - 1] if thread else None,
+                "class": self.classes[stack[1]] if stack[1] is not None else None, "stack": frames, "cut": cut})
+        return refused
+
+    def frames_of(self, node):
+        frames, cut = [], 0
+        while node is not None and node >= 0:
+            parent, frame, cut = self.nodes[node]
+            method, bci, line = self.frames[frame]
+            frames.append([".".join(self.methods[method]) if method >= 0 else "?", bci, line])
+            node = parent
+        return frames, cut
+
+    def section_10(self, body, block):
+        cursor = Bytes(body)
+        for i in range(cursor.varint()):
+            delta = cursor.signed()
+            if i < COUNTERS:
+                self.counters[i] = (self.counters[i] + delta) & M64
+        losses = cursor.varint()
+        for i in range(losses):
+            delta = cursor.signed()
+            if i < LOSSES:
+                self.lost[i] = (self.lost[i] + delta) & M64
+        for i in range(losses):
+            weight = cursor.f64()
+            if i < LOSSES:
+                self.lost_bytes[i] = weight
+
+    def section_11(self, body, block):
+        cursor = Bytes(body)
+        count = cursor.varint()
+        before = self.lanes + [0] * count
+        self.lanes = [cursor.delta(before[i]) for i in range(count)]
+
+    def section_12(self, body, block):
+        cursor = Bytes(body)
+        block["ending"] = [cursor.varint(), text(cursor.string())]
+
+    def apply(self, raw, block):
+        """Returns whether the block must be refused."""
+        cursor, refused = Bytes(raw), False
+        while cursor.left():
+            head = cursor.varint()
+            body = cursor.string()
+            section = getattr(self, "section_%d" % (head >> 1), None)
+            if section:
+                refused = bool(section(body, block)) or refused
+            elif head & 1:
+                refused = True
+        block["counters"], block["lost"] = list(self.counters), list(self.lost)
+        block["lost_bytes"] = [repr(weight) for weight in self.lost_bytes]
+        block["lanes"] = list(self.lanes)
+        return refused
+
+
+def decompress(payloads, sizes):
+    """The raw bytes of each block: `payloads` are the beginning of one frame, which may lack its end."""
+    done = subprocess.run(["zstd", "-dcq"], input=b"".join(payloads), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    raw = Bytes(done.stdout)
+    return [raw.take(size) for size in sizes]
+
+
+def file_header(data):
+    magic, version, size = data[:8], *struct.unpack_from("<II", data, 8)
+    if magic != FILE or version != 1:
+        raise ValueError("not a recording of version 1")
+    fields, cursor = {}, Bytes(data[24:24 + size])
+    while cursor.left():
+        tag = cursor.varint()
+        body = cursor.string()
+        if tag in (2, 3, 4, 5, 7):
+            fields[tag] = Bytes(body).varint()
+        elif tag == 6:
+            fields[tag] = repr(Bytes(body).f64())
+        elif tag == 1:
+            fields[tag] = body.hex()
+        else:
+            fields[tag] = text(body)
+    return fields, 24 + size
+
+
+def chunks(data, at):
+    """Yields (sequence, [(offset, flush time, raw size, payload)]) of whole blocks; then the offset of what is left."""
+    current = None
+    while at < len(data):
+        magic = data[at:at + 8]
+        if magic == CHUNK and len(data) - at >= 40:
+            if current:
+                yield current
+            current = (struct.unpack_from("<I", data, at + 12)[0], [])
+            at += 40
+        elif magic == BLOCK and len(data) - at >= 72:
+            payload, raw = struct.unpack_from("<II", data, at + 8)
+            if at + 72 + payload > len(data):
+                break
+            flushed = struct.unpack_from("<Q", data, at + 40)[0]
+            current[1].append((at, flushed, raw, data[at + 72:at + 72 + payload]))
+            at += 72 + payload
+        else:
+            break
+    if current:
+        yield current
+    yield at
+
+
+def main(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    fields, at = file_header(data)
+    document = {"header": fields, "blocks": [], "whole": False}
+    for part in chunks(data, at):
+        if isinstance(part, int):
+            document["whole"] = part == len(data)
+            continue
+        sequence, blocks = part
+        chunk = Chunk()
+        raws = decompress([block[3] for block in blocks], [block[2] for block in blocks])
+        for (offset, flushed, _, _), raw in zip(blocks, raws):
+            block = {"chunk": sequence, "offset": offset, "end": flushed, "windows": [], "intervals": [], "taus": [],
+                     "samples": [], "ending": None}
+            if not chunk.apply(raw, block):
+                del block["taus"]
+                document["blocks"].append(block)
+    json.dump(document, sys.stdout, indent=None)
+    print()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

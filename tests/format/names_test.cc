@@ -1,0 +1,57 @@
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "format/java_names.h"
+#include "format/model.h"
+
+namespace heaprec::format {
+namespace {
+
+TEST_CASE("classes are named as Java names them") {
+  CHECK(JavaClassName("java/lang/String") == "java.lang.String");
+  CHECK(JavaClassName("Main") == "Main");
+  CHECK(JavaClassName("java/util/Map$Entry") == "java.util.Map$Entry");
+}
+
+TEST_CASE("arrays are named as Java's source has them") {
+  CHECK(JavaClassName("[B") == "byte[]");
+  CHECK(JavaClassName("[[I") == "int[][]");
+  CHECK(JavaClassName("[Z") == "boolean[]");
+  CHECK(JavaClassName("[C") == "char[]");
+  CHECK(JavaClassName("[S") == "short[]");
+  CHECK(JavaClassName("[J") == "long[]");
+  CHECK(JavaClassName("[F") == "float[]");
+  CHECK(JavaClassName("[D") == "double[]");
+  CHECK(JavaClassName("[Lx/Y;") == "x.Y[]");
+  CHECK(JavaClassName("[[Ljava/lang/Object;") == "java.lang.Object[][]");
+}
+
+TEST_CASE("hidden classes have their address behind a slash, whichever way HotSpot spells them") {
+  CHECK(JavaClassName("p/C$$Lambda$14+0x0000000800c03000") == "p.C$$Lambda$14/0x0000000800c03000");
+  CHECK(JavaClassName("p.C$$Lambda$14.0x0000000800c03000") == "p.C$$Lambda$14/0x0000000800c03000");
+  CHECK(JavaClassName("p/C$$Lambda.0x00007f0123ABCDEF") == "p.C$$Lambda/0x00007f0123ABCDEF");
+  CHECK(JavaClassName("[Lp/C$$Lambda$14+0x0000000800c03000;") == "p.C$$Lambda$14/0x0000000800c03000[]");
+}
+
+TEST_CASE("what is no class name comes back with dots") {
+  CHECK(JavaClassName("").empty());
+  CHECK(JavaClassName("[") == "[");
+  CHECK(JavaClassName("[[") == "[[");
+  CHECK(JavaClassName("[X") == "[X");
+  CHECK(JavaClassName("[L;") == "[L;");
+  CHECK(JavaClassName("[a/b") == "[a.b");
+  CHECK(JavaClassName("a+0x") == "a+0x");
+  CHECK(JavaClassName("a+0xyz") == "a+0xyz");
+  CHECK(JavaClassName("+0x12") == "+0x12");
+}
+
+TEST_CASE("every loss has a name of its own") {
+  std::set<std::string> names;
+  for (int i = 0; i < kLosses; ++i) names.insert(LossName(static_cast<Loss>(i)));
+  CHECK(names.size() == kLosses);
+  CHECK(names.count("unknown") == 0);
+  CHECK(std::string(LossName(static_cast<Loss>(kLosses))) == "unknown");
+}
+
+}  // namespace
+}  // namespace heaprec::format

@@ -1,0 +1,54 @@
+#include "tests/format/read_back.h"
+
+#include <bit>
+#include <catch2/catch.hpp>
+
+#include "format/layout.h"
+#include "format/weights.h"
+
+namespace heaprec::format::testing {
+
+ReadResult Read(Bytes bytes) {
+  MemoryByteSource source(bytes);
+  auto reader = Reader::Open(&source);
+  REQUIRE(reader.ok());
+  ReadResult result;
+  result.blocks = ReadAll(reader->get());
+  result.skipped = (*reader)->skipped();
+  return result;
+}
+
+void RequireSame(const PlainBlock& read, const PlainBlock& given) {
+  REQUIRE(read.block.chunk == given.block.chunk);
+  REQUIRE(read.block.end_ns == given.block.end_ns);
+  REQUIRE(read.block.books == given.block.books);
+  REQUIRE(read.block.lane_positions == given.block.lane_positions);
+  REQUIRE(read.block.windows == given.block.windows);
+  REQUIRE(read.block.intervals == given.block.intervals);
+  REQUIRE(read.block.ending.has_value() == given.block.ending.has_value());
+  if (read.block.ending) {
+    REQUIRE(read.block.ending->reason == given.block.ending->reason);
+    REQUIRE(read.block.ending->time_ns == given.block.ending->time_ns);
+  }
+  REQUIRE(read.samples.size() == given.samples.size());
+  for (size_t i = 0; i < read.samples.size(); ++i) {
+    const PlainSample& got = read.samples[i];
+    const PlainSample& want = given.samples[i];
+    CAPTURE(i);
+    REQUIRE(got.sample.id == want.sample.id);
+    REQUIRE(got.sample.time_ns == want.sample.time_ns / kTickNs * kTickNs);
+    REQUIRE(got.sample.kind == want.sample.kind);
+    REQUIRE(got.sample.size == want.sample.size);
+    REQUIRE(got.sample.tlab_size == want.sample.tlab_size);
+    REQUIRE(got.sample.window == want.sample.window);
+    const double weight = want.sample.weight_bytes;  // NaN and infinity come back bit by bit
+    const bool same_bits = std::bit_cast<uint64_t>(weight) == std::bit_cast<uint64_t>(got.sample.weight_bytes);
+    REQUIRE((same_bits || WeightsAgree(weight, got.sample.weight_bytes)));
+    REQUIRE(got.thread == want.thread);
+    REQUIRE(got.class_name == want.class_name);
+    REQUIRE(got.stack == want.stack);
+    REQUIRE(got.truncated == want.truncated);
+  }
+}
+
+}  // namespace heaprec::format::testing

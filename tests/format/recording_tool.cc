@@ -1,0 +1,161 @@
+// For tests: `write SEED OUT` makes a random recording, `dump FILE` prints what the reader makes of one, as
+// decode.py does: each byte of a name is one character, doubles are strings.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/format/recordings.h"
+
+namespace heaprec::format::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string Latin1(const std::string& bytes) {
+  std::string utf8;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) utf8 += static_cast<char>(0xc0 | byte >> 6);
+    utf8 += static_cast<char>(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
+  }
+  return utf8;
+}
+
+std::string Number(double value) {
+  if (std::isnan(value)) return "nan";
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.17g", value);
+  return text;
+}
+
+json Header(const FileHeader& header) {
+  std::string id;
+  for (const uint8_t byte : header.recording_id) {
+    char digits[3];
+    std::snprintf(digits, sizeof(digits), "%02x", byte);
+    id += digits;
+  }
+  return {{"1", id},
+          {"2", header.start_epoch_ns},
+          {"3", header.start_monotonic_ns},
+          {"4", header.interval_ns},
+          {"5", header.interval_cap},
+          {"6", Number(header.rate_per_second)},
+          {"7", header.pid},
+          {"8", header.boot_id},
+          {"9", header.container_id},
+          {"10", header.jvm_name},
+          {"11", header.jvm_version},
+          {"12", header.gc_name},
+          {"13", header.agent_version},
+          {"14", header.agent_options},
+          {"15", header.source},
+          {"16", header.source_reason},
+          {"17", header.ring_path}};
+}
+
+json Stack(const Dictionaries& names, Index leaf, bool* cut) {
+  json frames = json::array();
+  for (Index node = leaf; node != kNone; node = names.stacks[node].parent) {
+    const Frame& frame = names.frames[names.stacks[node].frame];
+    std::string method = "?";
+    if (frame.method != kNone) {
+      const Method& known = names.methods[frame.method];
+      method = Latin1(known.class_name + "." + known.name + "." + known.descriptor);
+    }
+    frames.push_back({method, frame.bci, frame.line});
+    *cut = names.stacks[node].truncated;
+  }
+  return frames;
+}
+
+json OneSample(const Sample& sample, const Dictionaries& names) {
+  bool cut = false;
+  json line{{"id", sample.id},
+            {"time", sample.time_ns},
+            {"kind", static_cast<int>(sample.kind)},
+            {"size", sample.size},
+            {"tlab", sample.tlab_size},
+            {"window", sample.window},
+            {"class", nullptr},
+            {"thread", nullptr},
+            {"weight", Number(sample.weight_bytes)},
+            {"stack", Stack(names, sample.stack, &cut)}};
+  line["cut"] = cut ? 1 : 0;
+  if (sample.class_id != kNone) line["class"] = Latin1(names.classes[sample.class_id]);
+  if (sample.thread != kNone) {
+    const Thread& thread = names.threads[sample.thread];
+    line["thread"] = {thread.java_tid, thread.os_tid, thread.is_virtual ? 1 : 0, Latin1(thread.name)};
+  }
+  return line;
+}
+
+json OneBlock(const Block& block) {
+  const Books& books = block.books;
+  json line{{"chunk", block.chunk},
+            {"offset", block.offset},
+            {"end", block.end_ns},
+            {"lanes", block.lane_positions},
+            {"counters",
+             {books.candidates, books.candidate_bytes, books.points, books.thinned, books.committed, books.written,
+              books.second_stage}},
+            {"lost", books.lost},
+            {"lost_bytes", json::array()},
+            {"windows", json::array()},
+            {"intervals", json::array()},
+            {"samples", json::array()},
+            {"ending", nullptr}};
+  for (const double bytes : books.lost_bytes) line["lost_bytes"].push_back(Number(bytes));
+  for (const Window& window : block.windows) {
+    line["windows"].push_back({window.id, window.start_ns, Number(window.lambda)});
+  }
+  for (const Interval& interval : block.intervals) {
+    line["intervals"].push_back(
+        {interval.index, interval.candidates, interval.bytes, interval.held, interval.kept, Number(interval.tau)});
+  }
+  for (const Sample& sample : block.samples) line["samples"].push_back(OneSample(sample, *block.dictionaries));
+  if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
+  return line;
+}
+
+int Dump(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  MemoryByteSource source(AsBytes(bytes), path);
+  auto reader = Reader::Open(&source);
+  if (!reader) {
+    std::cerr << reader.error().message << '\n';
+    return EXIT_FAILURE;
+  }
+  json document{{"header", Header((*reader)->header())}, {"blocks", json::array()}};
+  while (const auto block = (*reader)->Next()) document["blocks"].push_back(OneBlock(*block));
+  document["whole"] = (*reader)->skipped().empty();
+  std::cout << document << '\n';
+  return EXIT_SUCCESS;
+}
+
+int Write(const char* seed, const char* path) {
+  RandomRecording recording(static_cast<uint32_t>(std::strtoul(seed, nullptr, 10)));
+  recording.AddChunk(3, 20);
+  recording.AddChunk(1, 0);
+  recording.AddChunk(2, 30, /*ending=*/true);
+  std::ofstream file(path, std::ios::binary);
+  file << AsText(recording.bytes());
+  return file.good() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace heaprec::format::testing
+
+int main(int argc, char** argv) {
+  const std::string verb = argc > 1 ? argv[1] : "";
+  if (verb == "dump" && argc == 3) return heaprec::format::testing::Dump(argv[2]);
+  if (verb == "write" && argc == 4) return heaprec::format::testing::Write(argv[2], argv[3]);
+  std::cerr << "recording_tool write SEED OUT | dump FILE\n";
+  return 2;
+}

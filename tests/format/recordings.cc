@@ -1,0 +1,200 @@
+#include "tests/format/recordings.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "format/layout.h"
+#include "format/weights.h"
+
+namespace heaprec::format::testing {
+namespace {
+
+std::string Text(const Method& method, int32_t bci, int32_t line) {
+  return method.class_name + "." + method.name + method.descriptor + " @" + std::to_string(bci) + " :" +
+         std::to_string(line);
+}
+
+std::string Text(const Thread& thread) {
+  return thread.name + " " + std::to_string(thread.java_tid) + " " + std::to_string(thread.os_tid) +
+         (thread.is_virtual ? " virtual" : "");
+}
+
+PlainSample Resolved(const Sample& sample, const Dictionaries& names) {
+  PlainSample plain{.sample = sample, .thread = {}, .class_name = {}, .stack = {}};
+  if (sample.thread != kNone) plain.thread = Text(names.threads.at(sample.thread));
+  if (sample.class_id != kNone) plain.class_name = names.classes.at(sample.class_id);
+  for (Index node = sample.stack; node != kNone; node = names.stacks.at(node).parent) {
+    const Frame& frame = names.frames.at(names.stacks[node].frame);
+    const Method method = frame.method == kNone ? Method{} : names.methods.at(frame.method);
+    plain.stack.push_back(Text(method, frame.bci, frame.line));
+    plain.truncated = names.stacks[node].truncated;
+  }
+  std::ranges::reverse(plain.stack);
+  return plain;
+}
+
+}  // namespace
+
+FileHeader SomeFileHeader(uint32_t seed) {
+  FileHeader header;
+  for (size_t i = 0; i < header.recording_id.size(); ++i) {
+    header.recording_id[i] = static_cast<uint8_t>(seed * 31 + i * 7);
+  }
+  header.start_epoch_ns = 1'700'000'000'123'456'789;
+  header.start_monotonic_ns = 987'654'321'000;
+  header.interval_ns = 1'000'000'000;
+  header.interval_cap = 150;
+  header.rate_per_second = 150;
+  header.pid = 4242;
+  header.boot_id = "0d9e2b1c-5f0e-4d3b-9a55-000000000001";
+  header.container_id = "";
+  header.jvm_name = "OpenJDK 64-Bit Server VM";
+  header.jvm_version = "17.0.21+1";
+  header.gc_name = "G1";
+  header.agent_version = "0.1.0";
+  header.agent_options = "file=rec.hrec,rate=150";
+  header.source = "hooks";
+  header.source_reason = "symbols of libjvm.so found";
+  header.ring_path = "/dev/shm/heaprec-4242.ring";
+  return header;
+}
+
+RandomRecording::RandomRecording(uint32_t seed) : random_(seed), header_(SomeFileHeader(seed)) {
+  bytes_ = EncodeFileHeader(header_);
+}
+
+uint64_t RandomRecording::AnyInteger() { return random_() >> Uniform(64); }
+
+std::string RandomRecording::AnyString() {
+  std::string text(Uniform(24), ' ');
+  for (char& c : text) c = static_cast<char>(Uniform(10) == 0 ? 1 + Uniform(255) : 'a' + Uniform(26));
+  return text;
+}
+
+Index RandomRecording::AddStack(ChunkWriter* writer, PlainSample* plain) {
+  std::vector<StackFrame> leaf_first;
+  for (uint64_t depth = Uniform(12); depth > 0; --depth) {
+    // Few of each, so that there is something to intern.
+    const Method method{"p/C" + std::to_string(Uniform(3)), "m" + std::to_string(Uniform(4)), "()V"};
+    const bool known = Uniform(20) != 0;
+    StackFrame frame{known ? writer->InternMethod(method) : kNone, static_cast<int32_t>(Uniform(3)) - 1,
+                     static_cast<int32_t>(Uniform(4) == 0 ? AnyInteger() & 0x7fffffff : Uniform(3)) - 1};
+    leaf_first.push_back(frame);
+    plain->stack.push_back(Text(known ? method : Method{}, frame.bci, frame.line));
+  }
+  std::ranges::reverse(plain->stack);
+  plain->truncated = !leaf_first.empty() && Uniform(5) == 0;
+  return writer->InternStack(leaf_first, plain->truncated);
+}
+
+PlainSample RandomRecording::AddSample(ChunkWriter* writer, const std::vector<Window>& windows,
+                                       const std::vector<Interval>& intervals) {
+  PlainSample plain{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
+  Sample& sample = plain.sample;
+  sample.id = next_id_ + Uniform(3);
+  next_id_ = Uniform(50) == 0 ? AnyInteger() : sample.id + 1;
+  sample.time_ns = now_ns_ - Uniform(std::min<uint64_t>(now_ns_ + 1, 1'000'000'000));
+  sample.kind = Uniform(4) == 0 ? Kind::kOutside : Kind::kTlab;
+  const Thread thread{Uniform(5), static_cast<uint32_t>(Uniform(5)), Uniform(2) == 0, "t" + std::to_string(Uniform(4))};
+  if (Uniform(10) != 0) {
+    sample.thread = writer->InternThread(thread);
+    plain.thread = Text(thread);
+  }
+  if (Uniform(10) != 0) {
+    plain.class_name = Uniform(10) == 0 ? AnyString() : "java/lang/C" + std::to_string(Uniform(6));
+    sample.class_id = writer->InternClass(plain.class_name);
+  }
+  sample.stack = AddStack(writer, &plain);
+  sample.size = Uniform(10) == 0 ? AnyInteger() : 8 * (1 + Uniform(40));
+  sample.tlab_size = sample.kind == Kind::kOutside ? 0 : Uniform(10) == 0 ? AnyInteger() : 65536;
+  const Window& window = windows[Uniform(windows.size())];
+  sample.window = window.id;
+  switch (Uniform(5)) {
+    case 0:  // weights that no rule gives
+      sample.weight_bytes = static_cast<double>(AnyInteger());
+      break;
+    case 1:
+      sample.weight_bytes = FirstStageWeight(WeightRule::kPerEvent, window.lambda, sample.size, sample.tlab_size);
+      break;
+    case 2:
+      sample.weight_bytes = FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0);
+      break;
+    default:
+      sample.weight_bytes = std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0),
+                                     intervals[Uniform(intervals.size())].tau);
+  }
+  if (Uniform(30) == 0) sample.window = 0xfffffff0;  // no window of this chunk
+  writer->Add(sample);
+  return plain;
+}
+
+void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool ending) {
+  now_ns_ += 250'000'000 + Uniform(1000);
+  PlainBlock plain;
+  Block& block = plain.block;
+  for (uint64_t i = 1 + Uniform(4); i > 0; --i) {
+    block.windows.push_back({next_window_++, now_ns_ + Uniform(1000), 1.0 / static_cast<double>(1 + AnyInteger())});
+    block.intervals.push_back({Uniform(100), AnyInteger(), AnyInteger(), AnyInteger(), AnyInteger(),
+                               Uniform(3) == 0 ? 0 : static_cast<double>(AnyInteger())});
+  }
+  for (const Window& window : block.windows) writer->Add(window);
+  for (const Interval& interval : block.intervals) writer->Add(interval);
+  for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
+  std::ranges::stable_sort(plain.samples, {}, [](const PlainSample& s) { return s.sample.time_ns / kTickNs; });
+  books_.candidates += AnyInteger() >> 20;
+  books_.written += static_cast<uint64_t>(samples);
+  books_.lost[Uniform(kLosses)] += Uniform(3);
+  books_.lost_bytes[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
+  block.books = books_;
+  for (int lane = 0; lane < 4; ++lane) block.lane_positions.push_back(now_ns_ / 8 + AnyInteger());
+  block.end_ns = now_ns_;
+  block.chunk = next_chunk_;
+  if (ending) block.ending = Ending{now_ns_, "jvm exit"};
+  auto bytes = last ? writer->Finish(books_, block.lane_positions, now_ns_, ending ? &*block.ending : nullptr)
+                    : writer->Flush(books_, block.lane_positions, now_ns_);
+  if (!bytes.ok()) std::abort();
+  ByteSink(&bytes_).Append(*bytes);
+  block_ends_.push_back(bytes_.size());
+  blocks_.push_back(std::move(plain));
+}
+
+void RandomRecording::AddChunk(int blocks, int samples_per_block, bool ending) {
+  ChunkWriter writer(header_.recording_id, next_chunk_);
+  chunk_begins_.push_back(bytes_.size());
+  for (int i = 1; i <= blocks; ++i) AddBlock(&writer, samples_per_block, i == blocks, ending && i == blocks);
+  ++next_chunk_;
+}
+
+std::vector<PlainBlock> ReadAll(Reader* reader) {
+  std::vector<PlainBlock> blocks;
+  while (std::optional<Block> block = reader->Next()) {
+    PlainBlock plain;
+    for (const Sample& sample : block->samples) plain.samples.push_back(Resolved(sample, *block->dictionaries));
+    block->dictionaries = nullptr;
+    plain.block = std::move(*block);
+    blocks.push_back(std::move(plain));
+  }
+  return blocks;
+}
+
+ByteBuffer Flipped(ByteBuffer bytes, size_t at, uint8_t mask) {
+  bytes.at(at) ^= std::byte{mask};
+  return bytes;
+}
+
+ByteBuffer Shrunk(ByteBuffer bytes, size_t to) {
+  bytes.resize(to);
+  return bytes;
+}
+
+ByteBuffer Appended(ByteBuffer bytes, Bytes more) {
+  ByteSink(&bytes).Append(more);
+  return bytes;
+}
+
+ByteBuffer Dropped(ByteBuffer bytes, size_t begin, size_t end) {
+  bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + static_cast<std::ptrdiff_t>(end));
+  return bytes;
+}
+
+}  // namespace heaprec::format::testing

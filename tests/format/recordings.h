@@ -1,0 +1,73 @@
+// Recordings for tests: seeded random ones, and a small vocabulary to damage them.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "format/bytes.h"
+#include "format/chunk_writer.h"
+#include "format/memory_source.h"
+#include "format/model.h"
+#include "format/reader.h"
+
+namespace heaprec::format::testing {
+
+// A block as a test sees it: dictionaries resolved, so that blocks of different files compare.
+struct PlainSample {
+  Sample sample;
+  std::string thread, class_name;
+  std::vector<std::string> stack;  // root first, "Class.method descriptor @bci :line"
+  bool truncated = false;
+};
+struct PlainBlock {
+  Block block;
+  std::vector<PlainSample> samples;
+};
+
+FileHeader SomeFileHeader(uint32_t seed = 1);
+
+// Writes blocks with random content through a ChunkWriter and remembers what it gave.
+class RandomRecording {
+ public:
+  explicit RandomRecording(uint32_t seed);
+
+  // Appends a whole chunk.
+  void AddChunk(int blocks, int samples_per_block, bool ending = false);
+
+  const FileHeader& header() const { return header_; }
+  const ByteBuffer& bytes() const { return bytes_; }
+  const std::vector<PlainBlock>& blocks() const { return blocks_; }
+  // Where each block ends in bytes(), and where each chunk begins.
+  const std::vector<size_t>& block_ends() const { return block_ends_; }
+  const std::vector<size_t>& chunk_begins() const { return chunk_begins_; }
+
+ private:
+  uint64_t Uniform(uint64_t below) { return std::uniform_int_distribution<uint64_t>(0, below - 1)(random_); }
+  // Small and huge ones.
+  uint64_t AnyInteger();
+  std::string AnyString();
+  PlainSample AddSample(ChunkWriter* writer, const std::vector<Window>& windows,
+                        const std::vector<Interval>& intervals);
+  Index AddStack(ChunkWriter* writer, PlainSample* plain);
+  void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
+
+  std::mt19937_64 random_;
+  FileHeader header_;
+  ByteBuffer bytes_;
+  std::vector<PlainBlock> blocks_;
+  std::vector<size_t> block_ends_, chunk_begins_;
+  uint32_t next_chunk_ = 0, next_window_ = 1;
+  uint64_t next_id_ = 1, now_ns_ = 0;
+  Books books_;
+};
+
+std::vector<PlainBlock> ReadAll(Reader* reader);
+// The vocabulary of damage.
+ByteBuffer Flipped(ByteBuffer bytes, size_t at, uint8_t mask = 0x10);
+ByteBuffer Shrunk(ByteBuffer bytes, size_t to);
+ByteBuffer Appended(ByteBuffer bytes, Bytes more);
+ByteBuffer Dropped(ByteBuffer bytes, size_t begin, size_t end);
+
+}  // namespace heaprec::format::testing

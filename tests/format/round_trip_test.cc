@@ -1,0 +1,78 @@
+#include <catch2/catch.hpp>
+
+#include "format/layout.h"
+#include "tests/format/read_back.h"
+#include "tests/format/recordings.h"
+
+namespace heaprec::format::testing {
+namespace {
+
+TEST_CASE("every field of the file header comes back") {
+  const FileHeader given = SomeFileHeader();
+  MemoryByteSource source(EncodeFileHeader(given));
+  auto reader = Reader::Open(&source);
+  REQUIRE(reader.ok());
+  const FileHeader& read = (*reader)->header();
+  CHECK(read.recording_id == given.recording_id);
+  CHECK(read.start_epoch_ns == given.start_epoch_ns);
+  CHECK(read.start_monotonic_ns == given.start_monotonic_ns);
+  CHECK(read.interval_ns == given.interval_ns);
+  CHECK(read.interval_cap == given.interval_cap);
+  CHECK(read.rate_per_second == given.rate_per_second);
+  CHECK(read.pid == given.pid);
+  CHECK(read.boot_id == given.boot_id);
+  CHECK(read.container_id == given.container_id);
+  CHECK(read.jvm_name == given.jvm_name);
+  CHECK(read.jvm_version == given.jvm_version);
+  CHECK(read.gc_name == given.gc_name);
+  CHECK(read.agent_version == given.agent_version);
+  CHECK(read.agent_options == given.agent_options);
+  CHECK(read.source == given.source);
+  CHECK(read.source_reason == given.source_reason);
+  CHECK(read.ring_path == given.ring_path);
+  CHECK_FALSE((*reader)->Next().has_value());
+  CHECK((*reader)->skipped().empty());
+}
+
+TEST_CASE("whatever is written comes back, for many seeds") {
+  const uint32_t seed = GENERATE(range(1U, 60U));
+  CAPTURE(seed);
+  RandomRecording recording(seed);
+  recording.AddChunk(3, static_cast<int>(seed));
+  recording.AddChunk(1, 0);
+  recording.AddChunk(2, 40, /*ending=*/true);
+  const ReadResult result = Read(recording.bytes());
+  CHECK(result.skipped.empty());
+  REQUIRE(result.blocks.size() == recording.blocks().size());
+  for (size_t i = 0; i < result.blocks.size(); ++i) RequireSame(result.blocks[i], recording.blocks()[i]);
+}
+
+TEST_CASE("samples come back in the order of time, whatever the order they were added in") {
+  ChunkWriter writer(SomeFileHeader().recording_id, 0);
+  writer.Add(Window{1, 0, 1e-5});
+  for (const uint64_t time : {900U, 100U, 500U}) {
+    Sample sample;
+    sample.id = time;
+    sample.time_ns = time * kTickNs;
+    sample.window = 1;
+    sample.size = 16;
+    sample.weight_bytes = 1;
+    writer.Add(sample);
+  }
+  auto block = writer.Finish({}, {}, 1000 * kTickNs, nullptr);
+  REQUIRE(block.ok());
+  const ReadResult result = Read(Appended(EncodeFileHeader(SomeFileHeader()), *block));
+  REQUIRE(result.blocks.size() == 1);
+  std::vector<uint64_t> ids;
+  for (const PlainSample& plain : result.blocks[0].samples) ids.push_back(plain.sample.id);
+  CHECK(ids == std::vector<uint64_t>{100, 500, 900});
+}
+
+TEST_CASE("more rows than a block may have are refused by the writer, with an Error") {
+  ChunkWriter writer(SomeFileHeader().recording_id, 0);
+  for (uint32_t i = 0; i <= kMaxBlockRows; ++i) writer.Add(Sample{});
+  CHECK_FALSE(writer.Flush({}, {}, 0).ok());
+}
+
+}  // namespace
+}  // namespace heaprec::format::testing
