@@ -12,6 +12,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // weights.
 constexpr double kLeastLambda = 1e-30, kMostLambda = 1e9;
 
+// The conversion of signed integers is one instruction; no thread allocates 2^63 bytes.
+double Length(uint64_t bytes) { return static_cast<double>(static_cast<int64_t>(bytes)); }
+
 LambdaInForce Sane(LambdaInForce now) {
   now.lambda = now.lambda >= kLeastLambda ? std::min(now.lambda, kMostLambda) : 0;  // NaN: 0
   return now;
@@ -21,7 +24,7 @@ LambdaInForce Sane(LambdaInForce now) {
 // is to keep it with a probability known from the past alone: that is all Horvitz-Thompson asks for.
 Hit Judge(LambdaInForce armed, uint64_t size, LambdaInForce now, Random& random) {
   Hit hit;
-  const double length = static_cast<double>(size), pi_armed = InclusionProbability(armed.lambda, size);
+  const double length = Length(size), pi_armed = InclusionProbability(armed.lambda, size);
   if (!(pi_armed > 0)) return hit;
   LambdaInForce with = armed;
   double pi = pi_armed;
@@ -43,7 +46,7 @@ Hit Judge(LambdaInForce armed, uint64_t size, LambdaInForce now, Random& random)
 
 }  // namespace
 
-double InclusionProbability(double lambda, uint64_t size) { return -std::expm1(-lambda * static_cast<double>(size)); }
+double InclusionProbability(double lambda, uint64_t size) { return -std::expm1(-lambda * Length(size)); }
 
 void ByteClock::Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaInForce now) {
   random_ = Random(seed);
@@ -55,11 +58,19 @@ void ByteClock::Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaIn
 
 Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) {
   now = Sane(now);
+  // Nearly every call: no point up to the end of the object, so where the object begins does not matter.
+  const double left = e_ - lambda_ * Length(allocated - last_);
+  if (allocated >= last_ && pending_lambda_ == 0 && left > 0) [[likely]] {
+    Add(allocated - last_, 1);
+    last_ = allocated;
+    e_ = left;
+    return {.gap = Arm(now)};
+  }
   Missed missed;
   Pass(Advance(allocated, size, now, missed), missed);
   Add(0, 1);
   Touch touch;
-  e_ -= lambda_ * static_cast<double>(size);
+  e_ -= lambda_ * Length(size);
   if (e_ <= 0) {
     // With the lambda this thread integrated, not the one in force now: thinning at the delivery sees to that.
     Force(size, {lambda_, window_});
@@ -81,7 +92,7 @@ Touch ByteClock::OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now)
   // The object has a draw of its own and e stays: memoryless, and lambda in force applies at once, to large objects
   // above all. pi <= lambda size spares the exponential for most.
   const double u = random_.Uniform();
-  if (u < now.lambda * static_cast<double>(size) && u < InclusionProbability(now.lambda, size)) {
+  if (u < now.lambda * Length(size) && u < InclusionProbability(now.lambda, size)) {
     Force(size, now);
     touch.action = Touch::Action::kForce;
   }
@@ -108,7 +119,7 @@ Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now)
     // twice.
     missed.bytes += static_cast<double>(counted ? 0 : size);
   } else if (!counted) {
-    e_ -= lambda_ * static_cast<double>(size);
+    e_ -= lambda_ * Length(size);
     if (e_ <= 0) {
       hit = Judge({lambda_, window_}, size, now, random_);
       e_ = random_.Exponential();
@@ -144,7 +155,7 @@ uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, LambdaInForce now
 // Charges bytes whose objects nobody saw. If the point was among them, so were the points of the rest: 1 / lambda bytes
 // for the first and, on average, the rest itself for those after it.
 void ByteClock::Pass(uint64_t bytes, Missed& missed) {
-  const double length = static_cast<double>(bytes), spent = lambda_ * length;
+  const double length = Length(bytes), spent = lambda_ * length;
   if (e_ > spent) {
     e_ -= spent;
     return;
@@ -164,7 +175,7 @@ void ByteClock::DropPending(Missed& missed) {
 
 void ByteClock::Force(uint64_t size, LambdaInForce with) {
   pending_lambda_ = with.lambda;
-  pending_weight_ = static_cast<double>(size) / InclusionProbability(with.lambda, size);
+  pending_weight_ = Length(size) / InclusionProbability(with.lambda, size);
   pending_window_ = with.window;
 }
 
