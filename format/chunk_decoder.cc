@@ -1,5 +1,7 @@
 #include "format/chunk_decoder.h"
 
+#include <utility>
+
 #include "format/block_rows.h"
 #include "format/columns.h"
 
@@ -16,10 +18,13 @@ void ChunkDecoder::StartChunk() {
 ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payload, Block* block) {
   if (const char* why = unpacker_.Unpack(header, payload, &raw_)) return {Outcome::kDamaged, why};
   bool refused = false;
+  uint64_t seen = 0;
   ByteCursor cursor(raw_);
   while (cursor.ok() && !cursor.at_end()) {
     const Framed section = TakeFramed(&cursor);
     if (!cursor.ok()) break;
+    const uint64_t bit = section.number < 64 ? uint64_t{1} << section.number : 0;
+    if ((std::exchange(seen, seen | bit) & bit) != 0) return {Outcome::kDamaged, "section twice in a block"};
     const Applied applied = Apply(section.number, section.body, block, &refused);
     if (applied == Applied::kMalformed) return {Outcome::kDamaged, "malformed section in a block"};
     refused |= applied == Applied::kUnknown && section.critical;

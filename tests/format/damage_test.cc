@@ -275,6 +275,15 @@ TEST_CASE("an unknown column is skipped, a critical one refuses the block") {
   }
 }
 
+TEST_CASE("the same section twice in a block is damage") {
+  ByteBuffer twice = UnknownSection(false);
+  ByteSink(&twice).Append(UnknownSection(false));
+  const ReadResult read = Read(RawChunk().Add(twice).bytes());
+  CHECK(read.blocks.empty());
+  REQUIRE(read.skipped.size() == 1);
+  CHECK(read.skipped[0].why == "section twice in a block");
+}
+
 TEST_CASE("counts without bytes behind them cost no memory") {
   for (const uint32_t section : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 10U, 11U}) {
     CAPTURE(section);
