@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs what building, testing and the demo need and this machine lacks. Debian 12; as root, or with sudo.
+# Usage: ./setup.sh [demo]     Says nothing when nothing is missing.
+set -euo pipefail
+
+packages=(
+  bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib build-essential
+  libfmt-dev libzstd-dev libxxhash-dev catch2 libcli11-dev nlohmann-json3-dev libcapstone-dev
+  openjdk-17-jdk-headless zstd binutils python3
+)
+if [ "${1:-}" = demo ]; then packages+=(openjdk-17-source unzip); fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || echo absent)
+  if [ "$status" != installed ]; then missing+=("$package"); fi
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "setup.sh: missing packages and neither root nor sudo: ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+# A JDK that changes under a running Bazel server breaks the server.
+if command -v bazel >/dev/null; then bazel shutdown >/dev/null 2>&1 || echo "setup.sh: no Bazel server to stop" >&2; fi
+echo "setup.sh: installing ${missing[*]}" >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c \
+  'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' apt "${missing[@]}" >/dev/null
