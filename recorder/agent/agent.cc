@@ -30,11 +30,11 @@ void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) { Agent::Instance().OnVmDeath();
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread) {
   sources::ThreadTable::Instance().Forget();
   sources::Source* source = sources::active_source.load(std::memory_order_acquire);
-  if (source != nullptr) source->OnThreadStart(Agent::Instance().jvm()->java_thread.Of(jni));
+  if (source != nullptr) source->OnThreadStart(Agent::Instance().jvm()->thread_of(jni));
 }
 
 void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
-  void* const java_thread = Agent::Instance().jvm()->java_thread.Of(jni);
+  void* const java_thread = Agent::Instance().jvm()->thread_of(jni);
   sources::Source* source = sources::active_source.load(std::memory_order_acquire);
   if (source != nullptr) source->OnThreadEnd(java_thread);
   sources::ThreadTable::Instance().Release(java_thread);
@@ -42,8 +42,8 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
 
 void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object, jclass object_class,
                                   jlong size) {
-  const sources::Delivered delivered{jvmti,  jni,          Agent::Instance().jvm()->java_thread.Of(jni), thread,
-                                     object, object_class, static_cast<uint64_t>(size)};
+  const sources::Delivered delivered{
+      jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, object, object_class, static_cast<uint64_t>(size)};
   heaprec_on_delivered(&delivered);
 }
 
@@ -191,7 +191,8 @@ Agent::Choice Agent::ChooseSource(JNIEnv* jni) {
   if (ready.ok()) ready = RunSelfTest(*jvm_, jni);
   if (ready.ok()) {
     if (options_.source == SourceChoice::kTlab) return {SourceChoice::kTlab, "asked for"};
-    return {SourceChoice::kHooks, options_.source == SourceChoice::kHooks ? "asked for" : "the hooks passed their self-test"};
+    return {SourceChoice::kHooks,
+            options_.source == SourceChoice::kHooks ? "asked for" : "the hooks passed their self-test"};
   }
   auto removed = RemoveHooks();
   if (!removed.ok()) ready = format::Error{fmt::format("{}; {}", ready.error().message, removed.error().message)};
@@ -217,5 +218,4 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void* /*reserve
 }
 
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM* /*vm*/) {}
-
 }

@@ -14,8 +14,8 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm) {
   for (const jvmtiEvent event : kEvents) {
     const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
     if (error != JVMTI_ERROR_NONE) {
-      return format::Error{fmt::format("the JVM refuses JVMTI event {} (error {})", static_cast<int>(event),
-                                       static_cast<int>(error))};
+      return format::Error{
+          fmt::format("the JVM refuses JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
     }
   }
   return std::monostate{};

@@ -32,7 +32,8 @@ std::string ReadSmallFile(const char* path) {
 std::string FindContainerId(std::string_view text) {
   size_t run = 0;
   for (size_t i = 0; i <= text.size(); ++i) {
-    const bool hex = i < text.size() && (std::isdigit(static_cast<unsigned char>(text[i])) != 0 || (text[i] >= 'a' && text[i] <= 'f'));
+    const bool hex = i < text.size() &&
+                     (std::isdigit(static_cast<unsigned char>(text[i])) != 0 || (text[i] >= 'a' && text[i] <= 'f'));
     if (hex) {
       ++run;
       continue;

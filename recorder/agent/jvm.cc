@@ -23,10 +23,10 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   if (!fields.ok()) return fields.error();
   jthread current = nullptr;
   if (jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE) return format::Error{"JVMTI names no current thread"};
-  auto locator = sources::JavaThreadLocator::Resolve(jni, current);
+  auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
-  if (!locator.ok()) return locator.error();
-  return Jvm{vm, jvmti, *major, *structs, *layout, *names, *fields, *locator};
+  if (!thread_of.ok()) return thread_of.error();
+  return Jvm{vm, jvmti, *major, *structs, *layout, *names, *fields, *thread_of};
 }
 
 std::string Jvm::Property(const char* name) const {

@@ -11,8 +11,8 @@
 #include "format/result.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/thread_of_env.h"
 #include "recorder/hotspot/vm_structs.h"
-#include "recorder/sources/java_thread.h"
 #include "recorder/sources/thread_fields.h"
 
 namespace heaprec::agent {
@@ -25,7 +25,7 @@ struct Jvm {
   hotspot::ThreadLayout layout;
   hotspot::Names names;
   sources::ThreadFields thread_fields;
-  sources::JavaThreadLocator java_thread;
+  hotspot::ThreadOfEnv thread_of;
 
   static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni);
 

@@ -21,7 +21,8 @@ struct Named {
   std::string_view name;
   double value;
 };
-constexpr std::array<Named, 6> kTimeUnits{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}}};
+constexpr std::array<Named, 6> kTimeUnits{
+    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}}};
 constexpr std::array<Named, 2> kLongTimeUnits{{{"h", 3600e9}, {"d", 86400e9}}};
 constexpr std::array<Named, 4> kRateUnits{{{"/s", 1}, {"/min", 1.0 / 60}, {"/m", 1.0 / 60}, {"/h", 1.0 / 3600}}};
 
@@ -102,15 +103,17 @@ struct Key {
 };
 using View = std::string_view;
 const std::array kKeys = {
-    Key{"file", "a file name; %p pid, %t time, %n number",
-        [](Options* o, View v) { return o->file = v, !v.empty(); }},
+    Key{"file", "a file name; %p pid, %t time, %n number", [](Options* o, View v) { return o->file = v, !v.empty(); }},
     Key{"rate", "150, 150/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->rate_per_second, ParseRate(v)); }},
     Key{"settings", "default (150/s) or profile (300/s)",
-        [](Options* o, View v) { return o->rate_per_second = v == "profile" ? 300 : 150, v == "default" || v == "profile"; }},
+        [](Options* o, View v) {
+          return o->rate_per_second = v == "profile" ? 300 : 150, v == "default" || v == "profile";
+        }},
     Key{"samples", "a number from 1",
         [](Options* o, View v) { return Set(&o->samples, ParseCount(v, 1, UINT64_MAX)); }},
-    Key{"duration", "a time like 500ms, 30s, 5m, 1h", [](Options* o, View v) { return Set(&o->duration_ns, ParseTime(v)); }},
+    Key{"duration", "a time like 500ms, 30s, 5m, 1h",
+        [](Options* o, View v) { return Set(&o->duration_ns, ParseTime(v)); }},
     Key{"delay", "a time like 500ms, 30s, 5m, 1h", [](Options* o, View v) { return Set(&o->delay_ns, ParseTime(v)); }},
     Key{"stackdepth", "a number from 1 to 1024",
         [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
@@ -149,10 +152,14 @@ std::string ValidKeys() {
 
 const char* SourceName(SourceChoice choice) {
   switch (choice) {
-    case SourceChoice::kAuto: return "auto";
-    case SourceChoice::kHooks: return "hooks";
-    case SourceChoice::kJvmti: return "jvmti";
-    case SourceChoice::kTlab: return "tlab";
+    case SourceChoice::kAuto:
+      return "auto";
+    case SourceChoice::kHooks:
+      return "hooks";
+    case SourceChoice::kJvmti:
+      return "jvmti";
+    case SourceChoice::kTlab:
+      return "tlab";
   }
   return "?";
 }

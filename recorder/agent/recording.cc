@@ -54,8 +54,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   start_epoch_ns_ = sources::EpochNs();
   start_ns_ = sources::MonotonicNs();
   population_at_start_ = sources::ThreadTable::Instance().Total();
-  const throttle::ControllerConfig config =
-      ControllerFor(options_.rate_per_second, source == SourceChoice::kTlab);
+  const throttle::ControllerConfig config = ControllerFor(options_.rate_per_second, source == SourceChoice::kTlab);
 
   auto file = writer::RecordingFile::Create(options_.file, static_cast<uint32_t>(getpid()), start_epoch_ns_);
   if (!file.ok()) return file.error();

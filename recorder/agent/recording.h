@@ -23,8 +23,8 @@ class Recording {
   static format::Result<Recording*> Start(const Jvm& jvm, const Options& options, const std::string& agent_options,
                                           SourceChoice source, const std::string& why, uint32_t number);
 
-  // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has turned
-  // the JVM's events off, or the JVM is past the point where that matters.
+  // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
+  // turned the JVM's events off, or the JVM is past the point where that matters.
   void Stop(const std::string& reason, bool jvm_ends);
   // It has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
@@ -58,7 +58,7 @@ class Recording {
   bool unit_is_event_ = false;                    // source=tlab
   std::unique_ptr<AttachedScope> attached_;       // source=jvmti: of the drain, which has to set the JVM's interval
   std::atomic<bool> jvm_ends_{false};
-  int jvm_interval_ = 0;                          // source=jvmti: what the JVM was last told
+  int jvm_interval_ = 0;  // source=jvmti: what the JVM was last told
   std::unique_ptr<writer::Drain> drain_;
 };
 

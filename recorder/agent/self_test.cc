@@ -15,9 +15,7 @@ constexpr uint64_t kLeastHeader = 12, kMostHeader = 32;
 
 class ActiveScope {
  public:
-  explicit ActiveScope(sources::Source* source) {
-    sources::active_source.store(source, std::memory_order_release);
-  }
+  explicit ActiveScope(sources::Source* source) { sources::active_source.store(source, std::memory_order_release); }
   ~ActiveScope() { sources::active_source.store(nullptr, std::memory_order_release); }
   ActiveScope(const ActiveScope&) = delete;
   ActiveScope& operator=(const ActiveScope&) = delete;
@@ -39,7 +37,7 @@ uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
 }  // namespace
 
 format::Result<std::monostate> RunSelfTest(const Jvm& jvm, JNIEnv* jni) {
-  void* const java_thread = jvm.java_thread.Of(jni);
+  void* const java_thread = jvm.thread_of(jni);
   // Static: a hook of another thread may be inside it when the scope ends.
   static auto* const probe = new sources::ProbeSource(jvm.layout);
   const ActiveScope active(probe);
@@ -50,7 +48,8 @@ format::Result<std::monostate> RunSelfTest(const Jvm& jvm, JNIEnv* jni) {
       return format::Error{fmt::format("self-test: the thread's count moved by {} for 1 MiB", moved)};
     }
     if (probe->hook_size != moved) {
-      return format::Error{fmt::format("self-test: the hooks saw {} bytes for an array of {}", probe->hook_size, moved)};
+      return format::Error{
+          fmt::format("self-test: the hooks saw {} bytes for an array of {}", probe->hook_size, moved)};
     }
     const uint64_t expected = force ? moved : 0;
     if (probe->delivered_size != expected) {

@@ -2,7 +2,8 @@
 //
 // Context:  alloc: no heap, no lock that is waited for, no I/O.
 // Threads:  a lease belongs to the thread that took it.
-// Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` tells how much was asked).
+// Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` tells how much was
+// asked).
 //           Both are the caller's to count (Loss::kLanesBusy, Loss::kRingFull).
 // Format:   format/ring_layout.h
 #pragma once

@@ -3,7 +3,6 @@
 namespace heaprec::sources {
 
 using format::Kind;
-using format::Loss;
 using throttle::LambdaInForce;
 using throttle::Touch;
 
@@ -11,7 +10,7 @@ void ByteSource::OnRefill(void* java_thread, uint64_t size) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
-  if (entry == nullptr) return parts_.ledger.Note(Loss::kNoClock);
+  if (entry == nullptr) return;
   Apply(*entry, entry->clock.OnRefill(allocated, size, now), size, /*outside=*/false);
 }
 
@@ -19,7 +18,7 @@ void ByteSource::OnOutside(void* java_thread, uint64_t size) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
-  if (entry == nullptr) return parts_.ledger.Note(Loss::kNoClock);
+  if (entry == nullptr) return;
   Apply(*entry, entry->clock.OnOutside(allocated, size, now), size, /*outside=*/true);
 }
 

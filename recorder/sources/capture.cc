@@ -32,7 +32,8 @@ std::byte* Append(std::byte* at, std::string_view text) {
 template <typename Record>
 void CopyFixed(std::byte* record, const Record& fields) {
   // The header was written by Reserve.
-  std::memcpy(record + sizeof(format::RecordHeader), reinterpret_cast<const std::byte*>(&fields) + sizeof(format::RecordHeader),
+  std::memcpy(record + sizeof(format::RecordHeader),
+              reinterpret_cast<const std::byte*>(&fields) + sizeof(format::RecordHeader),
               sizeof(Record) - sizeof(format::RecordHeader));
 }
 
@@ -57,7 +58,8 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
   ReadClassName(context, &class_name);
 
   LaneLease lease(ring_, context.lane_hint, known || !has_stack ? kSampleRoom : StackRoom(stack.count));
-  if (!lease.ok()) return ledger_.Lost(lease.found_busy_only() ? Loss::kLanesBusy : Loss::kRingFull, point.weight_bytes);
+  if (!lease.ok())
+    return ledger_.Lost(lease.found_busy_only() ? Loss::kLanesBusy : Loss::kRingFull, point.weight_bytes);
   if (window) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
@@ -77,8 +79,7 @@ void Capture::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
 }
 
 bool Capture::TakeStack(const CallbackContext& context, Stack* stack) const {
-  const jvmtiError error =
-      context.jvmti->GetStackTrace(nullptr, 0, stack_depth_ + 1, stack->frames, &stack->count);
+  const jvmtiError error = context.jvmti->GetStackTrace(nullptr, 0, stack_depth_ + 1, stack->frames, &stack->count);
   if (error != JVMTI_ERROR_NONE || stack->count <= 0) return false;
   stack->truncated = stack->count > stack_depth_;
   if (stack->truncated) stack->count = stack_depth_;

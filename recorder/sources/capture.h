@@ -71,7 +71,8 @@ class Capture {
   bool DefineStack(buffer::LaneLease& lease, const Stack& stack, uint32_t epoch, format::StackKey* key);
   bool DefineMethod(buffer::LaneLease& lease, jmethodID method, uint32_t epoch, uint64_t* key);
   bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);
-  bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch, uint64_t* key);
+  bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
+                    uint64_t* key);
   static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
   bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
                    format::StackKey stack_key);

@@ -26,7 +26,7 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   const ThreadEntry* known = parts_.threads.Find(object.java_thread);
   const bool first = known == nullptr || known->recording != parts_.recording;
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, kCountOnly);
-  if (entry == nullptr) return parts_.ledger.Note(format::Loss::kNoClock);
+  if (entry == nullptr) return;
   if (first) entry->drawn_lambda = 1 / kJvmDefaultInterval;  // it ran before the recording did
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
   throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
@@ -51,8 +51,8 @@ LambdaInForce JvmtiSource::InForce() const {
 }
 
 Kind JvmtiSource::KindOf(const Delivered& object) const {
-  // A local reference is the address of a slot with the oop; only the address is looked at, never the object. Where oops
-  // carry colours (ZGC) it lies in no TLAB, and the kind is then told by size alone.
+  // A local reference is the address of a slot with the oop; only the address is looked at, never the object. Where
+  // oops carry colours (ZGC) it lies in no TLAB, and the kind is then told by size alone.
   const void* oop = *reinterpret_cast<void* const*>(object.object);
   const bool inside = parts_.layout.InTlab(object.java_thread, oop);
   return inside || object.size < parts_.layout.TlabSize(object.java_thread) / 64 ? Kind::kTlab : Kind::kOutside;

@@ -1,5 +1,5 @@
-// source=jvmti: no hooks. The JVM draws thresholds with the interval that the drain sets from the window in force; what it
-// delivers is thinned and weighted with the interval under which this thread's threshold was drawn.
+// source=jvmti: no hooks. The JVM draws thresholds with the interval that the drain sets from the window in force; what
+// it delivers is thinned and weighted with the interval under which this thread's threshold was drawn.
 //
 // Context, Threads, Failure: as Source; the hooks are not called.   Maths: docs/sampler.md#jvmti
 #pragma once

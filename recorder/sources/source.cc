@@ -12,17 +12,24 @@ void RecordingSource::OnThreadEnd(void* java_thread) {
   }
 }
 
-ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::LambdaInForce lambda) {
+ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint64_t size,
+                                    throttle::LambdaInForce lambda) {
   ThreadEntry* entry = parts_.threads.Find(java_thread);
   if (entry == nullptr) {
+    if (parts_.threads.HasEnded(java_thread)) return nullptr;
     entry = parts_.threads.Acquire(java_thread);
-    if (entry == nullptr) return nullptr;
+    if (entry == nullptr) {
+      parts_.ledger.Note(Loss::kNoClock);
+      return nullptr;
+    }
   }
   if (entry->recording != parts_.recording) {
     entry->recording = parts_.recording;
     entry->pending = Pending::kNothing;
-    // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an entry.
-    const uint64_t seed = throttle::Mix64(parts_.seed ^ entry->clock.bytes() ^ (uint64_t{entry->index} << 40) ^ entry->os_tid);
+    // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an
+    // entry.
+    const uint64_t seed =
+        throttle::Mix64(parts_.seed ^ entry->clock.bytes() ^ (uint64_t{entry->index} << 40) ^ entry->os_tid);
     entry->clock.Start(allocated, size, seed, lambda);
   }
   return entry;
@@ -33,10 +40,14 @@ void RecordingSource::Settle(const Delivered& object, const Hit& hit, format::Ki
   if (hit.verdict == Hit::Verdict::kNone) return;
   parts_.ledger.Point();
   if (hit.verdict == Hit::Verdict::kThinned) return parts_.ledger.Thinned();
-  const Point point{kind, object.size, kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
-                    hit.weight_bytes, hit.effective_bytes, hit.window};
-  const CallbackContext context{object.jvmti,  object.jni,  object.thread, object.object_class,
-                                entry.os_tid, entry.index};
+  const Point point{kind,
+                    object.size,
+                    kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
+                    hit.weight_bytes,
+                    hit.effective_bytes,
+                    hit.window};
+  const CallbackContext context{object.jvmti,        object.jni,   object.thread,
+                                object.object_class, entry.os_tid, entry.index};
   parts_.capture.Commit(context, point);
 }
 

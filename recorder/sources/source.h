@@ -58,7 +58,8 @@ class RecordingSource : public Source {
   void OnThreadEnd(void* java_thread) override;
 
  protected:
-  // The thread's entry with a clock started for this recording under `lambda`; null when the table is full.
+  // The thread's entry with a clock started for this recording under `lambda`; null when the table is full (counted) or
+  // the thread has ended.
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::LambdaInForce lambda);
   void Settle(const Delivered& object, const throttle::Hit& hit, format::Kind kind, const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);

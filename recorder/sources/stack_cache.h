@@ -1,8 +1,7 @@
 // From the stack as the JVM gives it (jmethodIDs and bcis) to the key of the definition that a lane already carries.
 //
-// Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs writing the definition again. Identity is a
-// 128-bit hash on both sides.
-// Context:  alloc. Readers and writers never wait: a slot being written counts as a miss.
+// Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs writing the definition again. Identity is
+// a 128-bit hash on both sides. Context:  alloc. Readers and writers never wait: a slot being written counts as a miss.
 #pragma once
 
 #include <array>
@@ -33,7 +32,8 @@ class StackCache {
   void Store(format::StackKey raw, uint32_t epoch, format::StackKey content) {
     Slot& slot = slots_[raw.low % kSlots];
     uint32_t version = slot.version.load(std::memory_order_relaxed);
-    if ((version & 1) != 0 || !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_acquire)) return;
+    if ((version & 1) != 0 || !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_acquire))
+      return;
     std::atomic_thread_fence(std::memory_order_release);
     slot.raw_low.store(raw.low, std::memory_order_relaxed);
     slot.raw_high.store(raw.high, std::memory_order_relaxed);

@@ -36,7 +36,6 @@ ThreadEntry* ThreadTable::Find(const void* java_thread) {
 }
 
 ThreadEntry* ThreadTable::Acquire(void* java_thread) {
-  if (own.ended == java_thread) return nullptr;
   if (own.entry != nullptr) Push(own.entry);  // another JavaThread of this OS thread, whose end was not announced
   own.entry = Pop();
   if (own.entry == nullptr) return nullptr;
@@ -53,6 +52,8 @@ void ThreadTable::Release(void* java_thread) {
   Push(own.entry);
   own.entry = nullptr;
 }
+
+bool ThreadTable::HasEnded(const void* java_thread) const { return own.ended == java_thread; }
 
 void ThreadTable::Forget() { own.ended = nullptr; }
 

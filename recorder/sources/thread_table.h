@@ -41,10 +41,13 @@ class ThreadTable {
 
   static ThreadTable& Instance();  // the one of the process: hooks have no other way to get at it
 
-  // The entry of the calling thread, or nullptr. An entry of another JavaThread (the OS thread attached anew) is not its.
+  // The entry of the calling thread, or nullptr. An entry of another JavaThread (the OS thread attached anew) is not
+  // its.
   ThreadEntry* Find(const void* java_thread);
-  // Also nullptr for a JavaThread that has already ended: its last objects are allocated after ThreadEnd.
+  // A new entry for the calling thread, or nullptr.
   ThreadEntry* Acquire(void* java_thread);
+  // Whether the calling JavaThread has seen Release: its last few objects come after ThreadEnd and are nobody's.
+  bool HasEnded(const void* java_thread) const;
   // The JavaThread ends.
   void Release(void* java_thread);
   // A JavaThread starts: its address may be that of one that ended on this OS thread.

@@ -3,7 +3,6 @@
 namespace heaprec::sources {
 
 using format::Kind;
-using format::Loss;
 using throttle::Hit;
 using throttle::LambdaInForce;
 
@@ -16,7 +15,7 @@ void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, kCountOnly);
-  if (entry == nullptr) return parts_.ledger.Note(Loss::kNoClock);
+  if (entry == nullptr) return;
   const uint64_t before = entry->clock.bytes();
   if (kind == Pending::kOutside) {
     entry->clock.OnOutside(allocated, size, kCountOnly);

@@ -1,5 +1,6 @@
 // source=tlab: candidates as JFR has them. The unit is the event (a refill or an outside allocation), kept with the
-// probability of the window and charged to the object that caused it; attribution by refill is biased, and readers say so.
+// probability of the window and charged to the object that caused it; attribution by refill is biased, and readers say
+// so.
 //
 // Context, Threads, Failure: as Source.   Maths: docs/sampler.md#events
 #pragma once

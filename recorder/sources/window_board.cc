@@ -30,8 +30,10 @@ std::optional<PublishedWindow> WindowBoard::Tick(uint64_t now_ns, uint64_t total
 }
 
 std::optional<PublishedWindow> WindowBoard::PublishIfMoved(uint64_t now_ns, bool may_rise) {
-  const double wanted = forecast_.Lambda(controller_.config(), now_ns, effective_since_.load(std::memory_order_relaxed));
-  const double in_force = slots_[current_.load(std::memory_order_relaxed) % kSlots].lambda.load(std::memory_order_relaxed);
+  const double wanted =
+      forecast_.Lambda(controller_.config(), now_ns, effective_since_.load(std::memory_order_relaxed));
+  const double in_force =
+      slots_[current_.load(std::memory_order_relaxed) % kSlots].lambda.load(std::memory_order_relaxed);
   const bool falls = wanted < in_force * throttle::kFallThreshold;
   const bool rises = may_rise && wanted * throttle::kFallThreshold > in_force;
   if (!falls && !rises) return std::nullopt;

@@ -1,8 +1,8 @@
 // The window in force, where every allocating thread can read it and none ever waits for it.
 //
-// A window is a span of constant probability. It ends when the drain's tick, or the weights of the points that fell since,
-// say that lambda should differ by more than throttle::kFallThreshold. Falling is done by whoever notices; rising by the
-// drain.
+// A window is a span of constant probability. It ends when the drain's tick, or the weights of the points that fell
+// since, say that lambda should differ by more than throttle::kFallThreshold. Falling is done by whoever notices;
+// rising by the drain.
 //
 // Units:    ns of CLOCK_MONOTONIC; lambda as in throttle/.
 // Context:  Read, OnPoint: alloc. Tick: drain.
@@ -61,7 +61,7 @@ class WindowBoard {
   PublishedWindow Publish(double lambda, uint64_t now_ns);
 
   throttle::Controller controller_;
-  throttle::Forecast forecast_;  // guarded by publishing_
+  throttle::Forecast forecast_;                               // guarded by publishing_
   std::atomic<double> weight_since_{0}, effective_since_{0};  // of the points since forecast_.tick_ns
   std::atomic_flag publishing_;
   std::atomic<uint32_t> current_{0};

@@ -72,8 +72,7 @@ ClosedInterval Collector::CloseNext(size_t cap) {
   std::vector<throttle::WeightedPoint> points;
   points.reserve(taken.size());
   for (const Held& held : taken) points.push_back({held.record.id, held.record.weight_bytes});
-  const throttle::Reduction reduction =
-      throttle::ReduceToCap(points, cap, throttle::Mix64(seed_ ^ next_interval_));
+  const throttle::Reduction reduction = throttle::ReduceToCap(points, cap, throttle::Mix64(seed_ ^ next_interval_));
 
   ClosedInterval closed;
   closed.totals.index = next_interval_;
@@ -143,7 +142,8 @@ uint64_t Collector::SinceStart(uint64_t monotonic_ns) const {
 
 void Collector::OnClass(uint64_t key, std::string_view name) { definitions_.DefineClass(key, name); }
 
-void Collector::OnMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor) {
+void Collector::OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
+                         std::string_view descriptor) {
   definitions_.DefineMethod(key, class_name, name, descriptor);
 }
 

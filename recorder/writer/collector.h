@@ -19,7 +19,7 @@ namespace heaprec::writer {
 
 // The rows of one closed interval, ready for a chunk.
 struct ClosedInterval {
-  format::Interval totals;  // candidates and bytes are the caller's to fill
+  format::Interval totals;              // candidates and bytes are the caller's to fill
   std::vector<format::Sample> samples;  // ascending in time; thread, class and stack are set by Resolve
 };
 
@@ -46,8 +46,8 @@ class Collector final : private format::RecordVisitor {
   // Whether it has neither let go nor published since: what comes after is of a later time.
   bool StillAtWork(const Writer& writer);
 
-  // Closes the next interval; at most `cap` samples are kept. Call after Scan. A sample that comes later belongs to the next
-  // interval, and its time is set to that one's start.
+  // Closes the next interval; at most `cap` samples are kept. Call after Scan. A sample that comes later belongs to the
+  // next interval, and its time is set to that one's start.
   ClosedInterval CloseNext(size_t cap);
 
   // For each lane: all records before this position are in the rows handed out so far.

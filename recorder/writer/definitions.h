@@ -1,7 +1,7 @@
 // What the keys in the lanes stand for, and which index the current chunk has given it.
 //
-// Content is kept for two chunks: samples that were under way while a chunk ended refer to definitions announced in the one
-// before; older ones are announced again (Capture::NewEpoch), so memory is bounded by two chunks' dictionaries.
+// Content is kept for two chunks: samples that were under way while a chunk ended refer to definitions announced in the
+// one before; older ones are announced again (Capture::NewEpoch), so memory is bounded by two chunks' dictionaries.
 // Context:  drain (it allocates).
 #pragma once
 

@@ -1,5 +1,5 @@
-// The agent's own thread: ticks, closes intervals, writes blocks, ends the recording. It is not attached to the JVM, so it
-// takes no part in safepoints.
+// The agent's own thread: ticks, closes intervals, writes blocks, ends the recording. It is not attached to the JVM, so
+// it takes no part in safepoints.
 //
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  Start: setup. RequestStop, Wait: any thread. The callbacks run on the drain.
@@ -26,16 +26,16 @@ namespace heaprec::writer {
 struct DrainConfig {
   format::RecordingId recording_id{};
   uint64_t interval_cap = 150;
-  uint64_t max_samples = 0;  // 0: no bound
-  uint64_t duration_ns = 0;  // 0: until it is stopped
+  uint64_t max_samples = 0;          // 0: no bound
+  uint64_t duration_ns = 0;          // 0: until it is stopped
   uint64_t sync_ns = 5'000'000'000;  // 0: never fdatasync
 };
 
 struct DrainCallbacks {
-  std::function<uint64_t()> now;                // CLOCK_MONOTONIC
-  std::function<void(uint64_t now_ns)> on_tick; // counts the population, moves the window
-  std::function<void()> on_new_chunk;           // definitions have to be announced again
-  std::function<void()> on_stop;                // no more samples, please: called before the last scan
+  std::function<uint64_t()> now;                 // CLOCK_MONOTONIC
+  std::function<void(uint64_t now_ns)> on_tick;  // counts the population, moves the window
+  std::function<void()> on_new_chunk;            // definitions have to be announced again
+  std::function<void()> on_stop;                 // no more samples, please: called before the last scan
 };
 
 class Drain {

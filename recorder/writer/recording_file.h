@@ -1,7 +1,8 @@
 // The recording's file: a new name always, whole blocks or nothing.
 //
 // Context:  drain (Open: setup). System calls may block; nothing waits for the drain.
-// Failure:  Append returns an Error and takes back what was written in part, so that the file ends with a whole block; it
+// Failure:  Append returns an Error and takes back what was written in part, so that the file ends with a whole block;
+// it
 //           may be called again (a disk that was full has room again).
 #pragma once
 
@@ -15,7 +16,8 @@
 
 namespace heaprec::writer {
 
-// %p: pid; %t: local time as yyyy_MM_dd_HH_mm_ss; %n: the first number from 0 that gives a free name; %%: a percent sign.
+// %p: pid; %t: local time as yyyy_MM_dd_HH_mm_ss; %n: the first number from 0 that gives a free name; %%: a percent
+// sign.
 std::string ExpandPattern(const std::string& pattern, uint32_t pid, uint64_t epoch_ns, int number);
 
 class RecordingFile {
