@@ -1,0 +1,48 @@
+"""Holds every include to the table of rooms in docs/architecture.md."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1])
+ROW = re.compile(r"^\| (?P<room>[a-z/]+) \| [^|]* \| (?P<uses>[a-z/, ]*) ?\|$")
+INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.M)
+JVM_HEADERS = re.compile(r"^\s*#include <(jvmti|jni)\.h>", re.M)
+JVM_ROOMS = {"recorder/agent", "recorder/hotspot", "recorder/sources"}
+
+
+def rooms():
+    text = (ROOT / "docs/architecture.md").read_text()
+    section = text.split("\n## Rooms\n", 1)[1].split("\n## ", 1)[0]
+    rows = (ROW.match(line) for line in section.splitlines())
+    return {m["room"]: {u.strip() for u in m["uses"].split(",") if u.strip()} for m in rows if m and m["room"] != "room"}
+
+
+def room_of(path, table):
+    return next((room for room in table if path == room or path.startswith(room + "/")), None)
+
+
+def violations(table):
+    for source in sorted(p for p in ROOT.rglob("*") if p.suffix in (".h", ".cc")):
+        name = str(source.relative_to(ROOT))
+        room = room_of(name, table)
+        if room is None:
+            continue
+        text = source.read_text()
+        for target in INCLUDE.findall(text):
+            other = room_of(target, table)
+            if other is None or (other != room and other not in table[room]):
+                yield f"{name}: includes {target}, which {room} may not use"
+        if JVM_HEADERS.search(text) and room not in JVM_ROOMS:
+            yield f"{name}: includes a header of the JVM"
+
+
+def main():
+    table = rooms()
+    assert len(table) == 8, f"the table of rooms has {len(table)} rows that can be read"
+    found = list(violations(table))
+    print("\n".join(found) or "every include obeys docs/architecture.md")
+    return 1 if found else 0
+
+
+sys.exit(main())
