@@ -31,7 +31,7 @@ const std::map<std::string, std::unique_ptr<RowFormat> (*)()>& Formats() {
 
 uint64_t WriteRows(Recording& recording, Filter& filter, const RowFormat& format, Output& output) {
   Names names;
-  FoldedStacks stacks;
+  FoldedStacks stacks(&format);
   uint64_t rows = 0;
   filter.Start(recording.header());
   format.AppendHeader(output.text());
@@ -88,7 +88,7 @@ Verb DeclareExport(CLI::App& heaprec) {
   CLI::App* verb = heaprec.add_subcommand("export", "Write the events as rows for other tools");
   std::vector<std::string> formats;
   for (const auto& [name, make] : Formats()) formats.push_back(name);
-  verb->add_option("recording", options->recording, "The recording; - is standard input")->type_name("REC")->required();
+  verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
   verb->add_option("--format", options->format, "csv or jsonl (default: csv)")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(formats));

@@ -64,7 +64,10 @@ void FilterOptions::AddTo(CLI::App* verb) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"tlab", "outside"}))
       ->group(group);
-  verb->add_option("--limit", limit, "At most N events, then stop")->type_name("N")->group(group);
+  verb->add_option("--limit", limit, "At most N events, then stop")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
 }
 
 Result<Filter> Filter::Parse(const FilterOptions& options) {
@@ -81,7 +84,7 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.to_ = *to;
   filter.class_ = std::move(*class_name);
   filter.site_ = std::move(*site);
-  if (options.limit) filter.limit_ = *options.limit;
+  if (options.limit) filter.limit_ = static_cast<uint64_t>(*options.limit);
   if (!options.kinds.empty()) {
     for (int kind = 0; kind < format::kKinds; ++kind) {
       const char* name = KindName(static_cast<format::Kind>(kind));

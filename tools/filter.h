@@ -25,7 +25,7 @@ namespace heaprec::tools {
 struct FilterOptions {
   std::string from, to, thread, class_name, site;
   std::vector<std::string> kinds;
-  std::optional<uint64_t> limit;
+  std::optional<int64_t> limit;
 
   void AddTo(CLI::App* verb);
 };

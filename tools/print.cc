@@ -20,13 +20,13 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kDefaultDepth = 5;  // as `jfr print`
+constexpr int64_t kDefaultDepth = 5;  // as `jfr print`
 constexpr timespec kPoll{0, 200'000'000};
 
 struct PrintOptions {
   std::string recording;
   FilterOptions filter;
-  std::optional<size_t> stack_depth;
+  std::optional<int64_t> stack_depth;
   bool json = false;
   bool follow = false;
 };
@@ -76,8 +76,8 @@ class Printer {
 
  private:
   static EventStyle StyleOf(const PrintOptions& options) {
-    const size_t depth = options.json ? 0 : kDefaultDepth;  // JSON: nothing is left out unless asked for
-    return {options.json, !options.json && WantsColour(), options.stack_depth.value_or(depth)};
+    const int64_t depth = options.json ? 0 : kDefaultDepth;  // JSON: nothing is left out unless asked for
+    return {options.json, !options.json && WantsColour(), static_cast<size_t>(options.stack_depth.value_or(depth))};
   }
 
   bool done() const { return printed_ >= filter_.limit() || output_.failed() || interrupted != 0; }
@@ -161,12 +161,13 @@ ExitCode Print(const PrintOptions& options) {
 Verb DeclarePrint(CLI::App& heaprec) {
   auto options = std::make_shared<PrintOptions>();
   CLI::App* verb = heaprec.add_subcommand("print", "Print every event, as text or JSON");
-  verb->add_option("recording", options->recording, "The recording; - is standard input")->type_name("REC")->required();
+  verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
   verb->add_flag("--json", options->json, "One JSON document instead of text");
   verb->add_flag("--follow", options->follow, "Go on as the recording grows, until it ends (or Ctrl-C)");
   verb->add_option("--stack-depth", options->stack_depth,
                    "At most N frames of each stack, 0: all (default: 5; with --json: all)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   options->filter.AddTo(verb);
   verb->footer(R"(Examples:
   heaprec print rec.bin

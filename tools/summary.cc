@@ -209,7 +209,7 @@ ExitCode Summarise(const SummaryOptions& options) {
 Verb DeclareSummary(CLI::App& heaprec) {
   auto options = std::make_shared<SummaryOptions>();
   CLI::App* verb = heaprec.add_subcommand("summary", "What was recorded, and whether it can be trusted");
-  verb->add_option("recording", options->recording, "The recording; - is standard input")->type_name("REC")->required();
+  verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
   verb->add_flag("--json", options->json, "JSON instead of text");
   verb->footer(R"(Examples:
   heaprec summary rec.bin

@@ -4,17 +4,6 @@
 namespace heaprec::tools {
 namespace {
 
-// Quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
-void AppendQuoted(Text& into, std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return Append(into, field);
-  into.push_back('"');
-  for (const char c : field) {
-    if (c == '"') into.push_back('"');
-    into.push_back(c);
-  }
-  into.push_back('"');
-}
-
 class Csv final : public RowFormat {
  public:
   void AppendHeader(Text& into) const override {
@@ -27,15 +16,26 @@ class Csv final : public RowFormat {
     into.push_back(',');
     Append(into, KindName(sample.kind));
     into.push_back(',');
-    AppendQuoted(into, row.thread);
+    AppendText(row.thread, into);
     into.push_back(',');
-    AppendQuoted(into, row.class_name);
+    AppendText(row.class_name, into);
     into.push_back(',');
     Append(into, sample.size);
     fmt::format_to(fmt::appender(into), ",{},{},{},", sample.weight_bytes, sample.weight_objects(),
                    sample.probability());
-    AppendQuoted(into, row.stack);
+    Append(into, row.stack);
     into.push_back('\n');
+  }
+
+  // Quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
+  void AppendText(std::string_view field, Text& into) const override {
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) return Append(into, field);
+    into.push_back('"');
+    for (const char c : field) {
+      if (c == '"') into.push_back('"');
+      into.push_back(c);
+    }
+    into.push_back('"');
   }
 };
 

@@ -20,21 +20,28 @@ void FoldedStacks::Enter(const format::Block& block, Names* names) {
   }
   chunk_ = block.chunk;
   names_ = names;
+  none_ = Field({});
   stacks_.resize(block.dictionaries->stacks.size());
 }
 
 std::string_view FoldedStacks::Of(format::Index stack) {
-  if (stack >= stacks_.size()) return {};
+  if (stack >= stacks_.size()) return none_;
   if (cached_bytes_ > kMaxCachedBytes) {
     for (std::string& cached : stacks_) std::string().swap(cached);
     cached_bytes_ = 0;
   }
   std::string& cached = stacks_[stack];
   if (cached.empty()) {
-    cached = Render(stack);
+    cached = Field(Render(stack));
     cached_bytes_ += cached.size();
   }
   return cached;
+}
+
+std::string FoldedStacks::Field(std::string_view folded) const {
+  Text field;
+  format_.AppendText(folded, field);
+  return fmt::to_string(field);
 }
 
 std::string FoldedStacks::Render(format::Index stack) {

@@ -27,9 +27,11 @@ class Jsonl final : public RowFormat {
     Append(into, ",\"probability\":");
     AppendJsonNumber(into, sample.probability());
     Append(into, ",\"stack\":");
-    AppendJsonString(into, row.stack);
+    Append(into, row.stack);
     Append(into, "}\n");
   }
+
+  void AppendText(std::string_view utf8, Text& into) const override { AppendJsonString(into, utf8); }
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Row {
   uint64_t time_ns = 0;  // epoch
   const format::Sample* sample = nullptr;
   std::string_view thread, class_name;
-  std::string_view stack;  // root;...;leaf
+  std::string_view stack;  // root;...;leaf, already as AppendText writes it
 };
 
 class RowFormat {
@@ -27,6 +27,8 @@ class RowFormat {
   virtual ~RowFormat() = default;
   virtual void AppendHeader(Text& into) const = 0;
   virtual void AppendRow(const Row& row, Text& into) const = 0;
+  // A text as a field of the format, quoted and escaped.
+  virtual void AppendText(std::string_view utf8, Text& into) const = 0;
 };
 
 std::unique_ptr<RowFormat> MakeCsv();
@@ -34,17 +36,23 @@ std::unique_ptr<RowFormat> MakeJsonl();
 
 // Stacks as one text, root first: "Class.method:line;..."; without ":line" where no line is known; "[truncated]" stands
 // for frames that were not recorded. A ';' inside a name becomes ','.
+// Each is rendered once per chunk, as a field of `format`, which must outlive this: it may have thousands of
+// characters.
 class FoldedStacks {
  public:
+  explicit FoldedStacks(const RowFormat* format) : format_(*format) {}
   void Enter(const format::Block& block, Names* names);
-  // Empty: no stack was recorded.
+  // Of an unknown stack: the empty text.
   std::string_view Of(format::Index stack);
 
  private:
   std::string Render(format::Index stack);
+  std::string Field(std::string_view folded) const;
 
+  const RowFormat& format_;
   Names* names_ = nullptr;
   uint32_t chunk_ = 0;
+  std::string none_;
   std::vector<std::string> stacks_;  // empty: not rendered yet
   size_t cached_bytes_ = 0;
 };

@@ -1,0 +1,538 @@
+// The command from outside: what it prints, and how it ends.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/tools/recording_fixture.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::Contents;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::Overwrite;
+using testing::RecordingFile;
+using testing::RingFile;
+using testing::Shell;
+using testing::SomeHeader;
+
+Event At(uint64_t time_ns) {
+  Event event;
+  event.time_ns = time_ns;
+  return event;
+}
+
+// Three events in three seconds, two threads, two kinds.
+void WriteSmall(const std::string& path, const format::FileHeader& header = SomeHeader()) {
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 7e-9});
+  Event first = At(731'602'772);
+  first.stack = {"java/util/HashMap.resize:702", "p/A.six:6", "p/A.five:5", "p/A.four:4", "p/A.three:3", "p/A.main"};
+  file.Add(first);
+  Event second = At(1500 * kMs);
+  second.class_name = "[B";
+  second.size = 3'000'000;
+  second.weight_bytes = 3'000'000;
+  second.kind = format::Kind::kOutside;
+  second.thread = "worker \"1\", x";
+  file.Add(second);
+  Event third = At(2250 * kMs);
+  third.class_name = "java/util/HashMap$Node";
+  third.stack = {};
+  file.Add(third);
+  file.Add(format::Interval{0, 10, 2400, 1, 1, 0});
+  file.Add(format::Interval{1, 10, 3'000'000, 1, 1, 0});
+  file.Add(format::Interval{2, 10, 2400, 2, 1, 5});
+  file.books().candidates = 30;
+  file.books().second_stage = 1;
+  file.books().points += 1;
+  file.books().committed += 1;
+  file.End("jvm exit", 3 * kSecond);
+}
+
+size_t Count(const std::string& text, const std::string& what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST_CASE("print writes blocks like jfr print and a loss line") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome outcome = Heaprec("print " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out == R"(heaprec.AllocationSample {
+  startTime = 16:40:00.731602 (2026-11-20)
+  kind = tlab
+  objectClass = java.lang.String
+  size = 24 bytes
+  tlabSize = 64.0 kB
+  weight = 2.3 kB
+  probability = 0.01
+  eventThread = "main" (javaThreadId = 1, osThreadId = 1001)
+  stackTrace = [
+    java.util.HashMap.resize(Object, int) line: 702
+    p.A.six(Object, int) line: 6
+    p.A.five(Object, int) line: 5
+    p.A.four(Object, int) line: 4
+    p.A.three(Object, int) line: 3
+    ...
+  ]
+}
+
+heaprec.AllocationSample {
+  startTime = 16:40:01.500000 (2026-11-20)
+  kind = outside
+  objectClass = byte[]
+  size = 2.9 MB
+  weight = 2.9 MB
+  probability = 1
+  eventThread = "worker "1", x" (javaThreadId = 23, osThreadId = 1023)
+  stackTrace = [
+    p.Leaf.allocate(Object, int) line: 7
+    p.Main.main(Object, int) line: 3
+  ]
+}
+
+heaprec.AllocationSample {
+  startTime = 16:40:02.250000 (2026-11-20)
+  kind = tlab
+  objectClass = java.util.HashMap$Node
+  size = 24 bytes
+  tlabSize = 64.0 kB
+  weight = 2.3 kB
+  probability = 0.01
+  eventThread = "main" (javaThreadId = 1, osThreadId = 1001)
+  stackTrace = N/A
+}
+
+# 3 events, 1 thinned, 0 lost
+)");
+}
+
+TEST_CASE("print --stack-depth 0 shows every frame, one without a line as well") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const std::string all = Heaprec("print --stack-depth 0 --limit 1 " + directory / "rec.bin").out;
+  CHECK(all.find("    p.A.main(Object, int)\n  ]\n") != std::string::npos);
+  CHECK(all.find("...") == std::string::npos);
+  const std::string one = Heaprec("print --stack-depth 1 --limit 1 " + directory / "rec.bin").out;
+  CHECK(one.find("line: 702\n    ...\n  ]\n") != std::string::npos);
+}
+
+TEST_CASE("print --json is one document with everything") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome outcome = Heaprec("print --json " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  const json document = json::parse(outcome.out);
+  CHECK(document["recording"]["jvm_version"] == "17.0.21+9");
+  CHECK(document["recording"]["recording_id"] == "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf");
+  REQUIRE(document["events"].size() == 3);
+  const json& first = document["events"][0];
+  CHECK(first["time_ns"] == 1795192800731602752u);  // times are kept in ticks of 64 ns
+  CHECK(first["class"] == "java.lang.String");
+  CHECK(first["weight_objects"] == Approx(100));
+  CHECK(first["stack"]["frames"].size() == 6);
+  CHECK(first["stack"]["truncated"] == false);
+  CHECK(first["thread"]["os_tid"] == 1001);
+  CHECK(document["events"][1]["thread"]["name"] == "worker \"1\", x");
+  CHECK(document["events"][2]["stack"].is_null());
+  CHECK(document["losses"]["second_stage"] == 1);
+  CHECK(document["losses"]["complete"] == true);
+}
+
+TEST_CASE("print --json of a recording without events is still a document") {
+  const Directory directory;
+  RecordingFile(directory / "rec.bin", SomeHeader()).End("jvm exit", kSecond);
+  CHECK(json::parse(Heaprec("print --json " + directory / "rec.bin").out)["events"].empty());
+}
+
+TEST_CASE("Filters choose events, and the loss line says of how many") {
+  const Directory directory;
+  const std::string file = directory / "rec.bin";
+  WriteSmall(file);
+  const auto count = [&](const std::string& options) {
+    const Outcome outcome = Heaprec("print " + options + " " + file);
+    CHECK(outcome.code == 0);
+    return Count(outcome.out, "startTime");
+  };
+  CHECK(count("--from 1s") == 2);
+  CHECK(count("--to 1500ms") == 1);  // the end is exclusive
+  CHECK(count("--from 1500ms --to 1501ms") == 1);
+  CHECK(count("--from 2026-11-20T16:40:02Z") == 1);
+  CHECK(count("--to 1795192801000000000") == 1);
+  CHECK(count("--thread worker") == 1);
+  CHECK(count("--thread '^(main|nobody)$'") == 2);
+  CHECK(count("--thread '#1'") == 2);
+  CHECK(count("--thread '#os:1023'") == 1);
+  CHECK(count("--class 'byte[]'") == 1);
+  CHECK(count("--class 'java.*'") == 2);
+  CHECK(count("--class String") == 1);
+  CHECK(count("--class '/Node$/'") == 1);
+  CHECK(count("--site HashMap.resize") == 1);
+  CHECK(count("--site 'p.*'") == 2);
+  CHECK(count("--site 'p.A.main'") == 1);
+  CHECK(count("--kind outside") == 1);
+  CHECK(count("--kind tlab,outside") == 3);
+  CHECK(count("--limit 2") == 2);
+  CHECK(count("--limit 0") == 0);
+  CHECK(Heaprec("print --kind outside " + file).out.find("# 1 of 3 events, 1 thinned, 0 lost\n") != std::string::npos);
+}
+
+TEST_CASE("export --format csv has the columns of the manual") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome outcome = Heaprec("export --format csv -o - " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out == R"(time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack
+1795192800731602752,tlab,main,java.lang.String,24,2400,100,0.01,p.A.main;p.A.three:3;p.A.four:4;p.A.five:5;p.A.six:6;java.util.HashMap.resize:702
+1795192801500000000,outside,"worker ""1"", x",byte[],3000000,3000000,1,1,p.Main.main:3;p.Leaf.allocate:7
+1795192802250000000,tlab,main,java.util.HashMap$Node,24,2400,100,0.01,
+)");
+}
+
+TEST_CASE("export --format jsonl has one object per line with the same columns") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome outcome = Heaprec("export --format jsonl --thread worker " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  REQUIRE(Count(outcome.out, "\n") == 1);
+  CHECK(json::parse(outcome.out) == json{{"time_ns", 1795192801500000000u},
+                                         {"kind", "outside"},
+                                         {"thread", "worker \"1\", x"},
+                                         {"class", "byte[]"},
+                                         {"size", 3000000},
+                                         {"weight_bytes", 3e6},
+                                         {"weight_objects", 1.0},
+                                         {"probability", 1.0},
+                                         {"stack", "p.Main.main:3;p.Leaf.allocate:7"}});
+}
+
+TEST_CASE("export replaces a file only when forced, and leaves nothing else behind") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const std::string export_to = "export -o " + directory / "out.csv" + " ";
+  CHECK(Heaprec(export_to + directory / "rec.bin").code == 0);
+  CHECK(Count(Contents(directory / "out.csv"), "\n") == 4);
+  Overwrite(directory / "out.csv", "precious");
+  const Outcome refused = Heaprec(export_to + directory / "rec.bin");
+  CHECK(refused.code == 6);
+  CHECK(refused.err.find("-f") != std::string::npos);
+  CHECK(Contents(directory / "out.csv") == "precious");
+  CHECK(Heaprec(export_to + "-f " + directory / "rec.bin").code == 0);
+  CHECK(Count(Contents(directory / "out.csv"), "\n") == 4);
+  CHECK(Heaprec("export -f -o " + directory / "rec.bin" + " " + directory / "rec.bin").code == 6);
+  CHECK(Heaprec("export -o /nonexistent/out.csv " + directory / "rec.bin").code == 6);
+  CHECK(directory.Entries() == std::vector<std::string>{"out.csv", "rec.bin"});
+}
+
+TEST_CASE("A full disk is exit 6 and leaves no half file") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome full = Heaprec("print " + directory / "rec.bin" + " >/dev/full");
+  CHECK(full.code == 6);
+  CHECK(full.err.find("No space left") != std::string::npos);
+  const Outcome limited =
+      Shell("ulimit -f 0; trap '' XFSZ; $HEAPREC export -o " + directory / "out.csv" + " " + directory / "rec.bin");
+  CHECK(limited.code == 6);
+  CHECK(directory.Entries() == std::vector<std::string>{"rec.bin"});
+}
+
+TEST_CASE("A closed pipe ends quietly with 0") {
+  const Directory directory;
+  RecordingFile file(directory / "rec.bin", SomeHeader());
+  for (uint64_t i = 0; i < 20'000; ++i) file.Add(At(i * kMs));
+  file.End("jvm exit", 20 * kSecond);
+  const Outcome outcome = Shell("$HEAPREC print " + directory / "rec.bin" + " | head -n 1; echo ${PIPESTATUS[0]}");
+  CHECK(outcome.out == "heaprec.AllocationSample {\n0\n");
+  CHECK(outcome.err.empty());
+}
+
+TEST_CASE("A dash is standard input") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const std::string from_file = Heaprec("print " + directory / "rec.bin").out;
+  CHECK(Shell("cat " + directory / "rec.bin" + " | $HEAPREC print -").out == from_file);
+  CHECK(Shell("$HEAPREC print --follow - </dev/null").code == 2);
+  CHECK(Shell("$HEAPREC print - </dev/null").code == 3);
+}
+
+TEST_CASE("What is no recording is exit 3") {
+  const Directory directory;
+  Overwrite(directory / "text", "hello\n");
+  for (const char* verb : {"print ", "summary ", "export "}) {
+    CHECK(Heaprec(verb + directory / "text").code == 3);
+    const Outcome missing = Heaprec(verb + directory / "missing");
+    CHECK(missing.code == 3);
+    CHECK(missing.err == "heaprec: " + directory / "missing" + ": No such file or directory\n");
+  }
+  CHECK(Heaprec("print /tmp").code == 3);
+}
+
+TEST_CASE("Damage in the middle is skipped, named with its offset, and exit 4") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  for (uint64_t i = 0; i < 10; ++i) file.Add(At(i * kMs));
+  file.Flush();
+  file.StartChunk();
+  const uint64_t second = file.size();
+  for (uint64_t i = 10; i < 20; ++i) file.Add(At(i * kMs));
+  file.Flush();
+  file.StartChunk();
+  file.Add(At(30 * kMs));
+  file.End("jvm exit", kSecond);
+  std::string bytes = Contents(path);
+  bytes[second + 100] ^= 0x10;
+  Overwrite(path, bytes);
+
+  for (const char* verb : {"print ", "export ", "summary "}) {
+    const Outcome outcome = Heaprec(verb + path);
+    CHECK(outcome.code == 4);
+    CHECK(outcome.err.find("heaprec: " + path + ": offset ") == 0);
+  }
+  CHECK(Count(Heaprec("print " + path).out, "startTime") == 11);
+  const std::string summary = Heaprec("summary " + path).out;
+  CHECK(summary.find("\ntrustworthy: no, because ") != std::string::npos);
+  CHECK(summary.find("damaged bytes were skipped") != std::string::npos);
+}
+
+TEST_CASE("A recording that was cut off in a block is read up to there with exit 0 and a note") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  file.Add(At(kMs));
+  file.Flush();
+  const uint64_t whole = file.size();
+  file.Add(At(2 * kMs));
+  file.Flush();
+  Overwrite(path, Contents(path).substr(0, whole + 20));
+  const Outcome outcome = Heaprec("print " + path);
+  CHECK(outcome.code == 0);
+  CHECK(Count(outcome.out, "startTime") == 1);
+  CHECK(Count(outcome.err, "\n") == 1);
+  CHECK(outcome.err.find("at the end") != std::string::npos);
+  const std::string summary = Heaprec("summary " + path).out;
+  CHECK(summary.find("cut off") != std::string::npos);
+  CHECK(summary.find("\ntrustworthy: yes\n") != std::string::npos);
+}
+
+TEST_CASE("Wrong usage names what is valid and is exit 2") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome verb = Heaprec("prnt rec.bin");
+  CHECK(verb.code == 2);
+  CHECK(verb.err == "heaprec: no verb: prnt; verbs: export, print, summary; try heaprec --help\n");
+  const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
+  CHECK(option.code == 2);
+  CHECK(option.err.find("--stack-depth") != std::string::npos);
+  for (const std::string arguments :
+       {"", "print", "print --from 10 REC", "print --to later REC", "print --class '/(/' REC", "print --kind stack REC",
+        "print --limit -1 REC", "print --limit x REC", "print --thread '#x' REC", "export --format xml REC",
+        "summary REC more"}) {
+    const size_t at = arguments.find("REC");
+    const std::string filled = at == std::string::npos
+                                   ? arguments
+                                   : arguments.substr(0, at) + directory / "rec.bin" + arguments.substr(at + 3);
+    const Outcome outcome = Heaprec(filled);
+    INFO(arguments << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find("heaprec: ") == 0);
+    CHECK(Count(outcome.err, "\n") == 1);
+  }
+}
+
+TEST_CASE("Help and version go to standard output with exit 0") {
+  CHECK(Heaprec("--version").out.find("heaprec ") == 0);
+  CHECK(Heaprec("--version").code == 0);
+  for (const char* verb : {"print", "export", "summary"}) {
+    const Outcome outcome = Heaprec(verb + std::string(" --help"));
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.find("Examples:") != std::string::npos);
+    CHECK(Heaprec("--help").out.find(verb) != std::string::npos);
+  }
+}
+
+TEST_CASE("summary tells it all and ends with trustworthy: yes") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome outcome = Heaprec("summary " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  for (const char* line : {
+           "jvm:            OpenJDK 64-Bit Server VM 17.0.21+9, pid 0\n",
+           "gc:             G1\n",
+           "agent:          0.1.0, options: file=rec.bin,rate=150\n",
+           "source:         hooks (symbols found)\n",
+           "start:          16:40:00.000000 (2026-11-20)\n",
+           "duration:       3.000 s, jvm exit\n",
+           "events:         3\n",
+           "  tlab:         2, standing for 4.7 kB in 200 objects\n",
+           "  outside:      1, standing for 2.9 MB in 1 objects\n",
+           "rate:           target 150/s, mean 1.0/s, fill 0.01\n",
+           "busiest:        1 events in one interval of 1 s, cap 150\n",
+           "windows:        1\n",
+           "intervals:      3, of which 1 were thinned to the cap\n",
+           "points:         4: 4 committed, 0 thinned at the hit; 1 thinned in the second stage\n",
+           "lost:           0\n",
+       }) {
+    INFO(line << "---\n" << outcome.out);
+    CHECK(outcome.out.find(line) != std::string::npos);
+  }
+  CHECK(outcome.out.ends_with("\ntrustworthy: yes\n"));
+  const json document = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
+  CHECK(document["trustworthy"] == true);
+  CHECK(document["events"] == 3);
+  CHECK(document["kinds"]["tlab"]["events"] == 2);
+  CHECK(document["allocated_bytes"] == 3004800);
+}
+
+TEST_CASE("summary says why a recording cannot be trusted") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  const auto verdict = [&](auto change) {
+    RecordingFile file(path + "x", header);
+    file.Add(At(kMs));
+    file.Add(At(2 * kMs));
+    change(file);
+    file.End("jvm exit", kSecond);
+    Overwrite(path, Contents(path + "x"));
+    Overwrite(path + "x", "");
+    const std::string out = Heaprec("summary " + path).out;
+    return out.substr(out.rfind("trustworthy"));
+  };
+  const auto nothing = [](RecordingFile&) {};
+  CHECK(verdict(nothing) == "trustworthy: yes\n");
+  CHECK(verdict([](RecordingFile& file) {
+          file.books().lost[1] = 1;
+          file.books().points += 1;
+          file.books().lost_bytes[1] = 100;
+        }).find("of the bytes were lost") != std::string::npos);
+  CHECK(verdict([](RecordingFile& file) {
+          file.books().lost[1] = 1;
+          file.books().points += 1;
+          file.books().lost_bytes[1] = 1;
+        }) == "trustworthy: yes\n");
+  CHECK(verdict([](RecordingFile& file) { file.books().points += 100; }).find("do not add up") != std::string::npos);
+  CHECK(verdict([](RecordingFile& file) { file.books().written += 1; }).find("there are 2") != std::string::npos);
+  header.interval_cap = 1;
+  CHECK(verdict(nothing).find("over its cap") != std::string::npos);
+  header.interval_cap = 150;
+  header.source = "tlab";
+  CHECK(verdict(nothing).find("attribution is biased") != std::string::npos);
+  header.source = "jvmti";
+  CHECK(verdict(nothing) == "trustworthy: yes\n");
+}
+
+TEST_CASE("A killed recording's ring is shown, with exit 0 and its number in the loss line") {
+  const Directory directory;
+  format::FileHeader header = SomeHeader();
+  header.ring_path = directory / "rec.ring";
+  RecordingFile file(directory / "rec.bin", header);
+  file.Add(At(kMs));
+  file.Flush({0, 0});
+  RingFile ring(header);
+  Event event = At(1200 * kMs);
+  event.id = 77;
+  ring.Define(0, event);
+  ring.Add(0, event);
+  ring.header().books.points = 2;
+  ring.header().books.committed = 2;
+  ring.header().books.candidate_bytes = 4800;
+  ring.WriteTo(header.ring_path);
+  const Outcome outcome = Heaprec("print " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("16:40:01.200000") != std::string::npos);
+  CHECK(outcome.out.find("# 2 events, 0 thinned, 0 lost; 1 salvaged from the ring\n") != std::string::npos);
+  const std::string summary = Heaprec("summary " + directory / "rec.bin").out;
+  CHECK(summary.find("salvaged:       1 events from the ring\n") != std::string::npos);
+  CHECK(summary.find("cut off") != std::string::npos);
+  CHECK(summary.ends_with("trustworthy: yes\n"));
+}
+
+uint64_t MonotonicNs() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+TEST_CASE("print --follow prints blocks as they come and ends when the recording ends") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  RecordingFile file(path, header);
+  file.Add(At(kMs));
+  file.Flush();
+  Outcome outcome;
+  std::thread follower([&] { outcome = Heaprec("print --follow " + path + " | tee " + directory / "seen"); });
+  const auto wait_for = [&](size_t events) {
+    while (Count(Contents(directory / "seen"), "startTime") < events) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  };
+  wait_for(1);
+  file.Add(At(2 * kMs));
+  file.Flush();
+  wait_for(2);
+  CHECK(Contents(directory / "seen").find("# ") == std::string::npos);
+  file.Add(At(3 * kMs));
+  file.End("jvm exit", kSecond);
+  follower.join();
+  CHECK(outcome.code == 0);
+  CHECK(Count(outcome.out, "startTime") == 3);
+  CHECK(outcome.out.ends_with("# 3 events, 0 thinned, 0 lost\n"));
+}
+
+TEST_CASE("print --follow ends on SIGINT with the loss line, and at once if the process is gone") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  RecordingFile(path, header).Flush();
+  // Not an asynchronous job of the shell: those ignore SIGINT.
+  const Outcome interrupted = Shell("timeout --preserve-status -s INT 1 $HEAPREC print --follow " + path);
+  CHECK(interrupted.code == 0);
+  CHECK(interrupted.out == "# 0 events, 0 thinned, 0 lost\n");
+
+  header.pid = 0;
+  WriteSmall(directory / "dead.bin", header);
+  CHECK(Heaprec("print --follow " + directory / "dead.bin").out.ends_with("# 3 events, 1 thinned, 0 lost\n"));
+}
+
+TEST_CASE("A running recording is shown as far as it is, and summary says that it runs") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  RecordingFile file(path, header);
+  file.Add(At(kMs));
+  file.Flush();
+  CHECK(Heaprec("print " + path).code == 0);
+  const json summary = json::parse(Heaprec("summary --json " + path).out);
+  CHECK(summary["running"] == true);
+  CHECK(summary["trustworthy"] == true);
+  // A process that was started after the recording is another one with the same number.
+  header.start_monotonic_ns = 1;
+  RecordingFile old(directory / "old.bin", header);
+  old.Flush();
+  CHECK(json::parse(Heaprec("summary --json " + directory / "old.bin").out)["running"] == false);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,60 @@
+#include "tools/name_pattern.h"
+
+#include <catch2/catch.hpp>
+
+namespace heaprec::tools {
+namespace {
+
+bool NameMatches(const char* pattern, const char* name) {
+  const auto parsed = NamePattern::ForNames(pattern);
+  REQUIRE(parsed.ok());
+  return parsed->Matches(name);
+}
+
+bool TextMatches(const char* pattern, const char* text) {
+  const auto parsed = NamePattern::ForFreeText(pattern);
+  REQUIRE(parsed.ok());
+  return parsed->Matches(text);
+}
+
+TEST_CASE("A plain name matches the whole name or its end after a dot") {
+  CHECK(NameMatches("java.util.HashMap", "java.util.HashMap"));
+  CHECK(NameMatches("HashMap", "java.util.HashMap"));
+  CHECK(NameMatches("HashMap.resize", "java.util.HashMap.resize"));
+  CHECK(NameMatches("byte[]", "byte[]"));
+  CHECK_FALSE(NameMatches("Map", "java.util.HashMap"));
+  CHECK_FALSE(NameMatches("java.util", "java.util.HashMap"));
+  CHECK_FALSE(NameMatches("HashMap", "java.util.HashMap$Node"));
+  CHECK_FALSE(NameMatches("byte[]", "byte[][]"));
+}
+
+TEST_CASE("A glob's star takes any characters, dots too, and brackets are plain") {
+  CHECK(NameMatches("java.util.*", "java.util.concurrent.Foo"));
+  CHECK(NameMatches("HashMap*", "java.util.HashMap$Node"));
+  CHECK(NameMatches("*[]", "int[]"));
+  CHECK(NameMatches("?nt[]", "int[]"));
+  CHECK(NameMatches("*a*b*", "xxaxxabxx"));
+  CHECK(NameMatches("*", ""));
+  CHECK_FALSE(NameMatches("java.*", "javax.Foo"));
+  CHECK_FALSE(NameMatches("*[]", "java.lang.String"));
+  CHECK_FALSE(NameMatches("a*b", "acbc"));
+}
+
+TEST_CASE("A pattern between slashes is a regular expression, found anywhere") {
+  CHECK(NameMatches("/Hash(Map|Set)$/", "java.util.HashSet"));
+  CHECK(NameMatches("/^java\\.util/", "java.util.HashSet"));
+  CHECK_FALSE(NameMatches("/^Hash/", "java.util.HashSet"));
+  CHECK_FALSE(NamePattern::ForNames("/(/").ok());
+}
+
+TEST_CASE("A thread's name is searched for the text, and for the text as a regular expression") {
+  CHECK(TextMatches("worker", "pool-1-worker-3"));
+  CHECK(TextMatches("worker-[0-9]+", "pool-1-worker-3"));
+  CHECK(TextMatches("^main$", "main"));
+  CHECK(TextMatches("pool (io", "pool (io) 1"));
+  CHECK(TextMatches("/^pool/", "pool-1"));
+  CHECK_FALSE(TextMatches("^worker", "pool-1-worker-3"));
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,295 @@
+#include "tests/tools/recording_fixture.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace heaprec::tools::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "java/util/HashMap.resize:702" in its parts.
+struct Site {
+  format::Method method;
+  int32_t line = -1;
+};
+
+Site SiteOf(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const size_t dot = name.rfind('.');
+  Site site;
+  site.method = {name.substr(0, dot), name.substr(dot + 1), "(Ljava/lang/Object;I)V"};
+  if (colon != std::string::npos) site.line = std::stoi(text.substr(colon + 1));
+  return site;
+}
+
+constexpr uint32_t kOsTidOffset = 1000;
+
+// The same thread for the same name.
+format::Thread ThreadOf(const Event& event) {
+  const uint64_t tid = event.thread == "main" ? 1 : 10 + event.thread.size();
+  return {tid, static_cast<uint32_t>(kOsTidOffset + tid), false, event.thread};
+}
+
+uint64_t KeyOfThread(const Event& event) {
+  const format::Thread thread = ThreadOf(event);
+  return format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
+}
+
+std::vector<format::RingFrame> FramesOf(const Event& event) {
+  std::vector<format::RingFrame> frames;
+  for (const std::string& text : event.stack) {
+    const Site site = SiteOf(text);
+    frames.push_back(
+        {format::MethodKey(site.method.class_name, site.method.name, site.method.descriptor), 5, site.line});
+  }
+  return frames;
+}
+
+std::string_view BytesOf(const std::vector<format::RingFrame>& frames) {
+  return {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(format::RingFrame)};
+}
+
+}  // namespace
+
+Directory::Directory() {
+  std::string pattern = (fs::temp_directory_path() / "heaprec-test-XXXXXX").string();
+  REQUIRE(mkdtemp(pattern.data()) != nullptr);
+  path_ = pattern;
+}
+
+Directory::~Directory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::vector<std::string> Directory::Entries() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+format::FileHeader SomeHeader() {
+  format::FileHeader header;
+  for (size_t i = 0; i < header.recording_id.size(); ++i) header.recording_id[i] = static_cast<uint8_t>(0xa0 + i);
+  header.start_epoch_ns = 1795192800 * kSecond;
+  header.start_monotonic_ns = 5000 * kSecond;
+  header.interval_ns = kSecond;
+  header.interval_cap = 150;
+  header.rate_per_second = 150;
+  header.jvm_name = "OpenJDK 64-Bit Server VM";
+  header.jvm_version = "17.0.21+9";
+  header.gc_name = "G1";
+  header.agent_version = "0.1.0";
+  header.agent_options = "file=rec.bin,rate=150";
+  header.source = "hooks";
+  header.source_reason = "symbols found";
+  return header;
+}
+
+RecordingFile::RecordingFile(std::string path, const format::FileHeader& header)
+    : path_(std::move(path)), header_(header), writer_(std::make_unique<format::ChunkWriter>(header.recording_id, 0)) {
+  Append(format::EncodeFileHeader(header));
+}
+
+RecordingFile::~RecordingFile() = default;
+
+void RecordingFile::Append(const format::ByteBuffer& bytes) {
+  std::ofstream file(path_, std::ios::binary | std::ios::app);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  size_ += bytes.size();
+}
+
+format::Index RecordingFile::Stack(const Event& event) {
+  std::vector<format::StackFrame> frames;
+  for (const std::string& text : event.stack) {
+    const Site site = SiteOf(text);
+    frames.push_back({writer_->InternMethod(site.method), 5, site.line});
+  }
+  return frames.empty() ? format::kNone : writer_->InternStack(frames, false);
+}
+
+format::Index RecordingFile::Thread(const Event& event) { return writer_->InternThread(ThreadOf(event)); }
+
+void RecordingFile::Define(const Event& event) {
+  writer_->InternClass(event.class_name);
+  Stack(event);
+  Thread(event);
+}
+
+void RecordingFile::Add(const Event& event) {
+  format::Sample sample;
+  sample.id = event.id != 0 ? event.id : next_id_++;
+  sample.time_ns = event.time_ns;
+  sample.kind = event.kind;
+  sample.thread = Thread(event);
+  sample.class_id = writer_->InternClass(event.class_name);
+  sample.stack = Stack(event);
+  sample.size = event.size;
+  sample.tlab_size = event.kind == format::Kind::kTlab ? 1 << 16 : 0;
+  sample.window = 1;
+  sample.weight_bytes = event.weight_bytes;
+  writer_->Add(sample);
+  ++books_.points;
+  ++books_.committed;
+  ++books_.written;
+  books_.candidate_bytes += static_cast<uint64_t>(event.weight_bytes);
+}
+
+void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions) {
+  const auto block = writer_->Flush(books_, lane_positions, 0);
+  REQUIRE(block.ok());
+  Append(*block);
+}
+
+void RecordingFile::StartChunk() {
+  const auto block = writer_->Finish(books_, {}, 0, nullptr);
+  REQUIRE(block.ok());
+  Append(*block);
+  writer_ = std::make_unique<format::ChunkWriter>(header_.recording_id, ++chunk_);
+}
+
+void RecordingFile::End(const std::string& reason, uint64_t time_ns) {
+  const format::Ending ending{time_ns, reason};
+  const auto block = writer_->Finish(books_, {}, time_ns, &ending);
+  REQUIRE(block.ok());
+  Append(*block);
+}
+
+RingFile::RingFile(const format::FileHeader& header, uint32_t lanes, uint32_t lane_bytes)
+    : start_monotonic_ns_(header.start_monotonic_ns),
+      words_((format::kRingHeaderBytes + lanes * (format::kLaneHeaderBytes + size_t{lane_bytes})) / 8),
+      heads_(lanes) {
+  format::RingHeader& ring = this->header();
+  ring.magic = format::kRingMagic;
+  ring.version = format::kRingVersion;
+  ring.header_bytes = format::kRingHeaderBytes;
+  std::memcpy(ring.recording_id, header.recording_id.data(), header.recording_id.size());
+  ring.pid = header.pid;
+  ring.lane_count = lanes;
+  ring.lane_header_bytes = format::kLaneHeaderBytes;
+  ring.lane_bytes = lane_bytes;
+  ring.start_epoch_ns = header.start_epoch_ns;
+  ring.start_monotonic_ns = header.start_monotonic_ns;
+  ring.interval_ns = header.interval_ns;
+  ring.interval_cap = header.interval_cap;
+  ring.state = static_cast<uint32_t>(format::RingState::kRunning);
+}
+
+std::byte* RingFile::lane(uint32_t lane) {
+  return reinterpret_cast<std::byte*>(words_.data()) + format::kRingHeaderBytes +
+         lane * (format::kLaneHeaderBytes + size_t{header().lane_bytes});
+}
+
+void RingFile::SetTail(uint32_t lane, uint64_t tail) {
+  reinterpret_cast<format::LaneHeader*>(this->lane(lane))->tail = tail;
+}
+
+template <typename Record>
+void RingFile::Append(uint32_t lane, format::RecordType type, Record record, std::string_view rest) {
+  const size_t bytes =
+      (sizeof record + rest.size() + format::kRecordAlign - 1) / format::kRecordAlign * format::kRecordAlign;
+  REQUIRE(heads_[lane] + bytes <= header().lane_bytes);
+  record.header = {static_cast<uint32_t>(bytes), type, 0};
+  std::byte* at = this->lane(lane) + format::kLaneHeaderBytes + heads_[lane];
+  std::memcpy(at, &record, sizeof record);
+  std::memcpy(at + sizeof record, rest.data(), rest.size());
+  heads_[lane] += bytes;
+  reinterpret_cast<format::LaneHeader*>(this->lane(lane))->head = heads_[lane];
+}
+
+void RingFile::DefineClass(uint32_t lane, const std::string& name) {
+  format::ClassRecord record{};
+  record.key = format::ClassKey(name);
+  record.name_bytes = static_cast<uint32_t>(name.size());
+  Append(lane, format::RecordType::kClass, record, name);
+}
+
+void RingFile::DefineStack(uint32_t lane, const Event& event) {
+  for (const std::string& text : event.stack) {
+    const format::Method method = SiteOf(text).method;
+    format::MethodRecord record{};
+    record.key = format::MethodKey(method.class_name, method.name, method.descriptor);
+    record.class_bytes = static_cast<uint32_t>(method.class_name.size());
+    record.name_bytes = static_cast<uint16_t>(method.name.size());
+    record.descriptor_bytes = static_cast<uint16_t>(method.descriptor.size());
+    Append(lane, format::RecordType::kMethod, record, method.class_name + method.name + method.descriptor);
+  }
+  const auto frames = FramesOf(event);
+  format::StackRecord record{};
+  record.key = format::KeyOfStack(frames, false);
+  record.frame_count = static_cast<uint32_t>(frames.size());
+  Append(lane, format::RecordType::kStack, record, BytesOf(frames));
+}
+
+void RingFile::DefineThread(uint32_t lane, const Event& event) {
+  const format::Thread thread = ThreadOf(event);
+  format::ThreadRecord record{};
+  record.key = KeyOfThread(event);
+  record.java_tid = thread.java_tid;
+  record.os_tid = thread.os_tid;
+  record.name_bytes = static_cast<uint16_t>(thread.name.size());
+  Append(lane, format::RecordType::kThread, record, thread.name);
+}
+
+void RingFile::Define(uint32_t lane, const Event& event) {
+  DefineClass(lane, event.class_name);
+  DefineStack(lane, event);
+  DefineThread(lane, event);
+}
+
+void RingFile::Add(uint32_t lane, const Event& event) {
+  format::SampleRecord record{};
+  record.monotonic_ns = start_monotonic_ns_ + event.time_ns;
+  record.id = event.id;
+  record.thread_key = KeyOfThread(event);
+  record.class_key = format::ClassKey(event.class_name);
+  record.stack_key = format::KeyOfStack(FramesOf(event), false);
+  record.size = event.size;
+  record.tlab_size = 1 << 16;
+  record.weight_bytes = event.weight_bytes;
+  record.window = 1;
+  record.kind = static_cast<uint32_t>(event.kind);
+  Append(lane, format::RecordType::kSample, record, {});
+  ++header().books.points;
+  ++header().books.committed;
+}
+
+void RingFile::WriteTo(const std::string& path) const {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(words_.data()), static_cast<std::streamsize>(words_.size() * 8));
+}
+
+Outcome Shell(const std::string& line) {
+  const Directory scratch;
+  const std::string err = scratch / "err", out = scratch / "out", script = scratch / "script";
+  Overwrite(script, "export TZ=UTC HEAPREC=tools/heaprec\n" + line + "\n");
+  const int status = std::system(("bash " + script + " >" + out + " 2>" + err).c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Contents(out), Contents(err)};
+}
+
+Outcome Heaprec(const std::string& arguments) { return Shell("$HEAPREC " + arguments); }
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void Overwrite(const std::string& path, const std::string& contents) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << contents;
+}
+
+}  // namespace heaprec::tools::testing

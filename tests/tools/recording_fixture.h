@@ -1,0 +1,116 @@
+// Small recordings and rings for the tests of the command, built with the format's own writer, and the command itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/chunk_writer.h"
+#include "format/model.h"
+#include "format/ring_layout.h"
+#include "format/ring_reader.h"
+
+namespace heaprec::tools::testing {
+
+inline constexpr uint64_t kSecond = 1'000'000'000;
+inline constexpr uint64_t kMs = 1'000'000;
+
+// A directory of its own for each test, gone afterwards.
+class Directory {
+ public:
+  Directory();
+  ~Directory();
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  std::vector<std::string> Entries() const;
+
+ private:
+  std::string path_;
+};
+
+// One event in plain words. `stack`: leaf first, "java/util/HashMap.resize:702".
+struct Event {
+  uint64_t time_ns = 0;
+  std::string class_name = "java/lang/String";
+  uint64_t size = 24;
+  double weight_bytes = 2400;
+  format::Kind kind = format::Kind::kTlab;
+  std::string thread = "main";
+  std::vector<std::string> stack = {"p/Leaf.allocate:7", "p/Main.main:3"};
+  uint64_t id = 0;  // 0: the next free one
+};
+
+// 2026-11-20T16:40:00Z, 150/s, cap 150 per second, pid 0 (no process), no ring.
+format::FileHeader SomeHeader();
+
+// Appends to a file as the agent's drain does.
+class RecordingFile {
+ public:
+  RecordingFile(std::string path, const format::FileHeader& header);
+  ~RecordingFile();
+
+  void Add(const Event& event);
+  void Add(const format::Interval& interval) { writer_->Add(interval); }
+  void Add(const format::Window& window) { writer_->Add(window); }
+  // Definitions without an event that uses them.
+  void Define(const Event& event);
+  // Books of the next block; committed, points and written follow the events.
+  format::Books& books() { return books_; }
+  void Flush(const std::vector<uint64_t>& lane_positions = {});
+  void StartChunk();
+  void End(const std::string& reason, uint64_t time_ns);
+  uint64_t size() const { return size_; }
+
+ private:
+  void Append(const format::ByteBuffer& bytes);
+  format::Index Stack(const Event& event);
+  format::Index Thread(const Event& event);
+
+  const std::string path_;
+  const format::FileHeader header_;
+  std::unique_ptr<format::ChunkWriter> writer_;
+  uint32_t chunk_ = 0;
+  uint64_t next_id_ = 1, size_ = 0;
+  format::Books books_;
+};
+
+// A ring as a killed agent leaves it.
+class RingFile {
+ public:
+  RingFile(const format::FileHeader& header, uint32_t lanes = 2, uint32_t lane_bytes = 1 << 16);
+
+  void DefineClass(uint32_t lane, const std::string& name);
+  void DefineStack(uint32_t lane, const Event& event);  // and its methods
+  void DefineThread(uint32_t lane, const Event& event);
+  void Define(uint32_t lane, const Event& event);
+  void Add(uint32_t lane, const Event& event);
+  uint64_t head(uint32_t lane) const { return heads_[lane]; }
+  void SetTail(uint32_t lane, uint64_t tail);
+  format::RingHeader& header() { return *reinterpret_cast<format::RingHeader*>(words_.data()); }
+  std::byte* lane(uint32_t lane);
+  void WriteTo(const std::string& path) const;
+
+ private:
+  // `record`: its fixed part, with everything but the header; `rest` follows it.
+  template <typename Record>
+  void Append(uint32_t lane, format::RecordType type, Record record, std::string_view rest);
+
+  const uint64_t start_monotonic_ns_;
+  std::vector<uint64_t> words_;
+  std::vector<uint64_t> heads_;
+};
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+// Runs the command in a shell, time zone UTC: `arguments` may hold pipes and redirections; "$HEAPREC" is the command.
+Outcome Shell(const std::string& line);
+Outcome Heaprec(const std::string& arguments);
+
+std::string Contents(const std::string& path);
+void Overwrite(const std::string& path, const std::string& contents);
+
+}  // namespace heaprec::tools::testing

@@ -1,0 +1,324 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "format/java_names.h"
+#include "tests/tools/recording_fixture.h"
+#include "throttle/random.h"
+#include "throttle/varopt.h"
+#include "tools/input/recording.h"
+#include "tools/render/names.h"
+
+namespace heaprec::tools {
+namespace {
+
+using testing::Directory;
+using testing::Event;
+using testing::kMs;
+using testing::kSecond;
+using testing::RecordingFile;
+using testing::RingFile;
+using testing::SomeHeader;
+
+struct Found {
+  format::Sample sample;
+  std::string class_name, thread, leaf, root;
+};
+
+struct Everything {
+  std::vector<Found> events;  // in order
+  SalvageReport salvage;
+  format::Books books;
+};
+
+Everything ReadAll(const std::string& path) {
+  auto recording = Recording::Open(path);
+  REQUIRE(recording.ok());
+  Everything all;
+  Names names;
+  while (const auto block = (*recording)->Next()) {
+    names.Enter(*block);
+    for (const format::Sample& sample : block->samples) {
+      Found found{sample, std::string(names.Class(sample.class_id)), std::string(names.Thread(sample.thread)), "", ""};
+      ForEachFrame(names, sample.stack, 0, [&](const format::Frame& frame) {
+        found.root = std::string(names.Method(frame.method)) + ":" + std::to_string(frame.line);
+        if (found.leaf.empty()) found.leaf = found.root;
+      });
+      all.events.push_back(found);
+    }
+  }
+  all.salvage = (*recording)->salvage();
+  all.books = (*recording)->books();
+  return all;
+}
+
+// A file and a ring that belong together.
+struct Pair {
+  Directory directory;
+  std::string file = directory / "rec.bin", ring = directory / "rec.ring";
+  format::FileHeader header = WithRing(ring);
+
+  static format::FileHeader WithRing(const std::string& path) {
+    format::FileHeader header = SomeHeader();
+    header.ring_path = path;
+    return header;
+  }
+};
+
+Event At(uint64_t time_ns, uint64_t id, double weight = 2400) {
+  Event event;
+  event.time_ns = time_ns;
+  event.id = id;
+  event.weight_bytes = weight;
+  return event;
+}
+
+TEST_CASE("What the ring holds beyond the file is read after it, with all its names") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Add(At(100 * kMs, 1));
+  file.Flush();
+  RingFile ring(pair.header);
+  Event event = At(1100 * kMs, 2, 4800);
+  event.class_name = "[Lx/Only$Ring;";
+  event.thread = "ring thread";
+  event.stack = {"q/Ring.leaf:11", "q/Ring.root"};
+  ring.Define(1, event);
+  ring.Add(1, event);
+  ring.WriteTo(pair.ring);
+
+  const Everything all = ReadAll(pair.file);
+  REQUIRE(all.events.size() == 2);
+  const Found& found = all.events[1];
+  CHECK(found.sample.id == 2);
+  CHECK(found.sample.time_ns == 1100 * kMs);
+  CHECK(found.sample.weight_bytes == 4800);
+  CHECK(found.class_name == "x.Only$Ring[]");
+  CHECK(found.thread == "ring thread");
+  CHECK(found.leaf == "q.Ring.leaf:11");
+  CHECK(found.root == "q.Ring.root:-1");
+  CHECK(all.salvage.held == 1);
+  CHECK(all.salvage.events == 1);
+  CHECK(all.salvage.unnamed == 0);
+}
+
+TEST_CASE("What the file's lane positions cover is not read twice") {
+  Pair pair;
+  RingFile ring(pair.header);
+  const Event first = At(100 * kMs, 1), second = At(1100 * kMs, 2);
+  ring.Define(0, first);
+  ring.Add(0, first);
+  const uint64_t position = ring.head(0);
+  ring.Add(0, second);
+  ring.WriteTo(pair.ring);
+  RecordingFile file(pair.file, pair.header);
+  file.Add(first);
+  file.Flush({position, 0});
+
+  const Everything all = ReadAll(pair.file);
+  REQUIRE(all.events.size() == 2);
+  CHECK(all.events[0].sample.id == 1);
+  CHECK(all.events[1].sample.id == 2);
+  // The definitions lie before the position: they come from the file.
+  CHECK(all.events[1].class_name == "java.lang.String");
+  CHECK(all.events[1].leaf == "p.Leaf.allocate:7");
+  CHECK(all.events[1].thread == "main");
+}
+
+TEST_CASE("Definitions are found in any chunk of the file, and without an event that uses them") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  Event old = At(2100 * kMs, 9);
+  old.class_name = "old/Class";
+  old.stack = {"old/Site.leaf:1", "old/Site.middle:2", "old/Site.root:3"};
+  old.thread = "old thread";
+  file.Define(old);
+  file.Add(At(100 * kMs, 1));
+  file.Flush();
+  file.StartChunk();
+  file.Add(At(1100 * kMs, 2));
+  file.Flush();
+  RingFile ring(pair.header);
+  ring.Add(0, old);
+  ring.WriteTo(pair.ring);
+
+  const Everything all = ReadAll(pair.file);
+  REQUIRE(all.events.size() == 3);
+  CHECK(all.events[2].class_name == "old.Class");
+  CHECK(all.events[2].leaf == "old.Site.leaf:1");
+  CHECK(all.events[2].root == "old.Site.root:3");
+  CHECK(all.events[2].thread == "old thread");
+  CHECK(all.salvage.unnamed == 0);
+}
+
+TEST_CASE("A definition that is nowhere is counted and the event kept") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Flush();
+  RingFile ring(pair.header);
+  ring.Add(0, At(100 * kMs, 1));
+  ring.WriteTo(pair.ring);
+
+  const Everything all = ReadAll(pair.file);
+  REQUIRE(all.events.size() == 1);
+  CHECK(all.events[0].class_name == kUnknown);
+  CHECK(all.salvage.unnamed == 1);
+}
+
+TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain would have done") {
+  Pair pair;
+  pair.header.interval_cap = 10;
+  RecordingFile file(pair.file, pair.header);
+  file.Flush();
+  RingFile ring(pair.header);
+  const Event any = At(0, 1);
+  ring.Define(0, any);
+  std::map<uint64_t, std::vector<throttle::WeightedPoint>> expected;
+  double total = 0;
+  for (uint64_t id = 1; id <= 200; ++id) {
+    const double weight = 1000.0 * static_cast<double>(1 + id % 17);
+    const uint64_t time = id * 10 * kMs;  // 0.01 s to 2 s: intervals 0, 1 and one event of 2
+    ring.Add(static_cast<uint32_t>(id % 2), At(time, id, weight));
+    expected[time / kSecond].push_back({id, weight});
+    total += weight;
+  }
+  ring.WriteTo(pair.ring);
+
+  const Everything all = ReadAll(pair.file);
+  std::map<uint64_t, double> found;
+  for (const Found& event : all.events) found[event.sample.id] = event.sample.weight_bytes;
+  // First 8 bytes of the id 0xa0, 0xa1, ... as little endian.
+  constexpr uint64_t kIdBits = 0xa7a6a5a4a3a2a1a0;
+  size_t kept = 0;
+  double sum = 0;
+  for (const auto& [interval, points] : expected) {
+    const auto reduction = throttle::ReduceToCap(points, 10, throttle::Mix64(kIdBits ^ interval));
+    for (const size_t index : reduction.kept) {
+      INFO("id " << points[index].id);
+      REQUIRE(found.contains(points[index].id));
+      CHECK(found[points[index].id] == reduction.WeightOf(points[index].weight));
+      ++kept;
+    }
+  }
+  for (const auto& [id, weight] : found) sum += weight;
+  CHECK(kept == 21);
+  CHECK(all.events.size() == 21);
+  CHECK(sum == Approx(total).epsilon(1e-9));  // thinning passes the weight on
+  CHECK(all.salvage.held == 200);
+  CHECK(all.books.second_stage == 179);
+  CHECK(all.books.written == 21);
+}
+
+TEST_CASE("A sample that comes after its interval was written counts in the next one, at its start") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Add(At(100 * kMs, 1));
+  file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
+  file.Flush();
+  RingFile ring(pair.header);
+  ring.Define(0, At(0, 1));
+  ring.Add(0, At(900 * kMs, 2));
+  ring.Add(0, At(1500 * kMs, 3));
+  ring.WriteTo(pair.ring);
+
+  const Everything all = ReadAll(pair.file);
+  REQUIRE(all.events.size() == 3);
+  CHECK(all.events[1].sample.id == 2);
+  CHECK(all.events[1].sample.time_ns == kSecond);
+  CHECK(all.events[2].sample.time_ns == 1500 * kMs);
+}
+
+TEST_CASE("A recording that has ended needs no ring, even if there is one") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Add(At(100 * kMs, 1));
+  file.End("jvm exit", kSecond);
+  RingFile ring(pair.header);
+  ring.Define(0, At(0, 1));
+  ring.Add(0, At(900 * kMs, 2));
+  ring.WriteTo(pair.ring);
+  const Everything all = ReadAll(pair.file);
+  CHECK(all.events.size() == 1);
+  CHECK_FALSE(all.salvage.ring_found);
+}
+
+TEST_CASE("The ring of another recording, a truncated one and none are all left alone") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Add(At(100 * kMs, 1));
+  file.Flush();
+  SECTION("none") {}
+  SECTION("another recording's") {
+    format::FileHeader other = pair.header;
+    other.recording_id[3] ^= 1;
+    RingFile ring(other);
+    ring.Define(0, At(0, 1));
+    ring.Add(0, At(900 * kMs, 2));
+    ring.WriteTo(pair.ring);
+  }
+  SECTION("truncated") {
+    RingFile ring(pair.header);
+    ring.WriteTo(pair.ring);
+    testing::Overwrite(pair.ring, testing::Contents(pair.ring).substr(0, 5000));
+  }
+  SECTION("empty") { testing::Overwrite(pair.ring, ""); }
+  const Everything all = ReadAll(pair.file);
+  CHECK(all.events.size() == 1);
+  CHECK_FALSE(all.salvage.ring_found);
+}
+
+TEST_CASE("Salvage changes no byte of the ring") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Flush();
+  RingFile ring(pair.header);
+  ring.Define(0, At(0, 1));
+  ring.Add(0, At(900 * kMs, 2));
+  ring.WriteTo(pair.ring);
+  const std::string before = testing::Contents(pair.ring);
+  CHECK(ReadAll(pair.file).events.size() == 1);
+  CHECK(testing::Contents(pair.ring) == before);
+}
+
+TEST_CASE("A damaged lane is read up to the damage, the others whole, and the damage is reported") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Flush();
+  RingFile ring(pair.header);
+  const Event any = At(0, 1);
+  ring.Define(0, any);
+  ring.Add(0, At(100 * kMs, 1));
+  const uint64_t broken = ring.head(0);
+  ring.Add(0, At(200 * kMs, 2));
+  ring.Add(1, At(300 * kMs, 3));
+  ring.lane(0)[format::kLaneHeaderBytes + broken] = std::byte{0xff};  // the record's size
+  ring.WriteTo(pair.ring);
+
+  const Everything all = ReadAll(pair.file);
+  std::set<uint64_t> ids;
+  for (const Found& found : all.events) ids.insert(found.sample.id);
+  CHECK(ids == std::set<uint64_t>{1, 3});
+  CHECK(all.salvage.errors.size() == 1);
+}
+
+TEST_CASE("A sample whose weight cannot be true is left out and counted") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Flush();
+  RingFile ring(pair.header);
+  ring.Define(0, At(0, 1));
+  ring.Add(0, At(100 * kMs, 1, NAN));
+  ring.Add(0, At(100 * kMs, 2, -1));
+  ring.Add(0, At(100 * kMs, 3, INFINITY));
+  ring.Add(0, At(100 * kMs, 4, 100));
+  ring.WriteTo(pair.ring);
+  const Everything all = ReadAll(pair.file);
+  REQUIRE(all.events.size() == 1);
+  CHECK(all.events[0].sample.id == 4);
+  CHECK(all.salvage.invalid == 3);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,110 @@
+#include "tools/render/text.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/export/row_format.h"
+#include "tools/render/names.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using namespace std::string_literals;
+
+template <typename Value>
+std::string With(void (*append)(Text&, Value), Value value) {
+  Text text;
+  append(text, value);
+  return fmt::to_string(text);
+}
+
+std::string Json(std::string_view utf8) { return With<std::string_view>(AppendJsonString, utf8); }
+
+std::string CsvRow(const Row& row) {
+  Text text;
+  MakeCsv()->AppendRow(row, text);
+  return fmt::to_string(text);
+}
+
+TEST_CASE("Bytes are written as jfr print writes them") {
+  CHECK(Bytes(0) == "0 bytes");
+  CHECK(Bytes(1) == "1 byte");
+  CHECK(Bytes(24) == "24 bytes");
+  CHECK(Bytes(1024) == "1.0 kB");
+  CHECK(Bytes(244531.2) == "238.8 kB");
+  CHECK(Bytes(18.6 * 1024 * 1024) == "18.6 MB");
+  CHECK(Bytes(1e15) == "909.5 TB");
+  CHECK(Bytes(INFINITY) == "inf bytes");
+}
+
+TEST_CASE("Numbers are grouped and durations readable") {
+  CHECK(Grouped(0) == "0");
+  CHECK(Grouped(999) == "999");
+  CHECK(Grouped(1234) == "1,234");
+  CHECK(Grouped(1234567) == "1,234,567");
+  CHECK(Duration(12'345'000'000) == "12.345 s");
+  CHECK(Duration(3'723'000'000'000) == "1 h 02 min 03 s");
+  CHECK(Duration(90'000'000'000) == "1 min 30 s");
+}
+
+TEST_CASE("A JSON string reads back as it was") {
+  for (const std::string& text : {""s, "plain"s, "quote \" and \\ slash"s, "a\nb\tc\x01\x1f\x7f"s, "nul \0 in it"s,
+                                  "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"s}) {
+    CHECK(nlohmann::json::parse(Json(text)).get<std::string>() == text);
+  }
+}
+
+TEST_CASE("A JSON number reads back as it was, and what is none becomes null") {
+  for (const double number : {0.0, 1.0, 0.1, 1e300, 123456789.123, 4194304.0, 5e-324}) {
+    CHECK(nlohmann::json::parse(With<double>(AppendJsonNumber, number)).get<double>() == number);
+  }
+  CHECK(With<double>(AppendJsonNumber, NAN) == "null");
+}
+
+TEST_CASE("Control characters cannot reach a terminal") {
+  CHECK(With<std::string_view>(AppendPrintable, "a\x1b[31m\nb") == "a\\x1b[31m\\nb");
+}
+
+TEST_CASE("Modified UTF-8 becomes UTF-8 and garbage a replacement character") {
+  CHECK(ToUtf8("plain") == "plain");
+  CHECK(ToUtf8("\xc3\xa4") == "\xc3\xa4");
+  CHECK(ToUtf8("a\xc0\x80z") == "a\0z"s);
+  CHECK(ToUtf8("\xed\xa0\xbd\xed\xb8\x80") == "\xf0\x9f\x98\x80");
+  CHECK(ToUtf8("\xed\xa0\xbd!") == "\xef\xbf\xbd!");
+  CHECK(ToUtf8("\xff\xc3") == "\xef\xbf\xbd\xef\xbf\xbd");
+  CHECK(ToUtf8("\xc1\xa1") == "\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST_CASE("A descriptor's parameters are written as simple names") {
+  CHECK(ParameterTypes("()V").empty());
+  CHECK(ParameterTypes("(Ljava/util/Map$Entry;[IZ)V") == "Map$Entry, int[], boolean");
+  CHECK(ParameterTypes("([[Ljava/lang/String;J)I") == "String[][], long");
+  CHECK(ParameterTypes("(Lbroken").empty());
+  CHECK(ParameterTypes("([").empty());
+  CHECK(ParameterTypes("").empty());
+}
+
+TEST_CASE("A CSV field is quoted only when it must be") {
+  format::Sample sample;
+  sample.size = 24;
+  sample.weight_bytes = 48;
+  CHECK(CsvRow({7, &sample, "main", "byte[]", "a.B.c:1;d.E.f:2"}) ==
+        "7,tlab,main,byte[],24,48,2,0.5,a.B.c:1;d.E.f:2\n");
+  CHECK(CsvRow({7, &sample, "a,b", "x", ""}) == "7,tlab,\"a,b\",x,24,48,2,0.5,\n");
+  CHECK(CsvRow({7, &sample, "say \"hi\"", "x", ""}) == "7,tlab,\"say \"\"hi\"\"\",x,24,48,2,0.5,\n");
+  CHECK(CsvRow({7, &sample, "two\nlines", "x", ""}) == "7,tlab,\"two\nlines\",x,24,48,2,0.5,\n");
+}
+
+TEST_CASE("Wall-clock times have nanoseconds in UTC") {
+  ClockText clock(1795192800'000'000'000);
+  Text text;
+  clock.AppendIso(text, 731'602'772);
+  Append(text, " ");
+  clock.AppendIso(text, 60'000'000'001);
+  CHECK(fmt::to_string(text) == "2026-11-20T16:40:00.731602772Z 2026-11-20T16:41:00.000000001Z");
+}
+
+}  // namespace
+}  // namespace heaprec::tools
