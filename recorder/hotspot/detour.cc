@@ -56,8 +56,8 @@ format::Result<Detour> Detour::Prepare(uintptr_t target, const void* replacement
   if (!mapping || (mapping->protection & (PROT_READ | PROT_EXEC)) != (PROT_READ | PROT_EXEC))
     return format::Error{"the function is not in readable code"};
   const size_t readable = std::min<size_t>(kReadAhead, mapping->end - target);
-  std::span<const uint8_t> code(reinterpret_cast<const uint8_t*>(target),
-                                readable);  // NOLINT(performance-no-int-to-ptr)
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it came from a symbol table
+  std::span<const uint8_t> code(reinterpret_cast<const uint8_t*>(target), readable);
   code = code.subspan(EndbrSize(code));
 
   Detour detour;

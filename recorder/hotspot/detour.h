@@ -36,6 +36,11 @@ class Detour {
 
   // Call this to run the original function.
   const void* original() const { return original_; }
+  // The same, as a pointer to the target's type of function.
+  template <typename Function>
+  Function OriginalAs() const {
+    return reinterpret_cast<Function>(const_cast<void*>(original_));  // code, which has no const
+  }
   bool installed() const { return installed_; }
 
  private:

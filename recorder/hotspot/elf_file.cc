@@ -134,18 +134,24 @@ std::string ElfFile::DebugLink() const {
 
 std::string_view ElfFile::Symbols::Name(const Elf64_Sym& symbol) const { return StringAt(strings, symbol.st_name); }
 
+bool ElfFile::Symbols::StartsWith(const Elf64_Sym& symbol, std::string_view prefix) const {
+  if (symbol.st_name > strings.size() || prefix.size() > strings.size() - symbol.st_name) return false;
+  return std::memcmp(strings.data() + symbol.st_name, prefix.data(), prefix.size()) == 0;
+}
+
 format::Result<ElfFile::Symbols> ElfFile::ReadSymtab() const {
   const Elf64_Shdr* const table = Section(SHT_SYMTAB, "");
   if (table == nullptr) return Bad("no .symtab");
-  if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_link >= sections_.size()) return Bad("odd .symtab");
-  const auto bytes = ReadSection(*table);
-  if (!bytes) return Bad(".symtab is outside the file");
+  if (table->sh_entsize != sizeof(Elf64_Sym) || (table->sh_flags & SHF_COMPRESSED) != 0 ||
+      table->sh_link >= sections_.size())
+    return Bad("odd .symtab");
   auto strings = ReadSection(sections_[table->sh_link]);
   if (!strings) return Bad("the strings of .symtab are outside the file");
   Symbols symbols;
-  symbols.entries.resize(bytes->size() / sizeof(Elf64_Sym));
-  if (!symbols.entries.empty())
-    std::memcpy(symbols.entries.data(), bytes->data(), symbols.entries.size() * sizeof(Elf64_Sym));
+  if (table->sh_size > kMaxSectionBytes || table->sh_size > size_) return Bad(".symtab is outside the file");
+  symbols.entries.resize(table->sh_size / sizeof(Elf64_Sym));
+  if (!Read(table->sh_offset, symbols.entries.size() * sizeof(Elf64_Sym), symbols.entries.data()))
+    return Bad(".symtab is outside the file");
   symbols.strings = std::move(*strings);
   return symbols;
 }

@@ -47,6 +47,8 @@ class ElfFile {
     std::string strings;
     // Empty when the entry points outside the string table.
     std::string_view Name(const Elf64_Sym& symbol) const;
+    // Does not look for the end of the name: for passes over all symbols. `prefix` holds no zero byte.
+    bool StartsWith(const Elf64_Sym& symbol, std::string_view prefix) const;
   };
   format::Result<Symbols> ReadSymtab() const;
 

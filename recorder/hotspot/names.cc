@@ -122,6 +122,7 @@ format::Result<Names> Names::Resolve(const VmStructs& structs, int jdk_major, ui
   if (missing != nullptr) return format::Error{std::string("libjvm.so does not describe ") + missing};
   names.has_lines_ = static_cast<uint32_t>(*has_lines);
   names.excluded_bytes_ = jdk_major >= 20 ? 1 : 0;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it came from a symbol table
   names.field_watches_ = reinterpret_cast<const int*>(field_access_count);
   names.checked_jni_ = structs.BoolFlag("CheckJNICalls").value_or(false);
   return names;
@@ -185,6 +186,7 @@ const void* Names::KlassOfMirror(JNIEnv* jni, jclass mirror) const {
   // HotSpot's jfieldID of an instance field (jfieldIDWorkaround): offset << 2 | instance bit. GetLongField applies the
   // collector's barriers to the mirror, and the field itself is no reference.
   const uintptr_t field = static_cast<uintptr_t>(*mirror_klass_) << 2 | 2;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<const void*>(jni->GetLongField(mirror, reinterpret_cast<jfieldID>(field)));
 }
 

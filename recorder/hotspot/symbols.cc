@@ -44,7 +44,8 @@ std::vector<std::string> SymbolFiles(const LibJvm& libjvm) {
   const std::string& id = libjvm.build_id;
   if (id.size() > 2) {
     files.push_back("/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug");
-    for (const std::string& folder : DebuginfodFolders()) files.push_back(folder + "/" + id + "/debuginfo");
+    for (const std::string& folder : DebuginfodFolders())
+      files.push_back(std::string(folder).append("/").append(id).append("/debuginfo"));
   }
   AppendDebugLink(libjvm, &files);
   return files;
@@ -60,9 +61,8 @@ bool SymbolTable::LoadFrom(const std::string& path, const LibJvm& libjvm, Symbol
   if (!symbols) return false;
   for (const Elf64_Sym& symbol : symbols->entries) {
     if (symbol.st_shndx == SHN_UNDEF) continue;
-    const std::string_view name = symbols->Name(symbol);
     for (Match& match : table->matches_) {
-      if (name.substr(0, match.prefix.size()) != match.prefix) continue;
+      if (!symbols->StartsWith(symbol, match.prefix)) continue;
       const uintptr_t address = libjvm.base + symbol.st_value;
       if (match.count == 0 || match.address != address) ++match.count;
       match.address = address;

@@ -101,19 +101,19 @@ namespace {
 
 using Target = int64_t (*)(int64_t*, int64_t);
 
-std::atomic<const void*> original{nullptr};
+std::atomic<Target> original{nullptr};
 std::atomic<int64_t> diverted{0};
 
 int64_t Replacement(int64_t* sum, int64_t addend) {
   diverted.fetch_add(1, std::memory_order_relaxed);
-  return reinterpret_cast<Target>(original.load(std::memory_order_relaxed))(sum, addend);
+  return original.load(std::memory_order_relaxed)(sum, addend);
 }
 
 const void* const kReplacement = reinterpret_cast<const void*>(&Replacement);
 
 format::Result<Detour> Prepare(Target target) {
   auto detour = Detour::Prepare(reinterpret_cast<uintptr_t>(target), kReplacement);
-  if (detour) original = detour->original();
+  if (detour) original = detour->OriginalAs<Target>();
   return detour;
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("A function is diverted, still does its work, and gets its own bytes b
     REQUIRE(detour.ok());
     int64_t sum = 1;
     diverted = 0;
-    CHECK(reinterpret_cast<Target>(detour->original())(&sum, 2) == 3);  // before it is installed
+    CHECK(detour->OriginalAs<Target>()(&sum, 2) == 3);  // before it is installed
     CHECK(Call(target, &sum, 4) == 7);
     CHECK(diverted == 0);
 
@@ -188,7 +188,7 @@ TEST_CASE("A function someone else has diverted is left alone") {
   auto second = Prepare(PlainTarget);
   REQUIRE(second.ok());
   REQUIRE(first->Install().ok());
-  original = first->original();
+  original = first->OriginalAs<Target>();
   CHECK_FALSE(second->Install().ok());
   CHECK_FALSE(Prepare(PlainTarget).ok());  // starts with a jump now
   int64_t sum = 0;

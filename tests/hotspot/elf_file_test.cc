@@ -36,7 +36,7 @@ std::string Contents(const std::string& path) {
 // A whole ELF file in about 600 bytes: null, strings of sections, .symtab of two symbols, .strtab, build id, debug
 // link.
 std::string SmallElf() {
-  const std::string section_names("\0.shstrtab\0.symtab\0.strtab\0.note.gnu.build-id\0.gnu_debuglink\0", 62);
+  const std::string section_names("\0.shstrtab\0.symtab\0.strtab\0.note.gnu.build-id\0.gnu_debuglink\0", 61);
   const std::string strings("\0first\0second\0", 14);
   const std::string note("\4\0\0\0\2\0\0\0\3\0\0\0GNU\0\xab\xcd\0\0", 20);
   const std::string link("libjvm.debug\0\0\0\0\1\2\3\4", 20);

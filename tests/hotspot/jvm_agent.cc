@@ -95,12 +95,12 @@ void OnRefill(void* klass, void* object, size_t tlab, size_t size, void* thread)
   if (thread == state->observed.load(std::memory_order_relaxed) && state->mode != Mode::kIdle)
     state->odd_tlab_size += state->layout->TlabSize(thread) != tlab;
   Hook(klass, object, size, thread, false);
-  reinterpret_cast<InNewTlab>(state->refill->original())(klass, object, tlab, size, thread);
+  state->refill->OriginalAs<InNewTlab>()(klass, object, tlab, size, thread);
 }
 
 void OnOutside(void* klass, void* object, size_t size, void* thread) {
   Hook(klass, object, size, thread, true);
-  reinterpret_cast<OutsideTlab>(state->outside->original())(klass, object, size, thread);
+  state->outside->OriginalAs<OutsideTlab>()(klass, object, size, thread);
 }
 
 void JNICALL SampledObjectAlloc(jvmtiEnv*, JNIEnv* jni, jthread, jobject, jclass type, jlong size) {

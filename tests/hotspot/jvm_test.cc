@@ -1,8 +1,7 @@
 // Starts a real JVM with the agent of jvm_agent.cc and reads its verdict.
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -18,8 +17,9 @@ struct Verdict {
 
 Verdict Run(const std::string& options) {
   const std::string file = TestFolder() + "/verdict";
-  unlink(file.c_str());
-  const std::string command = JavaHome() + "/bin/java " + options + " -agentpath:" + std::string(getcwd(nullptr, 0)) +
+  std::filesystem::remove(file);
+  const std::string command = JavaHome() + "/bin/java " + options +
+                              " -agentpath:" + std::filesystem::current_path().string() +
                               "/tests/hotspot/libjvm_agent.so=" + file + " tests/hotspot/Churn.java " + file;
   INFO(command);
   REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe,cert-env33-c)

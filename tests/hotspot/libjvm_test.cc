@@ -63,11 +63,12 @@ void CopyLibJvm(const std::string& objcopy_options, const std::string& to) {
 
 TEST_CASE("Text, base and build id of the loaded libjvm are those of its file") {
   const LibJvm libjvm = Located();
-  const auto address = reinterpret_cast<uintptr_t>(dlsym(LoadedLibJvm(), "JNI_CreateJavaVM"));
+  void* const function = dlsym(LoadedLibJvm(), "JNI_CreateJavaVM");
+  const auto address = reinterpret_cast<uintptr_t>(function);
   CHECK(address >= libjvm.text_begin);
   CHECK(address < libjvm.text_end);
   Dl_info info = {};
-  REQUIRE(dladdr(reinterpret_cast<void*>(address), &info) != 0);
+  REQUIRE(dladdr(function, &info) != 0);
   CHECK(libjvm.base == reinterpret_cast<uintptr_t>(info.dli_fbase));
   const auto file = ElfFile::Open(libjvm.path);
   REQUIRE(file.ok());
