@@ -1,0 +1,32 @@
+#include "recorder/agent/rates.h"
+
+#include <catch2/catch.hpp>
+
+namespace heaprec::agent {
+
+TEST_CASE("The intervals of a second never hold more than the rate together, and are whole ticks") {
+  for (const double rate : {1.0, 1.5, 14.0, 149.0, 150.0, 19'999.0, 20'001.0, 123'457.0, 200'000.0}) {
+    const throttle::ControllerConfig config = ControllerFor(rate, false);
+    INFO(rate);
+    // A second touches at most one interval more than it has room for only if intervals do not divide it.
+    const double intervals = 1e9 / static_cast<double>(config.interval_ns);
+    CHECK(intervals * config.cap <= rate);
+    CHECK(config.cap >= 1);
+    CHECK(config.interval_ns % 64 == 0);
+  }
+}
+
+TEST_CASE("Below one a second an interval lasts 1/rate and keeps one sample") {
+  const throttle::ControllerConfig config = ControllerFor(0.1, false);
+  CHECK(config.cap == 1);
+  CHECK(config.interval_ns == 10'000'000'000u);
+}
+
+TEST_CASE("Stage 1 aims far enough over a small cap that an interval is rarely short of it") {
+  // A Poisson variable of mean 7 is 0 in 0.09 % of the cases; of mean 1.2 it is in 30 %.
+  CHECK(ControllerFor(0.1, false).surplus == Approx(7));
+  CHECK(ControllerFor(150, false).surplus < 1.3);
+  CHECK(ControllerFor(10'000, false).surplus == Approx(1.2));
+}
+
+}  // namespace heaprec::agent

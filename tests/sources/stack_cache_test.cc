@@ -1,0 +1,48 @@
+#include "recorder/sources/stack_cache.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace heaprec::sources {
+
+TEST_CASE("A stack is known in the epoch in which it was stored") {
+  auto cache = std::make_unique<StackCache>();
+  format::StackKey found{};
+  CHECK_FALSE(cache->Find({1, 2}, 1, &found));
+  cache->Store({1, 2}, 1, {3, 4});
+  REQUIRE(cache->Find({1, 2}, 1, &found));
+  CHECK(found == format::StackKey{3, 4});
+  CHECK_FALSE(cache->Find({1, 2}, 2, &found));
+  CHECK_FALSE(cache->Find({1, 3}, 1, &found));
+}
+
+TEST_CASE("Threads that store into the same slots never make a reader see a mixture") {
+  auto cache = std::make_unique<StackCache>();
+  constexpr uint64_t kSlots = 1 << 14;
+    std::atomic<uint64_t> wrong{0}, hits{0};
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (uint64_t i = 0; i < 400'000; ++i) {
+        // Four raw keys that fall into one slot; the content is a function of the key.
+        const uint64_t low = 7 + kSlots * ((i / 16 + t) % 4);
+        const format::StackKey raw{low, low * 3};
+        format::StackKey content{};
+        if (cache->Find(raw, 1, &content)) {
+          hits.fetch_add(1, std::memory_order_relaxed);
+          if (!(content == format::StackKey{low * 5, low * 7})) wrong.fetch_add(1);
+        } else {
+          cache->Store(raw, 1, {low * 5, low * 7});
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong.load() == 0);
+  CHECK(hits.load() > 1000);
+}
+
+}  // namespace heaprec::sources

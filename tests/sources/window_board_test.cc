@@ -1,0 +1,89 @@
+#include "recorder/sources/window_board.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+#include <vector>
+
+namespace heaprec::sources {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+throttle::ControllerConfig Config() {
+  throttle::ControllerConfig config;
+  config.cap = 150;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("A steady load soon has one window, and the ids of windows go up by one") {
+  WindowBoard board(Config(), 0);
+  uint32_t last = board.first().id;
+  int after_a_second = 0;
+  for (uint64_t tick = 1; tick <= 500; ++tick) {
+    const auto window = board.Tick(tick * 20 * kMs, tick * 2'000'000);  // 100 MB/s
+    if (!window) continue;
+    CHECK(window->id == last + 1);
+    last = window->id;
+    after_a_second += tick > 50;
+  }
+  CHECK(after_a_second <= 20);
+  // 150 x surplus points per 100 MB.
+  CHECK(board.Read().lambda == Approx(150 * Config().surplus / 100e6).epsilon(0.15));
+}
+
+TEST_CASE("The points themselves lower lambda between two ticks, and never raise it") {
+  WindowBoard board(Config(), 0);
+  for (uint64_t tick = 1; tick <= 100; ++tick) board.Tick(tick * 20 * kMs, tick * 20'000);  // 1 MB/s
+  double lambda = board.Read().lambda;
+  const double quiet = lambda;
+  int windows = 0;
+  // A burst: every point stands for 1/lambda bytes, and no tick comes by.
+  for (int i = 0; i < 1000; ++i) {
+    const auto window = board.OnPoint({1 / lambda, 1 / lambda}, 2000 * kMs + 1);
+    CHECK(board.Read().lambda <= lambda);
+    lambda = board.Read().lambda;
+    windows += window.has_value();
+  }
+  CHECK(windows > 10);
+  CHECK(lambda < quiet / 30);
+}
+
+TEST_CASE("A reader always gets the lambda of the id it gets") {
+  // lambda is made a function of the id by a driver that publishes through one thread; readers check the pair.
+  WindowBoard board(Config(), 0);
+  std::vector<std::atomic<double>> published(1 << 16);
+  published[board.first().id].store(board.first().lambda);
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> wrong{0}, checked{0};
+  std::vector<std::thread> readers;
+  for (int r = 0; r < 3; ++r) {
+    readers.emplace_back([&] {
+      while (!stop.load()) {
+        const throttle::LambdaInForce now = board.Read();
+        double expected = 0;
+        // The driver stores the expectation just after it published.
+        while ((expected = published[now.window].load()) == 0 && !stop.load()) std::this_thread::yield();
+        if (expected != 0 && expected != now.lambda) wrong.fetch_add(1);
+        checked.fetch_add(1);
+      }
+    });
+  }
+  uint64_t total = 0;
+  uint32_t windows = 0;
+  for (uint64_t tick = 1; windows < 20'000; ++tick) {
+    total += tick % 2 == 0 ? 100 : 50'000'000;
+    const auto window = board.Tick(tick * 500 * kMs, total);
+    if (!window) continue;
+    ++windows;
+    published[window->id].store(window->lambda);
+  }
+  while (checked.load() < 1000) std::this_thread::yield();
+  stop.store(true);
+  for (std::thread& reader : readers) reader.join();
+  CHECK(wrong.load() == 0);
+}
+
+}  // namespace heaprec::sources

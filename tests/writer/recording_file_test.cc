@@ -1,0 +1,74 @@
+#include "recorder/writer/recording_file.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace heaprec::writer {
+namespace {
+
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("heaprec-file-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string CreatedAs(const std::string& pattern) {
+  auto file = RecordingFile::Create(pattern, 42, 0);
+  REQUIRE(file.ok());
+  return file->path();
+}
+
+}  // namespace
+
+TEST_CASE("An existing file is kept, and the next free name is taken") {
+  const Folder folder;
+  std::ofstream(folder / "rec.bin") << "the crash's recording";
+  CHECK(CreatedAs(folder / "rec.bin") == folder / "rec-1.bin");
+  CHECK(CreatedAs(folder / "rec.bin") == folder / "rec-2.bin");
+  CHECK(std::filesystem::file_size(folder / "rec.bin") == 21);
+}
+
+TEST_CASE("A name without an extension, or in a folder with a dot, is numbered at its end") {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "a.b");
+  CHECK(CreatedAs(folder / "a.b/rec") == folder / "a.b/rec");
+  CHECK(CreatedAs(folder / "a.b/rec") == folder / "a.b/rec-1");
+  CHECK(CreatedAs(folder / ".hidden") == folder / ".hidden");
+  CHECK(CreatedAs(folder / ".hidden") == folder / ".hidden-1");
+}
+
+TEST_CASE("A symbolic link to nowhere is not written through") {
+  const Folder folder;
+  std::filesystem::create_symlink(folder / "elsewhere", folder / "rec.bin");
+  CHECK(CreatedAs(folder / "rec.bin") == folder / "rec-1.bin");
+  CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
+}
+
+TEST_CASE("%p, %t, %n and %% are replaced, other signs stay") {
+  setenv("TZ", "UTC", 1);
+  CHECK(ExpandPattern("a%p-%t-%n%%%x%", 42, 86'400'000'000'000, 7) == "a42-1970_01_02_00_00_00-7%%x%");
+}
+
+TEST_CASE("%n takes the first free number") {
+  const Folder folder;
+  CHECK(CreatedAs(folder / "r%n.bin") == folder / "r0.bin");
+  CHECK(CreatedAs(folder / "r%n.bin") == folder / "r1.bin");
+}
+
+TEST_CASE("A folder that is not there is an error that names the file") {
+  const auto file = RecordingFile::Create("/nonexistent/rec.bin", 1, 0);
+  REQUIRE_FALSE(file.ok());
+  CHECK(file.error().message == "/nonexistent/rec.bin: No such file or directory");
+}
+
+}  // namespace heaprec::writer
