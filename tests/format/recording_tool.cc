@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -152,10 +153,13 @@ int Write(const char* seed, const char* path) {
 }  // namespace
 }  // namespace heaprec::format::testing
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string verb = argc > 1 ? argv[1] : "";
   if (verb == "dump" && argc == 3) return heaprec::format::testing::Dump(argv[2]);
   if (verb == "write" && argc == 4) return heaprec::format::testing::Write(argv[2], argv[3]);
-  std::cerr << "recording_tool write SEED OUT | dump FILE\n";
+  std::fputs("recording_tool write SEED OUT | dump FILE\n", stderr);
   return 2;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return EXIT_FAILURE;
 }
