@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
 #include "recorder/sources/entry.h"
+#include "recorder/writer/quiet_thread.h"
 
 namespace heaprec::agent {
 namespace {
@@ -144,23 +144,14 @@ format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
   }
   if (options_.delay_ns == 0) return StartRecording(jni);
 
-  pthread_t thread{};
-  const int error = pthread_create(
-      &thread, nullptr,
-      [](void* self) -> void* {
-        static_cast<Agent*>(self)->StartAfterDelay();
-        return nullptr;
-      },
-      this);
-  if (error != 0) return format::Error{"no thread to wait for the delay"};
-  pthread_detach(thread);
+  auto thread = writer::StartQuietThread(
+      "heaprec-delay", [](void* self) { static_cast<Agent*>(self)->StartAfterDelay(); }, this);
+  if (!thread.ok()) return thread.error();
+  pthread_detach(*thread);
   return std::monostate{};
 }
 
 void Agent::StartAfterDelay() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
   std::unique_lock lock(mutex_);
   if (ending_changed_.wait_for(lock, std::chrono::nanoseconds(options_.delay_ns), [this] { return ending_; })) return;
   const AttachedScope attached(vm_);

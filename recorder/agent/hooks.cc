@@ -6,9 +6,7 @@
 #include <optional>
 
 #include "recorder/hotspot/detour.h"
-#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"
-#include "recorder/hotspot/symbols.h"
 #include "recorder/sources/entry.h"
 
 namespace heaprec::agent {
@@ -38,23 +36,20 @@ void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread)
   original_outside_tlab.load(std::memory_order_relaxed)(klass, object, object_bytes, thread);
 }
 
-format::Result<std::monostate> PrepareHooks() {
-  auto libjvm = hotspot::LibJvm::Locate();
-  if (!libjvm.ok()) return libjvm.error();
-  auto symbols = hotspot::SymbolTable::Load(*libjvm);
-  if (!symbols.ok()) return symbols.error();
-  const auto in_new_tlab = symbols->FindFirst(hotspot::kInNewTlab);
-  const auto outside_tlab = symbols->FindFirst(hotspot::kOutsideTlab);
+format::Result<std::monostate> PrepareHooks(const Jvm& jvm) {
+  if (!jvm.symbols.ok()) return jvm.symbols.error();
+  const auto in_new_tlab = jvm.symbols->FindFirst(hotspot::kInNewTlab);
+  const auto outside_tlab = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
   if (!in_new_tlab || !outside_tlab) {
-    return format::Error{fmt::format("{}: no symbols of AllocTracer", symbols->origin())};
+    return format::Error{fmt::format("{}: no symbols of AllocTracer", jvm.symbols->origin())};
   }
   auto first = Detour::Prepare(*in_new_tlab, reinterpret_cast<const void*>(&OnInNewTlab));
   if (!first.ok()) return first.error();
   auto second = Detour::Prepare(*outside_tlab, reinterpret_cast<const void*>(&OnOutsideTlab));
   if (!second.ok()) return second.error();
   detours.emplace(Detours{std::move(*first), std::move(*second)});
-  original_in_new_tlab.store(reinterpret_cast<InNewTlab>(const_cast<void*>(detours->in_new_tlab.original())));
-  original_outside_tlab.store(reinterpret_cast<OutsideTlab>(const_cast<void*>(detours->outside_tlab.original())));
+  original_in_new_tlab.store(detours->in_new_tlab.OriginalAs<InNewTlab>());
+  original_outside_tlab.store(detours->outside_tlab.OriginalAs<OutsideTlab>());
   return std::monostate{};
 }
 
@@ -62,7 +57,7 @@ format::Result<std::monostate> PrepareHooks() {
 
 format::Result<std::monostate> InstallHooks(const Jvm& jvm) {
   if (!detours) {
-    auto prepared = PrepareHooks();
+    auto prepared = PrepareHooks(jvm);
     if (!prepared.ok()) return prepared.error();
   }
   for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {

@@ -4,9 +4,20 @@
 #include <utility>
 
 #include "recorder/hotspot/jdk_version.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/self_test.h"
 
 namespace heaprec::agent {
+
+namespace {
+
+format::Result<hotspot::SymbolTable> LoadSymbols() {
+  auto libjvm = hotspot::LibJvm::Locate();
+  if (!libjvm.ok()) return libjvm.error();
+  return hotspot::SymbolTable::Load(*libjvm);
+}
+
+}  // namespace
 
 format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto structs = hotspot::VmStructs::Load();
@@ -15,7 +26,9 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   if (!major.ok()) return major.error();
   auto layout = hotspot::ThreadLayout::Resolve(*structs, *major);
   if (!layout.ok()) return layout.error();
-  auto names = hotspot::Names::Resolve(*structs, *major);
+  auto symbols = LoadSymbols();
+  const uintptr_t field_access_count = symbols.ok() ? symbols->FindByPrefix(hotspot::kFieldAccessCount).value_or(0) : 0;
+  auto names = hotspot::Names::Resolve(*structs, *major, field_access_count);
   if (!names.ok()) return names.error();
   auto verified = hotspot::VerifyNames(jvmti, jni, *names);
   if (!verified.ok()) return verified.error();
@@ -26,7 +39,7 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
   if (!thread_of.ok()) return thread_of.error();
-  return Jvm{vm, jvmti, *major, *structs, *layout, *names, *fields, *thread_of};
+  return Jvm{vm, jvmti, *major, *structs, std::move(symbols), *layout, *names, *fields, *thread_of};
 }
 
 std::string Jvm::Property(const char* name) const {

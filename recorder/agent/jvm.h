@@ -10,6 +10,7 @@
 
 #include "format/result.h"
 #include "recorder/hotspot/names.h"
+#include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/thread_layout.h"
 #include "recorder/hotspot/thread_of_env.h"
 #include "recorder/hotspot/vm_structs.h"
@@ -22,6 +23,7 @@ struct Jvm {
   jvmtiEnv* jvmti;
   int jdk_major;
   hotspot::VmStructs structs;
+  format::Result<hotspot::SymbolTable> symbols;  // an Error where libjvm is stripped: the hooks then say so
   hotspot::ThreadLayout layout;
   hotspot::Names names;
   sources::ThreadFields thread_fields;

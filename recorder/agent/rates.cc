@@ -1,8 +1,5 @@
 #include "recorder/agent/rates.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace heaprec::agent {
 namespace {
 
@@ -19,9 +16,6 @@ constexpr double kInitialEventRate = 10;
 throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event) {
   throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, kMostPerInterval);
   config.interval_ns = (config.interval_ns + kTickNs - 1) / kTickNs * kTickNs;
-  // The points of an interval scatter like a Poisson variable: aim three standard deviations over the cap, or an
-  // interval with a small cap would often stay below it.
-  config.surplus = std::max(config.surplus, (config.cap + 3 * std::sqrt(config.cap) + 3) / config.cap);
   if (unit_is_event) config.initial_rate = kInitialEventRate;
   return config;
 }

@@ -167,7 +167,7 @@ void Recording::SetJvmInterval() {
   if (interval == jvm_interval_) return;
   if (jvm_.jvmti->SetHeapSamplingInterval(interval) != JVMTI_ERROR_NONE) return;
   jvm_interval_ = interval;
-  jvmti_source_->SetInForce({1.0 / interval, now.window});
+  jvmti_source_->SetInForce(static_cast<uint32_t>(interval), now.window);
 }
 
 void Recording::Stop(const std::string& reason, bool jvm_ends) {

@@ -27,7 +27,7 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   const bool first = known == nullptr || known->recording != parts_.recording;
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, kCountOnly);
   if (entry == nullptr) return;
-  if (first) entry->drawn_lambda = 1 / kJvmDefaultInterval;  // it ran before the recording did
+  if (first) entry->drawn_lambda = 1.0 / kJvmDefaultInterval;  // it ran before the recording did
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
   throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
   const Hit hit = throttle::JudgeDrawn(entry->drawn_lambda, entry->drawn_window, object.size, now, random);
@@ -38,16 +38,13 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   Settle(object, hit, KindOf(object), *entry);
 }
 
-void JvmtiSource::SetInForce(LambdaInForce window) {
-  window_.store(window.window, std::memory_order_relaxed);
-  lambda_.store(window.lambda, std::memory_order_release);
+void JvmtiSource::SetInForce(uint32_t interval, uint32_t window) {
+  in_force_.store((uint64_t{interval} << 32) | window, std::memory_order_relaxed);
 }
 
 LambdaInForce JvmtiSource::InForce() const {
-  LambdaInForce result;
-  result.lambda = lambda_.load(std::memory_order_acquire);
-  result.window = window_.load(std::memory_order_relaxed);
-  return result;
+  const uint64_t word = in_force_.load(std::memory_order_relaxed);
+  return {1.0 / static_cast<double>(word >> 32), static_cast<uint32_t>(word)};
 }
 
 Kind JvmtiSource::KindOf(const Delivered& object) const {

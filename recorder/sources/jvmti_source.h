@@ -11,7 +11,7 @@
 namespace heaprec::sources {
 
 // HotSpot's default sampling interval: thresholds drawn before ours was set have this mean.
-inline constexpr double kJvmDefaultInterval = 512.0 * 1024;
+inline constexpr uint32_t kJvmDefaultInterval = 512 * 1024;  // bytes
 
 class JvmtiSource final : public RecordingSource {
  public:
@@ -21,15 +21,15 @@ class JvmtiSource final : public RecordingSource {
   void OnDelivered(const Delivered& object) override;
   void OnThreadStart(void* java_thread) override;
 
-  // The drain has made `window`'s interval the JVM's.
-  void SetInForce(throttle::LambdaInForce window);
+  // The drain has made `interval` (bytes) the JVM's, for the window of that id.
+  void SetInForce(uint32_t interval, uint32_t window);
 
  private:
   throttle::LambdaInForce InForce() const;
   format::Kind KindOf(const Delivered& object) const;
 
-  std::atomic<double> lambda_{1 / kJvmDefaultInterval};
-  std::atomic<uint32_t> window_{0};
+  // (interval << 32) | window: one word, so that no thread sees the one without the other.
+  std::atomic<uint64_t> in_force_{uint64_t{kJvmDefaultInterval} << 32};
 };
 
 }  // namespace heaprec::sources

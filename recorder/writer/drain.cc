@@ -1,12 +1,11 @@
 #include "recorder/writer/drain.h"
 
-#include <fmt/format.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <ctime>
 #include <utility>
+
+#include "recorder/writer/quiet_thread.h"
 
 namespace heaprec::writer {
 namespace {
@@ -21,7 +20,6 @@ constexpr uint64_t kWriterPatienceNs = 50 * kMs;
 constexpr uint64_t kMostUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kChunkNs = 60'000 * kMs;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
-constexpr size_t kStackBytes = 512 << 10;
 
 }  // namespace
 
@@ -43,26 +41,11 @@ Drain::~Drain() {
 }
 
 format::Result<std::monostate> Drain::Start() {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  // The process's signals are the JVM's and the application's.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(
-      &thread_, &attributes,
-      [](void* self) -> void* {
-        static_cast<Drain*>(self)->Run();
-        return nullptr;
-      },
-      this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  if (error != 0) return format::Error{fmt::format("no thread for the drain: {}", std::strerror(error))};
+  auto thread = StartQuietThread(
+      "heaprec-drain", [](void* self) { static_cast<Drain*>(self)->Run(); }, this);
+  if (!thread.ok()) return thread.error();
+  thread_ = *thread;
   started_ = true;
-  pthread_setname_np(thread_, "heaprec-drain");
   return std::monostate{};
 }
 

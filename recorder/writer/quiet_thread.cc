@@ -1,0 +1,55 @@
+#include "recorder/writer/quiet_thread.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace heaprec::writer {
+namespace {
+
+constexpr size_t kStackBytes = 512 << 10;
+
+struct Start {
+  void (*body)(void*);
+  void* argument;
+};
+
+void* Enter(void* start) {
+  const std::unique_ptr<Start> own(static_cast<Start*>(start));
+  own->body(own->argument);
+  return nullptr;
+}
+
+// All signals but those that a thread raises itself: a fault must be seen, and the hooks are patched in and out with
+// the help of SIGTRAP.
+sigset_t SignalsOfOthers() {
+  sigset_t others;
+  sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&others, own);
+  return others;
+}
+
+}  // namespace
+
+format::Result<pthread_t> StartQuietThread(const char* name, void (*body)(void*), void* argument) {
+  auto start = std::make_unique<Start>(Start{body, argument});
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  const sigset_t others = SignalsOfOthers();
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &others, &before);  // inherited by the new thread
+  pthread_t thread{};
+  const int error = pthread_create(&thread, &attributes, Enter, start.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) return format::Error{fmt::format("no thread {}: {}", name, std::strerror(error))};
+  (void)start.release();  // Enter's now
+  pthread_setname_np(thread, name);
+  return thread;
+}
+
+}  // namespace heaprec::writer

@@ -1,0 +1,16 @@
+// A thread of ours that takes none of the process's signals: they are the JVM's and the application's.
+//
+// Context:  setup.
+// Failure:  an Error when the thread cannot be created.
+#pragma once
+
+#include <pthread.h>
+
+#include "format/result.h"
+
+namespace heaprec::writer {
+
+// Runs `body(argument)`. The name shows in /proc and debuggers (15 characters at most).
+format::Result<pthread_t> StartQuietThread(const char* name, void (*body)(void*), void* argument);
+
+}  // namespace heaprec::writer
