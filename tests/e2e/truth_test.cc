@@ -1,0 +1,120 @@
+// Shares of bytes on workloads that mislead samplers that count refills, and the names of what was allocated.
+//
+// Statistic: Wilson's interval of each share at 5.2 sigma, effective n = (sum w)^2 / sum w^2: a true share is refused
+//            with probability 2e-7.
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/estimates.h"
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+using namespace heaprec::testing;
+
+namespace {
+
+Rows RecordingOf(Java java, const std::string& rate, std::string* out = nullptr) {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  java.agent_options = "file=" + recording + ",rate=" + rate;
+  const Outcome outcome = Run(java);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  if (out != nullptr) *out = outcome.out;
+  Rows rows = ReadRows(recording);
+  INFO(rows.reasons());
+  CHECK(rows.trustworthy());
+  return rows;
+}
+
+void RequireShares(const std::vector<Row>& rows, const std::map<uint64_t, double>& truth) {
+  for (const auto& [size, share] : truth) {
+    const Share estimate = ShareOf(rows, [size = size](const Row& row) { return row.size == size; });
+    INFO("size " << size << ": " << estimate.value << ", truth " << share << ", interval " << estimate.low << " to "
+                 << estimate.high << ", effective n " << estimate.effective_count);
+    CHECK(estimate.Holds(share));
+    CHECK(estimate.effective_count > 400);
+  }
+}
+
+void RequireSharesOfLoop(const std::vector<std::string>& sizes, int rounds, const std::vector<std::string>& flags) {
+  Java java{.flags = flags, .main = "e2e.Sizes", .args = {"16", "0", "1", std::to_string(rounds)}};
+  java.args.insert(java.args.end(), sizes.begin(), sizes.end());
+  const Rows rows = RecordingOf(java, "5000");
+  std::map<uint64_t, double> truth;
+  double all = 0;
+  for (const std::string& size : sizes) all += std::stod(size);
+  for (const std::string& size : sizes) truth[std::stoul(size)] = std::stod(size) / all;
+  RequireShares(rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; }),
+                truth);
+}
+
+std::set<std::string> LinesOf(const std::string& text) {
+  std::istringstream lines(text);
+  std::set<std::string> set;
+  for (std::string line; std::getline(lines, line);) set.insert(line);
+  return set;
+}
+
+}  // namespace
+
+TEST_CASE("A loop of 32, 64 and 128 bytes has the shares 14.3, 28.6 and 57.1 %") {
+  RequireSharesOfLoop({"32", "64", "128"}, 12'000'000, {});
+}
+
+TEST_CASE("A loop of 32, 64 and 128 bytes has its shares under fixed TLABs, with which it is in step") {
+  RequireSharesOfLoop({"32", "64", "128"}, 12'000'000, {"-XX:+UseSerialGC", "-XX:-ResizeTLAB", "-XX:TLABSize=64k"});
+}
+
+TEST_CASE("A mix of 32 B, 1400 B and 400 kB has the shares of its bytes") {
+  // In bytes 3.43 : 75.1 : 21.5: 1254 x 32 B and 628 x 1400 B for each 400 kB would be the same with whole rounds of
+  // one.
+  RequireSharesOfLoop({"32", "1400", "400000"}, 4'000, {});
+}
+
+TEST_CASE("Small objects keep their share beside a few huge ones") {
+  std::vector<std::string> sizes;
+  for (int i = 0; i < 60; ++i) sizes.insert(sizes.end(), {"32", "1400"});
+  sizes.push_back("400000");
+  Java java{.main = "e2e.Sizes", .args = {"16", "0", "1", "2500"}};
+  java.args.insert(java.args.end(), sizes.begin(), sizes.end());
+  const Rows rows = RecordingOf(java, "5000");
+  const double all = 60 * 1432 + 400'000;
+  RequireShares(rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; }),
+                {{32, 60 * 32 / all}, {1400, 60 * 1400 / all}, {400'000, 400'000 / all}});
+}
+
+TEST_CASE("Thousands of short-lived threads get the same share as one long-lived thread that allocates as much") {
+  // 21,504 bytes per thread: less than any TLAB, so that a sampler of refills hardly ever sees them.
+  const Rows rows = RecordingOf({.main = "e2e.Churn", .args = {"3000", "21504"}}, "5000");
+  const auto ours =
+      rows.Where([](const Row& row) { return row.stack.find("e2e.Churn.allocate") != std::string::npos; });
+  const Share brief = ShareOf(ours, [](const Row& row) { return row.thread.starts_with("brief-"); });
+  INFO(brief.value << " of " << brief.effective_count);
+  CHECK(brief.Holds(0.5));
+  CHECK(brief.effective_count > 400);
+  for (const Row& row : ours) CHECK((row.size == 56) == row.thread.starts_with("brief-"));
+  const Total total = TotalOf(ours);
+  INFO(total.bytes << " sigma " << total.sigma);
+  CHECK(total.Holds(2.0 * 3000 * 21504));
+}
+
+TEST_CASE("Classes have the names that Java gives them") {
+  std::string out;
+  const Rows rows = RecordingOf(
+      {.flags = {"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"}, .main = "e2e.Kinds", .args = {"1500"}}, "5000",
+      &out);
+  const std::set<std::string> names = LinesOf(out);
+  REQUIRE(names.size() == 12);
+  std::set<std::string> recorded;
+  for (const Row& row : rows.rows) {
+    if (row.stack.find("e2e.Kinds") != std::string::npos) recorded.insert(row.class_name);
+  }
+  for (const std::string& name : names) {
+    INFO(name);
+    CHECK(recorded.count(name) == 1);
+  }
+}

@@ -1,0 +1,148 @@
+#include "tests/support/java_run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace heaprec::testing {
+namespace {
+
+constexpr useconds_t kPollUs = 2000;
+// Nothing that works takes so long, even on a busy machine.
+constexpr int kPatiencePolls = 90'000'000 / kPollUs;
+
+std::string Environment(const char* name, const char* otherwise) {
+  const char* const value = getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+int OpenForWriting(const std::string& path) { return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600); }
+
+[[noreturn]] void Become(const Command& command, const std::string& out, const std::string& err) {
+  for (const std::string& variable : command.environment) putenv(const_cast<char*>(variable.c_str()));
+  if (chdir(command.folder.c_str()) != 0) _exit(127);
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(OpenForWriting(out), STDOUT_FILENO);
+  dup2(OpenForWriting(err), STDERR_FILENO);
+  if (command.largest_file_bytes) {
+    const rlimit limit{*command.largest_file_bytes, *command.largest_file_bytes};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  std::vector<char*> args;
+  for (const std::string& arg : command.args) args.push_back(const_cast<char*>(arg.c_str()));
+  args.push_back(nullptr);
+  execvp(args[0], args.data());
+  dprintf(STDERR_FILENO, "%s cannot be started\n", args[0]);
+  _exit(127);
+}
+
+}  // namespace
+
+Process::Process(const Command& command) {
+  const std::string scratch = FreshFolder();
+  Command placed = command;
+  if (placed.folder.empty()) placed.folder = scratch;
+  out_path_ = scratch + "/stdout";
+  err_path_ = scratch + "/stderr";
+  pid_ = fork();
+  if (pid_ == 0) Become(placed, out_path_, err_path_);
+}
+
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      out_path_(std::move(other.out_path_)),
+      err_path_(std::move(other.err_path_)),
+      status_(other.status_) {}
+
+Process::~Process() {
+  if (pid_ <= 0 || status_) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+std::string Process::Out() const { return ReadFile(out_path_); }
+
+bool Process::Poll() {
+  int status = 0;
+  if (!status_ && waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+  return status_.has_value();
+}
+
+template <typename Condition>
+bool Process::WaitFor(const Condition& condition) {
+  for (int i = 0; i < kPatiencePolls; ++i) {
+    if (condition()) return true;
+    if (Poll()) return condition();
+    usleep(kPollUs);
+  }
+  return false;
+}
+
+bool Process::WaitForOutput(const std::string& text) {
+  return WaitFor([&] { return Out().find(text) != std::string::npos; });
+}
+
+bool Process::WaitForFile(const std::string& path) {
+  return WaitFor([&] { return FileExists(path); });
+}
+
+void Process::Kill(int signal) const {
+  if (!status_) kill(pid_, signal);
+}
+
+Outcome Process::Finish() {
+  Outcome outcome;
+  if (WaitFor([this] { return Poll(); })) {
+    if (WIFEXITED(*status_)) outcome.exit_code = WEXITSTATUS(*status_);
+    if (WIFSIGNALED(*status_)) outcome.signal = WTERMSIG(*status_);
+  }
+  outcome.out = ReadFile(out_path_);
+  outcome.err = ReadFile(err_path_);
+  return outcome;
+}
+
+Outcome Run(const Command& command) { return Process(command).Finish(); }
+
+std::string JavaHome() { return Environment("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"); }
+
+std::string RunfilePath(const std::string& path) {
+  static const std::filesystem::path root = std::filesystem::current_path();  // Bazel starts tests in the runfiles
+  return (root / path).string();
+}
+std::string AgentPath() { return RunfilePath("recorder/libheaprec.so"); }
+std::string HeaprecPath() { return RunfilePath("tools/heaprec"); }
+std::string ProgramsJar() { return RunfilePath("tests/e2e/programs.jar"); }
+
+std::string FreshFolder() {
+  std::string path = Environment("TEST_TMPDIR", "/tmp") + "/run-XXXXXX";
+  return mkdtemp(path.data()) != nullptr ? path : "/nonexistent";
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+bool FileExists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+Command CommandOf(const Java& java) {
+  Command command;
+  command.args = {java.home + "/bin/java", "-Xmx400m"};
+  if (java.agent_options) command.args.push_back("-agentpath:" + java.agent + "=" + *java.agent_options);
+  command.args.insert(command.args.end(), java.flags.begin(), java.flags.end());
+  command.args.insert(command.args.end(), {"-cp", ProgramsJar(), java.main});
+  command.args.insert(command.args.end(), java.args.begin(), java.args.end());
+  return command;
+}
+
+}  // namespace heaprec::testing

@@ -1,0 +1,86 @@
+// Runs programs for the end-to-end tests: JVMs with and without the agent, and the heaprec command.
+//
+// Threads:  one; several processes may run at once.
+// Failure:  a program that cannot be started or does not end in time ends with exit code kNeverEnded or 127, and what
+//           it said. A missing JDK is such a program: the tests fail, they do not skip.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heaprec::testing {
+
+inline constexpr int kNeverEnded = -1;
+
+struct Outcome {
+  int exit_code = kNeverEnded;
+  int signal = 0;  // that ended the process; 0: none
+  std::string out, err;
+};
+
+struct Command {
+  std::vector<std::string> args;                    // args[0] is looked up in PATH
+  std::vector<std::string> environment{};           // "NAME=value", beside what the test inherited
+  std::string folder{};                             // to run in; empty: the test's own scratch folder
+  std::optional<uint64_t> largest_file_bytes = {};  // RLIMIT_FSIZE
+};
+
+// A running program; its output goes to files, so that it never waits for us.
+class Process {
+ public:
+  explicit Process(const Command& command);
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&&) = delete;
+  ~Process();  // kills what still runs
+
+  pid_t pid() const { return pid_; }
+  std::string Out() const;  // so far
+  // Until its stdout holds `text`; false if it ended or said nothing of the kind for a minute.
+  bool WaitForOutput(const std::string& text);
+  bool WaitForFile(const std::string& path);
+  void Kill(int signal) const;
+  Outcome Finish();
+
+ private:
+  bool Poll();  // true once the process has ended
+  template <typename Condition>
+  bool WaitFor(const Condition& condition);
+
+  pid_t pid_ = -1;
+  std::string out_path_, err_path_;
+  std::optional<int> status_;
+};
+
+Outcome Run(const Command& command);
+
+// $JAVA_HOME, or Debian's JDK 17.
+std::string JavaHome();
+
+// What the tests need from the build, wherever they run.
+std::string AgentPath();
+std::string HeaprecPath();
+std::string ProgramsJar();
+std::string RunfilePath(const std::string& path);
+
+// A folder of its own for each call, inside the test's scratch folder.
+std::string FreshFolder();
+std::string ReadFile(const std::string& path);
+bool FileExists(const std::string& path);
+
+// One JVM run of a program of tests/e2e.
+struct Java {
+  std::vector<std::string> flags{};
+  std::string main;  // "e2e.Sizes"
+  std::vector<std::string> args{};
+  std::optional<std::string> agent_options{};  // nullopt: without the agent
+  std::string agent = AgentPath();
+  std::string home = JavaHome();
+};
+Command CommandOf(const Java& java);
+inline Outcome Run(const Java& java) { return Run(CommandOf(java)); }
+
+}  // namespace heaprec::testing

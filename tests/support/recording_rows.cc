@@ -1,0 +1,81 @@
+#include "tests/support/recording_rows.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <iterator>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+nlohmann::json Parsed(const std::vector<std::string>& args) {
+  const Outcome outcome = Run(Command{args});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return nlohmann::json::parse(outcome.out);
+}
+
+std::string Folded(const nlohmann::json& stack) {
+  std::string folded;
+  const auto& frames = stack["frames"];
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    if (!folded.empty()) folded += ';';
+    folded += (*frame)["method"].get<std::string>();
+    const int line = (*frame)["line"];
+    if (line >= 0) folded += ":" + std::to_string(line);
+  }
+  return folded;
+}
+
+Row RowOf(const nlohmann::json& event, uint64_t start_ns) {
+  Row row;
+  row.time_ns = event["time_ns"].get<uint64_t>() - start_ns;
+  row.kind = event["kind"];
+  row.class_name = event["class"];
+  row.size = event["size"];
+  row.weight_bytes = event["weight_bytes"];
+  row.probability = event["probability"];
+  row.thread = event["thread"]["name"];
+  row.java_tid = event["thread"]["java_tid"];
+  row.os_tid = event["thread"]["os_tid"];
+  row.is_virtual = event["thread"]["virtual"];
+  if (event["stack"].is_object()) {
+    row.stack = Folded(event["stack"]);
+    row.truncated = event["stack"]["truncated"];
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> Rows::Where(const std::function<bool(const Row&)>& keep) const {
+  std::vector<Row> kept;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(kept), keep);
+  return kept;
+}
+
+std::vector<uint64_t> Rows::PerInterval() const {
+  std::vector<uint64_t> counts;
+  for (const Row& row : rows) {
+    const size_t index = row.time_ns / interval_ns();
+    counts.resize(std::max(counts.size(), index + 1));
+    ++counts[index];
+  }
+  return counts;
+}
+
+nlohmann::json ReadSummary(const std::string& recording) {
+  return Parsed({HeaprecPath(), "summary", "--json", recording});
+}
+
+Rows ReadRows(const std::string& recording) {
+  Rows all;
+  all.summary = ReadSummary(recording);
+  const uint64_t start_ns = all.summary["recording"]["start_ns"];
+  const nlohmann::json printed = Parsed({HeaprecPath(), "print", "--json", "--stack-depth", "0", recording});
+  for (const auto& event : printed["events"]) all.rows.push_back(RowOf(event, start_ns));
+  return all;
+}
+
+}  // namespace heaprec::testing

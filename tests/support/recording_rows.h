@@ -1,0 +1,46 @@
+// A recording as `heaprec print` and `heaprec summary` tell it: what a user sees is what the tests judge.
+//
+// Units:    as format/model.h; times in ns since the start of the recording.
+// Failure:  fails the running Catch2 test with what the command said.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace heaprec::testing {
+
+struct Row {
+  uint64_t time_ns = 0;
+  std::string kind, class_name;
+  uint64_t size = 0;
+  double weight_bytes = 0, probability = 0;
+  std::string thread;
+  uint64_t java_tid = 0, os_tid = 0;
+  bool is_virtual = false;
+  std::string stack;  // root;...;leaf as Class.method:line, like the exports
+  bool truncated = false;
+};
+
+struct Rows {
+  nlohmann::json summary;  // of `heaprec summary --json`
+  std::vector<Row> rows;
+
+  std::string source() const { return summary["recording"]["source"]; }
+  uint64_t cap() const { return summary["recording"]["interval_cap"]; }
+  uint64_t interval_ns() const { return summary["recording"]["interval_ns"]; }
+  bool trustworthy() const { return summary["trustworthy"]; }
+  std::string reasons() const { return summary["reasons"].dump() + summary["losses"].dump(); }
+  uint64_t Lost(const std::string& reason) const { return summary["losses"]["lost"][reason]["points"]; }
+  std::vector<Row> Where(const std::function<bool(const Row&)>& keep) const;
+  // Samples of each interval, the empty ones between included.
+  std::vector<uint64_t> PerInterval() const;
+};
+
+// Requires exit code 0 of both commands.
+Rows ReadRows(const std::string& recording);
+nlohmann::json ReadSummary(const std::string& recording);
+
+}  // namespace heaprec::testing
