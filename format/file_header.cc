@@ -33,6 +33,7 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(15, header.source);
   visit(16, header.source_reason);
   visit(17, header.ring_path);
+  visit(18, header.max_samples);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }

@@ -29,6 +29,7 @@ struct FileHeader {
   uint64_t interval_ns = 0;         // length of a throttle interval
   uint32_t interval_cap = 0;        // most samples an interval may hold
   double rate_per_second = 0;       // as asked for
+  uint64_t max_samples = 0;         // most samples the recording may hold; 0: no bound
   uint32_t pid = 0;
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;

@@ -115,6 +115,7 @@ format::FileHeader Recording::Header(const std::string& agent_options, SourceCho
   header.interval_ns = ring_->header().interval_ns;
   header.interval_cap = ring_->header().interval_cap;
   header.rate_per_second = options_.rate_per_second;
+  header.max_samples = options_.samples;
   header.pid = static_cast<uint32_t>(getpid());
   header.boot_id = BootId();
   header.container_id = ContainerId();

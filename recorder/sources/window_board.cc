@@ -41,6 +41,8 @@ std::optional<PublishedWindow> WindowBoard::PublishIfMoved(uint64_t now_ns, bool
 }
 
 PublishedWindow WindowBoard::Publish(double lambda, uint64_t now_ns) {
+  // Rounded to float, which recordings store in half the bytes; what is rounded is what is used.
+  lambda = static_cast<float>(lambda);
   const uint32_t id = current_.load(std::memory_order_relaxed) + 1;
   Slot& slot = slots_[id % kSlots];
   slot.id.store(id, std::memory_order_release);

@@ -16,6 +16,9 @@ uint64_t ReductionSeed(const format::RecordingId& id) {
   return first;
 }
 
+// A window lasts for some milliseconds at least: more than the intervals that are open can refer to.
+constexpr size_t kMostWindows = 4096;
+
 }  // namespace
 
 Collector::Collector(buffer::Ring& ring, const format::RecordingId& id)
@@ -121,6 +124,7 @@ size_t Collector::held() const {
 }
 
 format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t not_before_ns, double weight) {
+  UseWindow(record.window);
   format::Sample sample;
   sample.id = record.id;
   sample.time_ns = std::max(SinceStart(record.monotonic_ns), not_before_ns);
@@ -160,7 +164,16 @@ void Collector::OnWindow(const format::WindowRecord& record) {
   window.id = record.id;
   window.start_ns = SinceStart(record.start_monotonic_ns);
   window.lambda = record.lambda;
-  chunk_->Add(window);
+  windows_.insert_or_assign(window.id, KnownWindow{window, nullptr});
+  UseWindow(window.id);
+  if (windows_.size() > kMostWindows) windows_.erase(windows_.begin());
+}
+
+void Collector::UseWindow(uint32_t id) {
+  const auto known = windows_.find(id);
+  if (known == windows_.end() || known->second.chunk == chunk_) return;
+  chunk_->Add(known->second.window);
+  known->second.chunk = chunk_;
 }
 
 void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "format/chunk_writer.h"
@@ -77,6 +78,7 @@ class Collector final : private format::RecordVisitor {
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
 
   std::vector<Held> TakeUntil(uint64_t end_ns);
+  void UseWindow(uint32_t id);
   format::Sample ToSample(const format::SampleRecord& record, uint64_t not_before_ns, double weight);
   uint64_t SinceStart(uint64_t monotonic_ns) const;
 
@@ -85,6 +87,11 @@ class Collector final : private format::RecordVisitor {
   const uint64_t seed_;
   std::vector<Lane> lanes_;
   Definitions definitions_;
+  struct KnownWindow {
+    format::Window window;
+    const format::ChunkWriter* chunk;  // the last one it was given to
+  };
+  std::map<uint32_t, KnownWindow> windows_;  // the latest, by id: each chunk needs those that its samples use
   format::ChunkWriter* chunk_ = nullptr;
   uint64_t next_interval_ = 0;
   uint32_t damaged_lanes_ = 0;

@@ -288,7 +288,7 @@ def file_header(data):
     while cursor.left():
         tag = cursor.varint()
         body = cursor.string()
-        if tag in (2, 3, 4, 5, 7):
+        if tag in (2, 3, 4, 5, 7, 18):
             fields[tag] = Bytes(body).varint()
         elif tag == 6:
             fields[tag] = repr(Bytes(body).f64())

@@ -57,7 +57,8 @@ json Header(const FileHeader& header) {
           {"14", header.agent_options},
           {"15", header.source},
           {"16", header.source_reason},
-          {"17", header.ring_path}};
+          {"17", header.ring_path},
+          {"18", header.max_samples}};
 }
 
 json Stack(const Dictionaries& names, Index leaf, bool* cut) {

@@ -56,6 +56,7 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.source = "hooks";
   header.source_reason = "symbols of libjvm.so found";
   header.ring_path = "/dev/shm/heaprec-4242.ring";
+  header.max_samples = 5000;
   return header;
 }
 

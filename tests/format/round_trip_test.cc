@@ -30,6 +30,7 @@ TEST_CASE("every field of the file header comes back") {
   CHECK(read.source == given.source);
   CHECK(read.source_reason == given.source_reason);
   CHECK(read.ring_path == given.ring_path);
+  CHECK(read.max_samples == given.max_samples);
   CHECK_FALSE((*reader)->Next().has_value());
   CHECK((*reader)->skipped().empty());
 }

@@ -91,16 +91,17 @@ uint64_t SeedOf(const format::RecordingId& recording, uint64_t interval) {
 // Makes blocks of what was gathered, under indices of one set of dictionaries.
 class BlockMaker {
  public:
-  BlockMaker(const FileHeader& header, KeyedDictionaries* dictionaries, SalvageReport* report)
-      : header_(header), dictionaries_(*dictionaries), report_(*report) {}
+  // `in_file`: samples that the file holds already.
+  BlockMaker(const FileHeader& header, uint64_t in_file, KeyedDictionaries* dictionaries, SalvageReport* report)
+      : header_(header), in_file_(in_file), dictionaries_(*dictionaries), report_(*report) {}
 
   // One interval's samples, reduced.
   format::Block Make(uint64_t interval, const std::vector<const SampleRecord*>& held) {
     std::vector<throttle::WeightedPoint> points;
     points.reserve(held.size());
     for (const SampleRecord* sample : held) points.push_back({sample->id, sample->weight_bytes});
-    const size_t cap = header_.interval_cap > 0 ? header_.interval_cap : held.size();
-    const throttle::Reduction reduction = throttle::ReduceToCap(points, cap, SeedOf(header_.recording_id, interval));
+    const throttle::Reduction reduction =
+        throttle::ReduceToCap(points, Cap(held.size()), SeedOf(header_.recording_id, interval));
 
     format::Block block;
     for (const size_t index : reduction.kept) {
@@ -116,6 +117,14 @@ class BlockMaker {
   }
 
  private:
+  // As the drain has it: the interval's, and what samples= leaves.
+  size_t Cap(size_t held) const {
+    const size_t cap = header_.interval_cap > 0 ? header_.interval_cap : held;
+    if (header_.max_samples == 0) return cap;
+    const uint64_t so_far = in_file_ + report_.events;
+    return std::min<size_t>(cap, header_.max_samples > so_far ? header_.max_samples - so_far : 0);
+  }
+
   format::Sample SampleOf(const SampleRecord& from, uint64_t earliest_ns, const throttle::Reduction& reduction) {
     format::Sample sample;
     sample.id = from.id;
@@ -134,6 +143,7 @@ class BlockMaker {
   }
 
   const FileHeader& header_;
+  const uint64_t in_file_;
   KeyedDictionaries& dictionaries_;
   SalvageReport& report_;
 };
@@ -179,7 +189,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
 
   result.dictionaries = std::make_unique<format::Dictionaries>();
   KeyedDictionaries dictionaries(&gathered.definitions, result.dictionaries.get());
-  BlockMaker maker(header, &dictionaries, &result.report);
+  BlockMaker maker(header, end.books.written, &dictionaries, &result.report);
   for (const auto& [interval, held] : GroupByInterval(gathered.samples, header, end.next_interval)) {
     format::Block block = maker.Make(interval, held);
     block.chunk = end.next_chunk;
