@@ -425,6 +425,8 @@ TEST_CASE("summary says why a recording cannot be trusted") {
           file.books().points += 1;
           file.books().lost_bytes[1] = 1;
         }) == "trustworthy: yes\n");
+  CHECK(verdict([](RecordingFile& file) { file.books().lost[3] = 50; }) ==
+        "trustworthy: yes\n");  // no clock: no points
   CHECK(verdict([](RecordingFile& file) { file.books().points += 100; }).find("do not add up") != std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.books().written += 1; }).find("there are 2") != std::string::npos);
   header.interval_cap = 1;

@@ -59,13 +59,15 @@ class Judgement {
   }
 
   // A thread that was stopped in the middle of a hit has counted its point but not yet what became of it: at most one
-  // per lane. A point without a stack may be recorded as well as counted.
+  // per lane. Two reasons are counted without a point of their own: a point without a stack may be recorded all the
+  // same, and a thread without a byte clock has no points.
   void JudgeBooks() {
     const uint64_t slack = std::max<uint64_t>(recording_.lane_count(), 1);
     const uint64_t lost = std::accumulate(books_.lost.begin(), books_.lost.end(), uint64_t{0});
-    const uint64_t without_stack = books_.lost[static_cast<size_t>(format::Loss::kNoStack)];
+    const uint64_t no_point = books_.lost[static_cast<size_t>(format::Loss::kNoStack)] +
+                              books_.lost[static_cast<size_t>(format::Loss::kNoClock)];
     const uint64_t known = books_.committed + books_.thinned + lost;
-    if (books_.points + without_stack + slack < known || known + slack < books_.points) {
+    if (books_.points + no_point + slack < known || known + slack < books_.points) {
       No(fmt::format("the books do not add up: {} points, but {} committed + {} thinned + {} lost",
                      Grouped(books_.points), Grouped(books_.committed), Grouped(books_.thinned), Grouped(lost)));
     }
