@@ -1,0 +1,237 @@
+// Options, start and stop, late attach: what the user asks for happens, and whatever goes wrong, the JVM runs on.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+using namespace heaprec::testing;
+
+namespace {
+
+const std::vector<std::string> kShort{"2", "300", "0"};
+const std::string kShortOut = "running\ndone\n";
+
+Outcome RunWith(const std::string& options, const std::string& folder, const std::vector<std::string>& load = kShort) {
+  Command command = CommandOf({.main = "e2e.Load", .args = load, .agent_options = options});
+  command.folder = folder;
+  return Run(command);
+}
+
+size_t Lines(const std::string& text) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "stdout" && name != "stderr") names.push_back(name);
+  }
+  return names;
+}
+
+void RequireRefusal(const std::string& options, const std::vector<std::string>& lists) {
+  INFO(options);
+  const std::string folder = FreshFolder();
+  const Outcome outcome = RunWith(options, folder);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == kShortOut);
+  CHECK(outcome.err.starts_with("heaprec: "));
+  CHECK(Lines(outcome.err) == 1);
+  for (const std::string& valid : lists) {
+    INFO(outcome.err);
+    CHECK(outcome.err.find(valid) != std::string::npos);
+  }
+  CHECK(FilesIn(folder).empty());
+
+  const Outcome strict = RunWith(options + ",strict", folder);
+  CHECK(strict.exit_code != 0);
+  CHECK(strict.signal == 0);
+  CHECK(strict.out.find("done") == std::string::npos);
+}
+
+std::string JavaTool(const std::string& name) { return JavaHome() + "/bin/" + name; }
+
+Outcome Attach(const Process& process, const std::string& options) {
+  return Run(Command{{JavaTool("jcmd"), std::to_string(process.pid()), "JVMTI.agent_load", AgentPath(), options}});
+}
+
+}  // namespace
+
+TEST_CASE("An unknown key is refused in one line that lists the valid ones") {
+  RequireRefusal("fil=rec.bin", {"fil", "file", "rate", "duration", "stackdepth", "strict"});
+}
+
+TEST_CASE("A bad value is refused in one line that says what is valid") {
+  RequireRefusal("file=rec.bin,rate=fast", {"fast", "rate", "150/s", "6/min"});
+  RequireRefusal("file=rec.bin,source=magic", {"magic", "source", "auto", "hooks", "jvmti", "tlab"});
+}
+
+TEST_CASE("A file that cannot be created is reported in one line") {
+  RequireRefusal("file=no/such/folder/rec.bin", {"no/such/folder/rec.bin", "No such file"});
+}
+
+TEST_CASE("duration=1s ends the recording, and the program runs on") {
+  const std::string folder = FreshFolder();
+  const Outcome outcome = RunWith("file=rec.bin,rate=150,duration=1s", folder, {"2", "2000", "0"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == kShortOut);
+  CHECK(outcome.err.empty());
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  INFO(rows.reasons());
+  CHECK(rows.trustworthy());
+  CHECK(rows.summary["ended"] == "duration");
+  CHECK(!rows.rows.empty());
+  for (const Row& row : rows.rows) CHECK(row.time_ns <= 1'000'000'000);
+}
+
+TEST_CASE("delay=1s begins later, and a JVM that ends before leaves nothing") {
+  const std::string folder = FreshFolder();
+  CHECK(RunWith("file=early.bin,rate=150,delay=1s", folder, {"2", "100", "0"}).exit_code == 0);
+  CHECK(FilesIn(folder).empty());
+  // The program changes the size of its load at 800 ms: nothing of the first phase is seen.
+  const Outcome outcome = RunWith("file=rec.bin,rate=150,delay=1s", folder, {"2", "1800", "0"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err.empty());
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  INFO(rows.reasons());
+  CHECK(rows.trustworthy());
+  CHECK(!rows.rows.empty());
+  CHECK(rows.summary["duration_ns"].get<uint64_t>() < 1'800'000'000);
+}
+
+TEST_CASE("A name that is taken is not touched: the next free one is used") {
+  const std::string folder = FreshFolder();
+  for (int i = 0; i < 3; ++i) CHECK(RunWith("file=rec.bin,rate=150", folder).exit_code == 0);
+  for (const char* name : {"/rec.bin", "/rec-1.bin", "/rec-2.bin"}) CHECK(ReadRows(folder + name).trustworthy());
+  CHECK(ReadSummary(folder + "/rec.bin")["recording"]["start_ns"] <
+        ReadSummary(folder + "/rec-1.bin")["recording"]["start_ns"]);
+}
+
+TEST_CASE("%p, %t and %n in the file's name become the pid, the time and a number") {
+  const std::string folder = FreshFolder();
+  Command command = CommandOf({.main = "e2e.Load", .args = kShort, .agent_options = "file=a-%p-b-%t-c-%n.bin"});
+  command.folder = folder;
+  std::vector<std::string> pids;
+  for (int i = 0; i < 2; ++i) {
+    Process process(command);
+    CHECK(process.Finish().exit_code == 0);
+    pids.push_back(std::to_string(process.pid()));
+  }
+  const auto names = FilesIn(folder);
+  REQUIRE(names.size() == 2);
+  for (const std::string& pid : pids) {
+    const auto name =
+        std::find_if(names.begin(), names.end(), [&](auto& of) { return of.starts_with("a-" + pid + "-b-20"); });
+    REQUIRE(name != names.end());
+    CHECK(name->ends_with("-c-0.bin"));
+    CHECK(ReadRows(folder + "/" + *name).summary["recording"]["pid"] == std::stoi(pid));
+  }
+  command = CommandOf({.main = "e2e.Load", .args = kShort, .agent_options = "file=n%n.bin"});
+  command.folder = folder;
+  for (int i = 0; i < 2; ++i) CHECK(Run(command).exit_code == 0);
+  CHECK(FileExists(folder + "/n0.bin"));
+  CHECK(FileExists(folder + "/n1.bin"));
+}
+
+TEST_CASE("loglevel decides what is said: info names the recording, off says nothing even when it fails") {
+  const std::string folder = FreshFolder();
+  const Outcome info = RunWith("file=rec.bin,loglevel=info", folder);
+  CHECK(info.out == kShortOut);
+  CHECK(info.err.find("rec.bin") != std::string::npos);
+  CHECK(info.err.find("source=hooks") != std::string::npos);
+  const Outcome off = RunWith("loglevel=off,file=no/such/folder/rec.bin", folder);
+  CHECK(off.exit_code == 0);
+  CHECK(off.out == kShortOut);
+  CHECK(off.err.empty());
+}
+
+TEST_CASE("ring=off records without a shared ring") {
+  const std::string folder = FreshFolder();
+  CHECK(RunWith("file=rec.bin,rate=150,ring=off", folder).exit_code == 0);
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  CHECK(rows.trustworthy());
+  CHECK(!rows.rows.empty());
+}
+
+TEST_CASE("jcmd loads the agent into a running JVM under load, which is recorded and runs on") {
+  const std::string folder = FreshFolder();
+  Process process(CommandOf({.main = "e2e.Load", .args = {"4", "4000", "0"}}));
+  REQUIRE(process.WaitForOutput("running"));
+  const Outcome loaded = Attach(process, "\"file=" + folder + "/rec.bin,rate=150\"");
+  INFO(loaded.out << loaded.err);
+  CHECK(loaded.out.find("return code: 0") != std::string::npos);
+  const Outcome again = Attach(process, "\"file=" + folder + "/second.bin\"");
+  INFO(again.out << again.err);
+  CHECK(again.out.find("return code: 0") == std::string::npos);
+  CHECK(!FileExists(folder + "/second.bin"));
+  const Outcome outcome = process.Finish();
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == kShortOut);
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  INFO(rows.reasons());
+  CHECK(rows.source() == "hooks");
+  CHECK(rows.trustworthy());
+  CHECK(rows.rows.size() > 100);
+  const double counted = rows.summary["allocated_bytes"];
+  CHECK(rows.summary["estimated_bytes"].get<double>() == Approx(counted).epsilon(0.5));
+}
+
+TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorded again after the end") {
+  const std::string folder = FreshFolder();
+  Process process(CommandOf({.main = "e2e.Load", .args = {"4", "6000", "0"}}));
+  REQUIRE(process.WaitForOutput("running"));
+  const Outcome first = Attach(process, "file:" + folder + "/first.bin,rate:150,duration:500ms");
+  CHECK(first.out.find("return code: 0") != std::string::npos);
+  Outcome second;
+  for (int i = 0; i < 40 && second.out.find("return code: 0") == std::string::npos; ++i) {
+    second = Attach(process, "file:" + folder + "/second.bin,rate:150");
+  }
+  INFO(second.out << second.err);
+  CHECK(second.out.find("return code: 0") != std::string::npos);
+  CHECK(process.Finish().exit_code == 0);
+  for (const char* name : {"/first.bin", "/second.bin"}) {
+    const Rows rows = ReadRows(folder + name);
+    INFO(name << rows.reasons());
+    CHECK(rows.source() == "hooks");
+    CHECK(rows.trustworthy());
+    CHECK(!rows.rows.empty());
+  }
+  CHECK(ReadSummary(folder + "/first.bin")["ended"] == "duration");
+}
+
+TEST_CASE("A file that cannot grow costs samples, which are counted, and nothing else") {
+  // The limit stands for a full disk: the kernel refuses the write the same way, with EFBIG for ENOSPC.
+  const std::string folder = FreshFolder();
+  Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", "3200", "0"}};
+  java.agent_options = "file=" + folder + "/rec.bin,rate=10000,ring=off";
+  Command command = CommandOf(java);
+  command.largest_file_bytes = 64 << 10;
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == kShortOut);
+  CHECK(Lines(outcome.err) <= 1);
+  CHECK(std::filesystem::file_size(folder + "/rec.bin") <= size_t{64} << 10);
+  const Outcome summary = Run(Command{{HeaprecPath(), "summary", folder + "/rec.bin"}});
+  INFO(summary.out << summary.err);
+  CHECK(summary.exit_code == 0);
+}
+
+TEST_CASE("A shared memory that is full costs the ring, not the recording") {
+  const std::string folder = FreshFolder();
+  Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"2", "1200", "0"}};
+  java.agent_options = "file=" + folder + "/rec.bin,rate=150";
+  Command command = CommandOf(java);
+  command.largest_file_bytes = 64 << 10;  // the ring is larger
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == kShortOut);
+  CHECK(outcome.err.find("no shared ring") != std::string::npos);
+  CHECK(Lines(outcome.err) == 1);
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  CHECK(rows.trustworthy());
+  CHECK(rows.rows.size() > 100);
+}

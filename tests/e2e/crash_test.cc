@@ -1,0 +1,204 @@
+// kill -9 at any moment: what was committed is there, names included, and a new recording never takes its place.
+//
+// The witness is the program itself: it notes each object in a shared mapping after the allocation has returned. At the
+// rates used here an object is kept with 1 - exp(-lambda size), lambda size > 20: a witnessed object is missing by
+// chance with probability < 1e-8, in all of the test < 1e-5 x 1e-3; anything missing is a loss.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+using namespace heaprec::testing;
+
+namespace {
+
+constexpr uint64_t kSeed = 20240917;
+constexpr int kKills = 16;
+constexpr int kAtOnce = 2;
+
+// Rings of killed JVMs stay behind for the salvage; these were ours.
+void RemoveRingsOf(pid_t pid) {
+  const std::string prefix = "heaprec-" + std::to_string(pid) + "-";
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    if (entry.path().filename().string().starts_with(prefix)) std::filesystem::remove(entry.path());
+  }
+}
+
+size_t RingsOf(pid_t pid) {
+  const std::string prefix = "heaprec-" + std::to_string(pid) + "-";
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    count += entry.path().filename().string().starts_with(prefix) ? 1 : 0;
+  }
+  return count;
+}
+
+std::vector<uint32_t> WitnessedIn(const std::string& path) {
+  const std::string bytes = ReadFile(path);
+  std::vector<uint32_t> sizes;
+  for (size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+    uint32_t size = 0;
+    std::memcpy(&size, bytes.data() + at, 4);
+    size = __builtin_bswap32(size);  // Java writes big-endian
+    if (size != 0) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+struct Victim {
+  std::string folder;
+  Process process;
+  useconds_t wait_us;
+};
+
+Victim Start(const std::string& main, const std::vector<std::string>& args, const std::string& rate,
+             useconds_t wait_us) {
+  const std::string folder = FreshFolder();
+  Java java{.flags = {"-XX:+UseG1GC"}, .main = main, .args = args};
+  java.agent_options = "file=" + folder + "/rec.bin,rate=" + rate;
+  Command command = CommandOf(java);
+  command.folder = folder;
+  return {folder, Process(command), wait_us};
+}
+
+// Waits until both are at work, and kills each at its moment.
+void KillAll(std::vector<Victim>& victims) {
+  for (Victim& victim : victims) REQUIRE(victim.process.WaitForOutput("running"));
+  std::vector<const Victim*> in_order;
+  for (const Victim& victim : victims) in_order.push_back(&victim);
+  std::sort(in_order.begin(), in_order.end(), [](auto* a, auto* b) { return a->wait_us < b->wait_us; });
+  useconds_t waited = 0;
+  for (const Victim* victim : in_order) {
+    usleep(victim->wait_us - waited);
+    waited = victim->wait_us;
+    victim->process.Kill(SIGKILL);
+  }
+  for (Victim& victim : victims) REQUIRE(victim.process.Finish().signal == SIGKILL);
+}
+
+void RequireWitnessed(const Victim& victim, size_t* witnessed) {
+  const Rows rows = ReadRows(victim.folder + "/rec.bin");
+  INFO(rows.reasons());
+  CHECK(rows.trustworthy());
+  CHECK(rows.summary["ended"] == "cut off");
+  std::map<uint64_t, const Row*> by_size;
+  for (const Row& row : rows.rows) by_size[row.size] = &row;
+  for (const uint32_t size : WitnessedIn(victim.folder + "/witness")) {
+    ++*witnessed;
+    const auto found = by_size.find(size);
+    INFO("size " << size);
+    CHECK(found != by_size.end());
+    if (found == by_size.end()) continue;
+    const Row& row = *found->second;
+    CHECK(row.class_name == "byte[]");
+    CHECK(row.kind == "outside");
+    CHECK(row.probability > 1 - 1e-8);
+    CHECK(row.thread == "witness-" + std::to_string((size - (1 << 20)) / 8 % 2));
+    CHECK(row.stack.find("e2e.Witness$Worker.run:") == 0);
+    CHECK(row.stack.find(";e2e.Witness$Worker.allocate:") != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("After kill -9 every witnessed object is in the recording, with class, stack and thread") {
+  std::mt19937_64 random(kSeed);
+  size_t witnessed = 0;
+  for (int killed = 0; killed < kKills; killed += kAtOnce) {
+    std::vector<Victim> victims;
+    for (int i = 0; i < kAtOnce; ++i) {
+      victims.push_back(Start("e2e.Witness", {"witness", "2", "100"}, "20000",
+                              std::uniform_int_distribution<useconds_t>(50'000, 1'800'000)(random)));
+    }
+    KillAll(victims);
+    for (const Victim& victim : victims) {
+      RequireWitnessed(victim, &witnessed);
+      CHECK(RingsOf(victim.process.pid()) == 1);
+      RemoveRingsOf(victim.process.pid());
+    }
+  }
+  INFO(witnessed << " witnessed");
+  CHECK(witnessed > 500);
+}
+
+TEST_CASE("After kill -9 under heavy load the recording reads whole and its books add up") {
+  std::mt19937_64 random(kSeed + 1);
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Victim> victims;
+    for (int i = 0; i < kAtOnce; ++i) {
+      victims.push_back(Start("e2e.Load", {"8", "20000", "0"}, "3000",
+                              std::uniform_int_distribution<useconds_t>(50'000, 1'500'000)(random)));
+    }
+    KillAll(victims);
+    for (const Victim& victim : victims) {
+      const Rows rows = ReadRows(victim.folder + "/rec.bin");
+      INFO(rows.reasons());
+      CHECK(rows.trustworthy());
+      CHECK(!rows.rows.empty());
+      for (const Row& row : rows.rows) {
+        CHECK(!row.class_name.empty());
+        CHECK(!row.stack.empty());
+        CHECK(!row.thread.empty());
+      }
+      RemoveRingsOf(victim.process.pid());
+    }
+  }
+}
+
+TEST_CASE("A JVM that ends by itself leaves no ring behind") {
+  const std::string folder = FreshFolder();
+  Process process(CommandOf(
+      {.main = "e2e.Load", .args = {"2", "300", "0"}, .agent_options = "file=" + folder + "/rec.bin,rate=150"}));
+  const pid_t pid = process.pid();
+  CHECK(process.Finish().exit_code == 0);
+  CHECK(RingsOf(pid) == 0);
+}
+
+TEST_CASE("A recording that exists is kept: after a crash and restart both are there") {
+  const std::string folder = FreshFolder();
+  const std::string options = "file=" + folder + "/rec.bin,rate=150";
+  {
+    Process killed(CommandOf({.main = "e2e.Load", .args = {"2", "20000", "0"}, .agent_options = options}));
+    REQUIRE(killed.WaitForOutput("running"));
+    usleep(400'000);
+    killed.Kill(SIGKILL);
+    CHECK(killed.Finish().signal == SIGKILL);
+    for (const char* name : {"/rec-1.bin", "/rec-2.bin"}) {
+      INFO(name);
+      CHECK(Run(Java{.main = "e2e.Load", .args = {"2", "200", "0"}, .agent_options = options}).exit_code == 0);
+      CHECK(FileExists(folder + name));
+    }
+    const Rows crash = ReadRows(folder + "/rec.bin");
+    INFO(crash.reasons());
+    CHECK(crash.summary["recording"]["pid"] == killed.pid());
+    CHECK(crash.trustworthy());
+    CHECK(!crash.rows.empty());
+    RemoveRingsOf(killed.pid());
+  }
+  CHECK(ReadRows(folder + "/rec-1.bin").trustworthy());
+  CHECK(ReadRows(folder + "/rec-2.bin").trustworthy());
+}
+
+TEST_CASE("A JVM that exits because its heap is full leaves a readable recording") {
+  const std::string folder = FreshFolder();
+  Process process(CommandOf({.flags = {"-XX:+ExitOnOutOfMemoryError", "-Xmx32m"},
+                             .main = "e2e.Exhaust",
+                             .agent_options = "file=" + folder + "/rec.bin,rate=150"}));
+  const pid_t pid = process.pid();
+  CHECK(process.Finish().exit_code == 3);
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  INFO(rows.reasons());
+  CHECK(rows.trustworthy());
+  CHECK(!rows.rows.empty());
+  RemoveRingsOf(pid);
+}

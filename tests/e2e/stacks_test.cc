@@ -1,0 +1,128 @@
+// Every recorded stack of a marked allocation is one that Java itself captured on the same line: class, method and line
+// of each frame, interpreted, compiled and inlined. And the threads are who they say they are.
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+using namespace heaprec::testing;
+
+namespace {
+
+using Stacks = std::map<std::string, std::set<std::string>>;  // by class
+
+constexpr size_t kDepth = 128;
+
+// "class stack" lines
+Stacks StacksOf(const std::string& text) {
+  std::istringstream lines(text);
+  Stacks stacks;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t space = line.find(' ');
+    REQUIRE(space != std::string::npos);
+    stacks[line.substr(0, space)].insert(line.substr(space + 1));
+  }
+  return stacks;
+}
+
+// The frames nearest to the allocation, as many as a recording keeps.
+std::string Newest(const std::string& stack, size_t frames) {
+  size_t at = stack.size();
+  for (size_t i = 0; i < frames; ++i) {
+    at = stack.rfind(';', at - 1);
+    if (at == std::string::npos) return stack;
+  }
+  return stack.substr(at + 1);
+}
+
+// Frames that Java hides by default are in a recording.
+const std::vector<std::string> kShowAll{"-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames",
+                                        "-Dsun.reflect.inflationThreshold=2147483647"};
+
+void RequireStacks(std::vector<std::string> flags, size_t depth = kDepth) {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  flags.insert(flags.end(), kShowAll.begin(), kShowAll.end());
+  const Outcome outcome =
+      Run(Java{.flags = flags,
+               .main = "e2e.Chains",
+               .args = {"1500"},
+               .agent_options = "file=" + recording + ",rate=2000,stackdepth=" + std::to_string(depth)});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const Stacks captured = StacksOf(outcome.out);
+  REQUIRE(captured.size() == 7);
+  const Rows rows = ReadRows(recording);
+  CHECK(rows.source() == "hooks");
+  for (const auto& [type, stacks] : captured) {
+    INFO(type);
+    std::set<std::string> expected;
+    for (const std::string& stack : stacks) expected.insert(Newest(stack, depth));
+    const auto samples = rows.Where([type = type](const Row& row) { return row.class_name == type; });
+    CHECK(samples.size() > 20);
+    std::set<std::string> found;
+    for (const Row& row : samples) {
+      found.insert(row.stack);
+      CHECK(row.truncated == (expected.count(row.stack) == 1 && stacks.count(row.stack) == 0));
+    }
+    // All of the recorded ones were captured; and with so many samples, all that were captured were recorded.
+    CHECK(found == expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Interpreted frames have their class, method and line") { RequireStacks({"-Xint"}); }
+
+TEST_CASE("C1's frames have their class, method and line") { RequireStacks({"-XX:TieredStopAtLevel=1"}); }
+
+TEST_CASE("Frames that C2 inlined have their class, method and line") {
+  RequireStacks({"-XX:-TieredCompilation", "-XX:CompileCommand=quiet", "-XX:CompileCommand=inline,e2e.Chains::inlined*",
+                 "-XX:CompileCommand=inline,e2e.Chains::plain*"});
+}
+
+TEST_CASE("Frames that C2 calls have their class, method and line") {
+  RequireStacks({"-XX:-TieredCompilation", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,e2e.Chains::*"});
+}
+
+TEST_CASE("Frames of all tiers together have their class, method and line") { RequireStacks({}); }
+
+TEST_CASE("stackdepth=3 keeps the three frames nearest to the allocation and says that it cut") {
+  RequireStacks({}, 3);
+}
+
+TEST_CASE("Threads have the name of the moment, also when another thread renames them, and both their ids") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Java{.flags = {"-Dfile.encoding=UTF-8"},
+                                   .main = "e2e.Threads",
+                                   .args = {"500"},
+                                   .agent_options = "file=" + recording + ",rate=2000"});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  // By the size of the arrays: java tid, os tid, name.
+  std::map<uint64_t, std::tuple<uint64_t, uint64_t, std::string>> truth;
+  std::istringstream lines(outcome.out);
+  for (uint64_t size = 0, java_tid = 0, os_tid = 0; lines >> size >> java_tid >> os_tid;) {
+    std::string name;
+    std::getline(lines >> std::ws, name);
+    truth[size] = {java_tid, os_tid, name};
+  }
+  REQUIRE(truth.size() == 12);
+  const Rows rows = ReadRows(recording);
+  for (const auto& [size, who] : truth) {
+    const auto samples = rows.Where([size = size](const Row& row) {
+      return row.size == size && row.stack.find("e2e.Threads$Worker.allocate") != std::string::npos;
+    });
+    INFO("size " << size);
+    CHECK(samples.size() > 10);
+    for (const Row& row : samples) {
+      CHECK(std::tuple(row.java_tid, row.os_tid, row.thread) == who);
+      CHECK(!row.is_virtual);
+    }
+  }
+}
