@@ -1,4 +1,6 @@
 // Options, start and stop, late attach: what the user asks for happens, and whatever goes wrong, the JVM runs on.
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -91,7 +93,6 @@ TEST_CASE("delay=1s begins later, and a JVM that ends before leaves nothing") {
   const std::string folder = FreshFolder();
   CHECK(RunWith("file=early.bin,rate=150,delay=1s", folder, {"2", "100", "0"}).exit_code == 0);
   CHECK(FilesIn(folder).empty());
-  // The program changes the size of its load at 800 ms: nothing of the first phase is seen.
   const Outcome outcome = RunWith("file=rec.bin,rate=150,delay=1s", folder, {"2", "1800", "0"});
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.err.empty());
@@ -202,22 +203,32 @@ TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorde
   CHECK(ReadSummary(folder + "/first.bin")["ended"] == "duration");
 }
 
-TEST_CASE("A file that cannot grow costs samples, which are counted, and nothing else") {
-  // The limit stands for a full disk: the kernel refuses the write the same way, with EFBIG for ENOSPC.
+TEST_CASE("A full disk costs samples, which are counted once there is room again, and nothing else") {
+  // The limit stands for the disk: the kernel refuses the write the same way, with EFBIG for ENOSPC.
   const std::string folder = FreshFolder();
-  Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", "3200", "0"}};
+  Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", "4200", "0"}};
   java.agent_options = "file=" + folder + "/rec.bin,rate=10000,ring=off";
   Command command = CommandOf(java);
-  command.largest_file_bytes = 64 << 10;
-  const Outcome outcome = Run(command);
+  command.largest_file_bytes = 48 << 10;
+  Process process(command);
+  REQUIRE(process.WaitForOutput("running"));
+  usleep(2'500'000);
+  CHECK(std::filesystem::file_size(folder + "/rec.bin") <= size_t{48} << 10);
+  process.LiftFileLimit();
+  const Outcome outcome = process.Finish();
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == kShortOut);
   CHECK(Lines(outcome.err) <= 1);
-  CHECK(std::filesystem::file_size(folder + "/rec.bin") <= size_t{64} << 10);
-  const Outcome summary = Run(Command{{HeaprecPath(), "summary", folder + "/rec.bin"}});
-  INFO(summary.out << summary.err);
-  CHECK(summary.exit_code == 0);
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  INFO(rows.reasons());
+  CHECK(rows.Lost("write_failed") > 0);
+  CHECK(!rows.trustworthy());
+  CHECK(rows.summary["ended"] == "jvm exit");
+  const auto& books = rows.summary["losses"];
+  CHECK(books["committed"] ==
+        books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>() + rows.Lost("write_failed"));
+  CHECK(books["written"] == rows.rows.size());
 }
 
 TEST_CASE("A shared memory that is full costs the ring, not the recording") {

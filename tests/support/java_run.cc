@@ -34,7 +34,7 @@ int OpenForWriting(const std::string& path) { return open(path.c_str(), O_WRONLY
   dup2(OpenForWriting(out), STDOUT_FILENO);
   dup2(OpenForWriting(err), STDERR_FILENO);
   if (command.largest_file_bytes) {
-    const rlimit limit{*command.largest_file_bytes, *command.largest_file_bytes};
+    const rlimit limit{*command.largest_file_bytes, RLIM_INFINITY};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
   std::vector<char*> args;
@@ -97,6 +97,11 @@ bool Process::WaitForFile(const std::string& path) {
 
 void Process::Kill(int signal) const {
   if (!status_) kill(pid_, signal);
+}
+
+void Process::LiftFileLimit() const {
+  const rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  prlimit(pid_, RLIMIT_FSIZE, &limit, nullptr);
 }
 
 Outcome Process::Finish() {

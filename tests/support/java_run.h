@@ -26,7 +26,7 @@ struct Command {
   std::vector<std::string> args;                    // args[0] is looked up in PATH
   std::vector<std::string> environment{};           // "NAME=value", beside what the test inherited
   std::string folder{};                             // to run in; empty: the test's own scratch folder
-  std::optional<uint64_t> largest_file_bytes = {};  // RLIMIT_FSIZE
+  std::optional<uint64_t> largest_file_bytes = {};  // RLIMIT_FSIZE, until LiftFileLimit
 };
 
 // A running program; its output goes to files, so that it never waits for us.
@@ -43,6 +43,7 @@ class Process {
   bool WaitForOutput(const std::string& text);
   bool WaitForFile(const std::string& path);
   void Kill(int signal) const;
+  void LiftFileLimit() const;
   Outcome Finish();
 
  private:
