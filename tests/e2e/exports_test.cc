@@ -1,0 +1,68 @@
+// libheaprec.so loads beside anything: it shows Agent_* and nothing else, and needs libc and libm and nothing else.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+using namespace heaprec::testing;
+
+namespace {
+
+std::string OutputOf(const std::vector<std::string>& args) {
+  const Outcome outcome = Run(Command{args});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return outcome.out;
+}
+
+std::set<std::string> Matches(const std::string& text, const std::regex& pattern) {
+  std::set<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
+    found.insert((*match)[1]);
+  }
+  return found;
+}
+
+// Bazel's runfiles are links, which some tools do not follow.
+std::string Agent() { return AgentPath(); }
+
+}  // namespace
+
+TEST_CASE("The agent exports Agent_OnLoad, Agent_OnAttach and Agent_OnUnload only") {
+  CHECK(Matches(OutputOf({"nm", "-D", "--defined-only", Agent()}), std::regex(R"( [A-Z] (\S+))")) ==
+        std::set<std::string>{"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload"});
+}
+
+TEST_CASE("The agent needs libc, libm and the loader only") {
+  const auto needed = Matches(OutputOf({"readelf", "-d", Agent()}), std::regex(R"(Shared library: \[(\S+)\])"));
+  CHECK(needed.count("libc.so.6") == 1);
+  for (const std::string& library : needed) {
+    INFO(library);
+    CHECK(std::set<std::string>{"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}.count(library) == 1);
+  }
+}
+
+TEST_CASE("Everything that the agent does not define is libc's, and bound at load") {
+  // Weak ones (the profiling hooks of zstd, the linker's own) may be missing.
+  const std::string undefined = OutputOf({"nm", "-D", "--undefined-only", Agent()});
+  std::istringstream lines(undefined);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    const bool weak = line.find(" w ") != std::string::npos;
+    CHECK((weak || line.find("@GLIBC_") != std::string::npos));
+  }
+  const std::string dynamic = OutputOf({"readelf", "-d", Agent()});
+  CHECK(dynamic.find("NOW") != std::string::npos);
+  CHECK(dynamic.find("NODELETE") != std::string::npos);
+}
+
+TEST_CASE("The agent asks for no glibc newer than 2.36") {
+  const auto versions = Matches(OutputOf({"objdump", "-T", Agent()}), std::regex(R"(GLIBC_2\.(\d+))"));
+  REQUIRE(!versions.empty());
+  for (const std::string& minor : versions) CHECK(std::stoi(minor) <= 36);
+}

@@ -1,0 +1,126 @@
+// Where libjvm's symbols are missing we record through JVMTI alone, and say so; where they are asked not to be used,
+// too.
+//
+// Statistic: as truth_test.cc. The JVM's own sampler is the source here: it is right on small objects of one long-lived
+//            thread and known to be wrong on large ones, on TLAB waste and on short threads; only the first is
+//            asserted.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/estimates.h"
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+using namespace heaprec::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+void LinkAll(const fs::path& from, const fs::path& to, const std::vector<std::string>& but) {
+  fs::create_directories(to);
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const std::string name = entry.path().filename().string();
+    if (std::find(but.begin(), but.end(), name) == but.end()) fs::create_symlink(entry.path(), to / name);
+  }
+}
+
+// A JDK of links whose libjvm.so has no symbols, and nothing that would help to find them elsewhere.
+std::string JdkWithoutSymbols() {
+  const fs::path from = fs::canonical(JavaHome());
+  const fs::path to = fs::path(FreshFolder()) / "jdk";
+  LinkAll(from, to, {"bin", "lib"});
+  LinkAll(from / "bin", to / "bin", {"java"});
+  LinkAll(from / "lib", to / "lib", {"server", "libjli.so", "jvm.cfg"});
+  LinkAll(from / "lib/server", to / "lib/server", {"libjvm.so"});
+  // The launcher finds its JDK from where it really is, and so does libjvm.
+  for (const char* file : {"bin/java", "lib/libjli.so", "lib/jvm.cfg", "lib/server/libjvm.so"}) {
+    fs::copy_file(from / file, to / file);
+  }
+  const std::string libjvm = to / "lib/server/libjvm.so";
+  REQUIRE(Run(Command{{"chmod", "u+w", libjvm}}).exit_code == 0);
+  REQUIRE(Run(Command{{"objcopy", "--strip-all", "--remove-section=.gnu_debuglink",
+                       "--remove-section=.note.gnu.build-id", libjvm}})
+              .exit_code == 0);
+  return to;
+}
+
+Rows RecordLoop(const std::string& home, const std::string& source, Outcome* outcome) {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  *outcome = Run(Java{.main = "e2e.Sizes",
+                      .args = {"16", "0", "1", "12000000", "32", "64", "128"},
+                      .agent_options = "file=" + recording + ",rate=2000" + source,
+                      .home = home});
+  INFO(outcome->err);
+  REQUIRE(outcome->exit_code == 0);
+  CHECK(outcome->out == "allocated 2688000000\n");
+  return ReadRows(recording);
+}
+
+void RequireTruth(const Rows& rows) {
+  const auto ours =
+      rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; });
+  for (const auto& [size, truth] : std::map<uint64_t, double>{{32, 1.0 / 7}, {64, 2.0 / 7}, {128, 4.0 / 7}}) {
+    const Share share = ShareOf(ours, [size = size](const Row& row) { return row.size == size; });
+    INFO("size " << size << ": " << share.value << ", truth " << truth << ", effective n " << share.effective_count);
+    CHECK(share.Holds(truth));
+    CHECK(share.effective_count > 200);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Without symbols the source is JVMTI, said in one line and in the recording, and the shares are true") {
+  Outcome outcome;
+  const Rows rows = RecordLoop(JdkWithoutSymbols(), "", &outcome);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 2);  // ours and the program's own "done"
+  CHECK(outcome.err.starts_with("heaprec: source=jvmti instead of auto: "));
+  INFO(rows.reasons());
+  CHECK(rows.source() == "jvmti");
+  CHECK(rows.summary["recording"]["source_reason"].get<std::string>().find("symbol") != std::string::npos);
+  CHECK(rows.trustworthy());
+  RequireTruth(rows);
+}
+
+TEST_CASE("source=jvmti asks for the same, with symbols there") {
+  Outcome outcome;
+  const Rows rows = RecordLoop(JavaHome(), ",source=jvmti", &outcome);
+  CHECK(outcome.err == "done\n");
+  CHECK(rows.source() == "jvmti");
+  CHECK(rows.summary["recording"]["source_reason"] == "asked for");
+  INFO(rows.reasons());
+  CHECK(rows.trustworthy());
+  RequireTruth(rows);
+}
+
+TEST_CASE("hooks=off is source=jvmti") {
+  Outcome outcome;
+  CHECK(RecordLoop(JavaHome(), ",hooks=off", &outcome).source() == "jvmti");
+}
+
+TEST_CASE("source=jvmti keeps to the rate") {
+  Outcome outcome;
+  const Rows rows = RecordLoop(JavaHome(), ",source=jvmti,rate=150", &outcome);
+  for (const uint64_t count : rows.PerInterval()) CHECK(count <= 150);
+}
+
+TEST_CASE("source=tlab works, and the summary says that its attribution is biased") {
+  Outcome outcome;
+  const Rows rows = RecordLoop(JavaHome(), ",source=tlab", &outcome);
+  CHECK(outcome.err == "done\n");
+  CHECK(rows.source() == "tlab");
+  CHECK(!rows.rows.empty());
+  CHECK(!rows.trustworthy());
+  CHECK(rows.summary["reasons"].dump().find("biased") != std::string::npos);
+  for (const uint64_t count : rows.PerInterval()) CHECK(count <= rows.cap());
+}
+
+TEST_CASE("source=hooks on a JDK without symbols falls back as well") {
+  const std::string home = JdkWithoutSymbols();
+  Outcome outcome;
+  CHECK(RecordLoop(home, ",source=hooks", &outcome).source() == "jvmti");
+  CHECK(outcome.err.starts_with("heaprec: source=jvmti instead of hooks: "));
+}

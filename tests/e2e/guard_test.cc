@@ -1,0 +1,72 @@
+// The allocation entries use no heap, no lock and no I/O: the agent linked with alloc_guard.cc aborts at the first use.
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+using namespace heaprec::testing;
+
+namespace {
+
+std::string GuardedAgent() { return RunfilePath("tests/e2e/libheaprec_guarded.so"); }
+
+void RequireQuietGuard(const std::vector<std::string>& flags, const std::string& main,
+                       const std::vector<std::string>& args, const std::string& options) {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Java{.flags = flags,
+                                   .main = main,
+                                   .args = args,
+                                   .agent_options = "file=" + recording + "," + options,
+                                   .agent = GuardedAgent()});
+  INFO(outcome.err);
+  CHECK(outcome.signal == 0);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err.find("alloc_guard") == std::string::npos);
+  CHECK(!ReadRows(recording).rows.empty());
+}
+
+}  // namespace
+
+TEST_CASE("The guard bites: a heap use in an entry aborts the JVM and is named") {
+  Command command = CommandOf({.flags = {"-XX:-CreateCoredumpOnCrash"},
+                               .main = "e2e.Load",
+                               .args = {"2", "300", "0"},
+                               .agent_options = "file=" + FreshFolder() + "/rec.bin,rate=150",
+                               .agent = GuardedAgent()});
+  command.environment = {"HEAPREC_GUARD_BITES=1"};
+  const Outcome outcome = Run(command);
+  CHECK(outcome.signal == SIGABRT);
+  CHECK(outcome.err.find("alloc_guard: called by an allocation entry: malloc") != std::string::npos);
+}
+
+TEST_CASE("Under a storm the entries use no heap, lock or I/O") {
+  RequireQuietGuard({}, "e2e.Load", {"8", "1500", "0"}, "rate=5000");
+}
+
+TEST_CASE("New stacks, classes and methods are taken without heap, lock or I/O") {
+  RequireQuietGuard({}, "e2e.Chains", {"1000"}, "rate=5000");
+  RequireQuietGuard({}, "e2e.Kinds", {"1000"}, "rate=5000");
+}
+
+TEST_CASE("New threads are met without heap, lock or I/O") {
+  RequireQuietGuard({}, "e2e.Churn", {"1500", "21504"}, "rate=5000");
+  RequireQuietGuard({}, "e2e.Sizes", {"16", "64", "4", "50", "48", "1000", "20000"}, "rate=5000");
+  RequireQuietGuard({}, "e2e.Threads", {"200"}, "rate=5000");
+}
+
+TEST_CASE("Without TLABs every allocation is an entry, and none uses heap, lock or I/O") {
+  RequireQuietGuard({"-XX:-UseTLAB"}, "e2e.Load", {"2", "800", "0"}, "rate=1000");
+}
+
+TEST_CASE("A ring that is full makes no entry wait") {
+  RequireQuietGuard({}, "e2e.Load", {"8", "1500", "0"}, "rate=200000");
+}
+
+TEST_CASE("The JVMTI and TLAB sources use no heap, lock or I/O in their entries") {
+  RequireQuietGuard({}, "e2e.Load", {"4", "800", "0"}, "rate=5000,source=jvmti");
+  RequireQuietGuard({}, "e2e.Load", {"4", "800", "0"}, "rate=5000,source=tlab");
+}
