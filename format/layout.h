@@ -22,7 +22,6 @@ inline constexpr size_t kFilePrefixBytes = 24;  // of the file header, before it
 inline constexpr size_t kChunkHeaderBytes = 40;
 inline constexpr size_t kBlockHeaderBytes = 72;
 
-inline constexpr uint64_t kTickNs = 64;  // resolution of a sample's time
 
 // Bounds that no writer exceeds, so that a reader's memory has one.
 inline constexpr uint32_t kMaxFileFieldsBytes = 1 << 20;

@@ -18,6 +18,9 @@ using RecordingId = std::array<uint8_t, 16>;
 using Index = uint32_t;
 inline constexpr Index kNone = 0xffffffff;
 
+// Resolution of a sample's time: finer is noise. docs/format.md#conventions
+inline constexpr uint64_t kTickNs = 64;
+
 enum class Kind : uint8_t { kTlab = 0, kOutside = 1 };
 inline constexpr int kKinds = 2;
 

@@ -1,13 +1,12 @@
 #include "recorder/agent/rates.h"
 
+#include "format/model.h"
+
 namespace heaprec::agent {
 namespace {
 
 // 20,000 points of 88 bytes and a fifth on top are 2.1 MiB: half of the ring, which also holds the definitions.
 constexpr double kMostPerInterval = 20'000;
-// Recordings keep times in ticks of 64 ns (docs/format.md#conventions): an interval of whole ticks keeps every sample
-// in its own interval. Rounded up, so that no second holds more.
-constexpr uint64_t kTickNs = 64;
 // Slow-path events per second of a small program.
 constexpr double kInitialEventRate = 10;
 
@@ -15,7 +14,8 @@ constexpr double kInitialEventRate = 10;
 
 throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event) {
   throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, kMostPerInterval);
-  config.interval_ns = (config.interval_ns + kTickNs - 1) / kTickNs * kTickNs;
+  // Whole ticks, so that no sample leaves its interval when its time is rounded; up, so that no second holds more.
+  config.interval_ns = (config.interval_ns + format::kTickNs - 1) / format::kTickNs * format::kTickNs;
   if (unit_is_event) config.initial_rate = kInitialEventRate;
   return config;
 }

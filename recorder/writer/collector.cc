@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "throttle/random.h"
-#include "throttle/varopt.h"
 
 namespace heaprec::writer {
 namespace {
@@ -25,6 +24,7 @@ Collector::Collector(buffer::Ring& ring, const format::RecordingId& id)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       seed_(ReductionSeed(id)),
+      reducer_(ring.header().interval_ns, ring.header().interval_cap),
       lanes_(ring.lane_count()) {}
 
 void Collector::NewChunk(format::ChunkWriter* chunk) {
@@ -71,11 +71,14 @@ bool Collector::StillAtWork(const Writer& writer) {
 
 ClosedInterval Collector::CloseNext(size_t cap) {
   const uint64_t begin_ns = next_interval_ * ring_.header().interval_ns;
-  std::vector<Held> taken = TakeUntil(next_close_ns());
-  std::vector<throttle::WeightedPoint> points;
+  const std::vector<Held> taken = TakeUntil(next_close_ns());
+  std::vector<throttle::TimedPoint> points;
   points.reserve(taken.size());
-  for (const Held& held : taken) points.push_back({held.record.id, held.record.weight_bytes});
-  const throttle::Reduction reduction = throttle::ReduceToCap(points, cap, throttle::Mix64(seed_ ^ next_interval_));
+  for (const Held& held : taken) {
+    points.push_back({held.record.id, held.record.weight_bytes, TimeOf(held.record, begin_ns)});
+  }
+  const throttle::IntervalReduction reduction =
+      reducer_.Reduce(next_interval_, points, cap, throttle::Mix64(seed_ ^ next_interval_));
 
   ClosedInterval closed;
   closed.totals.index = next_interval_;
@@ -83,13 +86,18 @@ ClosedInterval Collector::CloseNext(size_t cap) {
   closed.totals.kept = reduction.kept.size();
   closed.totals.tau = reduction.tau;
   closed.samples.reserve(reduction.kept.size());
-  for (const size_t i : reduction.kept) {
-    closed.samples.push_back(ToSample(taken[i].record, begin_ns, reduction.WeightOf(taken[i].record.weight_bytes)));
+  for (const throttle::KeptPoint& point : reduction.kept) {
+    closed.samples.push_back(ToSample(taken[point.index].record, points[point.index].time_ns, point.weight));
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
   ++next_interval_;
   return closed;
+}
+
+// In ticks, as the file has it: a salvager that counts the file's samples then counts what the drain counted.
+uint64_t Collector::TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const {
+  return std::max(SinceStart(record.monotonic_ns), not_before_ns) / format::kTickNs * format::kTickNs;
 }
 
 std::vector<Collector::Held> Collector::TakeUntil(uint64_t end_ns) {
@@ -123,11 +131,11 @@ size_t Collector::held() const {
   return total;
 }
 
-format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t not_before_ns, double weight) {
+format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t time_ns, double weight) {
   UseWindow(record.window);
   format::Sample sample;
   sample.id = record.id;
-  sample.time_ns = std::max(SinceStart(record.monotonic_ns), not_before_ns);
+  sample.time_ns = time_ns;
   sample.kind = static_cast<format::Kind>(record.kind);
   sample.thread = definitions_.Thread(record.thread_key);
   sample.class_id = definitions_.Class(record.class_key);

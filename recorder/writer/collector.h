@@ -15,6 +15,7 @@
 #include "format/ring_reader.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/definitions.h"
+#include "throttle/interval_reducer.h"
 
 namespace heaprec::writer {
 
@@ -79,12 +80,14 @@ class Collector final : private format::RecordVisitor {
 
   std::vector<Held> TakeUntil(uint64_t end_ns);
   void UseWindow(uint32_t id);
-  format::Sample ToSample(const format::SampleRecord& record, uint64_t not_before_ns, double weight);
+  uint64_t TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const;
+  format::Sample ToSample(const format::SampleRecord& record, uint64_t time_ns, double weight);
   uint64_t SinceStart(uint64_t monotonic_ns) const;
 
   buffer::Ring& ring_;
   format::RingView view_;
   const uint64_t seed_;
+  throttle::IntervalReducer reducer_;
   std::vector<Lane> lanes_;
   Definitions definitions_;
   struct KnownWindow {

@@ -46,7 +46,16 @@ std::optional<format::Block> Recording::NextInFile() {
   for (const format::Interval& interval : block->intervals) {
     end_.next_interval = std::max(end_.next_interval, interval.index + 1);
   }
+  if (!block->intervals.empty()) NoteLatestTimes(*block);
   return block;
+}
+
+void Recording::NoteLatestTimes(const format::Block& block) {
+  const uint64_t begin_ns = (end_.next_interval - 1) * header().interval_ns;
+  end_.latest_times.clear();
+  for (const format::Sample& sample : block.samples) {
+    if (sample.time_ns >= begin_ns) end_.latest_times.push_back(sample.time_ns);
+  }
 }
 
 std::optional<format::Block> Recording::Next() {

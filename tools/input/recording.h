@@ -31,6 +31,7 @@ class Recording {
   std::optional<format::Block> Next();
   // The next block of the file only; nullopt at the end of what is there now. Call again while running().
   std::optional<format::Block> NextInFile();
+  void NoteLatestTimes(const format::Block& block);
 
   // Of the blocks given out so far; after the end, of all that is known.
   const format::Books& books() const { return books_; }

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "format/ring_reader.h"
+#include "throttle/interval_reducer.h"
 #include "throttle/random.h"
-#include "throttle/varopt.h"
 #include "tools/input/definitions.h"
 #include "tools/input/keyed_dictionaries.h"
 
@@ -17,6 +17,7 @@ namespace {
 using format::FileHeader;
 using format::SampleRecord;
 
+constexpr size_t kNoCap = size_t{1} << 40;              // more than a ring can hold
 constexpr uint64_t kDefaultIntervalNs = 1'000'000'000;  // if the header has none
 
 bool IsPossible(const SampleRecord& record) {
@@ -91,21 +92,28 @@ uint64_t SeedOf(const format::RecordingId& recording, uint64_t interval) {
 // Makes blocks of what was gathered, under indices of one set of dictionaries.
 class BlockMaker {
  public:
-  // `in_file`: samples that the file holds already.
-  BlockMaker(const FileHeader& header, uint64_t in_file, KeyedDictionaries* dictionaries, SalvageReport* report)
-      : header_(header), in_file_(in_file), dictionaries_(*dictionaries), report_(*report) {}
+  BlockMaker(const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries, SalvageReport* report)
+      : header_(header),
+        in_file_(end.books.written),
+        dictionaries_(*dictionaries),
+        report_(*report),
+        reducer_(IntervalNs(header), header.interval_cap > 0 ? header.interval_cap : kNoCap) {
+    for (const uint64_t time_ns : end.latest_times) reducer_.Note(end.next_interval - 1, time_ns);
+  }
 
   // One interval's samples, reduced.
   format::Block Make(uint64_t interval, const std::vector<const SampleRecord*>& held) {
-    std::vector<throttle::WeightedPoint> points;
+    std::vector<throttle::TimedPoint> points;
     points.reserve(held.size());
-    for (const SampleRecord* sample : held) points.push_back({sample->id, sample->weight_bytes});
-    const throttle::Reduction reduction =
-        throttle::ReduceToCap(points, Cap(held.size()), SeedOf(header_.recording_id, interval));
+    for (const SampleRecord* sample : held) {
+      points.push_back({sample->id, sample->weight_bytes, TimeOf(*sample, interval * IntervalNs(header_))});
+    }
+    const throttle::IntervalReduction reduction =
+        reducer_.Reduce(interval, points, Cap(held.size()), SeedOf(header_.recording_id, interval));
 
     format::Block block;
-    for (const size_t index : reduction.kept) {
-      block.samples.push_back(SampleOf(*held[index], interval * IntervalNs(header_), reduction));
+    for (const throttle::KeptPoint& point : reduction.kept) {
+      block.samples.push_back(SampleOf(*held[point.index], points[point.index].time_ns, point.weight));
     }
     std::stable_sort(block.samples.begin(), block.samples.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
@@ -117,6 +125,10 @@ class BlockMaker {
   }
 
  private:
+  uint64_t TimeOf(const SampleRecord& from, uint64_t earliest_ns) const {
+    return std::max(SinceStart(from.monotonic_ns, header_), earliest_ns) / format::kTickNs * format::kTickNs;
+  }
+
   // As the drain has it: the interval's, and what samples= leaves.
   size_t Cap(size_t held) const {
     const size_t cap = header_.interval_cap > 0 ? header_.interval_cap : held;
@@ -125,10 +137,10 @@ class BlockMaker {
     return std::min<size_t>(cap, header_.max_samples > so_far ? header_.max_samples - so_far : 0);
   }
 
-  format::Sample SampleOf(const SampleRecord& from, uint64_t earliest_ns, const throttle::Reduction& reduction) {
+  format::Sample SampleOf(const SampleRecord& from, uint64_t time_ns, double weight) {
     format::Sample sample;
     sample.id = from.id;
-    sample.time_ns = std::max(SinceStart(from.monotonic_ns, header_), earliest_ns);
+    sample.time_ns = time_ns;
     sample.kind = static_cast<format::Kind>(from.kind);
     sample.thread = dictionaries_.Thread(from.thread_key);
     sample.class_id = dictionaries_.Class(from.class_key);
@@ -136,7 +148,7 @@ class BlockMaker {
     sample.size = from.size;
     sample.tlab_size = from.tlab_size;
     sample.window = from.window;
-    sample.weight_bytes = reduction.WeightOf(from.weight_bytes);
+    sample.weight_bytes = weight;
     const bool stack_is_lost = sample.stack == format::kNone && !(from.stack_key == format::StackKey{0, 0});
     if (sample.thread == format::kNone || sample.class_id == format::kNone || stack_is_lost) ++report_.unnamed;
     return sample;
@@ -146,6 +158,7 @@ class BlockMaker {
   const uint64_t in_file_;
   KeyedDictionaries& dictionaries_;
   SalvageReport& report_;
+  throttle::IntervalReducer reducer_;
 };
 
 // The drain's books after these blocks: the ring's own, but written is what the file and this salvage hold.
@@ -189,7 +202,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
 
   result.dictionaries = std::make_unique<format::Dictionaries>();
   KeyedDictionaries dictionaries(&gathered.definitions, result.dictionaries.get());
-  BlockMaker maker(header, end.books.written, &dictionaries, &result.report);
+  BlockMaker maker(header, end, &dictionaries, &result.report);
   for (const auto& [interval, held] : GroupByInterval(gathered.samples, header, end.next_interval)) {
     format::Block block = maker.Make(interval, held);
     block.chunk = end.next_chunk;

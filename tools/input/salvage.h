@@ -33,6 +33,7 @@ struct SalvageReport {
 struct FileEnd {
   std::vector<uint64_t> lane_positions;  // of the last block; empty if there was none
   uint64_t next_interval = 0;            // all before are in the file
+  std::vector<uint64_t> latest_times;    // of the samples of the interval just before
   uint32_t next_chunk = 0;
   uint64_t offset = 0;
   format::Books books;
