@@ -6,11 +6,20 @@ namespace heaprec::tools {
 
 void Tally::Add(const format::Block& block) {
   for (const format::Sample& sample : block.samples) Count(sample);
-  windows += block.windows.size();
+  CountWindows(block);
   intervals += block.intervals.size();
   intervals_thinned += static_cast<uint64_t>(
       std::count_if(block.intervals.begin(), block.intervals.end(), [](const auto& one) { return one.tau > 0; }));
   last_ns = std::max(last_ns, block.end_ns);
+}
+
+void Tally::CountWindows(const format::Block& block) {
+  if (block.chunk != chunk_) last_of_earlier_chunks_ = last_window_;
+  chunk_ = block.chunk;
+  for (const format::Window& window : block.windows) {
+    if (window.id > last_of_earlier_chunks_) ++windows;
+    last_window_ = std::max(last_window_, window.id);
+  }
 }
 
 // Blocks hold whole intervals in order, so that one counter is enough.

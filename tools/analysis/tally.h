@@ -24,7 +24,7 @@ class Tally {
   void Add(const format::Block& block);
 
   std::array<KindTally, format::kKinds> kinds;
-  uint64_t windows = 0;
+  uint64_t windows = 0;            // a chunk repeats those it needs of the chunks before: counted once
   uint64_t intervals = 0;          // that the drain closed, or salvage reconstructed
   uint64_t intervals_thinned = 0;  // of these, reduced by the second stage
   uint64_t most_in_interval = 0;   // samples, counted from the samples themselves
@@ -36,9 +36,12 @@ class Tally {
 
  private:
   void Count(const format::Sample& sample);
+  void CountWindows(const format::Block& block);
 
   const uint64_t interval_ns_;
   uint64_t interval_ = 0, in_interval_ = 0;
+  uint32_t chunk_ = 0;
+  uint32_t last_window_ = 0, last_of_earlier_chunks_ = 0;  // ids, from 1 and ascending
 };
 
 }  // namespace heaprec::tools
