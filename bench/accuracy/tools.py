@@ -1,0 +1,115 @@
+"""The tools that are compared: how each is switched on, and what it says afterwards."""
+
+import collections
+import csv
+import hashlib
+import json
+import os
+import subprocess
+
+from metrics import Sample
+
+SITES = "workloads.Sites."
+
+# start_ns: begin of the recording, since 1970. notes: what else is worth keeping.
+Recording = collections.namedtuple("Recording", "start_ns samples file_bytes notes")
+
+JFC = """<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0" label="accuracy" description="allocation samples and nothing else" provider="bench">
+  <event name="jdk.ObjectAllocationSample">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting>
+    <setting name="throttle">{rate}/s</setting>
+  </event>
+  <event name="jdk.ActiveRecording"><setting name="enabled">true</setting></event>
+</configuration>
+"""
+
+
+def output_of(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
+
+
+class Nothing:
+    """No tool: the workload checks itself."""
+
+    name = key = "none"
+
+    def flags(self, folder):
+        return []
+
+    def read(self, folder):
+        return Recording(0, [], 0, {})
+
+
+class Heaprec:
+    name = "heaprec"
+
+    def __init__(self, agent, command, rate):
+        self.agent, self.command, self.rate = agent, command, rate
+        with open(agent, "rb") as f:
+            self.key = "heaprec-" + hashlib.sha256(f.read()).hexdigest()[:8]
+
+    def flags(self, folder):
+        return [f"-agentpath:{self.agent}=file={folder}/rec.hrec,rate={self.rate}/s"]
+
+    def read(self, folder):
+        recording = f"{folder}/rec.hrec"
+        summary = json.loads(output_of([self.command, "summary", "--json", recording]))
+        rows = output_of([self.command, "export", "--format", "csv", recording]).splitlines()
+        samples = [self.sample(row) for row in csv.DictReader(rows)]
+        notes = {k: summary[k] for k in ("trustworthy", "reasons", "losses", "allocated_bytes", "estimated_bytes", "most_in_interval")}
+        notes["source"] = summary["recording"]["source"]
+        return Recording(summary["recording"]["start_ns"], samples, os.path.getsize(recording), notes)
+
+    @staticmethod
+    def sample(row):
+        frames = (f for f in reversed(row["stack"].split(";")) if f.startswith(SITES))
+        site = next(frames, "").split(":")[0] or None
+        return Sample(int(row["time_ns"]), site, row["class"], float(row["weight_bytes"]), int(row["size"]))
+
+
+class JfrFile:
+    """Tools that write JFR files, read by readers/JfrSamples.java."""
+
+    def __init__(self, java, classes):
+        self.java, self.classes = java, classes
+
+    def read(self, folder):
+        recording = f"{folder}/rec.jfr"
+        lines = output_of([f"{self.java}/bin/java", "-Xmx2g", "-cp", self.classes, "readers.JfrSamples", recording, SITES]).splitlines()
+        starts = [int(line[6:]) for line in lines if line.startswith("start,")]
+        samples = []
+        for line in lines:
+            if not line.startswith("start,"):
+                time, site, name, weight = line.split(",")
+                samples.append(Sample(int(time), site or None, name, float(weight), None))
+        start = min(starts or [s.time_ns for s in samples], default=0)
+        return Recording(start, samples, os.path.getsize(recording), {})
+
+
+class Jfr(JfrFile):
+    name = key = "jfr"
+
+    def __init__(self, java, classes, rate):
+        super().__init__(java, classes)
+        self.rate = rate
+
+    def flags(self, folder):
+        with open(f"{folder}/rate.jfc", "w") as f:
+            f.write(JFC.format(rate=self.rate))
+        return [f"-XX:StartFlightRecording=settings={folder}/rate.jfc,filename={folder}/rec.jfr,dumponexit=true",
+                f"-XX:FlightRecorderOptions=repository={folder}/repository", "-Xlog:jfr*=error", "-Xlog:jfr+startup=error"]
+
+
+class Async(JfrFile):
+    """async-profiler. It has no rate: an interval in bytes, by default its own."""
+
+    name = key = "async"
+
+    def __init__(self, java, classes, library, interval):
+        super().__init__(java, classes)
+        self.library, self.interval = library, interval
+
+    def flags(self, folder):
+        return [f"-agentpath:{self.library}=start,event=alloc,alloc={self.interval},jfr,file={folder}/rec.jfr"]
