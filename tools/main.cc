@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "format/version.h"
 #include "tools/complain.h"
 #include "tools/render/output.h"
 #include "tools/verb.h"
-#include "tools/version.h"
 
 namespace heaprec::tools {
 namespace {

@@ -9,11 +9,11 @@
 #include <limits>
 #include <utility>
 
+#include "format/version.h"
 #include "recorder/agent/events.h"
 #include "recorder/agent/identity.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
-#include "recorder/agent/version.h"
 #include "recorder/sources/byte_source.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
@@ -150,7 +150,7 @@ void Recording::MakeSource(SourceChoice source) {
 
 void Recording::OnTick(uint64_t now_ns) {
   const sources::Totals totals = sources::ThreadTable::Instance().Total();
-  const uint64_t bytes = totals.bytes - population_at_start_.bytes;
+  const uint64_t bytes = totals.bytes - population_at_start_.bytes + uncounted_at_end_;
   const uint64_t candidates = totals.candidates - population_at_start_.candidates;
   ledger_->SetPopulation(candidates, bytes);
   const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
@@ -182,6 +182,7 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
 void Recording::OnDrainStop() {
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr, std::memory_order_release);
+  uncounted_at_end_ = source_->UncountedBytes();
   if (!jvm_ends_.load(std::memory_order_relaxed)) {
     const AttachedScope attached(jvm_.vm);
     if (attached.jni() != nullptr) QuietJvm(jvm_);

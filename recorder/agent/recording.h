@@ -48,12 +48,13 @@ class Recording {
   format::RecordingId id_{};
   uint64_t start_epoch_ns_ = 0, start_ns_ = 0;
   sources::Totals population_at_start_;
+  uint64_t uncounted_at_end_ = 0;
   std::string path_, ring_why_;
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::Ledger> ledger_;
   std::unique_ptr<sources::WindowBoard> board_;
   std::unique_ptr<sources::Capture> capture_;
-  std::unique_ptr<sources::Source> source_;
+  std::unique_ptr<sources::RecordingSource> source_;
   sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
   bool unit_is_event_ = false;                    // source=tlab
   std::unique_ptr<AttachedScope> attached_;       // source=jvmti: of the drain, which has to set the JVM's interval

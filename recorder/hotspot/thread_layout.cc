@@ -1,8 +1,24 @@
 #include "recorder/hotspot/thread_layout.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <string>
 
 namespace heaprec::hotspot {
+namespace {
+
+// A system call instead of a load: what is not there is an error, not a fault.
+std::optional<uint64_t> ReadWord(const void* address) {
+  uint64_t word = 0;
+  const iovec to{&word, sizeof(word)};
+  const iovec from{const_cast<void*>(address), sizeof(word)};
+  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(word)) return std::nullopt;
+  return word;
+}
+
+}  // namespace
+
 format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int jdk_major) {
   ThreadLayout layout;
   switch (jdk_major) {
@@ -43,6 +59,15 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int
   layout.since_sample_ = *refills - 8;
   layout.prefetch_words_ = static_cast<const int*>(structs.Static(kTlab, "_reserve_for_allocation_prefetch"));
   return layout;
+}
+
+std::optional<uint64_t> ThreadLayout::AllocatedBytesOfOther(const void* java_thread) const {
+  const auto at = [java_thread](size_t offset) { return ReadWord(static_cast<const char*>(java_thread) + offset); };
+  const auto retired = at(allocated_bytes_);
+  const auto start = at(tlab_ + start_);
+  const auto top = at(tlab_ + top_);
+  if (!retired || !start || !top || *top < *start) return std::nullopt;
+  return *retired + (*start != 0 ? *top - *start : 0);
 }
 
 }  // namespace heaprec::hotspot

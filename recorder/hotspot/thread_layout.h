@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "format/result.h"
 #include "recorder/hotspot/vm_structs.h"
@@ -28,6 +29,10 @@ class ThreadLayout {
     const uint64_t in_tlab = start != 0 ? Load(Tlab(java_thread), top_) - start : 0;
     return Load(java_thread, allocated_bytes_) + in_tlab;
   }
+
+  // The same of another thread, which may be running, or gone and its memory with it: nullopt then. A racy reading, off
+  // by the size of one TLAB at most; garbage where the memory has another owner by now. Context: drain.
+  std::optional<uint64_t> AllocatedBytesOfOther(const void* java_thread) const;
 
   // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
   uint64_t TlabSize(const void* java_thread) const {

@@ -11,7 +11,8 @@ void ByteSource::OnRefill(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
   if (entry == nullptr) return;
-  Apply(*entry, entry->clock.OnRefill(allocated, size, now), size, /*outside=*/false);
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
+  Apply(java_thread, *entry, entry->clock.OnRefill(allocated, size, now), size, /*outside=*/false);
 }
 
 void ByteSource::OnOutside(void* java_thread, uint64_t size) {
@@ -19,17 +20,18 @@ void ByteSource::OnOutside(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
   if (entry == nullptr) return;
-  Apply(*entry, entry->clock.OnOutside(allocated, size, now), size, /*outside=*/true);
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
+  Apply(java_thread, *entry, entry->clock.OnOutside(allocated, size, now), size, /*outside=*/true);
 }
 
-void ByteSource::Apply(ThreadEntry& entry, const Touch& touch, uint64_t size, bool outside) {
+void ByteSource::Apply(void* java_thread, ThreadEntry& entry, const Touch& touch, uint64_t size, bool outside) {
   CountMissed(touch.missed, touch.missed_bytes);
   if (touch.action == Touch::Action::kForce) {
     entry.pending = outside ? Pending::kOutside : Pending::kRefill;
-    parts_.layout.Force(entry.java_thread);
+    parts_.layout.Force(java_thread);
   } else {
     entry.pending = Pending::kNothing;
-    parts_.layout.ArmInHook(entry.java_thread, touch.gap, size, outside);
+    parts_.layout.ArmInHook(java_thread, touch.gap, size, outside);
   }
 }
 
@@ -41,6 +43,7 @@ void ByteSource::OnDelivered(const Delivered& object) {
   if (entry == nullptr) return;
   const bool outside = entry->pending == Pending::kOutside;
   entry->pending = Pending::kNothing;
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
   const throttle::Hit hit = entry->clock.OnDelivered(allocated, object.size, now);
   parts_.layout.ArmInCallback(object.java_thread, hit.gap, outside);
   Settle(object, hit, outside ? Kind::kOutside : Kind::kTlab, *entry);

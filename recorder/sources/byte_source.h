@@ -15,7 +15,7 @@ class ByteSource final : public RecordingSource {
   void OnDelivered(const Delivered& object) override;
 
  private:
-  void Apply(ThreadEntry& entry, const throttle::Touch& touch, uint64_t size, bool outside);
+  void Apply(void* java_thread, ThreadEntry& entry, const throttle::Touch& touch, uint64_t size, bool outside);
 };
 
 }  // namespace heaprec::sources

@@ -28,6 +28,7 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, kCountOnly);
   if (entry == nullptr) return;
   if (first) entry->drawn_lambda = 1.0 / kJvmDefaultInterval;  // it ran before the recording did
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
   throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
   const Hit hit = throttle::JudgeDrawn(entry->drawn_lambda, entry->drawn_window, object.size, now, random);

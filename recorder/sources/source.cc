@@ -5,6 +5,11 @@ namespace heaprec::sources {
 using format::Loss;
 using throttle::Hit;
 
+namespace {
+// A remainder fits into a TLAB, and a TLAB into a heap region or a small part of the heap.
+constexpr uint64_t kMostUncounted = 256 << 20;
+}  // namespace
+
 void RecordingSource::OnThreadEnd(void* java_thread) {
   ThreadEntry* entry = parts_.threads.Find(java_thread);
   if (entry != nullptr && entry->recording == parts_.recording) {
@@ -33,6 +38,19 @@ ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint6
     entry->clock.Start(allocated, size, seed, lambda);
   }
   return entry;
+}
+
+uint64_t RecordingSource::UncountedBytes() const {
+  uint64_t total = 0;
+  parts_.threads.ForEachOwned([&](const ThreadEntry& entry) {
+    if (entry.recording != parts_.recording) return;
+    void* const java_thread = entry.java_thread.load(std::memory_order_relaxed);
+    const uint64_t counted = entry.counted_to.load(std::memory_order_relaxed);
+    const auto allocated = parts_.layout.AllocatedBytesOfOther(java_thread);
+    // Past a TLAB's size it is not a remainder but another thread in the same memory.
+    if (allocated && *allocated > counted && *allocated - counted < kMostUncounted) total += *allocated - counted;
+  });
+  return total;
 }
 
 void RecordingSource::Settle(const Delivered& object, const Hit& hit, format::Kind kind, const ThreadEntry& entry) {

@@ -57,6 +57,10 @@ class RecordingSource : public Source {
   explicit RecordingSource(const SourceParts& parts) : parts_(parts) {}
   void OnThreadEnd(void* java_thread) override;
 
+  // Bytes of live threads since their last touch: what the clocks have not counted yet. Racy, for the end of a
+  // recording, when the sources are off; each thread is off by the bytes of one TLAB at most. Context: drain.
+  uint64_t UncountedBytes() const;
+
  protected:
   // The thread's entry with a clock started for this recording under `lambda`; null when the table is full (counted) or
   // the thread has ended.

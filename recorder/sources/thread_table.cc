@@ -32,14 +32,14 @@ ThreadTable::ThreadTable() : next_(new std::atomic<uint32_t>[kCapacity] {}) {
 
 ThreadEntry* ThreadTable::Find(const void* java_thread) {
   ThreadEntry* entry = own.entry;
-  return entry != nullptr && entry->java_thread == java_thread ? entry : nullptr;
+  return entry != nullptr && entry->java_thread.load(std::memory_order_relaxed) == java_thread ? entry : nullptr;
 }
 
 ThreadEntry* ThreadTable::Acquire(void* java_thread) {
   if (own.entry != nullptr) Push(own.entry);  // another JavaThread of this OS thread, whose end was not announced
   own.entry = Pop();
   if (own.entry == nullptr) return nullptr;
-  own.entry->java_thread = java_thread;
+  own.entry->java_thread.store(java_thread, std::memory_order_relaxed);
   own.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   own.entry->recording = 0;
   own.entry->pending = Pending::kNothing;
@@ -87,7 +87,7 @@ ThreadEntry* ThreadTable::Pop() {
 }
 
 void ThreadTable::Push(ThreadEntry* entry) {
-  entry->java_thread = nullptr;
+  entry->java_thread.store(nullptr, std::memory_order_relaxed);
   uint64_t head = free_.load(std::memory_order_acquire);
   uint64_t after = 0;
   do {

@@ -18,7 +18,9 @@ enum class Pending : uint8_t { kNothing, kRefill, kOutside };
 
 struct alignas(128) ThreadEntry {
   throttle::ByteClock clock;  // its counters never fall, whoever owns the entry: the drain's sums are monotonic
-  void* java_thread = nullptr;
+  // Written by the owner; read by the drain, at the end of a recording.
+  std::atomic<void*> java_thread{nullptr};
+  std::atomic<uint64_t> counted_to{0};  // the thread's count of bytes up to which the clock has counted
   uint32_t os_tid = 0;
   uint32_t index = 0;      // of the entry; spreads threads over lanes
   uint32_t recording = 0;  // the recording for which the clock was started: an older one's state is stale
@@ -54,6 +56,15 @@ class ThreadTable {
   void Forget();
 
   Totals Total() const;
+
+  // Calls visit(entry) for every entry that has an owner. They come and go meanwhile.
+  template <typename Visit>
+  void ForEachOwned(const Visit& visit) const {
+    const uint32_t count = high_water_.load(std::memory_order_acquire);  // pairs with the release in Pop
+    for (uint32_t i = 0; i < count; ++i) {
+      if (entries_[i].java_thread.load(std::memory_order_relaxed) != nullptr) visit(entries_[i]);
+    }
+  }
 
  private:
   ThreadTable();

@@ -17,6 +17,7 @@ void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
   ThreadEntry* entry = Entry(java_thread, allocated, size, kCountOnly);
   if (entry == nullptr) return;
   const uint64_t before = entry->clock.bytes();
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
   if (kind == Pending::kOutside) {
     entry->clock.OnOutside(allocated, size, kCountOnly);
   } else {
