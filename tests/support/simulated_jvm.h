@@ -54,6 +54,9 @@ class SimulatedThread {
     allocated_ = tlab_left_ = 0;
   }
 
+  // The recording ends while the thread goes on.
+  void Stop() { clock_.Finish(allocated_); }
+
   const throttle::ByteClock& clock() const { return clock_; }
   // True bytes, of all threads that lived here.
   uint64_t allocated() const { return past_ + allocated_; }

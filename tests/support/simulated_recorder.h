@@ -26,6 +26,13 @@ struct Estimate {
   }
 };
 
+// A sample as a recording holds it.
+struct KeptSample {
+  uint64_t interval;
+  uint32_t site, window;
+  double size, lambda, weight;  // lambda of the window
+};
+
 class SimulatedRecorder final : public Recorder {
  public:
   SimulatedRecorder(const throttle::ControllerConfig& config, size_t sites, uint64_t seed,
@@ -52,7 +59,11 @@ class SimulatedRecorder final : public Recorder {
     }
     now_ = now_ns;
   }
-  void Finish() { CloseInterval(); }
+  // The recording ends: the last interval, and every thread's bytes up to here.
+  void Finish() {
+    for (SimulatedThread& t : threads_) t.Stop();
+    CloseInterval();
+  }
 
   throttle::LambdaInForce Now() override { return {window_lambda_, window_}; }
   void OnPoint(uint32_t site, uint64_t size, const throttle::Hit& hit) override {
@@ -60,7 +71,7 @@ class SimulatedRecorder final : public Recorder {
       ++thinned_;
       return;
     }
-    held_.push_back({site, static_cast<double>(size), hit.weight_bytes});
+    held_.push_back({site, hit.window, static_cast<double>(size), hit.weight_bytes, 1 / hit.effective_bytes});
     total_.Keep(hit.weight_bytes, static_cast<double>(size));
     tally_.weight += hit.weight_bytes;
     tally_.effective += hit.effective_bytes;
@@ -72,6 +83,9 @@ class SimulatedRecorder final : public Recorder {
   SimulatedThread& thread(size_t index) { return threads_[index]; }
   const Estimate& total() const { return total_; }               // after the first stage: the second keeps the sum
   const std::vector<Estimate>& sites() const { return sites_; }  // after both
+  const std::vector<KeptSample>& samples() const { return samples_; }
+  // Bytes that the byte clocks have counted: what a thread has allocated since its last touch is missing.
+  const std::vector<uint64_t>& counted() const { return counted_per_interval_; }
   const std::vector<size_t>& held() const { return held_per_interval_; }
   const std::vector<size_t>& kept() const { return kept_per_interval_; }
   const std::vector<double>& bytes() const { return bytes_per_interval_; }
@@ -81,8 +95,8 @@ class SimulatedRecorder final : public Recorder {
 
  private:
   struct Point {
-    uint32_t site;
-    double size, weight;
+    uint32_t site, window;
+    double size, weight, lambda;
   };
   void Tick() {
     uint64_t bytes = 0;
@@ -104,11 +118,19 @@ class SimulatedRecorder final : public Recorder {
     const size_t cap = static_cast<size_t>(controller_.config().cap);
     const throttle::Reduction r =
         throttle::ReduceToCap(points, cap, throttle::Mix64(seed_) + held_per_interval_.size());
-    for (size_t i : r.kept) sites_[held_[i].site].Keep(r.WeightOf(held_[i].weight), held_[i].size);
+    for (size_t i : r.kept) {
+      const Point& p = held_[i];
+      sites_[p.site].Keep(r.WeightOf(p.weight), p.size);
+      samples_.push_back({held_per_interval_.size(), p.site, p.window, p.size, p.lambda, r.WeightOf(p.weight)});
+    }
     held_per_interval_.push_back(held_.size());
     kept_per_interval_.push_back(r.kept.size());
     bytes_per_interval_.push_back(total_.truth - counted_);
     counted_ = total_.truth;
+    uint64_t bytes = 0;
+    for (const SimulatedThread& t : threads_) bytes += t.clock().bytes();
+    counted_per_interval_.push_back(bytes - clocked_);
+    clocked_ = bytes;
     held_.clear();
   }
 
@@ -124,7 +146,10 @@ class SimulatedRecorder final : public Recorder {
   Estimate total_;
   std::vector<size_t> held_per_interval_, kept_per_interval_;
   std::vector<double> bytes_per_interval_;
+  std::vector<uint64_t> counted_per_interval_;
+  std::vector<KeptSample> samples_;
   double counted_ = 0;
+  uint64_t clocked_ = 0;
 };
 
 }  // namespace heaprec::testing

@@ -1,0 +1,134 @@
+// Applications with many sites of known truth, for the estimators: what they allocate, recorded by the whole chain.
+//
+// Units:    bytes, objects; time in seconds.   Threads: one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/reader.h"
+#include "tests/support/simulated_load.h"
+#include "tests/support/simulated_recorder.h"
+
+namespace heaprec::testing {
+
+inline constexpr uint32_t kAppSites = 24;
+
+// Shares from 25 % down to 0.2 %, of objects of 24 B to 6 kB in no order of the shares.
+class SiteMix {
+ public:
+  // Site k takes the place of site (k + shift) mod kAppSites. `arrays`: so large a part of the bytes of every fourth
+  // site is arrays of 64 KB to 2 MB.
+  explicit SiteMix(uint32_t shift = 0, double arrays = 0) : arrays_(arrays) {
+    double sum = 0;
+    for (uint32_t k = 0; k < kAppSites; ++k) {
+      const double share = std::exp(-0.21 * ((k + shift) % kAppSites));
+      sum += share / MeanSize(k);
+      until_[k] = sum;
+    }
+    for (double& until : until_) until /= sum;
+  }
+  std::pair<uint32_t, uint64_t> Draw(throttle::Random& random) const {
+    const auto k =
+        static_cast<uint32_t>(std::lower_bound(until_.begin(), until_.end() - 1, random.Uniform()) - until_.begin());
+    if (HasArrays(k) &&
+        random.Uniform() < arrays_ * SmallSize(k) / (kMeanArray * (1 - arrays_) + arrays_ * SmallSize(k)))
+      return {k, uint64_t{64 << 10} << random.Next() % 6};
+    return {k, static_cast<uint64_t>(SmallSize(k) * (0.5 + random.Uniform())) / 8 * 8};
+  }
+
+ private:
+  static constexpr double kMeanArray = 64 * 1024 * 63 / 6.0;
+  static double SmallSize(uint32_t k) { return 32 << (k * 5 % 8); }
+  bool HasArrays(uint32_t k) const { return arrays_ > 0 && k % 4 == 2; }
+  double MeanSize(uint32_t k) const {
+    if (!HasArrays(k)) return SmallSize(k);
+    const double often = arrays_ * SmallSize(k) / (kMeanArray * (1 - arrays_) + arrays_ * SmallSize(k));
+    return often * kMeanArray + (1 - often) * SmallSize(k);
+  }
+  double arrays_;
+  std::array<double, kAppSites> until_;
+};
+
+// The same load, but its sites are those of `first`, and of `second` in every second span of `seconds`.
+struct App {
+  std::string name;
+  uint32_t threads = 1;
+  std::function<double(uint32_t thread, double time)> rate;
+  TlabShape tlab;
+  SiteMix first, second;
+  double seconds = 1e9;
+};
+
+inline std::vector<App> Apps() {
+  const TlabShape small{}, large{.least = 1 << 20, .most = 2 << 20};
+  const auto odd = [](double t, double seconds) { return static_cast<int>(t / seconds) % 2 == 1; };
+  return {
+      {"steady", 2, [](uint32_t, double) { return 2.5e6; }, small, SiteMix(), SiteMix()},
+      {"phases x50", 4, [odd](uint32_t, double t) { return odd(t, 2) ? 3e6 : 6e4; }, small, SiteMix(), SiteMix(8), 2},
+      {"two phases", 4, [](uint32_t, double) { return 1.5e6; }, small, SiteMix(), SiteMix(12), 2},
+      {"bursts", 4, [](uint32_t, double t) { return t - std::floor(t) < 0.15 ? 10e6 : 1e4; }, small, SiteMix(),
+       SiteMix(8), 1},
+      {"arrays", 2, [](uint32_t, double) { return 10e6; }, small, SiteMix(0, 0.8), SiteMix(0, 0.8)},
+      {"200 threads", 200, [odd](uint32_t k, double t) { return (k % 2 == 0) == odd(t, 2) ? 1e5 : 0.0; }, large,
+       SiteMix(), SiteMix(12), 2},
+  };
+}
+
+struct Truth {
+  std::array<double, kAppSites> bytes{}, objects{};
+  double all_bytes = 0, all_objects = 0;
+};
+
+// One run of an application, recorded: its truth, and a block per interval as a reader would give it.
+struct AppRun {
+  Truth truth;
+  format::FileHeader header;
+  std::vector<format::Block> blocks;  // stack of a sample: its site
+};
+
+inline AppRun RunApp(const App& app, double rate_per_second, double seconds, uint64_t seed) {
+  AppRun run;
+  const throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, 1e6);
+  run.header.interval_ns = config.interval_ns;
+  run.header.source = "hooks";
+  SimulatedRecorder recorder(config, kAppSites, seed);
+  Truth& truth = run.truth;
+  const Load load{app.name, app.threads, app.rate, app.tlab,
+                  [&app, &truth](uint64_t, double time, throttle::Random& random) {
+                    const bool second = static_cast<int>(time / app.seconds) % 2 == 1;
+                    const auto drawn = (second ? app.second : app.first).Draw(random);
+                    truth.bytes[drawn.first] += static_cast<double>(drawn.second);
+                    truth.objects[drawn.first] += 1;
+                    truth.all_bytes += static_cast<double>(drawn.second);
+                    truth.all_objects += 1;
+                    return drawn;
+                  }};
+  Run(load, seconds, seed, &recorder);
+  run.blocks.resize(recorder.counted().size());
+  for (size_t i = 0; i < run.blocks.size(); ++i) {
+    format::Interval interval;
+    interval.index = i;
+    interval.bytes = recorder.counted()[i];
+    run.blocks[i].intervals.push_back(interval);
+  }
+  for (const KeptSample& kept : recorder.samples()) {
+    format::Block& block = run.blocks[kept.interval];
+    block.windows.push_back({kept.window, 0, kept.lambda});
+    format::Sample sample;
+    sample.time_ns = kept.interval * config.interval_ns;
+    sample.stack = kept.site;
+    sample.size = static_cast<uint64_t>(kept.size);
+    sample.window = kept.window;
+    sample.weight_bytes = kept.weight;
+    block.samples.push_back(sample);
+  }
+  return run;
+}
+
+}  // namespace heaprec::testing

@@ -1,0 +1,36 @@
+// An estimate with its 95 % interval, and how intervals are made from a variance.
+//
+// Normal intervals miss their 5 % badly where few samples are, for the variance is then as small or large by chance as
+// the estimate. Score intervals ask which truths would make the estimate a surprise: Wilson's for a share; for a total,
+// the limit of it that belongs to Poisson counts (for n samples of equal weight n + z^2/2 -+ z sqrt(n + z^2/4)).
+//
+// Context:  pure functions.
+// Maths:    docs/sampler.md#intervals
+#pragma once
+
+namespace heaprec::tools {
+
+// P(|N(0, 1)| > kZ) = 5 %.
+inline constexpr double kZ = 1.959963984540054;
+
+struct Estimate {
+  double value = 0;
+  double low = 0, high = 0;  // 95 %: low <= value <= high; high may be infinite
+};
+
+// Of a total. `unit`: what one sample stands for, where there are few; > 0 even if there is none: then value and
+// variance are 0, and high is 3.84 units (Garwood's exact bound for a count of none is 3.69).
+Estimate TotalWithin(double value, double variance, double unit);
+
+// Of a share of a whole, 0 <= value <= 1. `unit`: the share that one sample stands for.
+// For n independent samples of equal weight, variance = value (1 - value) / n and unit = 1 / n: Wilson's interval.
+Estimate ShareWithin(double value, double variance, double unit);
+
+// Of a ratio, 0 < value, from as many samples of equal weight: +-t sqrt(variance), cut at 0. Fewer than two tell
+// nothing: 0 to infinity.
+Estimate RatioWithin(double value, double variance, double effective_samples);
+
+// value, low and high times `factor` >= 0.
+Estimate Scaled(const Estimate& estimate, double factor);
+
+}  // namespace heaprec::tools

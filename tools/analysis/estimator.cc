@@ -1,0 +1,98 @@
+#include "tools/analysis/estimator.h"
+
+#include <algorithm>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr double kLeastObject = 16;  // bytes: no object of HotSpot is smaller
+
+}  // namespace
+
+double LostBytes(const format::Books& books) {
+  double lost = 0;
+  for (const format::Loss reason : {format::Loss::kMissed, format::Loss::kRingFull, format::Loss::kLanesBusy,
+                                    format::Loss::kWriteFailed, format::Loss::kOversized}) {
+    lost += books.lost_bytes[static_cast<size_t>(reason)];
+  }
+  return lost;
+}
+
+Estimator::Estimator(const Design& design, double lost_bytes, Weights weights) : all_(design.all()) {
+  if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
+  const double estimated = all_.bytes() - design.uncounted().bytes() + lost_bytes;
+  calibrated_ = weights == Weights::kCalibrated && design.counted_bytes() > 0 && estimated > 0;
+  if (!calibrated_) return;
+  factor_ = static_cast<double>(design.counted_bytes()) / estimated;
+  uncounted_variance_ = design.uncounted().bytes_with_all();
+}
+
+// The mean weight of one sample, with one typical sample of the recording added: by chance the few of a subset may all
+// come from quiet times, when weights are small.
+double Estimator::UnitBytes(double variance, double bytes) const {
+  const double all = bytes + unit_;
+  return all > 0 ? (std::max(variance, 0.0) + unit_ * unit_) / all : 0;
+}
+
+// Likewise; the typical sample is of an object of the subset's mean size.
+double Estimator::UnitObjects(const Subset& of) const {
+  const double typical = of.bytes() > 0 ? unit_ * of.objects() / of.bytes() : unit_ / kLeastObject;
+  const double all = of.objects() + typical;
+  return all > 0 ? (of.independent().objects + typical * typical) / all : 0;
+}
+
+Estimate Estimator::Total() const {
+  const double variance = calibrated_ ? uncounted_variance_ : all_.bytes_with_all();
+  if (variance <= 0) return {factor_ * all_.bytes(), factor_ * all_.bytes(), factor_ * all_.bytes()};
+  return Scaled(TotalWithin(all_.bytes(), variance, unit_), factor_);
+}
+
+Estimate Estimator::Share(const Subset& of) const { return ShareWith(of, 0); }
+
+// `variance_of_whole`: of all_.bytes(), if the share is to be one of a whole that is not known.
+Estimate Estimator::ShareWith(const Subset& of, double variance_of_whole) const {
+  const double whole = all_.bytes(), share = PerByte(of.bytes());
+  if (whole <= 0) return {0, 0, 1};
+  const double variance = of.WholeChain().bytes - 2 * share * of.bytes_with_all() +
+                          share * share * (all_.bytes_with_all() + variance_of_whole);
+  // Near 0 a sample more in the subset makes the difference, near 1 one that is not.
+  const double unit = (1 - share) * UnitBytes(of.independent().bytes, of.bytes()) +
+                      share * UnitBytes(all_.independent().bytes - of.independent().bytes, whole - of.bytes());
+  return ShareWithin(share, variance / (whole * whole), unit / whole);
+}
+
+Estimate Estimator::Bytes(const Subset& of) const {
+  Estimate bytes;
+  if (!calibrated_) {
+    bytes = TotalWithin(of.bytes(), of.WholeChain().bytes, UnitBytes(of.independent().bytes, of.bytes()));
+  } else {
+    bytes = Scaled(ShareWith(of, uncounted_variance_), factor_ * all_.bytes());
+  }
+  bytes.low = std::max(bytes.low, std::min(of.seen(), bytes.value));
+  return bytes;
+}
+
+Estimate Estimator::Objects(const Subset& of) const {
+  double variance = of.WholeChain().objects;
+  if (calibrated_) {
+    const double per_byte = PerByte(of.objects());
+    variance +=
+        -2 * per_byte * of.objects_with_all() + per_byte * per_byte * (all_.bytes_with_all() + uncounted_variance_);
+  }
+  Estimate objects = Scaled(TotalWithin(of.objects(), variance, UnitObjects(of)), factor_);
+  objects.low = std::max(objects.low, std::min(static_cast<double>(of.samples()), objects.value));
+  return objects;
+}
+
+Estimate Estimator::MeanSize(const Subset& of) const {
+  if (of.objects() <= 0) return RatioWithin(0, 0, 0);
+  const double mean = of.bytes() / of.objects();
+  const Spread spread = of.WholeChain();
+  const double variance = spread.bytes - 2 * mean * spread.both + mean * mean * spread.objects;
+  // Kish's number, but certain samples do not make it less.
+  const double kish = of.objects() * of.objects() / of.independent().objects;
+  const double effective = std::min(static_cast<double>(of.samples()), kish);
+  return RatioWithin(mean, variance / (of.objects() * of.objects()), effective);
+}
+
+}  // namespace heaprec::tools

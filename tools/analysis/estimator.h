@@ -1,0 +1,59 @@
+// What was allocated, by any subset of the samples: bytes, objects, share, mean size, each with its 95 % interval.
+//
+//   Design design(header);                                    // sees every block
+//   Subset one;                                               // any number of them
+//   for (block) { design.Add(block); for (sample) if (...) one.Add(design.Of(sample)); }
+//   const Estimator estimator(design, LostBytes(books));      // after the last block
+//   const Estimate bytes = estimator.Bytes(one);
+//
+// Calibrated estimates are the raw ones times factor(), so that tables add up to what was counted.
+//
+// Units:    bytes, objects; shares from 0 to 1.
+// Threads:  any; it is constant.
+// Failure:  none. Without counted bytes (source jvmti) calibrated is the same as raw.
+// Maths:    docs/sampler.md#estimates
+#pragma once
+
+#include "format/model.h"
+#include "tools/analysis/design.h"
+#include "tools/analysis/error_bar.h"
+#include "tools/analysis/subset.h"
+
+namespace heaprec::tools {
+
+// Bytes that points stood for which no sample shows.
+double LostBytes(const format::Books& books);
+
+enum class Weights : bool { kRaw, kCalibrated };
+
+class Estimator {
+ public:
+  Estimator(const Design& design, double lost_bytes, Weights weights = Weights::kCalibrated);
+
+  // Counted bytes over what the samples say of them; 1 if raw or nothing was counted.
+  double factor() const { return factor_; }
+  bool calibrated() const { return calibrated_; }
+
+  // What all samples stand for. Calibrated it is known but for the intervals that were not counted (salvaged ones).
+  Estimate Total() const;
+
+  // Of a subset, which may be empty: then 0, and how much may have been there all the same.
+  Estimate Bytes(const Subset& of) const;
+  Estimate Objects(const Subset& of) const;
+  Estimate Share(const Subset& of) const;     // of Total(), in bytes
+  Estimate MeanSize(const Subset& of) const;  // bytes per object; 0 to infinity if fewer than two samples tell
+
+ private:
+  double PerByte(double part) const { return all_.bytes() > 0 ? part / all_.bytes() : 0; }
+  Estimate ShareWith(const Subset& of, double variance_of_whole) const;
+  double UnitBytes(double variance, double bytes) const;
+  double UnitObjects(const Subset& of) const;
+
+  const Subset all_;
+  bool calibrated_ = false;
+  double factor_ = 1;
+  double unit_ = 0;                // bytes that a sample of the recording stands for
+  double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted
+};
+
+}  // namespace heaprec::tools
