@@ -1,6 +1,7 @@
 #include "throttle/interval_reducer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "throttle/random.h"
 #include "throttle/varopt.h"
@@ -8,12 +9,18 @@
 namespace heaprec::throttle {
 namespace {
 
-// Below this a bound of 1.3 x cap would leave many intervals empty after a full one.
-constexpr size_t kLeastBounded = 10;
+// The samples of half an interval of an even load scatter by sqrt(cap / 4), and two halves meet in a sliding interval:
+// with this many sqrt(cap) to spare (5 standard deviations) the bound takes nothing from it. Above a cap of 144 that is
+// less than the 0.3 x cap that are allowed anyway.
+constexpr double kScatter = 3.6;
 
 }  // namespace
 
-size_t SlidingCap(size_t cap) { return cap < kLeastBounded ? 2 * cap : cap + cap * 3 / 10; }
+size_t SlidingCap(size_t cap) {
+  const auto slack =
+      static_cast<size_t>(std::max(0.3 * static_cast<double>(cap), kScatter * std::sqrt(static_cast<double>(cap))));
+  return cap + std::min(cap, slack);
+}
 
 IntervalReducer::IntervalReducer(uint64_t interval_ns, size_t cap)
     : interval_ns_(interval_ns), sliding_cap_(SlidingCap(cap)) {}

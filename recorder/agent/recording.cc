@@ -26,6 +26,9 @@ namespace {
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
 // The drain's own lane hint: it writes windows only.
 constexpr uint32_t kDrainLane = 0;
+// Lanes of 128 KiB: 4 MiB, and all but 8 MiB where an interval may hold thousands of samples.
+constexpr uint32_t kLanes = 32, kManyLanes = 62;
+constexpr double kManySamples = 1000;
 
 }  // namespace
 
@@ -97,6 +100,7 @@ format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerCon
   options.start_monotonic_ns = start_ns_;
   options.interval_ns = config.interval_ns;
   options.interval_cap = static_cast<uint32_t>(config.cap);
+  options.lane_count = config.cap > kManySamples ? kManyLanes : kLanes;
   auto ring = buffer::Ring::Create(options);
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);

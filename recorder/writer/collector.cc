@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "throttle/random.h"
 
@@ -17,6 +18,8 @@ uint64_t ReductionSeed(const format::RecordingId& id) {
 
 // A window lasts for some milliseconds at least: more than the intervals that are open can refer to.
 constexpr size_t kMostWindows = 4096;
+// Each round finds what the one before was missing; new stacks may come meanwhile, and those wait for the next Scan.
+constexpr int kMostRounds = 3;
 
 }  // namespace
 
@@ -33,6 +36,16 @@ void Collector::NewChunk(format::ChunkWriter* chunk) {
 }
 
 void Collector::Scan() {
+  ScanLanes();
+  // Definitions are committed before what uses them, so those that a stack was missing are in the lanes by now.
+  for (int round = 0; round < kMostRounds && !waiting_.empty(); ++round) {
+    const std::vector<WaitingStack> waiting = std::exchange(waiting_, {});
+    ScanLanes();
+    for (const WaitingStack& stack : waiting) definitions_.DefineStack(stack.key, stack.frames, stack.truncated);
+  }
+}
+
+void Collector::ScanLanes() {
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     if (lane.damaged) continue;
@@ -160,7 +173,8 @@ void Collector::OnMethod(uint64_t key, std::string_view class_name, std::string_
 }
 
 void Collector::OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) {
-  definitions_.DefineStack(key, leaf_first, truncated);
+  if (definitions_.KnowsMethods(leaf_first)) return definitions_.DefineStack(key, leaf_first, truncated);
+  waiting_.push_back({key, {leaf_first.begin(), leaf_first.end()}, truncated});
 }
 
 void Collector::OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) {

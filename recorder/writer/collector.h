@@ -78,6 +78,14 @@ class Collector final : private format::RecordVisitor {
   void OnWindow(const format::WindowRecord& record) override;
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
 
+  // A stack whose methods were announced in a lane that had been scanned before they were.
+  struct WaitingStack {
+    format::StackKey key;
+    std::vector<format::RingFrame> frames;
+    bool truncated;
+  };
+
+  void ScanLanes();
   std::vector<Held> TakeUntil(uint64_t end_ns);
   void UseWindow(uint32_t id);
   uint64_t TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const;
@@ -90,6 +98,7 @@ class Collector final : private format::RecordVisitor {
   throttle::IntervalReducer reducer_;
   std::vector<Lane> lanes_;
   Definitions definitions_;
+  std::vector<WaitingStack> waiting_;
   struct KnownWindow {
     format::Window window;
     const format::ChunkWriter* chunk;  // the last one it was given to

@@ -1,5 +1,6 @@
 #include "recorder/writer/definitions.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace heaprec::writer {
@@ -34,6 +35,12 @@ void Definitions::DefineStack(format::StackKey key, std::span<const format::Ring
   for (const format::RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line});
   // Method() may have rehashed other maps, not this one.
   entry->second.index = chunk_->InternStack(frames, truncated);
+}
+
+bool Definitions::KnowsMethods(std::span<const format::RingFrame> frames) const {
+  return std::all_of(frames.begin(), frames.end(), [this](const format::RingFrame& frame) {
+    return frame.method == 0 || current_.methods.contains(frame.method) || previous_.methods.contains(frame.method);
+  });
 }
 
 void Definitions::DefineThread(uint64_t key, const format::Thread& thread) {

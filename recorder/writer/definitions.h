@@ -23,6 +23,8 @@ class Definitions {
   void DefineClass(uint64_t key, std::string_view name);
   void DefineMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor);
   void DefineStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated);
+  // Whether every method of the frames has been defined.
+  bool KnowsMethods(std::span<const format::RingFrame> frames) const;
   void DefineThread(uint64_t key, const format::Thread& thread);
 
   // Index in the current chunk; kNone for key 0 and for what was never defined.

@@ -23,6 +23,14 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kStart = 1'000 * kSecond;
 
+std::string LeafMethod(const format::Dictionaries& names, format::Index stack) {
+  if (stack == format::kNone) return "";
+  const format::Frame& frame = names.frames.at(names.stacks.at(stack).frame);
+  if (frame.method == format::kNone) return "?";
+  const format::Method& method = names.methods.at(frame.method);
+  return method.class_name + "." + method.name + ":" + std::to_string(frame.line);
+}
+
 // A ring, a drain on a clock that the test moves, and a writer of samples.
 class Bench {
  public:
@@ -89,7 +97,8 @@ class Bench {
 
   struct Read {
     std::vector<format::Sample> samples;
-    std::vector<std::string> classes;  // of each sample
+    std::vector<std::string> classes;       // of each sample
+    std::vector<std::string> leaf_methods;  // of each sample, "class.name:line"
     std::vector<format::Interval> intervals;
     format::Books books;
     std::string ending;
@@ -108,6 +117,7 @@ class Bench {
     while (auto block = (*reader)->Next()) {
       for (const format::Sample& sample : block->samples) {
         read.samples.push_back(sample);
+        read.leaf_methods.push_back(LeafMethod(*block->dictionaries, sample.stack));
         read.classes.push_back(sample.class_id == format::kNone ? "" : block->dictionaries->classes[sample.class_id]);
       }
       read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());
@@ -239,6 +249,45 @@ TEST_CASE("Definitions outlive the chunk in which they were announced") {
   REQUIRE(read.samples.size() == 2);
   CHECK(read.chunks.size() == 2);
   CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C1"});
+}
+
+TEST_CASE("A stack is whole even if its method stands in a lane that was scanned before") {
+  Bench bench(150);
+  // What two threads do: the method is announced in lane 0, the stack that needs it stands in lane 3. A scan in the
+  // order of the lanes that passes lane 0 too early is played by lanes in the other order: the stack comes first.
+  const format::RingFrame frame{format::MethodKey("p/C", "m", "()V"), 3, 14};
+  const format::StackKey key = format::KeyOfStack({&frame, 1}, false);
+  {
+    buffer::LaneLease lease(bench.ring(), 0, 200);
+    std::byte* record = lease.Reserve(format::RecordType::kStack, sizeof(format::StackRecord) + sizeof(frame));
+    const format::StackRecord fields{{}, key, 1, 0};
+    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
+    std::memcpy(record + sizeof(fields), &frame, sizeof(frame));
+    lease.Commit();
+    record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
+    format::SampleRecord sample{};
+    std::memcpy(&sample, record, sizeof(sample.header));
+    sample.monotonic_ns = kStart + kSecond / 2;
+    sample.id = 1;
+    sample.stack_key = key;
+    sample.size = 100;
+    sample.weight_bytes = 1000;
+    std::memcpy(record, &sample, sizeof(sample));
+    lease.Commit();
+  }
+  {
+    buffer::LaneLease lease(bench.ring(), 3, 200);
+    const std::string text = "p/Cm()V";
+    std::byte* record = lease.Reserve(format::RecordType::kMethod, sizeof(format::MethodRecord) + text.size());
+    const format::MethodRecord fields{{}, frame.method, 3, 1, 3};
+    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
+    std::memcpy(record + sizeof(fields), text.data(), text.size());
+    lease.Commit();
+  }
+  bench.EndAt(kSecond);
+  const auto read = bench.ReadBack();
+  REQUIRE(read.samples.size() == 1);
+  CHECK(read.leaf_methods == std::vector<std::string>{"p/C.m:14"});
 }
 
 TEST_CASE("The end writes what is held, closes the ring and says why") {
