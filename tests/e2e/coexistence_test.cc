@@ -13,8 +13,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 // Every event, without stacks: they would only make reading slow.
@@ -130,3 +129,5 @@ TEST_CASE("JFR's default recording beside us is readable, and ours is true") {
   CHECK(rows.source() == "hooks");
   CHECK(rows.trustworthy());
 }
+
+}  // namespace heaprec::testing

@@ -12,8 +12,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 // One round of the program: small objects many times, so that each size has many samples.
@@ -123,3 +122,5 @@ TEST_CASE("A JVM under -Xcheck:jni has nothing to complain about") { RequireHarm
 TEST_CASE("A thousand threads with short lives, 64 at once, are recorded truly") {
   RequireHarmless({}, Shape{.threads = 64, .generations = 16, .rounds = 3});
 }
+
+}  // namespace heaprec::testing

@@ -10,8 +10,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 const std::vector<std::string> kShort{"2", "300", "0"};
@@ -246,3 +245,5 @@ TEST_CASE("A shared memory that is full costs the ring, not the recording") {
   CHECK(rows.trustworthy());
   CHECK(rows.rows.size() > 100);
 }
+
+}  // namespace heaprec::testing

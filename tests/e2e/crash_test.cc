@@ -18,8 +18,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 constexpr uint64_t kSeed = 20240917;
@@ -75,6 +74,7 @@ Victim Start(const std::string& main, const std::vector<std::string>& args, cons
 void KillAll(std::vector<Victim>& victims) {
   for (Victim& victim : victims) REQUIRE(victim.process.WaitForOutput("running"));
   std::vector<const Victim*> in_order;
+  in_order.reserve(victims.size());
   for (const Victim& victim : victims) in_order.push_back(&victim);
   std::sort(in_order.begin(), in_order.end(), [](auto* a, auto* b) { return a->wait_us < b->wait_us; });
   useconds_t waited = 0;
@@ -116,6 +116,7 @@ TEST_CASE("After kill -9 every witnessed object is in the recording, with class,
   size_t witnessed = 0;
   for (int killed = 0; killed < kKills; killed += kAtOnce) {
     std::vector<Victim> victims;
+    victims.reserve(kAtOnce);
     for (int i = 0; i < kAtOnce; ++i) {
       victims.push_back(Start("e2e.Witness", {"witness", "2", "100"}, "20000",
                               std::uniform_int_distribution<useconds_t>(50'000, 1'800'000)(random)));
@@ -135,6 +136,7 @@ TEST_CASE("After kill -9 under heavy load the recording reads whole and its book
   std::mt19937_64 random(kSeed + 1);
   for (int round = 0; round < 3; ++round) {
     std::vector<Victim> victims;
+    victims.reserve(kAtOnce);
     for (int i = 0; i < kAtOnce; ++i) {
       victims.push_back(Start("e2e.Load", {"8", "20000", "0"}, "3000",
                               std::uniform_int_distribution<useconds_t>(50'000, 1'500'000)(random)));
@@ -202,3 +204,5 @@ TEST_CASE("A JVM that exits because its heap is full leaves a readable recording
   CHECK(!rows.rows.empty());
   RemoveRingsOf(pid);
 }
+
+}  // namespace heaprec::testing

@@ -9,8 +9,7 @@
 
 #include "tests/support/java_run.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 std::string OutputOf(const std::vector<std::string>& args) {
@@ -66,3 +65,5 @@ TEST_CASE("The agent asks for no glibc newer than 2.36") {
   REQUIRE(!versions.empty());
   for (const std::string& minor : versions) CHECK(std::stoi(minor) <= 36);
 }
+
+}  // namespace heaprec::testing

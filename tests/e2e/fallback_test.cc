@@ -15,7 +15,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
+namespace heaprec::testing {
 namespace fs = std::filesystem;
 
 namespace {
@@ -124,3 +124,5 @@ TEST_CASE("source=hooks on a JDK without symbols falls back as well") {
   CHECK(RecordLoop(home, ",source=hooks", &outcome).source() == "jvmti");
   CHECK(outcome.err.starts_with("heaprec: source=jvmti instead of hooks: "));
 }
+
+}  // namespace heaprec::testing

@@ -8,8 +8,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 std::string GuardedAgent() { return RunfilePath("tests/e2e/libheaprec_guarded.so"); }
@@ -70,3 +69,5 @@ TEST_CASE("The JVMTI and TLAB sources use no heap, lock or I/O in their entries"
   RequireQuietGuard({}, "e2e.Load", {"4", "800", "0"}, "rate=5000,source=jvmti");
   RequireQuietGuard({}, "e2e.Load", {"4", "800", "0"}, "rate=5000,source=tlab");
 }
+
+}  // namespace heaprec::testing

@@ -7,8 +7,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 Rows RecordingOf(const std::string& options, const std::vector<std::string>& load) {
@@ -108,3 +107,5 @@ TEST_CASE("samples=50 bounds the whole recording, exactly") {
   CHECK(rows.rows.size() == 50);
   CHECK(rows.summary["ended"] == "samples");
 }
+
+}  // namespace heaprec::testing

@@ -11,8 +11,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 using Stacks = std::map<std::string, std::set<std::string>>;  // by class
@@ -126,3 +125,5 @@ TEST_CASE("Threads have the name of the moment, also when another thread renames
     }
   }
 }
+
+}  // namespace heaprec::testing

@@ -13,8 +13,7 @@
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
-using namespace heaprec::testing;
-
+namespace heaprec::testing {
 namespace {
 
 Rows RecordingOf(Java java, const std::string& rate, std::string* out = nullptr) {
@@ -113,3 +112,5 @@ TEST_CASE("Classes have the names that Java gives them") {
     CHECK(recorded.count(name) == 1);
   }
 }
+
+}  // namespace heaprec::testing
