@@ -22,6 +22,8 @@ size_t SlidingCap(size_t cap) {
   return cap + std::min(cap, slack);
 }
 
+uint64_t ReductionSeed(uint64_t recording, uint64_t interval) { return Mix64(recording ^ interval); }
+
 IntervalReducer::IntervalReducer(uint64_t interval_ns, size_t cap)
     : interval_ns_(interval_ns), sliding_cap_(SlidingCap(cap)) {}
 

@@ -22,6 +22,10 @@ namespace heaprec::throttle {
 // that (docs/sampler.md#second-stage).
 size_t SlidingCap(size_t cap);
 
+// The seed of an interval's reduction, from the first eight bytes of the recording's id (little endian). Part of the
+// format: whoever repeats a reduction uses the same (docs/format.md#ring).
+uint64_t ReductionSeed(uint64_t recording, uint64_t interval);
+
 struct TimedPoint {
   uint64_t id = 0;  // unique in the recording
   double weight = 0;

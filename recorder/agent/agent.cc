@@ -23,9 +23,24 @@ namespace {
 constexpr jint kJvmIntervalUnderHooks = 16 << 10;
 constexpr jint kJvmIntervalNever = std::numeric_limits<jint>::max();
 
-void JNICALL OnVmInitEvent(jvmtiEnv*, JNIEnv* jni, jthread) { Agent::Instance().OnVmInit(jni); }
+// Nothing thrown may reach the JVM. What throws is the allocation of memory: there is then no recording.
+template <typename Call>
+auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(call()) {
+  try {
+    return call();
+  } catch (...) {
+    sources::active_source.store(nullptr, std::memory_order_release);
+    return otherwise;
+  }
+}
 
-void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) { Agent::Instance().OnVmDeath(); }
+void JNICALL OnVmInitEvent(jvmtiEnv*, JNIEnv* jni, jthread) {
+  WithoutThrowing([jni] { return Agent::Instance().OnVmInit(jni), true; }, false);
+}
+
+void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) {
+  WithoutThrowing([] { return Agent::Instance().OnVmDeath(), true; }, false);
+}
 
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread) {
   sources::ThreadTable::Instance().Forget();
@@ -55,17 +70,23 @@ Agent& Agent::Instance() {
 }
 
 jint Agent::OnLoad(JavaVM* vm, const char* text) {
+  if (jvmti_ != nullptr)
+    return Fail("the agent is loaded already, with options " + options_text_,
+                AsksForStrict(text != nullptr ? text : ""));
   auto options = TakeOptions(text);
   if (!options.ok()) return Fail(options.error().message, AsksForStrict(text != nullptr ? text : ""));
   auto environment = MakeEnvironment(vm);
   if (!environment.ok()) return Fail(environment.error().message, options_.strict);
-  jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr);
-  jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
+  if (jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE ||
+      jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr) != JVMTI_ERROR_NONE) {
+    return Fail("the JVM refuses VMInit or VMDeath", options_.strict);
+  }
   return JNI_OK;
 }
 
 jint Agent::OnAttach(JavaVM* vm, const char* text) {
   const std::lock_guard lock(mutex_);
+  if (delayed_) return Fail("a recording is waiting for its delay, with options " + options_text_, true);
   if (recording_ != nullptr && !recording_->ended()) {
     return Fail(fmt::format("already recording into {}", recording_->path()), true);
   }
@@ -111,26 +132,26 @@ format::Result<Options> Agent::TakeOptions(const char* text) {
 }
 
 format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
-  vm_ = vm;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti_), JVMTI_VERSION_11) != JNI_OK) {
-    jvmti_ = nullptr;
+  jvmtiEnv* jvmti = nullptr;
+  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
     return format::Error{"this JVM has no JVMTI 11: JDK 11 or later is needed"};
   }
   jvmtiCapabilities capabilities{};
   capabilities.can_generate_sampled_object_alloc_events = 1;
   capabilities.can_get_line_numbers = 1;
-  if (jvmti_->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE) {
-    jvmti_->DisposeEnvironment();
-    jvmti_ = nullptr;
-    return format::Error{"the JVM does not give us SampledObjectAlloc: another agent holds it"};
-  }
   jvmtiEventCallbacks callbacks{};
   callbacks.VMInit = OnVmInitEvent;
   callbacks.VMDeath = OnVmDeathEvent;
   callbacks.ThreadStart = OnThreadStart;
   callbacks.ThreadEnd = OnThreadEnd;
   callbacks.SampledObjectAlloc = OnSampledObjectAlloc;
-  jvmti_->SetEventCallbacks(&callbacks, sizeof(callbacks));
+  if (jvmti->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE ||
+      jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
+    jvmti->DisposeEnvironment();
+    return format::Error{"the JVM does not give us SampledObjectAlloc: another agent holds it"};
+  }
+  vm_ = vm;
+  jvmti_ = jvmti;
   return std::monostate{};
 }
 
@@ -145,15 +166,17 @@ format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
   if (options_.delay_ns == 0) return StartRecording(jni);
 
   auto thread = writer::StartQuietThread(
-      "heaprec-delay", [](void* self) { static_cast<Agent*>(self)->StartAfterDelay(); }, this);
+      "heaprec-delay", [](void* self) { static_cast<Agent*>(self)->StartAfterDelay(); }, nullptr, this);
   if (!thread.ok()) return thread.error();
   pthread_detach(*thread);
+  delayed_ = true;
   return std::monostate{};
 }
 
 void Agent::StartAfterDelay() {
   std::unique_lock lock(mutex_);
   if (ending_changed_.wait_for(lock, std::chrono::nanoseconds(options_.delay_ns), [this] { return ending_; })) return;
+  delayed_ = false;
   const AttachedScope attached(vm_);
   if (attached.jni() == nullptr) return;
   auto started = StartRecording(attached.jni());
@@ -161,6 +184,7 @@ void Agent::StartAfterDelay() {
 }
 
 format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
+  if (recording_ != nullptr) recording_->Join();
   auto enabled = EnableEvents(*jvm_);
   if (!enabled.ok()) return enabled.error();
   const Choice choice = ChooseSource(jni);
@@ -198,14 +222,17 @@ jint Agent::Fail(const std::string& why, bool strict) const {
 
 }  // namespace heaprec::agent
 
+using heaprec::agent::Agent;
+using heaprec::agent::WithoutThrowing;
+
 extern "C" {
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void* /*reserved*/) {
-  return heaprec::agent::Agent::Instance().OnLoad(vm, options);
+  return WithoutThrowing([&] { return Agent::Instance().OnLoad(vm, options); }, JNI_OK);
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void* /*reserved*/) {
-  return heaprec::agent::Agent::Instance().OnAttach(vm, options);
+  return WithoutThrowing([&] { return Agent::Instance().OnAttach(vm, options); }, JNI_ERR);
 }
 
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM* /*vm*/) {}

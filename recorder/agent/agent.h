@@ -45,7 +45,8 @@ class Agent {
 
   std::mutex mutex_;  // serialises start and stop
   std::condition_variable ending_changed_;
-  bool ending_ = false;
+  bool ending_ = false;   // the JVM
+  bool delayed_ = false;  // a recording is to start later
   JavaVM* vm_ = nullptr;
   jvmtiEnv* jvmti_ = nullptr;
   Options options_;

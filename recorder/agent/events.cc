@@ -4,25 +4,40 @@
 
 #include "recorder/agent/hooks.h"
 #include "recorder/agent/log.h"
+#include "recorder/sources/jvmti_source.h"
 
 namespace heaprec::agent {
 namespace {
 constexpr jvmtiEvent kEvents[] = {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END};
+
+jvmtiCapabilities SamplingCapability() {
+  jvmtiCapabilities capabilities{};
+  capabilities.can_generate_sampled_object_alloc_events = 1;
+  return capabilities;
+}
+
 }  // namespace
 
 format::Result<std::monostate> EnableEvents(const Jvm& jvm) {
+  const jvmtiCapabilities sampling = SamplingCapability();
+  if (jvm.jvmti->AddCapabilities(&sampling) != JVMTI_ERROR_NONE) {
+    return format::Error{"the JVM does not give us SampledObjectAlloc: another agent holds it"};
+  }
   for (const jvmtiEvent event : kEvents) {
     const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
-    if (error != JVMTI_ERROR_NONE) {
-      return format::Error{
-          fmt::format("the JVM refuses JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
-    }
+    if (error == JVMTI_ERROR_NONE) continue;
+    QuietJvm(jvm);
+    return format::Error{
+        fmt::format("the JVM refuses JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
   }
   return std::monostate{};
 }
 
 void QuietJvm(const Jvm& jvm) {
-  for (const jvmtiEvent event : kEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
+  jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
+  jvm.jvmti->SetHeapSamplingInterval(static_cast<jint>(sources::kJvmDefaultInterval));
+  const jvmtiCapabilities sampling = SamplingCapability();
+  jvm.jvmti->RelinquishCapabilities(&sampling);
   auto removed = RemoveHooks();
   // Installed but without a source, a hook is one load and a branch.
   if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay in place: {}", removed.error().message);

@@ -10,10 +10,13 @@
 
 namespace heaprec::agent {
 
-// SampledObjectAlloc, ThreadStart and ThreadEnd on. Their callbacks are set once, in agent.cc.
+// Takes the sampling capability, which only one agent of a JVM can hold, and turns SampledObjectAlloc, ThreadStart and
+// ThreadEnd on. Their callbacks are set once, in agent.cc.
 format::Result<std::monostate> EnableEvents(const Jvm& jvm);
 
-// Events off and libjvm's code as it was: the JVM runs as if we had never come.
+// Sampling off, its capability given back, its interval the JVM's default, and libjvm's code as it was. What stays:
+// ThreadStart and ThreadEnd, without which the entries of threads that end later would never be free again, and a
+// handler of SIGTRAP that passes on what is not ours.
 void QuietJvm(const Jvm& jvm);
 
 }  // namespace heaprec::agent

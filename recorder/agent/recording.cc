@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -70,7 +71,10 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
                                                 options_.stack_depth);
   MakeSource(source);
   auto written = file->Append(format::EncodeFileHeader(Header(agent_options, source, why)));
-  if (!written.ok()) return written.error();
+  if (!written.ok()) {
+    unlink(path_.c_str());  // empty, and ours
+    return written.error();
+  }
 
   writer::DrainConfig drain;
   drain.recording_id = id_;
@@ -93,7 +97,8 @@ format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerCon
   if (options_.ring == "auto") {
     options.path = DefaultRingPath(id_);
   } else if (options_.ring != "off") {
-    options.path = options_.ring;
+    // Absolute: readers may look for it from another directory.
+    options.path = std::filesystem::absolute(options_.ring).string();
   }
   options.recording_id = id_;
   options.start_epoch_ns = start_epoch_ns_;

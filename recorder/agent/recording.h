@@ -28,6 +28,7 @@ class Recording {
   void Stop(const std::string& reason, bool jvm_ends);
   // It has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
+  void Join() { drain_->Join(); }  // call when it has ended
 
   const std::string& path() const { return path_; }
 

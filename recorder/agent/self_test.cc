@@ -8,19 +8,24 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr jsize kArrayBytes = 1 << 20;
-// Where TLABs are larger than the array, it may fit into what the thread has left: the next one will not, or the one
-// after.
-constexpr int kMostArrays = 64;
+// Small: an application whose heap is nearly full must not meet an OutOfMemoryError because of us.
+constexpr jsize kArrayBytes = 16 << 10;
+// Most arrays fit into what the thread has left of its TLAB; one does not after 16 MiB at the latest (a TLAB has 4 at
+// most with G1's largest regions, 8 where it was asked for).
+constexpr int kMostArrays = 1024;
 // An array's header: 16 bytes, or 24 without compressed class pointers; sizes are multiples of 8.
 constexpr uint64_t kLeastHeader = 12, kMostHeader = 32;
 
 class ActiveScope {
  public:
-  explicit ActiveScope(sources::Source* source) { sources::active_source.store(source, std::memory_order_release); }
-  ~ActiveScope() { sources::active_source.store(nullptr, std::memory_order_release); }
+  explicit ActiveScope(sources::Source* source)
+      : before_(sources::active_source.exchange(source, std::memory_order_acq_rel)) {}
+  ~ActiveScope() { sources::active_source.store(before_, std::memory_order_release); }
   ActiveScope(const ActiveScope&) = delete;
   ActiveScope& operator=(const ActiveScope&) = delete;
+
+ private:
+  sources::Source* const before_;
 };
 
 // Allocates one array; answers by how much A moved, 0 if the heap is too small for it.
@@ -43,7 +48,7 @@ format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::Pro
   for (int array = 0; array < kMostArrays && probe->hook_size == 0; ++array) {
     const uint64_t moved = Allocate(jvm, jni, java_thread);
     if (moved < kArrayBytes + kLeastHeader || moved > kArrayBytes + kMostHeader) {
-      return format::Error{fmt::format("self-test: the thread's count moved by {} for 1 MiB", moved)};
+      return format::Error{fmt::format("self-test: the thread's count moved by {} for 16 KiB", moved)};
     }
     if (probe->hook_size != 0 && probe->hook_size != moved) {
       return format::Error{

@@ -1,7 +1,8 @@
 // Proves on the running JVM, before a recording relies on it, that the byte clock's words are what we think they are.
 //
 // Context:  setup: live phase, SampledObjectAlloc enabled, the hooks installed, no source active.
-//           Allocates a few arrays of 1 MiB on the calling thread.
+//           Allocates arrays of 16 KiB on the calling thread until two of
+//           them took the slow path.
 // Failure:  an Error that names the step.
 #pragma once
 

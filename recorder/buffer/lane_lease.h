@@ -24,6 +24,9 @@ class LaneLease {
   LaneLease(const LaneLease&) = delete;
   LaneLease& operator=(const LaneLease&) = delete;
 
+  // Whether a lane, empty, has `room` bytes to spare.
+  static bool CanEverFit(const Ring& ring, uint32_t room) { return 2 * uint64_t{room} <= ring.lane_bytes(); }
+
   bool ok() const { return lane_ != nullptr; }
   bool found_busy_only() const { return busy_only_; }  // when !ok(): no lane was free, whatever its room
   uint32_t index() const { return index_; }

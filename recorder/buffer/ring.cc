@@ -75,6 +75,7 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   header->interval_ns = options.interval_ns;
   header->interval_cap = options.interval_cap;
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
+  header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);
   // Last, so that a salvager that finds the magic finds the rest.
   std::atomic_thread_fence(std::memory_order_release);
   header->magic = format::kRingMagic;
@@ -83,11 +84,17 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
 
 void Ring::Close() {
   header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
-  if (!path_.empty()) unlink(path_.c_str());
+  if (path_.empty()) return;
+  unlink(path_.c_str());
+  path_.clear();
+  // A thread may be inside a lane for ever, so the memory stays; what is given back are its pages on the tmpfs.
+  mmap(base_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 Ring::~Ring() {
-  if (base_ != nullptr) munmap(base_, size_);
+  if (base_ == nullptr) return;
+  munmap(base_, size_);
+  if (!path_.empty()) unlink(path_.c_str());  // never closed: nothing was recorded into it
 }
 
 }  // namespace heaprec::buffer

@@ -47,7 +47,8 @@ class Ring {
   const std::string& path() const { return path_; }  // empty: private memory
   const std::string& why() const { return why_; }    // why the memory is private, if it was asked to be shared
 
-  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped.
+  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped, but is no longer
+  // shared.
   void Close();
 
  private:

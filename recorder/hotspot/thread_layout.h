@@ -4,7 +4,8 @@
 // Units:    bytes of the thread's allocation; gap = bytes from the end of the current object to the sample point, any
 //           double (infinite, huge, negative and NaN are clamped).
 // Context:  setup: Resolve. alloc: the rest; a few loads and stores, no call.
-// Threads:  a JavaThread's words are touched by that thread alone. AllocatedBytes of another thread is a racy reading,
+// Threads:  a JavaThread's words are touched by that thread, and by the collector while it is not in a hook.
+// AllocatedBytes of another thread is a racy reading,
 //           off by one TLAB at most.
 // Failure:  Resolve is an Error for a JDK whose rules are not known.
 // Maths:    docs/sampler.md#arming
@@ -28,6 +29,19 @@ class ThreadLayout {
     const uint64_t start = Load(Tlab(java_thread), start_);
     const uint64_t in_tlab = start != 0 ? Load(Tlab(java_thread), top_) - start : 0;
     return Load(java_thread, allocated_bytes_) + in_tlab;
+  }
+
+  // The same inside SampledObjectAlloc, where the thread is in native and a collection may retire its TLAB between any
+  // two loads: read until nothing moved meanwhile.
+  uint64_t AllocatedBytesInCallback(const void* java_thread) const {
+    for (;;) {
+      const uint64_t retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
+      const uint64_t start = Load(Tlab(java_thread), start_, __ATOMIC_ACQUIRE);
+      const uint64_t top = Load(Tlab(java_thread), top_, __ATOMIC_ACQUIRE);
+      const bool same = Load(Tlab(java_thread), start_, __ATOMIC_ACQUIRE) == start &&
+                        Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
+      if (same && top >= start) return retired + (start != 0 ? top - start : 0);
+    }
   }
 
   // The same of another thread, which may be running, or gone and its memory with it: nullopt then. A racy reading, off
@@ -66,9 +80,10 @@ class ThreadLayout {
   // In an allocation hook: SampledObjectAlloc fires for the object the hook reports.
   void Force(void* java_thread) const { Store(java_thread, threshold_, 0); }
 
-  // The thread meets no sample point any more. The TLAB's end may stay cut once: one slow path without an event.
+  // The thread meets no sample point of ours. It is delivered something in 64 MiB all the same, so that whoever samples
+  // after us finds every thread again. The TLAB's end may stay cut once: one slow path without an event.
   void SetUnarmed(void* java_thread) const {
-    Store(java_thread, threshold_, kFarthest);
+    Store(java_thread, threshold_, kUnarmed);
     if (rules_ != Rules::kJdk25) Store(Tlab(java_thread), since_sample_, 0);
   }
 
@@ -82,13 +97,14 @@ class ThreadLayout {
   // Far beyond what a thread can allocate, and far from overflow when the JVM adds TLAB sizes to it. Multiple of 8.
   static constexpr uint64_t kFarthest = uint64_t{1} << 60;
 
+  static constexpr uint64_t kUnarmed = uint64_t{64} << 20;
+
   static uint64_t Clamp(double gap) {
     if (!(gap < static_cast<double>(kFarthest))) return kFarthest;  // NaN too
     return gap > 0 ? static_cast<uint64_t>(gap) : 0;
   }
-  static uint64_t Load(const void* base, size_t offset) {
-    return __atomic_load_n(reinterpret_cast<const uint64_t*>(static_cast<const char*>(base) + offset),
-                           __ATOMIC_RELAXED);
+  static uint64_t Load(const void* base, size_t offset, int order = __ATOMIC_RELAXED) {
+    return __atomic_load_n(reinterpret_cast<const uint64_t*>(static_cast<const char*>(base) + offset), order);
   }
   static void Store(void* base, size_t offset, uint64_t value) {
     __atomic_store_n(reinterpret_cast<uint64_t*>(static_cast<char*>(base) + offset), value, __ATOMIC_RELAXED);
@@ -109,7 +125,12 @@ class ThreadLayout {
     Store(tlab, since_sample_, bytes);
     if (Load(tlab, start_) == 0) return;
     const uint64_t end = Load(tlab, top_) + (bytes & ~uint64_t{7});
-    if (end < Load(tlab, end_)) Store(tlab, end_, end);
+    uint64_t old_end = Load(tlab, end_);
+    // In a callback a collection may retire the TLAB right now: an end of its making must not be overwritten.
+    if (end < old_end) {
+      __atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(static_cast<char*>(tlab) + end_), &old_end, end, false,
+                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
   }
 
   // JDK 25 counts from a position of its own and fires when strictly more than the threshold was allocated since.

@@ -38,7 +38,7 @@ void ByteSource::Apply(void* java_thread, ThreadEntry& entry, const Touch& touch
 void ByteSource::OnDelivered(const Delivered& object) {
   // Before the hit changes any counter: docs/sampler.md#windows.
   const LambdaInForce now = parts_.board.Read();
-  const uint64_t allocated = parts_.layout.AllocatedBytes(object.java_thread);
+  const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, now);
   if (entry == nullptr) return;
   const bool outside = entry->pending == Pending::kOutside;

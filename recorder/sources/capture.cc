@@ -17,11 +17,12 @@ using format::StackKey;
 
 namespace {
 
-// Room for a sample with its class and thread when the stack is known, and for a new stack of `frames` frames.
-constexpr uint32_t kSampleRoom = 4096;
-constexpr uint32_t kMethodRoom = 160;  // a usual method record: longer ones still fit, or are counted as ring_full
-uint32_t StackRoom(int frames) {
-  return kSampleRoom + static_cast<uint32_t>(frames) * (kMethodRoom + sizeof(format::RingFrame));
+// What one lease has to hold: a window that has begun, the definitions that are new, and the sample.
+uint32_t RoomFor(size_t class_bytes, size_t thread_bytes, size_t frames) {
+  const size_t stack = frames == 0 ? 0 : sizeof(format::StackRecord) + frames * sizeof(format::RingFrame);
+  return static_cast<uint32_t>(sizeof(format::WindowRecord) + sizeof(format::ClassRecord) + class_bytes +
+                               sizeof(format::ThreadRecord) + thread_bytes + stack + sizeof(format::SampleRecord) +
+                               5 * format::kRecordAlign);
 }
 
 std::byte* Append(std::byte* at, std::string_view text) {
@@ -44,38 +45,49 @@ Capture::Capture(buffer::Ring& ring, buffer::Ledger& ledger, WindowBoard& board,
     : ring_(ring), ledger_(ledger), board_(board), names_(names), fields_(fields), stack_depth_(stack_depth) {}
 
 void Capture::Commit(const CallbackContext& context, const Point& point) {
-  const auto window = board_.OnPoint({point.weight_bytes, point.effective_bytes}, MonotonicNs());
+  const auto window = board_.OnPoint(point.tally, MonotonicNs());
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
   Stack stack{};
   stack.frames = static_cast<jvmtiFrameInfo*>(alloca(sizeof(jvmtiFrameInfo) * (stack_depth_ + 1)));
   StackKey stack_key{};
   const bool has_stack = TakeStack(context, &stack);
-  const bool known = has_stack && stacks_.Find(stack.raw, epoch, &stack_key);
+  const bool is_new = has_stack && !stacks_.Find(stack.raw, epoch, &stack_key);
   ThreadIdentity identity;
   fields_.Read(context.jni, context.thread, &identity);
   ClassName class_name;
   ReadClassName(context, &class_name);
+  format::RingFrame* frames = nullptr;
+  if (is_new) {
+    frames = static_cast<format::RingFrame*>(alloca(sizeof(format::RingFrame) * stack.count));
+    if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
+      return ledger_.Lost(Loss::kRingFull, point.weight_bytes);
+    }
+  }
 
-  LaneLease lease(ring_, context.lane_hint, known || !has_stack ? kSampleRoom : StackRoom(stack.count));
-  if (!lease.ok())
-    return ledger_.Lost(lease.found_busy_only() ? Loss::kLanesBusy : Loss::kRingFull, point.weight_bytes);
+  const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, is_new ? stack.count : 0);
+  LaneLease lease(ring_, context.lane_hint, room);
+  if (!lease.ok()) return ledger_.Lost(WhyNoLease(lease, room), point.weight_bytes);
   if (window) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
-  if ((!known && has_stack && !DefineStack(lease, stack, epoch, &stack_key)) ||
+  if ((is_new && !DefineStack(lease, stack, frames, epoch, &stack_key)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
       !WriteSample(lease, point, thread_key, class_key, stack_key)) {
     return ledger_.Lost(Loss::kRingFull, point.weight_bytes);
   }
   if (!has_stack) ledger_.Note(Loss::kNoStack);
-  ledger_.Committed();
 }
 
 void Capture::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
-  LaneLease lease(ring_, lane_hint, kSampleRoom);
+  LaneLease lease(ring_, lane_hint, sizeof(format::WindowRecord));
   if (lease.ok()) WriteWindow(lease, window);  // without it the window's samples still carry their weights
+}
+
+Loss Capture::WhyNoLease(const LaneLease& lease, uint32_t room) const {
+  if (!LaneLease::CanEverFit(ring_, room)) return Loss::kOversized;
+  return lease.found_busy_only() ? Loss::kLanesBusy : Loss::kRingFull;
 }
 
 bool Capture::TakeStack(const CallbackContext& context, Stack* stack) const {
@@ -89,34 +101,32 @@ bool Capture::TakeStack(const CallbackContext& context, Stack* stack) const {
   return true;
 }
 
-bool Capture::DefineStack(LaneLease& lease, const Stack& stack, uint32_t epoch, StackKey* key) {
-  auto* frames = static_cast<format::RingFrame*>(alloca(sizeof(format::RingFrame) * stack.count));
+bool Capture::DescribeFrames(const Stack& stack, uint32_t lane_hint, uint32_t epoch, format::RingFrame* frames) {
   for (jint i = 0; i < stack.count; ++i) {
     const jvmtiFrameInfo& from = stack.frames[i];
     frames[i].bci = static_cast<int32_t>(from.location);
     frames[i].line = from.location < 0 ? -1 : names_.Line(from.method, static_cast<int>(from.location));
-    if (!DefineMethod(lease, from.method, epoch, &frames[i].method)) return false;
+    if (!DefineMethod(from.method, lane_hint, epoch, &frames[i].method)) return false;
   }
-  const std::span<const format::RingFrame> content(frames, static_cast<size_t>(stack.count));
-  *key = format::KeyOfStack(content, stack.truncated);
-  std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + content.size_bytes());
-  if (record == nullptr) return false;
-  CopyFixed(record, format::StackRecord{{}, *key, static_cast<uint32_t>(stack.count), stack.truncated ? 1u : 0u});
-  std::memcpy(record + sizeof(format::StackRecord), frames, content.size_bytes());
-  lease.Commit();
-  stacks_.Store(stack.raw, epoch, *key);
   return true;
 }
 
-bool Capture::DefineMethod(LaneLease& lease, jmethodID method, uint32_t epoch, uint64_t* key) {
+// Each method has a lease of its own: a deep stack of new methods would else need more room at once than a lane has.
+bool Capture::DefineMethod(jmethodID method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
   hotspot::Names::MethodView view;
   *key = 0;
   if (!names_.Method(method, &view)) return true;  // a frame without a name is better than no stack
-  *key = format::MethodKey(view.class_name, view.name, view.descriptor);
-  if (methods_.Has(*key, epoch)) return true;
   const size_t bytes =
       sizeof(format::MethodRecord) + view.class_name.size() + view.name.size() + view.descriptor.size();
-  std::byte* record = lease.Reserve(RecordType::kMethod, bytes);
+  const auto room = static_cast<uint32_t>(bytes + format::kRecordAlign);
+  if (!LaneLease::CanEverFit(ring_, room)) {
+    ledger_.Note(Loss::kNoStack);
+    return true;
+  }
+  *key = format::MethodKey(view.class_name, view.name, view.descriptor);
+  if (methods_.Has(*key, epoch)) return true;
+  LaneLease lease(ring_, lane_hint, room);
+  std::byte* record = lease.ok() ? lease.Reserve(RecordType::kMethod, bytes) : nullptr;
   if (record == nullptr) return false;
   CopyFixed(record, format::MethodRecord{{},
                                          *key,
@@ -126,6 +136,19 @@ bool Capture::DefineMethod(LaneLease& lease, jmethodID method, uint32_t epoch, u
   Append(Append(Append(record + sizeof(format::MethodRecord), view.class_name), view.name), view.descriptor);
   lease.Commit();
   methods_.Mark(*key, epoch);
+  return true;
+}
+
+bool Capture::DefineStack(LaneLease& lease, const Stack& stack, const format::RingFrame* frames, uint32_t epoch,
+                          StackKey* key) {
+  const std::span<const format::RingFrame> content(frames, static_cast<size_t>(stack.count));
+  *key = format::KeyOfStack(content, stack.truncated);
+  std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + content.size_bytes());
+  if (record == nullptr) return false;
+  CopyFixed(record, format::StackRecord{{}, *key, static_cast<uint32_t>(stack.count), stack.truncated ? 1u : 0u});
+  std::memcpy(record + sizeof(format::StackRecord), frames, content.size_bytes());
+  lease.Commit();
+  stacks_.Store(stack.raw, epoch, *key);
   return true;
 }
 
@@ -200,6 +223,7 @@ bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_
   sample.window = point.window;
   sample.kind = static_cast<uint32_t>(point.kind);
   CopyFixed(record, sample);
+  ledger_.Committed();  // before it can be seen: a block never holds more samples than its books have committed
   lease.Commit();
   return true;
 }

@@ -25,7 +25,8 @@ namespace heaprec::sources {
 struct Point {
   format::Kind kind = format::Kind::kTlab;
   uint64_t size = 0, tlab_size = 0;
-  double weight_bytes = 0, effective_bytes = 0;  // as throttle::Hit has them
+  double weight_bytes = 0;       // after stage 1
+  throttle::PointTally tally{};  // what it tells the controller
   uint32_t window = 0;
 };
 
@@ -67,9 +68,12 @@ class Capture {
   };
   bool TakeStack(const CallbackContext& context, Stack* stack) const;
   void ReadClassName(const CallbackContext& context, ClassName* into) const;
-  // Each writes the definition unless the lanes carry it; false: no room.
-  bool DefineStack(buffer::LaneLease& lease, const Stack& stack, uint32_t epoch, format::StackKey* key);
-  bool DefineMethod(buffer::LaneLease& lease, jmethodID method, uint32_t epoch, uint64_t* key);
+  format::Loss WhyNoLease(const buffer::LaneLease& lease, uint32_t room) const;
+  // Each writes the definitions that the lanes do not carry; false: no room.
+  bool DescribeFrames(const Stack& stack, uint32_t lane_hint, uint32_t epoch, format::RingFrame* frames);
+  bool DefineMethod(jmethodID method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);
+  bool DefineStack(buffer::LaneLease& lease, const Stack& stack, const format::RingFrame* frames, uint32_t epoch,
+                   format::StackKey* key);
   bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);
   bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
                     uint64_t* key);

@@ -8,10 +8,6 @@ using format::Kind;
 using throttle::Hit;
 using throttle::LambdaInForce;
 
-namespace {
-constexpr LambdaInForce kCountOnly{0, 0};
-}  // namespace
-
 void JvmtiSource::OnThreadStart(void* java_thread) {
   ThreadEntry* entry = Entry(java_thread, parts_.layout.AllocatedBytes(java_thread), 0, kCountOnly);
   if (entry == nullptr) return;
@@ -22,20 +18,23 @@ void JvmtiSource::OnThreadStart(void* java_thread) {
 
 void JvmtiSource::OnDelivered(const Delivered& object) {
   const LambdaInForce now = parts_.board.Read();
-  const uint64_t allocated = parts_.layout.AllocatedBytes(object.java_thread);
+  const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   const ThreadEntry* known = parts_.threads.Find(object.java_thread);
   const bool first = known == nullptr || known->recording != parts_.recording;
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, kCountOnly);
   if (entry == nullptr) return;
-  if (first) entry->drawn_lambda = 1.0 / kJvmDefaultInterval;  // it ran before the recording did
   entry->counted_to.store(allocated, std::memory_order_relaxed);
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
-  throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
-  const Hit hit = throttle::JudgeDrawn(entry->drawn_lambda, entry->drawn_window, object.size, now, random);
   // The JVM drew this thread's next threshold just before it called us.
+  const LambdaInForce was{entry->drawn_lambda, entry->drawn_window};
   const LambdaInForce drawn = InForce();
   entry->drawn_lambda = drawn.lambda;
   entry->drawn_window = drawn.window;
+  // Nobody knows under which mean the first threshold of a thread that was there before the recording was drawn: the
+  // thread's population begins here.
+  if (first) return;
+  throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
+  const Hit hit = throttle::JudgeDrawn(was.lambda, was.window, object.size, now, random);
   Settle(object, hit, KindOf(object), *entry);
 }
 

@@ -10,7 +10,7 @@
 
 namespace heaprec::sources {
 
-// HotSpot's default sampling interval: thresholds drawn before ours was set have this mean.
+// HotSpot's default sampling interval, in force until ours is set.
 inline constexpr uint32_t kJvmDefaultInterval = 512 * 1024;  // bytes
 
 class JvmtiSource final : public RecordingSource {

@@ -62,7 +62,7 @@ void RecordingSource::Settle(const Delivered& object, const Hit& hit, format::Ki
                     object.size,
                     kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
                     hit.weight_bytes,
-                    hit.effective_bytes,
+                    TallyOf(hit),
                     hit.window};
   const CallbackContext context{object.jvmti,        object.jni,   object.thread,
                                 object.object_class, entry.os_tid, entry.index};

@@ -30,6 +30,9 @@ struct Delivered {
   uint64_t size;
 };
 
+// For a clock that only counts bytes: with lambda 0 no point falls.
+inline constexpr throttle::LambdaInForce kCountOnly{0, 0};
+
 // What every source works with; all outlive it.
 struct SourceParts {
   const hotspot::ThreadLayout& layout;
@@ -67,6 +70,10 @@ class RecordingSource : public Source {
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::LambdaInForce lambda);
   void Settle(const Delivered& object, const throttle::Hit& hit, format::Kind kind, const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);
+  // What a kept point tells the controller, in the unit in which it counts the population.
+  virtual throttle::PointTally TallyOf(const throttle::Hit& hit) const {
+    return {hit.weight_bytes, hit.effective_bytes};
+  }
 
   const SourceParts parts_;
 };

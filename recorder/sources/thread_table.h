@@ -22,8 +22,8 @@ struct alignas(128) ThreadEntry {
   std::atomic<void*> java_thread{nullptr};
   std::atomic<uint64_t> counted_to{0};  // the thread's count of bytes up to which the clock has counted
   uint32_t os_tid = 0;
-  uint32_t index = 0;      // of the entry; spreads threads over lanes
-  uint32_t recording = 0;  // the recording for which the clock was started: an older one's state is stale
+  uint32_t index = 0;                  // of the entry; spreads threads over lanes
+  std::atomic<uint32_t> recording{0};  // the recording for which the clock was started: an older one's state is stale
   Pending pending = Pending::kNothing;
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
   double drawn_lambda = 0;

@@ -6,11 +6,6 @@ using format::Kind;
 using throttle::Hit;
 using throttle::LambdaInForce;
 
-namespace {
-// The clock only counts bytes here: with lambda 0 no point falls.
-constexpr LambdaInForce kCountOnly{0, 0};
-}  // namespace
-
 void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
@@ -25,6 +20,8 @@ void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
   }
   throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
   const Hit hit = throttle::JudgeEvent(now.lambda, entry->clock.bytes() - before, now, random);
+  // An event that was forced and not delivered before the next one never will be.
+  CountMissed(entry->pending != Pending::kNothing, entry->event_weight);
   entry->pending = Pending::kNothing;
   if (hit.verdict != Hit::Verdict::kKept) return parts_.layout.SetUnarmed(java_thread);
   entry->pending = kind;

@@ -17,6 +17,9 @@ class TlabSource final : public RecordingSource {
   void OnDelivered(const Delivered& object) override;
 
  private:
+  throttle::PointTally TallyOf(const throttle::Hit& hit) const override {
+    return {hit.effective_bytes, hit.effective_bytes};  // events, not bytes
+  }
   void OnEvent(void* java_thread, uint64_t size, Pending kind);
 };
 

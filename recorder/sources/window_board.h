@@ -34,7 +34,7 @@ class WindowBoard {
     for (;;) {
       const uint32_t id = current_.load(std::memory_order_acquire);  // pairs with the release in Publish
       const Slot& slot = slots_[id % kSlots];
-      const double lambda = slot.lambda.load(std::memory_order_relaxed);
+      const double lambda = slot.lambda.load(std::memory_order_acquire);  // not after the look at the id below
       // A reader that slept through kSlots windows may have read a slot that is being reused.
       if (slot.id.load(std::memory_order_acquire) == id) return {lambda, id};
     }

@@ -4,19 +4,16 @@
 #include <cstring>
 #include <utility>
 
-#include "throttle/random.h"
-
 namespace heaprec::writer {
 namespace {
 
-// Part of the format: a reader that repeats the reduction after a kill uses the same (docs/format.md#ring).
-uint64_t ReductionSeed(const format::RecordingId& id) {
+uint64_t FirstWord(const format::RecordingId& id) {
   uint64_t first = 0;
   std::memcpy(&first, id.data(), sizeof(first));
   return first;
 }
 
-// A window lasts for some milliseconds at least: more than the intervals that are open can refer to.
+// Older ones are referred to by stale arms at most: those samples then carry their weight themselves.
 constexpr size_t kMostWindows = 4096;
 // Each round finds what the one before was missing; new stacks may come meanwhile, and those wait for the next Scan.
 constexpr int kMostRounds = 3;
@@ -26,13 +23,22 @@ constexpr int kMostRounds = 3;
 Collector::Collector(buffer::Ring& ring, const format::RecordingId& id)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
-      seed_(ReductionSeed(id)),
+      id_word_(FirstWord(id)),
       reducer_(ring.header().interval_ns, ring.header().interval_cap),
       lanes_(ring.lane_count()) {}
 
-void Collector::NewChunk(format::ChunkWriter* chunk) {
+void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
+  sequence_ = sequence;
   definitions_.NewChunk(chunk);
+  // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
+  for (const Lane& lane : lanes_) {
+    for (const Held& held : lane.held) {
+      (void)definitions_.Class(held.record.class_key);
+      (void)definitions_.Stack(held.record.stack_key);
+      (void)definitions_.Thread(held.record.thread_key);
+    }
+  }
 }
 
 void Collector::Scan() {
@@ -57,7 +63,6 @@ void Collector::ScanLanes() {
       lane.scanned = *reached;
     } else {
       lane.damaged = true;
-      ++damaged_lanes_;
     }
   }
 }
@@ -91,7 +96,7 @@ ClosedInterval Collector::CloseNext(size_t cap) {
     points.push_back({held.record.id, held.record.weight_bytes, TimeOf(held.record, begin_ns)});
   }
   const throttle::IntervalReduction reduction =
-      reducer_.Reduce(next_interval_, points, cap, throttle::Mix64(seed_ ^ next_interval_));
+      reducer_.Reduce(next_interval_, points, cap, throttle::ReductionSeed(id_word_, next_interval_));
 
   ClosedInterval closed;
   closed.totals.index = next_interval_;
@@ -138,12 +143,6 @@ void Collector::Release(const std::vector<uint64_t>& positions) {
   }
 }
 
-size_t Collector::held() const {
-  size_t total = 0;
-  for (const Lane& lane : lanes_) total += lane.held.size();
-  return total;
-}
-
 format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t time_ns, double weight) {
   UseWindow(record.window);
   format::Sample sample;
@@ -186,16 +185,16 @@ void Collector::OnWindow(const format::WindowRecord& record) {
   window.id = record.id;
   window.start_ns = SinceStart(record.start_monotonic_ns);
   window.lambda = record.lambda;
-  windows_.insert_or_assign(window.id, KnownWindow{window, nullptr});
+  windows_.insert_or_assign(window.id, KnownWindow{window, -1});
   UseWindow(window.id);
   if (windows_.size() > kMostWindows) windows_.erase(windows_.begin());
 }
 
 void Collector::UseWindow(uint32_t id) {
   const auto known = windows_.find(id);
-  if (known == windows_.end() || known->second.chunk == chunk_) return;
+  if (known == windows_.end() || known->second.chunk == sequence_) return;
   chunk_->Add(known->second.window);
-  known->second.chunk = chunk_;
+  known->second.chunk = sequence_;
 }
 
 void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {

@@ -2,7 +2,7 @@
 //
 // Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
 // Context:  drain (it allocates). No clock of its own: `now` is given.
-// Failure:  a lane with a record that cannot be true is given up: damaged_lanes() counts them.
+// Failure:  a lane with a record that cannot be true is given up; what it held is missing in `written` of the books.
 // Maths:    docs/sampler.md#second-stage; docs/format.md#ring says how a reader repeats it.
 #pragma once
 
@@ -29,8 +29,8 @@ class Collector final : private format::RecordVisitor {
  public:
   Collector(buffer::Ring& ring, const format::RecordingId& id);
 
-  // Where definitions and windows go from now on (not owned).
-  void NewChunk(format::ChunkWriter* chunk);
+  // Where definitions and windows go from now on (not owned); `sequence` is the chunk's.
+  void NewChunk(format::ChunkWriter* chunk, uint32_t sequence);
 
   // Takes in what the lanes have published.
   void Scan();
@@ -56,9 +56,6 @@ class Collector final : private format::RecordVisitor {
   std::vector<uint64_t> Positions() const;
   // Those rows are in the file: the lanes may be used again up to `positions`.
   void Release(const std::vector<uint64_t>& positions);
-
-  size_t held() const;
-  uint32_t damaged_lanes() const { return damaged_lanes_; }
 
  private:
   struct Held {
@@ -94,19 +91,19 @@ class Collector final : private format::RecordVisitor {
 
   buffer::Ring& ring_;
   format::RingView view_;
-  const uint64_t seed_;
+  const uint64_t id_word_;
   throttle::IntervalReducer reducer_;
   std::vector<Lane> lanes_;
   Definitions definitions_;
   std::vector<WaitingStack> waiting_;
   struct KnownWindow {
     format::Window window;
-    const format::ChunkWriter* chunk;  // the last one it was given to
+    int64_t chunk;  // sequence of the last one it was given to; -1: none
   };
   std::map<uint32_t, KnownWindow> windows_;  // the latest, by id: each chunk needs those that its samples use
   format::ChunkWriter* chunk_ = nullptr;
+  int64_t sequence_ = 0;
   uint64_t next_interval_ = 0;
-  uint32_t damaged_lanes_ = 0;
 };
 
 }  // namespace heaprec::writer

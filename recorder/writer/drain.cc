@@ -21,6 +21,16 @@ constexpr uint64_t kMostUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kChunkNs = 60'000 * kMs;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 
+// Points that never got into the ring.
+uint64_t LostPoints(const format::Books& books) {
+  uint64_t lost = 0;
+  for (const format::Loss loss :
+       {format::Loss::kMissed, format::Loss::kRingFull, format::Loss::kLanesBusy, format::Loss::kOversized}) {
+    lost += books.lost[static_cast<size_t>(loss)];
+  }
+  return lost;
+}
+
 }  // namespace
 
 Drain::Drain(buffer::Ring& ring, buffer::Ledger& ledger, RecordingFile file, const DrainConfig& config,
@@ -36,13 +46,17 @@ Drain::Drain(buffer::Ring& ring, buffer::Ledger& ledger, RecordingFile file, con
   last_flush_ns_ = last_sync_ns_ = now_ns;
 }
 
-Drain::~Drain() {
+Drain::~Drain() { Join(); }
+
+void Drain::Join() {
   if (started_) pthread_join(thread_, nullptr);
+  started_ = false;
 }
 
 format::Result<std::monostate> Drain::Start() {
   auto thread = StartQuietThread(
-      "heaprec-drain", [](void* self) { static_cast<Drain*>(self)->Run(); }, this);
+      "heaprec-drain", [](void* self) { static_cast<Drain*>(self)->Run(); },
+      [](void* self) { static_cast<Drain*>(self)->GiveUp(); }, this);
   if (!thread.ok()) return thread.error();
   thread_ = *thread;
   started_ = true;
@@ -64,6 +78,14 @@ bool Drain::Wait(uint64_t timeout_ns) {
 void Drain::Run() {
   while (!SleepOneTick()) Tick();
   End();
+}
+
+// Out of memory: what is in the file and in the ring stays there for readers.
+void Drain::GiveUp() {
+  callbacks_.on_stop();
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  changed_.notify_all();
 }
 
 bool Drain::SleepOneTick() {
@@ -123,19 +145,25 @@ void Drain::AddInterval(size_t cap) {
 void Drain::FlushIfDue(uint64_t now_ns) {
   const bool samples = pending_.written != 0 || pending_.second_stage != 0;
   if (!samples && now_ns - last_flush_ns_ < kMostUnflushedNs) return;
-  Flush(now_ns, nullptr);
+  (void)Flush(now_ns, nullptr);  // counted if it fails
 }
 
-void Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
+bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   const std::vector<uint64_t> positions = collector_.Positions();
   // The block's books count the block itself; the ring's follow when it is in the file.
   format::Books books = ledger_.Snapshot();
   books.written += pending_.written;
   books.second_stage += pending_.second_stage;
+  if (HasAllSamples()) {
+    books.candidates = at_last_close_.candidates;
+    books.candidate_bytes = at_last_close_.candidate_bytes;
+  }
   const bool full = now_ns - chunk_start_ns_ >= kChunkNs || chunk_->raw_bytes() >= kChunkRawBytes;
   auto bytes = ending != nullptr || full ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
                                          : chunk_->Flush(books, positions, SinceStart(now_ns));
   const bool written = bytes.ok() && file_.Append(*bytes).ok();
+  last_flush_ns_ = now_ns;
+  if (!written && ending != nullptr) return false;
   if (written) {
     ledger_.Written(pending_.written);
   } else {
@@ -143,14 +171,14 @@ void Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   }
   ledger_.SecondStage(pending_.second_stage);
   pending_ = {};
-  last_flush_ns_ = now_ns;
   if (ending == nullptr && (full || !written)) BeginChunk(now_ns);
   collector_.Release(positions);
+  return written;
 }
 
 void Drain::BeginChunk(uint64_t now_ns) {
-  auto next = std::make_unique<format::ChunkWriter>(config_.recording_id, next_chunk_++);
-  collector_.NewChunk(next.get());
+  auto next = std::make_unique<format::ChunkWriter>(config_.recording_id, next_chunk_);
+  collector_.NewChunk(next.get(), next_chunk_++);
   chunk_ = std::move(next);
   chunk_start_ns_ = now_ns;
   callbacks_.on_new_chunk();
@@ -163,17 +191,20 @@ void Drain::SyncIfDue(uint64_t now_ns) {
   if (file_.Sync().ok()) synced_size_ = file_.size();
 }
 
+bool Drain::HasAllSamples() const { return config_.max_samples != 0 && kept_total_ >= config_.max_samples; }
+
 void Drain::StopIfDone(uint64_t now_ns) {
   if (config_.duration_ns != 0 && SinceStart(now_ns) >= config_.duration_ns) RequestStop("duration");
-  if (config_.max_samples != 0 && kept_total_ >= config_.max_samples) RequestStop("samples");
+  if (HasAllSamples()) RequestStop("samples");
 }
 
 void Drain::End() {
   callbacks_.on_stop();
-  AwaitWriters();
+  AwaitSettled();
   collector_.Scan();
   const uint64_t now_ns = callbacks_.now();
-  callbacks_.on_tick(now_ns);
+  // With samples= reached the recording ends where its last interval did: so does the population.
+  if (!HasAllSamples()) callbacks_.on_tick(now_ns);
   while (collector_.next_close_ns() <= now_ns) AddInterval(config_.interval_cap);
   AddInterval(config_.interval_cap);  // the last one, cut short
   format::Ending ending{SinceStart(now_ns), {}};
@@ -181,12 +212,27 @@ void Drain::End() {
     const std::lock_guard lock(mutex_);
     ending.reason = stop_reason_;
   }
-  Flush(now_ns, &ending);
-  if (config_.sync_ns != 0 && !file_.Sync().ok()) ledger_.Note(format::Loss::kWriteFailed);
-  ring_.Close();
-  const std::lock_guard lock(mutex_);
-  finished_ = true;
-  changed_.notify_all();
+  // If the last block cannot be written, the ring stays: it has all that is missing in the file.
+  if (Flush(now_ns, &ending)) ring_.Close();
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+  }
+  // Nobody waits for this: it helps against a power cut only.
+  if (config_.sync_ns != 0) (void)file_.Sync().ok();
+}
+
+// Waits until every point has met its fate: a thread may be on its way from the JVM to a lane.
+void Drain::AwaitSettled() {
+  const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
+  while (callbacks_.now() < deadline) {
+    const format::Books books = ledger_.Snapshot();
+    if (books.points <= books.committed + books.thinned + LostPoints(books)) break;
+    const timespec pause{0, 100'000};
+    nanosleep(&pause, nullptr);
+  }
+  AwaitWriters();
 }
 
 }  // namespace heaprec::writer

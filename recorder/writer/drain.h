@@ -52,6 +52,8 @@ class Drain {
   void RequestStop(const std::string& reason);
   // True once the recording is complete in the file; false after `timeout_ns`.
   bool Wait(uint64_t timeout_ns);
+  // The thread's end; call when Wait has answered true.
+  void Join();
 
   // One turn of the loop and the end, for tests that bring their own thread.
   void Tick();
@@ -64,12 +66,16 @@ class Drain {
   };
 
   void Run();
+  void GiveUp();
   bool SleepOneTick();
   void CloseDueIntervals(uint64_t now_ns);
   void AwaitWriters();
+  void AwaitSettled();
+  bool HasAllSamples() const;
   void AddInterval(size_t cap);
   void FlushIfDue(uint64_t now_ns);
-  void Flush(uint64_t now_ns, const format::Ending* ending);
+  // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
+  bool Flush(uint64_t now_ns, const format::Ending* ending);
   void BeginChunk(uint64_t now_ns);
   void SyncIfDue(uint64_t now_ns);
   void StopIfDone(uint64_t now_ns);

@@ -14,12 +14,18 @@ constexpr size_t kStackBytes = 512 << 10;
 
 struct Start {
   void (*body)(void*);
+  void (*failed)(void*);
   void* argument;
 };
 
 void* Enter(void* start) {
   const std::unique_ptr<Start> own(static_cast<Start*>(start));
-  own->body(own->argument);
+  // Nothing may leave this thread: an exception that did would end the JVM. Out of memory, it just ends.
+  try {
+    own->body(own->argument);
+  } catch (...) {
+    if (own->failed != nullptr) own->failed(own->argument);
+  }
   return nullptr;
 }
 
@@ -34,8 +40,9 @@ sigset_t SignalsOfOthers() {
 
 }  // namespace
 
-format::Result<pthread_t> StartQuietThread(const char* name, void (*body)(void*), void* argument) {
-  auto start = std::make_unique<Start>(Start{body, argument});
+format::Result<pthread_t> StartQuietThread(const char* name, void (*body)(void*), void (*failed)(void*),
+                                           void* argument) {
+  auto start = std::make_unique<Start>(Start{body, failed, argument});
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);

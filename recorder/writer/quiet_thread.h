@@ -10,7 +10,9 @@
 
 namespace heaprec::writer {
 
-// Runs `body(argument)`. The name shows in /proc and debuggers (15 characters at most).
-format::Result<pthread_t> StartQuietThread(const char* name, void (*body)(void*), void* argument);
+// Runs `body(argument)`, and `failed(argument)` (may be null) if that throws. The name shows in /proc and debuggers (15
+// characters at most).
+format::Result<pthread_t> StartQuietThread(const char* name, void (*body)(void*), void (*failed)(void*),
+                                           void* argument);
 
 }  // namespace heaprec::writer

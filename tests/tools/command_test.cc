@@ -378,8 +378,11 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
            "start:          16:40:00.000000 (2026-11-20)\n",
            "duration:       3.000 s, jvm exit\n",
            "events:         3\n",
-           "  tlab:         2, standing for 4.7 kB in 200 objects\n",
-           "  outside:      1, standing for 2.9 MB in 1 objects\n",
+           "  tlab:         2, standing for 4.7 kB (1.3 kB to 17.0 kB) in 200 (55 to 727) objects\n",
+           "  outside:      1, standing for 2.9 MB (2.9 MB to 2.9 MB) in 1 objects\n",
+           "allocated:      2.9 MB (3,004,800 bytes) counted\n",
+           "  estimated:    2.9 MB (2.9 MB to 2.9 MB), +0.00 %, from the samples alone\n",
+           "  calibration:  1.0000, in the bytes and objects above\n",
            "rate:           target 150/s, mean 1.0/s, fill 0.01\n",
            "busiest:        1 events in one interval of 1 s, cap 150\n",
            "windows:        1\n",
@@ -395,6 +398,12 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
   CHECK(document["trustworthy"] == true);
   CHECK(document["events"] == 3);
   CHECK(document["kinds"]["tlab"]["events"] == 2);
+  CHECK(document["kinds"]["tlab"]["bytes"]["value"] == Approx(4800));
+  CHECK(document["kinds"]["tlab"]["objects"]["high"] > 200);
+  CHECK(document["kinds"]["outside"]["share"]["low"] > 0.99);
+  CHECK(document["estimates"]["calibration"] == Approx(1));
+  CHECK(document["estimates"]["bytes"]["value"] == Approx(3004800));
+  CHECK(document["estimates"]["objects"]["value"] == Approx(201));
   CHECK(document["allocated_bytes"] == 3004800);
 }
 
@@ -425,8 +434,9 @@ TEST_CASE("summary says why a recording cannot be trusted") {
           file.books().points += 1;
           file.books().lost_bytes[1] = 1;
         }) == "trustworthy: yes\n");
-  CHECK(verdict([](RecordingFile& file) { file.books().lost[3] = 50; }) ==
-        "trustworthy: yes\n");  // no clock: no points
+  // No stack: the point is there. No clock: no points, but allocations that nobody counted.
+  CHECK(verdict([](RecordingFile& file) { file.books().lost[4] = 50; }) == "trustworthy: yes\n");
+  CHECK(verdict([](RecordingFile& file) { file.books().lost[3] = 50; }).find("were not counted") != std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.books().points += 100; }).find("do not add up") != std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.books().written += 1; }).find("there are 2") != std::string::npos);
   header.interval_cap = 1;

@@ -58,24 +58,28 @@ class Judgement {
     }
   }
 
-  // A thread that was stopped in the middle of a hit has counted its point but not yet what became of it: at most one
-  // per lane. Two reasons are counted without a point of their own: a point without a stack may be recorded all the
-  // same, and a thread without a byte clock has no points.
+  uint64_t Lost(format::Loss loss) const { return books_.lost[static_cast<size_t>(loss)]; }
+
+  // The books of docs/sampler.md#books. A thread that was stopped in the middle of a hit has counted its point but not
+  // yet what became of it: at most one per lane.
   void JudgeBooks() {
     const uint64_t slack = std::max<uint64_t>(recording_.lane_count(), 1);
-    const uint64_t lost = std::accumulate(books_.lost.begin(), books_.lost.end(), uint64_t{0});
-    const uint64_t no_point = books_.lost[static_cast<size_t>(format::Loss::kNoStack)] +
-                              books_.lost[static_cast<size_t>(format::Loss::kNoClock)];
+    const uint64_t lost = Lost(format::Loss::kMissed) + Lost(format::Loss::kRingFull) + Lost(format::Loss::kLanesBusy) +
+                          Lost(format::Loss::kOversized);
     const uint64_t known = books_.committed + books_.thinned + lost;
-    if (books_.points + no_point + slack < known || known + slack < books_.points) {
+    if (books_.points + slack < known || known + slack < books_.points) {
       No(fmt::format("the books do not add up: {} points, but {} committed + {} thinned + {} lost",
                      Grouped(books_.points), Grouped(books_.committed), Grouped(books_.thinned), Grouped(lost)));
+    }
+    if (Lost(format::Loss::kNoClock) > 0) {
+      No(fmt::format("{} allocations of threads without a byte clock were not counted",
+                     Grouped(Lost(format::Loss::kNoClock))));
     }
     if (!recording_.damaged() && tally_.events() != books_.written) {
       No(fmt::format("the books say {} events were written, but there are {}", Grouped(books_.written),
                      Grouped(tally_.events())));
     }
-    const uint64_t accounted = books_.written + books_.second_stage;
+    const uint64_t accounted = books_.written + books_.second_stage + Lost(format::Loss::kWriteFailed);
     const bool complete = recording_.ending().has_value() || (recording_.salvage().ring_found && !running_);
     if (complete && Distance(books_.committed, accounted) > slack) {
       No(fmt::format("{} committed samples are missing", Grouped(Distance(books_.committed, accounted))));

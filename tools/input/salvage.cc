@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <utility>
 
 #include "format/ring_reader.h"
 #include "throttle/interval_reducer.h"
-#include "throttle/random.h"
 #include "tools/input/definitions.h"
 #include "tools/input/keyed_dictionaries.h"
 
@@ -85,8 +85,8 @@ uint64_t SinceStart(uint64_t monotonic_ns, const FileHeader& header) {
 
 uint64_t SeedOf(const format::RecordingId& recording, uint64_t interval) {
   uint64_t first = 0;
-  for (int byte = 7; byte >= 0; --byte) first = first << 8 | recording[byte];
-  return throttle::Mix64(first ^ interval);
+  std::memcpy(&first, recording.data(), sizeof(first));
+  return throttle::ReductionSeed(first, interval);
 }
 
 // Makes blocks of what was gathered, under indices of one set of dictionaries.
