@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <random>
 #include <string>
@@ -24,23 +23,6 @@ namespace {
 constexpr uint64_t kSeed = 20240917;
 constexpr int kKills = 16;
 constexpr int kAtOnce = 2;
-
-// Rings of killed JVMs stay behind for the salvage; these were ours.
-void RemoveRingsOf(pid_t pid) {
-  const std::string prefix = "heaprec-" + std::to_string(pid) + "-";
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    if (entry.path().filename().string().starts_with(prefix)) std::filesystem::remove(entry.path());
-  }
-}
-
-size_t RingsOf(pid_t pid) {
-  const std::string prefix = "heaprec-" + std::to_string(pid) + "-";
-  size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    count += entry.path().filename().string().starts_with(prefix) ? 1 : 0;
-  }
-  return count;
-}
 
 std::vector<uint32_t> WitnessedIn(const std::string& path) {
   const std::string bytes = ReadFile(path);
@@ -124,7 +106,7 @@ TEST_CASE("After kill -9 every witnessed object is in the recording, with class,
     KillAll(victims);
     for (const Victim& victim : victims) {
       RequireWitnessed(victim, &witnessed);
-      CHECK(RingsOf(victim.process.pid()) == 1);
+      CHECK(RingsOf(victim.process.pid()).size() == 1);
       RemoveRingsOf(victim.process.pid());
     }
   }
@@ -163,7 +145,7 @@ TEST_CASE("A JVM that ends by itself leaves no ring behind") {
       {.main = "e2e.Load", .args = {"2", "300", "0"}, .agent_options = "file=" + folder + "/rec.bin,rate=150"}));
   const pid_t pid = process.pid();
   CHECK(process.Finish().exit_code == 0);
-  CHECK(RingsOf(pid) == 0);
+  CHECK(RingsOf(pid).empty());
 }
 
 TEST_CASE("A recording that exists is kept: after a crash and restart both are there") {

@@ -37,7 +37,10 @@ TEST_CASE("The guard bites: a heap use in an entry aborts the JVM and is named")
                                .agent_options = "file=" + FreshFolder() + "/rec.bin,rate=150",
                                .agent = GuardedAgent()});
   command.environment = {"HEAPREC_GUARD_BITES=1"};
-  const Outcome outcome = Run(command);
+  Process process(command);
+  const pid_t pid = process.pid();
+  const Outcome outcome = process.Finish();
+  RemoveRingsOf(pid);
   CHECK(outcome.signal == SIGABRT);
   CHECK(outcome.err.find("alloc_guard: called by an allocation entry: malloc") != std::string::npos);
 }

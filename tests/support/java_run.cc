@@ -140,6 +140,19 @@ std::string ReadFile(const std::string& path) {
 
 bool FileExists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+std::vector<std::string> RingsOf(pid_t pid) {
+  const std::string prefix = "heaprec-" + std::to_string(pid) + "-";
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    if (entry.path().filename().string().starts_with(prefix)) paths.push_back(entry.path());
+  }
+  return paths;
+}
+
+void RemoveRingsOf(pid_t pid) {
+  for (const std::string& path : RingsOf(pid)) unlink(path.c_str());
+}
+
 Command CommandOf(const Java& java) {
   Command command;
   command.args = {java.home + "/bin/java", "-Xmx400m"};

@@ -72,6 +72,10 @@ std::string FreshFolder();
 std::string ReadFile(const std::string& path);
 bool FileExists(const std::string& path);
 
+// The shared rings of a JVM; those of a killed one stay behind for the salvage, until the test removes its own.
+std::vector<std::string> RingsOf(pid_t pid);
+void RemoveRingsOf(pid_t pid);
+
 // One JVM run of a program of tests/e2e.
 struct Java {
   std::vector<std::string> flags{};
