@@ -13,6 +13,7 @@ void ProbeSource::Reset(void* java_thread, bool force) {
 void ProbeSource::OnHook(void* java_thread, uint64_t size, bool outside) {
   if (java_thread != java_thread_) return;
   hook_size = size;
+  delivered_size = 0;  // what came before was not this object
   if (force_) {
     layout_.Force(java_thread);
   } else {
