@@ -7,9 +7,11 @@
 
 #include "tools/analysis/tally.h"
 #include "tools/analysis/trust.h"
+#include "tools/analysis/volume.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/input/recording.h"
+#include "tools/render/estimate_text.h"
 #include "tools/render/kind_name.h"
 #include "tools/render/output.h"
 #include "tools/render/text.h"
@@ -24,7 +26,7 @@ struct SummaryOptions {
   bool json = false;
 };
 
-// All that the summary shows, worked out once for both of its forms.
+// All else that the summary shows, worked out once for both of its forms.
 struct Facts {
   uint64_t duration_ns = 0;
   double mean_rate = 0;  // events/s
@@ -49,12 +51,13 @@ Facts FactsOf(const Recording& recording, const Tally& tally) {
 
 class TextForm {
  public:
-  TextForm(const Recording& recording, const Tally& tally, const Facts& facts)
-      : recording_(recording), header_(recording.header()), tally_(tally), facts_(facts) {}
+  TextForm(const Recording& recording, const Tally& tally, const Volume& volume, const Facts& facts)
+      : recording_(recording), header_(recording.header()), tally_(tally), volume_(volume), facts_(facts) {}
 
   std::string Render(const Trust& trust) {
     Origin();
-    Volume();
+    Events();
+    Allocated();
     Throttle();
     Losses();
     for (const std::string& note : trust.notes) Line("note", note);
@@ -85,24 +88,31 @@ class TextForm {
     Line("duration", fmt::format("{}, {}", Duration(facts_.duration_ns), facts_.ended));
   }
 
-  void Volume() {
+  void Events() {
     Line("events", Grouped(tally_.events()));
     for (int kind = 0; kind < format::kKinds; ++kind) {
-      const KindTally& of = tally_.kinds[static_cast<size_t>(kind)];
+      const auto at = static_cast<size_t>(kind);
+      const Volume::OfKind& of = volume_.kinds[at];
       Line(fmt::format("  {}", KindName(static_cast<format::Kind>(kind))),
-           fmt::format("{}, standing for {} in {} objects", Grouped(of.events), Bytes(of.bytes), Rounded(of.objects)));
+           fmt::format("{}, standing for {} in {} objects", Grouped(tally_.kinds[at].events), BytesText(of.bytes),
+                       CountText(of.objects)));
     }
-    const format::Books& books = recording_.books();
-    Line("allocated", fmt::format("{} ({} bytes) counted; {} estimated from the samples ({:+.2f} %)",
-                                  Bytes(static_cast<double>(books.candidate_bytes)), Grouped(books.candidate_bytes),
-                                  Bytes(tally_.bytes()), OffPercent()));
+    Line("objects", CountText(volume_.objects));
     Line("file",
          fmt::format("{} bytes, {:.1f} bytes per event", Grouped(recording_.bytes_read()), facts_.bytes_per_event));
   }
 
-  double OffPercent() const {
-    const auto counted = static_cast<double>(recording_.books().candidate_bytes);
-    return counted > 0 ? 100 * (tally_.bytes() / counted - 1) : 0;
+  void Allocated() {
+    const uint64_t counted = recording_.books().candidate_bytes;
+    Line("allocated", fmt::format("{} ({} bytes) counted", Bytes(static_cast<double>(counted)), Grouped(counted)));
+    Line("  estimated", fmt::format("{}{} from the samples alone", BytesText(volume_.raw_bytes), OffText(counted)));
+    Line("  calibration", volume_.calibrated ? fmt::format("{:.4f}, in the bytes and objects above", volume_.factor)
+                                             : std::string("none: no bytes were counted"));
+  }
+
+  std::string OffText(uint64_t counted) const {
+    if (counted == 0) return {};
+    return fmt::format(", {:+.2f} %,", 100 * (volume_.raw_bytes.value / static_cast<double>(counted) - 1));
   }
 
   void Throttle() {
@@ -139,31 +149,49 @@ class TextForm {
     return text.empty() ? "0" : text;
   }
 
-  static std::string Rounded(double number) {
-    return number < 1e18 ? Grouped(static_cast<uint64_t>(number + 0.5)) : fmt::format("{:.3g}", number);
-  }
-
   const Recording& recording_;
   const format::FileHeader& header_;
   const Tally& tally_;
+  const Volume& volume_;
   const Facts& facts_;
   Text text_;
 };
 
-std::string JsonForm(const Recording& recording, const Tally& tally, const Facts& facts, const Trust& trust) {
+nlohmann::json KindsAsJson(const Tally& tally, const Volume& volume) {
   nlohmann::json kinds = nlohmann::json::object();
   for (int kind = 0; kind < format::kKinds; ++kind) {
     const KindTally& of = tally.kinds[static_cast<size_t>(kind)];
+    const Volume::OfKind& estimate = volume.kinds[static_cast<size_t>(kind)];
     kinds[KindName(static_cast<format::Kind>(kind))] = {
-        {"events", of.events}, {"weight_bytes", of.bytes}, {"weight_objects", of.objects}};
+        {"events", of.events},
+        {"weight_bytes", of.bytes},
+        {"weight_objects", of.objects},
+        {"bytes", AsJson(estimate.bytes)},
+        {"objects", AsJson(estimate.objects)},
+        {"share", AsJson(estimate.share)},
+    };
   }
+  return kinds;
+}
+
+nlohmann::json VolumeAsJson(const Volume& volume) {
+  return {
+      {"calibrated", volume.calibrated},   {"calibration", volume.factor},
+      {"bytes", AsJson(volume.bytes)},     {"bytes_uncalibrated", AsJson(volume.raw_bytes)},
+      {"objects", AsJson(volume.objects)},
+  };
+}
+
+std::string JsonForm(const Recording& recording, const Tally& tally, const Volume& volume, const Facts& facts,
+                     const Trust& trust) {
   const nlohmann::json document = {
       {"recording", HeaderAsJson(recording.header())},
       {"duration_ns", facts.duration_ns},
       {"ended", facts.ended},
       {"running", recording.running()},
       {"events", tally.events()},
-      {"kinds", kinds},
+      {"kinds", KindsAsJson(tally, volume)},
+      {"estimates", VolumeAsJson(volume)},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
       {"estimated_objects", tally.objects()},
@@ -191,13 +219,18 @@ ExitCode Summarise(const SummaryOptions& options) {
   }
   Recording& recording = **opened;
   Tally tally(recording.header().interval_ns);
-  while (const auto block = recording.Next()) tally.Add(*block);
+  VolumeOfBlocks blocks(recording.header());
+  while (const auto block = recording.Next()) {
+    tally.Add(*block);
+    blocks.Add(*block);
+  }
 
+  const Volume volume = blocks.Close(recording.books());
   const Facts facts = FactsOf(recording, tally);
   const Trust trust = Judge(recording, tally);
   Output output(STDOUT_FILENO);
-  output.Append(options.json ? JsonForm(recording, tally, facts, trust)
-                             : TextForm(recording, tally, facts).Render(trust));
+  output.Append(options.json ? JsonForm(recording, tally, volume, facts, trust)
+                             : TextForm(recording, tally, volume, facts).Render(trust));
   output.Flush();
   const ExitCode written = output.Report("standard output");
   const ExitCode read = ReportDamage(recording);

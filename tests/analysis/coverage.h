@@ -3,6 +3,7 @@
 // Pairs (site, run) of the same run are not independent: the error of a coverage is judged by runs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -59,10 +60,50 @@ class Coverage {
   std::vector<std::pair<double, double>> runs_;  // pairs, held
 };
 
-enum Measured { kBytes, kBytesCalibrated, kObjects, kObjectsCalibrated, kShare, kMeanSize, kTotal, kMeasured };
-inline constexpr std::array<const char*, kMeasured> kNames{
-    "bytes", "bytes, calibrated", "objects", "objects, calibrated", "share", "mean size", "total"};
+enum Measured {
+  kBytes,
+  kBytesCalibrated,
+  kObjects,
+  kObjectsCalibrated,
+  kShare,
+  kMeanSize,
+  kTotal,
+  // For comparison: of bytes, raw.
+  kRare,    // sites with less than 1 %
+  kNormal,  // +-1.96 standard deviations
+  kRareNormal,
+  kIndependent,  // as if all samples were drawn independently
+  kMeasured
+};
+inline constexpr std::array<const char*, kMeasured> kNames{"bytes",
+                                                           "bytes, calibrated",
+                                                           "objects",
+                                                           "objects, calibrated",
+                                                           "share",
+                                                           "mean size",
+                                                           "total",
+                                                           "bytes, rare",
+                                                           "bytes, normal",
+                                                           "bytes, rare, normal",
+                                                           "bytes, independent"};
 using Coverages = std::array<Coverage, kMeasured>;
+
+inline tools::Estimate Normal(double value, double variance) {
+  const double half = tools::kZ * std::sqrt(std::max(variance, 0.0));
+  return {value, value - half, value + half};
+}
+
+// Intervals that the estimator could have had.
+inline void MeasureOthers(double truth, bool rare, const tools::Subset& site, const tools::Estimate& bytes,
+                          Coverages* into) {
+  Coverages& of = *into;
+  const tools::Estimate normal = Normal(site.bytes(), site.WholeChain().bytes);
+  of[kNormal].Add(truth, normal);
+  of[kIndependent].Add(truth, Normal(site.bytes(), site.independent().bytes));
+  if (!rare) return;
+  of[kRare].Add(truth, bytes);
+  of[kRareNormal].Add(truth, normal);
+}
 
 inline void Measure(const AppRun& run, Coverages* into) {
   tools::Design design(run.header);
@@ -78,6 +119,7 @@ inline void Measure(const AppRun& run, Coverages* into) {
     const double share = truth.bytes[k] / truth.all_bytes;
     if (share < kLeastShare) continue;
     of[kBytes].Add(truth.bytes[k], raw.Bytes(sites[k]));
+    MeasureOthers(truth.bytes[k], share < 0.01, sites[k], raw.Bytes(sites[k]), into);
     of[kBytesCalibrated].Add(truth.bytes[k], calibrated.Bytes(sites[k]));
     of[kObjects].Add(truth.objects[k], raw.Objects(sites[k]));
     of[kObjectsCalibrated].Add(truth.objects[k], calibrated.Objects(sites[k]));

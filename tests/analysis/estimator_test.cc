@@ -151,6 +151,17 @@ TEST_CASE("a large share has a narrower interval when the total is known") {
   CHECK(calibrated.high < 1'000'000);
 }
 
+TEST_CASE("objects of one size are known as soon as their bytes are") {
+  Recorded recorded;
+  recorded.Window(1e-4);
+  for (uint32_t i = 0; i < 9; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), 1);
+  recorded.EndInterval(80'000);
+  const Estimate objects = Estimator(recorded.design(), 0).Objects(recorded.one());
+  CHECK(objects.value == Approx(1000));
+  CHECK(objects.low == Approx(1000));
+  CHECK(objects.high == Approx(1000));
+}
+
 TEST_CASE("a subset without samples is bounded by what a few samples stand for") {
   Recorded recorded;
   recorded.Window(1e-4);

@@ -69,13 +69,14 @@ inline std::vector<App> Apps() {
   const TlabShape small{}, large{.least = 1 << 20, .most = 2 << 20};
   const auto odd = [](double t, double seconds) { return static_cast<int>(t / seconds) % 2 == 1; };
   return {
-      {"steady", 2, [](uint32_t, double) { return 2.5e6; }, small, SiteMix(), SiteMix()},
-      {"phases x50", 4, [odd](uint32_t, double t) { return odd(t, 2) ? 3e6 : 6e4; }, small, SiteMix(), SiteMix(8), 2},
-      {"two phases", 4, [](uint32_t, double) { return 1.5e6; }, small, SiteMix(), SiteMix(12), 2},
-      {"bursts", 4, [](uint32_t, double t) { return t - std::floor(t) < 0.15 ? 10e6 : 1e4; }, small, SiteMix(),
+      {"steady", 2, [](uint32_t, double) { return 1.5e6; }, small, SiteMix(), SiteMix()},
+      {"phases x50", 4, [odd](uint32_t, double t) { return odd(t, 2) ? 1.8e6 : 3.6e4; }, small, SiteMix(), SiteMix(8),
+       2},
+      {"two phases", 4, [](uint32_t, double) { return 9e5; }, small, SiteMix(), SiteMix(12), 2},
+      {"bursts", 4, [](uint32_t, double t) { return t - std::floor(t) < 0.15 ? 6e6 : 1e4; }, small, SiteMix(),
        SiteMix(8), 1},
-      {"arrays", 2, [](uint32_t, double) { return 10e6; }, small, SiteMix(0, 0.8), SiteMix(0, 0.8)},
-      {"200 threads", 200, [odd](uint32_t k, double t) { return (k % 2 == 0) == odd(t, 2) ? 1e5 : 0.0; }, large,
+      {"arrays", 2, [](uint32_t, double) { return 4e6; }, small, SiteMix(0, 0.8), SiteMix(0, 0.8)},
+      {"100 threads", 100, [odd](uint32_t k, double t) { return (k % 2 == 0) == odd(t, 2) ? 6e4 : 0.0; }, large,
        SiteMix(), SiteMix(12), 2},
   };
 }

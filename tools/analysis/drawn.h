@@ -18,7 +18,7 @@ struct Drawn {
   uint64_t interval = 0;
   double pair_share = 0;  // kappa of docs/sampler.md#variance
 
-  // The weight's variance from the second stage alone: c of docs/sampler.md#variance.
+  // By the second stage.
   double raised() const { return weight - first_weight; }
 };
 

@@ -7,6 +7,21 @@ namespace {
 
 constexpr double kLeastObject = 16;  // bytes: no object of HotSpot is smaller
 
+// Student's t in place of z, as a factor on the variance, for it is an estimate itself: a sum of squares with a
+// relative variance of fourth / variance^2. Of that, what n equal samples have (1 / n) is in the score intervals
+// already.
+double Widening(double sum, double variance, double fourth) {
+  if (!(variance > 0) || !(sum > 0)) return 1;
+  const double excess = fourth / (variance * variance) - variance / (sum * sum);
+  return 1 + (kZ * kZ + 1) / 4 * std::max(excess, 0.0);
+}
+
+double WideningOfBytes(const Subset& of) { return Widening(of.bytes(), of.independent().bytes, of.bytes_fourth()); }
+
+double WideningOfObjects(const Subset& of) {
+  return Widening(of.objects(), of.independent().objects, of.objects_fourth());
+}
+
 }  // namespace
 
 double LostBytes(const format::Books& books) {
@@ -58,13 +73,14 @@ Estimate Estimator::ShareWith(const Subset& of, double variance_of_whole) const 
   // Near 0 a sample more in the subset makes the difference, near 1 one that is not.
   const double unit = (1 - share) * UnitBytes(of.independent().bytes, of.bytes()) +
                       share * UnitBytes(all_.independent().bytes - of.independent().bytes, whole - of.bytes());
-  return ShareWithin(share, variance / (whole * whole), unit / whole);
+  return ShareWithin(share, WideningOfBytes(of) * variance / (whole * whole), unit / whole);
 }
 
 Estimate Estimator::Bytes(const Subset& of) const {
   Estimate bytes;
   if (!calibrated_) {
-    bytes = TotalWithin(of.bytes(), of.WholeChain().bytes, UnitBytes(of.independent().bytes, of.bytes()));
+    bytes = TotalWithin(of.bytes(), WideningOfBytes(of) * of.WholeChain().bytes,
+                        UnitBytes(of.independent().bytes, of.bytes()));
   } else {
     bytes = Scaled(ShareWith(of, uncounted_variance_), factor_ * all_.bytes());
   }
@@ -73,13 +89,16 @@ Estimate Estimator::Bytes(const Subset& of) const {
 }
 
 Estimate Estimator::Objects(const Subset& of) const {
-  double variance = of.WholeChain().objects;
+  const double raw = of.WholeChain().objects;
+  double variance = raw, unit = UnitObjects(of);
   if (calibrated_) {
     const double per_byte = PerByte(of.objects());
     variance +=
         -2 * per_byte * of.objects_with_all() + per_byte * per_byte * (all_.bytes_with_all() + uncounted_variance_);
+    // Known bytes of like objects are known objects, however few the samples.
+    if (raw > 0) unit *= std::clamp(variance / raw, 0.0, 1.0);
   }
-  Estimate objects = Scaled(TotalWithin(of.objects(), variance, UnitObjects(of)), factor_);
+  Estimate objects = Scaled(TotalWithin(of.objects(), WideningOfObjects(of) * variance, unit), factor_);
   objects.low = std::max(objects.low, std::min(static_cast<double>(of.samples()), objects.value));
   return objects;
 }

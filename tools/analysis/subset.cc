@@ -24,6 +24,8 @@ void Subset::Add(const Drawn& sample) {
   independent_.bytes += w * w * not_sure;
   independent_.objects += o * o * not_sure;
   independent_.both += w * o * not_sure;
+  bytes_fourth_ += w * w * not_sure * w * w * not_sure;
+  objects_fourth_ += o * o * not_sure * o * o * not_sure;
   const double first_stage = sample.first_weight - sample.size;
   bytes_with_all_ += w * first_stage;
   objects_with_all_ += o * first_stage;

@@ -1,6 +1,6 @@
 // Running sums over the samples of any subset (a class, a site, a thread, a time range): all that its estimates need.
 //
-// Samples must come interval by interval, as a recording has them. 200 bytes, no allocation: a table of many sites
+// Samples must come interval by interval, as a recording has them. 176 bytes, no allocation: a table of many sites
 // holds one each.
 //
 // Units:    bytes and objects.
@@ -27,9 +27,13 @@ class Subset {
   double bytes() const { return bytes_; }      // sum of weights: unbiased
   double objects() const { return objects_; }  // sum of weight / size: unbiased
   double seen() const { return seen_; }        // bytes of the sampled objects themselves: no total is less
-  double squares() const { return squares_; }  // of the weights
+  // How many samples of equal weight would tell as much of the shares within: (sum w)^2 / sum w^2.
+  double effective_samples() const { return squares_ > 0 ? bytes_ * bytes_ / squares_ : 0; }
   // As if all were drawn independently: an upper estimate.
   const Spread& independent() const { return independent_; }
+  // Sums of the squares of what independent() sums up: how sure that is itself.
+  double bytes_fourth() const { return bytes_fourth_; }
+  double objects_fourth() const { return objects_fourth_; }
   // Of both stages, what the second's fixed size takes off included. May be below 0 by chance.
   Spread WholeChain() const;
   // Covariance of this subset's totals with the bytes of all samples.
@@ -47,11 +51,13 @@ class Subset {
   uint64_t samples_ = 0;
   double bytes_ = 0, objects_ = 0, seen_ = 0, squares_ = 0;
   Spread independent_;
+  double bytes_fourth_ = 0, objects_fourth_ = 0;
   double bytes_with_all_ = 0, objects_with_all_ = 0;
   Spread gain_;  // of the intervals before the one at hand
   uint64_t interval_ = 0;
   double pair_share_ = 0;
   Pairs pending_;
 };
+static_assert(sizeof(Subset) == 176);
 
 }  // namespace heaprec::tools

@@ -1,0 +1,46 @@
+#include "tools/render/estimate_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/render/text.h"
+
+namespace heaprec::tools {
+namespace {
+
+enum class Rounding { kDown, kUp };
+
+bool IsPoint(const Estimate& estimate) { return estimate.low == estimate.high; }
+
+std::string Whole(double number) {
+  return number < 1e18 ? Grouped(static_cast<uint64_t>(std::llround(number))) : fmt::format("{:.3g}", number);
+}
+
+// To three significant digits, and to a whole number.
+double ThreeDigits(double number, Rounding rounding) {
+  if (!(number > 0) || !std::isfinite(number)) return number;
+  const double unit = std::max(1.0, std::pow(10, std::floor(std::log10(number)) - 2));
+  return (rounding == Rounding::kDown ? std::floor(number / unit) : std::ceil(number / unit)) * unit;
+}
+
+}  // namespace
+
+std::string BytesText(const Estimate& bytes) {
+  if (IsPoint(bytes)) return Bytes(bytes.value);
+  return fmt::format("{} ({} to {})", Bytes(bytes.value), Bytes(bytes.low), Bytes(bytes.high));
+}
+
+std::string CountText(const Estimate& count) {
+  if (IsPoint(count)) return Whole(count.value);
+  return fmt::format("{} ({} to {})", Whole(count.value), Whole(ThreeDigits(count.low, Rounding::kDown)),
+                     Whole(ThreeDigits(count.high, Rounding::kUp)));
+}
+
+nlohmann::json AsJson(const Estimate& estimate) {
+  const auto number = [](double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); };
+  return {{"value", number(estimate.value)}, {"low", number(estimate.low)}, {"high", number(estimate.high)}};
+}
+
+}  // namespace heaprec::tools

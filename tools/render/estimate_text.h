@@ -1,0 +1,18 @@
+// Estimates as text and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tools/analysis/error_bar.h"
+
+namespace heaprec::tools {
+
+// "18.6 MB (17.2 MB to 20.1 MB)"; without the interval where it is a point.
+std::string BytesText(const Estimate& bytes);
+// "1,234,567 (1,150,000 to 1,320,000)": the interval to three digits, outwards. Likewise.
+std::string CountText(const Estimate& count);
+// {"value": 1.5, "low": 1, "high": 2}; null for what is not finite.
+nlohmann::json AsJson(const Estimate& estimate);
+
+}  // namespace heaprec::tools
