@@ -15,6 +15,7 @@
 #include "recorder/agent/identity.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
+#include "recorder/buffer/stale_rings.h"
 #include "recorder/sources/byte_source.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
@@ -96,6 +97,7 @@ format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerCon
   buffer::RingOptions options;
   if (options_.ring == "auto") {
     options.path = DefaultRingPath(id_);
+    buffer::RemoveStaleRings(std::filesystem::path(options.path).parent_path(), buffer::kStaleRingsKept);
   } else if (options_.ring != "off") {
     // Absolute: readers may look for it from another directory.
     options.path = std::filesystem::absolute(options_.ring).string();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ size_t RingBytes(const RingOptions& options) {
 }
 
 // A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
-std::byte* MapShared(const std::string& path, size_t size, std::string* why) {
+std::byte* MapShared(const std::string& path, size_t size, int* lock, std::string* why) {
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) {
     *why = fmt::format("{}: {}", path, std::strerror(errno));
@@ -31,11 +32,14 @@ std::byte* MapShared(const std::string& path, size_t size, std::string* why) {
     memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) *why = fmt::format("{}: mmap: {}", path, std::strerror(errno));
   }
-  close(descriptor);
   if (memory == MAP_FAILED) {
+    close(descriptor);
     unlink(path.c_str());
     return nullptr;
   }
+  // Held for life: tells those who clean up that the ring has an owner (stale_rings.h).
+  flock(descriptor, LOCK_EX | LOCK_NB);
+  *lock = descriptor;
   return static_cast<std::byte*>(memory);
 }
 
@@ -52,7 +56,7 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   ring->lane_count_ = options.lane_count;
   ring->lane_bytes_ = options.lane_bytes;
   if (!options.path.empty()) {
-    ring->base_ = MapShared(options.path, ring->size_, &ring->why_);
+    ring->base_ = MapShared(options.path, ring->size_, &ring->lock_, &ring->why_);
     if (ring->base_ != nullptr) ring->path_ = options.path;
   }
   if (ring->base_ == nullptr) ring->base_ = MapPrivate(ring->size_);
@@ -85,8 +89,7 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
 void Ring::Close() {
   header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
   if (path_.empty()) return;
-  unlink(path_.c_str());
-  path_.clear();
+  RemoveFile();
   // A thread may be inside a lane for ever, so the memory stays; what is given back are its pages on the tmpfs.
   mmap(base_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
@@ -94,7 +97,13 @@ void Ring::Close() {
 Ring::~Ring() {
   if (base_ == nullptr) return;
   munmap(base_, size_);
-  if (!path_.empty()) unlink(path_.c_str());  // never closed: nothing was recorded into it
+  if (!path_.empty()) RemoveFile();  // never closed: nothing was recorded into it
+}
+
+void Ring::RemoveFile() {
+  unlink(path_.c_str());
+  path_.clear();
+  close(lock_);
 }
 
 }  // namespace heaprec::buffer

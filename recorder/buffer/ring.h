@@ -53,6 +53,7 @@ class Ring {
 
  private:
   Ring() = default;
+  void RemoveFile();
   std::byte* LaneStart(uint32_t index) {
     return base_ + format::kRingHeaderBytes + size_t{index} * (format::kLaneHeaderBytes + lane_bytes_);
   }
@@ -61,6 +62,7 @@ class Ring {
   format::RingHeader* header_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
   std::string path_, why_;
+  int lock_ = -1;  // descriptor of the shared file, locked
 };
 
 }  // namespace heaprec::buffer
