@@ -22,7 +22,6 @@ inline constexpr size_t kFilePrefixBytes = 24;  // of the file header, before it
 inline constexpr size_t kChunkHeaderBytes = 40;
 inline constexpr size_t kBlockHeaderBytes = 72;
 
-
 // Bounds that no writer exceeds, so that a reader's memory has one.
 inline constexpr uint32_t kMaxFileFieldsBytes = 1 << 20;
 inline constexpr uint32_t kMaxBlockRawBytes = 64 << 20;

@@ -22,7 +22,7 @@ TEST_CASE("A stack is known in the epoch in which it was stored") {
 TEST_CASE("Threads that store into the same slots never make a reader see a mixture") {
   auto cache = std::make_unique<StackCache>();
   constexpr uint64_t kSlots = 1 << 14;
-    std::atomic<uint64_t> wrong{0}, hits{0};
+  std::atomic<uint64_t> wrong{0}, hits{0};
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
