@@ -34,7 +34,7 @@ Java Program(const std::vector<std::string>& flags, const Shape& shape) {
 }
 
 // A point that fell is in the recording, or its loss has a name: here there is none but `missed`, points in objects for
-// which the JVM posts no event (those of its compiler threads). Their weight is known, and of no account.
+// which the JVM posts no event: one to three at its start. Their weight is known, and of no account.
 void RequireNoLoss(const Rows& rows) {
   INFO(rows.reasons());
   CHECK(rows.trustworthy());

@@ -68,11 +68,30 @@ void KillAll(std::vector<Victim>& victims) {
   for (Victim& victim : victims) REQUIRE(victim.process.Finish().signal == SIGKILL);
 }
 
+// Nothing is torn, nameless or unaccounted for, but what each thread had under way (docs/format.md#books) and points in
+// objects for which the JVM posts no event. A short recording need not be trustworthy: one of those may be 0.1 % of it.
+void RequireWhole(const Rows& rows, uint64_t threads) {
+  INFO(rows.reasons());
+  CHECK(rows.summary["ended"] == "cut off");
+  const auto& books = rows.summary["losses"];
+  const auto& salvage = books["salvage"];
+  CHECK(salvage["ring_found"] == true);
+  CHECK(salvage["errors"].empty());
+  CHECK(salvage["invalid"] == 0);
+  CHECK(salvage["unnamed"] == 0);
+  for (const char* reason : {"ring_full", "lanes_busy", "oversized", "write_failed"}) CHECK(rows.Lost(reason) == 0);
+  const uint64_t points = books["points"];
+  const uint64_t committed = books["committed"];
+  const uint64_t known = committed + books["thinned"].get<uint64_t>() + rows.Lost("missed");
+  const uint64_t accounted = books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>();
+  CHECK(std::max(points, known) - std::min(points, known) <= threads);
+  CHECK(std::max(committed, accounted) - std::min(committed, accounted) <= threads);
+  CHECK(books["written"] == rows.rows.size());
+}
+
 void RequireWitnessed(const Victim& victim, size_t* witnessed) {
   const Rows rows = ReadRows(victim.folder + "/rec.bin");
-  INFO(rows.reasons());
-  CHECK(rows.trustworthy());
-  CHECK(rows.summary["ended"] == "cut off");
+  RequireWhole(rows, 3);
   std::map<uint64_t, const Row*> by_size;
   for (const Row& row : rows.rows) by_size[row.size] = &row;
   for (const uint32_t size : WitnessedIn(victim.folder + "/witness")) {
@@ -126,8 +145,7 @@ TEST_CASE("After kill -9 under heavy load the recording reads whole and its book
     KillAll(victims);
     for (const Victim& victim : victims) {
       const Rows rows = ReadRows(victim.folder + "/rec.bin");
-      INFO(rows.reasons());
-      CHECK(rows.trustworthy());
+      RequireWhole(rows, 9);
       CHECK(!rows.rows.empty());
       for (const Row& row : rows.rows) {
         CHECK(!row.class_name.empty());
@@ -165,7 +183,7 @@ TEST_CASE("A recording that exists is kept: after a crash and restart both are t
     const Rows crash = ReadRows(folder + "/rec.bin");
     INFO(crash.reasons());
     CHECK(crash.summary["recording"]["pid"] == killed.pid());
-    CHECK(crash.trustworthy());
+    RequireWhole(crash, 3);
     CHECK(!crash.rows.empty());
     RemoveRingsOf(killed.pid());
   }
@@ -181,8 +199,7 @@ TEST_CASE("A JVM that exits because its heap is full leaves a readable recording
   const pid_t pid = process.pid();
   CHECK(process.Finish().exit_code == 3);
   const Rows rows = ReadRows(folder + "/rec.bin");
-  INFO(rows.reasons());
-  CHECK(rows.trustworthy());
+  RequireWhole(rows, 2);
   CHECK(!rows.rows.empty());
   RemoveRingsOf(pid);
 }

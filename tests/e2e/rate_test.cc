@@ -1,4 +1,9 @@
 // The bound that holds whatever the application does, and that the recording fills it.
+//
+// Statistic: fill = samples / (rate x whole seconds) on a paced load, where the points of a second are a Poisson
+// variable
+//            of mean (rate + 3 sqrt(rate) + 3) at least, of which `rate` are kept. Over 5 seconds a fill below 0.9 at
+//            20/s or below 0.95 at 150/s has probability < 1e-7, and over 2 seconds at 10,000/s < 1e-12.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -49,38 +54,38 @@ double Fill(const Rows& rows, double rate) {
   return static_cast<double>(counted.size()) / (rate * static_cast<double>(seconds - 1));
 }
 
-const std::vector<std::string> kStorm{"2", "3300", "0"};
+const std::vector<std::string> kStorm{"2", "2200", "0"};
+// A storm on a busy machine changes its speed by half within a second; this is the same whatever else runs.
+const std::vector<std::string> kPaced{"2", "6200", "100"};
 // Steps by 100, up and down, out of step with the seconds; then silence, and a burst.
 const std::vector<std::string> kSteps{"2", "730", "3", "410", "300", "560", "3", "290", "300", "400", "-1", "350", "0"};
 
 }  // namespace
 
-TEST_CASE("A storm at rate=20 fills every second and overfills none") {
-  const Rows rows = RecordingOf("rate=20", kStorm);
-  RequireBound(rows);
-  RequireAtMostPerSecond(rows, 20);
-  CHECK(Fill(rows, 20) >= 0.95);
+TEST_CASE("A storm overfills no second, at any rate") {
+  for (const uint64_t rate : {20, 150, 10'000}) {
+    INFO("rate " << rate);
+    const Rows rows = RecordingOf("rate=" + std::to_string(rate), kStorm);
+    RequireBound(rows);
+    RequireAtMostPerSecond(rows, rate);
+  }
 }
 
-TEST_CASE("A storm at rate=150 fills every second and overfills none") {
-  const Rows rows = RecordingOf("rate=150", kStorm);
+TEST_CASE("A steady load at rate=20 fills every second") {
+  const Rows rows = RecordingOf("rate=20", kPaced);
   RequireBound(rows);
-  RequireAtMostPerSecond(rows, 150);
+  CHECK(Fill(rows, 20) >= 0.9);
+}
+
+TEST_CASE("A steady load at rate=150 fills every second") {
+  const Rows rows = RecordingOf("rate=150", kPaced);
+  RequireBound(rows);
   CHECK(Fill(rows, 150) >= 0.95);
 }
 
-TEST_CASE("A storm at rate=10000 overfills no second") {
-  const Rows rows = RecordingOf("rate=10000", kStorm);
+TEST_CASE("A steady load at rate=10000 fills every second") {
+  const Rows rows = RecordingOf("rate=10000", {"2", "3200", "150"});
   RequireBound(rows);
-  RequireAtMostPerSecond(rows, 10'000);
-}
-
-TEST_CASE("A steady load at rate=10000 fills every second and overfills none") {
-  // Paced: a storm on a busy machine changes its speed by half within a second, and the surplus is smaller than at
-  // 150/s.
-  const Rows rows = RecordingOf("rate=10000", {"2", "3300", "150"});
-  RequireBound(rows);
-  RequireAtMostPerSecond(rows, 10'000);
   CHECK(Fill(rows, 10'000) >= 0.95);
 }
 
