@@ -81,8 +81,7 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);
   // Last, so that a salvager that finds the magic finds the rest.
-  std::atomic_thread_fence(std::memory_order_release);
-  header->magic = format::kRingMagic;
+  __atomic_store_n(&header->magic, format::kRingMagic, __ATOMIC_RELEASE);
   return ring;
 }
 

@@ -19,12 +19,12 @@ class StackCache {
     const Slot& slot = slots_[raw.low % kSlots];
     const uint32_t before = slot.version.load(std::memory_order_acquire);
     if ((before & 1) != 0) return false;
-    const bool same = slot.raw_low.load(std::memory_order_relaxed) == raw.low &&
-                      slot.raw_high.load(std::memory_order_relaxed) == raw.high &&
-                      slot.epoch.load(std::memory_order_relaxed) == epoch;
-    content->low = slot.content_low.load(std::memory_order_relaxed);
-    content->high = slot.content_high.load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    // Acquire on each word (pairs with Store): who sees a word of a later writer also sees that the version has moved.
+    const bool same = slot.raw_low.load(std::memory_order_acquire) == raw.low &&
+                      slot.raw_high.load(std::memory_order_acquire) == raw.high &&
+                      slot.epoch.load(std::memory_order_acquire) == epoch;
+    content->low = slot.content_low.load(std::memory_order_acquire);
+    content->high = slot.content_high.load(std::memory_order_acquire);
     return same && slot.version.load(std::memory_order_relaxed) == before;
   }
 
@@ -34,12 +34,11 @@ class StackCache {
     uint32_t version = slot.version.load(std::memory_order_relaxed);
     if ((version & 1) != 0 || !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_acquire))
       return;
-    std::atomic_thread_fence(std::memory_order_release);
-    slot.raw_low.store(raw.low, std::memory_order_relaxed);
-    slot.raw_high.store(raw.high, std::memory_order_relaxed);
-    slot.epoch.store(epoch, std::memory_order_relaxed);
-    slot.content_low.store(content.low, std::memory_order_relaxed);
-    slot.content_high.store(content.high, std::memory_order_relaxed);
+    slot.raw_low.store(raw.low, std::memory_order_release);
+    slot.raw_high.store(raw.high, std::memory_order_release);
+    slot.epoch.store(epoch, std::memory_order_release);
+    slot.content_low.store(content.low, std::memory_order_release);
+    slot.content_high.store(content.high, std::memory_order_release);
     slot.version.store(version + 2, std::memory_order_release);
   }
 
