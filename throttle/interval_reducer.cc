@@ -77,6 +77,7 @@ void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const TimedPoin
     }
     still_before -= before_[slot];
     if (inside.size() <= room) continue;
+    prefix.reserve(inside.size());
     for (const KeptPoint& point : inside) prefix.push_back({points[point.index].id, point.weight});
     const Reduction reduction = ReduceToCap(prefix, room, Mix64(seed + slot + 1));
     for (const size_t i : reduction.kept) rest.push_back({inside[i].index, reduction.WeightOf(inside[i].weight)});

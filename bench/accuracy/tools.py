@@ -109,7 +109,7 @@ class Async(JfrFile):
 
     def __init__(self, java, classes, library, interval):
         super().__init__(java, classes)
-        self.library, self.interval = library, interval
+        self.shared_object, self.interval = library, interval
 
     def flags(self, folder):
-        return [f"-agentpath:{self.library}=start,event=alloc,alloc={self.interval},jfr,file={folder}/rec.jfr"]
+        return [f"-agentpath:{self.shared_object}=start,event=alloc,alloc={self.interval},jfr,file={folder}/rec.jfr"]

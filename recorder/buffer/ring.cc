@@ -90,7 +90,9 @@ void Ring::Close() {
   if (path_.empty()) return;
   RemoveFile();
   // A thread may be inside a lane for ever, so the memory stays; what is given back are its pages on the tmpfs.
-  mmap(base_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  // If it is refused, the pages stay until the process ends; nothing else depends on it.
+  [[maybe_unused]] void* const same = mmap(base_, size_, PROT_READ | PROT_WRITE, kFlags, -1, 0);
 }
 
 Ring::~Ring() {
