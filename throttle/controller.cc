@@ -35,6 +35,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
     config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
     // Rare samples need a long view: r averages over the same share of the interval.
     config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
+    config.slow_tau_ns = static_cast<uint64_t>(static_cast<double>(config.slow_tau_ns) / rate);
     return config;
   }
   // Equal parts in whole nanoseconds: the intervals stay aligned with the seconds for ever.
@@ -57,14 +58,21 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, double 
     // Of the bytes since the tick, only those of the interval that `now` lies in; evenly spread, for want of better.
     so_far = since * Seconds(late) / std::max(Seconds(now - tick_ns), kSecondsPerNs);
   }
-  const double r = NextRate(rate, now - tick_ns, since, config.rate_tau_ns);
+  // A forecast that is too high leaves the interval short of samples; one that is too low costs the logarithm of the
+  // surprise in points, which the second stage takes back.
+  const double r = std::min(NextRate(rate, now - tick_ns, since, config.rate_tau_ns),
+                            NextRate(slow_rate, now - tick_ns, since, config.slow_tau_ns));
   const double wanted = config.surplus * config.cap, forecast = so_far + Seconds(end - now) * r;
   if (!(wanted > 0)) return 0;
   return forecast * config.lambda_max > wanted ? wanted / forecast : config.lambda_max;
 }
 
 Controller::Controller(const ControllerConfig& config, uint64_t start_ns)
-    : config_(config), start_ns_(start_ns), last_ns_(start_ns), rate_(config.initial_rate) {
+    : config_(config),
+      start_ns_(start_ns),
+      last_ns_(start_ns),
+      rate_(config.initial_rate),
+      slow_rate_(config.initial_rate) {
   config_.interval_ns = std::max<uint64_t>(config_.interval_ns, 1);
 }
 
@@ -83,10 +91,11 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally poin
     bytes_so_far_ += bytes;
   }
   rate_ = NextRate(rate_, dt, bytes, config_.rate_tau_ns);
+  slow_rate_ = NextRate(slow_rate_, dt, bytes, config_.slow_tau_ns);
   last_ns_ = now;
   last_total_ = total;
   const double share = EffectiveShare(dt, points);
-  return {now, begin + config_.interval_ns, share * bytes_so_far_, share * rate_};
+  return {now, begin + config_.interval_ns, share * bytes_so_far_, share * rate_, share * slow_rate_};
 }
 
 // Effective bytes per byte, from the points of late.

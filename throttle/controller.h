@@ -2,7 +2,8 @@
 //
 //   N(t) = S(t) + (T_end - t) r(t)        forecast of the interval's bytes
 //   lambda(t) = min(lambda_max, c * cap / N(t))
-// S: bytes counted in the interval so far (integral part); r: short-term byte rate (proportional part); both times the
+// S: bytes counted in the interval so far (integral part); r: the lower of a short-term and a long-term byte rate
+// (proportional part; a burst at the start of an interval does not last for all of it); both times the
 // share of bytes that can give points, for an object gives one at most. Between two ticks the bytes are estimated by
 // the points that fell (unbiased), so lambda also falls inside a tick: an idle -> 5 GB/s step costs cap * c * (1 +
 // ln(surprise)) points, whatever the tick.
@@ -20,11 +21,12 @@ namespace heaprec::throttle {
 
 struct ControllerConfig {
   uint64_t interval_ns = 1'000'000'000;
-  double cap = 150;                    // samples an interval may keep; 0: lambda is 0
-  double surplus = 1.2;                // c: what the ring takes in, over the cap; stage 2 thins it back
-  uint64_t rate_tau_ns = 150'000'000;  // averaging time of r
-  double lambda_max = 1.0;             // every object of 16 B or more is then (practically) certain
-  double initial_rate = 1e6;           // r at the start, bytes/s; it decays: docs/sampler.md#cold-start
+  double cap = 150;                      // samples an interval may keep; 0: lambda is 0
+  double surplus = 1.2;                  // c: what the ring takes in, over the cap; stage 2 thins it back
+  uint64_t rate_tau_ns = 150'000'000;    // averaging time of r
+  uint64_t slow_tau_ns = 1'000'000'000;  // and of the slow one beside it: the lower of the two counts
+  double lambda_max = 1.0;               // every object of 16 B or more is then (practically) certain
+  double initial_rate = 1e6;             // r at the start, bytes/s; it decays: docs/sampler.md#cold-start
 };
 
 // The configuration for `rate` samples per second, so that no second holds more than `rate` (below 1/s: no 1/rate
@@ -45,6 +47,7 @@ struct Forecast {
   uint64_t interval_end_ns = 0;
   double bytes_so_far = 0;  // S, effective bytes
   double rate = 0;          // r, effective bytes per second
+  double slow_rate = 0;     // the same over slow_tau_ns
   // lambda at `now_ns`, given that points of `bytes_since` effective bytes in all fell since tick_ns. Never rises with
   // bytes_since. Past interval_end_ns (the drain is late) the intervals that follow are counted on from there.
   double Lambda(const ControllerConfig& config, uint64_t now_ns, double bytes_since) const;
@@ -70,7 +73,7 @@ class Controller {
   uint64_t start_ns_, last_ns_;
   uint64_t last_total_ = 0;
   double bytes_so_far_ = 0;  // of the interval, at last_ns_
-  double rate_;
+  double rate_, slow_rate_;
   PointTally recent_;  // decaying sums
 };
 
