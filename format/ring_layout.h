@@ -64,7 +64,7 @@ static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<dou
 struct LaneHeader {
   std::atomic<uint64_t> head;   // bytes published
   std::atomic<uint64_t> tail;   // bytes no longer needed: in the file
-  std::atomic<uint32_t> lease;  // 0 free, else OS tid of the writer
+  std::atomic<uint32_t> lease;  // 0 free, 1 leased
   uint32_t reserved;
 };
 static_assert(sizeof(LaneHeader) <= kLaneHeaderBytes);

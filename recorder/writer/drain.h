@@ -1,5 +1,5 @@
-// The agent's own thread: ticks, closes intervals, writes blocks, ends the recording. It is not attached to the JVM, so
-// it takes no part in safepoints.
+// The agent's own thread: ticks, closes intervals, writes blocks, ends the recording. It calls nothing of the JVM but
+// what the callbacks do.
 //
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  Start: setup. RequestStop, Wait: any thread. The callbacks run on the drain.

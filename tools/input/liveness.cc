@@ -13,7 +13,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Three ticks of the drain (250 ms), with room for a stalled machine.
+// Many ticks of the drain (20 to 100 ms), with room for a stalled machine.
 constexpr uint64_t kHeartbeatNs = 5'000'000'000;
 // The start time of a process is known to a clock tick (10 ms).
 constexpr double kStartSlackSeconds = 1;

@@ -9,7 +9,7 @@
 namespace heaprec::tools {
 namespace {
 
-// A drain that ticks every 250 ms is overtaken on the first or second attempt.
+// A drain that writes once a second is overtaken on the first or second attempt.
 constexpr int kMaxSalvageAttempts = 10;
 
 bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
