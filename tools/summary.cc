@@ -39,7 +39,10 @@ Facts FactsOf(const Recording& recording, const Tally& tally) {
   Facts facts;
   const auto& ending = recording.ending();
   facts.duration_ns = ending ? ending->time_ns : tally.last_ns;
-  const double seconds = static_cast<double>(facts.duration_ns) * 1e-9;
+  // In whole intervals: the last one may have filled its cap before it was cut short.
+  const uint64_t interval_ns = std::max<uint64_t>(recording.header().interval_ns, 1);
+  const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
+  const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
   if (seconds > 0) facts.mean_rate = static_cast<double>(tally.events()) / seconds;
   const double target = recording.header().rate_per_second;
   if (target > 0) facts.fill = facts.mean_rate / target;
