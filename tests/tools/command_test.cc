@@ -1,69 +1,28 @@
-// The command from outside: what it prints, and how it ends.
+// print and export from outside: what they write, and how they end.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "tests/tools/recording_fixture.h"
+#include "tests/tools/small_recording.h"
 
 namespace heaprec::tools {
 namespace {
 
 using nlohmann::json;
+using testing::At;
 using testing::Contents;
+using testing::Count;
 using testing::Directory;
-using testing::Event;
 using testing::Heaprec;
 using testing::kMs;
 using testing::kSecond;
 using testing::Outcome;
 using testing::Overwrite;
 using testing::RecordingFile;
-using testing::RingFile;
 using testing::Shell;
 using testing::SomeHeader;
-
-Event At(uint64_t time_ns) {
-  Event event;
-  event.time_ns = time_ns;
-  return event;
-}
-
-// Three events in three seconds, two threads, two kinds.
-void WriteSmall(const std::string& path, const format::FileHeader& header = SomeHeader()) {
-  RecordingFile file(path, header);
-  file.Add(format::Window{1, 0, 7e-9});
-  Event first = At(731'602'772);
-  first.stack = {"java/util/HashMap.resize:702", "p/A.six:6", "p/A.five:5", "p/A.four:4", "p/A.three:3", "p/A.main"};
-  file.Add(first);
-  Event second = At(1500 * kMs);
-  second.class_name = "[B";
-  second.size = 3'000'000;
-  second.weight_bytes = 3'000'000;
-  second.kind = format::Kind::kOutside;
-  second.thread = "worker \"1\", x";
-  file.Add(second);
-  Event third = At(2250 * kMs);
-  third.class_name = "java/util/HashMap$Node";
-  third.stack = {};
-  file.Add(third);
-  file.Add(format::Interval{0, 10, 2400, 1, 1, 0});
-  file.Add(format::Interval{1, 10, 3'000'000, 1, 1, 0});
-  file.Add(format::Interval{2, 10, 2400, 2, 1, 5});
-  file.books().candidates = 30;
-  file.books().second_stage = 1;
-  file.books().points += 1;
-  file.books().committed += 1;
-  file.End("jvm exit", 3 * kSecond);
-}
-
-size_t Count(const std::string& text, const std::string& what) {
-  size_t count = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-  return count;
-}
+using testing::WriteSmall;
 
 TEST_CASE("print writes blocks like jfr print and a loss line") {
   const Directory directory;
@@ -363,187 +322,6 @@ TEST_CASE("Help and version go to standard output with exit 0") {
     CHECK(outcome.out.find("Examples:") != std::string::npos);
     CHECK(Heaprec("--help").out.find(verb) != std::string::npos);
   }
-}
-
-TEST_CASE("summary tells it all and ends with trustworthy: yes") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome outcome = Heaprec("summary " + directory / "rec.bin");
-  CHECK(outcome.code == 0);
-  for (const char* line : {
-           "jvm:            OpenJDK 64-Bit Server VM 17.0.21+9, pid 0\n",
-           "gc:             G1\n",
-           "agent:          0.1.0, options: file=rec.bin,rate=150\n",
-           "source:         hooks (symbols found)\n",
-           "start:          16:40:00.000000 (2026-11-20)\n",
-           "duration:       3.000 s, jvm exit\n",
-           "events:         3\n",
-           "  tlab:         2, standing for 4.7 kB (1.3 kB to 16.9 kB) in 200 (54 to 725) objects\n",
-           "  outside:      1, standing for 2.9 MB (2.9 MB to 2.9 MB) in 1 (1 to 2) objects\n",
-           "allocated:      2.9 MB (3,004,800 bytes) counted\n",
-           "  estimated:    2.9 MB (2.9 MB to 2.9 MB), +0.00 %, from the samples alone\n",
-           "  calibration:  1.0000, in the bytes and objects above\n",
-           "rate:           target 150/s, mean 1.0/s, fill 0.01\n",
-           "busiest:        1 events in one interval of 1 s, cap 150\n",
-           "windows:        1\n",
-           "intervals:      3, of which 1 were thinned to the cap\n",
-           "points:         4: 4 committed, 0 thinned at the hit; 1 thinned in the second stage\n",
-           "lost:           0\n",
-       }) {
-    INFO(line << "---\n" << outcome.out);
-    CHECK(outcome.out.find(line) != std::string::npos);
-  }
-  CHECK(outcome.out.ends_with("\ntrustworthy: yes\n"));
-  const json document = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
-  CHECK(document["trustworthy"] == true);
-  CHECK(document["events"] == 3);
-  CHECK(document["kinds"]["tlab"]["events"] == 2);
-  CHECK(document["kinds"]["tlab"]["bytes"]["value"] == Approx(4800));
-  CHECK(document["kinds"]["tlab"]["objects"]["high"] > 200);
-  CHECK(document["kinds"]["outside"]["share"]["low"] > 0.99);
-  CHECK(document["estimates"]["calibration"] == Approx(1));
-  CHECK(document["estimates"]["bytes"]["value"] == Approx(3004800));
-  CHECK(document["estimates"]["objects"]["value"] == Approx(201));
-  CHECK(document["allocated_bytes"] == 3004800);
-}
-
-TEST_CASE("summary says why a recording cannot be trusted") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  format::FileHeader header = SomeHeader();
-  const auto verdict = [&](auto change) {
-    RecordingFile file(path + "x", header);
-    file.Add(At(kMs));
-    file.Add(At(2 * kMs));
-    change(file);
-    file.End("jvm exit", kSecond);
-    Overwrite(path, Contents(path + "x"));
-    Overwrite(path + "x", "");
-    const std::string out = Heaprec("summary " + path).out;
-    return out.substr(out.rfind("trustworthy"));
-  };
-  const auto nothing = [](RecordingFile&) {};
-  CHECK(verdict(nothing) == "trustworthy: yes\n");
-  CHECK(verdict([](RecordingFile& file) {
-          file.books().lost[1] = 1;
-          file.books().points += 1;
-          file.books().lost_bytes[1] = 100;
-        }).find("of the bytes were lost") != std::string::npos);
-  CHECK(verdict([](RecordingFile& file) {
-          file.books().lost[1] = 1;
-          file.books().points += 1;
-          file.books().lost_bytes[1] = 1;
-        }) == "trustworthy: yes\n");
-  // No stack: the point is there. No clock: no points, but allocations that nobody counted.
-  CHECK(verdict([](RecordingFile& file) { file.books().lost[4] = 50; }) == "trustworthy: yes\n");
-  CHECK(verdict([](RecordingFile& file) { file.books().lost[3] = 50; }).find("were not counted") != std::string::npos);
-  CHECK(verdict([](RecordingFile& file) { file.books().points += 100; }).find("do not add up") != std::string::npos);
-  CHECK(verdict([](RecordingFile& file) { file.books().written += 1; }).find("there are 2") != std::string::npos);
-  header.interval_cap = 1;
-  CHECK(verdict(nothing).find("over its cap") != std::string::npos);
-  header.interval_cap = 150;
-  header.source = "tlab";
-  CHECK(verdict(nothing).find("attribution is biased") != std::string::npos);
-  header.source = "jvmti";
-  CHECK(verdict(nothing) == "trustworthy: yes\n");
-}
-
-TEST_CASE("A killed recording's ring is shown, with exit 0 and its number in the loss line") {
-  const Directory directory;
-  format::FileHeader header = SomeHeader();
-  header.ring_path = directory / "rec.ring";
-  RecordingFile file(directory / "rec.bin", header);
-  file.Add(At(kMs));
-  file.Flush({0, 0});
-  RingFile ring(header);
-  Event event = At(1200 * kMs);
-  event.id = 77;
-  ring.Define(0, event);
-  ring.Add(0, event);
-  ring.header().books.points = 2;
-  ring.header().books.committed = 2;
-  ring.header().books.candidate_bytes = 4800;
-  ring.WriteTo(header.ring_path);
-  const Outcome outcome = Heaprec("print " + directory / "rec.bin");
-  CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("16:40:01.200000") != std::string::npos);
-  CHECK(outcome.out.find("# 2 events, 0 thinned, 0 lost; 1 salvaged from the ring\n") != std::string::npos);
-  const std::string summary = Heaprec("summary " + directory / "rec.bin").out;
-  CHECK(summary.find("salvaged:       1 events from the ring\n") != std::string::npos);
-  CHECK(summary.find("cut off") != std::string::npos);
-  CHECK(summary.ends_with("trustworthy: yes\n"));
-}
-
-uint64_t MonotonicNs() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
-}
-
-TEST_CASE("print --follow prints blocks as they come and ends when the recording ends") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
-  RecordingFile file(path, header);
-  file.Add(At(kMs));
-  file.Flush();
-  Outcome outcome;
-  std::thread follower([&] { outcome = Heaprec("print --follow " + path + " | tee " + directory / "seen"); });
-  const auto wait_for = [&](size_t events) {
-    while (Count(Contents(directory / "seen"), "startTime") < events) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  };
-  wait_for(1);
-  file.Add(At(2 * kMs));
-  file.Flush();
-  wait_for(2);
-  CHECK(Contents(directory / "seen").find("# ") == std::string::npos);
-  file.Add(At(3 * kMs));
-  file.End("jvm exit", kSecond);
-  follower.join();
-  CHECK(outcome.code == 0);
-  CHECK(Count(outcome.out, "startTime") == 3);
-  CHECK(outcome.out.ends_with("# 3 events, 0 thinned, 0 lost\n"));
-}
-
-TEST_CASE("print --follow ends on SIGINT with the loss line, and at once if the process is gone") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
-  RecordingFile(path, header).Flush();
-  // Not an asynchronous job of the shell: those ignore SIGINT.
-  const Outcome interrupted = Shell("timeout --preserve-status -s INT 1 $HEAPREC print --follow " + path);
-  CHECK(interrupted.code == 0);
-  CHECK(interrupted.out == "# 0 events, 0 thinned, 0 lost\n");
-
-  header.pid = 0;
-  WriteSmall(directory / "dead.bin", header);
-  CHECK(Heaprec("print --follow " + directory / "dead.bin").out.ends_with("# 3 events, 1 thinned, 0 lost\n"));
-}
-
-TEST_CASE("A running recording is shown as far as it is, and summary says that it runs") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
-  RecordingFile file(path, header);
-  file.Add(At(kMs));
-  file.Flush();
-  CHECK(Heaprec("print " + path).code == 0);
-  const json summary = json::parse(Heaprec("summary --json " + path).out);
-  CHECK(summary["running"] == true);
-  CHECK(summary["trustworthy"] == true);
-  // A process that was started after the recording is another one with the same number.
-  header.start_monotonic_ns = 1;
-  RecordingFile old(directory / "old.bin", header);
-  old.Flush();
-  CHECK(json::parse(Heaprec("summary --json " + directory / "old.bin").out)["running"] == false);
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+// Recordings that are being written, or were cut off: salvage from the ring, print --follow.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::At;
+using testing::Contents;
+using testing::Count;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+using testing::RingFile;
+using testing::Shell;
+using testing::SomeHeader;
+using testing::WriteSmall;
+
+TEST_CASE("A killed recording's ring is shown, with exit 0 and its number in the loss line") {
+  const Directory directory;
+  format::FileHeader header = SomeHeader();
+  header.ring_path = directory / "rec.ring";
+  RecordingFile file(directory / "rec.bin", header);
+  file.Add(At(kMs));
+  file.Flush({0, 0});
+  RingFile ring(header);
+  Event event = At(1200 * kMs);
+  event.id = 77;
+  ring.Define(0, event);
+  ring.Add(0, event);
+  ring.header().books.points = 2;
+  ring.header().books.committed = 2;
+  ring.header().books.candidate_bytes = 4800;
+  ring.WriteTo(header.ring_path);
+  const Outcome outcome = Heaprec("print " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("16:40:01.200000") != std::string::npos);
+  CHECK(outcome.out.find("# 2 events, 0 thinned, 0 lost; 1 salvaged from the ring\n") != std::string::npos);
+  const std::string summary = Heaprec("summary " + directory / "rec.bin").out;
+  CHECK(summary.find("salvaged:       1 events from the ring\n") != std::string::npos);
+  CHECK(summary.find("cut off") != std::string::npos);
+  CHECK(summary.ends_with("trustworthy: yes\n"));
+}
+
+uint64_t MonotonicNs() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+TEST_CASE("print --follow prints blocks as they come and ends when the recording ends") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  RecordingFile file(path, header);
+  file.Add(At(kMs));
+  file.Flush();
+  Outcome outcome;
+  std::thread follower([&] { outcome = Heaprec("print --follow " + path + " | tee " + directory / "seen"); });
+  const auto wait_for = [&](size_t events) {
+    while (Count(Contents(directory / "seen"), "startTime") < events) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  };
+  wait_for(1);
+  file.Add(At(2 * kMs));
+  file.Flush();
+  wait_for(2);
+  CHECK(Contents(directory / "seen").find("# ") == std::string::npos);
+  file.Add(At(3 * kMs));
+  file.End("jvm exit", kSecond);
+  follower.join();
+  CHECK(outcome.code == 0);
+  CHECK(Count(outcome.out, "startTime") == 3);
+  CHECK(outcome.out.ends_with("# 3 events, 0 thinned, 0 lost\n"));
+}
+
+TEST_CASE("print --follow ends on SIGINT with the loss line, and at once if the process is gone") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  RecordingFile(path, header).Flush();
+  // Not an asynchronous job of the shell: those ignore SIGINT.
+  const Outcome interrupted = Shell("timeout --preserve-status -s INT 1 $HEAPREC print --follow " + path);
+  CHECK(interrupted.code == 0);
+  CHECK(interrupted.out == "# 0 events, 0 thinned, 0 lost\n");
+
+  header.pid = 0;
+  WriteSmall(directory / "dead.bin", header);
+  CHECK(Heaprec("print --follow " + directory / "dead.bin").out.ends_with("# 3 events, 1 thinned, 0 lost\n"));
+}
+
+TEST_CASE("A running recording is shown as far as it is, and summary says that it runs") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  RecordingFile file(path, header);
+  file.Add(At(kMs));
+  file.Flush();
+  CHECK(Heaprec("print " + path).code == 0);
+  const json summary = json::parse(Heaprec("summary --json " + path).out);
+  CHECK(summary["running"] == true);
+  CHECK(summary["trustworthy"] == true);
+  // A process that was started after the recording is another one with the same number.
+  header.start_monotonic_ns = 1;
+  RecordingFile old(directory / "old.bin", header);
+  old.Flush();
+  CHECK(json::parse(Heaprec("summary --json " + directory / "old.bin").out)["running"] == false);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

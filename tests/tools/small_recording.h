@@ -1,0 +1,50 @@
+// The recording that the tests of the command print: three events in three seconds, two threads, two kinds.
+#pragma once
+
+#include <string>
+
+#include "tests/tools/recording_fixture.h"
+
+namespace heaprec::tools::testing {
+
+inline Event At(uint64_t time_ns) {
+  Event event;
+  event.time_ns = time_ns;
+  return event;
+}
+
+// Three events in three seconds, two threads, two kinds.
+inline void WriteSmall(const std::string& path, const format::FileHeader& header = SomeHeader()) {
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 7e-9});
+  Event first = At(731'602'772);
+  first.stack = {"java/util/HashMap.resize:702", "p/A.six:6", "p/A.five:5", "p/A.four:4", "p/A.three:3", "p/A.main"};
+  file.Add(first);
+  Event second = At(1500 * kMs);
+  second.class_name = "[B";
+  second.size = 3'000'000;
+  second.weight_bytes = 3'000'000;
+  second.kind = format::Kind::kOutside;
+  second.thread = "worker \"1\", x";
+  file.Add(second);
+  Event third = At(2250 * kMs);
+  third.class_name = "java/util/HashMap$Node";
+  third.stack = {};
+  file.Add(third);
+  file.Add(format::Interval{0, 10, 2400, 1, 1, 0});
+  file.Add(format::Interval{1, 10, 3'000'000, 1, 1, 0});
+  file.Add(format::Interval{2, 10, 2400, 2, 1, 5});
+  file.books().candidates = 30;
+  file.books().second_stage = 1;
+  file.books().points += 1;
+  file.books().committed += 1;
+  file.End("jvm exit", 3 * kSecond);
+}
+
+inline size_t Count(const std::string& text, const std::string& what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace heaprec::tools::testing

@@ -1,0 +1,107 @@
+// summary from outside: what it says, and whom it trusts.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::At;
+using testing::Contents;
+using testing::Directory;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::Overwrite;
+using testing::RecordingFile;
+using testing::SomeHeader;
+using testing::WriteSmall;
+
+TEST_CASE("summary tells it all and ends with trustworthy: yes") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome outcome = Heaprec("summary " + directory / "rec.bin");
+  CHECK(outcome.code == 0);
+  for (const char* line : {
+           "jvm:            OpenJDK 64-Bit Server VM 17.0.21+9, pid 0\n",
+           "gc:             G1\n",
+           "agent:          0.1.0, options: file=rec.bin,rate=150\n",
+           "source:         hooks (symbols found)\n",
+           "start:          16:40:00.000000 (2026-11-20)\n",
+           "duration:       3.000 s, jvm exit\n",
+           "events:         3\n",
+           "  tlab:         2, standing for 4.7 kB (1.3 kB to 16.9 kB) in 200 (54 to 725) objects\n",
+           "  outside:      1, standing for 2.9 MB (2.9 MB to 2.9 MB) in 1 (1 to 2) objects\n",
+           "allocated:      2.9 MB (3,004,800 bytes) counted\n",
+           "  estimated:    2.9 MB (2.9 MB to 2.9 MB), +0.00 %, from the samples alone\n",
+           "  calibration:  1.0000, in the bytes and objects above\n",
+           "rate:           target 150/s, mean 1.0/s, fill 0.01\n",
+           "busiest:        1 events in one interval of 1 s, cap 150\n",
+           "windows:        1\n",
+           "intervals:      3, of which 1 were thinned to the cap\n",
+           "points:         4: 4 committed, 0 thinned at the hit; 1 thinned in the second stage\n",
+           "lost:           0\n",
+       }) {
+    INFO(line << "---\n" << outcome.out);
+    CHECK(outcome.out.find(line) != std::string::npos);
+  }
+  CHECK(outcome.out.ends_with("\ntrustworthy: yes\n"));
+  const json document = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
+  CHECK(document["trustworthy"] == true);
+  CHECK(document["events"] == 3);
+  CHECK(document["kinds"]["tlab"]["events"] == 2);
+  CHECK(document["kinds"]["tlab"]["bytes"]["value"] == Approx(4800));
+  CHECK(document["kinds"]["tlab"]["objects"]["high"] > 200);
+  CHECK(document["kinds"]["outside"]["share"]["low"] > 0.99);
+  CHECK(document["estimates"]["calibration"] == Approx(1));
+  CHECK(document["estimates"]["bytes"]["value"] == Approx(3004800));
+  CHECK(document["estimates"]["objects"]["value"] == Approx(201));
+  CHECK(document["allocated_bytes"] == 3004800);
+}
+
+TEST_CASE("summary says why a recording cannot be trusted") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  const auto verdict = [&](auto change) {
+    RecordingFile file(path + "x", header);
+    file.Add(At(kMs));
+    file.Add(At(2 * kMs));
+    change(file);
+    file.End("jvm exit", kSecond);
+    Overwrite(path, Contents(path + "x"));
+    Overwrite(path + "x", "");
+    const std::string out = Heaprec("summary " + path).out;
+    return out.substr(out.rfind("trustworthy"));
+  };
+  const auto nothing = [](RecordingFile&) {};
+  CHECK(verdict(nothing) == "trustworthy: yes\n");
+  CHECK(verdict([](RecordingFile& file) {
+          file.books().lost[1] = 1;
+          file.books().points += 1;
+          file.books().lost_bytes[1] = 100;
+        }).find("of the bytes were lost") != std::string::npos);
+  CHECK(verdict([](RecordingFile& file) {
+          file.books().lost[1] = 1;
+          file.books().points += 1;
+          file.books().lost_bytes[1] = 1;
+        }) == "trustworthy: yes\n");
+  // No stack: the point is there. No clock: no points, but allocations that nobody counted.
+  CHECK(verdict([](RecordingFile& file) { file.books().lost[4] = 50; }) == "trustworthy: yes\n");
+  CHECK(verdict([](RecordingFile& file) { file.books().lost[3] = 50; }).find("were not counted") != std::string::npos);
+  CHECK(verdict([](RecordingFile& file) { file.books().points += 100; }).find("do not add up") != std::string::npos);
+  CHECK(verdict([](RecordingFile& file) { file.books().written += 1; }).find("there are 2") != std::string::npos);
+  header.interval_cap = 1;
+  CHECK(verdict(nothing).find("over its cap") != std::string::npos);
+  header.interval_cap = 150;
+  header.source = "tlab";
+  CHECK(verdict(nothing).find("attribution is biased") != std::string::npos);
+  header.source = "jvmti";
+  CHECK(verdict(nothing) == "trustworthy: yes\n");
+}
+
+}  // namespace
+}  // namespace heaprec::tools
