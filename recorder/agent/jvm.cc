@@ -39,7 +39,7 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
   if (!thread_of.ok()) return thread_of.error();
-  return Jvm{vm, jvmti, *major, *structs, std::move(symbols), *layout, *names, *fields, *thread_of};
+  return Jvm{vm, jvmti, *structs, std::move(symbols), *layout, *names, *fields, *thread_of};
 }
 
 std::string Jvm::Property(const char* name) const {

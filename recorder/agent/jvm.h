@@ -21,7 +21,6 @@ namespace heaprec::agent {
 struct Jvm {
   JavaVM* vm;
   jvmtiEnv* jvmti;
-  int jdk_major;
   hotspot::VmStructs structs;
   format::Result<hotspot::SymbolTable> symbols;  // an Error where libjvm is stripped: the hooks then say so
   hotspot::ThreadLayout layout;

@@ -50,7 +50,7 @@ class Recording {
   uint64_t start_epoch_ns_ = 0, start_ns_ = 0;
   sources::Totals population_at_start_;
   uint64_t uncounted_at_end_ = 0;
-  std::string path_, ring_why_;
+  std::string path_;
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::Ledger> ledger_;
   std::unique_ptr<sources::WindowBoard> board_;

@@ -46,7 +46,6 @@ std::byte* LaneLease::Reserve(RecordType type, size_t bytes) {
     std::memcpy(data_ + (head & (capacity - 1)), &header, sizeof(header));
     head += pad;
   }
-  reserved_ = head;
   end_ = head + need;
   const RecordHeader header{static_cast<uint32_t>(need), type, 0};
   std::byte* record = data_ + (head & (capacity - 1));

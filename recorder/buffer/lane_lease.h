@@ -33,9 +33,8 @@ class LaneLease {
 
   // Room for one record of `bytes` (rounded up to kRecordAlign; header.bytes and type are filled in), not yet visible.
   std::byte* Reserve(format::RecordType type, size_t bytes);
-  // Publishes what was reserved last. Position just before it, for ids: unique within the lane.
+  // Publishes what was reserved last.
   void Commit();
-  uint64_t reserved_position() const { return reserved_; }
 
  private:
   Ring& ring_;
@@ -43,8 +42,7 @@ class LaneLease {
   std::byte* data_ = nullptr;
   uint32_t index_ = 0;
   bool busy_only_ = true;
-  uint64_t reserved_ = 0;  // where the record begins
-  uint64_t end_ = 0;       // head after Commit
+  uint64_t end_ = 0;  // head after Commit
 };
 
 }  // namespace heaprec::buffer

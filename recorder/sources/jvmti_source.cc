@@ -1,7 +1,5 @@
 #include "recorder/sources/jvmti_source.h"
 
-#include <cmath>
-
 namespace heaprec::sources {
 
 using format::Kind;
@@ -33,7 +31,7 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   // Nobody knows under which mean the first threshold of a thread that was there before the recording was drawn: the
   // thread's population begins here.
   if (first) return;
-  throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
+  throttle::Random random = DrawFor(*entry);
   const Hit hit = throttle::JudgeDrawn(was.lambda, was.window, object.size, now, random);
   Settle(object, hit, KindOf(object), *entry);
 }

@@ -69,6 +69,10 @@ void RecordingSource::Settle(const Delivered& object, const Hit& hit, format::Ki
   parts_.capture.Commit(context, point);
 }
 
+throttle::Random RecordingSource::DrawFor(const ThreadEntry& entry) const {
+  return throttle::Random(throttle::Mix64(parts_.seed ^ entry.clock.candidates() ^ (uint64_t{entry.index} << 32)));
+}
+
 void RecordingSource::CountMissed(bool missed, double bytes) {
   if (!missed) return;
   parts_.ledger.Point();

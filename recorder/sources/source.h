@@ -70,6 +70,8 @@ class RecordingSource : public Source {
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::LambdaInForce lambda);
   void Settle(const Delivered& object, const throttle::Hit& hit, format::Kind kind, const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);
+  // A generator for one decision about the thread's latest candidate, where the clock draws none.
+  throttle::Random DrawFor(const ThreadEntry& entry) const;
   // What a kept point tells the controller, in the unit in which it counts the population.
   virtual throttle::PointTally TallyOf(const throttle::Hit& hit) const {
     return {hit.weight_bytes, hit.effective_bytes};

@@ -18,7 +18,7 @@ void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
   } else {
     entry->clock.OnRefill(allocated, size, kCountOnly);
   }
-  throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
+  throttle::Random random = DrawFor(*entry);
   const Hit hit = throttle::JudgeEvent(now.lambda, entry->clock.bytes() - before, now, random);
   // An event that was forced and not delivered before the next one never will be.
   CountMissed(entry->pending != Pending::kNothing, entry->event_weight);
