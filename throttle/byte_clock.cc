@@ -49,11 +49,15 @@ Hit Judge(LambdaInForce armed, uint64_t size, LambdaInForce now, Random& random)
 double InclusionProbability(double lambda, uint64_t size) { return -std::expm1(-lambda * Length(size)); }
 
 void ByteClock::Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaInForce now) {
+  StartAt(allocated - std::min(size, allocated), 0, seed, now);
+}
+
+void ByteClock::StartAt(uint64_t position, double e, uint64_t seed, LambdaInForce armed) {
   random_ = Random(seed);
-  last_ = allocated - std::min(size, allocated);
-  e_ = random_.Exponential();
+  last_ = position;
+  e_ = e > 0 ? e : random_.Exponential();
   pending_lambda_ = 0;
-  Arm(Sane(now));
+  Arm(Sane(armed));
 }
 
 Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) {
@@ -182,7 +186,7 @@ void ByteClock::Force(uint64_t size, LambdaInForce with) {
 double ByteClock::Arm(LambdaInForce now) {
   lambda_ = now.lambda;
   window_ = now.window;
-  return lambda_ > 0 ? e_ / lambda_ : kInfinity;
+  return lambda_ > 0 ? std::min(e_, reach_) / lambda_ : kInfinity;
 }
 
 // The owner alone writes: a plain load and store, no locked instruction.

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "throttle/random.h"
 
@@ -28,12 +29,12 @@ struct LambdaInForce {
 // What a hook has to do.
 struct Touch {
   enum class Action : uint8_t {
-    kArm,    // let the next point fall `gap` bytes from here
+    kArm,    // let the next delivery be `gap` bytes from here
     kForce,  // this very object holds a point: make the JVM deliver it now
   };
   Action action = Action::kArm;
   bool missed = false;      // the JVM dropped an event: a point passed unseen before this object
-  double gap = 0;           // bytes from the current position to the next point; +infinity if there is none
+  double gap = 0;           // bytes from the current position to the next point or nearer; +infinity: no point
   double missed_bytes = 0;  // missed: an unbiased estimate of the bytes that the unseen points stood for
 };
 
@@ -59,7 +60,13 @@ class ByteClock {
   // First slow path of a thread: `allocated` counts all its bytes so far, the object of `size` included. The hook of
   // that same object follows. A clock may be started again for another thread: its counters go on.
   void Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaInForce now);
+  // The same from a position that the thread had before, with no object there: the next point lies e / armed.lambda
+  // bytes after it, where the thread has been armed by someone else; e = 0: it has not, draw one.
+  void StartAt(uint64_t position, double e, uint64_t seed, LambdaInForce armed);
   bool started() const { return e_ > 0; }
+  // From now on gaps are cut to this many mean gaps, 1 / lambda each: a thread that meets a rise of lambda late learns
+  // of it the sooner. An object delivered there holds no point. +infinity: never.
+  void SetReach(double mean_gaps) { reach_ = mean_gaps; }
 
   // Preconditions of the next three: started(). `allocated` (A in docs/sampler.md) includes the object of `size` whose
   // slow path this is. A position that goes back means another thread in the same memory: the clock starts over.
@@ -69,6 +76,8 @@ class ByteClock {
   Hit OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now);
   // The thread ends or the recording stops: accounts for the rest; the clock may be started again.
   void Finish(uint64_t allocated);
+  // Bytes that had no chance to hold a point, and that no touch will count.
+  void CountUnseen(uint64_t bytes) { Add(bytes, 0); }
 
   // Bytes accounted for: the sum of A_last - A_start over all threads that used this clock, exactly. Never falls.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -88,7 +97,8 @@ class ByteClock {
   void Add(uint64_t bytes, uint64_t candidates);
 
   Random random_;
-  double e_ = 0;               // units of Exp(1) left at last_; > 0 once started
+  double e_ = 0;  // units of Exp(1) left at last_; > 0 once started
+  double reach_ = std::numeric_limits<double>::infinity();
   double lambda_ = 0;          // in force on this thread since its last touch
   uint64_t last_ = 0;          // A at the last touch
   double pending_lambda_ = 0;  // > 0: the object that ends at last_ was forced, with this lambda

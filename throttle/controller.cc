@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "throttle/interval_reducer.h"
+
 namespace heaprec::throttle {
 namespace {
 
@@ -10,6 +12,11 @@ constexpr double kSecondsPerNs = 1e-9, kNsPerSecond = 1e9;
 // The effective share is a ratio of two sums over this many intervals: some 300 points, 6 %, where it matters at all
 // (it is exactly 1 as long as lambda * size is small).
 constexpr double kShareIntervals = 2;
+
+// Of the surplus, what an interval should have that can be kept: 3.7 standard deviations at 150 points.
+constexpr double kFillSurplus = 1.3;
+// Times its due that a window may get before its probability falls with what comes.
+constexpr double kWindowGuard = 8;
 
 double Seconds(uint64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 
@@ -21,9 +28,28 @@ double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
   return rate * (1 - gone) + bytes * (dt > 0 ? gone / dt : 1 / tau);
 }
 
-// The points of an interval scatter by the root of their number: so much more is aimed at that the cap is met at 2.4
-// sigma below. 150: 1.2; 30: 1.45; 1: 3.45.
-double SurplusFor(double cap) { return std::max(1.2, 1 + 2.45 / std::sqrt(cap)); }
+// c. The points of an interval scatter by the root of their number: at least so much more is aimed at that the cap is
+// met at 2.4 sigma below (150: 1.2; 30: 1.45; 1: 3.45). Beyond that every held point makes the kept ones tell more of
+// where bytes went, for the second stage keeps each place's share; but it costs what a sample costs in the application.
+// So up to kMostSurplus where samples are few, and no more than kAffordable points per second for it where they are
+// many.
+constexpr double kLeastSurplus = 1.2, kSpare = 2.45;
+constexpr double kMostSurplus = 4;
+constexpr double kAffordable = 450;
+
+double SurplusFor(double cap, double rate) {
+  const double wanted = std::min(kMostSurplus, 1 + kAffordable / rate);
+  return std::max({kLeastSurplus, 1 + kSpare / std::sqrt(cap), wanted});
+}
+
+// lambda for so many points in so many bytes.
+double PerByte(double points, double bytes, const ControllerConfig& config) {
+  if (!(points > 0)) return 0;
+  return bytes * config.lambda_max > points ? points / bytes : config.lambda_max;
+}
+
+// The points that an interval should have for the second stage to fill it.
+double Wanted(const ControllerConfig& config) { return std::min(config.surplus, kFillSurplus) * config.cap; }
 
 }  // namespace
 
@@ -31,11 +57,12 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   ControllerConfig config;
   if (rate < 1) {
     config.cap = 1;
-    config.surplus = SurplusFor(config.cap);
+    config.surplus = SurplusFor(config.cap, rate);
     config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
     // Rare samples need a long view: r averages over the same share of the interval.
     config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
     config.slow_tau_ns = static_cast<uint64_t>(static_cast<double>(config.slow_tau_ns) / rate);
+    config.fast_tau_ns = static_cast<uint64_t>(static_cast<double>(config.fast_tau_ns) / rate);
     return config;
   }
   // Equal parts in whole nanoseconds: the intervals stay aligned with the seconds for ever.
@@ -43,15 +70,20 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   while (parts < config.interval_ns && config.interval_ns % parts != 0) ++parts;
   config.interval_ns /= parts;
   config.cap = std::floor(rate / static_cast<double>(parts));
-  config.surplus = SurplusFor(config.cap);
+  config.surplus = SurplusFor(config.cap, rate);
   return config;
 }
 
-double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, double bytes_since) const {
+double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointTally points) const {
   const uint64_t now = std::max(now_ns, tick_ns), interval = std::max<uint64_t>(config.interval_ns, 1);
-  const double since = std::max(bytes_since, 0.0);
+  const double since = std::max(points.effective, 0.0);
   uint64_t end = interval_end_ns;
   double so_far = bytes_so_far + since;
+  if (config.rule == Rule::kWindow) {
+    // The formula has P_w stand whatever comes; the guard only keeps a JVM that wakes up from giving its every object.
+    const double guard = kWindowGuard * window_due;
+    return so_far * window_lambda > guard ? guard / so_far : window_lambda;
+  }
   if (now >= end) {
     const uint64_t late = (now - end) % interval;
     end = now - late + interval;
@@ -62,9 +94,32 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, double 
   // surprise in points, which the second stage takes back.
   const double r = std::min(NextRate(rate, now - tick_ns, since, config.rate_tau_ns),
                             NextRate(slow_rate, now - tick_ns, since, config.slow_tau_ns));
-  const double wanted = config.surplus * config.cap, forecast = so_far + Seconds(end - now) * r;
-  if (!(wanted > 0)) return 0;
-  return forecast * config.lambda_max > wanted ? wanted / forecast : config.lambda_max;
+  const double left = Seconds(end - now), lambda = PerByte(config.surplus * config.cap, so_far + left * r, config);
+  // Of a late interval nothing is known.
+  const double missing = end == interval_end_ns ? Wanted(config) - usable - points.count : 0;
+  if (!(missing > 0)) return lambda;
+  // The end of an interval is not waited for to the last: what is aimed at its last moments falls into the next one.
+  const double fast = std::min(r, NextRate(fast_rate, now - tick_ns, since, config.fast_tau_ns));
+  return std::max(lambda, PerByte(missing, std::max(left, Seconds(config.fast_tau_ns)) * fast, config));
+}
+
+// c * cap / N(now), within the interval.
+double Forecast::OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const {
+  const uint64_t dt = now_ns - tick_ns;
+  const double r =
+      std::min(NextRate(rate, dt, since, config.rate_tau_ns), NextRate(slow_rate, dt, since, config.slow_tau_ns));
+  return PerByte(config.surplus * config.cap, bytes_so_far + since + Seconds(interval_end_ns - now_ns) * r, config);
+}
+
+// Time alone only lowers N; d bytes at any later moment raise it by d (1 + left / tau) at most, tau the shorter one.
+double Forecast::QuietBytes(const ControllerConfig& config, uint64_t now_ns, PointTally points, double floor) const {
+  const uint64_t now = std::max(now_ns, tick_ns);
+  if (config.rule != Rule::kFalling || now >= interval_end_ns || !(floor > 0)) return 0;
+  const double due = config.surplus * config.cap;
+  const double lambda = OfInterval(config, now, std::max(points.effective, 0.0));
+  if (!(lambda > floor)) return 0;
+  const double tau = Seconds(std::max<uint64_t>(std::min(config.rate_tau_ns, config.slow_tau_ns), 1));
+  return (due / floor - due / lambda) / (1 + Seconds(interval_end_ns - now) / tau);
 }
 
 Controller::Controller(const ControllerConfig& config, uint64_t start_ns)
@@ -72,7 +127,10 @@ Controller::Controller(const ControllerConfig& config, uint64_t start_ns)
       start_ns_(start_ns),
       last_ns_(start_ns),
       rate_(config.initial_rate),
-      slow_rate_(config.initial_rate) {
+      slow_rate_(config.initial_rate),
+      fast_rate_(config.initial_rate),
+      usable_(std::max<uint64_t>(config.interval_ns, 1), config.cap,
+              static_cast<double>(SlidingCap(static_cast<size_t>(config.cap)))) {
   config_.interval_ns = std::max<uint64_t>(config_.interval_ns, 1);
 }
 
@@ -92,10 +150,18 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally poin
   }
   rate_ = NextRate(rate_, dt, bytes, config_.rate_tau_ns);
   slow_rate_ = NextRate(slow_rate_, dt, bytes, config_.slow_tau_ns);
+  fast_rate_ = NextRate(fast_rate_, dt, bytes, config_.fast_tau_ns);
+  usable_.Add(now - start_ns_, points.count, points.weight);
   last_ns_ = now;
   last_total_ = total;
   const double share = EffectiveShare(dt, points);
-  return {now, begin + config_.interval_ns, share * bytes_so_far_, share * rate_, share * slow_rate_};
+  return {.tick_ns = now,
+          .interval_end_ns = begin + config_.interval_ns,
+          .bytes_so_far = share * bytes_so_far_,
+          .rate = share * rate_,
+          .slow_rate = share * slow_rate_,
+          .fast_rate = share * fast_rate_,
+          .usable = usable_.usable()};
 }
 
 // Effective bytes per byte, from the points of late.

@@ -1,37 +1,48 @@
 // Chooses lambda: a PI controller on the bytes of one interval, so that about c * cap points fall in it.
 //
 //   N(t) = S(t) + (T_end - t) r(t)        forecast of the interval's bytes
-//   lambda(t) = min(lambda_max, c * cap / N(t))
+//   lambda(t) = min(lambda_max, max(c * cap / N(t), missing(t) / (max(T_end - t, tau_f) r_f(t))))
 // S: bytes counted in the interval so far (integral part); r: the lower of a short-term and a long-term byte rate
 // (proportional part; a burst at the start of an interval does not last for all of it); both times the
-// share of bytes that can give points, for an object gives one at most. Between two ticks the bytes are estimated by
+// share of bytes that can give points, for an object gives one at most. missing: points without which stage 2 could not
+// fill the interval (UsablePoints). Between two ticks the bytes are estimated by
 // the points that fell (unbiased), so lambda also falls inside a tick: an idle -> 5 GB/s step costs cap * c * (1 +
 // ln(surprise)) points, whatever the tick.
 //
 // Units:    time in ns of the caller's clock; lambda in points per byte.
-// Context:  Forecast::Lambda: alloc. Controller::Tick: drain.
+// Context:  Forecast: alloc. Controller::Tick: drain.
 // Threads:  a Forecast is a value. Controller: one.
 // Failure:  none: late ticks, ticks at the same time, clocks and totals that go back are all taken.
 // Maths:    docs/sampler.md#controller
 #pragma once
 
 #include <cstdint>
+#include <limits>
+
+#include "throttle/usable_points.h"
 
 namespace heaprec::throttle {
 
+enum class Rule : uint8_t {
+  kFalling,  // lambda falls with the bytes of the interval: Controller
+  kWindow,   // one probability per fifth of an interval: WindowController
+};
+
 struct ControllerConfig {
+  Rule rule = Rule::kFalling;
   uint64_t interval_ns = 1'000'000'000;
   double cap = 150;                      // samples an interval may keep; 0: lambda is 0
   double surplus = 1.2;                  // c: what the ring takes in, over the cap; stage 2 thins it back
   uint64_t rate_tau_ns = 150'000'000;    // averaging time of r
   uint64_t slow_tau_ns = 1'000'000'000;  // and of the slow one beside it: the lower of the two counts
+  uint64_t fast_tau_ns = 50'000'000;     // and of a third one, which counts too where points are missing
   double lambda_max = 1.0;               // every object of 16 B or more is then (practically) certain
   double initial_rate = 1e6;             // r at the start, bytes/s; it decays: docs/sampler.md#cold-start
 };
 
 // The configuration for `rate` samples per second, so that no second holds more than `rate` (below 1/s: no 1/rate
-// seconds more than one). Above max_cap samples the second is cut into equal intervals; the smaller the cap, the larger
-// the surplus. rate > 0, max_cap >= 1.
+// seconds more than one). Above max_cap samples the second is cut into equal intervals; the smaller cap or rate, the
+// larger the surplus. rate > 0, max_cap >= 1.
 ControllerConfig ConfigFor(double rate, double max_cap);
 
 // Points kept by the first stage, summed up. An object of s bytes gives one point at most, though lambda s may be due:
@@ -39,6 +50,7 @@ ControllerConfig ConfigFor(double rate, double max_cap);
 struct PointTally {
   double weight = 0;     // sum of Hit::weight_bytes
   double effective = 0;  // sum of Hit::effective_bytes
+  double count = 0;      // how many
 };
 
 // Everything lambda depends on at one tick; published with the window, so that an allocating thread can lower lambda.
@@ -48,9 +60,20 @@ struct Forecast {
   double bytes_so_far = 0;  // S, effective bytes
   double rate = 0;          // r, effective bytes per second
   double slow_rate = 0;     // the same over slow_tau_ns
-  // lambda at `now_ns`, given that points of `bytes_since` effective bytes in all fell since tick_ns. Never rises with
-  // bytes_since. Past interval_end_ns (the drain is late) the intervals that follow are counted on from there.
-  double Lambda(const ControllerConfig& config, uint64_t now_ns, double bytes_since) const;
+  double fast_rate = 0;     // and over fast_tau_ns
+  // Points of the interval so far that the second stage can keep; infinity: enough.
+  double usable = std::numeric_limits<double>::infinity();
+  // Rule::kWindow: P_w, and the points it is to give; bytes_so_far is then the window's.
+  double window_lambda = 0, window_due = 0;
+  // lambda at `now_ns`, given the points that fell since tick_ns. Never rises with them. Past interval_end_ns (the
+  // drain is late) the intervals that follow are counted on from there; a window goes on until the drain has closed it.
+  double Lambda(const ControllerConfig& config, uint64_t now_ns, PointTally since) const;
+  // Effective bytes that may come on top of `since` before Lambda can be below `floor`, until interval_end_ns; 0: any
+  // may. Whoever only wants to know of a fall need not ask for Lambda earlier.
+  double QuietBytes(const ControllerConfig& config, uint64_t now_ns, PointTally since, double floor) const;
+
+ private:
+  double OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const;
 };
 
 // A new window is worth it when lambda has to fall by more than this factor before the next tick.
@@ -73,8 +96,9 @@ class Controller {
   uint64_t start_ns_, last_ns_;
   uint64_t last_total_ = 0;
   double bytes_so_far_ = 0;  // of the interval, at last_ns_
-  double rate_, slow_rate_;
+  double rate_, slow_rate_, fast_rate_;
   PointTally recent_;  // decaying sums
+  UsablePoints usable_;
 };
 
 }  // namespace heaprec::throttle

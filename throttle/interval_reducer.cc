@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "throttle/random.h"
-#include "throttle/varopt.h"
+#include "throttle/slot_groups.h"
 
 namespace heaprec::throttle {
 namespace {
@@ -13,6 +13,10 @@ namespace {
 // with this many sqrt(cap) to spare (5 standard deviations) the bound takes nothing from it. Above a cap of 144 that is
 // less than the 0.3 x cap that are allowed anyway.
 constexpr double kScatter = 3.6;
+
+void SortByIndex(std::vector<KeptPoint>* kept) {
+  std::sort(kept->begin(), kept->end(), [](const KeptPoint& a, const KeptPoint& b) { return a.index < b.index; });
+}
 
 }  // namespace
 
@@ -24,34 +28,82 @@ size_t SlidingCap(size_t cap) {
 
 uint64_t ReductionSeed(uint64_t recording, uint64_t interval) { return Mix64(recording ^ interval); }
 
-IntervalReducer::IntervalReducer(uint64_t interval_ns, size_t cap)
-    : interval_ns_(interval_ns), sliding_cap_(SlidingCap(cap)) {}
+IntervalReducer::IntervalReducer(const Bounds& bounds) : bounds_(bounds), sliding_cap_(SlidingCap(bounds.cap)) {
+  if (bounds.most == 0) return;
+  const uint64_t intervals = (bounds.duration_ns + bounds.interval_ns - 1) / bounds.interval_ns;
+  allowance_.emplace(bounds.most, bounds.cap, intervals, bounds.recording);
+}
 
-IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const TimedPoint> points, size_t cap,
-                                          uint64_t seed) {
+IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const HeldPoint> points) {
   MoveTo(interval);
-  std::vector<WeightedPoint> weights;
-  weights.reserve(points.size());
-  for (const TimedPoint& point : points) weights.push_back({point.id, point.weight});
-  const Reduction reduction = ReduceToCap(weights, cap, seed);
-  IntervalReduction result;
-  result.tau = reduction.tau;
-  result.kept.reserve(reduction.kept.size());
-  for (const size_t index : reduction.kept) result.kept.push_back({index, reduction.WeightOf(points[index].weight)});
+  const uint64_t seed = ReductionSeed(bounds_.recording, interval);
+  const std::optional<Quota> quota = allowance_ ? std::optional(allowance_->Next()) : std::nullopt;
+  IntervalReduction result = quota && quota->length < static_cast<double>(bounds_.cap)
+                                 ? ReduceWhole(points, *quota, seed)
+                                 : ReduceGroups(interval, points, seed);
+  if (!points.empty()) NoteHeld();
   BoundPrefixes(interval, points, seed, &result.kept);
   for (const KeptPoint& point : result.kept) ++counts_[SlotOf(interval, points[point.index].time_ns)];
   return result;
 }
 
-void IntervalReducer::Note(uint64_t interval, uint64_t time_ns) {
+IntervalReduction IntervalReducer::ReduceWhole(std::span<const HeldPoint> points, const Quota& quota, uint64_t seed) {
+  const Reduction reduction = ReduceToQuota(points, quota, seed);
+  IntervalReduction result;
+  result.tau = reduction.tau;
+  result.kept.reserve(reduction.kept.size());
+  for (const size_t i : reduction.kept) result.kept.push_back({i, reduction.WeightOf(points[i].weight)});
+  return result;
+}
+
+IntervalReduction IntervalReducer::ReduceGroups(uint64_t interval, std::span<const HeldPoint> points,
+                                                uint64_t seed) const {
+  std::vector<SlotWeight> weights;
+  weights.reserve(points.size());
+  for (const HeldPoint& point : points) weights.push_back({SlotOf(interval, point.time_ns), point.weight});
+  IntervalReduction result;
+  size_t begin = 0, most = 0;
+  for (const SlotGroup& group : GroupSlots(weights, Rooms(bounds_.cap))) {
+    std::vector<size_t> indices;
+    std::vector<HeldPoint> inside;
+    for (size_t i = 0; i < points.size(); ++i) {
+      if (weights[i].slot < begin || weights[i].slot >= group.end) continue;
+      indices.push_back(i);
+      inside.push_back(points[i]);
+    }
+    const Reduction reduction = ReduceToCap(inside, group.cap, begin == 0 ? seed : Mix64(seed - begin));
+    for (const size_t i : reduction.kept) result.kept.push_back({indices[i], reduction.WeightOf(inside[i].weight)});
+    if (reduction.kept.size() >= most) result.tau = reduction.tau, most = reduction.kept.size();
+    begin = group.end;
+  }
+  SortByIndex(&result.kept);
+  return result;
+}
+
+// A sliding interval that begins in slot j of the one before ends in slot j of this one at the latest.
+std::vector<size_t> IntervalReducer::Rooms(size_t cap) const {
+  std::vector<size_t> rooms(kSlots);
+  size_t before = 0;
+  for (size_t slot = kSlots; slot-- > 0;) {
+    before += before_[slot];
+    rooms[slot] = std::min(cap, sliding_cap_ - std::min(before, sliding_cap_));
+  }
+  return rooms;
+}
+
+void IntervalReducer::NoteSample(uint64_t interval, uint64_t time_ns) {
   MoveTo(interval);
   if (interval == interval_) ++counts_[SlotOf(interval, time_ns)];
 }
 
+void IntervalReducer::NoteHeld() {
+  if (allowance_) allowance_->Pass();
+}
+
 size_t IntervalReducer::SlotOf(uint64_t interval, uint64_t time_ns) const {
-  const uint64_t begin = interval * interval_ns_;
+  const uint64_t begin = interval * bounds_.interval_ns;
   const uint64_t since = time_ns > begin ? time_ns - begin : 0;
-  return std::min<size_t>(kSlots - 1, static_cast<size_t>(since / (interval_ns_ / kSlots + 1)));
+  return std::min<size_t>(kSlots - 1, static_cast<size_t>(since / (bounds_.interval_ns / kSlots + 1)));
 }
 
 void IntervalReducer::MoveTo(uint64_t interval) {
@@ -61,28 +113,30 @@ void IntervalReducer::MoveTo(uint64_t interval) {
   interval_ = interval;
 }
 
-// A sliding interval that begins in slot j of the one before ends in slot j of this one at the latest.
-void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const TimedPoint> points, uint64_t seed,
+// What has come out above the expectation of a prefix.
+void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const HeldPoint> points, uint64_t seed,
                                     std::vector<KeptPoint>* kept) {
-  size_t still_before = 0;
-  for (const uint32_t count : before_) still_before += count;
+  const std::vector<size_t> rooms = Rooms(kept->size());
+  const auto slot_of = [&](const KeptPoint& point) { return SlotOf(interval, points[point.index].time_ns); };
+  std::vector<size_t> in_slot(kSlots);
+  for (const KeptPoint& point : *kept) ++in_slot[slot_of(point)];
+  size_t in_prefix = 0;
   for (size_t slot = 0; slot < kSlots; ++slot) {
-    const size_t room = sliding_cap_ > still_before ? sliding_cap_ - still_before : 0;
-    std::vector<WeightedPoint> prefix;
-    std::vector<KeptPoint> rest;
-    std::vector<KeptPoint> inside;
-    for (const KeptPoint& point : *kept) {
-      const bool in_prefix = SlotOf(interval, points[point.index].time_ns) <= slot;
-      (in_prefix ? inside : rest).push_back(point);
+    in_prefix += in_slot[slot];
+    if (in_prefix <= rooms[slot]) continue;
+    in_prefix = rooms[slot];
+    const auto rest = std::stable_partition(kept->begin(), kept->end(),
+                                            [&](const KeptPoint& point) { return slot_of(point) <= slot; });
+    std::vector<HeldPoint> prefix;
+    for (auto point = kept->begin(); point != rest; ++point) {
+      prefix.push_back(points[point->index]);
+      prefix.back().weight = point->weight;
     }
-    still_before -= before_[slot];
-    if (inside.size() <= room) continue;
-    prefix.reserve(inside.size());
-    for (const KeptPoint& point : inside) prefix.push_back({points[point.index].id, point.weight});
-    const Reduction reduction = ReduceToCap(prefix, room, Mix64(seed + slot + 1));
-    for (const size_t i : reduction.kept) rest.push_back({inside[i].index, reduction.WeightOf(inside[i].weight)});
-    std::sort(rest.begin(), rest.end(), [](const KeptPoint& a, const KeptPoint& b) { return a.index < b.index; });
-    *kept = std::move(rest);
+    const Reduction reduction = ReduceToCap(prefix, rooms[slot], Mix64(seed + slot + 1));
+    std::vector<KeptPoint> left(rest, kept->end());
+    for (const size_t i : reduction.kept) left.push_back({(*kept)[i].index, reduction.WeightOf((*kept)[i].weight)});
+    *kept = std::move(left);
+    SortByIndex(kept);
   }
 }
 

@@ -1,9 +1,9 @@
-// Second stage of a whole recording: VarOpt per interval, and no sliding interval far above the cap either.
+// Second stage of a whole recording: VarOpt per interval, no sliding interval far above the cap either, and samples=N.
 //
 // An interval's own bound says nothing of the second that begins in its middle: a burst at its end and one at the start
 // of the next could put 2 x cap into it. So the start of an interval may hold only what the end of the one before
-// leaves of sliding_cap: prefixes that hold more are reduced by VarOpt once more. Reductions of reductions stay
-// unbiased.
+// leaves of sliding_cap: it is reduced to that on its own (SlotGroup), and the rest of the interval fills the cap. What
+// chance still puts above it is reduced by VarOpt once more. Reductions of reductions stay unbiased.
 //
 // Units:    time in ns since the start of the recording.
 // Context:  drain, and a salvager that repeats it (it allocates).
@@ -13,8 +13,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "throttle/allowance.h"
+#include "throttle/varopt.h"
 
 namespace heaprec::throttle {
 
@@ -26,45 +30,52 @@ size_t SlidingCap(size_t cap);
 // format: whoever repeats a reduction uses the same (docs/format.md#ring).
 uint64_t ReductionSeed(uint64_t recording, uint64_t interval);
 
-struct TimedPoint {
-  uint64_t id = 0;  // unique in the recording
-  double weight = 0;
-  uint64_t time_ns = 0;  // in the interval
-};
-
 struct KeptPoint {
   size_t index = 0;  // into the input
   double weight = 0;
 };
 
 struct IntervalReduction {
-  double tau = 0;               // of the reduction to the cap; weights may be higher where a prefix was reduced again
+  double tau = 0;               // that most kept weights are raised to; those of a prefix may be higher, or lower
   std::vector<KeptPoint> kept;  // ascending in index
+};
+
+// What a recording promises.
+struct Bounds {
+  uint64_t interval_ns = 1'000'000'000;
+  size_t cap = 150;          // most samples per interval
+  uint64_t recording = 0;    // the first eight bytes of its id: what all that is drawn depends on
+  uint64_t most = 0;         // samples of the whole recording; 0: no bound
+  uint64_t duration_ns = 0;  // of the whole recording; 0: not known
 };
 
 class IntervalReducer {
  public:
-  // interval_ns > 0.
-  IntervalReducer(uint64_t interval_ns, size_t cap);
+  // interval_ns > 0, cap > 0.
+  explicit IntervalReducer(const Bounds& bounds);
 
-  // Intervals must come in ascending order. `cap` may be lower than the constructor's.
-  IntervalReduction Reduce(uint64_t interval, std::span<const TimedPoint> points, size_t cap, uint64_t seed);
+  // Intervals must come in ascending order.
+  IntervalReduction Reduce(uint64_t interval, std::span<const HeldPoint> points);
 
-  // A sample that an interval is already known to hold (a salvager reads them from the file).
-  void Note(uint64_t interval, uint64_t time_ns);
+  // For a salvager, of the intervals that are in the file already: a sample of the last one, and that one held points.
+  void NoteSample(uint64_t interval, uint64_t time_ns);
+  void NoteHeld();
 
  private:
   // Sliding intervals are bounded to this part of an interval.
-  static constexpr size_t kSlots = 20;
+  static constexpr size_t kSlots = 100;
   using Counts = std::array<uint32_t, kSlots>;
 
   size_t SlotOf(uint64_t interval, uint64_t time_ns) const;
   void MoveTo(uint64_t interval);
-  void BoundPrefixes(uint64_t interval, std::span<const TimedPoint> points, uint64_t seed,
-                     std::vector<KeptPoint>* kept);
+  std::vector<size_t> Rooms(size_t cap) const;
+  static IntervalReduction ReduceWhole(std::span<const HeldPoint> points, const Quota& quota, uint64_t seed);
+  IntervalReduction ReduceGroups(uint64_t interval, std::span<const HeldPoint> points, uint64_t seed) const;
+  void BoundPrefixes(uint64_t interval, std::span<const HeldPoint> points, uint64_t seed, std::vector<KeptPoint>* kept);
 
-  const uint64_t interval_ns_;
+  const Bounds bounds_;
   const size_t sliding_cap_;
+  std::optional<Allowance> allowance_;
   uint64_t interval_ = 0;       // the latest one
   Counts counts_{}, before_{};  // samples per slot of the latest interval and of the one just before it
 };

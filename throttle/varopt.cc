@@ -1,9 +1,9 @@
 #include "throttle/varopt.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "throttle/random.h"
 
@@ -11,7 +11,7 @@ namespace heaprec::throttle {
 namespace {
 
 // The points from the heaviest to the lightest; equal weights by id, so that the order of the input has no say.
-std::vector<size_t> ByWeight(std::span<const WeightedPoint> points) {
+std::vector<size_t> ByWeight(std::span<const HeldPoint> points) {
   std::vector<size_t> order(points.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -20,64 +20,89 @@ std::vector<size_t> ByWeight(std::span<const WeightedPoint> points) {
   return order;
 }
 
-// The points of certain weight (>= tau) are the first `certain` of the order; tau shares the rest among cap - certain.
+// The points of certain weight (>= tau) are the first `certain` of the order; tau shares the rest among length -
+// certain.
 struct Threshold {
   size_t certain = 0;
   double tau = 0;
 };
 
-Threshold FindThreshold(std::span<const WeightedPoint> points, const std::vector<size_t>& order, size_t cap) {
+Threshold FindThreshold(std::span<const HeldPoint> points, const std::vector<size_t>& order, double length) {
   // Sums from the light end: no light weight is lost beside a heavy one.
   std::vector<double> rest(order.size() + 1, 0.0);
   for (size_t i = order.size(); i-- > 0;) rest[i] = rest[i + 1] + points[order[i]].weight;
   Threshold t;
-  // Stops at cap - 1 at the latest: no weight is larger than a sum that holds it.
-  while (points[order[t.certain]].weight * static_cast<double>(cap - t.certain) > rest[t.certain]) ++t.certain;
-  t.tau = rest[t.certain] / static_cast<double>(cap - t.certain);
+  // Stops when 1 or less is left, at the latest: no weight is larger than a sum that holds it.
+  while (points[order[t.certain]].weight * (length - static_cast<double>(t.certain)) > rest[t.certain]) ++t.certain;
+  t.tau = rest[t.certain] / (length - static_cast<double>(t.certain));
   return t;
+}
+
+uint64_t SaltOf(uint64_t seed) { return Mix64(seed + 0x9e3779b97f4a7c15u); }
+
+// Where a point lies on the line: what is alike lies side by side, in an order that no program can aim at. Ids are
+// unique and Mix64 is a bijection, so no two points have the same place.
+struct Place {
+  uint64_t class_hash, path, stack_key, thread_hash, id_hash;
+  size_t index;  // into the input
+  auto operator<=>(const Place&) const = default;
+};
+
+std::vector<Place> InOrder(std::span<const HeldPoint> points, std::span<const size_t> chosen, uint64_t salt) {
+  std::vector<Place> line;
+  line.reserve(chosen.size());
+  for (const size_t i : chosen) {
+    const HeldPoint& p = points[i];
+    line.push_back({Mix64(p.class_key ^ salt), p.path, p.stack_key, Mix64(p.thread_key ^ salt), Mix64(p.id ^ salt), i});
+  }
+  std::sort(line.begin(), line.end());
+  return line;
+}
+
+// Systematic sampling: the points lie end to end on a line, each weight / tau long, and the `wanted` under first_mark,
+// first_mark + 1, ... are kept.
+void KeepUnderMarks(std::span<const HeldPoint> points, std::span<const Place> line, double tau, double first_mark,
+                    size_t wanted, std::vector<size_t>* kept) {
+  double end = 0, mark = first_mark * tau;
+  size_t taken = 0;
+  for (size_t i = 0; i < line.size() && taken < wanted; ++i) {
+    end += points[line[i].index].weight;
+    // Rounding must not cost the last one: what is left is taken when it is as many as wanted.
+    if (end < mark && line.size() - i > wanted - taken) continue;
+    kept->push_back(line[i].index);
+    mark = (static_cast<double>(++taken) + first_mark) * tau;
+  }
 }
 
 }  // namespace
 
-Reduction ReduceToCap(std::span<const WeightedPoint> points, size_t cap, uint64_t seed) {
+Reduction ReduceToQuota(std::span<const HeldPoint> points, const Quota& quota, uint64_t seed) {
   Reduction result;
-  if (points.size() <= cap) {
+  if (static_cast<double>(points.size()) <= quota.length) {
     result.kept.resize(points.size());
     std::iota(result.kept.begin(), result.kept.end(), size_t{0});
     return result;
   }
-  if (cap == 0) {
+  if (!(quota.length > 0)) {
     result.tau = std::numeric_limits<double>::infinity();
     return result;
   }
   const std::vector<size_t> order = ByWeight(points);
-  const Threshold threshold = FindThreshold(points, order, cap);
+  const Threshold threshold = FindThreshold(points, order, quota.length);
+  // A certain point takes one unit of the stretch and one mark, wherever it lies: the others see neither.
+  const size_t certain = std::min(threshold.certain, quota.marks);
   result.tau = threshold.tau;
-  result.kept.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(threshold.certain));
-
-  // Systematic sampling of the rest in random order: the points lie end to end on a line of cap - certain units, each
-  // weight / tau long, and those under u, u + 1, u + 2, ... are kept.
-  const uint64_t salt = Mix64(seed + 0x9e3779b97f4a7c15u);
-  std::vector<std::pair<uint64_t, size_t>> line;
-  line.reserve(order.size() - threshold.certain);
-  for (size_t i = threshold.certain; i < order.size(); ++i) {
-    line.emplace_back(Mix64(Mix64(points[order[i]].id) ^ salt), order[i]);
-  }
-  // Two ids never share a hash (a bijection); equal ids, which should not be, still have an order by weight.
-  std::stable_sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  const double u = 1 - Random(salt).Uniform();  // (0, 1]: the last mark lies on the line
-  double end = 0, mark = u * threshold.tau;
-  size_t taken = 0, wanted = cap - threshold.certain;
-  for (size_t i = 0; i < line.size() && taken < wanted; ++i) {
-    end += points[line[i].second].weight;
-    // Rounding must not cost the last one: what is left is taken when it is as many as wanted.
-    if (end >= mark || line.size() - i == wanted - taken) {
-      result.kept.push_back(line[i].second);
-      mark = (static_cast<double>(++taken) + u) * threshold.tau;
-    }
-  }
+  result.kept.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(certain));
+  const std::vector<Place> line = InOrder(points, std::span(order).subspan(threshold.certain), SaltOf(seed));
+  KeepUnderMarks(points, line, result.tau, quota.first_mark, quota.marks - certain, &result.kept);
   std::sort(result.kept.begin(), result.kept.end());
   return result;
+}
+
+Reduction ReduceToCap(std::span<const HeldPoint> points, size_t cap, uint64_t seed) {
+  // (0, 1]: the last mark lies on the line.
+  const double first_mark = 1 - Random(SaltOf(seed)).Uniform();
+  return ReduceToQuota(points, {.length = static_cast<double>(cap), .first_mark = first_mark, .marks = cap}, seed);
 }
 
 }  // namespace heaprec::throttle

@@ -1,0 +1,30 @@
+// Controller or WindowController, as the configuration says: what a window board asks.
+//
+// Units, context, threads, failure: as Controller.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "throttle/controller.h"
+#include "throttle/window_controller.h"
+
+namespace heaprec::throttle {
+
+class Throttle {
+ public:
+  Throttle(const ControllerConfig& config, uint64_t start_ns) : rule_(Controller(config, start_ns)) {
+    if (config.rule == Rule::kWindow) rule_ = WindowController(config, start_ns);
+  }
+  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points = {}) {
+    return std::visit([&](auto& rule) { return rule.Tick(now_ns, total_bytes, points); }, rule_);
+  }
+  const ControllerConfig& config() const {
+    return std::visit([](const auto& rule) -> const ControllerConfig& { return rule.config(); }, rule_);
+  }
+
+ private:
+  std::variant<Controller, WindowController> rule_;
+};
+
+}  // namespace heaprec::throttle
