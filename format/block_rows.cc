@@ -12,21 +12,21 @@ constexpr uint64_t Books::*kCounters[] = {&Books::candidates,  &Books::candidate
                                           &Books::thinned,     &Books::committed,       &Books::written,
                                           &Books::second_stage};
 
-void AppendSection(ByteBuffer* raw, Section section, Bytes body) {
-  AppendFramed(raw, static_cast<uint64_t>(section), /*critical=*/false, body);
+void AppendSection(ByteBuffer* raw, Section section, Bytes body, Stream stream = Stream::kAllocations) {
+  AppendFramed(raw, NumberOf(section, stream), /*critical=*/false, body);
 }
 
 }  // namespace
 
-void EncodeBooks(const Books& books, Books* previous, ByteBuffer* raw) {
+void EncodeBooks(const Books& books, Stream stream, Books* previous, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);
   sink.Varint(std::size(kCounters));
   for (const auto counter : kCounters) sink.Delta(books.*counter, previous->*counter);
   sink.Varint(kLosses);
   for (size_t i = 0; i < kLosses; ++i) sink.Delta(books.lost[i], previous->lost[i]);
-  for (const double lost : books.lost_bytes) sink.F64(lost);
-  AppendSection(raw, Section::kBooks, body);
+  for (const double lost : books.lost_weight) sink.F64(lost);
+  AppendSection(raw, Section::kBooks, body, stream);
   *previous = books;
 }
 
@@ -44,7 +44,7 @@ bool DecodeBooks(Bytes body, Books* previous) {
   }
   for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
     const double weight = cursor.F64();
-    if (i < kLosses) previous->lost_bytes[i] = weight;
+    if (i < kLosses) previous->lost_weight[i] = weight;
   }
   return cursor.ok();
 }

@@ -15,7 +15,7 @@
 namespace heaprec::format {
 
 // `previous`: of the block before in the chunk, zeros at its start; updated.
-void EncodeBooks(const Books& books, Books* previous, ByteBuffer* raw);
+void EncodeBooks(const Books& books, Stream stream, Books* previous, ByteBuffer* raw);
 bool DecodeBooks(Bytes body, Books* previous);
 
 void EncodeLanes(std::span<const uint64_t> positions, std::vector<uint64_t>* previous, ByteBuffer* raw);

@@ -1,5 +1,6 @@
 #include "format/chunk_decoder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "format/block_rows.h"
@@ -10,7 +11,7 @@ namespace heaprec::format {
 void ChunkDecoder::StartChunk() {
   unpacker_.StartChunk();
   dictionaries_ = {};
-  samples_ = {};
+  for (const Stream stream : kAllStreams) samples_[stream] = SampleDecoder(stream);
   books_ = {};
   lanes_.clear();
 }
@@ -19,6 +20,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   if (const char* why = unpacker_.Unpack(header, payload, &raw_)) return {Outcome::kDamaged, why};
   bool refused = false;
   uint64_t seen = 0;
+  rows_ = {};
   ByteCursor cursor(raw_);
   while (cursor.ok() && !cursor.at_end()) {
     const Framed section = TakeFramed(&cursor);
@@ -30,6 +32,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
     refused |= applied == Applied::kUnknown && section.critical;
   }
   if (!cursor.ok()) return {Outcome::kDamaged, "malformed sections in a block"};
+  MergeInto(block);
   block->chunk = header.chunk;
   block->end_ns = header.end_ns;
   block->books = books_;
@@ -42,7 +45,11 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
 
 ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* block, bool* refused) {
   const auto known = [](bool well_formed) { return well_formed ? Applied::kYes : Applied::kMalformed; };
-  if (section > static_cast<uint64_t>(Section::kEnding)) return Applied::kUnknown;
+  const uint64_t stream = section / kStreamStride;
+  if (stream >= kStreams) return Applied::kUnknown;
+  if (stream > 0) {
+    return ApplyToStream(static_cast<Section>(section % kStreamStride), static_cast<Stream>(stream), body, refused);
+  }
   switch (static_cast<Section>(section)) {
     case Section::kStrings:
     case Section::kClasses:
@@ -52,20 +59,50 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kThreads:
       return known(dictionaries_.Decode(static_cast<Section>(section), body, refused));
     case Section::kWindows:
-      return known(samples_.DecodeWindows(body, &block->windows, refused));
     case Section::kIntervals:
-      return known(samples_.DecodeIntervals(body, &block->intervals, refused));
     case Section::kSamples:
-      return known(
-          samples_.DecodeSamples(body, dictionaries_.dictionaries(), block->intervals, &block->samples, refused));
     case Section::kBooks:
-      return known(DecodeBooks(body, &books_));
+      return ApplyToStream(static_cast<Section>(section), Stream::kAllocations, body, refused);
     case Section::kLanes:
       return known(DecodeLanes(body, &lanes_));
     case Section::kEnding:
       return known(DecodeEnding(body, &block->ending));
   }
   return Applied::kUnknown;
+}
+
+ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream, Bytes body, bool* refused) {
+  const auto known = [](bool well_formed) { return well_formed ? Applied::kYes : Applied::kMalformed; };
+  StreamRows& rows = rows_[stream];
+  switch (section) {
+    case Section::kWindows:
+      return known(samples_[stream].DecodeWindows(body, &rows.windows, refused));
+    case Section::kIntervals:
+      return known(samples_[stream].DecodeIntervals(body, &rows.intervals, refused));
+    case Section::kSamples:
+      return known(
+          samples_[stream].DecodeSamples(body, dictionaries_.dictionaries(), rows.intervals, &rows.samples, refused));
+    case Section::kBooks:
+      return known(DecodeBooks(body, &books_[stream]));
+    default:
+      return Applied::kUnknown;
+  }
+}
+
+// Samples of all streams in order of time.
+void ChunkDecoder::MergeInto(Block* block) {
+  for (StreamRows& rows : rows_.of) {
+    block->windows.insert(block->windows.end(), rows.windows.begin(), rows.windows.end());
+    block->intervals.insert(block->intervals.end(), rows.intervals.begin(), rows.intervals.end());
+    const auto before = static_cast<std::ptrdiff_t>(block->samples.size());
+    if (before == 0) {
+      block->samples = std::move(rows.samples);
+      continue;
+    }
+    block->samples.insert(block->samples.end(), rows.samples.begin(), rows.samples.end());
+    std::inplace_merge(block->samples.begin(), block->samples.begin() + before, block->samples.end(),
+                       [](const Sample& a, const Sample& b) { return a.time_ns < b.time_ns; });
+  }
 }
 
 }  // namespace heaprec::format

@@ -32,12 +32,21 @@ class ChunkDecoder {
 
  private:
   enum class Applied { kYes, kUnknown, kMalformed };
+  // What of a stream is in a block; merged into it when all of its sections have been applied.
+  struct StreamRows {
+    std::vector<Window> windows;
+    std::vector<Interval> intervals;
+    std::vector<Sample> samples;
+  };
   Applied Apply(uint64_t section, Bytes body, Block* block, bool* refused);
+  Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
+  void MergeInto(Block* block);
 
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
-  SampleDecoder samples_;
-  Books books_;
+  PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions)}};
+  PerStream<Books> books_;
+  PerStream<StreamRows> rows_;
   std::vector<uint64_t> lanes_;
   ByteBuffer raw_;
 };

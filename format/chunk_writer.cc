@@ -14,15 +14,15 @@ struct ChunkWriter::State {
   State(const RecordingId& recording, uint32_t sequence, int zstd_level)
       : header{sequence, recording}, packer(sequence, zstd_level) {}
 
-  Result<ByteBuffer> Block(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
-                           const Ending* ending);
+  Result<ByteBuffer> Block(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
+                           bool last, const Ending* ending);
 
   ChunkHeader header;
   BlockPacker packer;
   bool started = false;
   DictionaryEncoder dictionaries;
-  SampleEncoder samples;
-  Books books;
+  PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions)}};
+  PerStream<Books> books;
   std::vector<uint64_t> lanes;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
@@ -39,22 +39,33 @@ Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool trun
 }
 Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.InternThread(thread); }
 
-void ChunkWriter::Add(const Sample& sample) { state_->samples.Add(sample); }
-void ChunkWriter::Add(const Window& window) { state_->samples.Add(window); }
-void ChunkWriter::Add(const Interval& interval) { state_->samples.Add(interval); }
+void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
+void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
+void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.stream].Add(interval); }
 
-bool ChunkWriter::has_pending() const { return state_->samples.has_pending() || state_->dictionaries.has_pending(); }
+bool ChunkWriter::has_pending() const {
+  return state_->dictionaries.has_pending() ||
+         std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
+}
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
 
-Result<ByteBuffer> ChunkWriter::State::Block(const Books& now, std::span<const uint64_t> lane_positions,
+Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::span<const uint64_t> lane_positions,
                                              uint64_t now_ns, bool last, const Ending* ending) {
-  if (!samples.within_bounds()) return Error{"more than 1048576 rows in a block"};
+  if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds))
+    return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
-  BlockPacker::Span span{samples.earliest_ns(now_ns), now_ns, last, ending != nullptr};
+  uint64_t begin_ns = UINT64_MAX;
+  for (const SampleEncoder& rows : samples.of) begin_ns = std::min(begin_ns, rows.earliest_ns(UINT64_MAX));
+  BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns, last, ending != nullptr};
   raw.clear();
   dictionaries.Encode(&raw);
-  samples.Encode(&raw);
-  EncodeBooks(now, &books, &raw);
+  for (const Stream stream : kAllStreams) {
+    samples[stream].Encode(&raw);
+    // Always those of the allocations: readers of the file's first days know no others.
+    if (stream == Stream::kAllocations || !(now[stream] == books[stream])) {
+      EncodeBooks(now[stream], stream, &books[stream], &raw);
+    }
+  }
   EncodeLanes(lane_positions, &lanes, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
   raw_bytes += raw.size();
@@ -64,12 +75,13 @@ Result<ByteBuffer> ChunkWriter::State::Block(const Books& now, std::span<const u
   return file;
 }
 
-Result<ByteBuffer> ChunkWriter::Flush(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns) {
+Result<ByteBuffer> ChunkWriter::Flush(const PerStream<Books>& books, std::span<const uint64_t> lane_positions,
+                                      uint64_t now_ns) {
   return state_->Block(books, lane_positions, now_ns, /*last=*/false, nullptr);
 }
 
-Result<ByteBuffer> ChunkWriter::Finish(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
-                                       const Ending* ending) {
+Result<ByteBuffer> ChunkWriter::Finish(const PerStream<Books>& books, std::span<const uint64_t> lane_positions,
+                                       uint64_t now_ns, const Ending* ending) {
   return state_->Block(books, lane_positions, now_ns, /*last=*/true, ending);
 }
 

@@ -47,10 +47,10 @@ class ChunkWriter {
   // Everything pending as one block, decodable once all its bytes are in the file.
   // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to
   // here.
-  Result<ByteBuffer> Flush(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns);
+  Result<ByteBuffer> Flush(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns);
 
   // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.
-  Result<ByteBuffer> Finish(const Books& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
+  Result<ByteBuffer> Finish(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
                             const Ending* ending);
 
  private:

@@ -51,15 +51,15 @@ class ColumnWriter {
     nonzero_[column] |= !bytes.empty();
     ByteSink(&columns_[column]).Append(bytes);
   }
-  // Appends the section, unless it has no rows.
-  void Finish(Section section, uint64_t rows, ByteBuffer* raw) {
+  // Appends the section, unless it has no rows. Who does not know a further stream may leave it out.
+  void Finish(Section section, uint64_t rows, ByteBuffer* raw, Stream stream = Stream::kAllocations) {
     if (rows == 0) return;
     ByteBuffer body;
     ByteSink(&body).Varint(rows);
     for (size_t i = 0; i < kCount; ++i) {
       if (nonzero_[i]) AppendFramed(&body, i, /*critical=*/false, columns_[i]);
     }
-    AppendFramed(raw, static_cast<uint64_t>(section), /*critical=*/true, body);
+    AppendFramed(raw, NumberOf(section, stream), /*critical=*/stream == Stream::kAllocations, body);
   }
 
  private:

@@ -12,6 +12,8 @@ namespace heaprec::format {
 namespace {
 
 constexpr size_t kHashAt = 16;
+// Fields behind this one are written where they say something.
+constexpr uint64_t kLastAlwaysThere = 18;
 
 // Calls visit(tag, field) for every field. A tag is never used again for something else.
 template <typename Header, typename Visit>
@@ -34,6 +36,11 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(16, header.source_reason);
   visit(17, header.ring_path);
   visit(18, header.max_samples);
+  visit(19, header.duration_ns);
+  visit(20, header.exceptions.interval_ns);
+  visit(21, header.exceptions.interval_cap);
+  visit(22, header.exceptions.rate_per_second);
+  visit(23, header.exceptions_refused);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }
@@ -64,6 +71,7 @@ uint64_t HeaderHash(Bytes bytes) {
 ByteBuffer EncodeFileHeader(const FileHeader& header) {
   ByteBuffer fields;
   ForEachField(header, [&fields](uint64_t tag, const auto& field) {
+    if (tag > kLastAlwaysThere && field == std::decay_t<decltype(field)>{}) return;
     ByteBuffer body;
     Encode(field, ByteSink(&body));
     ByteSink sink(&fields);

@@ -21,24 +21,69 @@ inline constexpr Index kNone = 0xffffffff;
 // Resolution of a sample's time: finer is noise. docs/format.md#conventions
 inline constexpr uint64_t kTickNs = 64;
 
-enum class Kind : uint8_t { kTlab = 0, kOutside = 1 };
-inline constexpr int kKinds = 2;
+enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2 };
+inline constexpr int kKinds = 3;
+inline constexpr std::array kAllocationKinds{Kind::kTlab, Kind::kOutside};
+
+// What is sampled under a throttle of its own: windows, intervals, cap and books are a stream's, and its weights are in
+// its unit. docs/format.md#streams
+enum class Stream : uint8_t {
+  kAllocations = 0,  // the unit is the byte
+  kExceptions = 1,   // the unit is the event
+};
+inline constexpr int kStreams = 2;
+inline constexpr std::array kAllStreams{Stream::kAllocations, Stream::kExceptions};
+constexpr Stream StreamOf(Kind kind) { return kind == Kind::kException ? Stream::kExceptions : Stream::kAllocations; }
+
+// Windows are numbered across streams: the top bit of an id tells the stream.
+inline constexpr uint32_t kWindowStreamBit = 0x80000000;
+constexpr Stream StreamOfWindow(uint32_t id) {
+  return (id & kWindowStreamBit) != 0 ? Stream::kExceptions : Stream::kAllocations;
+}
+
+// What the draws of a stream's second stage depend on, from the first eight bytes of the recording's id (little
+// endian): streams draw apart. docs/format.md#intervals
+constexpr uint64_t SeedOf(Stream stream, uint64_t recording) {
+  return recording ^ uint64_t { static_cast<uint8_t>(stream) } << 63;
+}
+
+template <typename T>
+struct PerStream {
+  std::array<T, kStreams> of{};
+  T& operator[](Stream stream) { return of[static_cast<size_t>(stream)]; }
+  const T& operator[](Stream stream) const { return of[static_cast<size_t>(stream)]; }
+  bool operator==(const PerStream&) const = default;
+};
+
+// The bound of a stream.
+struct StreamCap {
+  uint64_t interval_ns = 0;    // length of a throttle interval; 0: the stream is not recorded
+  uint32_t interval_cap = 0;   // most samples an interval may hold
+  double rate_per_second = 0;  // as asked for
+};
 
 // Written once at the start of the file; never the application's arguments or environment.
 struct FileHeader {
   RecordingId recording_id{};
   uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
   uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC
-  uint64_t interval_ns = 0;         // length of a throttle interval
-  uint32_t interval_cap = 0;        // most samples an interval may hold
-  double rate_per_second = 0;       // as asked for
-  uint64_t max_samples = 0;         // most samples the recording may hold; 0: no bound
+  uint64_t interval_ns = 0;         // as StreamCap, of the allocations
+  uint32_t interval_cap = 0;
+  double rate_per_second = 0;
+  StreamCap exceptions;
+  std::string exceptions_refused;  // why they are not recorded though they were asked for
+  uint64_t max_samples = 0;        // most samples of allocations the recording may hold; 0: no bound
+  uint64_t duration_ns = 0;        // as asked for; 0: until it is stopped
   uint32_t pid = 0;
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;
   std::string agent_version, agent_options;
   std::string source, source_reason;  // "hooks" | "jvmti" | "tlab", and why it was chosen
   std::string ring_path;              // empty: no shared ring
+
+  StreamCap CapOf(Stream stream) const {
+    return stream == Stream::kExceptions ? exceptions : StreamCap{interval_ns, interval_cap, rate_per_second};
+  }
 };
 
 struct Method {
@@ -46,10 +91,14 @@ struct Method {
   bool operator==(const Method&) const = default;
 };
 
+// The line of a frame without a method that stands for frames that were left out of a stack.
+inline constexpr int32_t kGapLine = -2;
+
 struct Frame {
   Index method = kNone;
   int32_t bci = -1;   // -1: native
   int32_t line = -1;  // -1: unknown
+  bool IsGap() const { return method == kNone && line == kGapLine; }
   bool operator==(const Frame&) const = default;
 };
 
@@ -73,18 +122,19 @@ struct Thread {
 struct Window {
   uint32_t id = 0;
   uint64_t start_ns = 0;
-  double lambda = 0;  // sample points per byte (source tlab: probability per event)
+  double lambda = 0;  // sample points per byte (exceptions, source tlab: probability per event)
   bool operator==(const Window&) const = default;
 };
 
 // What one throttle interval took in and gave out. docs/sampler.md#second-stage
 struct Interval {
   uint64_t index = 0;       // [index, index+1) * interval_ns
-  uint64_t candidates = 0;  // slow-path allocations counted
-  uint64_t bytes = 0;       // bytes allocated, as counted by the byte clocks
+  uint64_t candidates = 0;  // slow-path allocations, or events, counted
+  uint64_t bytes = 0;       // bytes allocated, as counted by the byte clocks; 0 for events
   uint64_t held = 0;        // points that stage 1 put into the ring
   uint64_t kept = 0;        // of these, written as samples
   double tau = 0;           // weights below this were raised to it (0: all were kept)
+  Stream stream = Stream::kAllocations;
   bool operator==(const Interval&) const = default;
 };
 
@@ -93,13 +143,23 @@ struct Sample {
   uint64_t time_ns = 0;
   Kind kind = Kind::kTlab;
   Index thread = kNone, class_id = kNone, stack = kNone;
-  uint64_t size = 0;        // of the object
-  uint64_t tlab_size = 0;   // of the thread's TLAB; 0 outside
-  uint32_t window = 0;      // id of the window whose lambda gave the first-stage probability
-  double weight_bytes = 0;  // bytes this sample stands for: unbiased
-  // Inclusion probability of the object through both stages.
-  double probability() const { return weight_bytes > 0 ? static_cast<double>(size) / weight_bytes : 0; }
-  double weight_objects() const { return size > 0 ? weight_bytes / static_cast<double>(size) : 0; }
+  uint64_t size = 0;       // of the object; 0 for an exception
+  uint64_t tlab_size = 0;  // of the thread's TLAB; 0 outside
+  uint32_t window = 0;     // id of the window whose lambda gave the first-stage probability
+  double weight = 0;       // what this sample stands for, in its stream's unit (bytes, events): unbiased
+
+  Stream stream() const { return StreamOf(kind); }
+  double weight_bytes() const { return stream() == Stream::kAllocations ? weight : 0; }
+  // Objects, or events.
+  double weight_objects() const {
+    if (stream() != Stream::kAllocations) return weight;
+    return size > 0 ? weight / static_cast<double>(size) : 0;
+  }
+  // With which the object, or the event, was included through both stages.
+  double probability() const {
+    const double own = stream() == Stream::kAllocations ? static_cast<double>(size) : 1;
+    return weight > 0 ? own / weight : 0;
+  }
 };
 
 // Reasons for which a point that fell was not recorded; a counter and a weight for each stand in every block (Books).
@@ -115,26 +175,27 @@ enum class Loss : uint8_t {
 inline constexpr int kLosses = 7;
 const char* LossName(Loss loss);  // "missed", "ring_full", ... as in summary and docs/format.md
 
-// Cumulative since the start; every block carries them, so a gap is quantified.
+// Of one stream, cumulative since the start; every block carries them, so a gap is quantified.
 // points = committed + thinned + lost[kMissed, kRingFull, kLanesBusy, kOversized];
 // committed = written + second_stage + lost[kWriteFailed] once all intervals are closed. Events in flight may be
 // missing from the right-hand sides, never the other way round.
 struct Books {
-  uint64_t candidates = 0, candidate_bytes = 0;  // slow-path allocations seen; bytes counted by the byte clocks
-  uint64_t points = 0;                           // sample points that fell
-  uint64_t thinned = 0;       // points dropped at the hit because lambda had fallen since they were armed
-  uint64_t committed = 0;     // samples published in the ring
-  uint64_t written = 0;       // samples written to the file
-  uint64_t second_stage = 0;  // committed samples whose weight others took over (VarOpt)
+  uint64_t candidates = 0;       // slow-path allocations, or events, seen
+  uint64_t candidate_bytes = 0;  // counted by the byte clocks; 0 for events
+  uint64_t points = 0;           // sample points that fell
+  uint64_t thinned = 0;          // points dropped at the hit because lambda had fallen since they were armed
+  uint64_t committed = 0;        // samples published in the ring
+  uint64_t written = 0;          // samples written to the file
+  uint64_t second_stage = 0;     // committed samples whose weight others took over (VarOpt)
   std::array<uint64_t, kLosses> lost{};
-  std::array<double, kLosses> lost_bytes{};  // weight of the lost points
+  std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
   bool operator==(const Books&) const = default;
 };
 
 // Why and when the recording ended; absent in a recording that was cut off.
 struct Ending {
   uint64_t time_ns = 0;
-  std::string reason;  // "jvm exit", "duration", "samples", "stop", ...
+  std::string reason;  // "jvm exit", "duration", "stop", ...
 };
 
 }  // namespace heaprec::format

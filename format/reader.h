@@ -29,14 +29,15 @@ class ByteSource {
 };
 
 struct Block {
-  uint32_t chunk = 0;   // sequence number of its chunk
-  uint64_t offset = 0;  // of the block header in the file
-  uint64_t end_ns = 0;  // when it was flushed
-  Books books;          // cumulative
+  uint32_t chunk = 0;      // sequence number of its chunk
+  uint64_t offset = 0;     // of the block header in the file
+  uint64_t end_ns = 0;     // when it was flushed
+  PerStream<Books> books;  // cumulative
   std::vector<uint64_t> lane_positions;
+  // Of all streams.
   std::vector<Window> windows;
   std::vector<Interval> intervals;
-  std::vector<Sample> samples;  // ascending in time; weight_bytes is final
+  std::vector<Sample> samples;  // ascending in time; the weights are final
   std::optional<Ending> ending;
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
 };

@@ -25,7 +25,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 1;
+inline constexpr uint32_t kRingVersion = 2;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 
@@ -35,7 +35,15 @@ enum class RingState : uint32_t { kStarting = 0, kRunning = 1, kClosed = 2 };
 struct RingBooks {
   std::atomic<uint64_t> candidates, candidate_bytes, points, thinned, committed, written, second_stage;
   std::atomic<uint64_t> lost[kLosses];
-  std::atomic<double> lost_bytes[kLosses];
+  std::atomic<double> lost_weight[kLosses];
+};
+
+// Of a stream beside the allocations.
+struct RingStream {
+  uint64_t interval_ns;  // 0: the stream is not recorded
+  uint32_t interval_cap;
+  uint32_t reserved;
+  RingBooks books;
 };
 
 struct RingHeader {
@@ -54,10 +62,21 @@ struct RingHeader {
   std::atomic<uint32_t> state;         // RingState
   std::atomic<uint64_t> heartbeat_ns;  // CLOCK_MONOTONIC of the drain's last tick
   RingBooks books;
+  RingStream exceptions;
+
+  RingBooks& BooksOf(Stream stream) { return stream == Stream::kExceptions ? exceptions.books : books; }
+  const RingBooks& BooksOf(Stream stream) const { return stream == Stream::kExceptions ? exceptions.books : books; }
+  uint64_t IntervalNsOf(Stream stream) const {
+    return stream == Stream::kExceptions ? exceptions.interval_ns : interval_ns;
+  }
+  uint32_t IntervalCapOf(Stream stream) const {
+    return stream == Stream::kExceptions ? exceptions.interval_cap : interval_cap;
+  }
 };
 static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, lane_count) == 36);
 static_assert(offsetof(RingHeader, start_epoch_ns) == 48 && offsetof(RingHeader, state) == 76);
 static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, books) == 88);
+static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, books) == 16);
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 
@@ -114,6 +133,9 @@ struct RingFrame {
 };
 static_assert(sizeof(RingFrame) == 16);
 
+// Stands in a stack where frames were left out. docs/format.md#dictionaries
+inline constexpr RingFrame kGapFrame{0, -1, kGapLine};
+
 struct StackKey {
   uint64_t low, high;
   bool operator==(const StackKey&) const = default;
@@ -153,11 +175,14 @@ struct SampleRecord {
   uint64_t id;
   uint64_t thread_key, class_key;
   StackKey stack_key;  // {0, 0}: none
+  // Four 16-bit hashes of the methods nearest to the allocation, the nearest in the top bits; 0 where there is none.
+  // Equal for equal methods while the process lives: it only says which samples are neighbours.
+  uint64_t path;
   uint64_t size, tlab_size;
-  double weight_bytes;  // after stage 1
+  double weight;  // after stage 1, in the unit of the stream
   uint32_t window;
   uint32_t kind;  // Kind
 };
-static_assert(sizeof(SampleRecord) == 88);
+static_assert(sizeof(SampleRecord) == 96);
 
 }  // namespace heaprec::format

@@ -1,4 +1,5 @@
-// Windows, intervals and samples as columns: the encoder turns weights into rules, the decoder back into numbers.
+// Windows, intervals and samples of one stream as columns: the encoder turns weights into rules, the decoder back into
+// numbers.
 //
 // Units:    as model.h. Times are rounded down to kTickNs.
 // Context:  encoder: drain.
@@ -28,7 +29,8 @@ struct SampleContext {
     uint64_t size = 0;  // rotated
   };
   std::vector<Stack> stacks{1};
-  std::vector<std::array<uint64_t, kKinds>> tlab_of_thread;  // of thread t, at t + 1; rotated
+  // Of thread t, at t + 1; rotated. All kinds that are not known share the last place: their samples are left out.
+  std::vector<std::array<uint64_t, kKinds + 1>> tlab_of_thread;
   uint64_t last_id = 0, last_leaf = 0, last_window = 0;
   uint64_t last_window_id = 0, last_window_start = 0;
   uint64_t last_interval = 0;
@@ -37,6 +39,7 @@ struct SampleContext {
 
 class SampleEncoder {
  public:
+  explicit SampleEncoder(Stream stream) : stream_(stream) {}
   void Add(const Window& window);
   void Add(const Interval& interval) { intervals_.push_back(interval); }
   void Add(const Sample& sample) { samples_.push_back(sample); }
@@ -56,8 +59,10 @@ class SampleEncoder {
   void EncodeWindows(ByteBuffer* raw);
   void EncodeIntervals(ByteBuffer* raw);
   void EncodeSamples(ByteBuffer* raw);
+  std::array<WeightRule, 2> RulesFrom(WeightRule previous) const;
   WeightCode CodeOf(const Sample& sample, WeightCode previous) const;
 
+  const Stream stream_;
   SampleContext context_;
   std::unordered_map<Index, uint64_t> number_of_leaf_;
   std::vector<Window> windows_;
@@ -68,12 +73,14 @@ class SampleEncoder {
 
 class SampleDecoder {
  public:
+  explicit SampleDecoder(Stream stream) : stream_(stream) {}
   bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused);
   bool DecodeIntervals(Bytes body, std::vector<Interval>* intervals, bool* refused);
   bool DecodeSamples(Bytes body, const Dictionaries& dictionaries, std::span<const Interval> intervals,
                      std::vector<Sample>* samples, bool* refused);
 
  private:
+  Stream stream_;
   SampleContext context_;
 };
 

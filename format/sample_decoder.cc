@@ -12,12 +12,13 @@ bool Fits(uint64_t rows, size_t beside) { return rows <= kMaxBlockRows && rows +
 // Decodes one section of samples, row by row from all columns at once.
 class SampleRows {
  public:
-  SampleRows(Bytes body, const Dictionaries& dictionaries, std::span<const Interval> intervals, SampleContext* context)
-      : columns_(body), dictionaries_(dictionaries), intervals_(intervals), context_(*context) {}
+  SampleRows(Bytes body, Stream stream, const Dictionaries& dictionaries, std::span<const Interval> intervals,
+             SampleContext* context)
+      : columns_(body), stream_(stream), dictionaries_(dictionaries), intervals_(intervals), context_(*context) {}
 
   const ColumnReader<kSampleColumns>& columns() const { return columns_; }
-  // False as soon as a row cannot be true.
-  bool Next(Sample* sample) {
+  // False as soon as a row cannot be true. `known` tells whether the sample is of a kind that the stream has.
+  bool Next(Sample* sample, bool* known) {
     const uint64_t gap = columns_[kTime].Varint();
     if (gap > kLastTick - tick_) return false;
     tick_ += gap;
@@ -25,9 +26,9 @@ class SampleRows {
     sample->id = context_.last_id = columns_[kId].Delta(context_.last_id);
     context_.last_window = columns_[kWindow].Delta(context_.last_window);
     sample->window = static_cast<uint32_t>(context_.last_window);
-    const uint64_t kind = columns_[kKind].Varint();
-    if (kind >= kKinds || context_.last_window != sample->window) return false;
-    sample->kind = static_cast<Kind>(kind);
+    if (context_.last_window != sample->window) return false;
+    sample->kind = static_cast<Kind>(std::min<uint64_t>(columns_[kKind].Varint(), kKinds));
+    *known = sample->kind < static_cast<Kind>(kKinds) && sample->stream() == stream_;
     return DecodeObject(sample) && DecodeThread(sample) && DecodeWeight(sample);
   }
 
@@ -76,7 +77,7 @@ class SampleRows {
     raised_by_ = columns_[kRaisedBy].Delta(raised_by_);
     if (rule >= kWeightRules || raised_by_ > intervals_.size()) return false;
     if (rule == static_cast<uint64_t>(WeightRule::kExplicit)) {
-      sample->weight_bytes = columns_[kExplicitWeight].F64();
+      sample->weight = columns_[kExplicitWeight].F64();
       return true;
     }
     if (!has_lambda_ || sample->window != lambda_window_) {
@@ -87,11 +88,12 @@ class SampleRows {
       lambda_ = window->second;
     }
     const double first = FirstStageWeight(static_cast<WeightRule>(rule), lambda_, sample->size, sample->tlab_size);
-    sample->weight_bytes = raised_by_ == 0 ? first : std::max(first, intervals_[raised_by_ - 1].tau);
+    sample->weight = raised_by_ == 0 ? first : std::max(first, intervals_[raised_by_ - 1].tau);
     return true;
   }
 
   ColumnReader<kSampleColumns> columns_;
+  const Stream stream_;
   const Dictionaries& dictionaries_;
   std::span<const Interval> intervals_;
   SampleContext& context_;
@@ -134,6 +136,7 @@ bool SampleDecoder::DecodeIntervals(Bytes body, std::vector<Interval>* intervals
     interval.held = columns[3].Varint();
     interval.kept = columns[4].Varint();
     interval.tau = columns[5].F64();
+    interval.stream = stream_;
     intervals->push_back(interval);
   }
   return columns.ok();
@@ -141,12 +144,14 @@ bool SampleDecoder::DecodeIntervals(Bytes body, std::vector<Interval>* intervals
 
 bool SampleDecoder::DecodeSamples(Bytes body, const Dictionaries& dictionaries, std::span<const Interval> intervals,
                                   std::vector<Sample>* samples, bool* refused) {
-  SampleRows rows(body, dictionaries, intervals, &context_);
+  SampleRows rows(body, stream_, dictionaries, intervals, &context_);
   *refused |= rows.columns().unknown_critical();
   if (!Fits(rows.columns().rows(), samples->size())) return false;
-  samples->resize(samples->size() + rows.columns().rows());
-  for (Sample& sample : std::span(*samples).last(rows.columns().rows())) {
-    if (!rows.Next(&sample)) return false;
+  for (uint64_t row = 0; row < rows.columns().rows(); ++row) {
+    Sample sample;
+    bool known = false;
+    if (!rows.Next(&sample, &known)) return false;
+    if (known) samples->push_back(sample);
   }
   return rows.columns().ok();
 }

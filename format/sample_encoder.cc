@@ -38,7 +38,7 @@ void SampleEncoder::EncodeWindows(ByteBuffer* raw) {
     columns.Delta(1, window.start_ns, std::exchange(context_.last_window_start, window.start_ns));
     columns.F64(2, window.lambda);
   }
-  columns.Finish(Section::kWindows, windows_.size(), raw);
+  columns.Finish(Section::kWindows, windows_.size(), raw, stream_);
 }
 
 void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
@@ -54,15 +54,21 @@ void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
     if (interval.tau > 0) taus_.emplace_back(interval.tau, &interval - intervals_.data() + 1);
   }
   std::ranges::sort(taus_);
-  columns.Finish(Section::kIntervals, intervals_.size(), raw);
+  columns.Finish(Section::kIntervals, intervals_.size(), raw, stream_);
+}
+
+// Those that the stream may have, the likeliest first.
+std::array<WeightRule, 2> SampleEncoder::RulesFrom(WeightRule previous) const {
+  if (stream_ == Stream::kExceptions) return {WeightRule::kCount, WeightRule::kCount};
+  if (previous == WeightRule::kPerEvent) return {WeightRule::kPerEvent, WeightRule::kPerByte};
+  return {WeightRule::kPerByte, WeightRule::kPerEvent};
 }
 
 SampleEncoder::WeightCode SampleEncoder::CodeOf(const Sample& sample, WeightCode previous) const {
   const auto window = context_.lambda_of_window.find(sample.window);
   if (window == context_.lambda_of_window.end()) return {WeightRule::kExplicit, previous.interval};
-  const double given = sample.weight_bytes;
-  const WeightRule other = previous.rule == WeightRule::kPerEvent ? WeightRule::kPerByte : WeightRule::kPerEvent;
-  for (const WeightRule rule : {previous.rule == WeightRule::kPerEvent ? previous.rule : WeightRule::kPerByte, other}) {
+  const double given = sample.weight;
+  for (const WeightRule rule : RulesFrom(previous.rule)) {
     const double first = FirstStageWeight(rule, window->second, sample.size, sample.tlab_size);
     const double tau = previous.interval == 0 ? 0 : intervals_[previous.interval - 1].tau;
     if (WeightsAgree(given, std::max(first, tau))) return {rule, previous.interval};
@@ -78,7 +84,7 @@ void SampleEncoder::EncodeSamples(ByteBuffer* raw) {
   std::ranges::stable_sort(samples_, {}, [](const Sample& sample) { return sample.time_ns / kTickNs; });
   ColumnWriter<kSampleColumns> columns;
   uint64_t last_tick = 0;
-  WeightCode code{WeightRule::kPerByte, 0};
+  WeightCode code{RulesFrom(WeightRule::kExplicit).front(), 0};
   for (const Sample& sample : samples_) {
     const uint64_t tick = sample.time_ns / kTickNs;
     columns.Varint(kTime, tick - std::exchange(last_tick, tick));
@@ -112,11 +118,11 @@ void SampleEncoder::EncodeSamples(ByteBuffer* raw) {
     columns.Varint(kRule, static_cast<uint64_t>(code.rule));
     columns.Delta(kRaisedBy, code.interval, last_interval);
     if (code.rule == WeightRule::kExplicit) {
-      columns.F64(kExplicitWeight, sample.weight_bytes);
+      columns.F64(kExplicitWeight, sample.weight);
       code.rule = last_rule;
     }
   }
-  columns.Finish(Section::kSamples, samples_.size(), raw);
+  columns.Finish(Section::kSamples, samples_.size(), raw, stream_);
 }
 
 }  // namespace heaprec::format

@@ -1,6 +1,6 @@
 // The weight of a sample, recomputed from its window: recordings do not store it per sample.
 //
-// Units:    weights and sizes in bytes; lambda in sample points per byte (kPerEvent: a probability).
+// Units:    weights in bytes or events, sizes in bytes; lambda in sample points per byte (kPerByte) or a probability.
 // Maths:    docs/format.md#weights, docs/sampler.md#weights
 #pragma once
 
@@ -14,8 +14,9 @@ enum class WeightRule : uint8_t {
   kPerByte = 0,   // size / (1 - exp(-lambda size))
   kPerEvent = 1,  // (tlab_size, or size outside) / lambda
   kExplicit = 2,  // stored as it is
+  kCount = 3,     // 1 / lambda: in events
 };
-inline constexpr int kWeightRules = 3;
+inline constexpr int kWeightRules = 4;
 
 // Largest relative difference between a weight as given and as recomputed.
 inline constexpr double kWeightTolerance = 1e-9;
@@ -28,6 +29,7 @@ inline double InclusionProbability(double x) {
 }
 
 inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size, uint64_t tlab_size) {
+  if (rule == WeightRule::kCount) return 1 / lambda;
   if (rule == WeightRule::kPerEvent) return static_cast<double>(tlab_size > 0 ? tlab_size : size) / lambda;
   return static_cast<double>(size) / InclusionProbability(lambda * static_cast<double>(size));
 }
