@@ -10,18 +10,22 @@
 
 #include "recorder/agent/events.h"
 #include "recorder/agent/hooks.h"
+#include "recorder/agent/label_entry.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
 #include "recorder/sources/entry.h"
+#include "recorder/sources/labels.h"
 #include "recorder/writer/quiet_thread.h"
 
 namespace heaprec::agent {
 namespace {
 
-// source=hooks: our thresholds override the JVM's at every touch. Where the JVM drops an event, its own draw bounds the
-// stretch in which the thread is not armed: 16 KiB costs nothing else.
-constexpr jint kJvmIntervalUnderHooks = 16 << 10;
+// Armed by us: our thresholds override the JVM's at every touch. Where the JVM drops an event, its own draw bounds the
+// stretch in which the thread is not armed. It costs nothing else.
+constexpr jint kJvmIntervalUnderHooks = 512;
 constexpr jint kJvmIntervalNever = std::numeric_limits<jint>::max();
+
+constexpr char kNoExceptions[] = "the JVM gives their events only to an agent that asked for them at its start";
 
 // Nothing thrown may reach the JVM. What throws is the allocation of memory: there is then no recording.
 template <typename Call>
@@ -30,6 +34,7 @@ auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(c
     return call();
   } catch (...) {
     sources::active_source.store(nullptr, std::memory_order_release);
+    sources::active_exceptions.store(nullptr, std::memory_order_release);
     return otherwise;
   }
 }
@@ -53,6 +58,7 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
   sources::Source* source = sources::active_source.load(std::memory_order_acquire);
   if (source != nullptr) source->OnThreadEnd(java_thread);
   sources::ThreadTable::Instance().Release(java_thread);
+  sources::ForgetLabels();
 }
 
 void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object, jclass object_class,
@@ -60,6 +66,12 @@ void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, 
   const sources::Delivered delivered{
       jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, object, object_class, static_cast<uint64_t>(size)};
   heaprec_on_delivered(&delivered);
+}
+
+void JNICALL OnException(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jmethodID, jlocation, jobject exception,
+                         jmethodID, jlocation) {
+  const sources::ThrownException thrown{jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, exception};
+  heaprec_on_thrown(&thrown);
 }
 
 }  // namespace
@@ -70,13 +82,19 @@ Agent& Agent::Instance() {
 }
 
 jint Agent::OnLoad(JavaVM* vm, const char* text) {
-  if (jvmti_ != nullptr)
-    return Fail("the agent is loaded already, with options " + options_text_,
-                AsksForStrict(text != nullptr ? text : ""));
-  auto options = TakeOptions(text);
-  if (!options.ok()) return Fail(options.error().message, AsksForStrict(text != nullptr ? text : ""));
+  const std::string all = text != nullptr ? text : "";
+  if (jvmti_ != nullptr) {
+    return Fail("the agent is loaded already, with options " + options_text_, AsksForStrict(all));
+  }
+  auto command = ParseCommand(all);
+  if (!command.ok()) return Fail(command.error().message, AsksForStrict(all));
+  answer_ = command->answer;
+  if (command->kind != CommandKind::kStart) return Fail("only a running JVM takes stop and status", false);
+  auto options = TakeOptions(command->options);
+  if (!options.ok()) return Fail(options.error().message, AsksForStrict(all));
   auto environment = MakeEnvironment(vm);
   if (!environment.ok()) return Fail(environment.error().message, options_.strict);
+  AskForExceptions();
   if (jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE ||
       jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr) != JVMTI_ERROR_NONE) {
     return Fail("the JVM refuses VMInit or VMDeath", options_.strict);
@@ -86,11 +104,27 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
 
 jint Agent::OnAttach(JavaVM* vm, const char* text) {
   const std::lock_guard lock(mutex_);
+  auto command = ParseCommand(text != nullptr ? text : "");
+  if (!command.ok()) return Fail(command.error().message, true);
+  answer_ = command->answer;
+  switch (command->kind) {
+    case CommandKind::kStart:
+      return StartByCommand(vm, *command);
+    case CommandKind::kStop:
+      return StopByCommand();
+    case CommandKind::kStatus:
+      Answer(true, State());
+      return JNI_OK;
+  }
+  return JNI_ERR;
+}
+
+jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
   if (delayed_) return Fail("a recording is waiting for its delay, with options " + options_text_, true);
   if (recording_ != nullptr && !recording_->ended()) {
     return Fail(fmt::format("already recording into {}", recording_->path()), true);
   }
-  auto options = TakeOptions(text);
+  auto options = TakeOptions(command.options);
   if (!options.ok()) return Fail(options.error().message, true);
   JNIEnv* jni = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return Fail("no JNI environment", true);
@@ -99,9 +133,36 @@ jint Agent::OnAttach(JavaVM* vm, const char* text) {
     if (!environment.ok()) return Fail(environment.error().message, true);
     jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
   }
+  AskForExceptions();
   auto begun = Begin(jni);
   // The JVM lives either way: whoever attached is told by the status.
-  return begun.ok() ? JNI_OK : Fail(begun.error().message, true);
+  if (!begun.ok()) return Fail(begun.error().message, true);
+  LinkLabels(jvmti_, jni);
+  Answer(true, State());
+  return JNI_OK;
+}
+
+jint Agent::StopByCommand() {
+  if (delayed_) {
+    delayed_ = false;
+    ending_changed_.notify_all();
+    Answer(true, "the recording that was waiting for its delay will not begin");
+    return JNI_OK;
+  }
+  if (recording_ == nullptr || recording_->ended()) {
+    Answer(false, "nothing is being recorded");
+    return JNI_ERR;
+  }
+  recording_->Stop("stop", /*jvm_ends=*/false);
+  Answer(true, recording_->path());
+  return JNI_OK;
+}
+
+// "recording FILE", "waiting" or "idle".
+std::string Agent::State() const {
+  if (delayed_) return "waiting";
+  if (recording_ == nullptr || recording_->ended()) return "idle";
+  return "recording " + recording_->path();
 }
 
 void Agent::OnVmInit(JNIEnv* jni) {
@@ -119,14 +180,15 @@ void Agent::OnVmDeath() {
   ending_changed_.notify_all();
   if (recording_ == nullptr) return;
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
+  jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
   recording_->Stop("jvm exit", /*jvm_ends=*/true);
 }
 
-format::Result<Options> Agent::TakeOptions(const char* text) {
-  auto options = ParseOptions(text != nullptr ? text : "");
+format::Result<Options> Agent::TakeOptions(const std::string& text) {
+  auto options = ParseOptions(text);
   if (!options.ok()) return options.error();
   options_ = *options;
-  options_text_ = text != nullptr ? text : "";
+  options_text_ = options_.given;
   SetLogLevel(options_.log_level);
   return options;
 }
@@ -145,6 +207,7 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   callbacks.ThreadStart = OnThreadStart;
   callbacks.ThreadEnd = OnThreadEnd;
   callbacks.SampledObjectAlloc = OnSampledObjectAlloc;
+  callbacks.Exception = OnException;
   if (jvmti->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE ||
       jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     jvmti->DisposeEnvironment();
@@ -155,13 +218,23 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   return std::monostate{};
 }
 
+void Agent::AskForExceptions() {
+  if (!options_.exceptions || has_exceptions_) return;
+  jvmtiCapabilities capabilities{};
+  capabilities.can_generate_exception_events = 1;
+  has_exceptions_ = jvmti_->AddCapabilities(&capabilities) == JVMTI_ERROR_NONE;
+}
+
 format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
   if (jvm_ == nullptr) {
     auto jvm = Jvm::Resolve(vm_, jvmti_, jni);
     if (!jvm.ok()) return jvm.error();
     jvm_ = std::make_unique<Jvm>(std::move(*jvm));
     // A forked child shares nothing with the recording but its code.
-    pthread_atfork(nullptr, nullptr, [] { sources::active_source.store(nullptr, std::memory_order_relaxed); });
+    pthread_atfork(nullptr, nullptr, [] {
+      sources::active_source.store(nullptr, std::memory_order_relaxed);
+      sources::active_exceptions.store(nullptr, std::memory_order_relaxed);
+    });
   }
   if (options_.delay_ns == 0) return StartRecording(jni);
 
@@ -170,12 +243,15 @@ format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
   if (!thread.ok()) return thread.error();
   pthread_detach(*thread);
   delayed_ = true;
+  ++delays_;
   return std::monostate{};
 }
 
 void Agent::StartAfterDelay() {
   std::unique_lock lock(mutex_);
-  if (ending_changed_.wait_for(lock, std::chrono::nanoseconds(options_.delay_ns), [this] { return ending_; })) return;
+  const uint32_t mine = delays_;
+  const auto is_over = [this, mine] { return ending_ || !delayed_ || delays_ != mine; };
+  if (ending_changed_.wait_for(lock, std::chrono::nanoseconds(options_.delay_ns), is_over)) return;
   delayed_ = false;
   const AttachedScope attached(vm_);
   if (attached.jni() == nullptr) return;
@@ -185,40 +261,57 @@ void Agent::StartAfterDelay() {
 
 format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   if (recording_ != nullptr) recording_->Join();
-  auto enabled = EnableEvents(*jvm_);
+  auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
   if (!enabled.ok()) return enabled.error();
-  const Choice choice = ChooseSource(jni);
-  if (choice.source == SourceChoice::kHooks) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
+  ChosenSource choice = ChooseSource(jni);
+  if (options_.exceptions && !has_exceptions_) {
+    choice.no_exceptions = kNoExceptions;
+    Log(LogLevel::kWarn, "exceptions are not recorded: {}", kNoExceptions);
+  }
+  if (choice.armed) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
   if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);
-  auto started = Recording::Start(*jvm_, options_, options_text_, choice.source, choice.why, ++recordings_);
+  auto started = Recording::Start(*jvm_, options_, options_text_, choice, ++recordings_);
   if (!started.ok()) {
     QuietJvm(*jvm_);
     return started.error();
   }
   recording_ = *started;
+  Answer(true, State());
   Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source), choice.why);
   return std::monostate{};
 }
 
-Agent::Choice Agent::ChooseSource(JNIEnv* jni) {
-  if (options_.source == SourceChoice::kJvmti) return {SourceChoice::kJvmti, "asked for"};
-  auto ready = InstallHooks(*jvm_);
-  if (ready.ok()) ready = RunSelfTest(*jvm_, jni);
+ChosenSource Agent::ChooseSource(JNIEnv* jni) {
+  if (options_.source == SourceChoice::kJvmti) return ChooseJvmti(jni, "asked for");
+  auto installed = InstallHooks(*jvm_, jni);
+  format::Result<std::monostate> ready =
+      installed.ok() ? TestHooks(*jvm_, jni) : format::Result<std::monostate>(installed.error());
   if (ready.ok()) {
-    if (options_.source == SourceChoice::kTlab) return {SourceChoice::kTlab, "asked for"};
-    return {SourceChoice::kHooks,
-            options_.source == SourceChoice::kHooks ? "asked for" : "the hooks passed their self-test"};
+    const std::string why = options_.source == SourceChoice::kAuto ? "the hooks passed their self-test" : "asked for";
+    const SourceChoice source = options_.source == SourceChoice::kTlab ? SourceChoice::kTlab : SourceChoice::kHooks;
+    return {source, installed->empty() ? why : fmt::format("{}, by vtables: {}", why, *installed),
+            /*armed=*/source == SourceChoice::kHooks};
   }
   auto removed = RemoveHooks();
   if (!removed.ok()) ready = format::Error{fmt::format("{}; {}", ready.error().message, removed.error().message)};
   Log(LogLevel::kWarn, "source=jvmti instead of {}: {}", SourceName(options_.source), ready.error().message);
-  return {SourceChoice::kJvmti, ready.error().message};
+  return ChooseJvmti(jni, ready.error().message);
 }
 
-jint Agent::Fail(const std::string& why, bool strict) const {
+ChosenSource Agent::ChooseJvmti(JNIEnv* jni, const std::string& why) {
+  auto ready = TestThreshold(*jvm_, jni);
+  if (ready.ok()) return {SourceChoice::kJvmti, why, /*armed=*/true};
+  return {SourceChoice::kJvmti, fmt::format("{}; thresholds are the JVM's: {}", why, ready.error().message),
+          /*armed=*/false};
+}
+
+jint Agent::Fail(const std::string& why, bool strict) {
   Log(LogLevel::kError, "not recording: {}", why);
+  Answer(false, why);
   return strict ? JNI_ERR : JNI_OK;
 }
+
+void Agent::Answer(bool ok, const std::string& sentence) { WriteAnswer(std::exchange(answer_, {}), ok, sentence); }
 
 }  // namespace heaprec::agent
 

@@ -1,7 +1,8 @@
 // The agent of this process: from Agent_OnLoad or Agent_OnAttach to the JVM's death.
 //
 // Context:  setup, but for what the event callbacks pass on to recorder/sources.
-// Failure:  whatever fails, the JVM runs on (exits only with `strict` at load): one line on stderr.
+// Failure:  whatever fails, the JVM runs on (exits only with `strict` at load): one line on stderr, and in the answer
+//           if one was asked for (recorder/agent/command.h).
 #pragma once
 
 #include <jvmti.h>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "recorder/agent/command.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording.h"
@@ -21,8 +23,9 @@ class Agent {
  public:
   static Agent& Instance();  // JVMTI's callbacks carry no pointer of ours
 
-  // Both return a JNI status: JNI_OK unless `strict` asks for the JVM's end.
+  // A JNI status: JNI_OK unless `strict` asks for the JVM's end.
   jint OnLoad(JavaVM* vm, const char* options);
+  // A command (recorder/agent/command.h). A JNI status, which the JVM survives whatever it is.
   jint OnAttach(JavaVM* vm, const char* options);
 
   void OnVmInit(JNIEnv* jni);
@@ -30,27 +33,34 @@ class Agent {
   const Jvm* jvm() const { return jvm_.get(); }
 
  private:
-  format::Result<Options> TakeOptions(const char* text);
+  format::Result<Options> TakeOptions(const std::string& text);
+  jint StartByCommand(JavaVM* vm, const Command& command);
+  jint StopByCommand();
+  std::string State() const;
   format::Result<std::monostate> MakeEnvironment(JavaVM* vm);
+  // For the events, if the options want them. Methods that throw are compiled otherwise where they can be had.
+  void AskForExceptions();
   // Starts now, or after the delay.
   format::Result<std::monostate> Begin(JNIEnv* jni);
   format::Result<std::monostate> StartRecording(JNIEnv* jni);
   void StartAfterDelay();
-  struct Choice {
-    SourceChoice source;
-    std::string why;
-  };
-  Choice ChooseSource(JNIEnv* jni);
-  jint Fail(const std::string& why, bool strict) const;
+  ChosenSource ChooseSource(JNIEnv* jni);
+  ChosenSource ChooseJvmti(JNIEnv* jni, const std::string& why);
+  jint Fail(const std::string& why, bool strict);
+  // Once: who asked has it.
+  void Answer(bool ok, const std::string& sentence);
 
   std::mutex mutex_;  // serialises start and stop
   std::condition_variable ending_changed_;
-  bool ending_ = false;   // the JVM
-  bool delayed_ = false;  // a recording is to start later
+  bool ending_ = false;          // the JVM
+  bool has_exceptions_ = false;  // the capability
+  bool delayed_ = false;         // a recording is to start later
+  uint32_t delays_ = 0;          // that began: each thread that waits knows its own
   JavaVM* vm_ = nullptr;
   jvmtiEnv* jvmti_ = nullptr;
   Options options_;
   std::string options_text_;
+  std::string answer_;  // the file in which the asker waits for an answer; empty: nobody does
   std::unique_ptr<Jvm> jvm_;
   Recording* recording_ = nullptr;  // the last one; never deleted
   uint32_t recordings_ = 0;

@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <span>
+
 #include "recorder/agent/hooks.h"
 #include "recorder/agent/log.h"
 #include "recorder/sources/jvmti_source.h"
 
 namespace heaprec::agent {
 namespace {
-constexpr jvmtiEvent kEvents[] = {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END};
+// The last one only where exceptions are recorded.
+constexpr std::array kEvents{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
+                             JVMTI_EVENT_EXCEPTION};
 
 jvmtiCapabilities SamplingCapability() {
   jvmtiCapabilities capabilities{};
@@ -18,12 +23,12 @@ jvmtiCapabilities SamplingCapability() {
 
 }  // namespace
 
-format::Result<std::monostate> EnableEvents(const Jvm& jvm) {
+format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
   const jvmtiCapabilities sampling = SamplingCapability();
   if (jvm.jvmti->AddCapabilities(&sampling) != JVMTI_ERROR_NONE) {
     return format::Error{"the JVM does not give us SampledObjectAlloc: another agent holds it"};
   }
-  for (const jvmtiEvent event : kEvents) {
+  for (const jvmtiEvent event : std::span(kEvents).first(kEvents.size() - (exceptions ? 0 : 1))) {
     const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
     if (error == JVMTI_ERROR_NONE) continue;
     QuietJvm(jvm);
@@ -35,6 +40,7 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm) {
 
 void QuietJvm(const Jvm& jvm) {
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
+  jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
   jvm.jvmti->SetHeapSamplingInterval(static_cast<jint>(sources::kJvmDefaultInterval));
   const jvmtiCapabilities sampling = SamplingCapability();
   jvm.jvmti->RelinquishCapabilities(&sampling);

@@ -11,12 +11,13 @@
 namespace heaprec::agent {
 
 // Takes the sampling capability, which only one agent of a JVM can hold, and turns SampledObjectAlloc, ThreadStart and
-// ThreadEnd on. Their callbacks are set once, in agent.cc.
-format::Result<std::monostate> EnableEvents(const Jvm& jvm);
+// ThreadEnd on, and Exception if asked for. Their callbacks are set once, in agent.cc.
+format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 
-// Sampling off, its capability given back, its interval the JVM's default, and libjvm's code as it was. What stays:
-// ThreadStart and ThreadEnd, without which the entries of threads that end later would never be free again, and a
-// handler of SIGTRAP that passes on what is not ours.
+// Sampling and exceptions off, sampling's capability given back, its interval the JVM's default, and libjvm's code as
+// it was. What stays: ThreadStart and ThreadEnd, without which the entries of threads that end later would never be
+// free again, a handler of SIGTRAP that passes on what is not ours, and the capability for exceptions, which a JVM
+// gives only at its start.
 void QuietJvm(const Jvm& jvm);
 
 }  // namespace heaprec::agent

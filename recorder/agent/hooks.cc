@@ -5,7 +5,9 @@
 #include <atomic>
 #include <optional>
 
+#include "recorder/hotspot/allocator_hooks.h"
 #include "recorder/hotspot/detour.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"
 #include "recorder/sources/entry.h"
 
@@ -36,8 +38,7 @@ void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread)
   original_outside_tlab.load(std::memory_order_relaxed)(klass, object, object_bytes, thread);
 }
 
-format::Result<std::monostate> PrepareHooks(const Jvm& jvm) {
-  if (!jvm.symbols.ok()) return jvm.symbols.error();
+format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {
   const auto in_new_tlab = jvm.symbols->FindFirst(hotspot::kInNewTlab);
   const auto outside_tlab = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
   if (!in_new_tlab || !outside_tlab) {
@@ -53,11 +54,9 @@ format::Result<std::monostate> PrepareHooks(const Jvm& jvm) {
   return std::monostate{};
 }
 
-}  // namespace
-
-format::Result<std::monostate> InstallHooks(const Jvm& jvm) {
+format::Result<std::monostate> InstallDetours(const Jvm& jvm) {
   if (!detours) {
-    auto prepared = PrepareHooks(jvm);
+    auto prepared = PrepareDetours(jvm);
     if (!prepared.ok()) return prepared.error();
   }
   for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
@@ -68,7 +67,7 @@ format::Result<std::monostate> InstallHooks(const Jvm& jvm) {
   return std::monostate{};
 }
 
-format::Result<std::monostate> RemoveHooks() {
+format::Result<std::monostate> RemoveDetours() {
   if (!detours) return std::monostate{};
   for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
     if (!detour->installed()) continue;
@@ -76,6 +75,36 @@ format::Result<std::monostate> RemoveHooks() {
     if (!removed.ok()) return removed.error();
   }
   return std::monostate{};
+}
+
+format::Result<std::monostate> InstallVtables(const Jvm& jvm, JNIEnv* jni) {
+  const auto libjvm = hotspot::LibJvm::Locate();
+  if (!libjvm.ok()) return libjvm.error();
+  return hotspot::InstallAllocatorHooks(*libjvm, *jvm.symbols, jvm.layout, jvm.thread_of(jni),
+                                        {heaprec_on_refill, heaprec_on_outside});
+}
+
+}  // namespace
+
+format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
+  if (!jvm.symbols.ok()) return jvm.symbols.error();
+  // What an earlier recording could not take away would report everything twice.
+  auto restored = hotspot::RemoveAllocatorHooks();
+  if (!restored.ok()) return restored.error();
+  auto diverted = InstallDetours(jvm);
+  if (diverted.ok()) return std::string();
+  // A detour that stays, because its removal is refused, would report what the vtables report.
+  auto removed = RemoveDetours();
+  if (!removed.ok()) return format::Error{fmt::format("{}; {}", diverted.error().message, removed.error().message)};
+  auto swapped = InstallVtables(jvm, jni);
+  if (swapped.ok()) return diverted.error().message;
+  return format::Error{fmt::format("{}; {}", diverted.error().message, swapped.error().message)};
+}
+
+format::Result<std::monostate> RemoveHooks() {
+  auto detached = RemoveDetours();
+  auto restored = hotspot::RemoveAllocatorHooks();
+  return detached.ok() ? restored : detached;
 }
 
 }  // namespace heaprec::agent

@@ -1,9 +1,11 @@
-// The two detours on AllocTracer: they call the active source, then always the original.
+// The way to the candidates: two detours on AllocTracer, which call the active source, then always the original; or,
+// where code may not be changed, the vtables of the JVM's allocators.
 //
-// Context:  setup (Install), drain (Remove).
-// Failure:  an Error with the reason; libjvm's code is then as it was.
+// Context:  setup (Install: an attached thread), drain (Remove).
+// Failure:  an Error with the reasons; libjvm's code and vtables are then as they were.
 #pragma once
 
+#include <string>
 #include <variant>
 
 #include "format/result.h"
@@ -11,8 +13,8 @@
 
 namespace heaprec::agent {
 
-// Idempotent.
-format::Result<std::monostate> InstallHooks(const Jvm& jvm);
+// Idempotent. Says why it is the vtables; empty: it is the detours.
+format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni);
 format::Result<std::monostate> RemoveHooks();
 
 }  // namespace heaprec::agent

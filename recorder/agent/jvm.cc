@@ -26,6 +26,7 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   if (!major.ok()) return major.error();
   auto layout = hotspot::ThreadLayout::Resolve(*structs, *major);
   if (!layout.ok()) return layout.error();
+  auto threads = hotspot::ThreadList::Resolve(*structs);
   auto symbols = LoadSymbols();
   const uintptr_t field_access_count = symbols.ok() ? symbols->FindByPrefix(hotspot::kFieldAccessCount).value_or(0) : 0;
   auto names = hotspot::Names::Resolve(*structs, *major, field_access_count);
@@ -39,7 +40,9 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
   if (!thread_of.ok()) return thread_of.error();
-  return Jvm{vm, jvmti, *structs, std::move(symbols), *layout, *names, *fields, *thread_of};
+  return Jvm{vm,      jvmti,     *structs, std::move(symbols),
+             *layout, threads,   *names,   hotspot::StackWalker::Resolve(*structs, *names, *major),
+             *fields, *thread_of};
 }
 
 std::string Jvm::Property(const char* name) const {
@@ -48,6 +51,19 @@ std::string Jvm::Property(const char* name) const {
   std::string copy = value;
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
   return copy;
+}
+
+std::vector<void*> Jvm::AllThreads(JNIEnv* jni) const {
+  std::vector<void*> threads;
+  jthread* list = nullptr;
+  jint count = 0;
+  if (jvmti->GetAllThreads(&count, &list) != JVMTI_ERROR_NONE) return threads;
+  for (jint i = 0; i < count; ++i) {
+    if (void* const java_thread = thread_of.OfThread(jni, list[i])) threads.push_back(java_thread);
+    jni->DeleteLocalRef(list[i]);
+  }
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(list));
+  return threads;
 }
 
 std::string Jvm::GcName() const {

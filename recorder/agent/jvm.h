@@ -7,11 +7,14 @@
 #include <jvmti.h>
 
 #include <string>
+#include <vector>
 
 #include "format/result.h"
 #include "recorder/hotspot/names.h"
+#include "recorder/hotspot/stack_walker.h"
 #include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/thread_list.h"
 #include "recorder/hotspot/thread_of_env.h"
 #include "recorder/hotspot/vm_structs.h"
 #include "recorder/sources/thread_fields.h"
@@ -24,14 +27,18 @@ struct Jvm {
   hotspot::VmStructs structs;
   format::Result<hotspot::SymbolTable> symbols;  // an Error where libjvm is stripped: the hooks then say so
   hotspot::ThreadLayout layout;
+  format::Result<hotspot::ThreadList> threads;
   hotspot::Names names;
+  format::Result<hotspot::StackWalker> walker;  // an Error where stacks can only be asked of JVMTI
   sources::ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
 
   static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni);
 
   std::string Property(const char* name) const;  // a system property; empty if unset
-  std::string GcName() const;                    // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
+  // Of the platform's threads that JVMTI shows; they come and go meanwhile.
+  std::vector<void*> AllThreads(JNIEnv* jni) const;
+  std::string GcName() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
 };
 
 // Attaches the calling native thread for its scope; nothing if it is attached already.

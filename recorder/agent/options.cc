@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "recorder/agent/option_list.h"
 #include "recorder/sources/capture_limits.h"
 
 namespace heaprec::agent {
@@ -110,6 +111,11 @@ const std::array kKeys = {
         [](Options* o, View v) {
           return o->rate_per_second = v == "profile" ? 300 : 150, v == "default" || v == "profile";
         }},
+    Key{"throttle", "falling, or window: a fixed probability for every 200 ms",
+        [](Options* o, View v) {
+          o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kFalling;
+          return v == "window" || v == "falling";
+        }},
     Key{"samples", "a number from 1",
         [](Options* o, View v) { return Set(&o->samples, ParseCount(v, 1, UINT64_MAX)); }},
     Key{"duration", "a time like 500ms, 30s, 5m, 1h",
@@ -117,6 +123,8 @@ const std::array kKeys = {
     Key{"delay", "a time like 500ms, 30s, 5m, 1h", [](Options* o, View v) { return Set(&o->delay_ns, ParseTime(v)); }},
     Key{"stackdepth", "a number from 1 to 1024",
         [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
+    Key{"stacks", "auto or jvmti",
+        [](Options* o, View v) { return o->walk_stacks = v == "auto", v == "auto" || v == "jvmti"; }},
     Key{"source", "auto, hooks, jvmti or tlab", SetSource},
     Key{"hooks", "on or off (off is source=jvmti)",
         [](Options* o, View v) {
@@ -124,6 +132,10 @@ const std::array kKeys = {
           if (on) o->source = *on ? SourceChoice::kAuto : SourceChoice::kJvmti;
           return on.has_value();
         }},
+    Key{"exceptions", "on or off: record thrown exceptions too",
+        [](Options* o, View v) { return Set(&o->exceptions, ParseSwitch(v)); }},
+    Key{"exceptions.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
+        [](Options* o, View v) { return Set(&o->exceptions_per_second, ParseRate(v)); }},
     Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
     Key{"sync", "a time like 5s between two fdatasync, or off",
         [](Options* o, View v) { return v == "off" ? (o->sync_ns = 0, true) : Set(&o->sync_ns, ParseTime(v)); }},
@@ -131,16 +143,6 @@ const std::array kKeys = {
     Key{"strict", "on or off: exit the JVM when it cannot be recorded",
         [](Options* o, View v) { return Set(&o->strict, ParseSwitch(v)); }},
 };
-
-std::vector<std::string_view> Split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    if (comma > 0) parts.push_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return parts;
-}
 
 std::string ValidKeys() {
   std::vector<std::string_view> names;
@@ -165,31 +167,36 @@ const char* SourceName(SourceChoice choice) {
 }
 
 format::Result<Options> ParseOptions(std::string_view text) {
+  const auto given = TakeApart(text);
+  if (!given.ok()) return given.error();
   Options options;
+  options.given = AsText(*given);
   bool rate_given = false;
-  for (const std::string_view part : Split(text)) {
-    const size_t separator = std::min(part.find_first_of("=:"), part.size());
-    const std::string_view name = part.substr(0, separator);
-    const std::string_view value = part.substr(std::min(separator + 1, part.size()));
+  for (const Option& option : *given) {
     const Key* key = nullptr;
-    for (const Key& candidate : kKeys) key = candidate.name == name ? &candidate : key;
-    if (key == nullptr) return format::Error{fmt::format("unknown option `{}`; valid are: {}", name, ValidKeys())};
+    for (const Key& candidate : kKeys) key = candidate.name == option.key ? &candidate : key;
+    if (key == nullptr) {
+      return format::Error{fmt::format("{}unknown option `{}`; valid are: {}", option.where, option.key, ValidKeys())};
+    }
     const double rate = options.rate_per_second;
-    if (!key->set(&options, value)) {
-      return format::Error{fmt::format("bad value `{}` of option `{}`; valid is: {}", value, name, key->valid)};
+    if (!key->set(&options, option.value)) {
+      return format::Error{fmt::format("{}bad value `{}` of option `{}`; valid is: {}", option.where, option.value,
+                                       option.key, key->valid)};
     }
     // An explicit rate beats settings=, in whatever order they come.
-    if (name == "settings" && rate_given) options.rate_per_second = rate;
-    rate_given = rate_given || name == "rate";
+    if (option.key == "settings" && rate_given) options.rate_per_second = rate;
+    rate_given = rate_given || option.key == "rate";
   }
   return options;
 }
 
 bool AsksForStrict(std::string_view text) {
+  const auto given = TakeApart(text);
+  // Of a file that cannot be read nothing is known; the rest counts.
+  if (!given.ok()) return fmt::format(",{},", text).find(",strict,") != std::string::npos;
   bool strict = false;
-  for (const std::string_view part : Split(text)) {
-    if (part == "strict") strict = true;
-    if (part.starts_with("strict") && part.size() > 7) strict = ParseSwitch(part.substr(7)).value_or(false);
+  for (const Option& option : *given) {
+    if (option.key == "strict") strict = ParseSwitch(option.value).value_or(false);
   }
   return strict;
 }

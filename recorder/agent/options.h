@@ -1,4 +1,5 @@
-// The agent's options: "file=rec.bin,rate=150,duration=30s". A key may be separated by ':' instead of '='.
+// The agent's options: "file=rec.bin,rate=150,duration=30s". A key may be separated by ':' instead of '='; "@my.conf"
+// stands for those of a file (recorder/agent/option_list.h).
 //
 // Context:  setup.
 // Failure:  Parse: an Error of one line that names the bad part and lists what is valid.
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "format/result.h"
+#include "throttle/controller.h"
 
 namespace heaprec::agent {
 
@@ -19,15 +21,20 @@ enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
 struct Options {
   std::string file = "heaprec-%p.bin";
   double rate_per_second = 150;
+  throttle::Rule rule = throttle::Rule::kFalling;
   uint64_t samples = 0;      // 0: no bound
   uint64_t duration_ns = 0;  // 0: until the JVM exits
   uint64_t delay_ns = 0;
   int stack_depth = 128;
+  bool walk_stacks = true;  // where they can be; else JVMTI is asked
   SourceChoice source = SourceChoice::kAuto;
+  bool exceptions = false;  // thrown ones are recorded too
+  double exceptions_per_second = 100;
   std::string ring = "auto";  // "auto", "off", or a path
   uint64_t sync_ns = 5'000'000'000;
   LogLevel log_level = LogLevel::kWarn;
   bool strict = false;
+  std::string given;  // as key=value,key=value: what was asked for, files included
 };
 
 format::Result<Options> ParseOptions(std::string_view text);

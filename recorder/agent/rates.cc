@@ -6,8 +6,8 @@ namespace heaprec::agent {
 namespace {
 
 // A step by a factor of 100 puts 1.2 x (1 + ln 100) times the cap into the ring (docs/sampler.md#controller), and a
-// burst after a quiet second up to 9 times the cap: of 8,000 points of 88 bytes 6 MiB, in a ring of 7.75 MiB that also
-// holds the definitions.
+// burst after a quiet second up to 9 times the cap: of 8,000 points of 96 bytes 6.6 MiB, in a ring of 7.75 MiB that
+// also holds the definitions.
 constexpr double kMostPerInterval = 8'000;
 // Slow-path events per second of a small program.
 constexpr double kInitialEventRate = 10;

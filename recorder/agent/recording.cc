@@ -16,6 +16,7 @@
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
 #include "recorder/buffer/stale_rings.h"
+#include "recorder/hotspot/safepoint.h"
 #include "recorder/sources/byte_source.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
@@ -31,47 +32,75 @@ constexpr uint32_t kDrainLane = 0;
 // Lanes of 128 KiB: 4 MiB, and all but 8 MiB where an interval may hold thousands of samples.
 constexpr uint32_t kLanes = 32, kManyLanes = 62;
 constexpr double kManySamples = 1000;
+// Threads are touched about so often, whatever they allocate, to learn of a new lambda: 250 ns each, 0.1 % of a core.
+constexpr double kTouchesPerSecond = 4000;
 
 }  // namespace
 
 format::Result<Recording*> Recording::Start(const Jvm& jvm, const Options& options, const std::string& agent_options,
-                                            SourceChoice source, const std::string& why, uint32_t number) {
+                                            const ChosenSource& source, uint32_t number) {
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
-  auto built = recording->Build(agent_options, source, why);
+  auto built = recording->Build(agent_options, source);
   if (!built.ok()) return built.error();
-  // Release: whoever sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
-  sources::active_source.store(recording->source_.get(), std::memory_order_release);
+  recording->Activate();
+  if (recording->exceptions_ != nullptr) recording->exceptions_->Activate();
   auto started = recording->drain_->Start();
   if (!started.ok()) {
     sources::active_source.store(nullptr, std::memory_order_release);
+    sources::active_exceptions.store(nullptr, std::memory_order_release);
     [[maybe_unused]] Recording* const kept = recording.release();  // a thread may have looked at it already
     return started.error();
   }
   return recording.release();
 }
 
+// The source becomes active between two moments of every thread, if the threads can be stopped for that.
+void Recording::Activate() {
+  // Release: whoever sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
+  const auto begin = [](void* self) {
+    auto* const recording = static_cast<Recording*>(self);
+    recording->source_->BeginStopped(*recording->jvm_.threads);
+    sources::active_source.store(recording->source_.get(), std::memory_order_release);
+  };
+  if (jvm_.symbols.ok() && jvm_.threads.ok()) {
+    auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, begin, this);
+    if (!stopped.ok()) Log(LogLevel::kInfo, "the threads cannot be stopped: {}", stopped.error().message);
+    if (sources::active_source.load(std::memory_order_acquire) == source_.get()) return;
+  }
+  JNIEnv* jni = nullptr;
+  if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
+    source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
+  }
+  sources::active_source.store(source_.get(), std::memory_order_release);
+}
+
 Recording::Recording(const Jvm& jvm, const Options& options, uint32_t number)
     : jvm_(jvm), options_(options), number_(number) {}
 
-format::Result<std::monostate> Recording::Build(const std::string& agent_options, SourceChoice source,
-                                                const std::string& why) {
+format::Result<std::monostate> Recording::Build(const std::string& agent_options, const ChosenSource& source) {
   id_ = NewRecordingId();
   start_epoch_ns_ = sources::EpochNs();
   start_ns_ = sources::MonotonicNs();
   population_at_start_ = sources::ThreadTable::Instance().Total();
-  const throttle::ControllerConfig config = ControllerFor(options_.rate_per_second, source == SourceChoice::kTlab);
+  throttle::ControllerConfig config = ControllerFor(options_.rate_per_second, source.source == SourceChoice::kTlab);
+  throttle::ControllerConfig exceptions = ControllerFor(options_.exceptions_per_second, /*unit_is_event=*/true);
+  config.rule = exceptions.rule = options_.rule;
+  const bool has_exceptions = options_.exceptions && source.no_exceptions.empty();
 
   auto file = writer::RecordingFile::Create(options_.file, static_cast<uint32_t>(getpid()), start_epoch_ns_);
   if (!file.ok()) return file.error();
   path_ = file->path();
-  auto ring = MakeRing(config);
+  auto ring = MakeRing(config, has_exceptions ? &exceptions : nullptr);
   if (!ring.ok()) return ring.error();
   ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
   board_ = std::make_unique<sources::WindowBoard>(config, start_ns_);
-  capture_ = std::make_unique<sources::Capture>(*ring_, *ledger_, *board_, jvm_.names, jvm_.thread_fields,
+  capture_ = std::make_unique<sources::Capture>(*ring_, *ledger_, *board_, jvm_.names, Walker(), jvm_.thread_fields,
                                                 options_.stack_depth);
   MakeSource(source);
-  auto written = file->Append(format::EncodeFileHeader(Header(agent_options, source, why)));
+  if (has_exceptions) {
+    exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, exceptions, start_ns_, options_.stack_depth, Seed());
+  }
+  auto written = file->Append(format::EncodeFileHeader(Header(agent_options, source)));
   if (!written.ok()) {
     unlink(path_.c_str());  // empty, and ours
     return written.error();
@@ -79,21 +108,24 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
 
   writer::DrainConfig drain;
   drain.recording_id = id_;
-  drain.interval_cap = ring_->header().interval_cap;
   drain.max_samples = options_.samples;
   drain.duration_ns = options_.duration_ns;
   drain.sync_ns = options_.sync_ns;
   writer::DrainCallbacks callbacks;
   callbacks.now = [] { return sources::MonotonicNs(); };
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
-  callbacks.on_new_chunk = [this] { capture_->NewEpoch(); };
+  callbacks.on_new_chunk = [this] {
+    capture_->NewEpoch();
+    if (exceptions_ != nullptr) exceptions_->NewEpoch();
+  };
   callbacks.on_stop = [this] { OnDrainStop(); };
-  drain_ = std::make_unique<writer::Drain>(*ring_, *ledger_, std::move(*file), drain, std::move(callbacks));
+  drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*file), drain, std::move(callbacks));
   capture_->CommitWindow(board_->first(), kDrainLane);
   return std::monostate{};
 }
 
-format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerConfig& config) {
+format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerConfig& config,
+                                                   const throttle::ControllerConfig* exceptions) {
   buffer::RingOptions options;
   if (options_.ring == "auto") {
     options.path = DefaultRingPath(id_);
@@ -107,7 +139,13 @@ format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerCon
   options.start_monotonic_ns = start_ns_;
   options.interval_ns = config.interval_ns;
   options.interval_cap = static_cast<uint32_t>(config.cap);
-  options.lane_count = config.cap > kManySamples ? kManyLanes : kLanes;
+  double samples = config.cap;
+  if (exceptions != nullptr) {
+    options.exceptions_interval_ns = exceptions->interval_ns;
+    options.exceptions_interval_cap = static_cast<uint32_t>(exceptions->cap);
+    samples += exceptions->cap;
+  }
+  options.lane_count = samples > kManySamples ? kManyLanes : kLanes;
   auto ring = buffer::Ring::Create(options);
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);
@@ -117,8 +155,7 @@ format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerCon
   return std::monostate{};
 }
 
-format::FileHeader Recording::Header(const std::string& agent_options, SourceChoice source,
-                                     const std::string& why) const {
+format::FileHeader Recording::Header(const std::string& agent_options, const ChosenSource& source) const {
   format::FileHeader header;
   header.recording_id = id_;
   header.start_epoch_ns = start_epoch_ns_;
@@ -126,7 +163,13 @@ format::FileHeader Recording::Header(const std::string& agent_options, SourceCho
   header.interval_ns = ring_->header().interval_ns;
   header.interval_cap = ring_->header().interval_cap;
   header.rate_per_second = options_.rate_per_second;
+  if (exceptions_ != nullptr) {
+    header.exceptions = {ring_->header().exceptions.interval_ns, ring_->header().exceptions.interval_cap,
+                         options_.exceptions_per_second};
+  }
+  header.exceptions_refused = source.no_exceptions;
   header.max_samples = options_.samples;
+  header.duration_ns = options_.duration_ns;
   header.pid = static_cast<uint32_t>(getpid());
   header.boot_id = BootId();
   header.container_id = ContainerId();
@@ -135,20 +178,41 @@ format::FileHeader Recording::Header(const std::string& agent_options, SourceCho
   header.gc_name = jvm_.GcName();
   header.agent_version = kVersion;
   header.agent_options = agent_options;
-  header.source = SourceName(source);
-  header.source_reason = why;
+  header.source = SourceName(source.source);
+  header.source_reason = source.why + "; " + WayOfStacks();
   header.ring_path = ring_->path();
   return header;
 }
 
-void Recording::MakeSource(SourceChoice source) {
+const hotspot::StackWalker* Recording::Walker() const {
+  return options_.walk_stacks && jvm_.walker.ok() ? &*jvm_.walker : nullptr;
+}
+
+std::string Recording::WayOfStacks() const {
+  if (Walker() != nullptr) return "stacks are walked";
+  return "stacks by GetStackTrace: " + (options_.walk_stacks ? jvm_.walker.error().message : "asked for");
+}
+
+uint64_t Recording::Seed() const {
   uint64_t seed = 0;
   std::memcpy(&seed, id_.data() + sizeof(seed), sizeof(seed));
-  const sources::SourceParts parts{jvm_.layout, *board_, *ledger_, *capture_, sources::ThreadTable::Instance(),
-                                   number_,     seed};
-  if (source == SourceChoice::kHooks) {
-    source_ = std::make_unique<sources::ByteSource>(parts);
-  } else if (source == SourceChoice::kTlab) {
+  return seed;
+}
+
+void Recording::MakeSource(const ChosenSource& source) {
+  const throttle::ControllerConfig& config = board_->config();
+  const double points_per_second = config.surplus * config.cap / (static_cast<double>(config.interval_ns) * 1e-9);
+  const sources::SourceParts parts{jvm_.layout,
+                                   *board_,
+                                   *ledger_,
+                                   *capture_,
+                                   sources::ThreadTable::Instance(),
+                                   number_,
+                                   Seed(),
+                                   points_per_second / kTouchesPerSecond};
+  if (source.armed) {
+    source_ = std::make_unique<sources::ByteSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
+  } else if (source.source == SourceChoice::kTlab) {
     source_ = std::make_unique<sources::TlabSource>(parts);
     unit_is_event_ = true;
   } else {
@@ -166,6 +230,11 @@ void Recording::OnTick(uint64_t now_ns) {
   ledger_->SetPopulation(candidates, bytes);
   const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
   if (window) capture_->CommitWindow(*window, kDrainLane);
+  if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
+  if (capture_->walker_distrusted() && !told_of_walker_) {
+    told_of_walker_ = true;
+    Log(LogLevel::kWarn, "a walked stack was not what JVMTI says: stacks now come from GetStackTrace");
+  }
   if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
   if (attached_ == nullptr) attached_ = std::make_unique<AttachedScope>(jvm_.vm);
   if (attached_->jni() != nullptr) SetJvmInterval();
@@ -193,6 +262,7 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
 void Recording::OnDrainStop() {
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr, std::memory_order_release);
+  if (exceptions_ != nullptr) exceptions_->Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   if (!jvm_ends_.load(std::memory_order_relaxed)) {
     const AttachedScope attached(jvm_.vm);

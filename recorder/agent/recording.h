@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "recorder/agent/exception_stream.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
 #include "recorder/sources/jvmti_source.h"
@@ -16,12 +17,18 @@
 
 namespace heaprec::agent {
 
+struct ChosenSource {
+  SourceChoice source;  // not kAuto
+  std::string why;
+  bool armed;                   // we write the JVM's thresholds: an object is delivered where our clock says so
+  std::string no_exceptions{};  // why they are not recorded, though they were asked for
+};
+
 class Recording {
  public:
   // `number` counts the recordings of this process from 1. `agent_options` as the user wrote them.
-  // `why` is the reason for the choice of `source`, which is not kAuto.
   static format::Result<Recording*> Start(const Jvm& jvm, const Options& options, const std::string& agent_options,
-                                          SourceChoice source, const std::string& why, uint32_t number);
+                                          const ChosenSource& source, uint32_t number);
 
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.
@@ -35,10 +42,16 @@ class Recording {
  private:
   Recording(const Jvm& jvm, const Options& options, uint32_t number);
 
-  format::Result<std::monostate> Build(const std::string& agent_options, SourceChoice source, const std::string& why);
-  format::FileHeader Header(const std::string& agent_options, SourceChoice source, const std::string& why) const;
-  format::Result<std::monostate> MakeRing(const throttle::ControllerConfig& config);
-  void MakeSource(SourceChoice source);
+  format::Result<std::monostate> Build(const std::string& agent_options, const ChosenSource& source);
+  format::FileHeader Header(const std::string& agent_options, const ChosenSource& source) const;
+  // `exceptions`: null if they are not recorded.
+  format::Result<std::monostate> MakeRing(const throttle::ControllerConfig& config,
+                                          const throttle::ControllerConfig* exceptions);
+  const hotspot::StackWalker* Walker() const;  // null: stacks are asked of JVMTI
+  std::string WayOfStacks() const;
+  void MakeSource(const ChosenSource& source);
+  uint64_t Seed() const;
+  void Activate();
   void OnTick(uint64_t now_ns);
   void OnDrainStop();
   void SetJvmInterval();
@@ -56,11 +69,13 @@ class Recording {
   std::unique_ptr<sources::WindowBoard> board_;
   std::unique_ptr<sources::Capture> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
+  std::unique_ptr<ExceptionStream> exceptions_;   // null: they are not recorded
   sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
   bool unit_is_event_ = false;                    // source=tlab
   std::unique_ptr<AttachedScope> attached_;       // source=jvmti: of the drain, which has to set the JVM's interval
   std::atomic<bool> jvm_ends_{false};
-  int jvm_interval_ = 0;  // source=jvmti: what the JVM was last told
+  bool told_of_walker_ = false;  // that it is wrong
+  int jvm_interval_ = 0;         // source=jvmti: what the JVM was last told
   std::unique_ptr<writer::Drain> drain_;
 };
 

@@ -16,6 +16,9 @@ constexpr int kMostArrays = 1024;
 // An array's header: 16 bytes, or 24 without compressed class pointers; sizes are multiples of 8.
 constexpr uint64_t kLeastHeader = 12, kMostHeader = 32;
 
+// A few arrays away, and most often inside the same TLAB.
+constexpr uint64_t kArmedGap = 3 * kArrayBytes;
+
 class ActiveScope {
  public:
   explicit ActiveScope(sources::Source* source)
@@ -41,18 +44,23 @@ uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
   return after - before;
 }
 
+// Allocates one array; an Error if A did not move by its size.
+format::Result<uint64_t> AllocateExactly(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
+  const uint64_t moved = Allocate(jvm, jni, java_thread);
+  if (moved >= kArrayBytes + kLeastHeader && moved <= kArrayBytes + kMostHeader) return moved;
+  return format::Error{fmt::format("self-test: the thread's count moved by {} for 16 KiB", moved)};
+}
+
 // Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
 format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::ProbeSource* probe, bool force) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, force);
   for (int array = 0; array < kMostArrays && probe->hook_size == 0; ++array) {
-    const uint64_t moved = Allocate(jvm, jni, java_thread);
-    if (moved < kArrayBytes + kLeastHeader || moved > kArrayBytes + kMostHeader) {
-      return format::Error{fmt::format("self-test: the thread's count moved by {} for 16 KiB", moved)};
-    }
-    if (probe->hook_size != 0 && probe->hook_size != moved) {
+    auto moved = AllocateExactly(jvm, jni, java_thread);
+    if (!moved.ok()) return moved.error();
+    if (probe->hook_size != 0 && probe->hook_size != *moved) {
       return format::Error{
-          fmt::format("self-test: the hooks saw {} bytes for an array of {}", probe->hook_size, moved)};
+          fmt::format("self-test: the hooks saw {} bytes for an array of {}", probe->hook_size, *moved)};
     }
   }
   if (probe->hook_size == 0)
@@ -63,14 +71,43 @@ format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::Pro
                                    probe->delivered_size, due, force ? "forced" : "far away")};
 }
 
+format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources::ProbeSource* probe, uint64_t gap) {
+  void* const java_thread = jvm.thread_of(jni);
+  probe->Reset(java_thread, /*force=*/false);
+  jvm.layout.ArmAtRest(java_thread, static_cast<double>(gap));
+  for (uint64_t passed = 0; passed <= gap;) {
+    auto moved = AllocateExactly(jvm, jni, java_thread);
+    if (!moved.ok()) return moved.error();
+    passed += *moved;
+    if (probe->delivered_size == *moved) return std::monostate{};
+    if (probe->delivered_size != 0) {
+      return format::Error{
+          fmt::format("self-test: the JVM delivered {} bytes for an array of {}", probe->delivered_size, *moved)};
+    }
+  }
+  return format::Error{fmt::format("self-test: the JVM delivered nothing at the armed byte ({})", gap)};
+}
+
+// Never deleted: a hook of another thread may be inside it when the scope ends.
+sources::ProbeSource* Probe(const Jvm& jvm) {
+  static auto* const probe = new sources::ProbeSource(jvm.layout);
+  return probe;
+}
+
 }  // namespace
 
-format::Result<std::monostate> RunSelfTest(const Jvm& jvm, JNIEnv* jni) {
-  // Never deleted: a hook of another thread may be inside it when the scope ends.
-  static auto* const probe = new sources::ProbeSource(jvm.layout);
+format::Result<std::monostate> TestHooks(const Jvm& jvm, JNIEnv* jni) {
+  auto* const probe = Probe(jvm);
   const ActiveScope active(probe);
   auto forced = RunStep(jvm, jni, probe, /*force=*/true);
   return forced.ok() ? RunStep(jvm, jni, probe, /*force=*/false) : forced;
+}
+
+format::Result<std::monostate> TestThreshold(const Jvm& jvm, JNIEnv* jni) {
+  auto* const probe = Probe(jvm);
+  const ActiveScope active(probe);
+  auto now = RunArmedStep(jvm, jni, probe, 0);
+  return now.ok() ? RunArmedStep(jvm, jni, probe, kArmedGap) : now;
 }
 
 }  // namespace heaprec::agent

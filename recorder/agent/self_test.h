@@ -1,8 +1,7 @@
 // Proves on the running JVM, before a recording relies on it, that the byte clock's words are what we think they are.
 //
-// Context:  setup: live phase, SampledObjectAlloc enabled, the hooks installed, no source active.
-//           Allocates arrays of 16 KiB on the calling thread until two of
-//           them took the slow path.
+// Context:  setup: live phase, SampledObjectAlloc enabled, no source active.
+//           Allocates arrays of 16 KiB on the calling thread until some of them took the slow path.
 // Failure:  an Error that names the step.
 #pragma once
 
@@ -13,8 +12,11 @@
 
 namespace heaprec::agent {
 
-// 1: A moves by exactly the array's size. 2: a hook sees the array. 3: Force delivers this very array.
-// 4: an array with the point far away is not delivered.
-format::Result<std::monostate> RunSelfTest(const Jvm& jvm, JNIEnv* jni);
+// With the hooks installed. 1: A moves by exactly the array's size. 2: a hook sees the array. 3: Force delivers this
+// very array. 4: an array with the point far away is not delivered.
+format::Result<std::monostate> TestHooks(const Jvm& jvm, JNIEnv* jni);
+
+// Without hooks: of arrays in a row, the JVM delivers the one that holds the armed byte, or one before it.
+format::Result<std::monostate> TestThreshold(const Jvm& jvm, JNIEnv* jni);
 
 }  // namespace heaprec::agent

@@ -8,7 +8,7 @@ format::Books Ledger::Snapshot() const {
   // never as more outcomes than points.
   for (int i = 0; i < format::kLosses; ++i) {
     out.lost[i] = books_.lost[i].load(std::memory_order_relaxed);
-    out.lost_bytes[i] = books_.lost_bytes[i].load(std::memory_order_relaxed);
+    out.lost_weight[i] = books_.lost_weight[i].load(std::memory_order_relaxed);
   }
   out.second_stage = books_.second_stage.load(std::memory_order_relaxed);
   out.written = books_.written.load(std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// The books of the recording, in the ring's header: they survive a kill with the samples.
+// The books of one stream of the recording, in the ring's header: they survive a kill with the samples.
 //
 // Context:  alloc and drain. All relaxed: each counter is a sum, read together only when the writers are quiet or when
 //           being off by an event in flight does not matter.
@@ -17,10 +17,10 @@ class Ledger {
   void Point() { books_.points.fetch_add(1, std::memory_order_relaxed); }
   void Thinned() { books_.thinned.fetch_add(1, std::memory_order_relaxed); }
   void Committed() { books_.committed.fetch_add(1, std::memory_order_relaxed); }
-  void Lost(format::Loss loss, double weight_bytes) { Lost(loss, 1, weight_bytes); }
-  void Lost(format::Loss loss, uint64_t points, double weight_bytes) {
+  void Lost(format::Loss loss, double weight) { Lost(loss, 1, weight); }
+  void Lost(format::Loss loss, uint64_t points, double weight) {
     books_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_relaxed);
-    books_.lost_bytes[static_cast<int>(loss)].fetch_add(weight_bytes, std::memory_order_relaxed);
+    books_.lost_weight[static_cast<int>(loss)].fetch_add(weight, std::memory_order_relaxed);
   }
   // The sample is there, but something of it is not.
   void Note(format::Loss loss) { books_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }

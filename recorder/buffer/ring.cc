@@ -78,6 +78,8 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   header->start_monotonic_ns = options.start_monotonic_ns;
   header->interval_ns = options.interval_ns;
   header->interval_cap = options.interval_cap;
+  header->exceptions.interval_ns = options.exceptions_interval_ns;
+  header->exceptions.interval_cap = options.exceptions_interval_cap;
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);
   // Last, so that a salvager that finds the magic finds the rest.
@@ -87,12 +89,12 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
 
 void Ring::Close() {
   header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
-  if (path_.empty()) return;
-  RemoveFile();
-  // A thread may be inside a lane for ever, so the memory stays; what is given back are its pages on the tmpfs.
+  if (!path_.empty()) RemoveFile();
+  // A thread may be inside a lane for ever, so the memory stays mapped; what is given back are its pages.
+  constexpr size_t kHeader = format::kRingHeaderBytes;  // which says that the ring is closed
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   // If it is refused, the pages stay until the process ends; nothing else depends on it.
-  [[maybe_unused]] void* const same = mmap(base_, size_, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  [[maybe_unused]] void* const same = mmap(base_ + kHeader, size_ - kHeader, PROT_READ | PROT_WRITE, kFlags, -1, 0);
 }
 
 Ring::~Ring() {

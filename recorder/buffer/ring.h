@@ -23,6 +23,8 @@ struct RingOptions {
   uint64_t start_epoch_ns = 0, start_monotonic_ns = 0;
   uint64_t interval_ns = 0;
   uint32_t interval_cap = 0;
+  uint64_t exceptions_interval_ns = 0;  // 0: exceptions are not recorded
+  uint32_t exceptions_interval_cap = 0;
   uint32_t lane_count = 32;
   uint32_t lane_bytes = 128 * 1024;  // power of two
 };
@@ -47,8 +49,8 @@ class Ring {
   const std::string& path() const { return path_; }  // empty: private memory
   const std::string& why() const { return why_; }    // why the memory is private, if it was asked to be shared
 
-  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped, but is no longer
-  // shared.
+  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped; its lanes
+  // are no longer shared, and empty.
   void Close();
 
  private:

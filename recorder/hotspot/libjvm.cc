@@ -29,6 +29,9 @@ int Visit(dl_phdr_info* info, size_t /*size*/, void* out) {
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && libjvm.text_begin == 0) {
       libjvm.text_begin = begin;
       libjvm.text_end = begin + segment.p_memsz;
+    } else if (segment.p_type == PT_GNU_RELRO) {
+      libjvm.constants_begin = begin;
+      libjvm.constants_end = begin + segment.p_memsz;
     } else if (segment.p_type == PT_NOTE && libjvm.build_id.empty()) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): load bias plus offset
       libjvm.build_id = BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_filesz});

@@ -17,6 +17,8 @@ struct LibJvm {
   uintptr_t base = 0;  // load bias: runtime address = base + address in the file
   uintptr_t text_begin = 0;
   uintptr_t text_end = 0;
+  uintptr_t constants_begin = 0;  // relocated, then read-only: vtables; both 0 if libjvm has none
+  uintptr_t constants_end = 0;
   std::string build_id;  // lower-case hex; empty if it has none
 
   static format::Result<LibJvm> Locate();

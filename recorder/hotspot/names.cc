@@ -1,37 +1,22 @@
 #include "recorder/hotspot/names.h"
 
-#include <cstring>
 #include <string>
+
+#include "recorder/hotspot/unsigned5.h"
 
 namespace heaprec::hotspot {
 namespace {
 
-template <typename T>
-T At(const char* address) {
-  T value;
-  std::memcpy(&value, address, sizeof value);
-  return value;
-}
-
-// Null when it cannot point to metadata: freed jmethodIDs hold small odd numbers (Method::_free 55).
-const char* Metadata(const char* pointer) {
-  const auto address = reinterpret_cast<uintptr_t>(pointer);
-  return address >= 4096 && address % 8 == 0 ? pointer : nullptr;
-}
-
-const char* PointerAt(const char* base, size_t offset) { return Metadata(At<const char*>(base + offset)); }
-
 // Reads a compressed line number table: HotSpot's code/compressedStream and utilities/unsigned5.
 class LineStream {
  public:
-  LineStream(const uint8_t* table, size_t size, uint8_t excluded)
-      : next_(table), end_(table + size), excluded_(excluded) {}
+  LineStream(const uint8_t* table, size_t size, uint8_t excluded) : bytes_(table, size, excluded) {}
 
   bool Next() {
     constexpr uint8_t kEnd = 0;
     constexpr uint8_t kEscape = 0xff;
-    if (next_ == end_ || *next_ == kEnd) return false;
-    const uint8_t byte = *next_++;
+    uint8_t byte = kEnd;
+    if (!bytes_.Byte(&byte) || byte == kEnd) return false;
     if (byte != kEscape) {
       bci_ += byte >> 3;
       line_ += byte & 7;
@@ -39,7 +24,7 @@ class LineStream {
     }
     int bci = 0;
     int line = 0;
-    if (!Signed(&bci) || !Signed(&line)) return false;
+    if (!bytes_.NextSigned(&bci) || !bytes_.NextSigned(&line)) return false;
     bci_ = Add(bci_, bci);
     line_ = Add(line_, line);
     return true;
@@ -50,29 +35,7 @@ class LineStream {
  private:
   static int Add(int a, int b) { return static_cast<int>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
 
-  // Base 64, least digit first; a byte below the limit is the last.
-  bool Unsigned(uint32_t* out) {
-    const uint32_t limit = 256 - 64 - excluded_;
-    uint32_t sum = 0;
-    for (int shift = 0; shift <= 24; shift += 6) {
-      if (next_ == end_ || *next_ < excluded_) return false;
-      const uint32_t digit = *next_++ - uint32_t{excluded_};
-      sum += digit << shift;
-      if (digit < limit) break;
-    }
-    *out = sum;
-    return true;
-  }
-  bool Signed(int* out) {
-    uint32_t value = 0;
-    if (!Unsigned(&value)) return false;
-    *out = static_cast<int>((value >> 1) ^ (0 - (value & 1)));
-    return true;
-  }
-
-  const uint8_t* next_;
-  const uint8_t* end_;
-  uint8_t excluded_;
+  Unsigned5Reader bytes_;
   int bci_ = 0;
   int line_ = 0;
 };
@@ -101,6 +64,7 @@ format::Result<Names> Names::Resolve(const VmStructs& structs, int jdk_major, ui
     return value.value_or(0);
   };
   names.method_const_ = need("Method::_constMethod", structs.Offset("Method", "_constMethod"));
+  names.method_access_ = need("Method::_access_flags", structs.Offset("Method", "_access_flags"));
   names.const_pool_ = need("ConstMethod::_constants", structs.Offset("ConstMethod", "_constants"));
   names.const_words_ = need("ConstMethod::_constMethod_size", structs.Offset("ConstMethod", "_constMethod_size"));
   names.const_flags_ = need("ConstMethod::_flags", structs.Offset("ConstMethod", {"_flags._flags", "_flags"}));
@@ -130,45 +94,55 @@ format::Result<Names> Names::Resolve(const VmStructs& structs, int jdk_major, ui
 
 std::string_view Names::SymbolText(const char* symbol) const {
   if (symbol == nullptr) return {};
-  return {symbol + symbol_body_, At<uint16_t>(symbol + symbol_length_)};
+  return {symbol + symbol_body_, Load<uint16_t>(symbol + symbol_length_)};
 }
 
 std::string_view Names::PoolSymbol(const char* pool, size_t index) const {
-  const int length = At<int32_t>(pool + pool_length_);
+  const int length = Load<int32_t>(pool + pool_length_);
   if (length <= 0 || index >= static_cast<size_t>(length)) return {};
   return SymbolText(PointerAt(pool, pool_size_ + index * sizeof(void*)));  // the entries follow the header
 }
 
-const char* Names::ConstMethodOf(jmethodID id) const {
+const VmMethod* Names::MethodOf(jmethodID id) {
   const char* const handle = Metadata(reinterpret_cast<const char*>(id));  // a Method** on 11 to 25
-  if (handle == nullptr) return nullptr;
-  const char* const method = PointerAt(handle, 0);
-  return method != nullptr ? PointerAt(method, method_const_) : nullptr;
+  return handle != nullptr ? reinterpret_cast<const VmMethod*>(PointerAt(handle, 0)) : nullptr;
 }
 
-bool Names::Method(jmethodID id, MethodView* out) const {
-  const char* const method = ConstMethodOf(id);
-  if (method == nullptr) return false;
-  const char* const pool = PointerAt(method, const_pool_);
+const char* Names::ConstMethodOf(const VmMethod* method) const {
+  const char* const metadata = Metadata(reinterpret_cast<const char*>(method));
+  return metadata != nullptr ? PointerAt(metadata, method_const_) : nullptr;
+}
+
+Names::Code Names::CodeOf(const VmMethod* method) const {
+  const char* const constant = ConstMethodOf(method);
+  if (constant == nullptr) return {};
+  // The bytecodes follow the header. A native method has room for none.
+  return {constant + const_size_, Load<uint16_t>(constant + const_code_size_)};
+}
+
+bool Names::Method(const VmMethod* method, MethodView* out) const {
+  const char* const constant = ConstMethodOf(method);
+  if (constant == nullptr) return false;
+  const char* const pool = PointerAt(constant, const_pool_);
   if (pool == nullptr) return false;
   out->class_name = KlassName(PointerAt(pool, pool_holder_));
-  out->name = PoolSymbol(pool, At<uint16_t>(method + const_name_));
-  out->descriptor = PoolSymbol(pool, At<uint16_t>(method + const_descriptor_));
+  out->name = PoolSymbol(pool, Load<uint16_t>(constant + const_name_));
+  out->descriptor = PoolSymbol(pool, Load<uint16_t>(constant + const_descriptor_));
   return !out->class_name.empty() && !out->name.empty() && !out->descriptor.empty();
 }
 
-int Names::Line(jmethodID id, int bci) const {
-  const char* const method = ConstMethodOf(id);
-  if (method == nullptr || bci < 0) return -1;
-  const size_t code_size = At<uint16_t>(method + const_code_size_);
+int Names::Line(const VmMethod* method, int bci) const {
+  const char* const constant = ConstMethodOf(method);
+  if (constant == nullptr || bci < 0) return -1;
+  const size_t code_size = Load<uint16_t>(constant + const_code_size_);
   if (static_cast<size_t>(bci) >= code_size) return -1;  // native methods have no code
-  if ((At<uint16_t>(method + const_flags_) & has_lines_) == 0) return -1;
+  if ((Load<uint16_t>(constant + const_flags_) & has_lines_) == 0) return -1;
   // Header, bytecodes, line numbers, other tables; the whole counted in words.
-  const int words = At<int32_t>(method + const_words_);
+  const int words = Load<int32_t>(constant + const_words_);
   const size_t table = const_size_ + code_size;
   const size_t all = words > 0 ? static_cast<size_t>(words) * sizeof(void*) : 0;
   if (all <= table) return -1;
-  return DecodeLine(reinterpret_cast<const uint8_t*>(method + table), all - table, bci, excluded_bytes_);
+  return DecodeLine(reinterpret_cast<const uint8_t*>(constant + table), all - table, bci, excluded_bytes_);
 }
 
 std::string_view Names::KlassName(const void* klass) const {

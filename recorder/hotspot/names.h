@@ -14,9 +14,12 @@
 #include <string_view>
 
 #include "format/result.h"
+#include "recorder/hotspot/raw_memory.h"
 #include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
+
+struct VmMethod;  // HotSpot's Method, which only Names and StackWalker look into
 
 class Names {
  public:
@@ -29,10 +32,26 @@ class Names {
     std::string_view name;
     std::string_view descriptor;
   };
-  bool Method(jmethodID id, MethodView* out) const;
+  bool Method(const VmMethod* method, MethodView* out) const;
 
   // -1: unknown, or a native method.
-  int Line(jmethodID id, int bci) const;
+  int Line(const VmMethod* method, int bci) const;
+  bool IsNative(const VmMethod* method) const {
+    constexpr uint16_t kAccNative = 0x0100;
+    return (Load<uint16_t>(reinterpret_cast<const char*>(method) + method_access_) & kAccNative) != 0;
+  }
+  bool Method(jmethodID id, MethodView* out) const { return Method(MethodOf(id), out); }
+  int Line(jmethodID id, int bci) const { return Line(MethodOf(id), bci); }
+
+  // Where a method's bytecodes lie; empty if it cannot be a method.
+  struct Code {
+    const char* begin = nullptr;
+    size_t size = 0;
+  };
+  Code CodeOf(const VmMethod* method) const;
+
+  // Null for an id whose class is gone.
+  static const VmMethod* MethodOf(jmethodID id);
 
   // Internal name; arrays as descriptors ([I, [Ljava/lang/String;); hidden classes as the JVM's Symbol has them.
   std::string_view KlassName(const void* klass) const;
@@ -44,11 +63,11 @@ class Names {
  private:
   std::string_view SymbolText(const char* symbol) const;
   std::string_view PoolSymbol(const char* pool, size_t index) const;
-  const char* ConstMethodOf(jmethodID id) const;
+  const char* ConstMethodOf(const VmMethod* method) const;
   bool MayReadMirrors() const;
 
   // Byte offsets and sizes, as the JVM describes itself.
-  size_t method_const_ = 0;
+  size_t method_const_ = 0, method_access_ = 0;
   size_t const_words_ = 0, const_pool_ = 0, const_flags_ = 0, const_code_size_ = 0, const_name_ = 0,
          const_descriptor_ = 0;
   size_t const_size_ = 0;

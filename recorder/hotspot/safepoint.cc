@@ -1,5 +1,9 @@
 #include "recorder/hotspot/safepoint.h"
 
+#include <atomic>
+#include <optional>
+#include <utility>
+
 namespace heaprec::hotspot {
 namespace {
 
@@ -13,8 +17,52 @@ bool Wait(void* context) {
   return true;
 }
 
+// VM_GetAllStackTraces::doit, a function without arguments but the operation.
+using Operation = void (*)(void* operation);
+
+struct Errand {
+  void (*function)(void*);
+  void* context;
+};
+std::atomic<Errand*> errand{nullptr};
+std::atomic<Operation> original{nullptr};
+
+// Whoever's operation it is that comes first: it runs at a safepoint.
+void OnOperation(void* operation) {
+  if (Errand* const mine = errand.exchange(nullptr, std::memory_order_acq_rel)) mine->function(mine->context);
+  original.load(std::memory_order_acquire)(operation);
+}
+
+// Prepared once, never destroyed: a thread may be on its way through it.
+format::Result<Detour*> PrepareOnce(const SymbolTable& symbols) {
+  static std::optional<Detour>* const detour = new std::optional<Detour>;
+  if (*detour) return &**detour;
+  const auto target = symbols.FindByPrefix(kAllStacksOperation);
+  if (!target) return format::Error{"libjvm has no symbol of a safepoint operation"};
+  auto prepared = Detour::Prepare(*target, reinterpret_cast<const void*>(&OnOperation));
+  if (!prepared.ok()) return prepared.error();
+  original.store(prepared->OriginalAs<Operation>(), std::memory_order_release);
+  detour->emplace(std::move(*prepared));
+  return &**detour;
+}
+
 }  // namespace
 
 GracePeriod SafepointGrace(jvmtiEnv* jvmti) { return {Wait, jvmti}; }
+
+format::Result<std::monostate> AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*),
+                                           void* context) {
+  auto detour = PrepareOnce(symbols);
+  if (!detour.ok()) return detour.error();
+  auto installed = (*detour)->Install(SafepointGrace(jvmti));
+  if (!installed.ok()) return installed.error();
+  Errand mine{function, context};
+  errand.store(&mine, std::memory_order_release);
+  const bool ran = Wait(jvmti) && errand.load(std::memory_order_acquire) == nullptr;
+  errand.store(nullptr, std::memory_order_release);
+  auto removed = (*detour)->Remove();
+  if (!ran) return format::Error{"the JVM did not run a safepoint operation"};
+  return removed;
+}
 
 }  // namespace heaprec::hotspot

@@ -28,9 +28,12 @@ format::Error Differs(const std::string& where, const std::string& step) {
 }
 
 // The internal name JVMTI's signature stands for: Lp/C; is p/C, arrays are themselves. Hidden classes have a '+' in
-// their Symbol where the signature has a '.'.
+// their Symbol where the signature has a '.'. What JDK 11 has instead of them has a number behind the name, which is
+// not in the Symbol.
 bool SameClass(std::string_view raw, std::string signature) {
   if (signature.size() > 2 && signature.front() == 'L') signature = signature.substr(1, signature.size() - 2);
+  const size_t number = signature.find_last_not_of("0123456789");
+  if (number == raw.size() && number + 1 < signature.size() && signature[number] == '/') signature.resize(number);
   std::string name(raw);
   if (const size_t suffix = name.rfind('+');
       suffix != std::string::npos && signature.size() == name.size() && signature[suffix] == '.')

@@ -82,9 +82,12 @@ format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<co
 }
 
 format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm) {
-  std::vector<std::string_view> prefixes(std::begin(kInNewTlab), std::end(kInNewTlab));
-  prefixes.insert(prefixes.end(), std::begin(kOutsideTlab), std::end(kOutsideTlab));
+  std::vector<std::string_view> prefixes;
+  for (const std::string_view name : kInNewTlab) prefixes.push_back(name);
+  for (const std::string_view name : kOutsideTlab) prefixes.push_back(name);
+  for (const std::string_view name : kAllocatorInitialize) prefixes.push_back(name);
   prefixes.push_back(kFieldAccessCount);
+  prefixes.push_back(kAllStacksOperation);
   return Load(libjvm, prefixes);
 }
 

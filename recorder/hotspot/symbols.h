@@ -8,6 +8,7 @@
 //           or ambiguous is nullopt. A file of another build is never used.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,8 +29,20 @@ inline constexpr std::string_view kOutsideTlab[] = {
     "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
     "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread"};
 
+// MemAllocator::initialize of every allocator with one of its own, all JDKs. The first kAllocatorsEverywhere of them
+// are in each libjvm.
+inline constexpr std::string_view kAllocatorInitialize[] = {
+    "_ZNK12ObjAllocator10initializeE",       "_ZNK17ObjArrayAllocator10initializeE",
+    "_ZNK14ClassAllocator10initializeE",     "_ZNK18ZObjArrayAllocator10initializeE",
+    "_ZNK18XObjArrayAllocator10initializeE", "_ZNK19StackChunkAllocator10initializeE",
+};
+inline constexpr size_t kAllocatorsEverywhere = 3;
+
 // int: how many fields JVMTI agents watch for reads.
 inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_access_countE";
+
+// A cheap operation that the JVM runs at a safepoint: what GetAllStackTraces asks for.
+inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
 
 class SymbolTable {
  public:

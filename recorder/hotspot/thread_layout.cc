@@ -63,11 +63,17 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int
 
 std::optional<uint64_t> ThreadLayout::AllocatedBytesOfOther(const void* java_thread) const {
   const auto at = [java_thread](size_t offset) { return ReadWord(static_cast<const char*>(java_thread) + offset); };
-  const auto retired = at(allocated_bytes_);
-  const auto start = at(tlab_ + start_);
-  const auto top = at(tlab_ + top_);
-  if (!retired || !start || !top || *top < *start) return std::nullopt;
-  return *retired + (*start != 0 ? *top - *start : 0);
+  // A thread changes its TLAB within nanoseconds: between two such changes lie many of these readings.
+  constexpr int kAttempts = 10;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto retired = at(allocated_bytes_);
+    const auto start = at(tlab_ + start_);
+    const auto top = at(tlab_ + top_);
+    if (!retired || !start || !top) return std::nullopt;
+    if (*top >= *start && at(tlab_ + start_) == start && at(allocated_bytes_) == retired)
+      return *retired + (*start != 0 ? *top - *start : 0);
+  }
+  return std::nullopt;
 }
 
 }  // namespace heaprec::hotspot

@@ -4,9 +4,8 @@
 // Units:    bytes of the thread's allocation; gap = bytes from the end of the current object to the sample point, any
 //           double (infinite, huge, negative and NaN are clamped).
 // Context:  setup: Resolve. alloc: the rest; a few loads and stores, no call.
-// Threads:  a JavaThread's words are touched by that thread, and by the collector while it is not in a hook.
-// AllocatedBytes of another thread is a racy reading,
-//           off by one TLAB at most.
+// Threads:  a JavaThread's words are touched by that thread, by the collector while it is not in a hook, and by whoever
+//           stopped it.
 // Failure:  Resolve is an Error for a JDK whose rules are not known.
 // Maths:    docs/sampler.md#arming
 #pragma once
@@ -44,8 +43,8 @@ class ThreadLayout {
     }
   }
 
-  // The same of another thread, which may be running, or gone and its memory with it: nullopt then. A racy reading, off
-  // by the size of one TLAB at most; garbage where the memory has another owner by now. Context: drain.
+  // The same of another thread, which may be running, or gone and its memory with it: nullopt then. What it was at some
+  // moment of the call; garbage where the memory has another owner by now. Context: setup, drain.
   std::optional<uint64_t> AllocatedBytesOfOther(const void* java_thread) const;
 
   // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
@@ -60,13 +59,19 @@ class ThreadLayout {
     return address >= Load(Tlab(java_thread), start_) && address < Load(Tlab(java_thread), top_);
   }
 
+  // Whether `object` is all that the thread's current TLAB holds: the one that a refill was for.
+  bool IsFirstOfTlab(const void* java_thread, const void* object, uint64_t bytes) const {
+    const uint64_t address = reinterpret_cast<uintptr_t>(object);
+    return address == Load(Tlab(java_thread), start_) && address + bytes == Load(Tlab(java_thread), top_);
+  }
+
   // In an allocation hook, for the object of `size` bytes it reports: the next event falls `gap` bytes after it.
   void ArmInHook(void* java_thread, double gap, uint64_t size, bool outside) const {
     const uint64_t bytes = Clamp(gap);
     if (rules_ == Rules::kJdk25) return ArmJdk25(java_thread, bytes);
     Store(Tlab(java_thread), since_sample_, 0);
     Store(java_thread, threshold_, bytes + size);  // the JVM subtracts size right after the hook
-    if (rules_ == Rules::kJdk11 && outside) CutTlabEnd(java_thread, bytes);
+    if (rules_ == Rules::kJdk11 && outside) RearmJdk11(java_thread, bytes);
   }
 
   // In SampledObjectAlloc. outside_hit: the object came through the outside-TLAB hook.
@@ -74,7 +79,25 @@ class ThreadLayout {
     const uint64_t bytes = Clamp(gap);
     if (rules_ == Rules::kJdk25) return ArmJdk25(java_thread, bytes);
     Store(java_thread, threshold_, bytes);
-    if (rules_ == Rules::kJdk11 && outside_hit) CutTlabEnd(java_thread, bytes);
+    if (rules_ == Rules::kJdk11 && outside_hit) RearmJdk11(java_thread, bytes);
+  }
+
+  // Outside of any allocation, on a thread that is stopped or calls this itself: the next event falls `gap` bytes from
+  // here.
+  void ArmAtRest(void* java_thread, double gap) const {
+    void* const tlab = Tlab(java_thread);
+    const uint64_t bytes = Clamp(gap);
+    const uint64_t end = Load(tlab, end_);
+    const uint64_t top = Load(tlab, top_);
+    const uint64_t left = Load(tlab, start_) != 0 ? Load(tlab, allocation_end_) - top : 0;
+    if (rules_ == Rules::kJdk25) {
+      ArmJdk25(java_thread, bytes);
+    } else {
+      Store(java_thread, threshold_, bytes);
+      Store(tlab, since_sample_, bytes < left ? bytes : left);
+    }
+    const uint64_t cut = bytes & ~uint64_t{7};
+    if (left != 0) ReplaceTlabEnd(tlab, end, top + (cut < left ? cut : left));
   }
 
   // In an allocation hook: SampledObjectAlloc fires for the object the hook reports.
@@ -120,17 +143,20 @@ class ThreadLayout {
   void* Tlab(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
 
   // JDK 11 re-arms the TLAB's end after a refill but not after an outside allocation.
-  void CutTlabEnd(void* java_thread, uint64_t bytes) const {
+  void RearmJdk11(void* java_thread, uint64_t bytes) const {
     void* const tlab = Tlab(java_thread);
     Store(tlab, since_sample_, bytes);
     if (Load(tlab, start_) == 0) return;
     const uint64_t end = Load(tlab, top_) + (bytes & ~uint64_t{7});
-    uint64_t old_end = Load(tlab, end_);
-    // In a callback a collection may retire the TLAB right now: an end of its making must not be overwritten.
-    if (end < old_end) {
-      __atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(static_cast<char*>(tlab) + end_), &old_end, end, false,
-                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    }
+    const uint64_t old_end = Load(tlab, end_);
+    if (end < old_end) ReplaceTlabEnd(tlab, old_end, end);
+  }
+
+  // A thread in native calls this too, where a collection may retire its TLAB right now: an end of its making must not
+  // be overwritten.
+  void ReplaceTlabEnd(void* tlab, uint64_t old_end, uint64_t end) const {
+    __atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(static_cast<char*>(tlab) + end_), &old_end, end, false,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 
   // JDK 25 counts from a position of its own and fires when strictly more than the threshold was allocated since.

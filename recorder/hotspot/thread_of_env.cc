@@ -17,6 +17,7 @@ format::Result<ThreadOfEnv> ThreadOfEnv::Resolve(JNIEnv* jni, jobject current) {
   if (thread == 0 || environment <= thread || environment - thread > kLargestThread)
     return format::Error{"the JNI environment is not a part of its JavaThread"};
   ThreadOfEnv out;
+  out.eetop_ = field;
   out.distance_ = environment - thread;
   return out;
 }

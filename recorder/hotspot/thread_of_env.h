@@ -18,11 +18,17 @@ class ThreadOfEnv {
   // `current`: the java.lang.Thread that runs this, not a virtual one.
   static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
+  // Of another thread; null before it starts and after it ends, which may be at any moment.
+  void* OfThread(JNIEnv* jni, jobject thread) const {
+    return reinterpret_cast<void*>(jni->GetLongField(thread, eetop_));  // NOLINT(performance-no-int-to-ptr)
+  }
+
   void* operator()(const JNIEnv* jni) const {
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(jni) - distance_);  // NOLINT(performance-no-int-to-ptr)
   }
 
  private:
+  jfieldID eetop_ = nullptr;
   uintptr_t distance_ = 0;
 };
 

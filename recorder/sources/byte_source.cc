@@ -41,12 +41,28 @@ void ByteSource::OnDelivered(const Delivered& object) {
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, now);
   if (entry == nullptr) return;
-  const bool outside = entry->pending == Pending::kOutside;
+  const Kind kind = KindOf(object, *entry);
   entry->pending = Pending::kNothing;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
   const throttle::Hit hit = entry->clock.OnDelivered(allocated, object.size, now);
-  parts_.layout.ArmInCallback(object.java_thread, hit.gap, outside);
-  Settle(object, hit, outside ? Kind::kOutside : Kind::kTlab, *entry);
+  parts_.layout.ArmInCallback(object.java_thread, hit.gap, kind == Kind::kOutside);
+  Settle(object, hit, kind, *entry);
+}
+
+Kind ByteSource::KindOf(const Delivered& object, const ThreadEntry& entry) const {
+  if (!hooked_) return GuessKind(object);
+  return entry.pending == Pending::kOutside ? Kind::kOutside : Kind::kTlab;
+}
+
+// Without hooks nothing else would touch a thread before the JVM delivers something of it.
+void ByteSource::OnThreadStart(void* java_thread) {
+  if (hooked_) return;
+  const LambdaInForce now = parts_.board.Read();
+  const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(java_thread);
+  ThreadEntry* entry = Entry(java_thread, allocated, 0, now);
+  if (entry == nullptr) return;
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
+  parts_.layout.ArmAtRest(java_thread, entry->clock.OnDelivered(allocated, 0, now).gap);
 }
 
 }  // namespace heaprec::sources

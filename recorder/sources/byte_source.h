@@ -1,4 +1,5 @@
 // source=hooks: the armed byte clock. Sample points are random in bytes; the JVM delivers the object that holds one.
+// Without hooks (source=jvmti) it is the same clock, touched at deliveries alone.
 //
 // Context, Threads, Failure: as Source.   Maths: docs/sampler.md#byte-clock
 #pragma once
@@ -9,13 +10,18 @@ namespace heaprec::sources {
 
 class ByteSource final : public RecordingSource {
  public:
-  using RecordingSource::RecordingSource;
+  ByteSource(const SourceParts& parts, bool hooked) : RecordingSource(parts), hooked_(hooked) {}
   void OnRefill(void* java_thread, uint64_t size) override;
   void OnOutside(void* java_thread, uint64_t size) override;
   void OnDelivered(const Delivered& object) override;
+  void OnThreadStart(void* java_thread) override;
 
  private:
+  throttle::LambdaInForce AtStart() const override { return parts_.board.Read(); }
+  format::Kind KindOf(const Delivered& object, const ThreadEntry& entry) const;
   void Apply(void* java_thread, ThreadEntry& entry, const throttle::Touch& touch, uint64_t size, bool outside);
+
+  const bool hooked_;
 };
 
 }  // namespace heaprec::sources

@@ -1,12 +1,12 @@
 #include "recorder/sources/capture.h"
 
 #include <alloca.h>
-#include <xxhash.h>
 
 #include <cstring>
 
 #include "format/ring_reader.h"
 #include "recorder/sources/clock.h"
+#include "recorder/sources/path.h"
 
 namespace heaprec::sources {
 
@@ -41,43 +41,53 @@ void CopyFixed(std::byte* record, const Record& fields) {
 }  // namespace
 
 Capture::Capture(buffer::Ring& ring, buffer::Ledger& ledger, WindowBoard& board, const hotspot::Names& names,
-                 const ThreadFields& fields, int stack_depth)
-    : ring_(ring), ledger_(ledger), board_(board), names_(names), fields_(fields), stack_depth_(stack_depth) {}
+                 const hotspot::StackWalker* walker, const ThreadFields& fields, int stack_depth, uint64_t first_id)
+    : ring_(ring),
+      ledger_(ledger),
+      board_(board),
+      names_(names),
+      fields_(fields),
+      stack_depth_(static_cast<size_t>(stack_depth)),
+      next_id_(first_id),
+      taker_(walker, names) {}
 
 void Capture::Commit(const CallbackContext& context, const Point& point) {
   const auto window = board_.OnPoint(point.tally, MonotonicNs());
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
-  Stack stack{};
-  stack.frames = static_cast<jvmtiFrameInfo*>(alloca(sizeof(jvmtiFrameInfo) * (stack_depth_ + 1)));
-  StackKey stack_key{};
-  const bool has_stack = TakeStack(context, &stack);
-  const bool is_new = has_stack && !stacks_.Find(stack.raw, epoch, &stack_key);
+  TakenStack stack(
+      {static_cast<hotspot::MethodFrame*>(alloca(sizeof(hotspot::MethodFrame) * stack_depth_)), stack_depth_});
+  std::optional<KnownStack> known;
+  const bool is_taken = taker_.Take(context.jvmti, context.java_thread, &stack);
+  if (is_taken) known = stacks_.Find(stack.identity, epoch);
+  const bool is_new =
+      is_taken && (!known || stack.is_checked) && taker_.Expand(context.jvmti, context.java_thread, &stack);
   ThreadIdentity identity;
   fields_.Read(context.jni, context.thread, &identity);
   ClassName class_name;
   ReadClassName(context, &class_name);
-  format::RingFrame* frames = nullptr;
+  Frames frames;
   if (is_new) {
-    frames = static_cast<format::RingFrame*>(alloca(sizeof(format::RingFrame) * stack.count));
+    const size_t count = stack.frames.size() + (stack.is_cut ? 1 : 0);
+    frames = {static_cast<format::RingFrame*>(alloca(sizeof(format::RingFrame) * count)), count};
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
-      return ledger_.Lost(Loss::kRingFull, point.weight_bytes);
+      return ledger_.Lost(Loss::kRingFull, point.weight);
     }
   }
 
-  const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, is_new ? stack.count : 0);
+  const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
-  if (!lease.ok()) return ledger_.Lost(WhyNoLease(lease, room), point.weight_bytes);
+  if (!lease.ok()) return ledger_.Lost(WhyNoLease(lease, room), point.weight);
   if (window) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
-  if ((is_new && !DefineStack(lease, stack, frames, epoch, &stack_key)) ||
+  if ((is_new && !DefineStack(lease, stack, frames, epoch, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
-      !WriteSample(lease, point, thread_key, class_key, stack_key)) {
-    return ledger_.Lost(Loss::kRingFull, point.weight_bytes);
+      !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}))) {
+    return ledger_.Lost(Loss::kRingFull, point.weight);
   }
-  if (!has_stack) ledger_.Note(Loss::kNoStack);
+  if (!known) ledger_.Note(Loss::kNoStack);
 }
 
 void Capture::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
@@ -90,29 +100,22 @@ Loss Capture::WhyNoLease(const LaneLease& lease, uint32_t room) const {
   return lease.found_busy_only() ? Loss::kLanesBusy : Loss::kRingFull;
 }
 
-bool Capture::TakeStack(const CallbackContext& context, Stack* stack) const {
-  const jvmtiError error = context.jvmti->GetStackTrace(nullptr, 0, stack_depth_ + 1, stack->frames, &stack->count);
-  if (error != JVMTI_ERROR_NONE || stack->count <= 0) return false;
-  stack->truncated = stack->count > stack_depth_;
-  if (stack->truncated) stack->count = stack_depth_;
-  const XXH128_hash_t hash =
-      XXH3_128bits_withSeed(stack->frames, sizeof(jvmtiFrameInfo) * stack->count, stack->truncated ? 1 : 0);
-  stack->raw = {hash.low64, hash.high64};
-  return true;
-}
-
-bool Capture::DescribeFrames(const Stack& stack, uint32_t lane_hint, uint32_t epoch, format::RingFrame* frames) {
-  for (jint i = 0; i < stack.count; ++i) {
-    const jvmtiFrameInfo& from = stack.frames[i];
-    frames[i].bci = static_cast<int32_t>(from.location);
-    frames[i].line = from.location < 0 ? -1 : names_.Line(from.method, static_cast<int>(from.location));
-    if (!DefineMethod(from.method, lane_hint, epoch, &frames[i].method)) return false;
+bool Capture::DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into) {
+  size_t at = 0;
+  for (const hotspot::MethodFrame& from : stack.frames) {
+    if (stack.is_cut && !stack.is_deep && at == hotspot::FrameSelection::LeafSide(stack_depth_))
+      into[at++] = format::kGapFrame;
+    into[at].bci = static_cast<int32_t>(from.bci);
+    into[at].line = names_.Line(from.method, into[at].bci);
+    if (!DefineMethod(from.method, lane_hint, epoch, &into[at].method)) return false;
+    ++at;
   }
+  if (at < into.size()) into[at] = format::kGapFrame;  // there is no root's side
   return true;
 }
 
 // Each method has a lease of its own: a deep stack of new methods would else need more room at once than a lane has.
-bool Capture::DefineMethod(jmethodID method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
+bool Capture::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
   hotspot::Names::MethodView view;
   *key = 0;
   if (!names_.Method(method, &view)) return true;  // a frame without a name is better than no stack
@@ -139,16 +142,18 @@ bool Capture::DefineMethod(jmethodID method, uint32_t lane_hint, uint32_t epoch,
   return true;
 }
 
-bool Capture::DefineStack(LaneLease& lease, const Stack& stack, const format::RingFrame* frames, uint32_t epoch,
-                          StackKey* key) {
-  const std::span<const format::RingFrame> content(frames, static_cast<size_t>(stack.count));
-  *key = format::KeyOfStack(content, stack.truncated);
-  std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + content.size_bytes());
+bool Capture::DefineStack(LaneLease& lease, const TakenStack& stack, Frames frames, uint32_t epoch,
+                          std::optional<KnownStack>* known) {
+  const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), PathOf(frames)};
+  // The identity stood for another stack.
+  if (stack.is_walked && *known && !(**known == defined)) taker_.Distrust();
+  *known = defined;
+  std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
   if (record == nullptr) return false;
-  CopyFixed(record, format::StackRecord{{}, *key, static_cast<uint32_t>(stack.count), stack.truncated ? 1u : 0u});
-  std::memcpy(record + sizeof(format::StackRecord), frames, content.size_bytes());
+  CopyFixed(record, format::StackRecord{{}, defined.key, static_cast<uint32_t>(frames.size()), 0});
+  std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size_bytes());
   lease.Commit();
-  stacks_.Store(stack.raw, epoch, *key);
+  stacks_.Store(stack.identity, epoch, defined);
   return true;
 }
 
@@ -208,7 +213,7 @@ void Capture::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
 }
 
 bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
-                          StackKey stack_key) {
+                          const KnownStack& stack) {
   std::byte* record = lease.Reserve(RecordType::kSample, sizeof(format::SampleRecord));
   if (record == nullptr) return false;
   format::SampleRecord sample{};
@@ -216,10 +221,11 @@ bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_
   sample.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   sample.thread_key = thread_key;
   sample.class_key = class_key;
-  sample.stack_key = stack_key;
+  sample.stack_key = stack.key;
+  sample.path = stack.path;
   sample.size = point.size;
   sample.tlab_size = point.tlab_size;
-  sample.weight_bytes = point.weight_bytes;
+  sample.weight = point.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint32_t>(point.kind);
   CopyFixed(record, sample);

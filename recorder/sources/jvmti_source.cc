@@ -2,7 +2,6 @@
 
 namespace heaprec::sources {
 
-using format::Kind;
 using throttle::Hit;
 using throttle::LambdaInForce;
 
@@ -33,7 +32,7 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   if (first) return;
   throttle::Random random = DrawFor(*entry);
   const Hit hit = throttle::JudgeDrawn(was.lambda, was.window, object.size, now, random);
-  Settle(object, hit, KindOf(object), *entry);
+  Settle(object, hit, GuessKind(object), *entry);
 }
 
 void JvmtiSource::SetInForce(uint32_t interval, uint32_t window) {
@@ -43,14 +42,6 @@ void JvmtiSource::SetInForce(uint32_t interval, uint32_t window) {
 LambdaInForce JvmtiSource::InForce() const {
   const uint64_t word = in_force_.load(std::memory_order_relaxed);
   return {1.0 / static_cast<double>(word >> 32), static_cast<uint32_t>(word)};
-}
-
-Kind JvmtiSource::KindOf(const Delivered& object) const {
-  // A local reference is the address of a slot with the oop; only the address is looked at, never the object. Where
-  // oops carry colours (ZGC) it lies in no TLAB, and the kind is then told by size alone.
-  const void* oop = *reinterpret_cast<void* const*>(object.object);
-  const bool inside = parts_.layout.InTlab(object.java_thread, oop);
-  return inside || object.size < parts_.layout.TlabSize(object.java_thread) / 64 ? Kind::kTlab : Kind::kOutside;
 }
 
 }  // namespace heaprec::sources

@@ -1,5 +1,6 @@
-// source=jvmti: no hooks. The JVM draws thresholds with the interval that the drain sets from the window in force; what
-// it delivers is thinned and weighted with the interval under which this thread's threshold was drawn.
+// source=jvmti where the JVM's threshold cannot be written: no hooks, no clock. The JVM draws thresholds with the
+// interval that the drain sets from the window in force; what it delivers is thinned and weighted with the interval
+// under which this thread's threshold was drawn.
 //
 // Context, Threads, Failure: as Source; the hooks are not called.   Maths: docs/sampler.md#jvmti
 #pragma once
@@ -26,7 +27,6 @@ class JvmtiSource final : public RecordingSource {
 
  private:
   throttle::LambdaInForce InForce() const;
-  format::Kind KindOf(const Delivered& object) const;
 
   // (interval << 32) | window: one word, so that no thread sees the one without the other.
   std::atomic<uint64_t> in_force_{uint64_t{kJvmDefaultInterval} << 32};

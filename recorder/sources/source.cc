@@ -1,5 +1,7 @@
 #include "recorder/sources/source.h"
 
+#include <algorithm>
+
 namespace heaprec::sources {
 
 using format::Loss;
@@ -10,11 +12,37 @@ namespace {
 constexpr uint64_t kMostUncounted = 256 << 20;
 }  // namespace
 
-void RecordingSource::OnThreadEnd(void* java_thread) {
-  ThreadEntry* entry = parts_.threads.Find(java_thread);
-  if (entry != nullptr && entry->recording == parts_.recording) {
-    entry->clock.Finish(parts_.layout.AllocatedBytes(java_thread));
+void RecordingSource::BeginStopped(const hotspot::ThreadList& threads) {
+  size_t count = 0;
+  threads.ForEach([&count](void*) { ++count; });
+  starts_.Reserve(count);
+  threads.ForEach(
+      [this](void* java_thread) { NoteStart(java_thread, parts_.layout.AllocatedBytes(java_thread), /*arm=*/true); });
+  starts_.Seal(AtStart(), /*complete=*/true);
+}
+
+void RecordingSource::BeginRunning(const std::vector<void*>& threads, void* self) {
+  starts_.Reserve(threads.size());
+  for (void* const java_thread : threads) {
+    const auto allocated = parts_.layout.AllocatedBytesOfOther(java_thread);
+    if (allocated) NoteStart(java_thread, *allocated, java_thread == self);
   }
+  starts_.Seal(AtStart(), /*complete=*/false);
+}
+
+void RecordingSource::NoteStart(void* java_thread, uint64_t allocated, bool arm) {
+  throttle::Random random(throttle::Mix64(parts_.seed + reinterpret_cast<uintptr_t>(java_thread)));
+  const throttle::LambdaInForce with = AtStart();
+  const double e = arm ? random.Exponential() : 0;
+  starts_.Add(java_thread, allocated, e);
+  if (arm && with.lambda > 0) parts_.layout.ArmAtRest(java_thread, std::min(e, parts_.reach) / with.lambda);
+}
+
+void RecordingSource::OnThreadEnd(void* java_thread) {
+  const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(java_thread);
+  // A thread that was not touched since the beginning has bytes to count all the same.
+  ThreadEntry* entry = Entry(java_thread, allocated, 0, kCountOnly);
+  if (entry != nullptr) entry->clock.Finish(allocated);
 }
 
 ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint64_t size,
@@ -31,25 +59,43 @@ ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint6
   if (entry->recording != parts_.recording) {
     entry->recording = parts_.recording;
     entry->pending = Pending::kNothing;
-    // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an
-    // entry.
-    const uint64_t seed =
-        throttle::Mix64(parts_.seed ^ entry->clock.bytes() ^ (uint64_t{entry->index} << 40) ^ entry->os_tid);
-    entry->clock.Start(allocated, size, seed, lambda);
+    StartClock(*entry, java_thread, allocated, size, lambda);
   }
   return entry;
 }
 
+void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t allocated, uint64_t size,
+                                 throttle::LambdaInForce lambda) {
+  // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an entry.
+  const uint64_t seed =
+      throttle::Mix64(parts_.seed ^ entry.clock.bytes() ^ (uint64_t{entry.index} << 40) ^ entry.os_tid);
+  entry.clock.SetReach(parts_.reach);
+  const StartPositions::Position* const start = starts_.Take(java_thread);
+  if (start != nullptr && start->allocated <= allocated) {
+    if (start->e > 0) return entry.clock.StartAt(start->allocated, start->e, seed, starts_.armed_with());
+    const uint64_t before = allocated - std::min(allocated, size);
+    const uint64_t unseen = before - std::min(before, start->allocated);
+    entry.clock.CountUnseen(unseen);
+    CountMissed(unseen != 0 && AtStart().lambda > 0, static_cast<double>(unseen));
+    return entry.clock.Start(allocated, size, seed, lambda);
+  }
+  // Born since the beginning: all its bytes count.
+  if (starts_.complete()) return entry.clock.StartAt(0, 0, seed, lambda);
+  entry.clock.Start(allocated, size, seed, lambda);
+}
+
 uint64_t RecordingSource::UncountedBytes() const {
   uint64_t total = 0;
-  parts_.threads.ForEachOwned([&](const ThreadEntry& entry) {
-    if (entry.recording != parts_.recording) return;
-    void* const java_thread = entry.java_thread.load(std::memory_order_relaxed);
-    const uint64_t counted = entry.counted_to.load(std::memory_order_relaxed);
+  const auto add = [&](const void* java_thread, uint64_t counted) {
     const auto allocated = parts_.layout.AllocatedBytesOfOther(java_thread);
     // Past a TLAB's size it is not a remainder but another thread in the same memory.
     if (allocated && *allocated > counted && *allocated - counted < kMostUncounted) total += *allocated - counted;
+  };
+  parts_.threads.ForEachOwned([&](const ThreadEntry& entry) {
+    if (entry.recording != parts_.recording) return;
+    add(entry.java_thread.load(std::memory_order_relaxed), entry.counted_to.load(std::memory_order_relaxed));
   });
+  starts_.ForEachLeft(add);
   return total;
 }
 
@@ -64,9 +110,18 @@ void RecordingSource::Settle(const Delivered& object, const Hit& hit, format::Ki
                     hit.weight_bytes,
                     TallyOf(hit),
                     hit.window};
-  const CallbackContext context{object.jvmti,        object.jni,   object.thread,
+  const CallbackContext context{object.jvmti,        object.jni,   object.java_thread, object.thread,
                                 object.object_class, entry.os_tid, entry.index};
   parts_.capture.Commit(context, point);
+}
+
+format::Kind RecordingSource::GuessKind(const Delivered& object) const {
+  // A local reference is the address of a slot with the oop; only the address is looked at, never the object. Where
+  // oops carry colours (ZGC) it lies in no TLAB, and the kind is then told by size alone.
+  const void* oop = *reinterpret_cast<void* const*>(object.object);
+  const bool inside = parts_.layout.InTlab(object.java_thread, oop);
+  return inside || object.size < parts_.layout.TlabSize(object.java_thread) / 64 ? format::Kind::kTlab
+                                                                                 : format::Kind::kOutside;
 }
 
 throttle::Random RecordingSource::DrawFor(const ThreadEntry& entry) const {

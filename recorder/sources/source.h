@@ -10,10 +10,14 @@
 #include <jvmti.h>
 
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "recorder/buffer/ledger.h"
 #include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/thread_list.h"
 #include "recorder/sources/capture.h"
+#include "recorder/sources/start_positions.h"
 #include "recorder/sources/thread_table.h"
 #include "recorder/sources/window_board.h"
 
@@ -42,6 +46,7 @@ struct SourceParts {
   ThreadTable& threads;
   uint32_t recording;  // counts the recordings of this process from 1
   uint64_t seed;
+  double reach = std::numeric_limits<double>::infinity();  // ByteClock::SetReach
 };
 
 class Source {
@@ -58,18 +63,30 @@ class Source {
 class RecordingSource : public Source {
  public:
   explicit RecordingSource(const SourceParts& parts) : parts_(parts) {}
+
+  // One of these two comes before the source is active. All Java threads are stopped: notes where each of them stands,
+  // and arms it. Context: setup, at a safepoint: no heap but malloc, no exception.
+  void BeginStopped(const hotspot::ThreadList& threads);
+  // The threads run. Their bytes are counted from here on, but up to its first touch nobody samples a thread other than
+  // the caller, `self`: `missed`. `threads` may have ended.
+  void BeginRunning(const std::vector<void*>& threads, void* self);
+
   void OnThreadEnd(void* java_thread) override;
 
-  // Bytes of live threads since their last touch: what the clocks have not counted yet. Racy, for the end of a
-  // recording, when the sources are off; each thread is off by the bytes of one TLAB at most. Context: drain.
+  // Bytes of live threads since their last touch, or since the beginning: what the clocks have not counted yet. For the
+  // end of a recording, when the sources are off. Context: drain.
   uint64_t UncountedBytes() const;
 
  protected:
   // The thread's entry with a clock started for this recording under `lambda`; null when the table is full (counted) or
   // the thread has ended.
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::LambdaInForce lambda);
+  // Under which threads are armed when the recording begins.
+  virtual throttle::LambdaInForce AtStart() const { return kCountOnly; }
   void Settle(const Delivered& object, const throttle::Hit& hit, format::Kind kind, const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);
+  // Where no hook tells: the only candidates that do not lie in the thread's TLAB are those outside.
+  format::Kind GuessKind(const Delivered& object) const;
   // A generator for one decision about the thread's latest candidate, where the clock draws none.
   throttle::Random DrawFor(const ThreadEntry& entry) const;
   // What a kept point tells the controller, in the unit in which it counts the population.
@@ -78,6 +95,13 @@ class RecordingSource : public Source {
   }
 
   const SourceParts parts_;
+
+ private:
+  void StartClock(ThreadEntry& entry, void* java_thread, uint64_t allocated, uint64_t size,
+                  throttle::LambdaInForce lambda);
+  void NoteStart(void* java_thread, uint64_t allocated, bool arm);
+
+  StartPositions starts_;
 };
 
 }  // namespace heaprec::sources

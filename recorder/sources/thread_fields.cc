@@ -39,11 +39,16 @@ void ThreadFields::Read(JNIEnv* jni, jobject thread, ThreadIdentity* into) const
   auto* name = static_cast<jstring>(jni->GetObjectField(thread, name_));
   if (name == nullptr) return;
   // Modified UTF-8 needs up to 3 bytes a char, and GetStringUTFRegion adds a terminator.
-  const jsize chars = std::min<jsize>(jni->GetStringLength(name), (sizeof(into->name) - 1) / 3);
+  constexpr size_t kMostChars = (sizeof(into->name) - kMostLabelBytes - 1) / 3;
+  const jsize chars = std::min<jsize>(jni->GetStringLength(name), kMostChars);
   into->name[0] = '\0';
   jni->GetStringUTFRegion(name, 0, chars, into->name);
   into->name_bytes = std::char_traits<char>::length(into->name);
   jni->DeleteLocalRef(name);
+  if (into->is_virtual) return;  // the labels are the carrier's
+  const std::string_view labels = CurrentLabels();
+  labels.copy(into->name + into->name_bytes, labels.size());
+  into->name_bytes += labels.size();
 }
 
 }  // namespace heaprec::sources

@@ -1,4 +1,5 @@
-// Name, id and kind of a java.lang.Thread, read through JNI at the event itself (names taken later are often wrong).
+// Name, labels, id and kind of a java.lang.Thread, read through JNI at the event itself (names taken later are often
+// wrong).
 //
 // Context:  Resolve: setup, on an attached thread. Read: alloc, inside a JVMTI callback; no Java code runs, no heap.
 // Failure:  Resolve: Error naming the missing field. Read leaves what it cannot get empty.
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "format/result.h"
+#include "recorder/sources/labels.h"
 
 namespace heaprec::sources {
 
@@ -18,13 +20,14 @@ struct ThreadIdentity {
   uint64_t java_tid = 0;
   bool is_virtual = false;
   size_t name_bytes = 0;
-  char name[1024];
+  char name[1024 + kMostLabelBytes];  // and the labels behind it
   std::string_view Name() const { return {name, name_bytes}; }
 };
 
 class ThreadFields {
  public:
   static format::Result<ThreadFields> Resolve(JNIEnv* jni, int jdk_major);
+  // `thread` is the one that calls.
   void Read(JNIEnv* jni, jobject thread, ThreadIdentity* into) const;
 
  private:

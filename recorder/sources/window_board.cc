@@ -4,14 +4,21 @@
 
 namespace heaprec::sources {
 
-WindowBoard::WindowBoard(const throttle::ControllerConfig& config, uint64_t start_ns) : controller_(config, start_ns) {
-  forecast_ = controller_.Tick(start_ns, 0);
-  first_ = Publish(forecast_.Lambda(config, start_ns, 0), start_ns);
+WindowBoard::WindowBoard(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before)
+    : throttle_(config, start_ns), current_(before) {
+  forecast_ = throttle_.Tick(start_ns, 0);
+  first_ = Publish(forecast_.Lambda(config, start_ns, {}), start_ns);
 }
 
 std::optional<PublishedWindow> WindowBoard::OnPoint(throttle::PointTally point, uint64_t now_ns) {
   weight_since_.fetch_add(point.weight, std::memory_order_relaxed);
-  effective_since_.fetch_add(point.effective, std::memory_order_relaxed);
+  const double effective = effective_since_.fetch_add(point.effective, std::memory_order_relaxed) + point.effective;
+  count_since_.fetch_add(1, std::memory_order_relaxed);
+  // Lambda is a quarter of what a point costs. A bound that is just being replaced delays a fall by a point or two.
+  if (effective < quiet_until_.load(std::memory_order_relaxed) &&
+      now_ns < quiet_until_ns_.load(std::memory_order_relaxed)) {
+    return std::nullopt;
+  }
   // Somebody else is publishing: the weight is counted, and the next point or tick will look again.
   if (publishing_.test_and_set(std::memory_order_acquire)) return std::nullopt;
   auto window = PublishIfMoved(now_ns, /*may_rise=*/false);
@@ -22,22 +29,41 @@ std::optional<PublishedWindow> WindowBoard::OnPoint(throttle::PointTally point, 
 std::optional<PublishedWindow> WindowBoard::Tick(uint64_t now_ns, uint64_t total) {
   while (publishing_.test_and_set(std::memory_order_acquire)) sched_yield();
   const throttle::PointTally points{weight_since_.exchange(0, std::memory_order_relaxed),
-                                    effective_since_.exchange(0, std::memory_order_relaxed)};
-  forecast_ = controller_.Tick(now_ns, total, points);
+                                    effective_since_.exchange(0, std::memory_order_relaxed),
+                                    count_since_.exchange(0, std::memory_order_relaxed)};
+  forecast_ = throttle_.Tick(now_ns, total, points);
   auto window = PublishIfMoved(now_ns, /*may_rise=*/true);
   publishing_.clear(std::memory_order_release);
   return window;
 }
 
 std::optional<PublishedWindow> WindowBoard::PublishIfMoved(uint64_t now_ns, bool may_rise) {
-  const double wanted =
-      forecast_.Lambda(controller_.config(), now_ns, effective_since_.load(std::memory_order_relaxed));
+  const bool literal = may_rise && throttle_.config().rule == throttle::Rule::kWindow;  // every P_w, as it is
+  const double threshold = literal ? 1 : throttle::kFallThreshold;
+  const double wanted = static_cast<float>(forecast_.Lambda(throttle_.config(), now_ns, Since()));
   const double in_force =
       slots_[current_.load(std::memory_order_relaxed) % kSlots].lambda.load(std::memory_order_relaxed);
-  const bool falls = wanted < in_force * throttle::kFallThreshold;
-  const bool rises = may_rise && wanted * throttle::kFallThreshold > in_force;
-  if (!falls && !rises) return std::nullopt;
-  return Publish(wanted, now_ns);
+  const bool falls = wanted < in_force * threshold;
+  const bool rises = may_rise && wanted * threshold > in_force;
+  std::optional<PublishedWindow> window;
+  if (falls || rises) window = Publish(wanted, now_ns);
+  SetQuiet(now_ns);
+  return window;
+}
+
+// Until when no point can make lambda fall by the threshold.
+void WindowBoard::SetQuiet(uint64_t now_ns) {
+  const double in_force =
+      slots_[current_.load(std::memory_order_relaxed) % kSlots].lambda.load(std::memory_order_relaxed);
+  const throttle::PointTally since = Since();
+  const double more = forecast_.QuietBytes(throttle_.config(), now_ns, since, in_force * throttle::kFallThreshold);
+  quiet_until_ns_.store(forecast_.interval_end_ns, std::memory_order_relaxed);
+  quiet_until_.store(since.effective + more, std::memory_order_relaxed);
+}
+
+throttle::PointTally WindowBoard::Since() const {
+  return {weight_since_.load(std::memory_order_relaxed), effective_since_.load(std::memory_order_relaxed),
+          count_since_.load(std::memory_order_relaxed)};
 }
 
 PublishedWindow WindowBoard::Publish(double lambda, uint64_t now_ns) {

@@ -16,7 +16,7 @@
 #include <optional>
 
 #include "throttle/byte_clock.h"
-#include "throttle/controller.h"
+#include "throttle/throttle.h"
 
 namespace heaprec::sources {
 
@@ -28,7 +28,8 @@ struct PublishedWindow {
 
 class WindowBoard {
  public:
-  WindowBoard(const throttle::ControllerConfig& config, uint64_t start_ns);
+  // Windows are numbered from `before` + 1: streams have numbers of their own.
+  WindowBoard(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before = 0);
 
   throttle::LambdaInForce Read() const {
     for (;;) {
@@ -47,7 +48,7 @@ class WindowBoard {
   std::optional<PublishedWindow> Tick(uint64_t now_ns, uint64_t total);
 
   PublishedWindow first() const { return first_; }
-  const throttle::ControllerConfig& config() const { return controller_.config(); }
+  const throttle::ControllerConfig& config() const { return throttle_.config(); }
 
  private:
   static constexpr uint32_t kSlots = 1024;
@@ -59,12 +60,18 @@ class WindowBoard {
   // Both expect publishing_ to be held.
   std::optional<PublishedWindow> PublishIfMoved(uint64_t now_ns, bool may_rise);
   PublishedWindow Publish(double lambda, uint64_t now_ns);
+  void SetQuiet(uint64_t now_ns);
 
-  throttle::Controller controller_;
-  throttle::Forecast forecast_;                               // guarded by publishing_
-  std::atomic<double> weight_since_{0}, effective_since_{0};  // of the points since forecast_.tick_ns
+  throttle::PointTally Since() const;
+
+  throttle::Throttle throttle_;
+  throttle::Forecast forecast_;                                                // guarded by publishing_
+  std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0};  // the points since forecast_.tick_ns
+  // Lambda need not be looked at before so many effective bytes have come, in the forecast's interval.
+  std::atomic<double> quiet_until_{0};
+  std::atomic<uint64_t> quiet_until_ns_{0};
   std::atomic_flag publishing_;
-  std::atomic<uint32_t> current_{0};
+  std::atomic<uint32_t> current_;
   std::array<Slot, kSlots> slots_{};
   PublishedWindow first_;
 };

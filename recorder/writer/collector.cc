@@ -18,13 +18,24 @@ constexpr size_t kMostWindows = 4096;
 // Each round finds what the one before was missing; new stacks may come meanwhile, and those wait for the next Scan.
 constexpr int kMostRounds = 3;
 
+// A stream that is not recorded has no interval, and no samples either.
+throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream stream, const format::RecordingId& id,
+                          uint64_t max_samples, uint64_t duration_ns) {
+  return {.interval_ns = std::max<uint64_t>(header.IntervalNsOf(stream), 1),
+          .cap = std::max<size_t>(header.IntervalCapOf(stream), 1),
+          .recording = format::SeedOf(stream, FirstWord(id)),
+          .most = max_samples,
+          .duration_ns = duration_ns};
+}
+
 }  // namespace
 
-Collector::Collector(buffer::Ring& ring, const format::RecordingId& id)
+Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
-      id_word_(FirstWord(id)),
-      reducer_(ring.header().interval_ns, ring.header().interval_cap),
+      reducers_{{throttle::IntervalReducer(
+                     BoundsOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
+                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns))}},
       lanes_(ring.lane_count()) {}
 
 void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
@@ -33,10 +44,12 @@ void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   definitions_.NewChunk(chunk);
   // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
   for (const Lane& lane : lanes_) {
-    for (const Held& held : lane.held) {
-      (void)definitions_.Class(held.record.class_key);
-      (void)definitions_.Stack(held.record.stack_key);
-      (void)definitions_.Thread(held.record.thread_key);
+    for (const std::deque<Held>& stream : lane.held.of) {
+      for (const Held& held : stream) {
+        (void)definitions_.Class(held.record.class_key);
+        (void)definitions_.Stack(held.record.stack_key);
+        (void)definitions_.Thread(held.record.thread_key);
+      }
     }
   }
 }
@@ -67,8 +80,9 @@ void Collector::ScanLanes() {
   }
 }
 
-uint64_t Collector::next_close_ns() const {
-  return ring_.header().start_monotonic_ns + (next_interval_ + 1) * ring_.header().interval_ns;
+uint64_t Collector::next_close_ns(format::Stream stream) const {
+  const format::RingHeader& header = ring_.header();
+  return header.start_monotonic_ns + (next_interval_[stream] + 1) * header.IntervalNsOf(stream);
 }
 
 std::vector<Collector::Writer> Collector::WritersAtWork() {
@@ -87,19 +101,22 @@ bool Collector::StillAtWork(const Writer& writer) {
   return lane.lease.load(std::memory_order_acquire) != 0 && lane.head.load(std::memory_order_acquire) == writer.head;
 }
 
-ClosedInterval Collector::CloseNext(size_t cap) {
-  const uint64_t begin_ns = next_interval_ * ring_.header().interval_ns;
-  const std::vector<Held> taken = TakeUntil(next_close_ns());
-  std::vector<throttle::TimedPoint> points;
+ClosedInterval Collector::CloseNext(format::Stream stream) {
+  const uint64_t index = next_interval_[stream];
+  const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
+  const std::vector<Held> taken = TakeUntil(stream, next_close_ns(stream));
+  std::vector<throttle::HeldPoint> points;
   points.reserve(taken.size());
   for (const Held& held : taken) {
-    points.push_back({held.record.id, held.record.weight_bytes, TimeOf(held.record, begin_ns)});
+    const format::SampleRecord& record = held.record;
+    points.push_back({record.id, record.weight, TimeOf(record, begin_ns), record.class_key, record.path,
+                      record.stack_key.low, record.thread_key});
   }
-  const throttle::IntervalReduction reduction =
-      reducer_.Reduce(next_interval_, points, cap, throttle::ReductionSeed(id_word_, next_interval_));
+  const throttle::IntervalReduction reduction = reducers_[stream].Reduce(index, points);
 
   ClosedInterval closed;
-  closed.totals.index = next_interval_;
+  closed.totals.stream = stream;
+  closed.totals.index = index;
   closed.totals.held = taken.size();
   closed.totals.kept = reduction.kept.size();
   closed.totals.tau = reduction.tau;
@@ -109,7 +126,7 @@ ClosedInterval Collector::CloseNext(size_t cap) {
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
-  ++next_interval_;
+  ++next_interval_[stream];
   return closed;
 }
 
@@ -118,12 +135,13 @@ uint64_t Collector::TimeOf(const format::SampleRecord& record, uint64_t not_befo
   return std::max(SinceStart(record.monotonic_ns), not_before_ns) / format::kTickNs * format::kTickNs;
 }
 
-std::vector<Collector::Held> Collector::TakeUntil(uint64_t end_ns) {
+std::vector<Collector::Held> Collector::TakeUntil(format::Stream stream, uint64_t end_ns) {
   std::vector<Held> taken;
   for (Lane& lane : lanes_) {
-    while (!lane.held.empty() && lane.held.front().record.monotonic_ns < end_ns) {
-      taken.push_back(lane.held.front());
-      lane.held.pop_front();
+    std::deque<Held>& held = lane.held[stream];
+    while (!held.empty() && held.front().record.monotonic_ns < end_ns) {
+      taken.push_back(held.front());
+      held.pop_front();
     }
   }
   return taken;
@@ -132,8 +150,26 @@ std::vector<Collector::Held> Collector::TakeUntil(uint64_t end_ns) {
 std::vector<uint64_t> Collector::Positions() const {
   std::vector<uint64_t> positions;
   positions.reserve(lanes_.size());
-  for (const Lane& lane : lanes_) positions.push_back(lane.held.empty() ? lane.scanned : lane.held.front().begin);
+  for (const Lane& lane : lanes_) positions.push_back(NeededFrom(lane));
   return positions;
+}
+
+// From the oldest sample held. But one that waits for an interval longer than another stream's does not keep more than
+// half of the lane from it: it is held here alone then, and a kill loses it.
+uint64_t Collector::NeededFrom(const Lane& lane) const {
+  const format::RingHeader& header = ring_.header();
+  uint64_t shortest_ns = header.interval_ns;
+  if (header.exceptions.interval_ns > 0) shortest_ns = std::min(shortest_ns, header.exceptions.interval_ns);
+  uint64_t needed = lane.scanned;
+  for (const format::Stream stream : format::kAllStreams) {
+    const bool may_wait = header.IntervalNsOf(stream) <= shortest_ns;
+    for (const Held& held : lane.held[stream]) {
+      if (!may_wait && lane.scanned - held.begin > ring_.lane_bytes() / 2) continue;
+      needed = std::min(needed, held.begin);
+      break;
+    }
+  }
+  return needed;
 }
 
 void Collector::Release(const std::vector<uint64_t>& positions) {
@@ -155,7 +191,7 @@ format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t 
   sample.size = record.size;
   sample.tlab_size = record.tlab_size;
   sample.window = record.window;
-  sample.weight_bytes = weight;
+  sample.weight = weight;
   return sample;
 }
 
@@ -185,20 +221,22 @@ void Collector::OnWindow(const format::WindowRecord& record) {
   window.id = record.id;
   window.start_ns = SinceStart(record.start_monotonic_ns);
   window.lambda = record.lambda;
-  windows_.insert_or_assign(window.id, KnownWindow{window, -1});
+  auto& known = windows_[format::StreamOfWindow(window.id)];
+  known.insert_or_assign(window.id, KnownWindow{window, -1});
   UseWindow(window.id);
-  if (windows_.size() > kMostWindows) windows_.erase(windows_.begin());
+  if (known.size() > kMostWindows) known.erase(known.begin());
 }
 
 void Collector::UseWindow(uint32_t id) {
-  const auto known = windows_.find(id);
-  if (known == windows_.end() || known->second.chunk == sequence_) return;
+  auto& windows = windows_[format::StreamOfWindow(id)];
+  const auto known = windows.find(id);
+  if (known == windows.end() || known->second.chunk == sequence_) return;
   chunk_->Add(known->second.window);
   known->second.chunk = sequence_;
 }
 
 void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
-  lanes_[lane].held.push_back({record, begin});
+  lanes_[lane].held[format::StreamOf(static_cast<format::Kind>(record.kind))].push_back({record, begin});
 }
 
 }  // namespace heaprec::writer

@@ -1,4 +1,5 @@
-// Reads the lanes, holds the samples of the intervals that are still open, and reduces each interval when it closes.
+// Reads the lanes, holds the samples of the intervals that are still open, and reduces each interval when it closes;
+// each stream has intervals of its own.
 //
 // Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
 // Context:  drain (it allocates). No clock of its own: `now` is given.
@@ -27,7 +28,8 @@ struct ClosedInterval {
 
 class Collector final : private format::RecordVisitor {
  public:
-  Collector(buffer::Ring& ring, const format::RecordingId& id);
+  // `max_samples` (of the allocations), `duration_ns` as in FileHeader.
+  Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns);
 
   // Where definitions and windows go from now on (not owned); `sequence` is the chunk's.
   void NewChunk(format::ChunkWriter* chunk, uint32_t sequence);
@@ -35,9 +37,8 @@ class Collector final : private format::RecordVisitor {
   // Takes in what the lanes have published.
   void Scan();
 
-  // Index and end of the interval that closes next.
-  uint64_t next_interval() const { return next_interval_; }
-  uint64_t next_close_ns() const;
+  // End of the interval of a stream that closes next.
+  uint64_t next_close_ns(format::Stream stream) const;
 
   // A thread that holds a lane, and may be about to publish a sample of an earlier time.
   struct Writer {
@@ -48,9 +49,9 @@ class Collector final : private format::RecordVisitor {
   // Whether it has neither let go nor published since: what comes after is of a later time.
   bool StillAtWork(const Writer& writer);
 
-  // Closes the next interval; at most `cap` samples are kept. Call after Scan. A sample that comes later belongs to the
-  // next interval, and its time is set to that one's start.
-  ClosedInterval CloseNext(size_t cap);
+  // Closes the next interval of a stream. Call after Scan. A sample that comes later belongs to the next interval, and
+  // its time is set to that one's start.
+  ClosedInterval CloseNext(format::Stream stream);
 
   // For each lane: all records before this position are in the rows handed out so far.
   std::vector<uint64_t> Positions() const;
@@ -63,7 +64,7 @@ class Collector final : private format::RecordVisitor {
     uint64_t begin;  // position in the lane
   };
   struct Lane {
-    std::deque<Held> held;
+    format::PerStream<std::deque<Held>> held;
     uint64_t scanned = 0;
     bool damaged = false;
   };
@@ -83,7 +84,8 @@ class Collector final : private format::RecordVisitor {
   };
 
   void ScanLanes();
-  std::vector<Held> TakeUntil(uint64_t end_ns);
+  std::vector<Held> TakeUntil(format::Stream stream, uint64_t end_ns);
+  uint64_t NeededFrom(const Lane& lane) const;
   void UseWindow(uint32_t id);
   uint64_t TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const;
   format::Sample ToSample(const format::SampleRecord& record, uint64_t time_ns, double weight);
@@ -91,8 +93,7 @@ class Collector final : private format::RecordVisitor {
 
   buffer::Ring& ring_;
   format::RingView view_;
-  const uint64_t id_word_;
-  throttle::IntervalReducer reducer_;
+  format::PerStream<throttle::IntervalReducer> reducers_;
   std::vector<Lane> lanes_;
   Definitions definitions_;
   std::vector<WaitingStack> waiting_;
@@ -100,10 +101,11 @@ class Collector final : private format::RecordVisitor {
     format::Window window;
     int64_t chunk;  // sequence of the last one it was given to; -1: none
   };
-  std::map<uint32_t, KnownWindow> windows_;  // the latest, by id: each chunk needs those that its samples use
+  format::PerStream<std::map<uint32_t, KnownWindow>>
+      windows_;  // the latest, by id: each chunk needs those that its samples use
   format::ChunkWriter* chunk_ = nullptr;
   int64_t sequence_ = 0;
-  uint64_t next_interval_ = 0;
+  format::PerStream<uint64_t> next_interval_;
 };
 
 }  // namespace heaprec::writer

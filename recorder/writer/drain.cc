@@ -31,16 +31,25 @@ uint64_t LostPoints(const format::Books& books) {
   return lost;
 }
 
+std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
+  std::vector<format::Stream> streams;
+  for (const format::Stream stream : format::kAllStreams) {
+    if (header.IntervalNsOf(stream) > 0) streams.push_back(stream);
+  }
+  return streams;
+}
+
 }  // namespace
 
-Drain::Drain(buffer::Ring& ring, buffer::Ledger& ledger, RecordingFile file, const DrainConfig& config,
-             DrainCallbacks callbacks)
+Drain::Drain(buffer::Ring& ring, RecordingFile file, const DrainConfig& config, DrainCallbacks callbacks)
     : ring_(ring),
-      ledger_(ledger),
+      ledgers_{{buffer::Ledger(ring.header().BooksOf(format::Stream::kAllocations)),
+                buffer::Ledger(ring.header().BooksOf(format::Stream::kExceptions))}},
+      streams_(StreamsOf(ring.header())),
       file_(std::move(file)),
       config_(config),
       callbacks_(std::move(callbacks)),
-      collector_(ring, config.recording_id) {
+      collector_(ring, config.recording_id, config.max_samples, config.duration_ns) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
   last_flush_ns_ = last_sync_ns_ = now_ns;
@@ -89,7 +98,13 @@ void Drain::GiveUp() {
 }
 
 bool Drain::SleepOneTick() {
-  const uint64_t tick = quiet_ticks_ > kTicksUntilQuiet ? kQuietTickNs : kTickNs;
+  uint64_t tick = quiet_ticks_ > kTicksUntilQuiet ? kQuietTickNs : kTickNs;
+  // At the end of an interval to the point: its bytes are those counted by then.
+  const uint64_t now_ns = callbacks_.now();
+  for (const format::Stream stream : streams_) {
+    const uint64_t close_ns = collector_.next_close_ns(stream);
+    if (close_ns > now_ns) tick = std::min(tick, close_ns - now_ns);
+  }
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, std::chrono::nanoseconds(tick), [this] { return stop_requested_; });
 }
@@ -97,7 +112,8 @@ bool Drain::SleepOneTick() {
 void Drain::Tick() {
   const uint64_t now_ns = callbacks_.now();
   callbacks_.on_tick(now_ns);
-  const uint64_t candidates = ledger_.Snapshot().candidates;
+  uint64_t candidates = 0;
+  for (const buffer::Ledger& ledger : ledgers_.of) candidates += ledger.Snapshot().candidates;
   quiet_ticks_ = candidates == last_candidates_ ? quiet_ticks_ + 1 : 0;
   last_candidates_ = candidates;
   ring_.header().heartbeat_ns.store(now_ns, std::memory_order_relaxed);
@@ -109,10 +125,13 @@ void Drain::Tick() {
 }
 
 void Drain::CloseDueIntervals(uint64_t now_ns) {
-  if (now_ns < collector_.next_close_ns()) return;
+  const auto is_due = [&](format::Stream stream) { return now_ns >= collector_.next_close_ns(stream); };
+  if (std::none_of(streams_.begin(), streams_.end(), is_due)) return;
   AwaitWriters();
   collector_.Scan();
-  while (now_ns >= collector_.next_close_ns()) AddInterval(config_.interval_cap);
+  for (const format::Stream stream : streams_) {
+    while (is_due(stream)) AddInterval(stream);
+  }
 }
 
 void Drain::AwaitWriters() {
@@ -125,51 +144,58 @@ void Drain::AwaitWriters() {
   }
 }
 
-void Drain::AddInterval(size_t cap) {
-  if (config_.max_samples != 0) cap = std::min<uint64_t>(cap, config_.max_samples - kept_total_);
-  ClosedInterval closed = collector_.CloseNext(cap);
-  const format::Books books = ledger_.Snapshot();
-  closed.totals.candidates = books.candidates - at_last_close_.candidates;
-  closed.totals.bytes = books.candidate_bytes - at_last_close_.candidate_bytes;
-  at_last_close_ = books;
+void Drain::AddInterval(format::Stream stream) {
+  ClosedInterval closed = collector_.CloseNext(stream);
+  const format::Books books = ledgers_[stream].Snapshot();
+  closed.totals.candidates = books.candidates - at_last_close_[stream].candidates;
+  closed.totals.bytes = books.candidate_bytes - at_last_close_[stream].candidate_bytes;
+  at_last_close_[stream] = books;
   chunk_->Add(closed.totals);
+  Pending& pending = pending_[stream];
   for (const format::Sample& sample : closed.samples) {
     chunk_->Add(sample);
-    pending_.weight += sample.weight_bytes;
+    pending.weight += sample.weight;
   }
-  pending_.written += closed.totals.kept;
-  pending_.second_stage += closed.totals.held - closed.totals.kept;
-  kept_total_ += closed.totals.kept;
+  pending.written += closed.totals.kept;
+  pending.second_stage += closed.totals.held - closed.totals.kept;
 }
 
 void Drain::FlushIfDue(uint64_t now_ns) {
-  const bool samples = pending_.written != 0 || pending_.second_stage != 0;
+  const auto has_samples = [](const Pending& pending) { return pending.written != 0 || pending.second_stage != 0; };
+  const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples);
   if (!samples && now_ns - last_flush_ns_ < kMostUnflushedNs) return;
   (void)Flush(now_ns, nullptr);  // counted if it fails
 }
 
+// The block's books count the block itself; the ring's follow when it is in the file.
+format::PerStream<format::Books> Drain::BooksWithPending() const {
+  format::PerStream<format::Books> all;
+  for (const format::Stream stream : streams_) {
+    all[stream] = ledgers_[stream].Snapshot();
+    all[stream].written += pending_[stream].written;
+    all[stream].second_stage += pending_[stream].second_stage;
+  }
+  return all;
+}
+
 bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   const std::vector<uint64_t> positions = collector_.Positions();
-  // The block's books count the block itself; the ring's follow when it is in the file.
-  format::Books books = ledger_.Snapshot();
-  books.written += pending_.written;
-  books.second_stage += pending_.second_stage;
-  if (HasAllSamples()) {
-    books.candidates = at_last_close_.candidates;
-    books.candidate_bytes = at_last_close_.candidate_bytes;
-  }
+  const format::PerStream<format::Books> books = BooksWithPending();
   const bool full = now_ns - chunk_start_ns_ >= kChunkNs || chunk_->raw_bytes() >= kChunkRawBytes;
   auto bytes = ending != nullptr || full ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
                                          : chunk_->Flush(books, positions, SinceStart(now_ns));
   const bool written = bytes.ok() && file_.Append(*bytes).ok();
   last_flush_ns_ = now_ns;
   if (!written && ending != nullptr) return false;
-  if (written) {
-    ledger_.Written(pending_.written);
-  } else {
-    ledger_.Lost(format::Loss::kWriteFailed, pending_.written, pending_.weight);
+  for (const format::Stream stream : streams_) {
+    const Pending& pending = pending_[stream];
+    if (written) {
+      ledgers_[stream].Written(pending.written);
+    } else {
+      ledgers_[stream].Lost(format::Loss::kWriteFailed, pending.written, pending.weight);
+    }
+    ledgers_[stream].SecondStage(pending.second_stage);
   }
-  ledger_.SecondStage(pending_.second_stage);
   pending_ = {};
   if (ending == nullptr && (full || !written)) BeginChunk(now_ns);
   collector_.Release(positions);
@@ -191,11 +217,8 @@ void Drain::SyncIfDue(uint64_t now_ns) {
   if (file_.Sync().ok()) synced_size_ = file_.size();
 }
 
-bool Drain::HasAllSamples() const { return config_.max_samples != 0 && kept_total_ >= config_.max_samples; }
-
 void Drain::StopIfDone(uint64_t now_ns) {
   if (config_.duration_ns != 0 && SinceStart(now_ns) >= config_.duration_ns) RequestStop("duration");
-  if (HasAllSamples()) RequestStop("samples");
 }
 
 void Drain::End() {
@@ -203,10 +226,11 @@ void Drain::End() {
   AwaitSettled();
   collector_.Scan();
   const uint64_t now_ns = callbacks_.now();
-  // With samples= reached the recording ends where its last interval did: so does the population.
-  if (!HasAllSamples()) callbacks_.on_tick(now_ns);
-  while (collector_.next_close_ns() <= now_ns) AddInterval(config_.interval_cap);
-  AddInterval(config_.interval_cap);  // the last one, cut short
+  callbacks_.on_tick(now_ns);
+  for (const format::Stream stream : streams_) {
+    while (collector_.next_close_ns(stream) <= now_ns) AddInterval(stream);
+    AddInterval(stream);  // the last one, cut short
+  }
   format::Ending ending{SinceStart(now_ns), {}};
   {
     const std::lock_guard lock(mutex_);
@@ -221,14 +245,17 @@ void Drain::End() {
   }
   // Nobody waits for this: it helps against a power cut only.
   if (config_.sync_ns != 0) (void)file_.Sync().ok();
+  file_.Close();  // the drain itself may stay in memory for ever
 }
 
 // Waits until every point has met its fate: a thread may be on its way from the JVM to a lane.
 void Drain::AwaitSettled() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
-  while (callbacks_.now() < deadline) {
-    const format::Books books = ledger_.Snapshot();
-    if (books.points <= books.committed + books.thinned + LostPoints(books)) break;
+  const auto is_settled = [](const buffer::Ledger& ledger) {
+    const format::Books books = ledger.Snapshot();
+    return books.points <= books.committed + books.thinned + LostPoints(books);
+  };
+  while (callbacks_.now() < deadline && !std::all_of(ledgers_.of.begin(), ledgers_.of.end(), is_settled)) {
     const timespec pause{0, 100'000};
     nanosleep(&pause, nullptr);
   }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "format/chunk_writer.h"
 #include "recorder/buffer/ledger.h"
@@ -25,8 +26,7 @@ namespace heaprec::writer {
 
 struct DrainConfig {
   format::RecordingId recording_id{};
-  uint64_t interval_cap = 150;
-  uint64_t max_samples = 0;          // 0: no bound
+  uint64_t max_samples = 0;          // of the allocations of the whole recording; 0: no bound
   uint64_t duration_ns = 0;          // 0: until it is stopped
   uint64_t sync_ns = 5'000'000'000;  // 0: never fdatasync
 };
@@ -40,9 +40,8 @@ struct DrainCallbacks {
 
 class Drain {
  public:
-  // `ring`, `ledger` outlive the drain. The file's header has been written.
-  Drain(buffer::Ring& ring, buffer::Ledger& ledger, RecordingFile file, const DrainConfig& config,
-        DrainCallbacks callbacks);
+  // `ring` outlives the drain. The file's header has been written.
+  Drain(buffer::Ring& ring, RecordingFile file, const DrainConfig& config, DrainCallbacks callbacks);
   ~Drain();
   Drain(const Drain&) = delete;
   Drain& operator=(const Drain&) = delete;
@@ -71,8 +70,8 @@ class Drain {
   void CloseDueIntervals(uint64_t now_ns);
   void AwaitWriters();
   void AwaitSettled();
-  bool HasAllSamples() const;
-  void AddInterval(size_t cap);
+  void AddInterval(format::Stream stream);
+  format::PerStream<format::Books> BooksWithPending() const;
   void FlushIfDue(uint64_t now_ns);
   // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
   bool Flush(uint64_t now_ns, const format::Ending* ending);
@@ -82,7 +81,8 @@ class Drain {
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns - ring_.header().start_monotonic_ns; }
 
   buffer::Ring& ring_;
-  buffer::Ledger& ledger_;
+  format::PerStream<buffer::Ledger> ledgers_;
+  const std::vector<format::Stream> streams_;  // those that are recorded
   RecordingFile file_;
   const DrainConfig config_;
   const DrainCallbacks callbacks_;
@@ -90,9 +90,8 @@ class Drain {
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;
   uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0, last_sync_ns_ = 0, synced_size_ = 0;
-  uint64_t kept_total_ = 0;
-  format::Books at_last_close_;
-  Pending pending_;
+  format::PerStream<format::Books> at_last_close_;
+  format::PerStream<Pending> pending_;
   uint64_t quiet_ticks_ = 0, last_candidates_ = 0;
 
   pthread_t thread_{};

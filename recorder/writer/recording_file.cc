@@ -69,8 +69,11 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
 RecordingFile::RecordingFile(RecordingFile&& other) noexcept
     : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
 
-RecordingFile::~RecordingFile() {
+RecordingFile::~RecordingFile() { Close(); }
+
+void RecordingFile::Close() {
   if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
 }
 
 format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> bytes) {

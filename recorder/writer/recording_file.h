@@ -31,6 +31,8 @@ class RecordingFile {
   format::Result<std::monostate> Append(std::span<const std::byte> bytes);
   // Makes what was appended durable (a power cut). Errors are the caller's to count.
   format::Result<std::monostate> Sync();
+  // Gives the descriptor back; nothing can be appended any more.
+  void Close();
   uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 

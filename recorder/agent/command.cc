@@ -1,0 +1,65 @@
+#include "recorder/agent/command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "recorder/writer/recording_file.h"
+
+namespace heaprec::agent {
+namespace {
+
+struct Part {
+  std::string_view key, value;
+};
+
+Part Separate(std::string_view part) {
+  const size_t separator = std::min(part.find_first_of("=:"), part.size());
+  return {part.substr(0, separator), part.substr(std::min(separator + 1, part.size()))};
+}
+
+// True if the part is no option of a recording: a command's name (as the first part only) or where the answer goes.
+bool Take(Part part, bool first, Command* command) {
+  if (part.key == "answer") return command->answer = part.value, true;
+  if (!first) return false;
+  if (part.key == "start" && part.value.empty()) return true;
+  if (part.key == "stop" && part.value.empty()) return command->kind = CommandKind::kStop, true;
+  if (part.key != "status") return false;
+  command->kind = CommandKind::kStatus;
+  if (!part.value.empty()) command->answer = part.value;
+  return true;
+}
+
+}  // namespace
+
+format::Result<Command> ParseCommand(std::string_view text) {
+  Command command;
+  bool first = true;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    if (!Take(Separate(part), first, &command) && !part.empty()) {
+      if (!command.options.empty()) command.options += ',';
+      command.options += part;
+    }
+    first = false;
+  }
+  if (command.kind != CommandKind::kStart && !command.options.empty()) {
+    return format::Error{fmt::format("{} takes no options, but `{}` came with it",
+                                     command.kind == CommandKind::kStop ? "stop" : "status", command.options)};
+  }
+  return command;
+}
+
+void WriteAnswer(const std::string& file, bool ok, std::string_view sentence) {
+  if (file.empty()) return;
+  const std::string path = writer::ExpandPattern(file, static_cast<uint32_t>(getpid()), 0, 0);
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) return;
+  const std::string text = fmt::format("{}\n{}\n", ok ? "ok" : "error", sentence);
+  [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
+  close(descriptor);
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,33 @@
+// What an attaching tool asks of the agent: "start,file=rec.bin", "stop", "status=FILE", and where the answer goes.
+//
+// `answer=FILE` may stand among the options of any command, and among those of a load at start: the agent then creates
+// FILE (O_EXCL, 0600: an existing file or link is never touched) with two lines, "ok" or "error", and what there is to
+// say. The protocol of attaching carries a number only.
+//
+// Context:  setup.
+// Failure:  an answer that cannot be written is not: who waits for it has the number.
+// Format:   docs/cli.md#attaching
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "format/result.h"
+
+namespace heaprec::agent {
+
+enum class CommandKind { kStart, kStop, kStatus };
+
+struct Command {
+  CommandKind kind = CommandKind::kStart;
+  std::string answer;   // the file; empty: none is wanted
+  std::string options;  // the agent's options, without what is above
+};
+
+// Without a command's name in front it is a start. Error: options after a command that takes none.
+format::Result<Command> ParseCommand(std::string_view text);
+
+// `file` may hold %p. Nothing if it is empty.
+void WriteAnswer(const std::string& file, bool ok, std::string_view sentence);
+
+}  // namespace heaprec::agent

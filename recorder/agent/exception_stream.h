@@ -1,0 +1,37 @@
+// The exceptions of a recording: windows, books, capture and source of the second stream, put together.
+//
+// Context:  the constructor, Activate: setup. OnTick, NewEpoch, Stop: drain.
+// Failure:  none. It stays in memory with its recording: a thread may be inside it.
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/agent/jvm.h"
+#include "recorder/buffer/ledger.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/sources/capture.h"
+#include "recorder/sources/exception_source.h"
+#include "recorder/sources/window_board.h"
+#include "throttle/controller.h"
+
+namespace heaprec::agent {
+
+class ExceptionStream {
+ public:
+  // All outlive it.
+  ExceptionStream(buffer::Ring& ring, const Jvm& jvm, const throttle::ControllerConfig& config, uint64_t start_ns,
+                  int stack_depth, uint64_t seed);
+  void Activate();
+  void OnTick(uint64_t now_ns);
+  void NewEpoch() { capture_.NewEpoch(); }
+  // No more samples; all that was thrown is counted.
+  void Stop();
+
+ private:
+  buffer::Ledger ledger_;
+  sources::WindowBoard board_;
+  sources::Capture capture_;
+  sources::ExceptionSource source_;
+};
+
+}  // namespace heaprec::agent

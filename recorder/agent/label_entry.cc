@@ -1,0 +1,78 @@
+#include "recorder/agent/label_entry.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "recorder/sources/labels.h"
+
+namespace heaprec::agent {
+namespace {
+
+constexpr std::string_view kClass = "Lheaprec/Heaprec;";
+
+// A Java string in modified UTF-8, as much of it as a label may hold.
+class Text {
+ public:
+  Text(JNIEnv* jni, jstring from) {
+    const jsize chars = jni->GetStringLength(from);
+    if (chars > static_cast<jsize>(sources::kMostLabelBytes)) return;
+    jni->GetStringUTFRegion(from, 0, chars, text_);
+    size_ = static_cast<size_t>(jni->GetStringUTFLength(from));
+    fits_ = true;
+  }
+  bool fits() const { return fits_; }
+  std::string_view view() const { return {text_, size_}; }
+
+ private:
+  char text_[3 * sources::kMostLabelBytes + 1];  // up to 3 bytes a char, and a terminator
+  size_t size_ = 0;
+  bool fits_ = false;
+};
+
+bool IsOurs(jvmtiEnv* jvmti, jclass loaded) {
+  char* signature = nullptr;
+  if (jvmti->GetClassSignature(loaded, &signature, nullptr) != JVMTI_ERROR_NONE) return false;
+  const bool ours = signature == kClass;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
+  return ours;
+}
+
+}  // namespace
+}  // namespace heaprec::agent
+
+extern "C" {
+
+JNIEXPORT void JNICALL Java_heaprec_Heaprec_label0(JNIEnv* jni, jclass, jstring key, jstring value) {
+  using heaprec::agent::Text;
+  const Text name(jni, key);
+  if (!name.fits()) return;
+  if (value == nullptr) return heaprec::sources::ClearLabel(name.view());
+  const Text text(jni, value);
+  if (text.fits()) heaprec::sources::SetLabel(name.view(), text.view());
+}
+
+JNIEXPORT void heaprec_label(const char* key, const char* value) {
+  if (key == nullptr) return;
+  if (value == nullptr) return heaprec::sources::ClearLabel(key);
+  heaprec::sources::SetLabel(key, value);
+}
+}
+
+namespace heaprec::agent {
+
+void LinkLabels(jvmtiEnv* jvmti, JNIEnv* jni) {
+  jint count = 0;
+  jclass* classes = nullptr;
+  if (jvmti->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    if (IsOurs(jvmti, classes[i])) {
+      const jfieldID linked = jni->GetStaticFieldID(classes[i], "linked", "Z");
+      if (linked != nullptr) jni->SetStaticBooleanField(classes[i], linked, JNI_TRUE);
+      jni->ExceptionClear();  // a class of that name that is another one
+    }
+    jni->DeleteLocalRef(classes[i]);
+  }
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(classes));
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,15 @@
+// Where labels come in: heaprec.Heaprec.label of Java, heaprec_label of C (include/heaprec.h).
+//
+// Context:  any thread of the application, outside of allocations.
+// Failure:  a label that cannot be set is not; nothing is thrown into the application.
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+
+namespace heaprec::agent {
+
+// For an agent that came late: heaprec.Heaprec, if it has been loaded, may have given up looking for one.
+void LinkLabels(jvmtiEnv* jvmti, JNIEnv* jni);
+
+}  // namespace heaprec::agent

@@ -1,0 +1,32 @@
+// The second way to the candidates: the vtables of HotSpot's allocators, whose `initialize` every slow-path allocation
+// runs. Tells refills and objects outside of TLABs apart by the thread's TLAB, as AllocTracer would.
+//
+// Context:  setup and drain: InstallAllocatorHooks, RemoveAllocatorHooks; serialised by the caller.
+//           The entries are called in alloc, after the object is initialised: no JNI, no JVMTI.
+// Threads:  any number of threads may allocate meanwhile.
+// Failure:  an Error with the reason; the vtables are then as they were. Nothing is reported before an allocation of
+//           `known_thread` has shown where an allocator keeps its thread and size.
+#pragma once
+
+#include <cstddef>
+#include <variant>
+
+#include "format/result.h"
+#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/symbols.h"
+#include "recorder/hotspot/thread_layout.h"
+
+namespace heaprec::hotspot {
+
+struct AllocationEntries {
+  void (*on_refill)(void* java_thread, size_t object_bytes) = nullptr;
+  void (*on_outside)(void* java_thread, size_t object_bytes) = nullptr;
+};
+
+// Idempotent; the arguments of the first success hold for the life of the process.
+format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols,
+                                                     const ThreadLayout& layout, const void* known_thread,
+                                                     AllocationEntries entries);
+format::Result<std::monostate> RemoveAllocatorHooks();
+
+}  // namespace heaprec::hotspot

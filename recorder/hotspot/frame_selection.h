@@ -1,0 +1,59 @@
+// The frames of a stack that are kept when it is deeper than asked for: some nearest to the allocation, and the others
+// nearest to the root, where a tree of stacks begins.
+//
+// Context:  any; the caller gives the memory.
+// Failure:  none.
+// Format:   docs/format.md#dictionaries
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "recorder/hotspot/names.h"
+
+namespace heaprec::hotspot {
+
+struct MethodFrame {
+  const VmMethod* method;
+  int64_t bci;  // -1: a native method
+  bool operator==(const MethodFrame&) const = default;
+};
+
+class FrameSelection {
+ public:
+  // Keeps at most room.size() >= 1 frames.
+  explicit FrameSelection(std::span<MethodFrame> room) : room_(room), leaf_(LeafSide(room.size())) {}
+
+  // How many frames of `depth` stand nearest to the allocation: a quarter, at least one.
+  static size_t LeafSide(size_t depth) { return (depth + 3) / 4; }
+
+  // Innermost first.
+  void Add(const VmMethod* method, int bci) {
+    const size_t ring = room_.size() - leaf_;
+    if (seen_ < room_.size())
+      room_[seen_] = {method, bci};
+    else if (ring > 0)
+      room_[leaf_ + (seen_ - leaf_) % ring] = {method, bci};
+    ++seen_;
+  }
+
+  // What was kept, innermost first. Call once, after the last Add.
+  std::span<MethodFrame> Finish() {
+    const size_t ring = room_.size() - leaf_;
+    if (is_cut() && ring > 0)
+      std::rotate(room_.begin() + leaf_, room_.begin() + leaf_ + (seen_ - leaf_) % ring, room_.end());
+    return room_.first(std::min(seen_, room_.size()));
+  }
+  bool is_cut() const { return seen_ > room_.size(); }
+  // With is_cut: the frames that are missing stand between this many and the rest.
+  size_t leaf_side() const { return leaf_; }
+
+ private:
+  std::span<MethodFrame> room_;
+  size_t leaf_;
+  size_t seen_ = 0;
+};
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,65 @@
+// The stack of the calling Java thread, read from its own memory: no JVMTI, no safepoint, no lock, no heap.
+//
+// Units:    128-bit identities: the same for two stacks of the same frames, in this process. docs/decisions/0007
+// Context:  setup: Resolve. Else alloc: the calling thread in native state, inside a JVMTI callback, so that nothing on
+//           its stack moves or is freed.
+// Threads:  any, each on its own stack.
+// Failure:  kUnknown where the stack cannot be followed: ask JVMTI. kNone: there is no Java frame. kDeep: the root was
+//           not reached in kMostFrames, for a walk's cost has to be bounded.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "format/result.h"
+#include "format/ring_layout.h"
+#include "recorder/hotspot/code_cache.h"
+#include "recorder/hotspot/frame_selection.h"
+#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/stack_layout.h"
+#include "recorder/hotspot/vm_structs.h"
+
+namespace heaprec::hotspot {
+
+enum class Walked : uint8_t { kWhole, kDeep, kNone, kUnknown };
+
+class StackWalker {
+ public:
+  // Physical ones, the JVM's stubs among them: some 10 us.
+  static constexpr int kMostFrames = 1024;
+
+  static format::Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, int jdk_major);
+
+  // Without looking at what was inlined, and of a deep stack only at kMostFrames. A class that is unloaded, a method
+  // that is redefined or compiled anew gives other identities, whatever memory it reuses.
+  Walked Identify(const void* java_thread, format::StackKey* identity) const;
+
+  // All frames, inlined ones too, as JVMTI's GetStackTrace gives them.
+  Walked Expand(const void* java_thread, FrameSelection* frames) const;
+
+  // The same, of the frames nearest to the allocation: as many as there are and as there is room for.
+  std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const;
+
+ private:
+  struct Registers {
+    uintptr_t sp, fp, pc;  // sp: as the caller left it, before an adapter moved it
+  };
+  enum class Step : uint8_t { kCaller, kRoot, kUnknown };
+
+  StackWalker(const StackLayout& layout, const Names& names) : layout_(layout), cache_(layout), names_(names) {}
+  bool FromAnchor(uintptr_t anchor, Registers* at) const;
+  template <typename Visitor>
+  Walked Walk(const void* java_thread, Visitor& visitor) const;
+  template <typename Visitor>
+  Step Interpreted(uintptr_t base, Registers* at, Visitor& visitor) const;
+  template <typename Visitor>
+  Step Compiled(uintptr_t base, Registers* at, Visitor& visitor) const;
+  Step Entry(uintptr_t base, Registers* at) const;
+  bool IsContinuationEntry(const VmMethod* method) const;
+
+  StackLayout layout_;
+  CodeCache cache_;
+  Names names_;
+};
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,25 @@
+// What a thread has labelled its samples with: for each label a zero byte and "key=value", as it stands in a recording.
+//
+// Units:    bytes.
+// Context:  CurrentLabels: alloc, one load without labels. SetLabel, ForgetLabels: setup (they use the heap).
+// Threads:  each function is about its caller's thread only.
+// Failure:  SetLabel: false if there is no room, or the key is none; the labels are then as they were.
+// Format:   docs/format.md#dictionaries (threads)
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace heaprec::sources {
+
+inline constexpr size_t kMostLabelBytes = 255;
+
+// An empty `value` is a value; see ClearLabel.
+bool SetLabel(std::string_view key, std::string_view value);
+void ClearLabel(std::string_view key);
+void ForgetLabels();  // the thread ends
+
+// Valid until the caller's thread changes them.
+std::string_view CurrentLabels();
+
+}  // namespace heaprec::sources
