@@ -34,6 +34,22 @@ json SkippedAsJson(const Recording& recording) {
   return skipped;
 }
 
+// `unit`: of the weights.
+json BooksAsJson(const format::Books& books, const char* unit) {
+  json lost = json::object();
+  for (size_t reason = 0; reason < format::kLosses; ++reason) {
+    lost[format::LossName(static_cast<format::Loss>(reason))] = {{"points", books.lost[reason]},
+                                                                 {unit, books.lost_weight[reason]}};
+  }
+  return {{"candidates", books.candidates},
+          {"points", books.points},
+          {"committed", books.committed},
+          {"written", books.written},
+          {"thinned", books.thinned},
+          {"second_stage", books.second_stage},
+          {"lost", lost}};
+}
+
 json SalvageAsJson(const SalvageReport& salvage) {
   return {{"ring_found", salvage.ring_found}, {"held", salvage.held},       {"events", salvage.events},
           {"unnamed", salvage.unnamed},       {"invalid", salvage.invalid}, {"errors", salvage.errors}};
@@ -42,12 +58,16 @@ json SalvageAsJson(const SalvageReport& salvage) {
 }  // namespace
 
 std::string LossLine(const Recording& recording, uint64_t shown) {
-  const format::Books& books = recording.books();
-  const uint64_t lost = std::accumulate(books.lost.begin(), books.lost.end(), uint64_t{0});
+  uint64_t thinned = 0;
+  uint64_t lost = 0;
+  for (const format::Stream stream : format::kAllStreams) {
+    const format::Books& books = recording.books(stream);
+    thinned += books.thinned + books.second_stage;
+    lost += std::accumulate(books.lost.begin(), books.lost.end(), uint64_t{0});
+  }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += fmt::format("{} events, {} thinned, {} lost", Grouped(recording.events()),
-                      Grouped(books.thinned + books.second_stage), Grouped(lost));
+  line += fmt::format("{} events, {} thinned, {} lost", Grouped(recording.events()), Grouped(thinned), Grouped(lost));
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
   }
@@ -55,22 +75,12 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
 }
 
 json LossesAsJson(const Recording& recording) {
-  const format::Books& books = recording.books();
-  json lost = json::object();
-  for (int reason = 0; reason < format::kLosses; ++reason) {
-    lost[format::LossName(static_cast<format::Loss>(reason))] = {{"points", books.lost[reason]},
-                                                                 {"bytes", books.lost_bytes[reason]}};
-  }
-  return {{"candidates", books.candidates},
-          {"candidate_bytes", books.candidate_bytes},
-          {"points", books.points},
-          {"committed", books.committed},
-          {"written", books.written},
-          {"thinned", books.thinned},
-          {"second_stage", books.second_stage},
-          {"lost", lost},
-          {"salvage", SalvageAsJson(recording.salvage())},
-          {"skipped", SkippedAsJson(recording)}};
+  json losses = BooksAsJson(recording.books(), "bytes");
+  losses["candidate_bytes"] = recording.books().candidate_bytes;
+  losses["exceptions"] = BooksAsJson(recording.books(format::Stream::kExceptions), "events");
+  losses["salvage"] = SalvageAsJson(recording.salvage());
+  losses["skipped"] = SkippedAsJson(recording);
+  return losses;
 }
 
 json HeaderAsJson(const format::FileHeader& header) {
@@ -87,7 +97,12 @@ json HeaderAsJson(const format::FileHeader& header) {
           {"source_reason", ToUtf8(header.source_reason)},
           {"rate_per_second", header.rate_per_second},
           {"interval_ns", header.interval_ns},
-          {"interval_cap", header.interval_cap}};
+          {"interval_cap", header.interval_cap},
+          {"exceptions",
+           {{"rate_per_second", header.exceptions.rate_per_second},
+            {"interval_ns", header.exceptions.interval_ns},
+            {"interval_cap", header.exceptions.interval_cap},
+            {"refused", ToUtf8(header.exceptions_refused)}}}};
 }
 
 ExitCode ReportDamage(const Recording& recording) {

@@ -85,6 +85,7 @@ ExitCode Export(const ExportOptions& options) {
 
 Verb DeclareExport(CLI::App& heaprec) {
   auto options = std::make_shared<ExportOptions>();
+  options->filter.allocations_only = true;  // tools that sum up a column expect one unit
   CLI::App* verb = heaprec.add_subcommand("export", "Write the events as rows for other tools");
   std::vector<std::string> formats;
   for (const auto& [name, make] : Formats()) formats.push_back(name);
@@ -101,8 +102,9 @@ stack (root;...;leaf as Class.method:line).
 Examples:
   heaprec export -o rec.csv rec.bin
   heaprec export --format jsonl --thread worker rec.bin | jq .class
-  heaprec export --format csv -f -o rec.csv --from 10s --to 20s rec.bin)");
-  return {verb, [options] { return Export(*options); }};
+  heaprec export --format csv -f -o rec.csv --from 10s --to 20s rec.bin
+  heaprec export --kind exception -o thrown.csv rec.bin)");
+  return {verb, [options](const auto&) { return Export(*options); }};
 }
 
 }  // namespace heaprec::tools

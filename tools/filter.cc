@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "format/thread_name.h"
 #include "tools/render/kind_name.h"
+#include "tools/render/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -58,11 +60,18 @@ void FilterOptions::AddTo(CLI::App* verb) {
   verb->add_option("--site", site, "A frame of the stack is this Class.method: as --class")
       ->type_name("NAME")
       ->group(group);
-  verb->add_option("--kind", kinds, "Kind of allocation: tlab or outside (repeatable)")
+  verb->add_option("--kind", kinds,
+                   allocations_only ? "tlab, outside or exception (repeatable; default: tlab and outside)"
+                                    : "tlab, outside or exception (repeatable; default: all)")
       ->type_name("KIND")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"tlab", "outside"}))
+      ->check(CLI::IsMember({"tlab", "outside", "exception"}))
+      ->group(group);
+  verb->add_option("--label", labels,
+                   "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")
+      ->type_name("LABEL")
+      ->allow_extra_args(false)
       ->group(group);
   verb->add_option("--limit", limit, "At most N events, then stop")
       ->type_name("N")
@@ -85,11 +94,17 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.class_ = std::move(*class_name);
   filter.site_ = std::move(*site);
   if (options.limit) filter.limit_ = static_cast<uint64_t>(*options.limit);
-  if (!options.kinds.empty()) {
-    for (int kind = 0; kind < format::kKinds; ++kind) {
-      const char* name = KindName(static_cast<format::Kind>(kind));
-      filter.kinds_[kind] = std::count(options.kinds.begin(), options.kinds.end(), name) > 0;
-    }
+  for (size_t kind = 0; kind < filter.kinds_.size(); ++kind) {
+    const auto of = static_cast<format::Kind>(kind);
+    const bool by_default = !options.allocations_only || format::StreamOf(of) == format::Stream::kAllocations;
+    const bool asked_for = std::count(options.kinds.begin(), options.kinds.end(), KindName(of)) > 0;
+    filter.kinds_[kind] = options.kinds.empty() ? by_default : asked_for;
+  }
+  for (const std::string& label : options.labels) {
+    const size_t equals = label.find('=');
+    if (label.empty() || equals == 0) return Error{fmt::format("--label '{}': KEY=VALUE, or KEY", label)};
+    filter.labels_.push_back({label.substr(0, equals), std::nullopt});
+    if (equals != std::string::npos) filter.labels_.back().value = label.substr(equals + 1);
   }
   const std::string_view thread = options.thread;
   if (thread.starts_with('#')) {
@@ -108,11 +123,6 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
 void Filter::Start(const format::FileHeader& header) {
   if (from_) from_ns_ = from_->InRecording(header.start_epoch_ns);
   if (to_) to_ns_ = to_->InRecording(header.start_epoch_ns);
-}
-
-bool Filter::takes_all() const {
-  return !from_ && !to_ && !thread_ && !class_ && !site_ && !java_tid_ && !os_tid_ &&
-         std::all_of(std::begin(kinds_), std::end(kinds_), [](bool taken) { return taken; });
 }
 
 void Filter::Enter(const format::Block& block, Names* names) {
@@ -134,17 +144,28 @@ void Filter::Enter(const format::Block& block, Names* names) {
 bool Filter::Keeps(const format::Sample& sample) {
   const auto time = static_cast<int64_t>(sample.time_ns);
   if (time < from_ns_ || time >= to_ns_) return false;
-  if (!kinds_[static_cast<int>(sample.kind)]) return false;
-  if ((thread_ || java_tid_ || os_tid_) && !KeepsThread(sample.thread)) return false;
+  if (!kinds_[static_cast<size_t>(sample.kind)]) return false;
+  if ((thread_ || java_tid_ || os_tid_ || !labels_.empty()) && !KeepsThread(sample.thread)) return false;
   if (class_ && !KeepsClass(sample.class_id)) return false;
   return !site_ || KeepsStack(sample.stack);
 }
 
 bool Filter::MatchesThread(format::Index index) {
   const format::Thread& thread = *names_->ThreadOf(index);
+  if (!HasLabels(thread)) return false;
   if (java_tid_) return thread.java_tid == *java_tid_;
   if (os_tid_) return thread.os_tid == *os_tid_;
-  return thread_->Matches(names_->Thread(index));
+  return !thread_ || thread_->Matches(names_->Thread(index));
+}
+
+bool Filter::HasLabels(const format::Thread& thread) const {
+  return std::all_of(labels_.begin(), labels_.end(), [&](const Label& wanted) {
+    bool has = false;
+    format::ForEachLabel(thread.name, [&](std::string_view key, std::string_view value) {
+      has = has || (ToUtf8(key) == wanted.key && (!wanted.value || ToUtf8(value) == *wanted.value));
+    });
+    return has;
+  });
 }
 
 bool Filter::KeepsThread(format::Index index) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -24,8 +25,9 @@ namespace heaprec::tools {
 // As given on the command line.
 struct FilterOptions {
   std::string from, to, thread, class_name, site;
-  std::vector<std::string> kinds;
+  std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
+  bool allocations_only = false;  // unless kinds are given
 
   void AddTo(CLI::App* verb);
 };
@@ -41,8 +43,6 @@ class Filter {
   bool Keeps(const format::Sample& sample);
 
   uint64_t limit() const { return limit_; }
-  // Nothing is left out.
-  bool takes_all() const;
 
  private:
   // What is known of an entry of the chunk's dictionaries.
@@ -50,6 +50,7 @@ class Filter {
   using Matches = std::vector<Match>;
 
   bool KeepsThread(format::Index index);
+  bool HasLabels(const format::Thread& thread) const;
   bool KeepsClass(format::Index index);
   bool KeepsStack(format::Index index);
   bool KeepsFrame(format::Index index);
@@ -58,7 +59,12 @@ class Filter {
   std::optional<TimePoint> from_, to_;
   std::optional<NamePattern> thread_, class_, site_;
   std::optional<uint64_t> java_tid_, os_tid_;
-  bool kinds_[format::kKinds] = {true, true};
+  struct Label {
+    std::string key;
+    std::optional<std::string> value;  // nullopt: any
+  };
+  std::vector<Label> labels_;
+  std::array<bool, format::kKinds> kinds_{};
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 
   int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();

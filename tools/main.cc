@@ -1,10 +1,11 @@
-// heaprec: reads recordings of Java heap allocations. docs/cli.md
+// heaprec: makes and reads recordings of Java heap allocations. docs/cli.md
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/version.h"
@@ -18,14 +19,6 @@ namespace {
 std::string VerbNames(const std::vector<Verb>& verbs) {
   std::string names;
   for (const Verb& verb : verbs) names += (names.empty() ? "" : ", ") + verb.app->get_name();
-  return names;
-}
-
-std::string OptionNames(const CLI::App& verb) {
-  std::string names;
-  for (const CLI::Option* option : verb.get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
-    names += (names.empty() ? "" : ", ") + option->get_name(false, true);
-  }
   return names;
 }
 
@@ -50,13 +43,19 @@ ExitCode Say(const std::string& text) {
 }
 
 ExitCode Main(int argc, char** argv) {
-  CLI::App heaprec("Reads recordings of Java heap allocations made with libheaprec.so.", "heaprec");
+  CLI::App heaprec("Records the heap allocations of JVMs, and reads the recordings.", "heaprec");
   heaprec.set_version_flag("--version", fmt::format("heaprec {}\n", kVersion));
   heaprec.footer("heaprec VERB --help has the options and examples of each verb.");
   heaprec.require_subcommand(1);
-  const std::vector<Verb> verbs{DeclareExport(heaprec), DeclarePrint(heaprec), DeclareSummary(heaprec)};
+  const std::vector<Verb> verbs{DeclareRecord(heaprec), DeclareAttach(heaprec),  DeclareStatus(heaprec),
+                                DeclareDump(heaprec),   DeclareStop(heaprec),    DeclareList(heaprec),
+                                DeclarePrint(heaprec),  DeclareSummary(heaprec), DeclareExport(heaprec)};
+  // What follows "--" is a command of its own, whose options are none of ours.
+  char** const end = argv + argc;
+  char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+  const std::vector<std::string> rest(mark == end ? end : mark + 1, end);
   try {
-    heaprec.parse(argc, argv);
+    heaprec.parse(static_cast<int>(mark - argv), argv);
   } catch (const CLI::CallForHelp&) {
     return Say(heaprec.help());
   } catch (const CLI::CallForVersion& version) {
@@ -65,7 +64,7 @@ ExitCode Main(int argc, char** argv) {
     return Usage(heaprec, verbs, error);
   }
   const auto chosen = std::find_if(verbs.begin(), verbs.end(), [](const Verb& verb) { return verb.app->parsed(); });
-  return chosen->run();
+  return chosen->run(rest);
 }
 
 }  // namespace

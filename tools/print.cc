@@ -175,7 +175,7 @@ Verb DeclarePrint(CLI::App& heaprec) {
   heaprec print --site HashMap.resize --stack-depth 0 rec.bin
   heaprec print --thread worker --json rec.bin | jq '.events[].weight_bytes'
   heaprec print --follow rec.bin)");
-  return {verb, [options] { return Print(*options); }};
+  return {verb, [options](const auto&) { return Print(*options); }};
 }
 
 }  // namespace heaprec::tools

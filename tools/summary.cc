@@ -4,17 +4,23 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "tools/analysis/estimator.h"
 #include "tools/analysis/tally.h"
+#include "tools/analysis/thrown.h"
 #include "tools/analysis/trust.h"
 #include "tools/analysis/volume.h"
+#include "tools/breakdown.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/input/recording.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/kind_name.h"
+#include "tools/render/names.h"
 #include "tools/render/output.h"
 #include "tools/render/text.h"
+#include "tools/render/thrown_text.h"
 #include "tools/render/utf8.h"
 #include "tools/verb.h"
 
@@ -24,10 +30,19 @@ namespace {
 struct SummaryOptions {
   std::string recording;
   bool json = false;
+  std::optional<size_t> limit;  // of classes and of sites; 0: all
 };
 
-// All else that the summary shows, worked out once for both of its forms.
+// Classes and sites that the text shows, unless told.
+constexpr size_t kMostGroups = 5;
+
+// All that the recording adds up to, worked out once for both forms of the summary.
 struct Facts {
+  Tally tally;  // of the allocations
+  Volume volume;
+  Tally thrown_tally;
+  Thrown thrown;
+  uint64_t events = 0;  // of all streams
   uint64_t duration_ns = 0;
   double mean_rate = 0;  // events/s
   double fill = 0;       // of what the rate allows
@@ -35,34 +50,60 @@ struct Facts {
   std::string ended;
 };
 
-Facts FactsOf(const Recording& recording, const Tally& tally) {
-  Facts facts;
+void AddTimes(const Recording& recording, Facts* into) {
+  Facts& facts = *into;
   const auto& ending = recording.ending();
-  facts.duration_ns = ending ? ending->time_ns : tally.last_ns;
+  facts.duration_ns = ending ? ending->time_ns : std::max(facts.tally.last_ns, facts.thrown_tally.last_ns);
   // In whole intervals: the last one may have filled its cap before it was cut short.
   const uint64_t interval_ns = std::max<uint64_t>(recording.header().interval_ns, 1);
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
   const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
-  if (seconds > 0) facts.mean_rate = static_cast<double>(tally.events()) / seconds;
+  if (seconds > 0) facts.mean_rate = static_cast<double>(facts.tally.events()) / seconds;
   const double target = recording.header().rate_per_second;
   if (target > 0) facts.fill = facts.mean_rate / target;
-  const uint64_t in_file = tally.events() - recording.salvage().events;
+  const uint64_t in_file = facts.events - recording.salvage().events;
   if (in_file > 0) facts.bytes_per_event = static_cast<double>(recording.bytes_read()) / static_cast<double>(in_file);
   facts.ended = ending ? ToUtf8(ending->reason) : recording.running() ? "still running" : "cut off";
+}
+
+// Reads the recording to its end, into `volume` and `breakdown` too.
+Facts FactsOf(Recording* recording, VolumeOfBlocks* volume, Breakdown* breakdown) {
+  const format::FileHeader& header = recording->header();
+  Facts facts{.tally = Tally(header.interval_ns),
+              .volume = {},
+              .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
+              .thrown = {},
+              .ended = {}};
+  ThrownOfBlocks thrown(header);
+  Names names;
+  while (const auto block = recording->Next()) {
+    facts.tally.Add(*block);
+    facts.thrown_tally.Add(*block);
+    names.Enter(*block);
+    breakdown->Add(*block, volume->Add(*block), &names);
+    thrown.Add(*block, &names);
+  }
+  facts.events = recording->events();
+  facts.volume = volume->Close(recording->books());
+  facts.thrown = thrown.Close(recording->books(format::Stream::kExceptions));
+  AddTimes(*recording, &facts);
   return facts;
 }
 
 class TextForm {
  public:
-  TextForm(const Recording& recording, const Tally& tally, const Volume& volume, const Facts& facts)
-      : recording_(recording), header_(recording.header()), tally_(tally), volume_(volume), facts_(facts) {}
+  TextForm(const Recording& recording, const Facts& facts)
+      : recording_(recording), header_(recording.header()), tally_(facts.tally), volume_(facts.volume), facts_(facts) {}
 
-  std::string Render(const Trust& trust) {
+  // `tables`: lines of their own.
+  std::string Render(const Trust& trust, std::string_view tables) {
     Origin();
     Events();
     Allocated();
+    text_.append(tables);
     Throttle();
     Losses();
+    if (header_.exceptions.interval_ns > 0) Exceptions();
     for (const std::string& note : trust.notes) Line("note", note);
     std::string verdict = "yes";
     for (const std::string& reason : trust.reasons) {
@@ -93,10 +134,10 @@ class TextForm {
 
   void Events() {
     Line("events", Grouped(tally_.events()));
-    for (int kind = 0; kind < format::kKinds; ++kind) {
+    for (const format::Kind kind : format::kAllocationKinds) {
       const auto at = static_cast<size_t>(kind);
       const Volume::OfKind& of = volume_.kinds[at];
-      Line(fmt::format("  {}", KindName(static_cast<format::Kind>(kind))),
+      Line(fmt::format("  {}", KindName(kind)),
            fmt::format("{}, standing for {} in {} objects", Grouped(tally_.kinds[at].events), BytesText(of.bytes),
                        CountText(of.objects)));
     }
@@ -133,7 +174,7 @@ class TextForm {
     Line("points",
          fmt::format("{}: {} committed, {} thinned at the hit; {} thinned in the second stage", Grouped(books.points),
                      Grouped(books.committed), Grouped(books.thinned), Grouped(books.second_stage)));
-    Line("lost", LostText(books));
+    Line("lost", LostText(books, format::Stream::kAllocations));
     const SalvageReport& salvage = recording_.salvage();
     Line("salvaged", salvage.ring_found ? fmt::format("{} events from the ring", Grouped(salvage.events)) : "0 events");
     for (const format::SkippedRange& range : recording_.skipped()) {
@@ -142,12 +183,27 @@ class TextForm {
     }
   }
 
-  static std::string LostText(const format::Books& books) {
+  void Exceptions() {
+    for (const auto& [name, value] : ThrownLines(facts_.thrown, kMostGroups)) Line(name, value);
+    const format::Books& books = recording_.books(format::Stream::kExceptions);
+    Line("  busiest",
+         fmt::format("{} samples in one interval of {:g} s, cap {}", Grouped(facts_.thrown_tally.most_in_interval),
+                     static_cast<double>(header_.exceptions.interval_ns) * 1e-9,
+                     Grouped(header_.exceptions.interval_cap)));
+    Line("  points", fmt::format("{}: {} committed; {} thinned in the second stage", Grouped(books.points),
+                                 Grouped(books.committed), Grouped(books.second_stage)));
+    Line("  lost", LostText(books, format::Stream::kExceptions));
+  }
+
+  static std::string LostText(const format::Books& books, format::Stream stream) {
     std::string text;
-    for (int reason = 0; reason < format::kLosses; ++reason) {
+    for (size_t reason = 0; reason < format::kLosses; ++reason) {
       if (books.lost[reason] == 0) continue;
-      text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", format::LossName(static_cast<format::Loss>(reason)),
-                          Grouped(books.lost[reason]), Bytes(books.lost_bytes[reason]));
+      const double weight = books.lost_weight[reason];
+      text +=
+          fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", format::LossName(static_cast<format::Loss>(reason)),
+                      Grouped(books.lost[reason]),
+                      stream == format::Stream::kAllocations ? Bytes(weight) : fmt::format("{:.4g} throws", weight));
     }
     return text.empty() ? "0" : text;
   }
@@ -162,10 +218,10 @@ class TextForm {
 
 nlohmann::json KindsAsJson(const Tally& tally, const Volume& volume) {
   nlohmann::json kinds = nlohmann::json::object();
-  for (int kind = 0; kind < format::kKinds; ++kind) {
+  for (const format::Kind kind : format::kAllocationKinds) {
     const KindTally& of = tally.kinds[static_cast<size_t>(kind)];
     const Volume::OfKind& estimate = volume.kinds[static_cast<size_t>(kind)];
-    kinds[KindName(static_cast<format::Kind>(kind))] = {
+    kinds[KindName(kind)] = {
         {"events", of.events},
         {"weight_bytes", of.bytes},
         {"weight_objects", of.objects},
@@ -185,16 +241,25 @@ nlohmann::json VolumeAsJson(const Volume& volume) {
   };
 }
 
-std::string JsonForm(const Recording& recording, const Tally& tally, const Volume& volume, const Facts& facts,
-                     const Trust& trust) {
-  const nlohmann::json document = {
+nlohmann::json ThrownAsJson(const Facts& facts) {
+  nlohmann::json thrown = AsJson(facts.thrown);
+  thrown["most_in_interval"] = facts.thrown_tally.most_in_interval;
+  thrown["intervals"] = facts.thrown_tally.intervals;
+  thrown["windows"] = facts.thrown_tally.windows;
+  return thrown;
+}
+
+std::string JsonForm(const Recording& recording, const Facts& facts, const Trust& trust, const nlohmann::json& tables) {
+  const Tally& tally = facts.tally;
+  nlohmann::json document = {
       {"recording", HeaderAsJson(recording.header())},
       {"duration_ns", facts.duration_ns},
       {"ended", facts.ended},
       {"running", recording.running()},
       {"events", tally.events()},
-      {"kinds", KindsAsJson(tally, volume)},
-      {"estimates", VolumeAsJson(volume)},
+      {"kinds", KindsAsJson(tally, facts.volume)},
+      {"estimates", VolumeAsJson(facts.volume)},
+      {"exceptions", ThrownAsJson(facts)},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
       {"estimated_objects", tally.objects()},
@@ -211,6 +276,7 @@ std::string JsonForm(const Recording& recording, const Tally& tally, const Volum
       {"reasons", trust.reasons},
       {"notes", trust.notes},
   };
+  document.update(tables);
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -221,19 +287,19 @@ ExitCode Summarise(const SummaryOptions& options) {
     return ExitCode::kUnreadable;
   }
   Recording& recording = **opened;
-  Tally tally(recording.header().interval_ns);
   VolumeOfBlocks blocks(recording.header());
-  while (const auto block = recording.Next()) {
-    tally.Add(*block);
-    blocks.Add(*block);
-  }
-
-  const Volume volume = blocks.Close(recording.books());
-  const Facts facts = FactsOf(recording, tally);
-  const Trust trust = Judge(recording, tally);
+  Breakdown breakdown;
+  const Facts facts = FactsOf(&recording, &blocks, &breakdown);
+  const Trust trust = Judge(recording, {{facts.tally, facts.thrown_tally}}, facts.volume);
+  const Estimator estimator(blocks.design(), LostWeight(recording.books()));
   Output output(STDOUT_FILENO);
-  output.Append(options.json ? JsonForm(recording, tally, volume, facts, trust)
-                             : TextForm(recording, tally, volume, facts).Render(trust));
+  if (options.json) {
+    const nlohmann::json tables = breakdown.AsJson(estimator, options.limit.value_or(0));
+    output.Append(JsonForm(recording, facts, trust, tables));
+  } else {
+    const std::string tables = breakdown.AsText(estimator, options.limit.value_or(kMostGroups));
+    output.Append(TextForm(recording, facts).Render(trust, tables));
+  }
   output.Flush();
   const ExitCode written = output.Report("standard output");
   const ExitCode read = ReportDamage(recording);
@@ -247,10 +313,13 @@ Verb DeclareSummary(CLI::App& heaprec) {
   CLI::App* verb = heaprec.add_subcommand("summary", "What was recorded, and whether it can be trusted");
   verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
   verb->add_flag("--json", options->json, "JSON instead of text");
+  verb->add_option("--limit", options->limit, "So many classes and sites; 0: all. Default: 5, all with --json")
+      ->type_name("N");
   verb->footer(R"(Examples:
   heaprec summary rec.bin
+  heaprec summary --limit 30 rec.bin
   heaprec summary --json rec.bin | jq .trustworthy)");
-  return {verb, [options] { return Summarise(*options); }};
+  return {verb, [options](const auto&) { return Summarise(*options); }};
 }
 
 }  // namespace heaprec::tools

@@ -9,62 +9,81 @@ namespace {
 constexpr uint64_t kDefaultIntervalNs = 1'000'000'000;  // if the header has none
 // A weight is stored to 1e-9; less than this above the first stage's is no raise.
 constexpr double kRounding = 1e-8;
+// A quota of fewer samples is no line that goes round in a circle: whether it holds k or k + 1 of them matters.
+constexpr uint64_t kFew = 10;
+
+uint64_t IntervalNs(const format::FileHeader& header, format::Stream stream) {
+  const uint64_t interval_ns = header.CapOf(stream).interval_ns;
+  return interval_ns > 0 ? interval_ns : kDefaultIntervalNs;
+}
 
 }  // namespace
 
-Design::Design(const format::FileHeader& header)
-    : interval_ns_(header.interval_ns > 0 ? header.interval_ns : kDefaultIntervalNs),
-      by_event_(header.source == "tlab") {}
+Design::Design(const format::FileHeader& header, format::Stream stream)
+    : stream_(stream),
+      interval_ns_(IntervalNs(header, stream)),
+      by_refill_(stream == format::Stream::kAllocations && header.source == "tlab"),
+      has_quotas_(stream == format::Stream::kAllocations && header.max_samples > 0) {}
 
-void Design::Add(const format::Block& block) {
+std::span<const Drawn> Design::Add(const format::Block& block) {
   if (block.chunk != chunk_) windows_.clear();
   chunk_ = block.chunk;
   for (const format::Window& window : block.windows) windows_[window.id] = window.lambda;
-  reduced_.clear();
-  for (const format::Interval& interval : block.intervals) CountBytes(interval);
-  for (const format::Sample& sample : block.samples) {
-    const Drawn drawn = Bare(sample);
-    const double c = drawn.weight * drawn.raised();
-    Reduced& interval = reduced_[drawn.interval];
-    interval.sum += c;
-    interval.squares += c * c;
+  not_counted_.clear();
+  few_.clear();
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream == stream_) Count(interval);
   }
-  for (const format::Sample& sample : block.samples) {
-    const Drawn drawn = Of(sample);
+  drawn_.clear();
+  for (size_t i = 0; i < block.samples.size(); ++i) {
+    if (block.samples[i].stream() != stream_) continue;
+    drawn_.push_back(Of(block.samples[i]));
+    drawn_.back().index = i;
+  }
+  line_.Lay(block, &drawn_);
+  for (const Drawn& drawn : drawn_) {
     all_.Add(drawn);
-    if (!reduced_[drawn.interval].counted) uncounted_.Add(drawn);
+    if (not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);
   }
+  return drawn_;
 }
 
-// Where points were held, bytes were counted, if there was anybody to count them.
-void Design::CountBytes(const format::Interval& interval) {
-  counted_ += interval.bytes;
-  reduced_[interval.index].counted = interval.bytes > 0 || interval.held == 0;
+// Where points were held, bytes or events were counted, if there was anybody to count them.
+void Design::Count(const format::Interval& interval) {
+  const uint64_t counted = stream_ == format::Stream::kAllocations ? interval.bytes : interval.candidates;
+  counted_ += counted;
+  if (counted == 0 && interval.held > 0) not_counted_.insert(interval.index);
+  if (has_quotas_ && interval.tau > 0 && std::isfinite(interval.tau)) NoteQuota(interval);
 }
+
+// The quota was bytes / tau samples, and what was kept is that, rounded down or up at random.
+void Design::NoteQuota(const format::Interval& interval) {
+  if (interval.kept < kFew) few_.insert(interval.index);
+  const double quota = static_cast<double>(interval.bytes) / interval.tau;
+  variance_of_quotas_ += interval.tau * interval.tau * (quota < 0.5 ? quota * (1 - quota) : 0.25);
+}
+
+// Where quotas are small both are estimates of the same; where they are large, their part is small.
+double Design::VarianceOfBytes() const { return std::max({all_.bytes_with_all(), variance_of_quotas_, 0.0}); }
 
 Drawn Design::Of(const format::Sample& sample) const {
-  Drawn drawn = Bare(sample);
-  const auto found = reduced_.find(drawn.interval);
-  if (found == reduced_.end()) return drawn;
-  const Reduced& interval = found->second;
-  // One raised sample alone has no pairs. The bound keeps rounding from making a pair of it.
-  const double pairs = interval.sum * interval.sum - interval.squares;
-  if (pairs > kRounding * interval.squares) drawn.pair_share = interval.sum / pairs;
+  Drawn drawn;
+  drawn.weight = drawn.first_weight = sample.weight;
+  drawn.objects = sample.weight_objects();
+  drawn.interval = sample.time_ns / interval_ns_;
+  if (by_refill_) return drawn;
+  const double size = stream_ == format::Stream::kAllocations ? static_cast<double>(sample.size) : 1;
+  drawn.size = std::min(size, sample.weight);
+  if (few_.count(drawn.interval) > 0) return drawn;
+  const auto window = windows_.find(sample.window);
+  if (window == windows_.end() || !(window->second > 0)) return drawn;
+  const double first = FirstWeight(drawn.size, window->second);
+  if (first < sample.weight * (1 - kRounding)) drawn.first_weight = first;
   return drawn;
 }
 
-Drawn Design::Bare(const format::Sample& sample) const {
-  Drawn drawn;
-  drawn.weight = drawn.first_weight = sample.weight_bytes;
-  drawn.objects = sample.weight_objects();
-  drawn.interval = sample.time_ns / interval_ns_;
-  if (by_event_) return drawn;
-  drawn.size = std::min(static_cast<double>(sample.size), sample.weight_bytes);
-  const auto window = windows_.find(sample.window);
-  if (window == windows_.end() || !(window->second > 0)) return drawn;
-  const double first = drawn.size / -std::expm1(-window->second * drawn.size);
-  if (first < sample.weight_bytes * (1 - kRounding)) drawn.first_weight = first;
-  return drawn;
+double Design::FirstWeight(double size, double lambda) const {
+  return stream_ == format::Stream::kAllocations ? size / -std::expm1(-lambda * size) : 1 / lambda;
 }
 
 }  // namespace heaprec::tools

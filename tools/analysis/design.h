@@ -1,52 +1,67 @@
-// The sampling design of a recording: turns its samples into what the estimators need, block by block.
+// The sampling design of one stream of a recording: turns its samples into what the estimators need, block by block.
 //
-// Units:    as format/model.h.
+// Units:    as format/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
 // Threads:  one.
 // Failure:  none: a sample whose window is unknown counts as drawn in one stage, which gives wider intervals.
 // Maths:    docs/sampler.md#variance
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/drawn.h"
+#include "tools/analysis/line.h"
 #include "tools/analysis/subset.h"
 
 namespace heaprec::tools {
 
 class Design {
  public:
-  explicit Design(const format::FileHeader& header);
+  explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations);
 
-  // The next block, whole, before any of its samples is asked for: also those that the caller filters out.
-  void Add(const format::Block& block);
-  // Of a sample of the last block.
-  Drawn Of(const format::Sample& sample) const;
+  // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
+  // subsets take them; valid until the next block.
+  std::span<const Drawn> Add(const format::Block& block);
 
   // All samples so far.
   const Subset& all() const { return all_; }
-  // Bytes counted by the recorder in the intervals so far, and the samples of those for which it did not: salvage finds
-  // samples, but not what was counted beside them.
+  // Bytes, or events, counted by the recorder in the intervals so far, and the samples of those for which it did not:
+  // salvage finds samples, but not what was counted beside them.
   uint64_t counted_bytes() const { return counted_; }
   const Subset& uncounted() const { return uncounted_; }
+  // Variance of all().bytes(). samples=N rounds what each interval may keep, so the second stage has a part in it: also
+  // by intervals of which nothing was kept.
+  double VarianceOfBytes() const;
+  // After the last block: so much was counted in all, whatever the intervals say of it.
+  void SetCounted(uint64_t total) {
+    counted_ = total;
+    uncounted_ = Subset();
+  }
 
  private:
-  struct Reduced {
-    double sum = 0, squares = 0;  // of weight * raised over the interval's samples
-    bool counted = true;
-  };
-  void CountBytes(const format::Interval& interval);
-  Drawn Bare(const format::Sample& sample) const;
+  void Count(const format::Interval& interval);
+  void NoteQuota(const format::Interval& interval);
+  Drawn Of(const format::Sample& sample) const;
+  double FirstWeight(double size, double lambda) const;
 
+  const format::Stream stream_;
   const uint64_t interval_ns_;
-  const bool by_event_;                            // source tlab: lambda is a probability per event
-  uint32_t chunk_ = format::kNone;                 // windows are those of this chunk: each chunk has all it needs
-  std::unordered_map<uint32_t, double> windows_;   // lambda by id
-  std::unordered_map<uint64_t, Reduced> reduced_;  // intervals of the last block
+  const bool by_refill_;                          // source tlab: lambda is a probability per refill
+  uint32_t chunk_ = format::kNone;                // windows are those of this chunk: each chunk has all it needs
+  std::unordered_map<uint32_t, double> windows_;  // lambda by id
+  const bool has_quotas_;                         // samples=N
+  std::unordered_set<uint64_t> not_counted_;      // intervals of the last block
+  std::unordered_set<uint64_t> few_;              // likewise: those that could keep but a few by their quota
+  std::vector<Drawn> drawn_;
+  Line line_;
   Subset all_, uncounted_;
   uint64_t counted_ = 0;
+  double variance_of_quotas_ = 0;
 };
 
 }  // namespace heaprec::tools

@@ -1,22 +1,41 @@
-// A sample as the estimators see it: how large, and with which chances it was drawn.
+// A sample as the estimators see it: how large, with which chances it was drawn, and where it lay on the line of the
+// second stage.
 //
-// Units:    bytes.
+// Units:    the stream's: bytes, or events. An event is as an object of one byte.
 // Maths:    docs/sampler.md#estimates
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace heaprec::tools {
 
+// The nodes of the second stage's order, from coarse to fine: each lies in one piece on the line, within those before.
+// kSample: in random order within the node of a thread.
+enum class Grain : uint8_t { kClass, kMethod, kStack, kThread, kSample };
+inline constexpr size_t kNodes = 4;  // all but kSample
+
 struct Drawn {
-  double size = 0;          // of the object; source tlab: 0, for the event stands for bytes of unknown number
+  size_t index = 0;         // into the samples of its block
+  uint64_t interval = 0;    // that it was drawn in
+  double size = 0;          // of the object, 1 for an event; source tlab: 0, for the refill stands for unknown bytes
   double weight = 0;        // through both stages; the chance of inclusion is size / weight
   double first_weight = 0;  // after the first stage: <= weight, equal if the second did not raise it
   double objects = 0;       // that it stands for
 
-  // The interval that the second stage reduced, and what its fixed size is worth: see Design.
-  uint64_t interval = 0;
-  double pair_share = 0;  // kappa of docs/sampler.md#variance
+  // The line it lay on, if the second stage raised it (else 0): the `rank`-th of `in_line` samples.
+  uint64_t line = 0;
+  uint32_t rank = 0, in_line = 0;
+  // What is left of the variance at an end of a piece of the line if the piece is the sample's node of that grain, over
+  // that at an end of a single sample: 1 for rare nodes.
+  std::array<float, kNodes> rounding{1, 1, 1, 1};
+  // Towards a neighbour on the line (which is a circle): the grain at which the two part, and the neighbour's rounding.
+  struct Side {
+    Grain parted = Grain::kSample;
+    float rounding = 1;
+  };
+  Side before, after;
 
   // By the second stage.
   double raised() const { return weight - first_weight; }

@@ -24,18 +24,19 @@ double WideningOfObjects(const Subset& of) {
 
 }  // namespace
 
-double LostBytes(const format::Books& books) {
+double LostWeight(const format::Books& books) {
   double lost = 0;
   for (const format::Loss reason : {format::Loss::kMissed, format::Loss::kRingFull, format::Loss::kLanesBusy,
                                     format::Loss::kWriteFailed, format::Loss::kOversized}) {
-    lost += books.lost_bytes[static_cast<size_t>(reason)];
+    lost += books.lost_weight[static_cast<size_t>(reason)];
   }
   return lost;
 }
 
-Estimator::Estimator(const Design& design, double lost_bytes, Weights weights) : all_(design.all()) {
+Estimator::Estimator(const Design& design, double lost_weight, Weights weights)
+    : all_(design.all()), variance_(design.VarianceOfBytes()) {
   if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
-  const double estimated = all_.bytes() - design.uncounted().bytes() + lost_bytes;
+  const double estimated = all_.bytes() - design.uncounted().bytes() + lost_weight;
   calibrated_ = weights == Weights::kCalibrated && design.counted_bytes() > 0 && estimated > 0;
   if (!calibrated_) return;
   factor_ = static_cast<double>(design.counted_bytes()) / estimated;
@@ -53,13 +54,13 @@ double Estimator::UnitBytes(double variance, double bytes) const {
 double Estimator::UnitObjects(const Subset& of) const {
   const double typical = of.bytes() > 0 ? unit_ * of.objects() / of.bytes() : unit_ / kLeastObject;
   const double all = of.objects() + typical;
-  return all > 0 ? (of.independent().objects + typical * typical) / all : 0;
+  return all > 0 ? (std::max(of.WholeChain().objects, 0.0) + typical * typical) / all : 0;
 }
 
 Estimate Estimator::Total() const {
-  const double variance = calibrated_ ? uncounted_variance_ : all_.bytes_with_all();
+  const double variance = calibrated_ ? uncounted_variance_ : variance_;
   if (variance <= 0) return {factor_ * all_.bytes(), factor_ * all_.bytes(), factor_ * all_.bytes()};
-  return Scaled(TotalWithin(all_.bytes(), variance, unit_), factor_);
+  return Scaled(TotalWithin(all_.bytes(), variance, UnitBytes(variance, all_.bytes())), factor_);
 }
 
 Estimate Estimator::Share(const Subset& of) const { return ShareWith(of, 0); }
@@ -71,16 +72,16 @@ Estimate Estimator::ShareWith(const Subset& of, double variance_of_whole) const 
   const double variance = of.WholeChain().bytes - 2 * share * of.bytes_with_all() +
                           share * share * (all_.bytes_with_all() + variance_of_whole);
   // Near 0 a sample more in the subset makes the difference, near 1 one that is not.
-  const double unit = (1 - share) * UnitBytes(of.independent().bytes, of.bytes()) +
-                      share * UnitBytes(all_.independent().bytes - of.independent().bytes, whole - of.bytes());
+  const double chain = of.WholeChain().bytes, others = chain + all_.bytes_with_all() - 2 * of.bytes_with_all();
+  const double unit = (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, whole - of.bytes());
   return ShareWithin(share, WideningOfBytes(of) * variance / (whole * whole), unit / whole);
 }
 
 Estimate Estimator::Bytes(const Subset& of) const {
   Estimate bytes;
   if (!calibrated_) {
-    bytes = TotalWithin(of.bytes(), WideningOfBytes(of) * of.WholeChain().bytes,
-                        UnitBytes(of.independent().bytes, of.bytes()));
+    const double variance = of.WholeChain().bytes;
+    bytes = TotalWithin(of.bytes(), WideningOfBytes(of) * variance, UnitBytes(variance, of.bytes()));
   } else {
     bytes = Scaled(ShareWith(of, uncounted_variance_), factor_ * all_.bytes());
   }

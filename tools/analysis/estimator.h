@@ -3,12 +3,12 @@
 //   Design design(header);                                    // sees every block
 //   Subset one;                                               // any number of them
 //   for (block) { design.Add(block); for (sample) if (...) one.Add(design.Of(sample)); }
-//   const Estimator estimator(design, LostBytes(books));      // after the last block
+//   const Estimator estimator(design, LostWeight(books));      // after the last block
 //   const Estimate bytes = estimator.Bytes(one);
 //
 // Calibrated estimates are the raw ones times factor(), so that tables add up to what was counted.
 //
-// Units:    bytes, objects; shares from 0 to 1.
+// Units:    bytes, objects; shares from 0 to 1. Of a stream of events (Design), both are events.
 // Threads:  any; it is constant.
 // Failure:  none. Without counted bytes (source jvmti) calibrated is the same as raw.
 // Maths:    docs/sampler.md#estimates
@@ -21,14 +21,14 @@
 
 namespace heaprec::tools {
 
-// Bytes that points stood for which no sample shows.
-double LostBytes(const format::Books& books);
+// What points stood for which no sample shows, in the stream's unit.
+double LostWeight(const format::Books& books);
 
 enum class Weights : bool { kRaw, kCalibrated };
 
 class Estimator {
  public:
-  Estimator(const Design& design, double lost_bytes, Weights weights = Weights::kCalibrated);
+  Estimator(const Design& design, double lost_weight, Weights weights = Weights::kCalibrated);
 
   // Counted bytes over what the samples say of them; 1 if raw or nothing was counted.
   double factor() const { return factor_; }
@@ -50,6 +50,7 @@ class Estimator {
   double UnitObjects(const Subset& of) const;
 
   const Subset all_;
+  const double variance_;  // of all_.bytes()
   bool calibrated_ = false;
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording stands for

@@ -1,17 +1,18 @@
 #include "tools/analysis/subset.h"
 
+#include <algorithm>
+
 namespace heaprec::tools {
+namespace {
+
+// A gap of so few samples in a subset is a rare node itself, and rounds like one.
+constexpr uint32_t kShortGap = 2;
+
+Spread operator*(double factor, const Spread& of) { return {factor * of.bytes, factor * of.objects, factor * of.both}; }
+
+}  // namespace
 
 void Subset::Add(const Drawn& sample) {
-  if (sample.interval != interval_) {
-    const Spread gain = GainOfPending();
-    gain_.bytes += gain.bytes;
-    gain_.objects += gain.objects;
-    gain_.both += gain.both;
-    pending_ = {};
-    interval_ = sample.interval;
-  }
-  pair_share_ = sample.pair_share;
   const double w = sample.weight, o = sample.objects;
   ++samples_;
   bytes_ += w;
@@ -21,33 +22,106 @@ void Subset::Add(const Drawn& sample) {
 
   // y / p times z / p times 1 - p = 1 - s / w.
   const double not_sure = w > 0 ? 1 - sample.size / w : 0;
-  independent_.bytes += w * w * not_sure;
-  independent_.objects += o * o * not_sure;
-  independent_.both += w * o * not_sure;
+  independent_ += not_sure * Spread{w * w, o * o, w * o};
   bytes_fourth_ += w * w * not_sure * w * w * not_sure;
   objects_fourth_ += o * o * not_sure * o * o * not_sure;
-  const double first_stage = sample.first_weight - sample.size;
-  bytes_with_all_ += w * first_stage;
-  objects_with_all_ += o * first_stage;
-
-  const double in_bytes = w * sample.raised(), in_objects = o * sample.raised();
-  pending_.bytes += in_bytes;
-  pending_.objects += in_objects;
-  pending_.squares.bytes += in_bytes * in_bytes;
-  pending_.squares.objects += in_objects * in_objects;
-  pending_.squares.both += in_bytes * in_objects;
+  // Of the first stage alone, and its estimate over both: y / p times z / p times (w_1 - s) / w.
+  const double first = w > 0 ? (sample.first_weight - sample.size) / w : 0;
+  first_stage_ += first * Spread{w * w, o * o, w * o};
+  if (sample.line > 0) AddToLine(sample);
 }
 
-Spread Subset::GainOfPending() const {
-  return {pair_share_ * (pending_.bytes * pending_.bytes - pending_.squares.bytes),
-          pair_share_ * (pending_.objects * pending_.objects - pending_.squares.objects),
-          pair_share_ * (pending_.bytes * pending_.objects - pending_.squares.both)};
+void Subset::AddToLine(const Drawn& sample) {
+  const End first = EndOf(sample, sample.before), last = EndOf(sample, sample.after);
+  second_stage_ += Product(first, first);
+  if (sample.line != line_) {
+    const auto [circle, rounded] = Pending();
+    second_stage_ += circle;
+    rounded_ += rounded;
+    line_ = sample.line;
+    in_line_ = sample.in_line;
+    runs_ = 1;
+    begin_ = run_ = first;
+  } else if (sample.rank == last_.rank + 1) {
+    second_stage_ += -1 * Product(last_, first);
+    if (sample.before.parted > chosen_by_) ++whole_;
+  } else {
+    run_ = EndRun(first);
+  }
+  last_ = last;
+}
+
+// The latest run is over, and one begins with `next`.
+Subset::End Subset::EndRun(End next) {
+  cut_ += (last_.parted > chosen_by_) + (next.parted > chosen_by_);
+  Part(next.rank - last_.rank - 1, &last_, &next);
+  const Spread product = ProductOfEnds(run_, last_);
+  rounded_ += Rounded(last_, product);
+  if (runs_ == 1) {
+    first_product_ = product;
+  } else {
+    rounded_ += Rounded(run_, product);
+  }
+  ++runs_;
+  return next;
+}
+
+// What the interval at hand still adds: to the second stage, and to what rounding takes off.
+std::pair<Spread, Spread> Subset::Pending() const {
+  if (runs_ == 0) return {};
+  End last = last_, begin = begin_;
+  const Spread product = ProductOfEnds(run_, last);
+  const uint32_t gap = begin.rank + in_line_ - last.rank - 1;
+  Spread rounded = runs_ > 1 ? Rounded(run_, product) : Spread{};
+  if (gap == 0) return {-1 * Product(last, begin), rounded};
+  Part(gap, &last, &begin);
+  rounded += Rounded(last, product);
+  rounded += Rounded(begin, runs_ > 1 ? first_product_ : product);
+  return {{}, rounded};
+}
+
+Subset::End Subset::EndOf(const Drawn& sample, const Drawn::Side& side) const {
+  const Grain grain = std::max(chosen_by_, side.parted);
+  End end{.bytes = sample.weight, .objects = sample.objects, .loose = sample.raised() / sample.weight};
+  if (grain != Grain::kSample) end.rounding = sample.rounding[static_cast<size_t>(grain)];
+  end.next = side.rounding;
+  end.earlier = line_ > 0 ? last_.objects / last_.bytes : sample.objects / sample.weight;
+  end.rank = sample.rank;
+  end.parted = side.parted;
+  return end;
+}
+
+// An estimate of the square of what is the same in the whole run, so of two samples; if the run has but one, with the
+// objects per byte of the one before it.
+Spread Subset::ProductOfEnds(const End& first, const End& last) {
+  End other = last;
+  if (first.rank == last.rank) other.objects = last.bytes * first.earlier;
+  return Product(first, other);
+}
+
+Spread Subset::Product(const End& a, const End& b) {
+  const double loose = (a.loose + b.loose) / 2;
+  return loose * Spread{a.bytes * b.bytes, a.objects * b.objects, (a.bytes * b.objects + a.objects * b.bytes) / 2};
+}
+
+// What an end that rounds takes off, by the product of the run's two ends.
+Spread Subset::Rounded(const End& end, const Spread& product) { return (end.rounding - 1) / 2 * product; }
+
+void Subset::Part(uint32_t gap, End* last, End* first) {
+  if (gap > kShortGap) return;
+  last->rounding = std::max(last->rounding, last->next);
+  first->rounding = std::max(first->rounding, first->next);
 }
 
 Spread Subset::WholeChain() const {
-  const Spread last = GainOfPending();
-  return {independent_.bytes - gain_.bytes - last.bytes, independent_.objects - gain_.objects - last.objects,
-          independent_.both - gain_.both - last.both};
+  const auto [circle, rounded] = Pending();
+  Spread spread = rounded_;
+  spread += rounded;
+  // Where the subset cuts through nodes, this is its share of them.
+  spread = (2 * whole_ + cut_ > 0 ? 2 * whole_ / (2 * whole_ + cut_) : 1) * spread;
+  spread += first_stage_;
+  spread += second_stage_;
+  return spread += circle;
 }
 
 }  // namespace heaprec::tools

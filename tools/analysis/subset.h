@@ -1,7 +1,6 @@
 // Running sums over the samples of any subset (a class, a site, a thread, a time range): all that its estimates need.
 //
-// Samples must come interval by interval, as a recording has them. 176 bytes, no allocation: a table of many sites
-// holds one each.
+// Samples must come in the order in which Design gives them. No allocation: a table of many sites holds one each.
 //
 // Units:    bytes and objects.
 // Threads:  one.
@@ -9,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "tools/analysis/drawn.h"
 
@@ -17,10 +17,17 @@ namespace heaprec::tools {
 // Variances and covariance of a subset's two totals.
 struct Spread {
   double bytes = 0, objects = 0, both = 0;
+  Spread& operator+=(const Spread& other) {
+    bytes += other.bytes, objects += other.objects, both += other.both;
+    return *this;
+  }
 };
 
 class Subset {
  public:
+  // `chosen_by`: the finest grain that has a say in what belongs here. One that is finer than needed gives wider
+  // intervals; a subset that cuts through the places of threads (by time, by size) needs nothing finer than kThread.
+  explicit Subset(Grain chosen_by = Grain::kThread) : chosen_by_(chosen_by) {}
   void Add(const Drawn& sample);
 
   uint64_t samples() const { return samples_; }
@@ -34,30 +41,44 @@ class Subset {
   // Sums of the squares of what independent() sums up: how sure that is itself.
   double bytes_fourth() const { return bytes_fourth_; }
   double objects_fourth() const { return objects_fourth_; }
-  // Of both stages, what the second's fixed size takes off included. May be below 0 by chance.
+  // Of both stages.
   Spread WholeChain() const;
-  // Covariance of this subset's totals with the bytes of all samples.
-  double bytes_with_all() const { return bytes_with_all_; }
-  double objects_with_all() const { return objects_with_all_; }
+  // Covariance of this subset's totals with the bytes of all samples: the second stage has none.
+  double bytes_with_all() const { return first_stage_.bytes; }
+  double objects_with_all() const { return first_stage_.both; }
 
  private:
-  // Sums over pairs of different samples of the interval at hand: (sum c)^2 - sum c^2.
-  struct Pairs {
+  // The end of a run: samples next to each other on the line, all of them in the subset.
+  struct End {
     double bytes = 0, objects = 0;
-    Spread squares;
+    double loose = 0;               // the chance that the second stage left it out
+    double rounding = 1, next = 1;  // of its own node, and of the one beyond
+    double earlier = 0;             // objects per byte of the subset's sample before it
+    uint32_t rank = 0;
+    Grain parted = Grain::kSample;
   };
-  Spread GainOfPending() const;
+  void AddToLine(const Drawn& sample);
+  End EndOf(const Drawn& sample, const Drawn::Side& side) const;
+  static Spread Product(const End& a, const End& b);
+  static Spread ProductOfEnds(const End& first, const End& last);
+  static Spread Rounded(const End& end, const Spread& product);
+  static void Part(uint32_t gap, End* last, End* first);
+  End EndRun(End next);
+  std::pair<Spread, Spread> Pending() const;
 
+  Grain chosen_by_;
   uint64_t samples_ = 0;
   double bytes_ = 0, objects_ = 0, seen_ = 0, squares_ = 0;
-  Spread independent_;
   double bytes_fourth_ = 0, objects_fourth_ = 0;
-  double bytes_with_all_ = 0, objects_with_all_ = 0;
-  Spread gain_;  // of the intervals before the one at hand
-  uint64_t interval_ = 0;
-  double pair_share_ = 0;
-  Pairs pending_;
+  Spread independent_, first_stage_;
+  Spread second_stage_, rounded_;  // but for what is pending
+  double whole_ = 0, cut_ = 0;
+  // Of the line at hand. It is a circle: what parts the beginning of the first run is what parts the end of the last.
+  uint64_t line_ = 0;
+  uint32_t in_line_ = 0, runs_ = 0;
+  End begin_;             // of the first run
+  Spread first_product_;  // of its ends, once it is over
+  End run_, last_;        // beginning and end of the latest run
 };
-static_assert(sizeof(Subset) == 176);
 
 }  // namespace heaprec::tools

@@ -5,11 +5,15 @@
 namespace heaprec::tools {
 
 void Tally::Add(const format::Block& block) {
-  for (const format::Sample& sample : block.samples) Count(sample);
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() == stream_) Count(sample);
+  }
   CountWindows(block);
-  intervals += block.intervals.size();
-  intervals_thinned += static_cast<uint64_t>(
-      std::count_if(block.intervals.begin(), block.intervals.end(), [](const auto& one) { return one.tau > 0; }));
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream != stream_) continue;
+    ++intervals;
+    if (interval.tau > 0) ++intervals_thinned;
+  }
   last_ns = std::max(last_ns, block.end_ns);
 }
 
@@ -17,6 +21,7 @@ void Tally::CountWindows(const format::Block& block) {
   if (block.chunk != chunk_) last_of_earlier_chunks_ = last_window_;
   chunk_ = block.chunk;
   for (const format::Window& window : block.windows) {
+    if (format::StreamOfWindow(window.id) != stream_) continue;
     if (window.id > last_of_earlier_chunks_) ++windows;
     last_window_ = std::max(last_window_, window.id);
   }
@@ -26,7 +31,7 @@ void Tally::CountWindows(const format::Block& block) {
 void Tally::Count(const format::Sample& sample) {
   KindTally& kind = kinds[static_cast<size_t>(sample.kind)];
   ++kind.events;
-  kind.bytes += sample.weight_bytes;
+  kind.bytes += sample.weight_bytes();
   kind.objects += sample.weight_objects();
   const uint64_t interval = sample.time_ns / interval_ns_;
   if (interval != interval_) in_interval_ = 0;

@@ -1,4 +1,4 @@
-// What a whole recording adds up to, folded from its blocks in one pass and bounded memory.
+// What one stream of a recording adds up to, folded from its blocks in one pass and bounded memory.
 //
 // Units:    time in ns since the start of the recording, sizes in bytes.
 // Threads:  one.
@@ -15,12 +15,14 @@ namespace heaprec::tools {
 
 struct KindTally {
   uint64_t events = 0;
-  double bytes = 0, objects = 0;  // the sums of the weights: unbiased estimates
+  double bytes = 0, objects = 0;  // the sums of the weights: unbiased estimates; of events, in objects
 };
 
 class Tally {
  public:
-  explicit Tally(uint64_t interval_ns) : interval_ns_(interval_ns > 0 ? interval_ns : 1'000'000'000) {}
+  explicit Tally(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations)
+      : stream_(stream), interval_ns_(interval_ns > 0 ? interval_ns : 1'000'000'000) {}
+  // Passes over what is of another stream.
   void Add(const format::Block& block);
 
   std::array<KindTally, format::kKinds> kinds;
@@ -28,7 +30,7 @@ class Tally {
   uint64_t intervals = 0;          // that the drain closed, or salvage reconstructed
   uint64_t intervals_thinned = 0;  // of these, reduced by the second stage
   uint64_t most_in_interval = 0;   // samples, counted from the samples themselves
-  uint64_t last_ns = 0;            // of the last event or block
+  uint64_t last_ns = 0;            // of the last event, or of the last block of any stream
 
   uint64_t events() const;
   double bytes() const;
@@ -38,6 +40,7 @@ class Tally {
   void Count(const format::Sample& sample);
   void CountWindows(const format::Block& block);
 
+  const format::Stream stream_;
   const uint64_t interval_ns_;
   uint64_t interval_ = 0, in_interval_ = 0;
   uint32_t chunk_ = 0;

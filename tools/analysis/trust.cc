@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tools/render/text.h"
@@ -19,56 +20,43 @@ constexpr double kMostMissedPercent = 1;
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
-class Judgement {
+// Of one stream: its losses, books and cap.
+class StreamJudgement {
  public:
-  Judgement(const Recording& recording, const Tally& tally)
-      : recording_(recording), tally_(tally), books_(recording.books()), running_(recording.running()) {}
+  StreamJudgement(const Recording& recording, const Tally& tally, format::Stream stream, bool running, Trust* trust)
+      : recording_(recording),
+        tally_(tally),
+        stream_(stream),
+        books_(recording.books(stream)),
+        running_(running),
+        trust_(*trust) {}
 
-  Trust Run() {
-    JudgeDamage();
+  void Run() {
     JudgeLosses();
-    JudgeSource();
     JudgeBooks();
-    JudgeSalvage();
     JudgeCap();
-    NoteEnd();
-    return std::move(trust_);
   }
 
  private:
-  void No(std::string reason) { trust_.reasons.push_back(std::move(reason)); }
-  void Note(std::string note) { trust_.notes.push_back(std::move(note)); }
-
-  void JudgeDamage() {
-    if (!recording_.damaged()) return;
-    uint64_t bytes = 0;
-    for (const format::SkippedRange& range : recording_.skipped()) bytes += range.end - range.begin;
-    No(fmt::format("{} damaged bytes were skipped", Grouped(bytes)));
-  }
+  bool of_events() const { return stream_ == format::Stream::kExceptions; }
+  std::string Named(const std::string& sentence) const { return of_events() ? "exceptions: " + sentence : sentence; }
+  void No(const std::string& reason) { trust_.reasons.push_back(Named(reason)); }
+  void Note(const std::string& note) { trust_.notes.push_back(Named(note)); }
+  uint64_t Lost(format::Loss loss) const { return books_.lost[static_cast<size_t>(loss)]; }
 
   void JudgeLosses() {
-    const double lost = std::accumulate(books_.lost_bytes.begin(), books_.lost_bytes.end(), 0.0);
-    const double missed = books_.lost_bytes[static_cast<size_t>(format::Loss::kMissed)];
-    const double all = std::max(static_cast<double>(books_.candidate_bytes), tally_.bytes());
+    const double lost = std::accumulate(books_.lost_weight.begin(), books_.lost_weight.end(), 0.0);
+    const double missed = books_.lost_weight[static_cast<size_t>(format::Loss::kMissed)];
+    const uint64_t counted = of_events() ? books_.candidates : books_.candidate_bytes;
+    const double all = std::max(static_cast<double>(counted), of_events() ? tally_.objects() : tally_.bytes());
     if (lost <= kMaxLostShare * all) return;
     const double percent = all > 0 ? 100 * lost / all : 100;
     if (lost == missed && Lost(format::Loss::kMissed) <= kUsuallyMissed && percent <= kMostMissedPercent) {
       return Note(fmt::format("the JVM did not deliver {} sampled objects, {:.2g} % of the bytes",
                               Lost(format::Loss::kMissed), percent));
     }
-    No(fmt::format("{:.2g} % of the bytes were lost", percent));
+    No(fmt::format("{:.2g} % of the {} were lost", percent, of_events() ? "events" : "bytes"));
   }
-
-  void JudgeSource() {
-    const std::string& source = recording_.header().source;
-    if (source == "tlab") {
-      No("source tlab charges a whole TLAB to whoever refilled it: attribution is biased");
-    } else if (source != "hooks") {
-      Note(fmt::format("source {}: bytes are known from the samples only", source));
-    }
-  }
-
-  uint64_t Lost(format::Loss loss) const { return books_.lost[static_cast<size_t>(loss)]; }
 
   // The books of docs/sampler.md#books. A thread that was stopped in the middle of a hit has counted its point but not
   // yet what became of it: at most one per lane.
@@ -96,19 +84,87 @@ class Judgement {
     }
   }
 
+  void JudgeCap() {
+    const uint64_t cap = recording_.header().CapOf(stream_).interval_cap;
+    if (cap > 0 && tally_.most_in_interval > cap) {
+      No(fmt::format("an interval holds {} events, over its cap of {}", Grouped(tally_.most_in_interval),
+                     Grouped(cap)));
+    }
+  }
+
+  const Recording& recording_;
+  const Tally& tally_;
+  const format::Stream stream_;
+  const format::Books& books_;
+  const bool running_;
+  Trust& trust_;
+};
+
+// Of the recording as a whole.
+class Judgement {
+ public:
+  Judgement(const Recording& recording, const format::PerStream<Tally>& tallies, const Volume& volume)
+      : recording_(recording), tallies_(tallies), volume_(volume), running_(recording.running()) {}
+
+  Trust Run() {
+    JudgeDamage();
+    JudgeSource();
+    for (const format::Stream stream : format::kAllStreams) {
+      StreamJudgement(recording_, tallies_[stream], stream, running_, &trust_).Run();
+    }
+    JudgeTotal();
+    JudgeQuotas();
+    JudgeSalvage();
+    NoteEnd();
+    return std::move(trust_);
+  }
+
+ private:
+  void No(std::string reason) { trust_.reasons.push_back(std::move(reason)); }
+  void Note(std::string note) { trust_.notes.push_back(std::move(note)); }
+
+  void JudgeDamage() {
+    if (!recording_.damaged()) return;
+    uint64_t bytes = 0;
+    for (const format::SkippedRange& range : recording_.skipped()) bytes += range.end - range.begin;
+    No(fmt::format("{} damaged bytes were skipped", Grouped(bytes)));
+  }
+
+  void JudgeSource() {
+    const std::string& source = recording_.header().source;
+    if (source == "tlab") {
+      No("source tlab charges a whole TLAB to whoever refilled it: attribution is biased");
+    } else if (source != "hooks") {
+      Note(fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
+                       recording_.books().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));
+    }
+    if (!recording_.header().exceptions_refused.empty()) {
+      Note("exceptions are not recorded: " + recording_.header().exceptions_refused);
+    }
+  }
+
+  // Two counts of the same bytes. In a very long recording chance is less than what is approximate.
+  void JudgeTotal() {
+    if (!(volume_.counted > 0)) return;
+    const double apart = std::abs(volume_.counted - volume_.accounted);
+    if (apart <= std::max(volume_.slack, kMaxLostShare * volume_.counted)) return;
+    No(fmt::format("{} bytes were counted, but samples and losses stand for {}",
+                   Grouped(static_cast<uint64_t>(volume_.counted)), Grouped(static_cast<uint64_t>(volume_.accounted))));
+  }
+
+  // With samples=N the later intervals may be left with hardly any: then the sums are without bias, and of no use.
+  void JudgeQuotas() {
+    const uint64_t most = recording_.header().max_samples;
+    if (most == 0 || recording_.books().second_stage == 0 || !(volume_.counted > 0)) return;
+    if (volume_.raw_bytes.high - volume_.raw_bytes.low <= 1.5 * volume_.counted) return;
+    No(fmt::format("most of it was recorded with hardly any of its {} samples left", Grouped(most)));
+  }
+
   void JudgeSalvage() {
     const SalvageReport& salvage = recording_.salvage();
     for (const std::string& error : salvage.errors) No("the ring could not be read to its end: " + error);
     if (salvage.invalid > 0) No(fmt::format("{} samples of the ring are invalid", Grouped(salvage.invalid)));
     if (salvage.unnamed > 0) No(fmt::format("{} salvaged events have lost names", Grouped(salvage.unnamed)));
-  }
-
-  void JudgeCap() {
-    const uint64_t cap = recording_.header().interval_cap;
-    if (cap > 0 && tally_.most_in_interval > cap) {
-      No(fmt::format("an interval holds {} events, over its cap of {}", Grouped(tally_.most_in_interval),
-                     Grouped(cap)));
-    }
   }
 
   void NoteEnd() {
@@ -123,14 +179,16 @@ class Judgement {
   }
 
   const Recording& recording_;
-  const Tally& tally_;
-  const format::Books& books_;
+  const format::PerStream<Tally>& tallies_;
+  const Volume& volume_;
   const bool running_;
   Trust trust_;
 };
 
 }  // namespace
 
-Trust Judge(const Recording& recording, const Tally& tally) { return Judgement(recording, tally).Run(); }
+Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Volume& volume) {
+  return Judgement(recording, tallies, volume).Run();
+}
 
 }  // namespace heaprec::tools

@@ -1,13 +1,15 @@
 // Can the numbers of a recording be relied on? Reasons for no, and notes that do not change a yes.
 //
-// no: damaged bytes in the middle; more than 0.1 % of the bytes lost; attribution by refill (source tlab); books that
-// do not add up; an interval over its cap; a ring that could not be read to its end or whose names are gone.
+// no: damaged bytes in the middle; attribution by refill (source tlab); of any stream: more than 0.1 % of the bytes (or
+// events) lost, books that do not add up, an interval over its cap; counted bytes that the samples cannot have come
+// from; samples=N that are too few for the recording; a ring that could not be read to its end or whose names are gone.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "tools/analysis/tally.h"
+#include "tools/analysis/volume.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {
@@ -18,6 +20,6 @@ struct Trust {
 };
 
 // After the recording was read to its end.
-Trust Judge(const Recording& recording, const Tally& tally);
+Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Volume& volume);
 
 }  // namespace heaprec::tools

@@ -1,22 +1,46 @@
 #include "tools/analysis/volume.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "tools/analysis/estimator.h"
 
 namespace heaprec::tools {
+namespace {
 
-void VolumeOfBlocks::Add(const format::Block& block) {
-  design_.Add(block);
-  for (const format::Sample& sample : block.samples) {
-    kinds_[static_cast<size_t>(sample.kind)].Add(design_.Of(sample));
+constexpr double kSigmas = 5;
+
+// Each reason's loss is a sum of equal weights, drawn like those of the samples.
+double VarianceOfLosses(const format::Books& books) {
+  double variance = 0;
+  for (size_t reason = 0; reason < books.lost.size(); ++reason) {
+    if (books.lost[reason] > 0) {
+      variance += books.lost_weight[reason] * books.lost_weight[reason] / static_cast<double>(books.lost[reason]);
+    }
   }
+  return variance;
+}
+
+}  // namespace
+
+std::span<const Drawn> VolumeOfBlocks::Add(const format::Block& block) {
+  const std::span<const Drawn> all = design_.Add(block);
+  for (const Drawn& drawn : all) kinds_[static_cast<size_t>(block.samples[drawn.index].kind)].Add(drawn);
+  return all;
 }
 
 Volume VolumeOfBlocks::Close(const format::Books& books) const {
-  const double lost = LostBytes(books);
+  const double lost = LostWeight(books);
   const Estimator estimator(design_, lost);
   Volume volume;
   volume.calibrated = estimator.calibrated();
   volume.factor = estimator.factor();
+  const Subset& all = design_.all();
+  volume.counted = static_cast<double>(design_.counted_bytes());
+  volume.accounted = all.bytes() - design_.uncounted().bytes() + lost;
+  const double variance = design_.VarianceOfBytes() + VarianceOfLosses(books);
+  const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : 0;
+  volume.slack = kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical;
   volume.raw_bytes = Estimator(design_, lost, Weights::kRaw).Total();
   volume.bytes = estimator.Total();
   volume.objects = estimator.Objects(design_.all());

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/design.h"
+#include "tools/analysis/drawn.h"
 #include "tools/analysis/error_bar.h"
 #include "tools/analysis/subset.h"
 
@@ -21,20 +23,25 @@ struct Volume {
   bool calibrated = false;
   double factor = 1;   // already in all but raw_bytes
   Estimate raw_bytes;  // from the samples alone
+  // Of the intervals whose bytes were counted: that count, and what samples and losses stand for there. No further
+  // apart than `slack` by chance: five standard deviations, and what few samples may be off beyond that.
+  double counted = 0, accounted = 0, slack = 0;
   Estimate bytes, objects;
-  std::array<OfKind, format::kKinds> kinds;
+  std::array<OfKind, format::kAllocationKinds.size()> kinds;
 };
 
 class VolumeOfBlocks {
  public:
   explicit VolumeOfBlocks(const format::FileHeader& header) : design_(header) {}
-  void Add(const format::Block& block);
+  // What the design gave for it: valid until the next block.
+  std::span<const Drawn> Add(const format::Block& block);
   // `books`: those of the last block.
   Volume Close(const format::Books& books) const;
+  const Design& design() const { return design_; }
 
  private:
   Design design_;
-  std::array<Subset, format::kKinds> kinds_;
+  std::array<Subset, format::kAllocationKinds.size()> kinds_;
 };
 
 }  // namespace heaprec::tools

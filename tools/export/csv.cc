@@ -21,7 +21,7 @@ class Csv final : public RowFormat {
     AppendText(row.class_name, into);
     into.push_back(',');
     Append(into, sample.size);
-    fmt::format_to(fmt::appender(into), ",{},{},{},", sample.weight_bytes, sample.weight_objects(),
+    fmt::format_to(fmt::appender(into), ",{},{},{},", sample.weight_bytes(), sample.weight_objects(),
                    sample.probability());
     Append(into, row.stack);
     into.push_back('\n');

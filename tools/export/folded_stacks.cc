@@ -8,8 +8,6 @@ namespace {
 // Rendered stacks of one chunk are forgotten past this.
 constexpr size_t kMaxCachedBytes = 64 << 20;
 
-constexpr std::string_view kTruncated = "[truncated]";
-
 }  // namespace
 
 void FoldedStacks::Enter(const format::Block& block, Names* names) {
@@ -47,7 +45,7 @@ std::string FoldedStacks::Field(std::string_view folded) const {
 std::string FoldedStacks::Render(format::Index stack) {
   std::vector<std::string> leaf_first;
   const bool cut = ForEachFrame(*names_, stack, 0, [&](const format::Frame& frame) {
-    std::string text(names_->Method(frame.method));
+    std::string text(names_->Method(frame));
     std::replace(text.begin(), text.end(), ';', ',');
     if (frame.line >= 0) text += fmt::format(":{}", frame.line);
     leaf_first.push_back(std::move(text));

@@ -21,7 +21,7 @@ class Jsonl final : public RowFormat {
     Append(into, ",\"size\":");
     Append(into, sample.size);
     Append(into, ",\"weight_bytes\":");
-    AppendJsonNumber(into, sample.weight_bytes);
+    AppendJsonNumber(into, sample.weight_bytes());
     Append(into, ",\"weight_objects\":");
     AppendJsonNumber(into, sample.weight_objects());
     Append(into, ",\"probability\":");

@@ -21,12 +21,12 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path) {
+format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
   auto reader = format::Reader::Open(source->get());
   if (!reader.ok()) return reader.error();
-  return std::unique_ptr<Recording>(new Recording(std::move(*source), std::move(*reader)));
+  return std::unique_ptr<Recording>(new Recording(std::move(*source), std::move(*reader), root));
 }
 
 void Recording::Note(const format::Block& block) {
@@ -43,18 +43,24 @@ std::optional<format::Block> Recording::NextInFile() {
   end_.next_chunk = block->chunk + 1;
   end_.offset = reader_->position();
   end_.books = block->books;
-  for (const format::Interval& interval : block->intervals) {
-    end_.next_interval = std::max(end_.next_interval, interval.index + 1);
-  }
-  if (!block->intervals.empty()) NoteLatestTimes(*block);
+  for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
   return block;
 }
 
-void Recording::NoteLatestTimes(const format::Block& block) {
-  const uint64_t begin_ns = (end_.next_interval - 1) * header().interval_ns;
-  end_.latest_times.clear();
+void Recording::NoteIntervals(const format::Block& block, format::Stream stream) {
+  FileEnd::StreamEnd& end = end_.streams[stream];
+  bool any = false;
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream != stream) continue;
+    end.next_interval = std::max(end.next_interval, interval.index + 1);
+    if (interval.held > 0) ++end.held_intervals;
+    any = true;
+  }
+  if (!any) return;
+  const uint64_t begin_ns = (end.next_interval - 1) * header().CapOf(stream).interval_ns;
+  end.latest_times.clear();
   for (const format::Sample& sample : block.samples) {
-    if (sample.time_ns >= begin_ns) end_.latest_times.push_back(sample.time_ns);
+    if (sample.stream() == stream && sample.time_ns >= begin_ns) end.latest_times.push_back(sample.time_ns);
   }
 }
 
@@ -74,7 +80,7 @@ std::optional<format::Block> Recording::Next() {
 
 bool Recording::SalvageRing() {
   if (header().ring_path.empty()) return false;
-  const auto ring = RingCopy::Of(header().ring_path, header().recording_id);
+  const auto ring = RingCopy::Of(ring_path_, header().recording_id);
   if (!ring.ok()) return false;
   // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
   if (HasPassed(*ring, end_.lane_positions) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
@@ -86,7 +92,7 @@ bool Recording::running() const {
   if (ending_) return false;
   std::optional<uint64_t> heartbeat_ns;
   if (!header().ring_path.empty()) {
-    const auto ring = StatusOfRing(header().ring_path, header().recording_id);
+    const auto ring = StatusOfRing(ring_path_, header().recording_id);
     if (ring.ok() && ring->state == format::RingState::kClosed) return false;
     if (ring.ok()) heartbeat_ns = ring->heartbeat_ns;
   }

@@ -21,8 +21,8 @@ namespace heaprec::tools {
 
 class Recording {
  public:
-  // `path` "-" is standard input.
-  static format::Result<std::unique_ptr<Recording>> Open(const std::string& path);
+  // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container).
+  static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
   const format::FileHeader& header() const { return reader_->header(); }
   const FileSource& source() const { return *source_; }
@@ -31,10 +31,10 @@ class Recording {
   std::optional<format::Block> Next();
   // The next block of the file only; nullopt at the end of what is there now. Call again while running().
   std::optional<format::Block> NextInFile();
-  void NoteLatestTimes(const format::Block& block);
 
   // Of the blocks given out so far; after the end, of all that is known.
-  const format::Books& books() const { return books_; }
+  const format::Books& books(format::Stream stream = format::Stream::kAllocations) const { return books_[stream]; }
+  const format::PerStream<format::Books>& books_of_all() const { return books_; }
   uint64_t events() const { return events_; }
   const std::optional<format::Ending>& ending() const { return ending_; }
   const SalvageReport& salvage() const { return salvaged_.report; }
@@ -49,16 +49,18 @@ class Recording {
   bool damaged() const;
 
  private:
-  Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader)
-      : source_(std::move(source)), reader_(std::move(reader)) {}
+  Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader, const std::string& root)
+      : source_(std::move(source)), reader_(std::move(reader)), ring_path_(root + reader_->header().ring_path) {}
   void Note(const format::Block& block);
+  void NoteIntervals(const format::Block& block, format::Stream stream);
   // True if the drain has moved on since the file was read: read the file again, then try again.
   bool SalvageRing();
 
   std::unique_ptr<FileSource> source_;
   std::unique_ptr<format::Reader> reader_;
+  const std::string ring_path_;  // ours to open
   FileEnd end_;
-  format::Books books_;
+  format::PerStream<format::Books> books_;
   uint64_t events_ = 0;
   std::optional<format::Ending> ending_;
   bool salvage_done_ = false;

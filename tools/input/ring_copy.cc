@@ -105,8 +105,8 @@ Result<RingCopy> RingCopy::Of(const std::string& path, const format::RecordingId
   return copy;
 }
 
-format::Books RingCopy::books() const {
-  const format::RingBooks& from = view_->header().books;
+format::Books RingCopy::books(format::Stream stream) const {
+  const format::RingBooks& from = view_->header().BooksOf(stream);
   format::Books books;
   books.candidates = from.candidates;
   books.candidate_bytes = from.candidate_bytes;
@@ -117,7 +117,7 @@ format::Books RingCopy::books() const {
   books.second_stage = from.second_stage;
   for (int reason = 0; reason < format::kLosses; ++reason) {
     books.lost[reason] = from.lost[reason];
-    books.lost_bytes[reason] = from.lost_bytes[reason];
+    books.lost_weight[reason] = from.lost_weight[reason];
   }
   return books;
 }

@@ -33,7 +33,7 @@ class RingCopy {
   const format::RingView& view() const { return *view_; }
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   uint64_t tail(uint32_t lane) const { return tails_[lane]; }
-  format::Books books() const;
+  format::Books books(format::Stream stream) const;
 
  private:
   explicit RingCopy(size_t bytes) : words_((bytes + 7) / 8) {}

@@ -16,12 +16,13 @@ namespace {
 
 using format::FileHeader;
 using format::SampleRecord;
+using format::Stream;
 
 constexpr size_t kNoCap = size_t{1} << 40;              // more than a ring can hold
 constexpr uint64_t kDefaultIntervalNs = 1'000'000'000;  // if the header has none
 
 bool IsPossible(const SampleRecord& record) {
-  return std::isfinite(record.weight_bytes) && record.weight_bytes > 0 && record.kind < format::kKinds;
+  return std::isfinite(record.weight) && record.weight > 0 && record.kind < format::kKinds;
 }
 
 class Gatherer final : public format::RecordVisitor {
@@ -75,41 +76,50 @@ void GatherFile(format::ByteSource* file, Definitions* definitions) {
   }
 }
 
-uint64_t IntervalNs(const FileHeader& header) {
-  return header.interval_ns > 0 ? header.interval_ns : kDefaultIntervalNs;
+uint64_t IntervalNs(const FileHeader& header, Stream stream) {
+  const uint64_t interval_ns = header.CapOf(stream).interval_ns;
+  return interval_ns > 0 ? interval_ns : kDefaultIntervalNs;
 }
 
 uint64_t SinceStart(uint64_t monotonic_ns, const FileHeader& header) {
   return monotonic_ns > header.start_monotonic_ns ? monotonic_ns - header.start_monotonic_ns : 0;
 }
 
-uint64_t SeedOf(const format::RecordingId& recording, uint64_t interval) {
+throttle::Bounds BoundsOf(const FileHeader& header, Stream stream) {
   uint64_t first = 0;
-  std::memcpy(&first, recording.data(), sizeof(first));
-  return throttle::ReductionSeed(first, interval);
+  std::memcpy(&first, header.recording_id.data(), sizeof(first));
+  const size_t cap = header.CapOf(stream).interval_cap;
+  return {.interval_ns = IntervalNs(header, stream),
+          .cap = cap > 0 ? cap : kNoCap,
+          .recording = format::SeedOf(stream, first),
+          .most = stream == Stream::kAllocations ? header.max_samples : 0,
+          .duration_ns = header.duration_ns};
 }
 
-// Makes blocks of what was gathered, under indices of one set of dictionaries.
+// Makes blocks of what was gathered of a stream, under indices of one set of dictionaries.
 class BlockMaker {
  public:
-  BlockMaker(const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries, SalvageReport* report)
+  BlockMaker(const FileHeader& header, Stream stream, const FileEnd& end, KeyedDictionaries* dictionaries,
+             SalvageReport* report)
       : header_(header),
-        in_file_(end.books.written),
+        stream_(stream),
         dictionaries_(*dictionaries),
         report_(*report),
-        reducer_(IntervalNs(header), header.interval_cap > 0 ? header.interval_cap : kNoCap) {
-    for (const uint64_t time_ns : end.latest_times) reducer_.Note(end.next_interval - 1, time_ns);
+        reducer_(BoundsOf(header, stream)) {
+    const FileEnd::StreamEnd& before = end.streams[stream];
+    for (uint64_t i = 0; i < before.held_intervals; ++i) reducer_.NoteHeld();
+    for (const uint64_t time_ns : before.latest_times) reducer_.NoteSample(before.next_interval - 1, time_ns);
   }
 
   // One interval's samples, reduced.
   format::Block Make(uint64_t interval, const std::vector<const SampleRecord*>& held) {
-    std::vector<throttle::TimedPoint> points;
+    std::vector<throttle::HeldPoint> points;
     points.reserve(held.size());
     for (const SampleRecord* sample : held) {
-      points.push_back({sample->id, sample->weight_bytes, TimeOf(*sample, interval * IntervalNs(header_))});
+      points.push_back({sample->id, sample->weight, TimeOf(*sample, interval * IntervalNs(header_, stream_)),
+                        sample->class_key, sample->path, sample->stack_key.low, sample->thread_key});
     }
-    const throttle::IntervalReduction reduction =
-        reducer_.Reduce(interval, points, Cap(held.size()), SeedOf(header_.recording_id, interval));
+    const throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
 
     format::Block block;
     for (const throttle::KeptPoint& point : reduction.kept) {
@@ -117,7 +127,7 @@ class BlockMaker {
     }
     std::stable_sort(block.samples.begin(), block.samples.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-    block.intervals.push_back({interval, 0, 0, held.size(), block.samples.size(), reduction.tau});
+    block.intervals.push_back({interval, 0, 0, held.size(), block.samples.size(), reduction.tau, stream_});
     block.end_ns = block.samples.empty() ? 0 : block.samples.back().time_ns;
     report_.held += held.size();
     report_.events += block.samples.size();
@@ -127,14 +137,6 @@ class BlockMaker {
  private:
   uint64_t TimeOf(const SampleRecord& from, uint64_t earliest_ns) const {
     return std::max(SinceStart(from.monotonic_ns, header_), earliest_ns) / format::kTickNs * format::kTickNs;
-  }
-
-  // As the drain has it: the interval's, and what samples= leaves.
-  size_t Cap(size_t held) const {
-    const size_t cap = header_.interval_cap > 0 ? header_.interval_cap : held;
-    if (header_.max_samples == 0) return cap;
-    const uint64_t so_far = in_file_ + report_.events;
-    return std::min<size_t>(cap, header_.max_samples > so_far ? header_.max_samples - so_far : 0);
   }
 
   format::Sample SampleOf(const SampleRecord& from, uint64_t time_ns, double weight) {
@@ -148,37 +150,42 @@ class BlockMaker {
     sample.size = from.size;
     sample.tlab_size = from.tlab_size;
     sample.window = from.window;
-    sample.weight_bytes = weight;
+    sample.weight = weight;
     const bool stack_is_lost = sample.stack == format::kNone && !(from.stack_key == format::StackKey{0, 0});
     if (sample.thread == format::kNone || sample.class_id == format::kNone || stack_is_lost) ++report_.unnamed;
     return sample;
   }
 
   const FileHeader& header_;
-  const uint64_t in_file_;
+  const Stream stream_;
   KeyedDictionaries& dictionaries_;
   SalvageReport& report_;
   throttle::IntervalReducer reducer_;
 };
 
 // The drain's books after these blocks: the ring's own, but written is what the file and this salvage hold.
-void CarryBooks(const format::Books& ring, const format::Books& file, Salvaged* salvaged) {
-  salvaged->books = ring;
-  salvaged->books.written = file.written;
-  salvaged->books.second_stage = file.second_stage;
+void CarryBooks(const RingCopy& ring, const format::PerStream<format::Books>& file, Salvaged* salvaged) {
+  for (const Stream stream : format::kAllStreams) {
+    salvaged->books[stream] = ring.books(stream);
+    salvaged->books[stream].written = file[stream].written;
+    salvaged->books[stream].second_stage = file[stream].second_stage;
+  }
   for (format::Block& block : salvaged->blocks) {
-    salvaged->books.written += block.intervals.front().kept;
-    salvaged->books.second_stage += block.intervals.front().held - block.intervals.front().kept;
+    const format::Interval& interval = block.intervals.front();
+    salvaged->books[interval.stream].written += interval.kept;
+    salvaged->books[interval.stream].second_stage += interval.held - interval.kept;
     block.books = salvaged->books;
   }
 }
 
 using HeldByInterval = std::map<uint64_t, std::vector<const SampleRecord*>>;
 
-HeldByInterval GroupByInterval(const std::vector<SampleRecord>& samples, const FileHeader& header, uint64_t earliest) {
+HeldByInterval GroupByInterval(const std::vector<SampleRecord>& samples, const FileHeader& header, Stream stream,
+                               uint64_t earliest) {
   HeldByInterval intervals;
   for (const SampleRecord& sample : samples) {
-    const uint64_t own = SinceStart(sample.monotonic_ns, header) / IntervalNs(header);
+    if (format::StreamOf(static_cast<format::Kind>(sample.kind)) != stream) continue;
+    const uint64_t own = SinceStart(sample.monotonic_ns, header) / IntervalNs(header, stream);
     intervals[std::max(own, earliest)].push_back(&sample);
   }
   return intervals;
@@ -202,16 +209,21 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
 
   result.dictionaries = std::make_unique<format::Dictionaries>();
   KeyedDictionaries dictionaries(&gathered.definitions, result.dictionaries.get());
-  BlockMaker maker(header, end, &dictionaries, &result.report);
-  for (const auto& [interval, held] : GroupByInterval(gathered.samples, header, end.next_interval)) {
-    format::Block block = maker.Make(interval, held);
-    block.chunk = end.next_chunk;
-    block.offset = end.offset;
-    block.lane_positions = end.lane_positions;
-    block.dictionaries = result.dictionaries.get();
-    result.blocks.push_back(std::move(block));
+  for (const Stream stream : format::kAllStreams) {
+    BlockMaker maker(header, stream, end, &dictionaries, &result.report);
+    const uint64_t earliest = end.streams[stream].next_interval;
+    for (const auto& [interval, held] : GroupByInterval(gathered.samples, header, stream, earliest)) {
+      format::Block block = maker.Make(interval, held);
+      block.chunk = end.next_chunk;
+      block.offset = end.offset;
+      block.lane_positions = end.lane_positions;
+      block.dictionaries = result.dictionaries.get();
+      result.blocks.push_back(std::move(block));
+    }
   }
-  CarryBooks(ring.books(), end.books, &result);
+  std::stable_sort(result.blocks.begin(), result.blocks.end(),
+                   [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
+  CarryBooks(ring, end.books, &result);
   if (result.blocks.empty()) return result;
   for (const format::WindowRecord& window : gathered.windows) {
     result.blocks.front().windows.push_back({window.id, SinceStart(window.start_monotonic_ns, header), window.lambda});

@@ -1,8 +1,8 @@
 // What a recording's shared ring still holds beyond its file, as the blocks the drain would have written.
 //
 // The drain's rules, repeated on the same points, so that its result and this one are the same: samples are grouped by
-// throttle interval, one that comes after its interval was written counts in the next, and each interval is reduced to
-// the cap by VarOpt with the seed Mix64(first 8 bytes of the recording id ^ interval index).
+// throttle interval, one that comes after its interval was written counts in the next, and each interval is reduced
+// by the same IntervalReducer, told what is in the file already. Each stream has intervals of its own.
 //
 // Units:    as format/model.h.
 // Failure:  a lane whose records cannot be true is read up to there; the error is kept in the report.
@@ -32,17 +32,21 @@ struct SalvageReport {
 // Where the file ends and the ring goes on.
 struct FileEnd {
   std::vector<uint64_t> lane_positions;  // of the last block; empty if there was none
-  uint64_t next_interval = 0;            // all before are in the file
-  std::vector<uint64_t> latest_times;    // of the samples of the interval just before
+  struct StreamEnd {
+    uint64_t next_interval = 0;          // all before are in the file
+    uint64_t held_intervals = 0;         // how many of them held points
+    std::vector<uint64_t> latest_times;  // of the samples of the interval just before
+  };
+  format::PerStream<StreamEnd> streams;
   uint32_t next_chunk = 0;
   uint64_t offset = 0;
-  format::Books books;
+  format::PerStream<format::Books> books;
 };
 
 struct Salvaged {
   std::unique_ptr<format::Dictionaries> dictionaries;  // the blocks point to it
-  std::vector<format::Block> blocks;                   // one per interval, ascending
-  format::Books books;                                 // the drain's, had it written these blocks
+  std::vector<format::Block> blocks;                   // one per interval of a stream, in the order of their ends
+  format::PerStream<format::Books> books;              // the drain's, had it written these blocks
   SalvageReport report;
 };
 

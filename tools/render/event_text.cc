@@ -1,6 +1,10 @@
 #include "tools/render/event_text.h"
 
+#include <algorithm>
+
+#include "format/thread_name.h"
 #include "tools/render/kind_name.h"
+#include "tools/render/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -39,7 +43,8 @@ void EventText::Field(std::string_view name, Text& into) {
 
 void EventText::AppendPlain(const format::Sample& sample, Text& into) {
   if (style_.colour) tools::Append(into, kBold);
-  tools::Append(into, "heaprec.AllocationSample");
+  const bool allocation = sample.stream() == format::Stream::kAllocations;
+  tools::Append(into, allocation ? "heaprec.AllocationSample" : "heaprec.ExceptionSample");
   if (style_.colour) tools::Append(into, kPlain);
   tools::Append(into, " {\n");
   Field("startTime", into);
@@ -48,6 +53,18 @@ void EventText::AppendPlain(const format::Sample& sample, Text& into) {
   Field("kind", into);
   tools::Append(into, KindName(sample.kind));
   tools::Append(into, "\n");
+  allocation ? AppendPlainAllocation(sample, into) : AppendPlainException(sample, into);
+  Field("probability", into);
+  fmt::format_to(fmt::appender(into), "{:.4g}\n", sample.probability());
+  Field("eventThread", into);
+  tools::Append(into, Thread(sample.thread));
+  tools::Append(into, "\n");
+  Field("stackTrace", into);
+  tools::Append(into, Stack(sample.stack));
+  tools::Append(into, "\n}\n\n");
+}
+
+void EventText::AppendPlainAllocation(const format::Sample& sample, Text& into) {
   Field("objectClass", into);
   AppendPrintable(into, names_->Class(sample.class_id));
   tools::Append(into, "\n");
@@ -60,16 +77,16 @@ void EventText::AppendPlain(const format::Sample& sample, Text& into) {
     tools::Append(into, "\n");
   }
   Field("weight", into);
-  AppendBytes(into, sample.weight_bytes);
+  AppendBytes(into, sample.weight_bytes());
   tools::Append(into, "\n");
-  Field("probability", into);
-  fmt::format_to(fmt::appender(into), "{:.4g}\n", sample.probability());
-  Field("eventThread", into);
-  tools::Append(into, Thread(sample.thread));
+}
+
+void EventText::AppendPlainException(const format::Sample& sample, Text& into) {
+  Field("thrownClass", into);
+  AppendPrintable(into, names_->Class(sample.class_id));
   tools::Append(into, "\n");
-  Field("stackTrace", into);
-  tools::Append(into, Stack(sample.stack));
-  tools::Append(into, "\n}\n\n");
+  Field("weight", into);
+  fmt::format_to(fmt::appender(into), "{:.4g} throws\n", sample.weight);
 }
 
 void EventText::AppendJson(const format::Sample& sample, Text& into) {
@@ -88,7 +105,7 @@ void EventText::AppendJson(const format::Sample& sample, Text& into) {
   tools::Append(into, ",\"tlab_size\":");
   tools::Append(into, sample.tlab_size);
   tools::Append(into, ",\"weight_bytes\":");
-  AppendJsonNumber(into, sample.weight_bytes);
+  AppendJsonNumber(into, sample.weight_bytes());
   tools::Append(into, ",\"weight_objects\":");
   AppendJsonNumber(into, sample.weight_objects());
   tools::Append(into, ",\"probability\":");
@@ -133,23 +150,39 @@ void EventText::RenderPlainThread(format::Index index, Text& into) {
   const format::Thread& thread = *names_->ThreadOf(index);
   into.push_back('"');
   AppendPrintable(into, names_->Thread(index));
-  fmt::format_to(fmt::appender(into), "\" (javaThreadId = {}, osThreadId = {}{})", thread.java_tid, thread.os_tid,
+  fmt::format_to(fmt::appender(into), "\" (javaThreadId = {}, osThreadId = {}{}", thread.java_tid, thread.os_tid,
                  thread.is_virtual ? ", virtual" : "");
+  format::ForEachLabel(thread.name, [&into](std::string_view key, std::string_view value) {
+    tools::Append(into, ", label ");
+    AppendPrintable(into, ToUtf8(key));
+    tools::Append(into, " = ");
+    AppendPrintable(into, ToUtf8(value));
+  });
+  into.push_back(')');
 }
 
 void EventText::RenderJsonThread(format::Index index, Text& into) {
   const format::Thread& thread = *names_->ThreadOf(index);
   tools::Append(into, "{\"name\":");
   AppendJsonString(into, names_->Thread(index));
-  fmt::format_to(fmt::appender(into), ",\"java_tid\":{},\"os_tid\":{},\"virtual\":{}}}", thread.java_tid, thread.os_tid,
+  fmt::format_to(fmt::appender(into), ",\"java_tid\":{},\"os_tid\":{},\"virtual\":{}", thread.java_tid, thread.os_tid,
                  thread.is_virtual);
+  bool any = false;
+  format::ForEachLabel(thread.name, [&](std::string_view key, std::string_view value) {
+    tools::Append(into, any ? "," : ",\"labels\":{");
+    any = true;
+    AppendJsonString(into, ToUtf8(key));
+    into.push_back(':');
+    AppendJsonString(into, ToUtf8(value));
+  });
+  tools::Append(into, any ? "}}" : "}");
 }
 
 void EventText::RenderPlainStack(format::Index index, Text& into) {
   tools::Append(into, "[\n");
   const bool cut = ForEachFrame(*names_, index, style_.stack_depth, [&](const format::Frame& frame) {
     tools::Append(into, "    ");
-    AppendPrintable(into, names_->Method(frame.method));
+    AppendPrintable(into, names_->Method(frame));
     if (const format::Method* method = names_->MethodOf(frame.method)) {
       into.push_back('(');
       AppendPrintable(into, ParameterTypes(method->descriptor));
@@ -167,16 +200,18 @@ void EventText::RenderPlainStack(format::Index index, Text& into) {
 void EventText::RenderJsonStack(format::Index index, Text& into) {
   tools::Append(into, "{\"frames\":[");
   bool first = true;
+  bool gap = false;
   const bool cut = ForEachFrame(*names_, index, style_.stack_depth, [&](const format::Frame& frame) {
+    gap |= frame.IsGap();
     tools::Append(into, first ? "{\"method\":" : ",{\"method\":");
     first = false;
-    AppendJsonString(into, names_->Method(frame.method));
+    AppendJsonString(into, names_->Method(frame));
     const format::Method* method = names_->MethodOf(frame.method);
     tools::Append(into, ",\"parameters\":");
     AppendJsonString(into, method != nullptr ? ParameterTypes(method->descriptor) : "");
-    fmt::format_to(fmt::appender(into), ",\"line\":{},\"bci\":{}}}", frame.line, frame.bci);
+    fmt::format_to(fmt::appender(into), ",\"line\":{},\"bci\":{}}}", std::max(frame.line, -1), frame.bci);
   });
-  tools::Append(into, cut ? "],\"truncated\":true}" : "],\"truncated\":false}");
+  tools::Append(into, cut || gap ? "],\"truncated\":true}" : "],\"truncated\":false}");
 }
 
 }  // namespace heaprec::tools

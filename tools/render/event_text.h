@@ -31,6 +31,8 @@ class EventText {
 
  private:
   void AppendPlain(const format::Sample& sample, Text& into);
+  void AppendPlainAllocation(const format::Sample& sample, Text& into);
+  void AppendPlainException(const format::Sample& sample, Text& into);
   void AppendJson(const format::Sample& sample, Text& into);
   void Field(std::string_view name, Text& into);
   std::string_view Thread(format::Index index);

@@ -1,10 +1,20 @@
-// The kinds of allocation as options, text and exports spell them.
+// The kinds of samples as options, text and exports spell them.
 #pragma once
 
 #include "format/model.h"
 
 namespace heaprec::tools {
 
-inline const char* KindName(format::Kind kind) { return kind == format::Kind::kTlab ? "tlab" : "outside"; }
+inline const char* KindName(format::Kind kind) {
+  switch (kind) {
+    case format::Kind::kTlab:
+      return "tlab";
+    case format::Kind::kOutside:
+      return "outside";
+    case format::Kind::kException:
+      return "exception";
+  }
+  return "?";
+}
 
 }  // namespace heaprec::tools

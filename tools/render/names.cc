@@ -1,6 +1,7 @@
 #include "tools/render/names.h"
 
 #include "format/java_names.h"
+#include "format/thread_name.h"
 #include "tools/render/utf8.h"
 
 namespace heaprec::tools {
@@ -84,7 +85,7 @@ std::string_view Names::Class(format::Index index) {
 std::string_view Names::Thread(format::Index index) {
   if (index >= threads_.size()) return kUnknown;
   std::string& name = threads_[index];
-  if (name.empty()) name = ToUtf8(dictionaries_->threads[index].name);
+  if (name.empty()) name = ToUtf8(format::NameOfThread(dictionaries_->threads[index].name));
   return name;
 }
 

@@ -13,6 +13,7 @@
 namespace heaprec::tools {
 
 inline constexpr std::string_view kUnknown = "[unknown]";
+inline constexpr std::string_view kTruncated = "[truncated]";  // frames that were not recorded
 
 class Names {
  public:
@@ -25,6 +26,7 @@ class Names {
   std::string_view Thread(format::Index index);
   // "java.util.HashMap.resize"
   std::string_view Method(format::Index index);
+  std::string_view Method(const format::Frame& frame) { return frame.IsGap() ? kTruncated : Method(frame.method); }
   // nullptr if not known
   const format::Thread* ThreadOf(format::Index index) const;
   const format::Method* MethodOf(format::Index index) const;
@@ -40,8 +42,8 @@ class Names {
 // "(Ljava/util/Map$Entry;[IZ)V" -> "Map$Entry, int[], boolean"
 std::string ParameterTypes(std::string_view descriptor);
 
-// Calls `visit(const format::Frame&, bool is_last)` from the leaf to the root for at most `limit` frames (0: all).
-// Returns whether frames are missing: cut by the limit, or already when they were recorded.
+// Calls `visit(const format::Frame&)` from the leaf to the root for at most `limit` frames (0: all), gaps included.
+// Returns whether frames are missing behind the last one: cut by the limit, or already when they were recorded.
 template <typename Visit>
 bool ForEachFrame(const Names& names, format::Index stack, size_t limit, Visit visit) {
   size_t depth = 0;

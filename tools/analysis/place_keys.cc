@@ -1,0 +1,82 @@
+#include "tools/analysis/place_keys.h"
+
+#include "format/ring_reader.h"
+
+namespace heaprec::tools {
+namespace {
+
+// What `find` gives for the entry, once; the index itself if there is no such entry.
+template <typename Entries, typename Find>
+uint64_t Once(format::Index index, const Entries* entries, std::vector<uint64_t>* known, Find find) {
+  if (entries == nullptr || index >= entries->size()) return Mixed(index, 0);
+  if (known->size() < entries->size()) known->resize(entries->size());
+  uint64_t& key = (*known)[index];
+  if (key == 0) key = find((*entries)[index]);
+  return key;
+}
+
+}  // namespace
+
+// The finaliser of SplitMix64 over a linear combination.
+uint64_t Mixed(uint64_t a, uint64_t b) {
+  uint64_t z = a * 0x9e3779b97f4a7c15u + b + 1;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+void PlaceKeys::Enter(const format::Block& block) {
+  if (block.chunk != chunk_ || block.dictionaries != names_) {
+    classes_.clear(), methods_.clear(), threads_.clear(), stacks_.clear();
+  }
+  chunk_ = block.chunk;
+  names_ = block.dictionaries;
+}
+
+PlaceKey PlaceKeys::Of(const format::Sample& sample) {
+  const StackKey stack = OfStack(sample.stack);
+  const uint64_t of_class = OfClass(sample.class_id), whole = Mixed(of_class, stack.whole);
+  return {of_class, Mixed(of_class, stack.leaf), whole, Mixed(whole, OfThread(sample.thread))};
+}
+
+uint64_t PlaceKeys::OfClass(format::Index index) {
+  return Once(index, names_ ? &names_->classes : nullptr, &classes_,
+              [](const std::string& name) { return format::ClassKey(name); });
+}
+
+uint64_t PlaceKeys::OfMethod(format::Index index) {
+  return Once(index, names_ ? &names_->methods : nullptr, &methods_, [](const format::Method& method) {
+    return format::MethodKey(method.class_name, method.name, method.descriptor);
+  });
+}
+
+uint64_t PlaceKeys::OfThread(format::Index index) {
+  return Once(index, names_ ? &names_->threads : nullptr, &threads_, [](const format::Thread& thread) {
+    return format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
+  });
+}
+
+PlaceKeys::StackKey PlaceKeys::OfStack(format::Index stack) {
+  if (names_ == nullptr || stack >= names_->stacks.size()) return {Mixed(stack, 1), Mixed(stack, 2)};
+  if (stacks_.size() < names_->stacks.size()) stacks_.resize(names_->stacks.size());
+  if (stacks_[stack].whole == 0) stacks_[stack] = Walk(stack);
+  return stacks_[stack];
+}
+
+// A parent always precedes its children; anything else is a damaged tree and ends the walk.
+PlaceKeys::StackKey PlaceKeys::Walk(format::Index stack) {
+  StackKey key;
+  for (bool at_leaf = true;; at_leaf = false) {
+    const format::StackNode& node = names_->stacks[stack];
+    if (node.frame < names_->frames.size()) {
+      const format::Frame& frame = names_->frames[node.frame];
+      const uint64_t method = OfMethod(frame.method);
+      if (at_leaf) key.leaf = method;
+      key.whole = Mixed(key.whole, Mixed(method, static_cast<uint32_t>(frame.bci)));
+    }
+    if (node.parent == format::kNone || node.parent >= stack) return key;
+    stack = node.parent;
+  }
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,52 @@
+#include "tools/analysis/thrown.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "tools/analysis/estimator.h"
+
+namespace heaprec::tools {
+namespace {
+
+std::string SiteOf(format::Index stack, Names* names) {
+  const format::StackNode* leaf = names->NodeOf(stack);
+  const format::Frame* frame = leaf != nullptr ? names->FrameOf(leaf->frame) : nullptr;
+  if (frame == nullptr) return std::string(kUnknown);
+  std::string site(names->Method(frame->method));
+  if (frame->line >= 0) site += ":" + std::to_string(frame->line);
+  return site;
+}
+
+}  // namespace
+
+void ThrownOfBlocks::Add(const format::Block& block, Names* names) {
+  for (const Drawn& drawn : design_.Add(block)) {
+    const format::Sample& sample = block.samples[drawn.index];
+    classes_.try_emplace(std::string(names->Class(sample.class_id)), Grain::kClass).first->second.Add(drawn);
+    // Lines are finer than methods.
+    sites_.try_emplace(SiteOf(sample.stack, names), Grain::kStack).first->second.Add(drawn);
+  }
+}
+
+Thrown ThrownOfBlocks::Close(const format::Books& books) {
+  const double lost = LostWeight(books);
+  design_.SetCounted(books.candidates);
+  const Estimator estimator(design_, lost);
+  Thrown thrown;
+  thrown.counted = books.candidates;
+  thrown.samples = design_.all().samples();
+  thrown.calibrated = estimator.calibrated();
+  thrown.factor = estimator.factor();
+  thrown.estimated = Estimator(design_, lost, Weights::kRaw).Total();
+  for (const auto& [from, to] : {std::tuple(&classes_, &thrown.classes), std::tuple(&sites_, &thrown.sites)}) {
+    for (const auto& [name, of] : *from) {
+      to->push_back({name, of.samples(), estimator.Bytes(of), estimator.Share(of)});
+    }
+    std::sort(to->begin(), to->end(), [](const Thrown::Group& a, const Thrown::Group& b) {
+      return std::tie(b.events.value, a.name) < std::tie(a.events.value, b.name);
+    });
+  }
+  return thrown;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,51 @@
+// What was thrown: exactly in all, estimated by class and by site, folded from the blocks of a recording in one pass.
+//
+// Units:    events.
+// Threads:  one.
+// Maths:    docs/sampler.md#exceptions
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "tools/analysis/design.h"
+#include "tools/analysis/error_bar.h"
+#include "tools/analysis/subset.h"
+#include "tools/render/names.h"
+
+namespace heaprec::tools {
+
+struct Thrown {
+  struct Group {
+    std::string name;
+    uint64_t samples = 0;
+    Estimate events, share;
+  };
+  uint64_t counted = 0;
+  uint64_t samples = 0;
+  bool calibrated = false;
+  double factor = 1;   // already in the groups
+  Estimate estimated;  // of all, from the samples alone
+  // The largest first. A site is the frame that threw: "Class.method:line".
+  std::vector<Group> classes, sites;
+};
+
+class ThrownOfBlocks {
+ public:
+  explicit ThrownOfBlocks(const format::FileHeader& header) : design_(header, format::Stream::kExceptions) {}
+  // After `names` has entered the block.
+  void Add(const format::Block& block, Names* names);
+  // `books`: those of the stream in the last block.
+  Thrown Close(const format::Books& books);
+
+ private:
+  using Groups = std::unordered_map<std::string, Subset>;
+  Design design_;
+  Groups classes_, sites_;
+};
+
+}  // namespace heaprec::tools

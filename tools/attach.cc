@@ -1,0 +1,118 @@
+// heaprec attach, heaprec stop: start and end a recording in a JVM that is running.
+#include "tools/control/attach.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/complain.h"
+#include "tools/control/agent_options.h"
+#include "tools/control/java_process.h"
+#include "tools/render/output.h"
+#include "tools/render/utf8.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct AttachOptions {
+  std::string jvm, library;
+  AgentOptions agent;
+  double timeout_seconds = 10;
+  bool quiet = false, json = false;
+};
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  Complain(ToUtf8(sentence));
+  return code;
+}
+
+ExitCode Tell(const AttachOptions& options, pid_t pid, const std::string& sentence) {
+  if (options.quiet) return ExitCode::kOk;
+  Output output(STDOUT_FILENO);
+  if (options.json) {
+    output.Append(nlohmann::json({{"pid", pid}, {"answer", ToUtf8(sentence)}}).dump() + "\n");
+  } else {
+    output.Append(fmt::format("{}: {}\n", pid, ToUtf8(sentence)));
+  }
+  output.Flush();
+  return output.Report("standard output");
+}
+
+// `command` is made once it is known whether the JVM sees our files.
+template <typename Command>
+ExitCode Run(const AttachOptions& options, const std::string& asked_library, const Command& command) {
+  auto java = Find(options.jvm);
+  if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
+  format::Result<std::string> text = command(java->process);
+  if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
+  std::string ours = asked_library;
+  if (java->process.agent.empty() && (java->process.same_files || ours.empty())) {
+    auto found = FindAgent(asked_library);
+    if (!found.ok()) return Fail(ExitCode::kCannotAttach, found.error().message);
+    ours = *found;
+  }
+  auto agent = AgentFor(java->process, ours);
+  if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
+  auto answer = Attach(*java, {*agent, *text, static_cast<int>(options.timeout_seconds * 1000)});
+  if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
+  return Tell(options, java->process.pid, *answer);
+}
+
+void AddCommon(CLI::App* verb, AttachOptions* options) {
+  verb->add_option("JVM", options->jvm, "Its pid, or its main class or jar (all of it, or a part that fits one JVM)")
+      ->type_name("")
+      ->required();
+  verb->add_option("--timeout", options->timeout_seconds, "Seconds to wait for the JVM (default: 10)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 3600.0));
+  verb->add_flag("--json", options->json, "The answer as JSON");
+  verb->add_flag("-q,--quiet", options->quiet, "Say nothing if all is well");
+}
+
+}  // namespace
+
+Verb DeclareAttach(CLI::App& heaprec) {
+  auto options = std::make_shared<AttachOptions>();
+  CLI::App* verb = heaprec.add_subcommand("attach", "Start a recording in a running JVM");
+  AddCommon(verb, options.get());
+  options->agent.AddTo(verb);
+  verb->footer(
+      R"(In a container: FILE and --lib are paths in there, so both must be absolute, and libheaprec.so must have been
+copied there.
+A JVM of JDK 21 or later prints a warning on its stderr unless it runs with -XX:+EnableDynamicAgentLoading.
+
+Examples:
+  heaprec attach 12345 --duration 60s -o rec.bin
+  heaprec attach com.example.Main --rate 300
+  heaprec attach app.jar --set source=jvmti)");
+  return {verb, [options](const auto&) {
+            return Run(*options, options->agent.library, [&](const Process& process) -> format::Result<std::string> {
+              auto text = options->agent.Text(/*as_they_are=*/!process.same_files);
+              if (!text.ok()) return text.error();
+              return "start," + *text;
+            });
+          }};
+}
+
+Verb DeclareStop(CLI::App& heaprec) {
+  auto options = std::make_shared<AttachOptions>();
+  CLI::App* verb = heaprec.add_subcommand("stop", "End the recording in a running JVM");
+  AddCommon(verb, options.get());
+  verb->footer(
+      R"(Waits until the recording is complete. The JVM's code is then as it was, and another recording may be started.
+
+Example:
+  heaprec stop 12345)");
+  return {verb, [options](const auto&) -> ExitCode {
+            auto java = Find(options->jvm);
+            if (java.ok() && java->process.agent.empty()) {
+              return Fail(ExitCode::kCannotAttach, fmt::format("{}: heaprec is not in it", java->process.pid));
+            }
+            return Run(*options, "", [](const Process&) { return format::Result<std::string>(std::string("stop")); });
+          }};
+}
+
+}  // namespace heaprec::tools

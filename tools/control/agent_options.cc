@@ -1,0 +1,76 @@
+#include "tools/control/agent_options.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+namespace fs = std::filesystem;
+
+// Beside bin/heaprec in an installation; beside tools/heaprec in a build.
+constexpr const char* kPlaces[] = {".", "../recorder", "../lib", "../lib/heaprec", "../lib64"};
+
+}  // namespace
+
+void AgentOptions::AddTo(CLI::App* verb) {
+  verb->add_option(
+          "-o,--output", output,
+          "The recording's file (default: heaprec-%p.bin); %p pid, %t time, %n number; an existing file is kept")
+      ->type_name("FILE");
+  verb->add_option("--rate", rate, "Most samples per second: 150 (default), 6/min, 10/h")->type_name("RATE");
+  verb->add_option("--duration", duration, "End after this time: 500ms, 30s, 5m (default: with the JVM)")
+      ->type_name("TIME");
+  verb->add_option("--delay", delay, "Begin so much later")->type_name("TIME");
+  verb->add_option("--samples", samples,
+                   "Most samples of the whole recording; later ones stand for more, it does not end")
+      ->type_name("N");
+  verb->add_option("--settings", settings, "default (150/s) or profile (300/s)")->type_name("NAME");
+  verb->add_option("--options", file, "A file of agent options, one key=value a line")->type_name("FILE");
+  verb->add_option("--set", more, "Any agent option; may be repeated")->type_name("KEY=VALUE")->expected(1);
+  verb->add_option("--lib", library, "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
+      ->type_name("PATH");
+}
+
+Result<std::string> AgentOptions::Text(bool as_they_are) const {
+  const auto place = [&](const std::string& path) { return as_they_are ? path : fs::absolute(path).string(); };
+  std::vector<std::string> parts;
+  if (!file.empty()) parts.push_back("@" + place(file));
+  if (!output.empty()) parts.push_back("file=" + place(output));
+  const std::pair<const char*, const std::string*> named[] = {
+      {"settings", &settings}, {"rate", &rate}, {"duration", &duration}, {"delay", &delay}, {"samples", &samples}};
+  for (const auto& [key, value] : named) {
+    if (!value->empty()) parts.push_back(fmt::format("{}={}", key, *value));
+  }
+  parts.insert(parts.end(), more.begin(), more.end());
+  std::string text;
+  for (const std::string& part : parts) {
+    if (part.find(',') != std::string::npos) {
+      return Error{fmt::format("`{}`: agent options hold no comma; those of a file (--options) may", part)};
+    }
+    text += (text.empty() ? "" : ",") + part;
+  }
+  return text;
+}
+
+Result<std::string> FindAgent(const std::string& asked_for) {
+  const char* const variable = std::getenv("HEAPREC_LIB");  // NOLINT(concurrency-mt-unsafe): one thread
+  const std::string named = !asked_for.empty() ? asked_for : variable != nullptr ? variable : "";
+  std::error_code error;
+  if (!named.empty()) {
+    if (fs::is_regular_file(named, error)) return fs::canonical(named, error).string();
+    return Error{fmt::format("{}: no such file ({})", named, asked_for.empty() ? "$HEAPREC_LIB" : "--lib")};
+  }
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* place : kPlaces) {
+    const fs::path candidate = here / place / "libheaprec.so";
+    if (fs::is_regular_file(candidate, error)) return fs::canonical(candidate, error).string();
+  }
+  return Error{fmt::format("no libheaprec.so beside {}; name it with --lib or $HEAPREC_LIB", here.string())};
+}
+
+}  // namespace heaprec::tools

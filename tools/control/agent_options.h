@@ -1,0 +1,27 @@
+// The options of the verbs that start a recording, and the agent's options they stand for.
+//
+// Failure:  a sentence for the user; his mistake, so exit code 2.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+// As given on the command line.
+struct AgentOptions {
+  std::string output = "heaprec-%p.bin", rate, duration, delay, samples, settings, file, library;
+  std::vector<std::string> more;  // key=value
+
+  void AddTo(CLI::App* verb);
+  // "file=/x/rec.bin,rate=20". Paths are made absolute here, unless `as_they_are`: those of another root.
+  format::Result<std::string> Text(bool as_they_are) const;
+};
+
+// libheaprec.so: what --lib says, $HEAPREC_LIB, or next to this program where a build or an installation has it.
+format::Result<std::string> FindAgent(const std::string& asked_for);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,222 @@
+#include "tools/control/attach.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "tools/control/answers.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+using Clock = std::chrono::steady_clock;
+
+constexpr useconds_t kPollUs = 20'000;
+constexpr size_t kMostArgument = 1024;  // of the JVM's operation, the same from 8 to 25
+constexpr size_t kMostReply = 1 << 20;
+constexpr int kOldest = 11;
+constexpr const char* kStopped = "is stopped (SIGSTOP, or a debugger)";
+
+// Closes what it holds.
+class Socket {
+ public:
+  explicit Socket(int number) : number_(number) {}
+  Socket(Socket&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  ~Socket() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+class Attachment {
+ public:
+  Attachment(const JavaProcess& java, const AttachRequest& request) : process_(java.process), request_(request) {}
+
+  Result<std::string> Run() {
+    auto answers = Answers::Make(process_);
+    if (!answers.ok()) return Fail(answers.error().message);
+    const std::string options = request_.options + "," + (*answers)->option();
+    if (std::max(options.size(), request_.agent.size()) >= kMostArgument) {
+      return Fail(fmt::format("the options are too long ({} characters, at most {})", options.size(), kMostArgument));
+    }
+    auto socket = Open();
+    if (!socket.ok()) return socket.error();
+    auto reply = Exchange(socket->number(), options);
+    if (!reply.ok()) return reply.error();
+    for (const Answer& answer : (*answers)->Read()) {
+      if (answer.ok) return answer.sentence;
+      return Fail("the agent says: " + answer.sentence);
+    }
+    return Judge(*reply);
+  }
+
+ private:
+  Error Fail(const std::string& why) const { return Error{fmt::format("{}: {}", process_.pid, why)}; }
+  Error FailWithErrno(const std::string& what) const { return Fail(what + ": " + std::strerror(errno)); }
+
+  std::string InTmp(const char* name) const {
+    return fmt::format("/proc/{}/root/tmp/{}{}", process_.pid, name, process_.inner_pid);
+  }
+
+  // The JVM's socket, after it has been asked to open it if it has not yet.
+  Result<Socket> Open() {
+    if (auto socket = Connect()) return std::move(*socket);
+    const std::string trigger = InTmp(".attach_pid");
+    // O_EXCL: what is there already, and may be a trap, is not touched. It may also be that of another attacher, which
+    // does.
+    const int descriptor = open(trigger.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (descriptor < 0) return errno == EEXIST ? AwaitSocket() : Result<Socket>(FailWithErrno(trigger));
+    // The JVM wants it to be its user's, or root's as its own namespace has it. Only root gets here with another user.
+    const bool given = process_.uid == geteuid() || fchown(descriptor, process_.uid, process_.gid) == 0;
+    close(descriptor);
+    if (!given) return FailWithErrno(trigger);
+    auto socket = AwaitSocket();
+    unlink(trigger.c_str());
+    return socket;
+  }
+
+  Result<Socket> AwaitSocket() {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
+    bool asked = false;
+    while (Clock::now() < deadline) {
+      // Without a handler SIGQUIT would end the process: one that is just starting gets it later.
+      if (!asked) asked = Ask();
+      if (asked) {
+        if (auto socket = Connect()) return std::move(*socket);
+      }
+      usleep(kPollUs);
+    }
+    return WhyNoAnswer(asked);
+  }
+
+  Error WhyNoAnswer(bool asked) const {
+    const auto now = LookAt(process_.pid);
+    if (!now.ok()) return Fail("ended while it was waited for");
+    if (now->is_stopped()) return Fail(kStopped);
+    if (!asked) return Fail("does not listen to SIGQUIT: it is still starting, or hangs");
+    return Fail(fmt::format("no answer within {:g} s: it is too busy, hangs, or runs with -XX:+DisableAttachMechanism",
+                            request_.timeout_ms * 1e-3));
+  }
+
+  // SIGQUIT, once it is safe.
+  bool Ask() const {
+    const auto now = LookAt(process_.pid);
+    return now.ok() && now->is_jvm() && now->catches_quit && kill(process_.pid, SIGQUIT) == 0;
+  }
+
+  // Only if the other end is this very process: /tmp is everybody's.
+  std::optional<Socket> Connect() const {
+    const std::string path = InTmp(".java_pid");
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) return std::nullopt;
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (socket.number() < 0) return std::nullopt;
+    if (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return std::nullopt;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+    return peer.pid == process_.pid ? std::optional<Socket>(std::move(socket)) : std::nullopt;
+  }
+
+  // Version, command and three arguments, each ended by a zero; what comes back until the JVM closes.
+  Result<std::string> Exchange(int socket, const std::string& options) const {
+    std::string text;
+    for (const std::string_view word :
+         {std::string_view("1"), std::string_view("load"), std::string_view(request_.agent), std::string_view("true"),
+          std::string_view(options)}) {
+      text.append(word).push_back('\0');
+    }
+    for (size_t done = 0; done < text.size();) {
+      const ssize_t sent = send(socket, text.data() + done, text.size() - done, MSG_NOSIGNAL);
+      if (sent < 0 && errno != EINTR) return FailWithErrno("its socket");
+      if (sent > 0) done += static_cast<size_t>(sent);
+    }
+    return Receive(socket);
+  }
+
+  Result<std::string> Receive(int socket) const {
+    std::string reply;
+    while (reply.size() < kMostReply) {
+      pollfd wait{socket, POLLIN, 0};
+      const int ready = poll(&wait, 1, request_.timeout_ms);
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready == 0) return WhyNoAnswer(/*asked=*/true);
+      char piece[4096];
+      const ssize_t got = read(socket, piece, sizeof piece);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return FailWithErrno("its socket");
+      if (got == 0) break;
+      reply.append(piece, static_cast<size_t>(got));
+    }
+    return reply;
+  }
+
+  // Without an answer of the agent: what the JVM says. "0\n" and "return code: 0\n" where all went well.
+  Result<std::string> Judge(const std::string& reply) const {
+    const size_t line = std::min(reply.find('\n'), reply.size());
+    std::string words = reply.substr(std::min(line + 1, reply.size()));
+    while (!words.empty() && words.back() == '\n') words.pop_back();
+    std::replace(words.begin(), words.end(), '\n', ' ');
+    if (reply.substr(0, line) == "0" && words == "return code: 0") return std::string("done");
+    if (words.find("EnableDynamicAgentLoading") != std::string::npos) {
+      return Fail("refuses agents: it was started with -XX:-EnableDynamicAgentLoading");
+    }
+    return Fail("the JVM says: " + (words.empty() ? "status " + reply.substr(0, line) : words));
+  }
+
+  const Process& process_;
+  const AttachRequest& request_;
+};
+
+}  // namespace
+
+Result<std::string> Attach(const JavaProcess& java, const AttachRequest& request) {
+  const auto fail = [&](const std::string& why) { return Error{fmt::format("{}: {}", java.process.pid, why)}; };
+  const int version = java.feature_version();
+  if (version != 0 && version < kOldest) {
+    return fail(fmt::format("JDK {} is too old: {} or later can be recorded", java.version, kOldest));
+  }
+  if (!java.can_attach) return fail("refuses to be attached to: it was started with -XX:+DisableAttachMechanism");
+  if (java.process.is_stopped()) return fail(kStopped);
+  return Attachment(java, request).Run();
+}
+
+Result<std::string> AgentFor(const Process& process, const std::string& ours) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (!process.agent.empty()) {
+    if (!process.agent.ends_with(kDeleted)) return process.agent;
+    const std::string path = process.agent.substr(0, process.agent.size() - kDeleted.size());
+    return Error{fmt::format("{}: {} was loaded and has been replaced since: that JVM takes no other agent file",
+                             process.pid, path)};
+  }
+  if (!std::filesystem::path(ours).filename().string().starts_with("libheaprec")) {
+    return Error{fmt::format("{}: the agent's file must be called libheaprec*.so, or it is not found again", ours)};
+  }
+  std::error_code error;
+  if (std::filesystem::is_regular_file(process.Reachable(ours), error)) return ours;
+  return Error{fmt::format("{}: sees no {}: it is in a container; copy libheaprec.so there and name it with --lib",
+                           process.pid, ours)};
+}
+
+}  // namespace heaprec::tools

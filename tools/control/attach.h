@@ -1,0 +1,28 @@
+// Loads the agent into a running JVM, by HotSpot's protocol of attaching: SIGQUIT, then a socket in the JVM's /tmp.
+//
+// Units:    the timeout in ms, for each of: the JVM opens its socket; it answers.
+// Threads:  one.
+// Failure:  a sentence for the user that names the pid and the reason. The JVM is then as it was.
+// Format:   docs/cli.md#attaching
+#pragma once
+
+#include <string>
+
+#include "format/result.h"
+#include "tools/control/java_process.h"
+
+namespace heaprec::tools {
+
+struct AttachRequest {
+  std::string agent;    // absolute path of libheaprec.so, as the JVM sees it
+  std::string options;  // the agent's: "start,rate=20"
+  int timeout_ms = 10'000;
+};
+
+// What the agent had to say ("recording /tmp/rec.bin"). The agent is in the JVM from then on.
+format::Result<std::string> Attach(const JavaProcess& java, const AttachRequest& request);
+
+// The path of the agent to use for this JVM: the one that is in it already, or `ours` if it is the same file there.
+format::Result<std::string> AgentFor(const Process& process, const std::string& ours);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,110 @@
+#include "tools/control/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr int kNotFound = 127, kNotStarted = 126, kSignalled = 128;  // as the shell has them
+
+// Only what would end us, or what the terminal sends: all else the child gets by itself.
+sigset_t WatchedSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD}) {
+    sigaddset(&signals, signal);
+  }
+  return signals;
+}
+
+// Writes errno into `report` if the command cannot be started; the descriptor closes by itself if it can.
+[[noreturn]] void Become(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                         const sigset_t& mask, int report) {
+  signal(SIGPIPE, SIG_DFL);  // ours is ignored, and that would be inherited
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
+  std::vector<char*> args;
+  for (const std::string& word : command) args.push_back(const_cast<char*>(word.c_str()));
+  args.push_back(nullptr);
+  execvp(args[0], args.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t ignored = write(report, &error, sizeof error);
+  _exit(error == ENOENT ? kNotFound : kNotStarted);
+}
+
+int ReadError(int report) {
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = read(report, &error, sizeof error);
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof error ? error : 0;
+}
+
+// The child's exit code, once it has ended. When it stops we stop too, so that the shell gets its terminal back.
+std::optional<int> Look(pid_t child) {
+  int status = 0;
+  if (waitpid(child, &status, WNOHANG | WUNTRACED) != child) return std::nullopt;
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) return kSignalled + WTERMSIG(status);
+  if (WIFSTOPPED(status)) raise(SIGSTOP);
+  return std::nullopt;
+}
+
+int Await(pid_t child, const sigset_t& watched) {
+  while (true) {
+    if (const auto code = Look(child)) return *code;
+    siginfo_t info{};
+    const int signal = sigwaitinfo(&watched, &info);
+    // What the terminal sends it sends to the whole group: the child has it already.
+    if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) kill(child, signal);
+  }
+}
+
+}  // namespace
+
+int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return *why = std::strerror(errno), kNotStarted;
+  const sigset_t watched = WatchedSignals();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &watched, &before);
+  const pid_t child = fork();
+  if (child == 0) Become(command, environment, before, report[1]);
+  close(report[1]);
+  int code = kNotStarted;
+  if (child < 0) {
+    *why = std::strerror(errno);
+  } else {
+    const int error = ReadError(report[0]);
+    if (error != 0) *why = fmt::format("{}: {}", command.front(), std::strerror(error));
+    code = Await(child, watched);
+  }
+  close(report[0]);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return code;
+}
+
+std::string FindInPath(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* const variable = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
+  std::string_view path = variable != nullptr ? variable : "/usr/bin:/bin";
+  while (!path.empty()) {
+    const std::string_view folder = path.substr(0, path.find(':'));
+    path.remove_prefix(std::min(folder.size() + 1, path.size()));
+    std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,21 @@
+// Puts the agent into a command line that starts a JVM.
+//
+// Failure:  a command that is no launcher of a JDK: an Error that says what to do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+// `agent` is "-agentpath:/x/libheaprec.so=rate=20". It becomes the first option of java, which prints nothing of it;
+// javac, jar and the other tools of a JDK get it with -J in front. `path` is where the command was found.
+format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string>& command, const std::string& path,
+                                                   const std::string& agent);
+
+// "JAVA_TOOL_OPTIONS=..." for every JVM below: what the variable holds already, then the agent.
+std::string ToolOptions(const std::string& agent);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,135 @@
+#include "tools/control/java_process.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "tools/control/perf_data.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+
+constexpr size_t kMostPerfData = size_t{4} << 20;  // 32 kB by default
+
+std::map<std::string, std::string> PerfDataOf(const Process& process) {
+  const std::string folder = fmt::format("/proc/{}/root/tmp/hsperfdata_{}", process.pid, UserName(process.uid));
+  return PerfDataStrings(ReadSmallFile(fmt::format("{}/{}", folder, process.inner_pid), kMostPerfData));
+}
+
+std::string FirstWord(const std::string& text) { return text.substr(0, text.find(' ')); }
+
+// "17.0.13" of the line JAVA_VERSION="17.0.13" in the folder that holds lib/server/libjvm.so.
+std::string VersionInReleaseFile(const Process& process) {
+  constexpr std::string_view kKey = "JAVA_VERSION=\"";
+  const auto home = std::filesystem::path(process.libjvm).parent_path().parent_path().parent_path();
+  const std::string text = ReadSmallFile(fmt::format("/proc/{}/root{}/release", process.pid, home.string()));
+  const size_t at = text.find(kKey);
+  if (at == std::string::npos) return {};
+  return text.substr(at + kKey.size(), text.find('"', at + kKey.size()) - at - kKey.size());
+}
+
+// The last part: "Main" of "com.example.Main", "app.jar" of "/opt/app.jar".
+std::string_view LastPart(std::string_view main) {
+  main = main.substr(main.rfind('/') + 1);
+  return main.ends_with(".jar") ? main : main.substr(main.rfind('.') + 1);
+}
+
+}  // namespace
+
+int JavaProcess::feature_version() const {
+  std::string_view text = version;
+  if (text.starts_with("1.")) text.remove_prefix(2);
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::string MainOfCommandLine(std::string_view arguments) {
+  bool value_follows = false, jar = false, first = true;
+  while (!arguments.empty()) {
+    const std::string_view word = arguments.substr(0, arguments.find('\0'));
+    arguments.remove_prefix(std::min(word.size() + 1, arguments.size()));
+    if (first || value_follows) {
+      if (jar && value_follows) return std::string(word);
+      first = value_follows = false;
+      continue;
+    }
+    if (!word.starts_with('-') && !word.starts_with('@')) return std::string(word);
+    jar = word == "-jar" || word == "-m" || word == "--module";
+    constexpr std::array<std::string_view, 12> kWithValue{
+        "-cp",           "-classpath",     "--class-path",          "-p",
+        "--module-path", "--add-modules",  "--add-opens",           "--add-exports",
+        "--add-reads",   "--patch-module", "--upgrade-module-path", "--limit-modules"};
+    value_follows = jar || std::find(kWithValue.begin(), kWithValue.end(), word) != kWithValue.end();
+  }
+  return {};
+}
+
+JavaProcess Describe(Process process) {
+  JavaProcess java;
+  auto strings = PerfDataOf(process);
+  java.main = FirstWord(strings["sun.rt.javaCommand"]);
+  java.version = strings["java.property.java.version"];
+  if (java.main.empty()) java.main = MainOfCommandLine(ReadSmallFile(fmt::format("/proc/{}/cmdline", process.pid)));
+  if (java.version.empty()) java.version = VersionInReleaseFile(process);
+  const std::string& capabilities = strings["sun.rt.jvmCapabilities"];
+  java.can_attach = capabilities.empty() || capabilities.front() != '0';
+  java.process = std::move(process);
+  return java;
+}
+
+std::vector<JavaProcess> AllJavaProcesses() {
+  std::vector<JavaProcess> all;
+  for (const pid_t pid : OwnProcesses()) {
+    auto process = LookAt(pid);
+    if (process.ok() && process->is_jvm()) all.push_back(Describe(std::move(*process)));
+  }
+  return all;
+}
+
+Result<JavaProcess> Choose(const std::vector<JavaProcess>& all, const std::string& name) {
+  const std::array<std::function<bool(const JavaProcess&)>, 3> fits{
+      [&](const JavaProcess& java) { return java.main == name; },
+      [&](const JavaProcess& java) { return LastPart(java.main) == name; },
+      [&](const JavaProcess& java) { return java.main.find(name) != std::string::npos; },
+  };
+  for (const auto& fit : fits) {
+    std::vector<const JavaProcess*> found;
+    for (const JavaProcess& java : all) {
+      if (fit(java)) found.push_back(&java);
+    }
+    if (found.size() == 1) return *found.front();
+    if (found.empty()) continue;
+    std::vector<std::string> names;
+    for (const JavaProcess* java : found) names.push_back(fmt::format("{} {}", java->process.pid, java->main));
+    return Error{fmt::format("{}: fits {} JVMs, say which by its pid: {}", name, found.size(), fmt::join(names, ", "))};
+  }
+  return Error{fmt::format("{}: no JVM of that name that this user may look at; heaprec list has them", name)};
+}
+
+Result<JavaProcess> Find(const std::string& pid_or_name) {
+  pid_t pid = 0;
+  const char* const end = pid_or_name.data() + pid_or_name.size();
+  const auto parsed = std::from_chars(pid_or_name.data(), end, pid);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return Choose(AllJavaProcesses(), pid_or_name);
+  auto process = LookAt(pid);
+  if (!process.ok()) return process.error();
+  if (!process->is_jvm()) {
+    std::string name = ReadSmallFile(fmt::format("/proc/{}/comm", pid));
+    if (!name.empty()) name.pop_back();
+    return Error{fmt::format("{}: not a JVM: {} has no libjvm.so", pid, name)};
+  }
+  return Describe(std::move(*process));
+}
+
+}  // namespace heaprec::tools

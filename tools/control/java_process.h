@@ -1,0 +1,39 @@
+// A JVM as its user knows it: main class or jar, JDK version, whether it lets agents in.
+//
+// From its hsperfdata file (in the JVM's own /tmp), or without one from its command line and the JDK's release file.
+//
+// Threads:  one.
+// Failure:  Find: no JVM of that name or number, or several; the sentence lists them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/result.h"
+#include "tools/control/process.h"
+
+namespace heaprec::tools {
+
+struct JavaProcess {
+  Process process;
+  std::string main;     // main class or jar, without arguments
+  std::string version;  // "17.0.13"; empty: unknown
+  bool can_attach = true;
+
+  int feature_version() const;  // 17; 8 for "1.8.0_292"; 0: unknown
+};
+
+JavaProcess Describe(Process process);
+std::vector<JavaProcess> AllJavaProcesses();  // that this user may look at, ascending by pid
+
+// "12345", or a name for Choose.
+format::Result<JavaProcess> Find(const std::string& pid_or_name);
+
+// By main class or jar: all of it, its last part, or any text in it, the first of these that fits any.
+format::Result<JavaProcess> Choose(const std::vector<JavaProcess>& all, const std::string& name);
+
+// The main class or jar of a java launcher's arguments (separated by zeros, as in /proc/PID/cmdline).
+std::string MainOfCommandLine(std::string_view arguments);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,164 @@
+#include "tools/control/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::Result;
+
+// What follows "NAME:" in /proc/PID/status, up to the line's end.
+std::string_view Field(std::string_view status, std::string_view name) {
+  while (!status.empty()) {
+    const size_t end = std::min(status.find('\n'), status.size());
+    const std::string_view line = status.substr(0, end);
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(":")) {
+      const std::string_view value = line.substr(name.size() + 1);
+      return value.substr(std::min(value.find_first_not_of(" \t"), value.size()));
+    }
+    status.remove_prefix(std::min(end + 1, status.size()));
+  }
+  return {};
+}
+
+// The n-th of the words, from 0; the last one for a negative n.
+std::string_view Word(std::string_view words, int n) {
+  std::string_view found;
+  for (int i = 0; n < 0 || i <= n; ++i) {
+    words.remove_prefix(std::min(words.find_first_not_of(" \t"), words.size()));
+    if (words.empty()) return n < 0 ? found : std::string_view();
+    const size_t end = std::min(words.find_first_of(" \t"), words.size());
+    found = words.substr(0, end);
+    words.remove_prefix(end);
+  }
+  return found;
+}
+
+template <typename Number>
+Number NumberIn(std::string_view text, int base = 10) {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return number;
+}
+
+// The first mapped file whose name begins with `name`; one that was deleted keeps its mark "(deleted)".
+std::string MappedFile(std::string_view maps, const std::string& name) {
+  for (size_t at = maps.find("/" + name); at != std::string_view::npos; at = maps.find("/" + name, at + 1)) {
+    const size_t end = std::min(maps.find('\n', at), maps.size());
+    if (maps.substr(at + 1, end - at - 1).find('/') != std::string_view::npos) continue;  // a folder of that name
+    const size_t line = maps.rfind('\n', at) + 1;                                         // npos + 1 is 0
+    const size_t begin = maps.find('/', line);
+    return std::string(maps.substr(begin, end - begin));
+  }
+  return {};
+}
+
+// The root folder of a process, as we see it; empty for our own.
+std::string RootOf(pid_t pid) {
+  std::error_code error;
+  const std::string root = std::filesystem::read_symlink(fmt::format("/proc/{}/root", pid), error);
+  return root == "/" ? "" : root;
+}
+
+// The kernel names a mapped file as we see it; a process with another root (chroot) knows it by the rest.
+std::string Inside(const std::string& root, const std::string& path) {
+  return path.starts_with(root + "/") ? path.substr(root.size()) : path;
+}
+
+bool SameFile(const std::string& one, const std::string& other) {
+  struct stat a {
+  }, b{};
+  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool HasSameFiles(pid_t pid) {
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/ns/mnt", error);
+  const auto its = std::filesystem::read_symlink(fmt::format("/proc/{}/ns/mnt", pid), error);
+  return own == its && SameFile("/proc/self/root", fmt::format("/proc/{}/root", pid));
+}
+
+void TakeStatus(std::string_view status, Process* process) {
+  const std::string_view inner = Word(Field(status, "NSpid"), -1);
+  process->inner_pid = inner.empty() ? process->pid : NumberIn<pid_t>(inner);
+  process->uid = NumberIn<uid_t>(Word(Field(status, "Uid"), 1));
+  process->gid = NumberIn<gid_t>(Word(Field(status, "Gid"), 1));
+  const std::string_view state = Field(status, "State");
+  if (!state.empty()) process->state = state.front();
+  process->catches_quit = (NumberIn<uint64_t>(Field(status, "SigCgt"), 16) >> (SIGQUIT - 1) & 1) != 0;
+}
+
+}  // namespace
+
+std::string ReadSmallFile(const std::string& path, size_t most) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return {};
+  std::string text;
+  while (text.size() < most) {
+    char piece[4096];
+    const ssize_t got = read(descriptor, piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(piece, static_cast<size_t>(got));
+  }
+  close(descriptor);
+  return text;
+}
+
+std::string UserName(uid_t uid) {
+  const passwd* const user = getpwuid(uid);  // NOLINT(concurrency-mt-unsafe): one thread
+  return user != nullptr ? user->pw_name : std::to_string(uid);
+}
+
+std::string Process::Reachable(const std::string& path) const {
+  return same_files ? path : fmt::format("/proc/{}/root{}", pid, path);
+}
+
+Result<Process> LookAt(pid_t pid) {
+  constexpr size_t kMostMaps = size_t{64} << 20;
+  const std::string status = ReadSmallFile(fmt::format("/proc/{}/status", pid));
+  if (status.empty() || Field(status, "State").starts_with("Z")) return Error{fmt::format("{}: no such process", pid)};
+  Process process;
+  process.pid = pid;
+  TakeStatus(status, &process);
+  if (geteuid() != 0 && geteuid() != process.uid) {
+    return Error{
+        fmt::format("{}: belongs to {}; only that user, or root, can attach to it", pid, UserName(process.uid))};
+  }
+  const std::string maps = ReadSmallFile(fmt::format("/proc/{}/maps", pid), kMostMaps);
+  if (maps.empty()) return Error{fmt::format("{}: its memory map cannot be read (no permission to trace it)", pid)};
+  const std::string root = RootOf(pid);
+  process.libjvm = Inside(root, MappedFile(maps, "libjvm.so"));
+  process.agent = Inside(root, MappedFile(maps, "libheaprec"));
+  process.same_files = HasSameFiles(pid);
+  return process;
+}
+
+std::vector<pid_t> OwnProcesses() {
+  std::vector<pid_t> pids;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const auto pid = NumberIn<pid_t>(entry.path().filename().string());
+    struct stat status {};
+    if (pid <= 0 || stat(entry.path().c_str(), &status) != 0) continue;
+    if (geteuid() == 0 || status.st_uid == geteuid()) pids.push_back(pid);
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,45 @@
+// What /proc tells of one process: whether it is a JVM that this user may attach to, and how to reach its files.
+//
+// Threads:  one.
+// Failure:  LookAt: no such process, or none that this user may look at; the sentence is for the user.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+struct Process {
+  pid_t pid = 0;
+  pid_t inner_pid = 0;  // as the process itself sees it: in its pid namespace
+  uid_t uid = 0;        // effective
+  gid_t gid = 0;
+  char state = '?';           // as in /proc/PID/status: 'T' is stopped
+  bool catches_quit = false;  // without a handler SIGQUIT would end it
+  bool same_files = true;     // it has our root and mounts: a path means the same to it and to us
+  std::string libjvm;         // path of its libjvm.so as it sees it; empty: not a JVM
+  std::string agent;          // path of the heaprec agent in it; empty: not loaded
+
+  bool is_jvm() const { return !libjvm.empty(); }
+  bool is_stopped() const { return state == 'T' || state == 't'; }
+  // A path of the process as one that we can open.
+  std::string Reachable(const std::string& path) const;
+};
+
+// Reads the memory map too, which needs the same user or root.
+format::Result<Process> LookAt(pid_t pid);
+
+// Numbers in /proc of the processes that this user may look at (all of them for root).
+std::vector<pid_t> OwnProcesses();
+
+// The start of a small file, or of a file of /proc; empty if it cannot be read.
+std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 20);
+
+std::string UserName(uid_t uid);
+
+}  // namespace heaprec::tools

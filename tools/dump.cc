@@ -1,0 +1,71 @@
+// heaprec dump: what has been recorded in a JVM until now, as a recording of its own. The JVM's goes on.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "tools/complain.h"
+#include "tools/control/java_process.h"
+#include "tools/control/live_recording.h"
+#include "tools/export/output_file.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+#include "tools/snapshot.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct DumpOptions {
+  std::string jvm, output;
+  bool force = false, quiet = false;
+};
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  Complain(ToUtf8(sentence));
+  return code;
+}
+
+ExitCode Dump(const DumpOptions& options) {
+  const auto java = Find(options.jvm);
+  if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
+  const pid_t pid = java->process.pid;
+  const auto live = FindLiveRecording(java->process);
+  if (!live) return Fail(ExitCode::kCannotAttach, fmt::format("{}: nothing is being recorded in it", pid));
+  const std::string path = options.output.empty() ? fmt::format("heaprec-{}-dump.bin", pid) : options.output;
+  if (live->recording->source().IsSameFileAs(path)) {
+    return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
+  }
+  auto file = OutputFile::Open(path, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  auto samples = WriteSnapshot(live->recording.get(), "dump", &output);
+  if (!samples.ok()) return Fail(ExitCode::kUnreadable, samples.error().message);
+  output.Flush();
+  const ExitCode written = output.Report(path);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (!options.quiet) Complain(fmt::format("{}: {} samples", path, Grouped(*samples)));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+Verb DeclareDump(CLI::App& heaprec) {
+  auto options = std::make_shared<DumpOptions>();
+  CLI::App* verb = heaprec.add_subcommand("dump", "Copy the recording of a running JVM as it is now");
+  verb->add_option("JVM", options->jvm, "Its pid, or its main class or jar")->type_name("")->required();
+  verb->add_option("-o,--output", options->output, "Where to; - is standard output (default: heaprec-PID-dump.bin)")
+      ->type_name("OUT");
+  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
+  verb->add_flag("-q,--quiet", options->quiet, "Do not say what was copied");
+  verb->footer(
+      R"(The JVM is not asked: its file and its ring are read, so the copy ends with the last event committed. Its recording
+goes on.
+
+Example:
+  heaprec dump 12345 -o now.bin)");
+  return {verb, [options](const auto&) { return Dump(*options); }};
+}
+
+}  // namespace heaprec::tools

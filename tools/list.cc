@@ -1,0 +1,124 @@
+// heaprec list, heaprec status: the JVMs of this user, and what is recorded in one. Nothing is loaded, nothing stopped.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/control/java_process.h"
+#include "tools/control/live_recording.h"
+#include "tools/render/output.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+
+ExitCode Write(const std::string& text) {
+  Output output(STDOUT_FILENO);
+  output.Append(text);
+  output.Flush();
+  return output.Report("standard output");
+}
+
+json AsJson(const JavaProcess& java, const std::optional<LiveRecording>& live) {
+  json object = {{"pid", java.process.pid},
+                 {"main", ToUtf8(java.main)},
+                 {"version", ToUtf8(java.version)},
+                 {"user", UserName(java.process.uid)},
+                 {"agent", ToUtf8(java.process.agent)},
+                 {"recording", nullptr}};
+  if (!live) return object;
+  const format::Books& books = live->books;
+  object["recording"] = HeaderAsJson(live->recording->header());
+  object["recording"].update({{"file", ToUtf8(live->path)},
+                              {"bytes", live->bytes},
+                              {"written", books.written},
+                              {"committed", books.committed},
+                              {"second_stage", books.second_stage},
+                              {"allocated_bytes", books.candidate_bytes}});
+  return object;
+}
+
+std::string Shown(const std::string& text) {
+  Text printable;
+  AppendPrintable(printable, ToUtf8(text.empty() ? "?" : text));
+  return fmt::to_string(printable);
+}
+
+std::string StateOf(const JavaProcess& java, const std::optional<LiveRecording>& live) {
+  if (live) return "recording " + Shown(live->path);
+  return java.process.agent.empty() ? "" : "not recording";
+}
+
+ExitCode List(bool as_json) {
+  json document = json::array();
+  std::string text = fmt::format("{:>8}  {:<12}  {:<40}  {}\n", "pid", "jdk", "main", "heaprec");
+  for (const JavaProcess& java : AllJavaProcesses()) {
+    const auto live = FindLiveRecording(java.process);
+    document.push_back(AsJson(java, live));
+    text += fmt::format("{:>8}  {:<12}  {:<40}  {}", java.process.pid, Shown(java.version), Shown(java.main),
+                        StateOf(java, live));
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return Write(as_json ? document.dump(2) + "\n" : text);
+}
+
+// The lines that a recording adds to the status.
+std::string RecordingText(const LiveRecording& live) {
+  const format::FileHeader& header = live.recording->header();
+  const format::Books& books = live.books;
+  Text start;
+  ClockText(header.start_epoch_ns).AppendLocal(start, 0);
+  return fmt::format("start:      {}\nrate:       {:g}/s\nsource:     {} ({})\nevents:     {} written, {} under way\n",
+                     fmt::to_string(start), header.rate_per_second, Shown(header.source), Shown(header.source_reason),
+                     Grouped(books.written),
+                     Grouped(books.committed - std::min(books.committed, books.written + books.second_stage))) +
+         fmt::format("allocated:  {}\nfile:       {} bytes\noptions:    {}\n",
+                     Bytes(static_cast<double>(books.candidate_bytes)), Grouped(live.bytes),
+                     Shown(header.agent_options));
+}
+
+ExitCode Status(const std::string& jvm, bool as_json) {
+  const auto java = Find(jvm);
+  if (!java.ok()) {
+    Complain(ToUtf8(java.error().message));
+    return ExitCode::kCannotAttach;
+  }
+  const auto live = FindLiveRecording(java->process);
+  if (as_json) return Write(AsJson(*java, live).dump(2) + "\n");
+  const std::string state = StateOf(*java, live);
+  std::string text = fmt::format("jvm:        {} {}, JDK {}\nheaprec:    {}\n", java->process.pid, Shown(java->main),
+                                 Shown(java->version), state.empty() ? "not loaded" : state);
+  if (live) text += RecordingText(*live);
+  return Write(text);
+}
+
+}  // namespace
+
+Verb DeclareList(CLI::App& heaprec) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* verb = heaprec.add_subcommand("list", "The JVMs of this user, and where heaprec records");
+  verb->add_flag("--json", *as_json, "As JSON, with what status says of each");
+  return {verb, [as_json](const auto&) { return List(*as_json); }};
+}
+
+Verb DeclareStatus(CLI::App& heaprec) {
+  struct Options {
+    std::string jvm;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = heaprec.add_subcommand("status", "Whether, and what, heaprec records in a JVM");
+  verb->add_option("JVM", options->jvm, "Its pid, or its main class or jar")->type_name("")->required();
+  verb->add_flag("--json", options->json, "As JSON");
+  return {verb, [options](const auto&) { return Status(options->jvm, options->json); }};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,116 @@
+// heaprec record: starts a command with the agent in it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "tools/complain.h"
+#include "tools/control/agent_options.h"
+#include "tools/control/answers.h"
+#include "tools/control/child.h"
+#include "tools/control/java_command.h"
+#include "tools/input/recording.h"
+#include "tools/render/text.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct RecordOptions {
+  AgentOptions agent;
+  bool children = false, quiet = false;
+  std::vector<std::string> command;
+};
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  Complain(sentence);
+  return code;
+}
+
+// "rec.bin: 1,234 samples", or why there is none.
+std::string Told(const Answer& answer) {
+  constexpr std::string_view kRecording = "recording ";
+  if (!answer.ok) return "not recorded: " + answer.sentence;
+  if (!answer.sentence.starts_with(kRecording)) return answer.sentence;
+  const std::string path = answer.sentence.substr(kRecording.size());
+  auto recording = Recording::Open(path);
+  if (!recording.ok()) return recording.error().message;
+  while ((*recording)->Next()) {
+  }
+  std::string text = fmt::format("{}: {} samples", path, Grouped((*recording)->events()));
+  if ((*recording)->ending()) return text;
+  if ((*recording)->running()) return text + ", still running";
+  return fmt::format("{}, cut off; {} of them from the ring", text, Grouped((*recording)->salvage().events));
+}
+
+void Tell(const Answers* answers, bool children) {
+  if (answers == nullptr) return;
+  const auto all = answers->Read();
+  // An agent that refused has said why on stderr.
+  if (all.empty()) Complain(children ? "no JVM was recorded" : "nothing was recorded: the JVM ended before it was up");
+  for (const Answer& answer : all) {
+    if (answer.ok) Complain(Told(answer));
+  }
+}
+
+ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
+  if (options.command.empty())
+    return Fail(ExitCode::kUsage, "record: no command; heaprec record [OPTIONS] -- java ...");
+  if (options.command.front().starts_with('-')) {
+    return Fail(ExitCode::kUsage, fmt::format("record: unknown option {}; options of record: {}",
+                                              options.command.front(), OptionNames(verb)));
+  }
+  auto library = FindAgent(options.agent.library);
+  if (!library.ok()) return Fail(ExitCode::kUsage, library.error().message);
+  auto text = options.agent.Text(/*as_they_are=*/false);
+  if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
+
+  Process self;
+  self.uid = geteuid();
+  auto answers = Answers::Make(self);
+  const std::string agent =
+      fmt::format("-agentpath:{}={}{}", *library, *text, answers.ok() ? "," + (*answers)->option() : "");
+  std::vector<std::string> environment, command = options.command;
+  if (options.children) {
+    environment.push_back(ToolOptions(agent));
+  } else if (const std::string path = FindInPath(command.front()); !path.empty()) {
+    auto with = WithAgent(command, path, agent);
+    if (!with.ok()) return Fail(ExitCode::kUsage, with.error().message);
+    command = *with;
+  }
+  std::string why;
+  const int code = RunChild(command, environment, &why);
+  if (!why.empty()) Complain(why);
+  if (why.empty() && !options.quiet) Tell(answers.ok() ? answers->get() : nullptr, options.children);
+  return static_cast<ExitCode>(code);
+}
+
+}  // namespace
+
+Verb DeclareRecord(CLI::App& heaprec) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App* verb =
+      heaprec.add_subcommand("record", "Start a command and record it: heaprec record [OPTIONS] -- java ...");
+  options->agent.AddTo(verb);
+  verb->add_flag(
+      "--children", options->children,
+      "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS. Each of them then prints a line\n"
+      "                              \"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in the file's name");
+  verb->add_flag("-q,--quiet", options->quiet, "Do not say at the end what was recorded");
+  verb->prefix_command();
+  verb->footer(
+      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if there is no such command. Signals are passed on.
+
+Examples:
+  heaprec record -- java -jar app.jar
+  heaprec record -o rec.bin --rate 300 -- java -cp classes Main
+  heaprec record --children -o rec-%p.bin -- mvn -q test)");
+  return {verb, [options, verb](const std::vector<std::string>& rest) {
+            options->command = verb->remaining();  // without --: from the first word that is no option
+            if (!options->command.empty() && !rest.empty()) options->command.emplace_back("--");
+            options->command.insert(options->command.end(), rest.begin(), rest.end());
+            return Record(*options, *verb);
+          }};
+}
+
+}  // namespace heaprec::tools
