@@ -6,7 +6,13 @@ import math
 # site and class_name: None where the sample is of no site of the workload. size: None where the tool does not tell.
 Sample = collections.namedtuple("Sample", "time_ns site class_name weight size")
 
-Z95 = 1.959964
+# A tool's own 95 % intervals. sites: {site: {figure: (low, high)}}, of bytes, share, objects, mean_size, high None: unbounded; unseen:
+# {figure: (low, high)} of any site without samples; total: (low, high), bytes, from the samples alone; counted: the bytes that it is of.
+Told = collections.namedtuple("Told", "sites unseen total counted")
+
+# Where all objects of a site have one size, the interval of the mean has no width.
+ROUNDING = 1e-9
+LEAST_SHARE = 0.002  # of the bytes, for a site whose intervals are judged
 
 
 def mean_deviation(n, p):
@@ -61,8 +67,8 @@ def per_second(bins, bins_of_second):
     return [sum(bins[i:i + bins_of_second]) for i in range(0, len(bins), bins_of_second)]
 
 
-def evaluate(truth, samples, recording_start, rate):
-    """Figures of one run. truth: the workload's JSON. times in ns since 1970, weights in bytes, rate per second."""
+def evaluate(truth, samples, recording_start, rate, told=None):
+    """Figures of one run. truth: the workload's JSON. times in ns since 1970, weights in bytes, rate per second; told: Told, if it told."""
     keys = [(site["site"], site["class"]) for site in truth["sites"]]
     bytes_of = [site["bytes"] for site in truth["sites"]]
     total = sum(bytes_of)
@@ -103,29 +109,31 @@ def evaluate(truth, samples, recording_start, rate):
         "sites": [[*key, b, w, n] for key, b, w, n in zip(keys, bytes_of, weights, counts)],
     }
     if ours and all(s.size is not None for s in ours):
-        result.update(error_bars(truth, ours, index, bytes_of, estimated))
+        result["objects"] = sum(s.weight / s.size for s in ours) / sum(site["objects"] for site in truth["sites"])
+    if told is not None:
+        result["covered"] = covered(truth, told)
     return result
 
 
-def error_bars(truth, samples, index, bytes_of, estimated):
-    """For tools that tell sizes: with sum w (w - s) as variance, the total's z, and how many sites' intervals hold the truth."""
-    variances = [0.0] * len(bytes_of)
-    weights = [0.0] * len(bytes_of)
-    objects = 0.0
-    for s in samples:
-        i = index[(s.site, s.class_name)]
-        variances[i] += s.weight * (s.weight - s.size)
-        weights[i] += s.weight
-        objects += s.weight / s.size
-    total = sum(bytes_of)
-    judged = [i for i, b in enumerate(bytes_of) if b >= 0.002 * total]
-    held = sum(abs(weights[i] - bytes_of[i]) <= Z95 * math.sqrt(variances[i]) for i in judged)
-    return {
-        "total_z": (estimated - total) / math.sqrt(sum(variances)),
-        "objects": objects / sum(site["objects"] for site in truth["sites"]),
-        "intervals_held": held,
-        "intervals_judged": len(judged),
-    }
+def covered(truth, told):
+    """How many of a tool's own intervals hold the truth: {figure: [held, judged]}, over the methods that made LEAST_SHARE of the bytes."""
+    of_site = collections.defaultdict(lambda: [0, 0])
+    for site in truth["sites"]:
+        of_site[site["site"]][0] += site["bytes"]
+        of_site[site["site"]][1] += site["objects"]
+    total = sum(b for b, _ in of_site.values())
+    counts = {"bytes": [0, 0], "share": [0, 0], "objects": [0, 0], "mean_size": [0, 0]}
+    for site, (bytes_of, objects) in of_site.items():
+        if bytes_of < LEAST_SHARE * total:
+            continue
+        true = {"bytes": bytes_of, "share": bytes_of / total, "objects": objects, "mean_size": bytes_of / objects}
+        for figure, (low, high) in told.sites.get(site, told.unseen).items():
+            if high is not None:  # it tells something
+                counts[figure][0] += low * (1 - ROUNDING) <= true[figure] <= high * (1 + ROUNDING)
+                counts[figure][1] += 1
+    low, high = told.total
+    counts["total"] = [int(low <= told.counted <= high), 1]
+    return counts
 
 
 def student_quantile(p, degrees):

@@ -91,10 +91,18 @@ class Evaluate(unittest.TestCase):
         self.assertAlmostEqual(result["fill"], 3 / 4)
         self.assertEqual(result["most_in_interval"], 2)
         self.assertEqual(result["most_in_sliding"], 3)
-        self.assertAlmostEqual(result["total_z"], 0)
         self.assertAlmostEqual(result["objects"], 22 / 31)
-        # a: 200 +- 1.96 sqrt(2 * 100 * 90) = 263 holds 300; b: 200 +- 1.96 sqrt(200 * 100) = 277 holds 100.
-        self.assertEqual((result["intervals_held"], result["intervals_judged"]), (2, 2))
+        self.assertNotIn("covered", result)
+
+    def test_intervals_are_judged_by_method_where_it_made_enough(self):
+        truth = truth_of([("a", 3000, 30), ("a", 1000, 10), ("b", 6000, 60), ("c", 30, 3), ("d", 10, 1)], [[10040, 104]], 0.1)
+        truth["sites"][1]["class"] = "D"
+        held = {"bytes": (4000, 4000), "share": (0.3, 0.5), "objects": (39, 41), "mean_size": (99.9, 100.1)}
+        missed = {"bytes": (6001, 7000), "share": (0.5, 0.59), "objects": (0, 59), "mean_size": (101, 200)}
+        unseen = {"bytes": (0, 30), "share": (0, 0.001), "objects": (0, 3), "mean_size": (0, None)}
+        told = metrics.Told({"a": held, "b": missed, "x": missed}, unseen, (10000, 10100), 10101)
+        result = metrics.evaluate(truth, [sample("a", 1.0, 0, 1)], 0, 150, told)
+        self.assertEqual(result["covered"], {"bytes": [2, 3], "share": [1, 3], "objects": [2, 3], "mean_size": [1, 2], "total": [0, 1]})
 
     def test_no_sample_at_all_is_as_far_off_as_it_can_be_told(self):
         result = metrics.evaluate(truth_of([("a", 3, 1), ("b", 1, 1)], [[4, 2]], 0.1), [], 0, 150)

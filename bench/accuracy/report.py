@@ -1,8 +1,10 @@
 """Stored results as a Markdown table."""
 
+import math
+
 from metrics import summarise
 
-HEADER = "| workload | tool | runs | xCap | at most | TV/ideal | samples | effective | total | fill | in a 1 s interval | in any second | bytes/event |"
+HEADER = "| workload | tool | runs | xCap | at most | TV/ideal | samples | effective | total | fill | in a 1 s interval | in any second | bytes/event | covered |"
 
 
 def mean_of(results, key):
@@ -22,25 +24,39 @@ def bound(values):
 def row(workload, tool, results):
     xcaps = [r["xcap"] for r in results]
     sizes = [r["file_bytes"] / r["events"] for r in results if r["events"]]
+    held, judged = covered(results, "bytes")
     cells = [workload, tool, str(len(results)), with_error(xcaps, 2), bound(xcaps), f"{mean_of(results, 'tv_ideal'):.2f}",
              f"{mean_of(results, 'n'):.0f}", f"{mean_of(results, 'n_eff'):.0f}", with_error([r["total"] for r in results], 3),
              f"{mean_of(results, 'fill'):.2f}", str(max(r["most_in_interval"] for r in results)),
-             str(max(r["most_in_sliding"] for r in results)), f"{sum(sizes) / len(sizes):.1f}" if sizes else ""]
+             str(max(r["most_in_sliding"] for r in results)), f"{sum(sizes) / len(sizes):.1f}" if sizes else "",
+             f"{100 * held / judged:.1f} % of {judged}" if judged else ""]
     return "| " + " | ".join(cells) + " |"
+
+
+def covered(results, figure):
+    """(held, judged) of all runs."""
+    counts = [r["covered"][figure] for r in results if "covered" in r]
+    return sum(held for held, _ in counts), sum(judged for _, judged in counts)
+
+
+def share_with_error(held, judged):
+    """In per cent, with the binomial standard error."""
+    share = held / judged
+    return f"{100 * share:.1f} ± {100 * math.sqrt(share * (1 - share) / judged):.1f} % of {judged}"
 
 
 def overall(tool, results):
     """The whole of a tool: means over all runs, and what only many runs can tell."""
-    lines = [f"{tool}: xCap {with_error([r['xcap'] for r in results], 3)} over {len(results)} runs, "
+    parts = [f"{tool}: xCap {with_error([r['xcap'] for r in results], 3)} over {len(results)} runs",
              f"total {with_error([r['total'] for r in results], 4)}"]
-    judged = sum(r.get("intervals_judged", 0) for r in results)
-    if judged:
-        held = sum(r["intervals_held"] for r in results) / judged
-        z2 = sum(r["total_z"] ** 2 for r in results) / len(results)
-        z = sum(r["total_z"] for r in results) / len(results) ** 0.5
-        lines.append(f"total's z: sum / sqrt(runs) {z:+.2f}, mean square {z2:.2f}; objects {with_error([r['objects'] for r in results], 4)}; "
-                     f"95 % intervals of sites hold the truth in {100 * held:.1f} % of {judged}")
-    return "; ".join(lines)
+    objects = [r["objects"] for r in results if "objects" in r]
+    if objects:
+        parts.append(f"objects {with_error(objects, 4)}")
+    told = [(figure, *covered(results, figure)) for figure in ("bytes", "share", "objects", "mean_size", "total")]
+    told = [f"{figure} {share_with_error(held, judged)}" for figure, held, judged in told if judged]
+    if told:
+        parts.append(f"its own 95 % intervals hold the truth: {', '.join(told)}")
+    return "; ".join(parts)
 
 
 def table(runs):

@@ -109,7 +109,7 @@ def run_once(job, options, classes):
     with open(f"{folder}/truth.json") as f:
         truth = json.load(f)
     recording = job.tool.read(folder)
-    result = metrics.evaluate(truth, recording.samples, recording.start_ns, options.rate)
+    result = metrics.evaluate(truth, recording.samples, recording.start_ns, options.rate, recording.told)
     if abs(result["jvm_ratio"] - 1) > SELF_CHECK:
         raise RuntimeError(f"the workload counted wrongly: the JVM says {result['jvm_ratio']:.5f} of its bytes")
     result.update(file_bytes=recording.file_bytes, events=len(recording.samples), notes=recording.notes, output=done.stdout,

@@ -7,12 +7,12 @@ import json
 import os
 import subprocess
 
-from metrics import Sample
+from metrics import Sample, Told
 
 SITES = "workloads.Sites."
 
-# start_ns: begin of the recording, since 1970. notes: what else is worth keeping.
-Recording = collections.namedtuple("Recording", "start_ns samples file_bytes notes")
+# start_ns: begin of the recording, since 1970. notes: what else is worth keeping. told: the tool's own intervals, if it tells any.
+Recording = collections.namedtuple("Recording", "start_ns samples file_bytes notes told", defaults=[None])
 
 JFC = """<?xml version="1.0" encoding="UTF-8"?>
 <configuration version="2.0" label="accuracy" description="allocation samples and nothing else" provider="bench">
@@ -60,7 +60,19 @@ class Heaprec:
         samples = [self.sample(row) for row in csv.DictReader(rows)]
         notes = {k: summary[k] for k in ("trustworthy", "reasons", "losses", "allocated_bytes", "estimated_bytes", "most_in_interval")}
         notes["source"] = summary["recording"]["source"]
-        return Recording(summary["recording"]["start_ns"], samples, os.path.getsize(recording), notes)
+        return Recording(summary["recording"]["start_ns"], samples, os.path.getsize(recording), notes, self.told(summary))
+
+    @staticmethod
+    def told(summary):
+        def ends(estimate):
+            return estimate["low"], estimate["high"]
+
+        def figures(row):
+            return {figure: ends(row[figure]) for figure in ("bytes", "share", "objects", "mean_size")}
+
+        sites = {row["site"]: figures(row) for row in summary["sites"]}
+        total = ends(summary["estimates"]["bytes_uncalibrated"])
+        return Told(sites, figures(summary["unseen"]), total, summary["allocated_bytes"])
 
     @staticmethod
     def sample(row):
