@@ -1,6 +1,10 @@
 #include "recorder/agent/options.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 namespace heaprec::agent {
@@ -19,6 +23,24 @@ std::string Refused(const std::string& text) {
   return options.error().message;
 }
 
+// A file of options with this content; gone at the end.
+class OptionFile {
+ public:
+  explicit OptionFile(const std::string& content) {
+    const int descriptor = mkstemp(path_.data());
+    REQUIRE(descriptor >= 0);
+    CHECK(write(descriptor, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+    close(descriptor);
+  }
+  ~OptionFile() { unlink(path_.c_str()); }
+  OptionFile(const OptionFile&) = delete;
+  OptionFile& operator=(const OptionFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = (std::filesystem::temp_directory_path() / "options-XXXXXX").string();
+};
+
 }  // namespace
 
 TEST_CASE("Without options there are defaults") {
@@ -28,6 +50,17 @@ TEST_CASE("Without options there are defaults") {
   CHECK(options.stack_depth == 128);
   CHECK(options.source == SourceChoice::kAuto);
   CHECK_FALSE(options.strict);
+  CHECK_FALSE(options.exceptions);
+  CHECK(options.exceptions_per_second == 100);
+}
+
+TEST_CASE("Exceptions are turned on, and have a rate of their own") {
+  CHECK(Parsed("exceptions=on").exceptions);
+  CHECK(Parsed("exceptions").exceptions);
+  CHECK_FALSE(Parsed("exceptions=off").exceptions);
+  const Options options = Parsed("rate=20,exceptions:on,exceptions.rate:6/min,settings=profile");
+  CHECK(options.rate_per_second == 20);
+  CHECK(options.exceptions_per_second == Approx(0.1));
 }
 
 TEST_CASE("All options of the README are understood, with = and with :") {
@@ -59,6 +92,13 @@ TEST_CASE("An explicit rate beats settings=, in either order") {
   CHECK(Parsed("rate=20,settings=profile").rate_per_second == 20);
 }
 
+TEST_CASE("the throttle's rule can be chosen, the falling one is the default") {
+  CHECK(Parsed("").rule == throttle::Rule::kFalling);
+  CHECK(Parsed("throttle=window").rule == throttle::Rule::kWindow);
+  CHECK(Parsed("throttle=window,throttle=falling").rule == throttle::Rule::kFalling);
+  CHECK_FALSE(ParseOptions("throttle=adaptive").ok());
+}
+
 TEST_CASE("hooks=off is source=jvmti") { CHECK(Parsed("hooks=off").source == SourceChoice::kJvmti); }
 
 TEST_CASE("An unknown option is named, and the valid ones are listed") {
@@ -71,10 +111,28 @@ TEST_CASE("An unknown option is named, and the valid ones are listed") {
 }
 
 TEST_CASE("A bad value is named with its option and what would be valid") {
-  for (const char* bad :
-       {"rate=0", "rate=-1", "rate=abc", "rate=150/year", "rate=1e9", "rate=nan", "rate=", "samples=0", "samples=1.5",
-        "duration=5parsecs", "duration=", "stackdepth=0", "stackdepth=99999", "source=magic", "loglevel=loud",
-        "strict=maybe", "file=", "sync=often", "duration=1e30"}) {
+  for (const char* bad : {"rate=0",
+                          "rate=-1",
+                          "rate=abc",
+                          "rate=150/year",
+                          "rate=1e9",
+                          "rate=nan",
+                          "rate=",
+                          "samples=0",
+                          "samples=1.5",
+                          "duration=5parsecs",
+                          "duration=",
+                          "stackdepth=0",
+                          "stackdepth=99999",
+                          "source=magic",
+                          "loglevel=loud",
+                          "strict=maybe",
+                          "exceptions=perhaps",
+                          "exceptions.rate=0",
+                          "exceptions.rate=fast",
+                          "file=",
+                          "sync=often",
+                          "duration=1e30"}) {
     const std::string text = bad;
     const std::string key = text.substr(0, text.find('='));
     INFO(text);
@@ -89,6 +147,35 @@ TEST_CASE("strict is seen even where the rest is wrong") {
   CHECK(AsksForStrict("strict=on,rate=x"));
   CHECK_FALSE(AsksForStrict("strict=off"));
   CHECK_FALSE(AsksForStrict("file=strict"));
+}
+
+TEST_CASE("A file of options stands where it is named, with comments and commas; what comes later wins") {
+  const OptionFile file("# a comment\n\n  rate = 20/min \r\nfile=/tmp/a,b.bin\nstrict\n#rate=7\nstackdepth:9");
+  const Options options = Parsed("stackdepth=5,loglevel=info,@" + file.path() + ",source=jvmti");
+  CHECK(options.rate_per_second == Approx(1.0 / 3));
+  CHECK(options.file == "/tmp/a,b.bin");
+  CHECK(options.strict);
+  CHECK(options.stack_depth == 9);
+  CHECK(options.log_level == LogLevel::kInfo);
+  CHECK(options.source == SourceChoice::kJvmti);
+  CHECK(options.given == "stackdepth=5,loglevel=info,rate=20/min,file=/tmp/a,b.bin,strict,stackdepth=9,source=jvmti");
+  CHECK(Parsed("@" + file.path() + ",stackdepth=3").stack_depth == 3);
+  CHECK(AsksForStrict("@" + file.path() + ",nonsense"));
+}
+
+TEST_CASE("What is wrong in a file of options is named with its file and line") {
+  const OptionFile unknown("rate=20\n\nfiel=x\n");
+  CHECK(Refused("@" + unknown.path()).find(unknown.path() + ":3: unknown option `fiel`; valid are: file") == 0);
+  const OptionFile bad("# rates\nrate=fast");
+  CHECK(Refused("strict,@" + bad.path()).find(bad.path() + ":2: bad value `fast` of option `rate`") == 0);
+  const OptionFile nested("@other.conf\n");
+  CHECK(Refused("@" + nested.path()).find(nested.path() + ":1: `@other.conf`") == 0);
+  CHECK(Refused("@/no/such.conf") == "/no/such.conf: No such file or directory");
+  CHECK(Refused("@/tmp") == "/tmp: Is a directory");
+  const OptionFile binary(std::string("rate=20\0\n", 9));
+  CHECK(Refused("@" + binary.path()).find("not a file of options") != std::string::npos);
+  CHECK(AsksForStrict("@/no/such.conf,strict"));
+  CHECK_FALSE(AsksForStrict("@/no/such.conf"));
 }
 
 }  // namespace heaprec::agent

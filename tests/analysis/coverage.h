@@ -60,80 +60,79 @@ class Coverage {
   std::vector<std::pair<double, double>> runs_;  // pairs, held
 };
 
-enum Measured {
-  kBytes,
-  kBytesCalibrated,
-  kObjects,
-  kObjectsCalibrated,
-  kShare,
-  kMeanSize,
-  kTotal,
-  // For comparison: of bytes, raw.
-  kRare,    // sites with less than 1 %
-  kNormal,  // +-1.96 standard deviations
-  kRareNormal,
-  kIndependent,  // as if all samples were drawn independently
-  kMeasured
-};
-inline constexpr std::array<const char*, kMeasured> kNames{"bytes",
-                                                           "bytes, calibrated",
-                                                           "objects",
-                                                           "objects, calibrated",
-                                                           "share",
-                                                           "mean size",
-                                                           "total",
-                                                           "bytes, rare",
-                                                           "bytes, normal",
-                                                           "bytes, rare, normal",
-                                                           "bytes, independent"};
-using Coverages = std::array<Coverage, kMeasured>;
+enum Measured { kBytes, kBytesCalibrated, kObjects, kObjectsCalibrated, kShare, kMeanSize, kMeasured };
+inline constexpr std::array<const char*, kMeasured> kNames{
+    "bytes", "bytes, calibrated", "objects", "objects, calibrated", "share", "mean size"};
+inline constexpr uint64_t kFewForMean = 5;  // samples: no mean size is judged with less
 
-inline tools::Estimate Normal(double value, double variance) {
-  const double half = tools::kZ * std::sqrt(std::max(variance, 0.0));
-  return {value, value - half, value + half};
+struct Coverages {
+  std::vector<std::array<Coverage, kMeasured>> cuts{Cuts().size()};
+  Coverage total;                        // raw
+  std::array<Coverage, kMeasured> rare;  // sites with less than 1 %
+
+  template <typename Do>
+  void ForEach(Do&& act) {
+    for (auto& cut : cuts) std::for_each(cut.begin(), cut.end(), act);
+    std::for_each(rare.begin(), rare.end(), act);
+    act(total);
+  }
+  void Merge(Coverages other) {
+    std::vector<const Coverage*> from;
+    other.ForEach([&](const Coverage& one) { from.push_back(&one); });
+    size_t next = 0;
+    ForEach([&](Coverage& one) { one.Merge(*from[next++]); });
+  }
+};
+
+inline void MeasurePart(const Truth::Part& truth, double all, const tools::Subset& part, const tools::Estimator& raw,
+                        const tools::Estimator& calibrated, std::array<Coverage, kMeasured>* into) {
+  auto& of = *into;
+  of[kBytes].Add(truth.bytes, raw.Bytes(part));
+  of[kBytesCalibrated].Add(truth.bytes, calibrated.Bytes(part));
+  of[kObjects].Add(truth.objects, raw.Objects(part));
+  of[kObjectsCalibrated].Add(truth.objects, calibrated.Objects(part));
+  of[kShare].Add(truth.bytes / all, raw.Share(part));
+  if (part.samples() >= kFewForMean) of[kMeanSize].Add(truth.bytes / truth.objects, raw.MeanSize(part));
 }
 
-// Intervals that the estimator could have had.
-inline void MeasureOthers(double truth, bool rare, const tools::Subset& site, const tools::Estimate& bytes,
-                          Coverages* into) {
-  Coverages& of = *into;
-  const tools::Estimate normal = Normal(site.bytes(), site.WholeChain().bytes);
-  of[kNormal].Add(truth, normal);
-  of[kIndependent].Add(truth, Normal(site.bytes(), site.independent().bytes));
-  if (!rare) return;
-  of[kRare].Add(truth, bytes);
-  of[kRareNormal].Add(truth, normal);
+inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tools::Design* design) {
+  std::vector<std::vector<tools::Subset>> subsets;
+  for (const Cut& cut : Cuts()) subsets.emplace_back(cut.parts, tools::Subset(cut.chosen_by));
+  for (const format::Block& block : run.blocks) {
+    for (const tools::Drawn& drawn : design->Add(block)) {
+      const format::Sample& sample = block.samples[drawn.index];
+      for (size_t i = 0; i < subsets.size(); ++i) {
+        const uint32_t part = Cuts()[i].part({sample.thread, sample.stack, sample.size, sample.time_ns});
+        if (part != kNoPart) subsets[i][part].Add(drawn);
+      }
+    }
+  }
+  return subsets;
 }
 
 inline void Measure(const AppRun& run, Coverages* into) {
   tools::Design design(run.header);
-  std::array<tools::Subset, kAppSites> sites;
-  for (const format::Block& block : run.blocks) {
-    design.Add(block);
-    for (const format::Sample& sample : block.samples) sites[sample.stack].Add(design.Of(sample));
-  }
+  const auto subsets = SubsetsOf(run, &design);
   const tools::Estimator raw(design, 0, tools::Weights::kRaw), calibrated(design, 0);
-  const Truth& truth = run.truth;
-  Coverages& of = *into;
-  for (size_t k = 0; k < kAppSites; ++k) {
-    const double share = truth.bytes[k] / truth.all_bytes;
-    if (share < kLeastShare) continue;
-    of[kBytes].Add(truth.bytes[k], raw.Bytes(sites[k]));
-    MeasureOthers(truth.bytes[k], share < 0.01, sites[k], raw.Bytes(sites[k]), into);
-    of[kBytesCalibrated].Add(truth.bytes[k], calibrated.Bytes(sites[k]));
-    of[kObjects].Add(truth.objects[k], raw.Objects(sites[k]));
-    of[kObjectsCalibrated].Add(truth.objects[k], calibrated.Objects(sites[k]));
-    of[kShare].Add(share, raw.Share(sites[k]));
-    if (sites[k].samples() >= 5) of[kMeanSize].Add(truth.bytes[k] / truth.objects[k], raw.MeanSize(sites[k]));
+  const double all = run.truth.all_bytes;
+  for (size_t cut = 0; cut < subsets.size(); ++cut) {
+    for (size_t part = 0; part < subsets[cut].size(); ++part) {
+      const Truth::Part& truth = run.truth.cuts[cut][part];
+      if (truth.bytes < kLeastShare * all) continue;
+      MeasurePart(truth, all, subsets[cut][part], raw, calibrated, &into->cuts[cut]);
+      if (cut == 0 && truth.bytes < 0.01 * all) {
+        MeasurePart(truth, all, subsets[cut][part], raw, calibrated, &into->rare);
+      }
+    }
   }
-  of[kTotal].Add(truth.all_bytes, raw.Total());
-  for (Coverage& coverage : of) coverage.EndRun();
+  into->total.Add(all, raw.Total());
+  into->ForEach([](Coverage& one) { one.EndRun(); });
 }
 
-inline Coverages MeasureApp(const App& app, double rate, double seconds, int runs) {
+inline Coverages MeasureApp(const App& app, double rate, double surplus, double seconds, int runs) {
   Coverages coverages;
   for (int run = 0; run < runs; ++run) {
-    Measure(RunApp(app, rate, seconds, throttle::Mix64(static_cast<uint64_t>(run) + 1)), &coverages);
+    Measure(RunApp(app, rate, surplus, seconds, throttle::Mix64(static_cast<uint64_t>(run) + 1)), &coverages);
   }
   return coverages;
 }

@@ -1,24 +1,32 @@
 // Coverage of the intervals on simulated applications, as a table: what docs/sampler.md#intervals shows.
-// usage: coverage_table [samples per second] [runs] [seconds]
+// usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [each]
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "tests/analysis/coverage.h"
 
 namespace {
 
-using heaprec::testing::App;
 using heaprec::testing::Coverage;
 using heaprec::testing::Coverages;
 
-void Print(const std::string& name, const Coverages& coverages) {
-  std::printf("%-12s %-20s %6s %8s %7s %6s %6s %7s %7s %7s\n", name.c_str(), "", "pairs", "coverage", "+-", "below",
-              "above", "error", "bias", "width");
-  for (size_t i = 0; i < coverages.size(); ++i) {
-    const Coverage& c = coverages[i];
-    std::printf("%-12s %-20s %6.0f %8.4f %7.4f %6.3f %6.3f %7.4f %+7.4f %7.3f\n", "", heaprec::testing::kNames[i],
-                c.pairs(), c.held(), c.sigma(), c.below(), c.above(), c.error(), c.bias(), c.width());
-  }
+void PrintRow(const std::string& part, const char* what, const Coverage& c) {
+  std::printf("%-20s %-20s %7.0f %8.4f %7.4f %6.3f %6.3f %7.4f %+7.4f %7.3f\n", part.c_str(), what, c.pairs(), c.held(),
+              c.sigma(), c.below(), c.above(), c.error(), c.bias(), c.width());
+}
+
+void Print(const std::string& app, const Coverages& coverages) {
+  std::printf("\n%-41s %7s %8s %7s %6s %6s %7s %7s %7s\n", app.c_str(), "pairs", "coverage", "+-", "below", "above",
+              "error", "bias", "width");
+  const auto print = [](const std::string& part, const auto& measured) {
+    for (size_t i = 0; i < measured.size(); ++i) {
+      if (measured[i].pairs() > 0) PrintRow(part, heaprec::testing::kNames[i], measured[i]);
+    }
+  };
+  for (size_t i = 0; i < coverages.cuts.size(); ++i) print(heaprec::testing::Cuts()[i].name, coverages.cuts[i]);
+  print("site below 1 %", coverages.rare);
+  PrintRow("all", "bytes", coverages.total);
 }
 
 }  // namespace
@@ -27,11 +35,12 @@ int main(int argc, char** argv) {
   const double rate = argc > 1 ? std::atof(argv[1]) : 150;
   const int runs = argc > 2 ? std::atoi(argv[2]) : 60;
   const double seconds = argc > 3 ? std::atof(argv[3]) : 12;
+  const double surplus = argc > 4 ? std::atof(argv[4]) : 0;
   Coverages all;
-  for (const App& app : heaprec::testing::Apps()) {
-    const Coverages coverages = heaprec::testing::MeasureApp(app, rate, seconds, runs);
-    Print(app.name, coverages);
-    for (size_t i = 0; i < all.size(); ++i) all[i].Merge(coverages[i]);
+  for (const heaprec::testing::App& app : heaprec::testing::Apps()) {
+    const Coverages coverages = heaprec::testing::MeasureApp(app, rate, surplus, seconds, runs);
+    if (argc > 5) Print(app.name, coverages);
+    all.Merge(coverages);
   }
-  Print("all", all);
+  Print("all applications", all);
 }

@@ -8,14 +8,16 @@
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/design.h"
+#include "tools/analysis/line.h"
 
 namespace heaprec::tools {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-format::FileHeader Header(const char* source = "hooks") {
+format::FileHeader Header(const char* source = "hooks", uint64_t most = 0) {
   format::FileHeader header;
+  header.max_samples = most;
   header.interval_ns = kSecond;
   header.source = source;
   return header;
@@ -24,7 +26,7 @@ format::FileHeader Header(const char* source = "hooks") {
 // Blocks of one interval each.
 class Recorded {
  public:
-  explicit Recorded(const char* source = "hooks") : design_(Header(source)) {}
+  explicit Recorded(const char* source = "hooks", uint64_t most = 0) : design_(Header(source, most)) {}
 
   // lambda of the window of the samples that follow.
   void Window(double lambda) { block_.windows.push_back({++window_, 0, lambda}); }
@@ -32,20 +34,20 @@ class Recorded {
     format::Sample sample;
     sample.time_ns = interval_ * kSecond + 5;
     sample.size = size;
-    sample.weight_bytes = weight;
+    sample.weight = weight;
     sample.window = window_;
     sample.thread = thread;
     block_.samples.push_back(sample);
   }
-  void EndInterval(uint64_t counted) {
+  void EndInterval(uint64_t counted, double tau = 0) {
     format::Interval interval;
     interval.index = interval_++;
     interval.bytes = counted;
+    interval.tau = tau;
     interval.held = interval.kept = block_.samples.size();
     block_.intervals.push_back(interval);
-    design_.Add(block_);
-    for (const format::Sample& sample : block_.samples) {
-      if (sample.thread == 1) one_.Add(design_.Of(sample));
+    for (const Drawn& drawn : design_.Add(block_)) {
+      if (block_.samples[drawn.index].thread == 1) one_.Add(drawn);
     }
     block_ = {};
   }
@@ -103,21 +105,47 @@ TEST_CASE("the second stage adds nothing to the variance of all bytes") {
   CHECK(of.independent().bytes > 2 * first_stage);
 }
 
-TEST_CASE("a part of an interval gains from the fixed size only by pairs within it") {
-  Recorded recorded;
+TEST_CASE("of the second stage, a piece of the line has the variance of its ends, however many samples it has") {
+  Recorded one, five;
+  for (Recorded* recorded : {&one, &five}) {
+    recorded->Window(1e-3);
+    const uint32_t ours = recorded == &one ? 1 : 5;
+    for (uint32_t i = 0; i < 10; ++i) recorded->Sample(100, 50'000, i < ours ? 1 : 0);
+    recorded->EndInterval(500'000);
+  }
+  const double first_stage = 50'000 * (100 / Pi(1e-3, 100) - 100),
+               second_stage = 50'000 * (50'000 - 100 / Pi(1e-3, 100));
+  CHECK(one.one().WholeChain().bytes == Approx(first_stage + second_stage));
+  // Four that were not to be expected: no rare place.
+  const double left = RoundingLeft(4, 50'000 / (100 / Pi(1e-3, 100)));
+  CHECK(five.one().WholeChain().bytes == Approx(5 * first_stage + left * second_stage));
+  CHECK(left < 0.2);
+}
+
+TEST_CASE(
+    "samples=N: what intervals without a sample held makes the total uncertain, and few samples are drawn freely") {
+  Recorded recorded("hooks", 1);
   recorded.Window(1e-3);
-  recorded.Sample(100, 50'000, 1);
-  for (int i = 0; i < 9; ++i) recorded.Sample(100, 50'000);
-  recorded.EndInterval(500'000);
-  const Subset& of = recorded.one();
-  CHECK(of.WholeChain().bytes == Approx(50'000.0 * (50'000 - 100)));
-  // Of ten equal samples two have 2 of 90 ordered pairs.
-  Recorded two;
-  two.Window(1e-3);
-  for (uint32_t i = 0; i < 10; ++i) two.Sample(100, 50'000, i < 2 ? 1 : 0);
-  two.EndInterval(500'000);
-  const double second_stage = 50'000 * (50'000 - 100 / Pi(1e-3, 100));
-  CHECK(two.one().WholeChain().bytes == Approx(2 * 50'000.0 * (50'000 - 100) - 10 * second_stage * 2 / 90));
+  recorded.Sample(500, 4000, 1);
+  recorded.EndInterval(1000, 4000);   // a quota of 1/4
+  recorded.EndInterval(1000, 20000);  // of 1/20, and nothing kept
+  CHECK(recorded.one().WholeChain().bytes == Approx(4000.0 * (4000 - 500)));
+  const double quotas = 4000.0 * 4000 * 0.25 * 0.75 + 20000.0 * 20000 * 0.05 * 0.95;
+  CHECK(recorded.design().VarianceOfBytes() == Approx(quotas));
+  const Estimate total = Estimator(recorded.design(), 0, Weights::kRaw).Total();
+  CHECK(total.value == 4000);
+  CHECK(total.high > 4000 + 1.96 * std::sqrt(quotas));
+}
+
+TEST_CASE("samples=N: a quota of many samples leaves the second stage as it is") {
+  Recorded bounded("hooks", 100), free;
+  for (Recorded* recorded : {&bounded, &free}) {
+    recorded->Window(1e-3);
+    for (int i = 0; i < 40; ++i) recorded->Sample(500, 4000, i < 20 ? 1 : 2);
+    recorded->EndInterval(160000, 4000);
+  }
+  CHECK(bounded.one().WholeChain().bytes == free.one().WholeChain().bytes);
+  CHECK(bounded.design().VarianceOfBytes() == free.design().VarianceOfBytes());
 }
 
 TEST_CASE("calibrated estimates add up to the counted bytes, lost ones included") {

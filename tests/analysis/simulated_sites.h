@@ -14,6 +14,7 @@
 #include "format/reader.h"
 #include "tests/support/simulated_load.h"
 #include "tests/support/simulated_recorder.h"
+#include "tools/analysis/drawn.h"
 
 namespace heaprec::testing {
 
@@ -81,38 +82,105 @@ inline std::vector<App> Apps() {
   };
 }
 
+using Allocation = SimulatedRecorder::Allocation;
+
+// Ways to take an application apart: which of its parts an allocation belongs to; kNoPart: none.
+inline constexpr uint32_t kNoPart = ~0u;
+struct Cut {
+  const char* name;
+  tools::Grain chosen_by;
+  uint32_t parts;
+  uint32_t (*part)(const Allocation& of);
+};
+inline const std::vector<Cut>& Cuts() {
+  constexpr uint64_t kMs = 1'000'000;
+  static const std::vector<Cut> cuts{
+      {"site", tools::Grain::kStack, kAppSites, [](const Allocation& of) { return of.site; }},
+      {"method", tools::Grain::kMethod, kAppSites / 2, [](const Allocation& of) { return MethodOfSite(of.site); }},
+      {"class", tools::Grain::kClass, kAppSites / 4, [](const Allocation& of) { return ClassOfSite(of.site); }},
+      {"thread (4 groups)", tools::Grain::kThread, 4, [](const Allocation& of) { return of.thread % 4; }},
+      {"every sixth site", tools::Grain::kStack, 6, [](const Allocation& of) { return of.site % 6; }},
+      {"class, 3.3 to 7.6 s", tools::Grain::kClass, kAppSites / 4,
+       [](const Allocation& of) {
+         return of.time_ns > 3300 * kMs && of.time_ns < 7600 * kMs ? ClassOfSite(of.site) : kNoPart;
+       }},
+      {"class, by size", tools::Grain::kClass, kAppSites / 2,
+       [](const Allocation& of) { return 2 * ClassOfSite(of.site) + (of.size > 200); }},
+  };
+  return cuts;
+}
+
 struct Truth {
-  std::array<double, kAppSites> bytes{}, objects{};
-  double all_bytes = 0, all_objects = 0;
+  struct Part {
+    double bytes = 0, objects = 0;
+  };
+  std::vector<std::vector<Part>> cuts;
+  double all_bytes = 0;
+
+  Truth() {
+    for (const Cut& cut : Cuts()) cuts.emplace_back(cut.parts);
+  }
+  void Count(const Allocation& one) {
+    const auto size = static_cast<double>(one.size);
+    all_bytes += size;
+    for (size_t i = 0; i < cuts.size(); ++i) {
+      const uint32_t part = Cuts()[i].part(one);
+      if (part == kNoPart) continue;
+      cuts[i][part].bytes += size;
+      cuts[i][part].objects += 1;
+    }
+  }
 };
 
 // One run of an application, recorded: its truth, and a block per interval as a reader would give it.
 struct AppRun {
   Truth truth;
   format::FileHeader header;
-  std::vector<format::Block> blocks;  // stack of a sample: its site
+  std::vector<format::Block> blocks;
+  std::unique_ptr<format::Dictionaries> names = std::make_unique<format::Dictionaries>();  // stacks: sites
 };
 
-inline AppRun RunApp(const App& app, double rate_per_second, double seconds, uint64_t seed) {
+inline void NamePlaces(uint32_t threads, format::Dictionaries* names) {
+  for (uint32_t site = 0; site < kAppSites; ++site) {
+    names->classes.resize(ClassOfSite(site) + 1, "C" + std::to_string(ClassOfSite(site)));
+    names->methods.resize(MethodOfSite(site) + 1, {"C", "m" + std::to_string(MethodOfSite(site)), "()V"});
+    names->frames.push_back({MethodOfSite(site), static_cast<int32_t>(site), 1});
+    names->stacks.push_back({format::kNone, site, false});
+  }
+  for (uint32_t thread = 0; thread < threads; ++thread) names->threads.push_back({thread + 1, thread + 1, false, "t"});
+}
+
+inline format::Sample ToSample(const KeptSample& kept, uint64_t interval_ns, uint64_t id) {
+  format::Sample sample;
+  sample.id = id;
+  sample.time_ns = std::clamp(kept.time_ns, kept.interval * interval_ns, (kept.interval + 1) * interval_ns - 1);
+  sample.class_id = ClassOfSite(kept.site);
+  sample.stack = kept.site;
+  sample.thread = kept.thread;
+  sample.size = static_cast<uint64_t>(kept.size);
+  sample.window = kept.window;
+  sample.weight = kept.weight;
+  return sample;
+}
+
+// `surplus` 0: that of the rate.
+inline AppRun RunApp(const App& app, double rate_per_second, double surplus, double seconds, uint64_t seed) {
   AppRun run;
-  const throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, 1e6);
+  throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, 1e6);
+  if (surplus > 0) config.surplus = surplus;
   run.header.interval_ns = config.interval_ns;
   run.header.source = "hooks";
+  NamePlaces(app.threads, run.names.get());
   SimulatedRecorder recorder(config, kAppSites, seed);
-  Truth& truth = run.truth;
-  const Load load{app.name, app.threads, app.rate, app.tlab,
-                  [&app, &truth](uint64_t, double time, throttle::Random& random) {
+  recorder.watch = [&run](const Allocation& one) { run.truth.Count(one); };
+  const Load load{app.name, app.threads, app.rate, app.tlab, [&app](uint64_t, double time, throttle::Random& random) {
                     const bool second = static_cast<int>(time / app.seconds) % 2 == 1;
-                    const auto drawn = (second ? app.second : app.first).Draw(random);
-                    truth.bytes[drawn.first] += static_cast<double>(drawn.second);
-                    truth.objects[drawn.first] += 1;
-                    truth.all_bytes += static_cast<double>(drawn.second);
-                    truth.all_objects += 1;
-                    return drawn;
+                    return (second ? app.second : app.first).Draw(random);
                   }};
   Run(load, seconds, seed, &recorder);
   run.blocks.resize(recorder.counted().size());
   for (size_t i = 0; i < run.blocks.size(); ++i) {
+    run.blocks[i].dictionaries = run.names.get();
     format::Interval interval;
     interval.index = i;
     interval.bytes = recorder.counted()[i];
@@ -121,13 +189,7 @@ inline AppRun RunApp(const App& app, double rate_per_second, double seconds, uin
   for (const KeptSample& kept : recorder.samples()) {
     format::Block& block = run.blocks[kept.interval];
     block.windows.push_back({kept.window, 0, kept.lambda});
-    format::Sample sample;
-    sample.time_ns = kept.interval * config.interval_ns;
-    sample.stack = kept.site;
-    sample.size = static_cast<uint64_t>(kept.size);
-    sample.window = kept.window;
-    sample.weight_bytes = kept.weight;
-    block.samples.push_back(sample);
+    block.samples.push_back(ToSample(kept, config.interval_ns, block.samples.size()));
   }
   return run;
 }

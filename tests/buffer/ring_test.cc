@@ -133,9 +133,12 @@ TEST_CASE("Rings of dead owners are removed but for the youngest, and those of l
 
 TEST_CASE("A closed ring gives its pages back and can still be written into") {
   RingOptions options;
-  options.path = NewPath("closed");
+  SECTION("shared") { options.path = NewPath("closed"); }
+  SECTION("private") {}
   auto ring = std::move(Ring::Create(options).value());
+  std::memset(ring->lane_data(0), 1, ring->lane_bytes());
   ring->Close();
+  CHECK(ring->lane_data(0)[0] == std::byte{0});
   LaneLease lease(*ring, 0, 100);
   REQUIRE(lease.ok());
   CHECK(lease.Reserve(format::RecordType::kWindow, 64) != nullptr);

@@ -5,21 +5,24 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Allocates for a given time, at a given speed.
  *
- * <p>Arguments: threads, then pairs of milliseconds and MB/s (0: as fast as possible; -1: nothing).
+ * <p>Arguments: threads, then pairs of milliseconds and MB/s of each (0: as fast as possible; -1: nothing). Threads may be
+ * "1+499": the others are born when the first pair is over.
  */
 public final class Load {
     static final class Worker extends Thread {
         Object sink;
         final String[] phases;
+        final int first;
 
-        Worker(int i, String[] phases) {
+        Worker(int i, String[] phases, int first) {
             super("load-" + i);
             this.phases = phases;
+            this.first = first;
         }
 
         @Override
         public void run() {
-            for (int i = 1; i + 1 < phases.length; i += 2) {
+            for (int i = first; i + 1 < phases.length; i += 2) {
                 phase(Long.parseLong(phases[i]) * 1_000_000, Long.parseLong(phases[i + 1]));
             }
         }
@@ -40,9 +43,13 @@ public final class Load {
     }
 
     public static void main(String[] args) throws Exception {
-        Worker[] workers = new Worker[Integer.parseInt(args[0])];
-        for (int i = 0; i < workers.length; ++i) (workers[i] = new Worker(i, args)).start();
+        String[] threads = args[0].split("\\+");
+        int early = Integer.parseInt(threads[0]);
+        Worker[] workers = new Worker[early + (threads.length > 1 ? Integer.parseInt(threads[1]) : 0)];
+        for (int i = 0; i < early; ++i) (workers[i] = new Worker(i, args, 1)).start();
         System.out.println("running");
+        if (early < workers.length) Thread.sleep(Long.parseLong(args[1]));
+        for (int i = early; i < workers.length; ++i) (workers[i] = new Worker(i, args, 3)).start();
         for (Worker worker : workers) worker.join();
         System.out.println("done");
     }

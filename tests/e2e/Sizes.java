@@ -3,7 +3,7 @@ package e2e;
 /**
  * Allocates byte arrays of known sizes a known number of times, on known threads, and says how many bytes that was.
  *
- * <p>Arguments: header bytes of an array, threads at once (0: main), generations of threads, rounds per thread, object sizes.
+ * <p>Arguments: header bytes of an array (0: as this JVM has it), threads at once (0: main), generations of threads, rounds per thread, object sizes.
  */
 public final class Sizes {
     private static final class Worker extends Thread {
@@ -33,6 +33,7 @@ public final class Sizes {
 
     public static void main(String[] args) throws Exception {
         int header = Integer.parseInt(args[0]);
+        if (header == 0) header = Matrix.headerOfArray();
         int threads = Integer.parseInt(args[1]);
         int generations = Integer.parseInt(args[2]);
         int rounds = Integer.parseInt(args[3]);

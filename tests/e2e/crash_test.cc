@@ -147,11 +147,14 @@ TEST_CASE("After kill -9 under heavy load the recording reads whole and its book
       const Rows rows = ReadRows(victim.folder + "/rec.bin");
       RequireWhole(rows, 9);
       CHECK(!rows.rows.empty());
+      size_t without_stack = 0;
       for (const Row& row : rows.rows) {
         CHECK(!row.class_name.empty());
-        CHECK(!row.stack.empty());
         CHECK(!row.thread.empty());
+        without_stack += row.stack.empty() ? 1 : 0;
       }
+      // The JVM itself allocates on threads without a Java frame, as they start: counted, once each is committed.
+      CHECK(without_stack <= rows.Lost("no_stack") + 9);
       RemoveRingsOf(victim.process.pid());
     }
   }

@@ -1,4 +1,5 @@
-// libheaprec.so loads beside anything: it shows Agent_* and nothing else, and needs libc and libm and nothing else.
+// libheaprec.so loads beside anything: it shows Agent_* and the labels' functions and nothing else, and needs libc and
+// libm and nothing else.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <regex>
@@ -32,9 +33,10 @@ std::string Agent() { return AgentPath(); }
 
 }  // namespace
 
-TEST_CASE("The agent exports Agent_OnLoad, Agent_OnAttach and Agent_OnUnload only") {
+TEST_CASE("The agent exports Agent_OnLoad, Agent_OnAttach, Agent_OnUnload and what sets labels only") {
   CHECK(Matches(OutputOf({"nm", "-D", "--defined-only", Agent()}), std::regex(R"( [A-Z] (\S+))")) ==
-        std::set<std::string>{"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload"});
+        std::set<std::string>{"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload", "Java_heaprec_Heaprec_label0",
+                              "heaprec_label"});
 }
 
 TEST_CASE("The agent needs libc, libm and the loader only") {

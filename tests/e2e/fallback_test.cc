@@ -90,7 +90,7 @@ TEST_CASE("source=jvmti asks for the same, with symbols there") {
   const Rows rows = RecordLoop(JavaHome(), ",source=jvmti", &outcome);
   CHECK(outcome.err == "done\n");
   CHECK(rows.source() == "jvmti");
-  CHECK(rows.summary["recording"]["source_reason"] == "asked for");
+  CHECK(rows.summary["recording"]["source_reason"].get<std::string>().rfind("asked for", 0) == 0);
   INFO(rows.reasons());
   CHECK(rows.trustworthy());
   RequireTruth(rows);

@@ -60,6 +60,10 @@ TEST_CASE("New threads are met without heap, lock or I/O") {
   RequireQuietGuard({}, "e2e.Threads", {"200"}, "rate=5000");
 }
 
+TEST_CASE("Thrown exceptions are taken without heap, lock or I/O") {
+  RequireQuietGuard({}, "e2e.Throws", {"4", "20000", "0"}, "rate=150,exceptions=on,exceptions.rate=5000");
+}
+
 TEST_CASE("Without TLABs every allocation is an entry, and none uses heap, lock or I/O") {
   RequireQuietGuard({"-XX:-UseTLAB"}, "e2e.Load", {"2", "800", "0"}, "rate=1000");
 }

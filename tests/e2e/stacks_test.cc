@@ -30,44 +30,51 @@ Stacks StacksOf(const std::string& text) {
   return stacks;
 }
 
-// The frames nearest to the allocation, as many as a recording keeps.
-std::string Newest(const std::string& stack, size_t frames) {
-  size_t at = stack.size();
-  for (size_t i = 0; i < frames; ++i) {
-    at = stack.rfind(';', at - 1);
-    if (at == std::string::npos) return stack;
-  }
-  return stack.substr(at + 1);
+// What a recording keeps of a stack ("root;...;leaf"): a quarter of its frames at the leaf, the rest at the root.
+std::string Kept(const std::string& stack, size_t depth) {
+  std::vector<std::string> frames;
+  std::istringstream text(stack);
+  for (std::string frame; std::getline(text, frame, ';');) frames.push_back(frame);
+  if (frames.size() <= depth) return stack;
+  const size_t leaf = (depth + 3) / 4;
+  std::string kept;
+  for (size_t i = 0; i < depth - leaf; ++i) kept += frames[i] + ";";
+  kept += "[truncated]";
+  for (size_t i = frames.size() - leaf; i < frames.size(); ++i) kept += ";" + frames[i];
+  return kept;
 }
 
 // Frames that Java hides by default are in a recording.
 const std::vector<std::string> kShowAll{"-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames",
                                         "-Dsun.reflect.inflationThreshold=2147483647"};
 
-void RequireStacks(std::vector<std::string> flags, size_t depth = kDepth) {
+void RequireStacks(std::vector<std::string> flags, size_t depth = kDepth, const std::string& stacks = "auto") {
   const std::string recording = FreshFolder() + "/rec.bin";
   flags.insert(flags.end(), kShowAll.begin(), kShowAll.end());
-  const Outcome outcome =
-      Run(Java{.flags = flags,
-               .main = "e2e.Chains",
-               .args = {"1500"},
-               .agent_options = "file=" + recording + ",rate=2000,stackdepth=" + std::to_string(depth)});
+  const Outcome outcome = Run(Java{
+      .flags = flags,
+      .main = "e2e.Chains",
+      .args = {"1500"},
+      .agent_options = "file=" + recording + ",rate=2000,stackdepth=" + std::to_string(depth) + ",stacks=" + stacks});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   const Stacks captured = StacksOf(outcome.out);
   REQUIRE(captured.size() == 7);
   const Rows rows = ReadRows(recording);
   CHECK(rows.source() == "hooks");
-  for (const auto& [type, stacks] : captured) {
+  CHECK(rows.summary["recording"]["source_reason"].get<std::string>().find(
+            stacks == "auto" ? "stacks are walked" : "stacks by GetStackTrace") != std::string::npos);
+  CHECK(outcome.err.find("GetStackTrace") == std::string::npos);  // no walk was found to be wrong
+  for (const auto& [type, of_type] : captured) {
     INFO(type);
     std::set<std::string> expected;
-    for (const std::string& stack : stacks) expected.insert(Newest(stack, depth));
+    for (const std::string& stack : of_type) expected.insert(Kept(stack, depth));
     const auto samples = rows.Where([type = type](const Row& row) { return row.class_name == type; });
     CHECK(samples.size() > 20);
     std::set<std::string> found;
     for (const Row& row : samples) {
       found.insert(row.stack);
-      CHECK(row.truncated == (expected.count(row.stack) == 1 && stacks.count(row.stack) == 0));
+      CHECK(row.truncated == (expected.count(row.stack) == 1 && of_type.count(row.stack) == 0));
     }
     // All of the recorded ones were captured; and with so many samples, all that were captured were recorded.
     CHECK(found == expected);
@@ -91,13 +98,13 @@ TEST_CASE("Frames that C2 calls have their class, method and line") {
 
 TEST_CASE("Frames of all tiers together have their class, method and line") { RequireStacks({}); }
 
-TEST_CASE("stackdepth=3 keeps the three frames nearest to the allocation and says that it cut") {
-  RequireStacks({}, 3);
-}
+TEST_CASE("stackdepth=3 keeps the leaf and two frames at the root, and says that it cut") { RequireStacks({}, 3); }
+
+TEST_CASE("GetStackTrace gives the same stacks, cut in the same way") { RequireStacks({}, 3, "jvmti"); }
 
 TEST_CASE("Threads have the name of the moment, also when another thread renames them, and both their ids") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{.flags = {"-Dfile.encoding=UTF-8"},
+  const Outcome outcome = Run(Java{.flags = {"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"},
                                    .main = "e2e.Threads",
                                    .args = {"500"},
                                    .agent_options = "file=" + recording + ",rate=2000"});

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The reader and decode.py agree: compare_decoders.py RECORDING_TOOL DECODE_PY GOLDEN GOLDEN_JSON.
+"""The reader and decode.py agree: compare_decoders.py RECORDING_TOOL DECODE_PY GOLDEN GOLDEN_JSON...
 
-On the golden file, on what the golden file is known to say, on freshly written recordings, and on truncated ones.
+On the golden files, on what they are known to say, on freshly written recordings, and on truncated ones.
 """
 import json
 import math
@@ -29,23 +29,25 @@ def same(left, right, path=""):
         assert near or (math.isnan(one) and math.isnan(other)), (path, left, right)
 
 
-def main(tool, decoder, golden, golden_json):
+def main(tool, decoder, *golden_files):
     def read(path):
         return json.loads(subprocess.run([tool, "dump", path], stdout=subprocess.PIPE, check=True).stdout)
 
     def decode(path):
         return json.loads(subprocess.run([sys.executable, decoder, path], stdout=subprocess.PIPE, check=True).stdout)
 
-    known = json.load(open(golden_json))
-    assert len(known["blocks"]) > 3 and known["whole"]
-    same(read(golden), known)
-    same(decode(golden), known)
+    for golden, golden_json in zip(golden_files[::2], golden_files[1::2]):
+        known = json.load(open(golden_json))
+        assert len(known["blocks"]) > 3 and known["whole"]
+        same(read(golden), known)
+        same(decode(golden), known)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "fresh.hrec")
         for seed in range(100, 104):
             subprocess.run([tool, "write", str(seed), path], check=True)
             fresh = read(path)
             assert sum(len(block["samples"]) for block in fresh["blocks"]) == 120
+            assert any(block.get("exceptions", {}).get("samples") for block in fresh["blocks"])
             same(fresh, decode(path))
             whole = open(path, "rb").read()
             for size in range(1200, len(whole), len(whole) // 5):

@@ -275,6 +275,40 @@ TEST_CASE("an unknown column is skipped, a critical one refuses the block") {
   }
 }
 
+// A block of samples with one column of kinds, under a window that all of them name.
+ByteBuffer SamplesOfKinds(Stream stream, std::initializer_list<uint64_t> kinds) {
+  ByteBuffer raw;
+  ColumnWriter<3> windows;
+  windows.F64(2, 0.5);
+  windows.Finish(Section::kWindows, 1, &raw, stream);
+  ColumnWriter<9> samples;
+  for (const uint64_t kind : kinds) samples.Varint(8, kind);
+  samples.Finish(Section::kSamples, kinds.size(), &raw, stream);
+  return raw;
+}
+
+TEST_CASE("samples of a kind that this reader does not know, or that is another stream's, are left out") {
+  const auto kinds_of = [](Stream stream, std::initializer_list<uint64_t> kinds) {
+    const ReadResult read = Read(RawChunk().Add(SamplesOfKinds(stream, kinds)).bytes());
+    CHECK(read.skipped.empty());
+    REQUIRE(read.blocks.size() == 1);
+    std::vector<Kind> found;
+    for (const PlainSample& plain : read.blocks[0].samples) found.push_back(plain.sample.kind);
+    return found;
+  };
+  CHECK(kinds_of(Stream::kAllocations, {0, 3, 1, 2, 1'000'000, 0}) ==
+        std::vector{Kind::kTlab, Kind::kOutside, Kind::kTlab});
+  CHECK(kinds_of(Stream::kExceptions, {2, 0, 3, 2}) == std::vector{Kind::kException, Kind::kException});
+}
+
+TEST_CASE("a stream that this reader does not know is skipped") {
+  ByteBuffer raw;
+  for (const uint64_t section : {7, 8, 9, 10}) AppendFramed(&raw, section + 32, false, AsBytes("from the future"));
+  const ReadResult read = Read(RawChunk().Add(raw).bytes());
+  CHECK(read.blocks.size() == 1);
+  CHECK(read.skipped.empty());
+}
+
 TEST_CASE("the same section twice in a block is damage") {
   ByteBuffer twice = UnknownSection(false);
   ByteSink(&twice).Append(UnknownSection(false));
@@ -285,7 +319,7 @@ TEST_CASE("the same section twice in a block is damage") {
 }
 
 TEST_CASE("counts without bytes behind them cost no memory") {
-  for (const uint32_t section : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 10U, 11U}) {
+  for (const uint32_t section : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 10U, 11U, 23U, 24U, 25U, 26U}) {
     CAPTURE(section);
     ByteBuffer body;
     ByteSink(&body).Varint(uint64_t{1} << 62);

@@ -95,19 +95,36 @@ def text(raw):
     return raw.decode("latin-1")
 
 
-class Chunk:
-    def __init__(self):
-        self.strings, self.classes, self.methods = [], [], []
-        self.frames, self.nodes, self.threads = [], [], []
-        self.next_string = self.next_frame = 0
-        self.frame_method, self.lines, self.follower = 0, {}, {}
-        self.java_tid = self.os_tid = 0
+class Stream:
+    """What a chunk knows of the rows of one stream."""
+
+    def __init__(self, kinds):
+        self.kinds = kinds
         self.window_id = self.window_start = self.interval = 0
         self.lambdas = {}
         self.id = self.leaf = self.window = 0
         self.stacks = [[None, None, 0]]  # leaf, class, rotated size
         self.tlabs = {}
         self.counters, self.lost, self.lost_bytes = [0] * COUNTERS, [0] * LOSSES, [0.0] * LOSSES
+
+    def end_block(self, rows):
+        del rows["taus"]
+        rows["counters"], rows["lost"] = list(self.counters), list(self.lost)
+        rows["lost_bytes"] = [repr(weight) for weight in self.lost_bytes]
+
+    def says_something(self, rows):
+        return bool(rows["windows"] or rows["intervals"] or rows["samples"] or any(self.counters + self.lost)
+                    or any(self.lost_bytes))
+
+
+class Chunk:
+    def __init__(self):
+        self.streams = [Stream((0, 1)), Stream((2,))]
+        self.strings, self.classes, self.methods = [], [], []
+        self.frames, self.nodes, self.threads = [], [], []
+        self.next_string = self.next_frame = 0
+        self.frame_method, self.lines, self.follower = 0, {}, {}
+        self.java_tid = self.os_tid = 0
         self.lanes = []
 
     def string_of(self, code):
@@ -164,37 +181,37 @@ class Chunk:
             self.threads.append([self.java_tid, self.os_tid, virtual.varint(), self.string_of(name.varint())])
         return refused
 
-    def section_7(self, body, block):
+    def section_7(self, body, rows_of, stream):
         rows, (number, start, lam), refused = columns(body, 3)
         for _ in range(rows):
-            self.window_id = number.delta(self.window_id)
-            self.window_start = start.delta(self.window_start)
-            self.lambdas[self.window_id] = lam.f64()
-            block["windows"].append([self.window_id, self.window_start, repr(self.lambdas[self.window_id])])
+            stream.window_id = number.delta(stream.window_id)
+            stream.window_start = start.delta(stream.window_start)
+            stream.lambdas[stream.window_id] = lam.f64()
+            rows_of["windows"].append([stream.window_id, stream.window_start, repr(stream.lambdas[stream.window_id])])
         return refused
 
-    def section_8(self, body, block):
+    def section_8(self, body, rows_of, stream):
         rows, found, refused = columns(body, 6)
         for _ in range(rows):
-            self.interval = found[0].delta(self.interval)
+            stream.interval = found[0].delta(stream.interval)
             tau = found[5].f64()
-            block["taus"].append(tau)
-            block["intervals"].append([self.interval] + [column.varint() for column in found[1:5]] + [repr(tau)])
+            rows_of["taus"].append(tau)
+            rows_of["intervals"].append([stream.interval] + [column.varint() for column in found[1:5]] + [repr(tau)])
         return refused
 
-    def section_9(self, body, block):
+    def section_9(self, body, rows_of, stream):
         rows, c, refused = columns(body, 13)
         tick = raised_by = 0
         for _ in range(rows):
             tick += c[0].varint()
-            self.id = c[1].delta(self.id)
+            stream.id = c[1].delta(stream.id)
             code = c[2].varint()
             if code == 1:
-                self.leaf = c[3].delta(self.leaf)
-                self.stacks.append([self.leaf, None, 0])
-                stack = self.stacks[-1]
+                stream.leaf = c[3].delta(stream.leaf)
+                stream.stacks.append([stream.leaf, None, 0])
+                stack = stream.stacks[-1]
             else:
-                stack = self.stacks[max(code - 1, 0)]
+                stack = stream.stacks[max(code - 1, 0)]
             thread = c[4].varint()
             code = c[5].varint()
             if code > 0:
@@ -202,21 +219,24 @@ class Chunk:
             stack[2] = c[6].delta(stack[2])
             size = rotate_left(stack[2], 3)
             kind = c[8].varint()
-            tlab = self.tlabs[thread, kind] = c[7].delta(self.tlabs.get((thread, kind), 0))
+            tlab = stream.tlabs[thread, kind] = c[7].delta(stream.tlabs.get((thread, kind), 0))
             tlab = rotate_left(tlab, 3)
-            self.window = c[9].delta(self.window)
+            stream.window = c[9].delta(stream.window)
             rule = c[10].varint()
             raised_by = c[11].delta(raised_by)
             if rule == 2:
                 weight = c[12].f64()
             else:
-                lam = self.lambdas[self.window]
-                weight = size / -math.expm1(-lam * size) if rule == 0 else (tlab or size) / lam
+                lam = stream.lambdas[stream.window]
+                weight = (size / -math.expm1(-lam * size) if rule == 0 else
+                          1 / lam if rule == 3 else (tlab or size) / lam)
                 if raised_by:
-                    weight = max(weight, block["taus"][raised_by - 1])
+                    weight = max(weight, rows_of["taus"][raised_by - 1])
+            if kind not in stream.kinds:
+                continue
             frames, cut = self.frames_of(stack[0])
-            block["samples"].append({
-                "id": self.id, "time": tick * 64, "kind": kind, "size": size, "tlab": tlab, "window": self.window,
+            rows_of["samples"].append({
+                "id": stream.id, "time": tick * 64, "kind": kind, "size": size, "tlab": tlab, "window": stream.window,
                 "weight": repr(weight), "thread": self.threads[thread - 1] if thread else None,
                 "class": self.classes[stack[1]] if stack[1] is not None else None, "stack": frames, "cut": cut})
         return refused
@@ -230,21 +250,21 @@ class Chunk:
             node = parent
         return frames, cut
 
-    def section_10(self, body, block):
+    def section_10(self, body, rows_of, stream):
         cursor = Bytes(body)
         for i in range(cursor.varint()):
             delta = cursor.signed()
             if i < COUNTERS:
-                self.counters[i] = (self.counters[i] + delta) & M64
+                stream.counters[i] = (stream.counters[i] + delta) & M64
         losses = cursor.varint()
         for i in range(losses):
             delta = cursor.signed()
             if i < LOSSES:
-                self.lost[i] = (self.lost[i] + delta) & M64
+                stream.lost[i] = (stream.lost[i] + delta) & M64
         for i in range(losses):
             weight = cursor.f64()
             if i < LOSSES:
-                self.lost_bytes[i] = weight
+                stream.lost_bytes[i] = weight
 
     def section_11(self, body, block):
         cursor = Bytes(body)
@@ -259,16 +279,26 @@ class Chunk:
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False
+        rows = [block, {}]
+        for one in rows:
+            one.update(windows=[], intervals=[], taus=[], samples=[])
         while cursor.left():
             head = cursor.varint()
             body = cursor.string()
-            section = getattr(self, "section_%d" % (head >> 1), None)
-            if section:
+            which, stream = head >> 1, 0
+            if 23 <= which <= 26:
+                which, stream = which - 16, 1
+            section = getattr(self, "section_%d" % which, None)
+            if section and 7 <= which <= 10:
+                refused = bool(section(body, rows[stream], self.streams[stream])) or refused
+            elif section:
                 refused = bool(section(body, block)) or refused
             elif head & 1:
                 refused = True
-        block["counters"], block["lost"] = list(self.counters), list(self.lost)
-        block["lost_bytes"] = [repr(weight) for weight in self.lost_bytes]
+        for stream, one in zip(self.streams, rows):
+            stream.end_block(one)
+        if self.streams[1].says_something(rows[1]):
+            block["exceptions"] = rows[1]
         block["lanes"] = list(self.lanes)
         return refused
 
@@ -288,9 +318,9 @@ def file_header(data):
     while cursor.left():
         tag = cursor.varint()
         body = cursor.string()
-        if tag in (2, 3, 4, 5, 7, 18):
+        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21):
             fields[tag] = Bytes(body).varint()
-        elif tag == 6:
+        elif tag in (6, 22):
             fields[tag] = repr(Bytes(body).f64())
         elif tag == 1:
             fields[tag] = body.hex()
@@ -336,10 +366,8 @@ def main(path):
         chunk = Chunk()
         raws = decompress([block[3] for block in blocks], [block[2] for block in blocks])
         for (offset, flushed, _, _), raw in zip(blocks, raws):
-            block = {"chunk": sequence, "offset": offset, "end": flushed, "windows": [], "intervals": [], "taus": [],
-                     "samples": [], "ending": None}
+            block = {"chunk": sequence, "offset": offset, "end": flushed, "ending": None}
             if not chunk.apply(raw, block):
-                del block["taus"]
                 document["blocks"].append(block)
     json.dump(document, sys.stdout, indent=None)
     print()

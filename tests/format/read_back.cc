@@ -41,9 +41,9 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
     REQUIRE(got.sample.size == want.sample.size);
     REQUIRE(got.sample.tlab_size == want.sample.tlab_size);
     REQUIRE(got.sample.window == want.sample.window);
-    const double weight = want.sample.weight_bytes;  // NaN and infinity come back bit by bit
-    const bool same_bits = std::bit_cast<uint64_t>(weight) == std::bit_cast<uint64_t>(got.sample.weight_bytes);
-    REQUIRE((same_bits || WeightsAgree(weight, got.sample.weight_bytes)));
+    const double weight = want.sample.weight;  // NaN and infinity come back bit by bit
+    const bool same_bits = std::bit_cast<uint64_t>(weight) == std::bit_cast<uint64_t>(got.sample.weight);
+    REQUIRE((same_bits || WeightsAgree(weight, got.sample.weight)));
     REQUIRE(got.thread == want.thread);
     REQUIRE(got.class_name == want.class_name);
     REQUIRE(got.stack == want.stack);

@@ -41,24 +41,32 @@ json Header(const FileHeader& header) {
     std::snprintf(digits, sizeof(digits), "%02x", byte);
     id += digits;
   }
-  return {{"1", id},
-          {"2", header.start_epoch_ns},
-          {"3", header.start_monotonic_ns},
-          {"4", header.interval_ns},
-          {"5", header.interval_cap},
-          {"6", Number(header.rate_per_second)},
-          {"7", header.pid},
-          {"8", header.boot_id},
-          {"9", header.container_id},
-          {"10", header.jvm_name},
-          {"11", header.jvm_version},
-          {"12", header.gc_name},
-          {"13", header.agent_version},
-          {"14", header.agent_options},
-          {"15", header.source},
-          {"16", header.source_reason},
-          {"17", header.ring_path},
-          {"18", header.max_samples}};
+  json fields{{"1", id},
+              {"2", header.start_epoch_ns},
+              {"3", header.start_monotonic_ns},
+              {"4", header.interval_ns},
+              {"5", header.interval_cap},
+              {"6", Number(header.rate_per_second)},
+              {"7", header.pid},
+              {"8", header.boot_id},
+              {"9", header.container_id},
+              {"10", header.jvm_name},
+              {"11", header.jvm_version},
+              {"12", header.gc_name},
+              {"13", header.agent_version},
+              {"14", header.agent_options},
+              {"15", header.source},
+              {"16", header.source_reason},
+              {"17", header.ring_path},
+              {"18", header.max_samples}};
+  // Those that came later are there only if they say something.
+  if (header.duration_ns != 0) fields["19"] = header.duration_ns;
+  const StreamCap& exceptions = header.exceptions;
+  if (exceptions.interval_ns != 0) fields["20"] = exceptions.interval_ns;
+  if (exceptions.interval_cap != 0) fields["21"] = exceptions.interval_cap;
+  if (exceptions.rate_per_second != 0) fields["22"] = Number(exceptions.rate_per_second);
+  if (!header.exceptions_refused.empty()) fields["23"] = header.exceptions_refused;
+  return fields;
 }
 
 json Stack(const Dictionaries& names, Index leaf, bool* cut) {
@@ -86,7 +94,7 @@ json OneSample(const Sample& sample, const Dictionaries& names) {
             {"window", sample.window},
             {"class", nullptr},
             {"thread", nullptr},
-            {"weight", Number(sample.weight_bytes)},
+            {"weight", Number(sample.weight)},
             {"stack", Stack(names, sample.stack, &cut)}};
   line["cut"] = cut ? 1 : 0;
   if (sample.class_id != kNone) line["class"] = Latin1(names.classes[sample.class_id]);
@@ -97,30 +105,44 @@ json OneSample(const Sample& sample, const Dictionaries& names) {
   return line;
 }
 
-json OneBlock(const Block& block) {
-  const Books& books = block.books;
-  json line{{"chunk", block.chunk},
-            {"offset", block.offset},
-            {"end", block.end_ns},
-            {"lanes", block.lane_positions},
-            {"counters",
+// What a block has of a stream.
+json OneStream(const Block& block, Stream stream) {
+  const Books& books = block.books[stream];
+  json line{{"counters",
              {books.candidates, books.candidate_bytes, books.points, books.thinned, books.committed, books.written,
               books.second_stage}},
             {"lost", books.lost},
             {"lost_bytes", json::array()},
             {"windows", json::array()},
             {"intervals", json::array()},
-            {"samples", json::array()},
-            {"ending", nullptr}};
-  for (const double bytes : books.lost_bytes) line["lost_bytes"].push_back(Number(bytes));
+            {"samples", json::array()}};
+  for (const double weight : books.lost_weight) line["lost_bytes"].push_back(Number(weight));
   for (const Window& window : block.windows) {
+    if (StreamOfWindow(window.id) != stream) continue;
     line["windows"].push_back({window.id, window.start_ns, Number(window.lambda)});
   }
   for (const Interval& interval : block.intervals) {
+    if (interval.stream != stream) continue;
     line["intervals"].push_back(
         {interval.index, interval.candidates, interval.bytes, interval.held, interval.kept, Number(interval.tau)});
   }
-  for (const Sample& sample : block.samples) line["samples"].push_back(OneSample(sample, *block.dictionaries));
+  for (const Sample& sample : block.samples) {
+    if (sample.stream() == stream) line["samples"].push_back(OneSample(sample, *block.dictionaries));
+  }
+  return line;
+}
+
+json OneBlock(const Block& block) {
+  json line = OneStream(block, Stream::kAllocations);
+  line["chunk"] = block.chunk;
+  line["offset"] = block.offset;
+  line["end"] = block.end_ns;
+  line["lanes"] = block.lane_positions;
+  line["ending"] = nullptr;
+  const json exceptions = OneStream(block, Stream::kExceptions);
+  const bool any = !(block.books[Stream::kExceptions] == Books{}) || !exceptions["windows"].empty() ||
+                   !exceptions["intervals"].empty() || !exceptions["samples"].empty();
+  if (any) line["exceptions"] = exceptions;
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
 }

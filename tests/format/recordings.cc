@@ -57,6 +57,8 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.source_reason = "symbols of libjvm.so found";
   header.ring_path = "/dev/shm/heaprec-4242.ring";
   header.max_samples = 5000;
+  header.duration_ns = 60'000'000'000;
+  header.exceptions = {.interval_ns = 500'000'000, .interval_cap = 50, .rate_per_second = 100};
   return header;
 }
 
@@ -88,45 +90,79 @@ Index RandomRecording::AddStack(ChunkWriter* writer, PlainSample* plain) {
   return writer->InternStack(leaf_first, plain->truncated);
 }
 
+void RandomRecording::Fill(ChunkWriter* writer, PlainSample* plain) {
+  Sample& sample = plain->sample;
+  sample.id = next_id_ + Uniform(3);
+  next_id_ = Uniform(50) == 0 ? AnyInteger() : sample.id + 1;
+  sample.time_ns = now_ns_ - Uniform(std::min<uint64_t>(now_ns_ + 1, 1'000'000'000));
+  const Thread thread{Uniform(5), static_cast<uint32_t>(Uniform(5)), Uniform(2) == 0, "t" + std::to_string(Uniform(4))};
+  if (Uniform(10) != 0) {
+    sample.thread = writer->InternThread(thread);
+    plain->thread = Text(thread);
+  }
+  if (Uniform(10) != 0) {
+    plain->class_name = Uniform(10) == 0 ? AnyString() : "java/lang/C" + std::to_string(Uniform(6));
+    sample.class_id = writer->InternClass(plain->class_name);
+  }
+  sample.stack = AddStack(writer, plain);
+}
+
 PlainSample RandomRecording::AddSample(ChunkWriter* writer, const std::vector<Window>& windows,
                                        const std::vector<Interval>& intervals) {
   PlainSample plain{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
   Sample& sample = plain.sample;
-  sample.id = next_id_ + Uniform(3);
-  next_id_ = Uniform(50) == 0 ? AnyInteger() : sample.id + 1;
-  sample.time_ns = now_ns_ - Uniform(std::min<uint64_t>(now_ns_ + 1, 1'000'000'000));
   sample.kind = Uniform(4) == 0 ? Kind::kOutside : Kind::kTlab;
-  const Thread thread{Uniform(5), static_cast<uint32_t>(Uniform(5)), Uniform(2) == 0, "t" + std::to_string(Uniform(4))};
-  if (Uniform(10) != 0) {
-    sample.thread = writer->InternThread(thread);
-    plain.thread = Text(thread);
-  }
-  if (Uniform(10) != 0) {
-    plain.class_name = Uniform(10) == 0 ? AnyString() : "java/lang/C" + std::to_string(Uniform(6));
-    sample.class_id = writer->InternClass(plain.class_name);
-  }
-  sample.stack = AddStack(writer, &plain);
+  Fill(writer, &plain);
   sample.size = Uniform(10) == 0 ? AnyInteger() : 8 * (1 + Uniform(40));
   sample.tlab_size = sample.kind == Kind::kOutside ? 0 : Uniform(10) == 0 ? AnyInteger() : 65536;
   const Window& window = windows[Uniform(windows.size())];
   sample.window = window.id;
   switch (Uniform(5)) {
     case 0:  // weights that no rule gives
-      sample.weight_bytes = static_cast<double>(AnyInteger());
+      sample.weight = static_cast<double>(AnyInteger());
       break;
     case 1:
-      sample.weight_bytes = FirstStageWeight(WeightRule::kPerEvent, window.lambda, sample.size, sample.tlab_size);
+      sample.weight = FirstStageWeight(WeightRule::kPerEvent, window.lambda, sample.size, sample.tlab_size);
       break;
     case 2:
-      sample.weight_bytes = FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0);
+      sample.weight = FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0);
       break;
     default:
-      sample.weight_bytes = std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0),
-                                     intervals[Uniform(intervals.size())].tau);
+      sample.weight = std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0),
+                               intervals[Uniform(intervals.size())].tau);
   }
   if (Uniform(30) == 0) sample.window = 0xfffffff0;  // no window of this chunk
   writer->Add(sample);
   return plain;
+}
+
+PlainSample RandomRecording::AddException(ChunkWriter* writer, const Window& window, const Interval& interval) {
+  PlainSample plain{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
+  plain.sample.kind = Kind::kException;
+  Fill(writer, &plain);
+  plain.sample.window = window.id;
+  const double first = FirstStageWeight(WeightRule::kCount, window.lambda, 0, 0);
+  plain.sample.weight = Uniform(5) == 0 ? static_cast<double>(AnyInteger()) : std::max(first, interval.tau);
+  writer->Add(plain.sample);
+  return plain;
+}
+
+void RandomRecording::AddExceptions(ChunkWriter* writer, PlainBlock* plain, int samples) {
+  const Window window{next_exception_window_++, now_ns_, 1.0 / static_cast<double>(1 + Uniform(1000))};
+  const Interval interval{.index = Uniform(100),
+                          .candidates = AnyInteger(),
+                          .held = AnyInteger(),
+                          .kept = AnyInteger(),
+                          .tau = static_cast<double>(Uniform(1000)),
+                          .stream = Stream::kExceptions};
+  plain->block.windows.push_back(window);
+  plain->block.intervals.push_back(interval);
+  writer->Add(window);
+  writer->Add(interval);
+  for (int i = 0; i < samples; ++i) plain->samples.push_back(AddException(writer, window, interval));
+  books_[Stream::kExceptions].candidates += AnyInteger() >> 20;
+  books_[Stream::kExceptions].written += static_cast<uint64_t>(samples);
+  books_[Stream::kExceptions].lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
 }
 
 void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool ending) {
@@ -141,11 +177,13 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   for (const Window& window : block.windows) writer->Add(window);
   for (const Interval& interval : block.intervals) writer->Add(interval);
   for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
+  if (Uniform(3) != 0) AddExceptions(writer, &plain, static_cast<int>(Uniform(6)));
   std::ranges::stable_sort(plain.samples, {}, [](const PlainSample& s) { return s.sample.time_ns / kTickNs; });
-  books_.candidates += AnyInteger() >> 20;
-  books_.written += static_cast<uint64_t>(samples);
-  books_.lost[Uniform(kLosses)] += Uniform(3);
-  books_.lost_bytes[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
+  Books& books = books_[Stream::kAllocations];
+  books.candidates += AnyInteger() >> 20;
+  books.written += static_cast<uint64_t>(samples);
+  books.lost[Uniform(kLosses)] += Uniform(3);
+  books.lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
   block.books = books_;
   for (int lane = 0; lane < 4; ++lane) block.lane_positions.push_back(now_ns_ / 8 + AnyInteger());
   block.end_ns = now_ns_;

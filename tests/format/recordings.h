@@ -50,7 +50,12 @@ class RandomRecording {
   std::string AnyString();
   PlainSample AddSample(ChunkWriter* writer, const std::vector<Window>& windows,
                         const std::vector<Interval>& intervals);
+  PlainSample AddException(ChunkWriter* writer, const Window& window, const Interval& interval);
+  // Id, time, thread, class and stack.
+  void Fill(ChunkWriter* writer, PlainSample* plain);
   Index AddStack(ChunkWriter* writer, PlainSample* plain);
+  // What a block has of the exceptions, which not every block has.
+  void AddExceptions(ChunkWriter* writer, PlainBlock* plain, int samples);
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
   std::mt19937_64 random_;
@@ -58,9 +63,9 @@ class RandomRecording {
   ByteBuffer bytes_;
   std::vector<PlainBlock> blocks_;
   std::vector<size_t> block_ends_, chunk_begins_;
-  uint32_t next_chunk_ = 0, next_window_ = 1;
+  uint32_t next_chunk_ = 0, next_window_ = 1, next_exception_window_ = kWindowStreamBit + 1;
   uint64_t next_id_ = 1, now_ns_ = 0;
-  Books books_;
+  PerStream<Books> books_;
 };
 
 std::vector<PlainBlock> ReadAll(Reader* reader);

@@ -46,6 +46,7 @@ TEST_CASE("what a record says comes through") {
     }
     void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override {
       CHECK(record.id == 9);
+      CHECK(record.path == 0x0123456789abcdef);
       CHECK(lane == 0);
       CHECK(end - begin == sizeof(SampleRecord));
     }
@@ -104,7 +105,7 @@ TEST_CASE("a ring whose header cannot be true is refused") {
     return !RingView::Of(image.bytes()).ok();
   };
   CHECK(refused([](RingHeader* header) { header->magic ^= 1; }));
-  CHECK(refused([](RingHeader* header) { header->version = 2; }));
+  CHECK(refused([](RingHeader* header) { ++header->version; }));
   CHECK(refused([](RingHeader* header) { header->header_bytes = 64; }));
   CHECK(refused([](RingHeader* header) { header->lane_header_bytes = 64; }));
   CHECK(refused([](RingHeader* header) { header->lane_count = 3; }));

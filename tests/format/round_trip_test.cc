@@ -8,7 +8,8 @@ namespace heaprec::format::testing {
 namespace {
 
 TEST_CASE("every field of the file header comes back") {
-  const FileHeader given = SomeFileHeader();
+  FileHeader given = SomeFileHeader();
+  given.exceptions_refused = "the JVM does not let us";
   MemoryByteSource source(EncodeFileHeader(given));
   auto reader = Reader::Open(&source);
   REQUIRE(reader.ok());
@@ -31,6 +32,12 @@ TEST_CASE("every field of the file header comes back") {
   CHECK(read.source_reason == given.source_reason);
   CHECK(read.ring_path == given.ring_path);
   CHECK(read.max_samples == given.max_samples);
+  CHECK(read.duration_ns == given.duration_ns);
+  CHECK(read.CapOf(Stream::kAllocations).interval_cap == given.interval_cap);
+  CHECK(read.exceptions.interval_ns == given.exceptions.interval_ns);
+  CHECK(read.exceptions.interval_cap == given.exceptions.interval_cap);
+  CHECK(read.exceptions.rate_per_second == given.exceptions.rate_per_second);
+  CHECK(read.exceptions_refused == given.exceptions_refused);
   CHECK_FALSE((*reader)->Next().has_value());
   CHECK((*reader)->skipped().empty());
 }
@@ -57,7 +64,7 @@ TEST_CASE("samples come back in the order of time, whatever the order they were 
     sample.time_ns = time * kTickNs;
     sample.window = 1;
     sample.size = 16;
-    sample.weight_bytes = 1;
+    sample.weight = 1;
     writer.Add(sample);
   }
   auto block = writer.Finish({}, {}, 1000 * kTickNs, nullptr);
@@ -67,6 +74,35 @@ TEST_CASE("samples come back in the order of time, whatever the order they were 
   std::vector<uint64_t> ids;
   for (const PlainSample& plain : result.blocks[0].samples) ids.push_back(plain.sample.id);
   CHECK(ids == std::vector<uint64_t>{100, 500, 900});
+}
+
+TEST_CASE("an exception's weight is in events, and comes in the order of time among the allocations") {
+  ChunkWriter writer(SomeFileHeader().recording_id, 0);
+  writer.Add(Window{1, 0, 1e-5});
+  writer.Add(Window{kWindowStreamBit + 1, 0, 0.125});
+  for (const uint64_t time : {100U, 200U, 300U}) {
+    Sample sample;
+    sample.kind = time == 200 ? Kind::kException : Kind::kTlab;
+    sample.id = time;
+    sample.time_ns = time * kTickNs;
+    sample.window = time == 200 ? kWindowStreamBit + 1 : 1;
+    sample.size = time == 200 ? 0 : 16;
+    sample.weight = 8;
+    writer.Add(sample);
+  }
+  auto block = writer.Finish({}, {}, 1000 * kTickNs, nullptr);
+  REQUIRE(block.ok());
+  const ReadResult result = Read(Appended(EncodeFileHeader(SomeFileHeader()), *block));
+  REQUIRE(result.blocks.size() == 1);
+  REQUIRE(result.blocks[0].samples.size() == 3);
+  const Sample& thrown = result.blocks[0].samples[1].sample;
+  CHECK(thrown.id == 200);
+  CHECK(thrown.stream() == Stream::kExceptions);
+  CHECK(thrown.weight_bytes() == 0);
+  CHECK(thrown.weight_objects() == 8);
+  CHECK(thrown.probability() == 0.125);
+  CHECK(result.blocks[0].samples[0].sample.weight_bytes() == 8);
+  CHECK(result.blocks[0].samples[0].sample.weight_objects() == 0.5);
 }
 
 TEST_CASE("more rows than a block may have are refused by the writer, with an Error") {

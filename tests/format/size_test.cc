@@ -117,7 +117,7 @@ double BytesPerEvent(Program* program) {
       sample.size = next.size;
       sample.tlab_size = 1 << 20;
       sample.window = window;
-      sample.weight_bytes = tau;  // as nearly all are after the second stage
+      sample.weight = tau;  // as nearly all are after the second stage
       writer.Add(sample);
     }
     books.candidates += 30'000 + program->Uniform(9000);
@@ -126,7 +126,7 @@ double BytesPerEvent(Program* program) {
     books.written += kRate;
     books.second_stage = id - books.written;
     for (uint64_t& lane : lanes) lane += 88 * program->Uniform(40);
-    const auto block = writer.Flush(books, lanes, static_cast<uint64_t>(time));
+    const auto block = writer.Flush({{books}}, lanes, static_cast<uint64_t>(time));
     REQUIRE(block.ok());
     bytes += block->size();
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/hotspot/allocator_hooks.h"
 #include "recorder/hotspot/detour.h"
 #include "recorder/hotspot/jdk_version.h"
 #include "recorder/hotspot/libjvm.h"
@@ -22,6 +23,7 @@
 #include "recorder/hotspot/thread_layout.h"
 #include "recorder/hotspot/thread_of_env.h"
 #include "recorder/hotspot/vm_structs.h"
+#include "tests/hotspot/live_cycles.h"
 
 namespace {
 
@@ -38,8 +40,11 @@ struct State {
   std::optional<Names> names;
   std::optional<ThreadLayout> layout;
   std::optional<ThreadOfEnv> thread_of;
+  std::optional<LibJvm> libjvm;
+  std::optional<SymbolTable> symbols;
   std::optional<Detour> refill;
   std::optional<Detour> outside;
+  std::vector<Diverted> diverted;  // the two
   // Of the one thread that is observed; only that thread touches the rest.
   std::atomic<void*> observed{nullptr};
   Mode mode = Mode::kIdle;
@@ -47,6 +52,7 @@ struct State {
   const void* hooked_object = nullptr;
   bool hooked_outside = false;
   int hooks = 0, refills = 0, outsides = 0, events = 0, wrong = 0;
+  int vtable_refills = 0, vtable_outsides = 0;
   int not_in_tlab = 0, odd_tlab_size = 0;
   uint64_t point = 0;  // in bytes of the thread's allocation
   uint64_t seed = 88172645463325252;
@@ -101,6 +107,25 @@ void OnRefill(void* klass, void* object, size_t tlab, size_t size, void* thread)
 void OnOutside(void* klass, void* object, size_t size, void* thread) {
   Hook(klass, object, size, thread, true);
   state->outside->OriginalAs<OutsideTlab>()(klass, object, size, thread);
+}
+
+void OnVtableRefill(void* thread, size_t) {
+  if (thread == state->observed.load(std::memory_order_relaxed) && state->mode != Mode::kIdle) ++state->vtable_refills;
+}
+
+void OnVtableOutside(void* thread, size_t) {
+  if (thread == state->observed.load(std::memory_order_relaxed) && state->mode != Mode::kIdle) ++state->vtable_outsides;
+}
+
+std::string InstallVtables(const void* thread) {
+  const auto done =
+      InstallAllocatorHooks(*state->libjvm, *state->symbols, *state->layout, thread, {OnVtableRefill, OnVtableOutside});
+  return done ? "" : done.error().message;
+}
+
+std::string RemoveVtables() {
+  const auto done = RemoveAllocatorHooks();
+  return done ? "" : done.error().message;
 }
 
 void JNICALL SampledObjectAlloc(jvmtiEnv*, JNIEnv* jni, jthread, jobject, jclass type, jlong size) {
@@ -174,6 +199,9 @@ void Allocate(JNIEnv* jni, int count) {
 void VerifyForce(JNIEnv* jni, void* thread, bool checked_jni) {
   State& s = *state;
   s.layout->SetUnarmed(thread);  // the JVM drew a threshold of its own when the event was enabled
+  const std::string installed = InstallVtables(thread);
+  Check(installed.empty(), "the allocators' vtables are ours" + installed);
+  Allocate(jni, 1);  // shows them what an allocator looks like, whatever its way
   s.mode = Mode::kForce;
   s.observed = thread;
   Allocate(jni, 100000);
@@ -183,6 +211,9 @@ void VerifyForce(JNIEnv* jni, void* thread, bool checked_jni) {
   Check(s.hooks > 100 && s.outsides > 50 && s.hooks == s.events, "a forced event for every hook: " + seen);
   Check(checked_jni || s.wrong == 0, "the event's class is the hook's: " + std::to_string(s.wrong) + " differ");
   Check(s.not_in_tlab == 0, "objects of refills lie in the TLAB: " + std::to_string(s.not_in_tlab) + " differ");
+  Check(s.vtable_refills == s.refills && s.vtable_outsides == s.outsides,
+        "the vtables report what the detours do: " + std::to_string(s.vtable_refills) + " refills, " +
+            std::to_string(s.vtable_outsides) + " outside");
   Check(s.odd_tlab_size == 0, "the TLAB's size is the hook's: " + std::to_string(s.odd_tlab_size) + " differ");
 }
 
@@ -200,17 +231,12 @@ void VerifyPoints(JNIEnv* jni, void* thread) {
 }
 
 void VerifyLiveCycles() {
-  const GracePeriod grace = SafepointGrace(state->jvmti);
-  std::string problem;
-  for (int i = 0; i < 300 && problem.empty(); ++i) {
-    for (Detour* const detour : {&*state->refill, &*state->outside}) {
-      const auto removed = detour->Remove();
-      const auto installed = detour->Install(grace);
-      if (!removed) problem = ": " + removed.error().message;
-      if (!installed) problem = ": " + installed.error().message;
-    }
-  }
-  Check(problem.empty(), "300 cycles of remove and install in the running JVM" + problem);
+  const int cycles = Cycles();
+  const void* const thread = state->observed;
+  const std::string problem = CycleSteps([&] { return InstallVtables(thread); }, RemoveVtables, cycles);
+  Check(problem.empty(), "the vtables in and out of the running JVM: " + problem);
+  const std::string found = CycleDetours(state->diverted, SafepointGrace(state->jvmti), cycles);
+  Check(found.empty(), std::to_string(cycles) + " cycles of remove and install in the running JVM " + found);
 }
 
 void JNICALL LiveThread(jvmtiEnv*, JNIEnv*, void*) { VerifyLiveCycles(); }
@@ -239,32 +265,38 @@ void JNICALL VMInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread current) {
 }
 
 void JNICALL VMDeath(jvmtiEnv*, JNIEnv*) {
-  Check(state->refill->Remove().ok() && state->outside->Remove().ok(), "the JVM ends with its own code in place");
+  bool own = state->refill->Remove().ok() && state->outside->Remove().ok();
+  for (const Diverted& one : state->diverted) own = own && CodeAt(one.function) == one.own;
+  Check(own && RemoveVtables().empty(), "the JVM ends with its own code in place");
 }
 
 bool InstallHooks() {
-  const auto libjvm = LibJvm::Locate();
-  if (!libjvm) return Check(false, libjvm.error().message), false;
-  const auto symbols = SymbolTable::Load(*libjvm);
-  if (!symbols) return Check(false, symbols.error().message), false;
-  const auto refill = symbols->FindFirst(kInNewTlab);
-  const auto outside = symbols->FindFirst(kOutsideTlab);
-  Check(refill && outside, "symbols from " + symbols->origin());
+  if (!Take(LibJvm::Locate(), &state->libjvm, "libjvm") ||
+      !Take(SymbolTable::Load(*state->libjvm), &state->symbols, "symbols"))
+    return false;
+  const auto refill = state->symbols->FindFirst(kInNewTlab);
+  const auto outside = state->symbols->FindFirst(kOutsideTlab);
+  Check(refill && outside, "symbols from " + state->symbols->origin());
   if (!refill || !outside) return false;
   if (!Take(Detour::Prepare(*refill, reinterpret_cast<const void*>(OnRefill)), &state->refill, "refill thunk") ||
       !Take(Detour::Prepare(*outside, reinterpret_cast<const void*>(OnOutside)), &state->outside, "outside thunk"))
     return false;
-  for (Detour* const detour : {&*state->refill, &*state->outside}) {
-    const auto done = detour->Install();
+  state->diverted = {{&*state->refill, *refill, CodeAt(*refill)}, {&*state->outside, *outside, CodeAt(*outside)}};
+  for (const Diverted& one : state->diverted) {
+    const auto done = one.detour->Install();
     Check(done.ok(), "install" + (done ? "" : ": " + done.error().message));
   }
+  return true;
+}
+
+bool ResolveLayout() {
   const auto structs = VmStructs::Load();
   if (!structs) return Check(false, structs.error().message), false;
   const auto version = JdkMajorVersion(state->jvmti, *structs);
   if (!version) return Check(false, version.error().message), false;
   const auto from_tables = JdkMajorVersion(nullptr, *structs);
   Check(from_tables && *from_tables == *version, "version " + std::to_string(*version));
-  const auto watches = symbols->FindByPrefix(kFieldAccessCount);
+  const auto watches = state->symbols->FindByPrefix(kFieldAccessCount);
   Check(watches.has_value(), "the counter of watched fields");
   return Take(ThreadLayout::Resolve(*structs, *version), &state->layout, "thread layout") &&
          Take(Names::Resolve(*structs, *version, watches.value_or(0)), &state->names, "names");
@@ -281,7 +313,7 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*)
   wanted.can_get_line_numbers = 1;
   wanted.can_generate_sampled_object_alloc_events = 1;
   state->jvmti->AddCapabilities(&wanted);
-  if (!InstallHooks()) return JNI_OK;
+  if (!InstallHooks() || !ResolveLayout()) return JNI_OK;
   jvmtiEventCallbacks callbacks = {};
   callbacks.VMInit = VMInit;
   callbacks.VMDeath = VMDeath;

@@ -129,6 +129,31 @@ TEST_CASE("A stripped libjvm is an error that names the build id, and a cached d
   CHECK(cached->FindFirst(kInNewTlab) == direct->FindFirst(kInNewTlab));
 }
 
+TEST_CASE("A stripped libjvm that names its debug file is believed where that file is, and its build the same") {
+  const auto direct = SymbolTable::Load(Located());
+  LibJvm libjvm = Located();
+  libjvm.path = TestFolder() + "/libjvm_linked.so";
+  libjvm.build_id.replace(0, 4, "abcd");
+  const std::string folder = TestFolder() + "/.debug";
+  std::filesystem::create_directories(folder);
+  const std::string beside = TestFolder() + "/libjvm_linked.debug";
+  const std::string below = folder + "/libjvm_linked.debug";
+  CopyLibJvm("--only-keep-debug", beside);
+  CopyLibJvm("--strip-all --remove-section=.gnu_debuglink --add-gnu-debuglink=" + beside, libjvm.path);
+  for (const std::string& place : {beside, below}) {
+    if (place == below) std::filesystem::rename(beside, below);
+    const auto linked = SymbolTable::Load(libjvm);
+    INFO((linked ? "" : linked.error().message));
+    REQUIRE(linked.ok());
+    CHECK(linked->origin() == place);
+    CHECK(linked->FindFirst(kInNewTlab) == direct->FindFirst(kInNewTlab));
+  }
+  libjvm.build_id.replace(0, 4, "abce");
+  CHECK_FALSE(SymbolTable::Load(libjvm).ok());
+  std::filesystem::remove_all(folder);
+  std::filesystem::remove(libjvm.path);
+}
+
 TEST_CASE("A file of another build is not believed") {
   LibJvm libjvm = Located();
   libjvm.build_id[0] = libjvm.build_id[0] == '0' ? '1' : '0';

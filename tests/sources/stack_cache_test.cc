@@ -10,13 +10,11 @@ namespace heaprec::sources {
 
 TEST_CASE("A stack is known in the epoch in which it was stored") {
   auto cache = std::make_unique<StackCache>();
-  format::StackKey found{};
-  CHECK_FALSE(cache->Find({1, 2}, 1, &found));
-  cache->Store({1, 2}, 1, {3, 4});
-  REQUIRE(cache->Find({1, 2}, 1, &found));
-  CHECK(found == format::StackKey{3, 4});
-  CHECK_FALSE(cache->Find({1, 2}, 2, &found));
-  CHECK_FALSE(cache->Find({1, 3}, 1, &found));
+  CHECK_FALSE(cache->Find({1, 2}, 1));
+  cache->Store({1, 2}, 1, {{3, 4}, 5});
+  CHECK(cache->Find({1, 2}, 1) == KnownStack{{3, 4}, 5});
+  CHECK_FALSE(cache->Find({1, 2}, 2));
+  CHECK_FALSE(cache->Find({1, 3}, 1));
 }
 
 TEST_CASE("Threads that store into the same slots never make a reader see a mixture") {
@@ -30,12 +28,11 @@ TEST_CASE("Threads that store into the same slots never make a reader see a mixt
         // Four raw keys that fall into one slot; the content is a function of the key.
         const uint64_t low = 7 + kSlots * ((i / 16 + t) % 4);
         const format::StackKey raw{low, low * 3};
-        format::StackKey content{};
-        if (cache->Find(raw, 1, &content)) {
+        if (const auto known = cache->Find(raw, 1)) {
           hits.fetch_add(1, std::memory_order_relaxed);
-          if (!(content == format::StackKey{low * 5, low * 7})) wrong.fetch_add(1);
+          if (!(*known == KnownStack{{low * 5, low * 7}, low * 9})) wrong.fetch_add(1);
         } else {
-          cache->Store(raw, 1, {low * 5, low * 7});
+          cache->Store(raw, 1, {{low * 5, low * 7}, low * 9});
         }
       }
     });

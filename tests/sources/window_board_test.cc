@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -22,12 +23,18 @@ TEST_CASE("A steady load soon has one window, and the ids of windows go up by on
   WindowBoard board(Config(), 0);
   uint32_t last = board.first().id;
   int after_a_second = 0;
+  double due = 0;  // points
   for (uint64_t tick = 1; tick <= 500; ++tick) {
-    const auto window = board.Tick(tick * 20 * kMs, tick * 2'000'000);  // 100 MB/s
-    if (!window) continue;
-    CHECK(window->id == last + 1);
-    last = window->id;
-    after_a_second += tick > 50;
+    std::vector<std::optional<PublishedWindow>> windows = {board.Tick(tick * 20 * kMs, tick * 2'000'000)};  // 100 MB/s
+    const double lambda = board.Read().lambda;
+    for (due += lambda * 2e6; due > 1; --due)
+      windows.push_back(board.OnPoint({1 / lambda, 1 / lambda}, tick * 20 * kMs));
+    for (const auto& window : windows) {
+      if (!window) continue;
+      CHECK(window->id == last + 1);
+      last = window->id;
+      after_a_second += tick > 50;
+    }
   }
   CHECK(after_a_second <= 20);
   // 150 x surplus points per 100 MB.
@@ -49,6 +56,40 @@ TEST_CASE("The points themselves lower lambda between two ticks, and never raise
   }
   CHECK(windows > 10);
   CHECK(lambda < quiet / 30);
+}
+
+TEST_CASE("Points that do not look at lambda leave the windows as they would be if each looked") {
+  const throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
+  WindowBoard board(config, 0);
+  throttle::Throttle throttle(config, 0);
+  throttle::Forecast forecast = throttle.Tick(0, 0);
+  double total = 0, in_force = board.first().lambda;
+  throttle::PointTally since;
+  uint32_t differences = 0, windows = 0, points = 0;
+  for (uint64_t tick = 1; tick <= 500; ++tick) {
+    const bool burst = tick % 70 < 9;  // 50 MB/s, and 5 GB/s now and then
+    uint64_t now = (tick - 1) * 20 * kMs;
+    for (int step = 0; step < 200; ++step) {
+      now += 100'000;
+      total += burst ? 500'000 : 5'000;
+      if (step * in_force * (burst ? 500'000 : 5'000) < since.count) continue;
+      since.weight += 1 / in_force, since.effective += 1 / in_force, since.count += 1;
+      ++points;
+      const auto window = board.OnPoint({1 / in_force, 1 / in_force}, now);
+      const double wanted = static_cast<float>(forecast.Lambda(config, now, since));
+      const bool falls = wanted < in_force * throttle::kFallThreshold;
+      differences += falls != window.has_value();
+      if (falls) in_force = wanted, ++windows;
+      differences += board.Read().lambda != in_force;
+    }
+    board.Tick(now, static_cast<uint64_t>(total));
+    forecast = throttle.Tick(now, static_cast<uint64_t>(total), since);
+    since = {};
+    in_force = board.Read().lambda;
+  }
+  CHECK(differences == 0);
+  CHECK(windows > 50);
+  CHECK(points > 2000);
 }
 
 TEST_CASE("A reader always gets the lambda of the id it gets") {

@@ -35,6 +35,7 @@ Row RowOf(const nlohmann::json& event, uint64_t start_ns) {
   row.class_name = event["class"];
   row.size = event["size"];
   row.weight_bytes = event["weight_bytes"];
+  row.weight_objects = event["weight_objects"];
   row.probability = event["probability"];
   row.thread = event["thread"]["name"];
   row.java_tid = event["thread"]["java_tid"];

@@ -16,7 +16,7 @@ struct Row {
   uint64_t time_ns = 0;
   std::string kind, class_name;
   uint64_t size = 0;
-  double weight_bytes = 0, probability = 0;
+  double weight_bytes = 0, weight_objects = 0, probability = 0;
   std::string thread;
   uint64_t java_tid = 0, os_tid = 0;
   bool is_virtual = false;

@@ -35,8 +35,8 @@ struct TlabShape {
 
 class SimulatedThread {
  public:
-  SimulatedThread(uint64_t seed, const TlabShape& shape, Recorder* recorder)
-      : random_(throttle::Mix64(seed + 1)), seed_(seed), shape_(shape), recorder_(recorder) {}
+  SimulatedThread(uint64_t seed, const TlabShape& shape, Recorder* recorder, uint32_t number = 0)
+      : random_(throttle::Mix64(seed + 1)), seed_(seed), shape_(shape), recorder_(recorder), number_(number) {}
 
   // `size` is a multiple of 8.
   void Allocate(uint32_t site, uint64_t size) {
@@ -57,6 +57,7 @@ class SimulatedThread {
   // The recording ends while the thread goes on.
   void Stop() { clock_.Finish(allocated_); }
 
+  uint32_t number() const { return number_; }
   const throttle::ByteClock& clock() const { return clock_; }
   // True bytes, of all threads that lived here.
   uint64_t allocated() const { return past_ + allocated_; }
@@ -110,6 +111,7 @@ class SimulatedThread {
   uint64_t seed_;
   TlabShape shape_;
   Recorder* recorder_;
+  uint32_t number_;
   uint64_t past_ = 0, allocated_ = 0, tlab_left_ = 0, capacity_ = 0;
   double armed_ = 0;
 };

@@ -7,11 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "tests/support/simulated_jvm.h"
-#include "throttle/controller.h"
-#include "throttle/varopt.h"
+#include "throttle/interval_reducer.h"
+#include "throttle/throttle.h"
 
 namespace heaprec::testing {
 
@@ -31,24 +32,43 @@ struct KeptSample {
   uint64_t interval;
   uint32_t site, window;
   double size, lambda, weight;  // lambda of the window
+  uint64_t time_ns;
+  uint32_t thread;  // in the order of AddThread, from 0
 };
+
+// Of which class and method a site is, where the second stage is told.
+inline uint32_t ClassOfSite(uint32_t site) { return site / 4; }
+inline uint32_t MethodOfSite(uint32_t site) { return site / 2; }
+
+// Whether the second stage is told which points are of one site and thread.
+enum class Places : bool { kUnknown, kKnown };
 
 class SimulatedRecorder final : public Recorder {
  public:
   SimulatedRecorder(const throttle::ControllerConfig& config, size_t sites, uint64_t seed,
-                    uint64_t tick_ns = 250'000'000)
-      : controller_(config, 0), seed_(seed), tick_ns_(tick_ns), sites_(sites) {
+                    uint64_t tick_ns = 250'000'000, Places places = Places::kKnown)
+      : controller_(config, 0),
+        reducer_({.interval_ns = config.interval_ns,
+                  .cap = static_cast<size_t>(config.cap),
+                  .recording = throttle::Mix64(seed)}),
+        places_(places),
+        seed_(seed),
+        tick_ns_(tick_ns),
+        sites_(sites) {
     forecast_ = controller_.Tick(0, 0);
     next_tick_ = std::min(tick_ns_, config.interval_ns);
     OpenWindow();
   }
 
   SimulatedThread& AddThread(const TlabShape& shape) {
-    return threads_.emplace_back(throttle::Mix64(seed_ ^ (threads_.size() + 1) * 0x51ull), shape, this);
+    const auto number = static_cast<uint32_t>(threads_.size());
+    return threads_.emplace_back(throttle::Mix64(seed_ ^ (number + 1) * 0x51ull), shape, this, number);
   }
   void Allocate(SimulatedThread& thread, uint32_t site, uint64_t size) {
     sites_[site].truth += static_cast<double>(size);
     total_.truth += static_cast<double>(size);
+    at_work_ = thread.number();
+    if (watch) watch({at_work_, site, size, now_});
     thread.Allocate(site, size);
   }
   // The clock goes on; the drain does what it has to do until then.
@@ -71,14 +91,22 @@ class SimulatedRecorder final : public Recorder {
       ++thinned_;
       return;
     }
-    held_.push_back({site, hit.window, static_cast<double>(size), hit.weight_bytes, 1 / hit.effective_bytes});
+    held_.push_back(
+        {site, hit.window, static_cast<double>(size), hit.weight_bytes, 1 / hit.effective_bytes, now_, at_work_});
     total_.Keep(hit.weight_bytes, static_cast<double>(size));
     tally_.weight += hit.weight_bytes;
     tally_.effective += hit.effective_bytes;
-    if (forecast_.Lambda(controller_.config(), now_, tally_.effective) < throttle::kFallThreshold * window_lambda_)
-      OpenWindow();
+    ++tally_.count;
+    if (forecast_.Lambda(controller_.config(), now_, tally_) < throttle::kFallThreshold * window_lambda_) OpenWindow();
   }
   void OnMissed(double bytes) override { missed_bytes_ += bytes; }
+
+  // Sees every allocation, if set.
+  struct Allocation {
+    uint32_t thread, site;
+    uint64_t size, time_ns;
+  };
+  std::function<void(const Allocation&)> watch;
 
   SimulatedThread& thread(size_t index) { return threads_[index]; }
   const Estimate& total() const { return total_; }               // after the first stage: the second keeps the sum
@@ -97,6 +125,13 @@ class SimulatedRecorder final : public Recorder {
   struct Point {
     uint32_t site, window;
     double size, weight, lambda;
+    uint64_t time_ns;
+    uint32_t thread;
+    throttle::HeldPoint ToHold(uint64_t id, Places places) const {
+      if (places == Places::kUnknown) return {.id = id, .weight = weight, .time_ns = time_ns};
+      return {id,       weight,    time_ns, ClassOfSite(site) + 1, throttle::Mix64(MethodOfSite(site)) << 48,
+              site + 1, thread + 1};
+    }
   };
   void Tick() {
     uint64_t bytes = 0;
@@ -110,18 +145,17 @@ class SimulatedRecorder final : public Recorder {
   }
   void OpenWindow() {
     ++window_;
-    window_lambda_ = forecast_.Lambda(controller_.config(), now_, tally_.effective);
+    window_lambda_ = forecast_.Lambda(controller_.config(), now_, tally_);
   }
   void CloseInterval() {
-    std::vector<throttle::WeightedPoint> points;
-    for (const Point& p : held_) points.push_back({next_id_++, p.weight});
-    const size_t cap = static_cast<size_t>(controller_.config().cap);
-    const throttle::Reduction r =
-        throttle::ReduceToCap(points, cap, throttle::Mix64(seed_) + held_per_interval_.size());
-    for (size_t i : r.kept) {
-      const Point& p = held_[i];
-      sites_[p.site].Keep(r.WeightOf(p.weight), p.size);
-      samples_.push_back({held_per_interval_.size(), p.site, p.window, p.size, p.lambda, r.WeightOf(p.weight)});
+    std::vector<throttle::HeldPoint> points;
+    for (const Point& p : held_) points.push_back(p.ToHold(next_id_++, places_));
+    const uint64_t interval = held_per_interval_.size();
+    const throttle::IntervalReduction r = reducer_.Reduce(interval, points);
+    for (const throttle::KeptPoint& kept : r.kept) {
+      const Point& p = held_[kept.index];
+      sites_[p.site].Keep(kept.weight, p.size);
+      samples_.push_back({interval, p.site, p.window, p.size, p.lambda, kept.weight, p.time_ns, p.thread});
     }
     held_per_interval_.push_back(held_.size());
     kept_per_interval_.push_back(r.kept.size());
@@ -134,10 +168,13 @@ class SimulatedRecorder final : public Recorder {
     held_.clear();
   }
 
-  throttle::Controller controller_;
+  throttle::Throttle controller_;
+  throttle::IntervalReducer reducer_;
   throttle::Forecast forecast_;
+  const Places places_;
   uint64_t seed_, tick_ns_, next_tick_ = 0, now_ = 0, next_id_ = 0, thinned_ = 0;
   throttle::PointTally tally_;
+  uint32_t at_work_ = 0;
   double window_lambda_ = 0, missed_bytes_ = 0;
   uint32_t window_ = 0;
   std::deque<SimulatedThread> threads_;

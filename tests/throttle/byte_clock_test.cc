@@ -51,6 +51,40 @@ TEST_CASE("the bytes charged are exactly those allocated since the start, whatev
   CHECK_FALSE(clock.started());
 }
 
+TEST_CASE("a clock started where the thread stood counts from there, and finds the point that it was armed with") {
+  constexpr LambdaInForce kArmed{1e-3, 4};
+  ByteClock clock;
+  clock.StartAt(5'000, 2.5, 1, kArmed);  // the point: 2,500 bytes after 5,000
+  const Hit early = clock.OnDelivered(7'400, 24, kArmed);
+  CHECK(early.verdict == Verdict::kNone);
+  CHECK(early.gap == Approx(100));
+  CHECK(clock.bytes() == 2'400);
+  const Hit hit = clock.OnDelivered(7'504, 16, kArmed);
+  CHECK(hit.verdict == Verdict::kKept);
+  CHECK_FALSE(hit.missed);
+  CHECK(hit.window == 4);
+  CHECK(clock.bytes() == 2'504);
+}
+
+TEST_CASE("a point that passed between the start and the first touch is missed") {
+  constexpr LambdaInForce kArmed{1e-3, 4};
+  ByteClock clock;
+  clock.StartAt(5'000, 2.5, 1, kArmed);
+  const Touch touch = clock.OnRefill(9'000, 16, kNever);
+  CHECK(touch.missed);
+  CHECK(touch.missed_bytes == Approx((1 - 2.5) / 1e-3 + 3'984));
+}
+
+TEST_CASE("a clock with a reach arms no farther than that many mean gaps, and no nearer than the point") {
+  constexpr LambdaInForce kSlow{1e-6, 3};
+  ByteClock clock;
+  clock.SetReach(0.25);
+  clock.StartAt(0, 2, 1, kSlow);
+  CHECK(clock.OnRefill(16, 16, kSlow).gap == Approx(250'000));
+  CHECK(clock.OnDelivered(1'900'016, 16, kSlow).gap == Approx((2 - 1.900016) / 1e-6));
+  CHECK(clock.OnDelivered(2'000'016, 16, kSlow).verdict == Verdict::kKept);
+}
+
 TEST_CASE("a finished clock goes on counting for its next thread") {
   Started clock(64, 64, kNever);
   clock.OnRefill(64, 64, kNever);

@@ -13,8 +13,8 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 
 // `count` points of weight 1000 between two offsets (in ns) of an interval.
-std::vector<TimedPoint> Points(uint64_t interval, size_t count, uint64_t from, uint64_t to, Random& random) {
-  std::vector<TimedPoint> points;
+std::vector<HeldPoint> Points(uint64_t interval, size_t count, uint64_t from, uint64_t to, Random& random) {
+  std::vector<HeldPoint> points;
   for (size_t i = 0; i < count; ++i) {
     const auto offset = from + static_cast<uint64_t>(random.Uniform() * static_cast<double>(to - from));
     points.push_back({random.Next(), 1000, interval * kSecond + offset});
@@ -41,13 +41,13 @@ double SumOfWeights(const IntervalReduction& reduction) {
 
 TEST_CASE("Bursts at the end of one interval and the start of the next stay within the sliding bound") {
   Random random(1);
-  IntervalReducer reducer(kSecond, 150);
+  IntervalReducer reducer({.cap = 150});
   std::vector<uint64_t> times;
   for (uint64_t interval = 0; interval < 50; ++interval) {
     const bool late = interval % 2 == 0;
     const auto points =
         late ? Points(interval, 400, kSecond * 8 / 10, kSecond, random) : Points(interval, 400, 0, kSecond / 5, random);
-    const IntervalReduction reduction = reducer.Reduce(interval, points, 150, interval);
+    const IntervalReduction reduction = reducer.Reduce(interval, points);
     CHECK(reduction.kept.size() <= 150);
     CHECK(SumOfWeights(reduction) == Approx(400 * 1000.0));  // VarOpt hands weights on, it loses none
     for (const KeptPoint& point : reduction.kept) times.push_back(points[point.index].time_ns);
@@ -60,13 +60,13 @@ TEST_CASE("Arrival patterns drawn at random never pass the sliding bound, nor th
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     const size_t cap = 10 + random.Next() % 200;
-    IntervalReducer reducer(kSecond, cap);
+    IntervalReducer reducer({.cap = cap, .recording = seed});
     std::vector<uint64_t> times;
     for (uint64_t interval = 0; interval < 12; interval += 1 + (random.Next() % 8 == 0)) {
       const uint64_t from = random.Next() % kSecond;
       const uint64_t to = from + 1 + random.Next() % (kSecond - from);
       const auto points = Points(interval, random.Next() % (3 * cap), from, to, random);
-      const IntervalReduction reduction = reducer.Reduce(interval, points, cap, seed);
+      const IntervalReduction reduction = reducer.Reduce(interval, points);
       REQUIRE(reduction.kept.size() <= cap);
       for (const KeptPoint& point : reduction.kept) times.push_back(points[point.index].time_ns);
     }
@@ -76,10 +76,10 @@ TEST_CASE("Arrival patterns drawn at random never pass the sliding bound, nor th
 
 TEST_CASE("An even load is reduced to the cap only, all weights equal") {
   Random random(3);
-  IntervalReducer reducer(kSecond, 150);
+  IntervalReducer reducer({.cap = 150});
   for (uint64_t interval = 0; interval < 20; ++interval) {
     const auto points = Points(interval, 190, 0, kSecond, random);
-    const IntervalReduction reduction = reducer.Reduce(interval, points, 150, interval);
+    const IntervalReduction reduction = reducer.Reduce(interval, points);
     REQUIRE(reduction.kept.size() == 150);
     for (const KeptPoint& point : reduction.kept) CHECK(point.weight == Approx(reduction.tau));
   }
@@ -87,14 +87,14 @@ TEST_CASE("An even load is reduced to the cap only, all weights equal") {
 
 TEST_CASE("A salvager that notes what the file holds reduces as the drain did") {
   Random random(4);
-  IntervalReducer drain(kSecond, 50);
+  IntervalReducer drain({.cap = 50, .recording = 7});
   const auto first = Points(0, 150, kSecond * 9 / 10, kSecond, random);
   const auto second = Points(1, 150, 0, kSecond / 10, random);
-  const IntervalReduction in_file = drain.Reduce(0, first, 50, 7);
-  const IntervalReduction by_drain = drain.Reduce(1, second, 50, 8);
-  IntervalReducer salvager(kSecond, 50);
-  for (const KeptPoint& point : in_file.kept) salvager.Note(0, first[point.index].time_ns);
-  const IntervalReduction by_salvager = salvager.Reduce(1, second, 50, 8);
+  const IntervalReduction in_file = drain.Reduce(0, first);
+  const IntervalReduction by_drain = drain.Reduce(1, second);
+  IntervalReducer salvager({.cap = 50, .recording = 7});
+  for (const KeptPoint& point : in_file.kept) salvager.NoteSample(0, first[point.index].time_ns);
+  const IntervalReduction by_salvager = salvager.Reduce(1, second);
   REQUIRE(by_drain.kept.size() < 50);
   REQUIRE(by_salvager.kept.size() == by_drain.kept.size());
   for (size_t i = 0; i < by_drain.kept.size(); ++i) {
@@ -117,10 +117,10 @@ TEST_CASE("Prefixes that are reduced again leave every part's estimate unbiased"
   std::array<double, 10> truth{};
   for (size_t i = 0; i < second.size(); ++i) truth[i % 10] += second[i].weight;
   for (int run = 0; run < kRuns; ++run) {
-    IntervalReducer reducer(kSecond, 60);
-    reducer.Reduce(0, first, 60, static_cast<uint64_t>(run) * 2);
+    IntervalReducer reducer({.cap = 60, .recording = Mix64(static_cast<uint64_t>(run))});
+    reducer.Reduce(0, first);
     std::array<double, 10> estimate{};
-    for (const KeptPoint& point : reducer.Reduce(1, second, 60, static_cast<uint64_t>(run) * 2 + 1).kept) {
+    for (const KeptPoint& point : reducer.Reduce(1, second).kept) {
       estimate[point.index % 10] += point.weight;
     }
     for (size_t part = 0; part < 10; ++part) {

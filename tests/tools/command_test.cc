@@ -292,10 +292,15 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   WriteSmall(directory / "rec.bin");
   const Outcome verb = Heaprec("prnt rec.bin");
   CHECK(verb.code == 2);
-  CHECK(verb.err == "heaprec: no verb: prnt; verbs: export, print, summary; try heaprec --help\n");
+  CHECK(verb.err ==
+        "heaprec: no verb: prnt; verbs: record, attach, status, dump, stop, list, print, summary, export; try heaprec "
+        "--help\n");
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
+  const Outcome record = Heaprec("record --colour -- java");
+  CHECK(record.code == 2);
+  CHECK(record.err.find("--children") != std::string::npos);
   for (const std::string arguments :
        {"", "print", "print --from 10 REC", "print --to later REC", "print --class '/(/' REC", "print --kind stack REC",
         "print --limit -1 REC", "print --limit x REC", "print --thread '#x' REC", "export --format xml REC",

@@ -34,6 +34,11 @@ Site SiteOf(const std::string& text) {
 
 constexpr uint32_t kOsTidOffset = 1000;
 
+// The one window of the event's stream.
+uint32_t WindowOf(const Event& event) {
+  return format::StreamOf(event.kind) == format::Stream::kAllocations ? 1 : format::kWindowStreamBit + 1;
+}
+
 // The same thread for the same name.
 format::Thread ThreadOf(const Event& event) {
   const uint64_t tid = event.thread == "main" ? 1 : 10 + event.thread.size();
@@ -137,13 +142,15 @@ void RecordingFile::Add(const Event& event) {
   sample.stack = Stack(event);
   sample.size = event.size;
   sample.tlab_size = event.kind == format::Kind::kTlab ? 1 << 16 : 0;
-  sample.window = 1;
-  sample.weight_bytes = event.weight_bytes;
+  sample.window = WindowOf(event);
+  sample.weight = event.weight;
   writer_->Add(sample);
-  ++books_.points;
-  ++books_.committed;
-  ++books_.written;
-  books_.candidate_bytes += static_cast<uint64_t>(event.weight_bytes);
+  format::Books& books = books_[sample.stream()];
+  ++books.points;
+  ++books.committed;
+  ++books.written;
+  const auto counted = static_cast<uint64_t>(event.weight);
+  (sample.stream() == format::Stream::kAllocations ? books.candidate_bytes : books.candidates) += counted;
 }
 
 void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions) {
@@ -183,6 +190,8 @@ RingFile::RingFile(const format::FileHeader& header, uint32_t lanes, uint32_t la
   ring.start_monotonic_ns = header.start_monotonic_ns;
   ring.interval_ns = header.interval_ns;
   ring.interval_cap = header.interval_cap;
+  ring.exceptions.interval_ns = header.exceptions.interval_ns;
+  ring.exceptions.interval_cap = header.exceptions.interval_cap;
   ring.state = static_cast<uint32_t>(format::RingState::kRunning);
 }
 
@@ -255,14 +264,16 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   record.thread_key = KeyOfThread(event);
   record.class_key = format::ClassKey(event.class_name);
   record.stack_key = format::KeyOfStack(FramesOf(event), false);
+  record.path = event.path;
   record.size = event.size;
-  record.tlab_size = 1 << 16;
-  record.weight_bytes = event.weight_bytes;
-  record.window = 1;
+  record.tlab_size = event.kind == format::Kind::kTlab ? 1 << 16 : 0;
+  record.weight = event.weight;
+  record.window = WindowOf(event);
   record.kind = static_cast<uint32_t>(event.kind);
   Append(lane, format::RecordType::kSample, record, {});
-  ++header().books.points;
-  ++header().books.committed;
+  format::RingBooks& books = header().BooksOf(format::StreamOf(event.kind));
+  ++books.points;
+  ++books.committed;
 }
 
 void RingFile::WriteTo(const std::string& path) const {

@@ -34,11 +34,12 @@ struct Event {
   uint64_t time_ns = 0;
   std::string class_name = "java/lang/String";
   uint64_t size = 24;
-  double weight_bytes = 2400;
+  double weight = 2400;  // bytes; of an exception: events
   format::Kind kind = format::Kind::kTlab;
   std::string thread = "main";
   std::vector<std::string> stack = {"p/Leaf.allocate:7", "p/Main.main:3"};
-  uint64_t id = 0;  // 0: the next free one
+  uint64_t id = 0;    // 0: the next free one
+  uint64_t path = 0;  // in the ring
 };
 
 // 2026-11-20T16:40:00Z, 150/s, cap 150 per second, pid 0 (no process), no ring.
@@ -56,7 +57,7 @@ class RecordingFile {
   // Definitions without an event that uses them.
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
-  format::Books& books() { return books_; }
+  format::Books& books(format::Stream stream = format::Stream::kAllocations) { return books_[stream]; }
   void Flush(const std::vector<uint64_t>& lane_positions = {});
   void StartChunk();
   void End(const std::string& reason, uint64_t time_ns);
@@ -72,7 +73,7 @@ class RecordingFile {
   std::unique_ptr<format::ChunkWriter> writer_;
   uint32_t chunk_ = 0;
   uint64_t next_id_ = 1, size_ = 0;
-  format::Books books_;
+  format::PerStream<format::Books> books_;
 };
 
 // A ring as a killed agent leaves it.

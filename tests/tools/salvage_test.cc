@@ -6,6 +6,7 @@
 
 #include "format/java_names.h"
 #include "tests/tools/recording_fixture.h"
+#include "throttle/interval_reducer.h"
 #include "throttle/random.h"
 #include "throttle/varopt.h"
 #include "tools/input/recording.h"
@@ -67,11 +68,14 @@ struct Pair {
   }
 };
 
+// First 8 bytes of the id 0xa0, 0xa1, ... as little endian.
+constexpr uint64_t kIdBits = 0xa7a6a5a4a3a2a1a0;
+
 Event At(uint64_t time_ns, uint64_t id, double weight = 2400) {
   Event event;
   event.time_ns = time_ns;
   event.id = id;
-  event.weight_bytes = weight;
+  event.weight = weight;
   return event;
 }
 
@@ -94,7 +98,7 @@ TEST_CASE("What the ring holds beyond the file is read after it, with all its na
   const Found& found = all.events[1];
   CHECK(found.sample.id == 2);
   CHECK(found.sample.time_ns == 1100 * kMs);
-  CHECK(found.sample.weight_bytes == 4800);
+  CHECK(found.sample.weight == 4800);
   CHECK(found.class_name == "x.Only$Ring[]");
   CHECK(found.thread == "ring thread");
   CHECK(found.leaf == "q.Ring.leaf:11");
@@ -173,24 +177,26 @@ TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain 
   RecordingFile file(pair.file, pair.header);
   file.Flush();
   RingFile ring(pair.header);
-  const Event any = At(0, 1);
-  ring.Define(0, any);
-  std::map<uint64_t, std::vector<throttle::WeightedPoint>> expected;
+  ring.Define(0, At(0, 1));
+  ring.DefineClass(0, "q/Other");
+  std::map<uint64_t, std::vector<throttle::HeldPoint>> expected;
   double total = 0;
   for (uint64_t id = 1; id <= 200; ++id) {
     const double weight = 1000.0 * static_cast<double>(1 + id % 17);
     const uint64_t time = id * 10 * kMs;  // 0.01 s to 2 s: intervals 0, 1 and one event of 2
-    ring.Add(static_cast<uint32_t>(id % 2), At(time, id, weight));
-    expected[time / kSecond].push_back({id, weight});
+    Event event = At(time, id, weight);
+    if (id % 3 == 0) event.class_name = "q/Other";
+    event.path = id * 7 % 5;
+    ring.Add(static_cast<uint32_t>(id % 2), event);
+    expected[time / kSecond].push_back(
+        {.id = id, .weight = weight, .class_key = format::ClassKey(event.class_name), .path = event.path});
     total += weight;
   }
   ring.WriteTo(pair.ring);
 
   const Everything all = ReadAll(pair.file);
   std::map<uint64_t, double> found;
-  for (const Found& event : all.events) found[event.sample.id] = event.sample.weight_bytes;
-  // First 8 bytes of the id 0xa0, 0xa1, ... as little endian.
-  constexpr uint64_t kIdBits = 0xa7a6a5a4a3a2a1a0;
+  for (const Found& event : all.events) found[event.sample.id] = event.sample.weight;
   size_t kept = 0;
   double sum = 0;
   for (const auto& [interval, points] : expected) {
@@ -209,6 +215,40 @@ TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain 
   CHECK(all.salvage.held == 200);
   CHECK(all.books.second_stage == 179);
   CHECK(all.books.written == 21);
+}
+
+TEST_CASE("samples=N holds for file and ring together, as if the drain had gone on") {
+  Pair pair;
+  pair.header.interval_cap = 10;
+  pair.header.max_samples = 12;
+  constexpr uint64_t kIntervals = 8, kInFile = 3, kPoints = 40;
+  throttle::IntervalReducer drain({.cap = 10, .recording = kIdBits, .most = 12});
+  RecordingFile file(pair.file, pair.header);
+  RingFile ring(pair.header);
+  ring.Define(0, At(0, 1));
+  std::map<uint64_t, double> expected;
+  for (uint64_t interval = 0; interval < kIntervals; ++interval) {
+    std::vector<throttle::HeldPoint> points;
+    for (uint64_t i = 1; i <= kPoints; ++i) {
+      const Event event = At(interval * kSecond + i * kSecond / 64, interval * kPoints + i, 1000 + 10.0 * i);
+      points.push_back({.id = event.id, .weight = event.weight, .time_ns = event.time_ns});
+      if (interval >= kInFile) ring.Add(0, event);
+    }
+    const auto reduction = drain.Reduce(interval, points);
+    for (const throttle::KeptPoint& kept : reduction.kept) {
+      expected[points[kept.index].id] = kept.weight;
+      if (interval < kInFile) file.Add(At(points[kept.index].time_ns, points[kept.index].id, kept.weight));
+    }
+    if (interval < kInFile) file.Add(format::Interval{interval, 0, 0, kPoints, reduction.kept.size(), reduction.tau});
+  }
+  file.Flush();
+  ring.WriteTo(pair.ring);
+
+  std::map<uint64_t, double> found;
+  for (const Found& event : ReadAll(pair.file).events) found[event.sample.id] = event.sample.weight;
+  CHECK(found == expected);
+  CHECK(found.size() <= 12);
+  CHECK(found.size() >= 9);  // of 12 x 8 / (8 + 1.2) = 10.4 that are due
 }
 
 TEST_CASE("A sample that comes after its interval was written counts in the next one, at its start") {

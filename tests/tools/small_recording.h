@@ -23,7 +23,7 @@ inline void WriteSmall(const std::string& path, const format::FileHeader& header
   Event second = At(1500 * kMs);
   second.class_name = "[B";
   second.size = 3'000'000;
-  second.weight_bytes = 3'000'000;
+  second.weight = 3'000'000;
   second.kind = format::Kind::kOutside;
   second.thread = "worker \"1\", x";
   file.Add(second);

@@ -62,6 +62,45 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
   CHECK(document["allocated_bytes"] == 3004800);
 }
 
+TEST_CASE("summary tells what was allocated by class and by site, those of most bytes first") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const json all = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
+  REQUIRE(all["classes"].size() == 3);
+  CHECK(all["class_count"] == 3);
+  CHECK(all["classes"][0]["class"] == "byte[]");
+  CHECK(all["classes"][1]["class"] == "java.lang.String");
+  CHECK(all["classes"][2]["class"] == "java.util.HashMap$Node");
+  REQUIRE(all["sites"].size() == 3);
+  CHECK(all["sites"][0]["site"] == "p.Leaf.allocate");
+  CHECK(all["sites"][1]["site"] == "[unknown]");
+  const json& resize = all["sites"][2];
+  CHECK(resize["site"] == "java.util.HashMap.resize");
+  CHECK(resize["samples"] == 1);
+  CHECK(resize["bytes"]["value"] == Approx(2400));
+  CHECK(resize["objects"]["value"] == Approx(100));
+  CHECK(resize["share"]["value"] == Approx(2400.0 / 3004800));
+  CHECK(resize["mean_size"]["value"] == Approx(24));
+  for (const char* figure : {"bytes", "objects", "share"}) {
+    INFO(figure << ": " << resize[figure]);
+    CHECK(resize[figure]["low"] < resize[figure]["value"]);
+    CHECK(resize[figure]["high"] > resize[figure]["value"]);
+    CHECK(all["unseen"][figure]["value"] == 0);
+    CHECK(all["unseen"][figure]["high"] > 0);
+  }
+  const json first = json::parse(Heaprec("summary --limit 1 --json " + directory / "rec.bin").out);
+  CHECK(first["class_count"] == 3);
+  CHECK(first["classes"] == json::array({all["classes"][0]}));
+  CHECK(first["sites"] == json::array({all["sites"][0]}));
+  const std::string text = Heaprec("summary --limit 2 " + directory / "rec.bin").out;
+  INFO(text);
+  CHECK(text.find("classes:        3, the first 2\n") != std::string::npos);
+  CHECK(text.find("sites:          3, the first 2\n   99.8 % (") != std::string::npos);
+  CHECK(text.find("p.Leaf.allocate: 2.9 MB (2.9 MB to 2.9 MB) in 1 (1 to 2) objects\n") != std::string::npos);
+  CHECK(text.find("java.util.HashMap") == std::string::npos);
+  CHECK(Heaprec("summary --limit 0 " + directory / "rec.bin").out.find("java.util.HashMap$Node") != std::string::npos);
+}
+
 TEST_CASE("summary says why a recording cannot be trusted") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
@@ -82,25 +121,36 @@ TEST_CASE("summary says why a recording cannot be trusted") {
   CHECK(verdict([](RecordingFile& file) {
           file.books().lost[1] = 1;
           file.books().points += 1;
-          file.books().lost_bytes[1] = 100;
+          file.books().lost_weight[1] = 100;
         }).find("of the bytes were lost") != std::string::npos);
   CHECK(verdict([](RecordingFile& file) {
           file.books().lost[1] = 1;
           file.books().points += 1;
-          file.books().lost_bytes[1] = 1;
+          file.books().lost_weight[1] = 1;
         }) == "trustworthy: yes\n");
   // No stack: the point is there. No clock: no points, but allocations that nobody counted.
   CHECK(verdict([](RecordingFile& file) { file.books().lost[4] = 50; }) == "trustworthy: yes\n");
   CHECK(verdict([](RecordingFile& file) { file.books().lost[3] = 50; }).find("were not counted") != std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.books().points += 100; }).find("do not add up") != std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.books().written += 1; }).find("there are 2") != std::string::npos);
+  // Two samples of 2,400 B: 4,800 +- 3,400, and few samples may be 25 of themselves beyond five of these.
+  CHECK(verdict([](RecordingFile& file) {
+          file.Add(format::Interval{0, 10, 70'000, 2, 2, 0});
+        }) == "trustworthy: yes\n");
+  CHECK(verdict([](RecordingFile& file) {
+          file.Add(format::Interval{0, 10, 90'000, 2, 2, 0});
+        }).find("90,000 bytes were counted, but samples and losses stand for 4,800") != std::string::npos);
   header.interval_cap = 1;
   CHECK(verdict(nothing).find("over its cap") != std::string::npos);
   header.interval_cap = 150;
   header.source = "tlab";
   CHECK(verdict(nothing).find("attribution is biased") != std::string::npos);
   header.source = "jvmti";
+  const std::string uncounted = "bytes are known from the samples only";
   CHECK(verdict(nothing) == "trustworthy: yes\n");
+  CHECK(Heaprec("summary " + path).out.find(uncounted) == std::string::npos);
+  CHECK(verdict([](RecordingFile& file) { file.books().candidate_bytes = 0; }) == "trustworthy: yes\n");
+  CHECK(Heaprec("summary " + path).out.find(uncounted) != std::string::npos);
 }
 
 }  // namespace

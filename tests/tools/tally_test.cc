@@ -12,7 +12,7 @@ format::Sample SampleAt(uint64_t time_ns, format::Kind kind, uint64_t size, doub
   sample.time_ns = time_ns;
   sample.kind = kind;
   sample.size = size;
-  sample.weight_bytes = weight;
+  sample.weight = weight;
   return sample;
 }
 

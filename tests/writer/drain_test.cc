@@ -1,154 +1,19 @@
-#include "recorder/writer/drain.h"
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <set>
+#include <map>
 #include <vector>
 
-#include "format/memory_source.h"
-#include "format/reader.h"
-#include "format/ring_reader.h"
-#include "recorder/buffer/lane_lease.h"
+#include "tests/writer/drain_bench.h"
 
 namespace heaprec::writer {
 namespace {
-
-constexpr uint64_t kSecond = 1'000'000'000;
-constexpr uint64_t kStart = 1'000 * kSecond;
-
-std::string LeafMethod(const format::Dictionaries& names, format::Index stack) {
-  if (stack == format::kNone) return "";
-  const format::Frame& frame = names.frames.at(names.stacks.at(stack).frame);
-  if (frame.method == format::kNone) return "?";
-  const format::Method& method = names.methods.at(frame.method);
-  return method.class_name + "." + method.name + ":" + std::to_string(frame.line);
-}
-
-// A ring, a drain on a clock that the test moves, and a writer of samples.
-class Bench {
- public:
-  explicit Bench(uint32_t cap, DrainConfig config = {}) {
-    directory_ = std::filesystem::temp_directory_path() / ("heaprec-drain-" + std::to_string(getpid()));
-    std::filesystem::create_directories(directory_);
-    buffer::RingOptions options;
-    options.lane_count = 4;
-    options.interval_ns = kSecond;
-    options.interval_cap = cap;
-    options.start_monotonic_ns = kStart;
-    ring_ = std::move(buffer::Ring::Create(options).value());
-    ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
-    auto file = RecordingFile::Create((directory_ / "rec.hrec").string(), 1, 0);
-    REQUIRE(file.ok());
-    path_ = file->path();
-    format::FileHeader header;
-    header.interval_ns = kSecond;
-    header.interval_cap = cap;
-    REQUIRE(file->Append(format::EncodeFileHeader(header)).ok());
-    config.interval_cap = cap;
-    DrainCallbacks callbacks;
-    callbacks.now = [this] { return now_ += step_; };
-    callbacks.on_tick = [](uint64_t) {};
-    callbacks.on_new_chunk = [this] { ++chunks_; };
-    callbacks.on_stop = [this] { stopped_ = true; };
-    drain_ = std::make_unique<Drain>(*ring_, *ledger_, std::move(*file), config, std::move(callbacks));
-  }
-  ~Bench() { std::filesystem::remove_all(directory_); }
-
-  // A sample at `time_ns` since the start, with a class of its own definition.
-  void Sample(uint64_t id, uint64_t time_ns, double weight = 1000, uint32_t lane = 0) {
-    buffer::LaneLease lease(*ring_, lane, 300);
-    REQUIRE(lease.ok());
-    const std::string name = "p/C" + std::to_string(id % 3);
-    std::byte* record = lease.Reserve(format::RecordType::kClass, sizeof(format::ClassRecord) + name.size());
-    const format::ClassRecord fields{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0};
-    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
-    std::memcpy(record + sizeof(fields), name.data(), name.size());
-    lease.Commit();
-    record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
-    REQUIRE(record != nullptr);
-    format::SampleRecord sample{};
-    std::memcpy(&sample, record, sizeof(sample.header));
-    sample.monotonic_ns = kStart + time_ns;
-    sample.id = id;
-    sample.class_key = format::ClassKey(name);
-    sample.size = 100;
-    sample.weight_bytes = weight;
-    std::memcpy(record, &sample, sizeof(sample));
-    lease.Commit();
-    ledger_->Point();
-    ledger_->Committed();
-  }
-  void TickAt(uint64_t time_ns) {
-    now_ = kStart + time_ns;
-    drain_->Tick();
-  }
-  void EndAt(uint64_t time_ns) {
-    now_ = kStart + time_ns;
-    drain_->RequestStop("test");
-    drain_->End();
-  }
-
-  struct Read {
-    std::vector<format::Sample> samples;
-    std::vector<std::string> classes;       // of each sample
-    std::vector<std::string> leaf_methods;  // of each sample, "class.name:line"
-    std::vector<format::Interval> intervals;
-    format::Books books;
-    std::string ending;
-    size_t skipped = 0;
-    std::set<uint32_t> chunks;
-  };
-  Read ReadBack() const {
-    std::ifstream file(path_, std::ios::binary);
-    const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
-    std::vector<std::byte> bytes(chars.size());
-    std::memcpy(bytes.data(), chars.data(), chars.size());
-    format::MemoryByteSource source(bytes, "rec");
-    auto reader = format::Reader::Open(&source);
-    REQUIRE(reader.ok());
-    Read read;
-    while (auto block = (*reader)->Next()) {
-      for (const format::Sample& sample : block->samples) {
-        read.samples.push_back(sample);
-        read.leaf_methods.push_back(LeafMethod(*block->dictionaries, sample.stack));
-        read.classes.push_back(sample.class_id == format::kNone ? "" : block->dictionaries->classes[sample.class_id]);
-      }
-      read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());
-      read.books = block->books;
-      read.chunks.insert(block->chunk);
-      if (block->ending) read.ending = block->ending->reason;
-    }
-    read.skipped = (*reader)->skipped().size();
-    return read;
-  }
-
-  // Every look at the clock finds it a millisecond later.
-  void LetTimePass() { step_ = 1'000'000; }
-
-  buffer::Ring& ring() { return *ring_; }
-  buffer::Ledger& ledger() { return *ledger_; }
-  Drain& drain() { return *drain_; }
-  const std::string& path() const { return path_; }
-  int chunks() const { return chunks_; }
-  bool stopped() const { return stopped_; }
-
- private:
-  std::filesystem::path directory_;
-  std::string path_;
-  std::unique_ptr<buffer::Ring> ring_;
-  std::unique_ptr<buffer::Ledger> ledger_;
-  std::unique_ptr<Drain> drain_;
-  uint64_t now_ = kStart, step_ = 0;
-  int chunks_ = 0;
-  bool stopped_ = false;
-};
 
 // The size a process may give to files, for the scope: what a full disk looks like without one.
 class FileSizeLimit {
@@ -193,13 +58,23 @@ TEST_CASE("No interval holds more than its cap, and the weights of what goes are
   const auto read = bench.ReadBack();
   REQUIRE(read.samples.size() == 20);
   double total = 0;
-  for (const format::Sample& sample : read.samples) total += sample.weight_bytes;
+  for (const format::Sample& sample : read.samples) total += sample.weight;
   CHECK(total == Approx(200 * 1000.0));
   REQUIRE(read.intervals.size() == 1);
   CHECK(read.intervals[0].held == 200);
   CHECK(read.intervals[0].kept == 20);
   CHECK(read.books.second_stage == 180);
   CHECK(read.books.committed == read.books.written + read.books.second_stage);
+}
+
+TEST_CASE("Each class keeps its share of an interval, up to rounding") {
+  Bench bench(20);
+  for (uint64_t i = 1; i <= 200; ++i) bench.Sample(i, i * kSecond / 201, 1000, static_cast<uint32_t>(i));
+  bench.TickAt(kSecond);
+  std::map<std::string, int> kept;
+  for (const std::string& name : bench.ReadBack().classes) ++kept[name];
+  REQUIRE(kept.size() == 3);
+  for (const auto& [name, count] : kept) CHECK((count == 6 || count == 7));  // of 6.6 or 6.7
 }
 
 TEST_CASE("A sample that comes after its interval was written counts in the next, at that one's start") {
@@ -239,7 +114,7 @@ TEST_CASE("Definitions outlive the chunk in which they were announced") {
     sample.id = 2;
     sample.class_key = format::ClassKey("p/C1");
     sample.size = 100;
-    sample.weight_bytes = 1000;
+    sample.weight = 1000;
     std::memcpy(record, &sample, sizeof(sample));
     lease.Commit();
   }
@@ -271,7 +146,7 @@ TEST_CASE("A stack is whole even if its method stands in a lane that was scanned
     sample.id = 1;
     sample.stack_key = key;
     sample.size = 100;
-    sample.weight_bytes = 1000;
+    sample.weight = 1000;
     std::memcpy(record, &sample, sizeof(sample));
     lease.Commit();
   }
@@ -302,16 +177,40 @@ TEST_CASE("The end writes what is held, closes the ring and says why") {
   CHECK(bench.drain().Wait(0));
 }
 
-TEST_CASE("samples= is never exceeded, and reaching it asks for the end") {
+TEST_CASE("A recording that has ended leaves no open file behind") {
+  const auto open_files = [](const std::string& path) {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::count_if(begin(all), end(all), [&path](const auto& entry) {
+      std::error_code gone;
+      return std::filesystem::read_symlink(entry.path(), gone) == path;
+    });
+  };
+  Bench bench(150);
+  CHECK(open_files(bench.path()) == 1);
+  bench.EndAt(kSecond);
+  CHECK(open_files(bench.path()) == 0);
+}
+
+TEST_CASE("samples= is never exceeded, and the recording goes on") {
   DrainConfig config;
   config.max_samples = 7;
   Bench bench(5, config);
-  for (uint64_t i = 1; i <= 40; ++i) bench.Sample(i, i * kSecond / 10);
-  for (uint64_t second = 1; second <= 4; ++second) bench.TickAt(second * kSecond);
-  bench.drain().End();
+  for (uint64_t i = 1; i < 400; ++i) bench.Sample(i, i * kSecond / 10);
+  for (uint64_t second = 1; second <= 40; ++second) bench.TickAt(second * kSecond);
+  CHECK_FALSE(bench.stopped());
+  bench.EndAt(40 * kSecond + 1);
   const auto read = bench.ReadBack();
-  CHECK(read.samples.size() == 7);
-  CHECK(read.ending == "samples");
+  CHECK(read.samples.size() <= 7);
+  CHECK(read.samples.size() >= 5);  // of 7 x 40 / (40 + 7 / 5) = 6.8 that are due
+  REQUIRE(read.intervals.size() == 41);
+  CHECK(read.ending == "test");
+  double last = 0;
+  for (const format::Interval& interval : read.intervals) {
+    if (interval.held == 0) continue;
+    CHECK(interval.kept <= 5);
+    CHECK(interval.tau > last);  // ever fewer stand for as much
+    last = interval.tau;
+  }
 }
 
 TEST_CASE("A disk without room costs the samples of that time, counted with their weight, and recording resumes") {
@@ -332,7 +231,7 @@ TEST_CASE("A disk without room costs the samples of that time, counted with thei
   REQUIRE(read.samples.size() == 2);
   CHECK(read.samples[1].id == 3);
   CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == 1);
-  CHECK(read.books.lost_bytes[static_cast<int>(format::Loss::kWriteFailed)] == Approx(5000));
+  CHECK(read.books.lost_weight[static_cast<int>(format::Loss::kWriteFailed)] == Approx(5000));
   CHECK(read.skipped == 0);
 }
 

@@ -1,0 +1,84 @@
+#include "recorder/agent/command.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace heaprec::agent {
+namespace {
+
+Command Parsed(const std::string& text) {
+  auto command = ParseCommand(text);
+  INFO((command.ok() ? "" : command.error().message));
+  REQUIRE(command.ok());
+  return *command;
+}
+
+std::string FreshFolder() {
+  std::string path = (std::filesystem::temp_directory_path() / "command-XXXXXX").string();
+  REQUIRE(mkdtemp(path.data()) != nullptr);
+  return path;
+}
+
+std::string Content(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("Options without a command are a start, and pass as they are") {
+  const Command command = Parsed("file=a=b:c.bin,rate:20,strict");
+  CHECK(command.kind == CommandKind::kStart);
+  CHECK(command.options == "file=a=b:c.bin,rate:20,strict");
+  CHECK(command.answer.empty());
+  CHECK(Parsed("").options.empty());
+}
+
+TEST_CASE("A command's name stands in front, the answer's file anywhere") {
+  CHECK(Parsed("start,rate=20").options == "rate=20");
+  const Command start = Parsed("rate=20,answer=/tmp/x,strict");
+  CHECK(start.options == "rate=20,strict");
+  CHECK(start.answer == "/tmp/x");
+  const Command stop = Parsed("stop,answer:/tmp/y");
+  CHECK(stop.kind == CommandKind::kStop);
+  CHECK(stop.answer == "/tmp/y");
+  CHECK(Parsed("status").kind == CommandKind::kStatus);
+  CHECK(Parsed("status=/tmp/z").answer == "/tmp/z");
+  CHECK(Parsed("rate=20,stop").options == "rate=20,stop");  // an option of that name, which is then refused
+}
+
+TEST_CASE("stop and status take no options, and say which came") {
+  for (const char* text : {"stop,rate=20", "status,rate=20", "status=/tmp/z,rate=20"}) {
+    const auto command = ParseCommand(text);
+    REQUIRE_FALSE(command.ok());
+    CHECK(command.error().message.find("rate=20") != std::string::npos);
+  }
+}
+
+TEST_CASE("An answer is a new file that only its owner can read; what exists is not touched") {
+  const std::string folder = FreshFolder();
+  WriteAnswer(folder + "/answer-%p", true, "recording /tmp/rec.bin");
+  const std::string path = folder + "/answer-" + std::to_string(getpid());
+  CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+
+  WriteAnswer(path, false, "other");
+  CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
+  std::filesystem::create_symlink(folder + "/target", folder + "/link");
+  WriteAnswer(folder + "/link", false, "other");
+  CHECK_FALSE(std::filesystem::exists(folder + "/target"));
+  WriteAnswer("", true, "to nobody");
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace heaprec::agent

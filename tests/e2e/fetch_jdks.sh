@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Fetches the JDKs that this Debian release does not have and unpacks them into a folder; installs nothing.
+# Usage: fetch_jdks.sh [8] [11] [21] [25]     all of them without arguments
+#
+# Folder:  $HEAPREC_JDKS, or ~/.cache/heaprec/jdks; then <folder>/<version>/home is a JAVA_HOME. What is there is kept.
+# Mirror:  the one the machine's own apt sources name, with apt's own signature checks, under a private apt root.
+# A JDK that needs a newer glibc than the machine's gets that glibc beside it: its launchers are told to use that loader,
+# and find the libraries where they look for their own. libjvm.so stays untouched.
+# Exit code: 0 when every JDK asked for is there; else 1, with a line for each that is not.
+set -uo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=${HEAPREC_JDKS:-$HOME/.cache/heaprec/jdks}
+runtime=(libc6 libgcc-s1 libstdc++6 zlib1g)  # what a JDK links against
+
+suite_of() {
+  case $1 in
+    8) echo sid ;;
+    11) echo bullseye-security ;;
+    21 | 25) echo trixie ;;
+    *) return 1 ;;
+  esac
+}
+
+# The address under which the machine gets its own release, or that release's security updates.
+mirror_of() {
+  local wanted='[a-z]+'
+  if [[ $1 == *-security ]]; then wanted='[a-z]+-security'; fi
+  # shellcheck disable=SC2016  # apt's own format
+  apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+    awk -v release="^$wanted\$" '$1 == "Debian" && $2 ~ release { print $3; exit }'
+}
+
+# apt-get on a root of its own: apt FOLDER ARGUMENTS...
+apt() {
+  local root=$1
+  shift
+  apt-get -qq -o "Dir::Etc::sourcelist=$root/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+    -o Dir::Etc::preferencesparts=/dev/null -o "Dir::State=$root/state" -o "Dir::State::status=$root/status" \
+    -o "Dir::Cache=$root/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root "$@"
+}
+
+prepare_root() {
+  local root=$1 suite=$2 mirror
+  mirror=$(mirror_of "$suite")
+  [ -n "$mirror" ] || { echo "no Debian mirror in the machine's apt sources for $suite" >&2; return 1; }
+  mkdir -p "$root"/state/lists/partial "$root"/cache/archives/partial
+  : >"$root/status"
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$root/sources.list"
+  apt "$root" update
+}
+
+# Links into /etc mean the unpacked /etc: link_into_root TREE
+link_into_root() {
+  local link target
+  while IFS= read -r link; do
+    target=$(readlink "$link")
+    if [[ $target == /* && -e $1$target ]]; then ln -sfn "$1$target" "$link"; fi
+  done < <(find "$1" -type l -lname '/*')
+}
+
+starts() { "$1/bin/java" -version >/dev/null 2>&1; }
+
+# Where the programs of a JDK look for libraries, as far as that exists: library_folders PROGRAM
+library_folders() {
+  local folder
+  while IFS= read -r folder; do
+    folder=${folder//\$ORIGIN/$(dirname "$1")}
+    if [ -d "$folder" ]; then echo "$folder"; fi
+  done < <(readelf -d "$1" | sed -nE 's/.*R(UN)?PATH.*\[(.*)\]/\2/p' | tr ':' '\n')
+}
+
+# Starts every program of the JDK with the loader and the libraries beside it: modernise HOME LIBRARIES
+modernise() {
+  local program folder
+  while IFS= read -r program; do
+    python3 "$here/set_interpreter.py" "$program" "$2/ld-linux-x86-64.so.2" 2>/dev/null || continue
+    while IFS= read -r folder; do
+      ln -sf "$2"/lib*.so* "$folder/"
+    done < <(library_folders "$program")
+  done < <(find "$1/bin" "$1/jre/bin" "$1/lib" -type f -perm -u+x ! -name '*.so' ! -name '*.so.*' 2>/dev/null)
+}
+
+fetch() {
+  local version=$1 suite work tree home deb
+  suite=$(suite_of "$version") || { echo "no suite is known for JDK $version" >&2; return 1; }
+  if [ -e "$folder/$version/home" ] && starts "$folder/$version/home"; then return 0; fi
+  work=$folder/.partial-$version
+  tree=$folder/$version
+  rm -rf "$work" "$tree"
+  mkdir -p "$work/debs" "$tree"
+  echo "fetching JDK $version from $suite" >&2
+  prepare_root "$work/apt" "$suite" || return 1
+  (cd "$work/debs" && apt "$work/apt" download "openjdk-$version-jdk-headless" "openjdk-$version-jre-headless") || return 1
+  for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$tree" || return 1; done
+  link_into_root "$tree"
+  home=usr/lib/jvm/java-$version-openjdk-amd64
+  ln -sfn "$home" "$tree/home"
+  if ! starts "$tree/home"; then
+    mkdir -p "$work/runtime"
+    (cd "$work/runtime" && apt "$work/apt" download "${runtime[@]}") || return 1
+    for deb in "$work"/runtime/*.deb; do dpkg-deb -x "$deb" "$tree/runtime" || return 1; done
+    mkdir -p "$tree/libraries"
+    find "$tree/runtime" -name 'lib*.so.*' ! -name '*.py' ! -type d -path '*x86_64-linux-gnu*' ! -path '*/gconv/*' -exec cp -a {} "$tree/libraries" \;
+    cp "$(find "$tree/runtime" -name 'ld-linux-x86-64.so.2' | head -n 1)" "$tree/libraries"
+    rm -rf "$tree/runtime"
+    modernise "$tree/$home" "$tree/libraries"
+  fi
+  rm -rf "$work"
+  starts "$tree/home" || { echo "JDK $version is unpacked but does not start" >&2; return 1; }
+}
+
+[ $# -gt 0 ] || set -- 8 11 21 25
+status=0
+for version in "$@"; do fetch "$version" || { echo "JDK $version is not there" >&2; status=1; }; done
+exit $status

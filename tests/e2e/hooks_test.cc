@@ -1,0 +1,145 @@
+// What stands in the hooks' way in the field: a kernel that refuses, a debugger, another agent. It is met, recorded
+// with its reason, and does no harm: neither to the program, nor to whoever was there before, nor to the numbers.
+//
+// Statistic: as truth_test.cc.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/estimates.h"
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+namespace heaprec::testing {
+namespace {
+
+constexpr const char* kOut = "allocated 1344000000\n";
+
+std::string Squatter(const std::string& options) {
+  return "-agentpath:" + RunfilePath("tests/hotspot/libsquatter.so") + "=" + options;
+}
+
+// A loop of three sizes, some of them outside of TLABs; `before` comes before the agent on the command line.
+Command Loop(const std::string& recording, const std::vector<std::string>& before,
+             const std::vector<std::string>& launcher) {
+  Java java{.main = "e2e.Sizes", .args = {"16", "0", "1", "6000", "100000"}};
+  java.args.insert(java.args.end(), 500, "48");
+  java.args.insert(java.args.end(), 100, "1000");
+  java.flags = before;
+  java.flags.push_back("-agentpath:" + AgentPath() + "=file=" + recording + ",rate=4000");
+  Command command = CommandOf(java);
+  command.args.insert(command.args.begin(), launcher.begin(), launcher.end());
+  return command;
+}
+
+struct Recorded {
+  Outcome outcome;
+  Rows rows;
+  std::string reason;
+};
+
+Recorded Record(const std::vector<std::string>& before, const std::vector<std::string>& launcher = {}) {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  Recorded recorded{.outcome = Run(Loop(recording, before, launcher)), .rows = {}, .reason = {}};
+  INFO(recorded.outcome.err);
+  REQUIRE(recorded.outcome.exit_code == 0);
+  CHECK(recorded.outcome.out == kOut);
+  recorded.rows = ReadRows(recording);
+  recorded.reason = recorded.rows.summary["recording"]["source_reason"];
+  return recorded;
+}
+
+void RequireTruth(const Rows& rows) {
+  const auto ours =
+      rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; });
+  const double all = 100'000 + 500 * 48 + 100 * 1000;
+  for (const auto& [size, bytes] : std::map<uint64_t, double>{{100'000, 100'000}, {48, 500 * 48}, {1000, 100'000}}) {
+    const Share share = ShareOf(ours, [size = size](const Row& row) { return row.size == size; });
+    INFO("size " << size << ": " << share.value << ", truth " << bytes / all);
+    CHECK(share.Holds(bytes / all));
+  }
+  const Total total = TotalOf(ours);
+  INFO(total.bytes << " of " << 6000 * all);
+  CHECK(total.Holds(6000 * all));
+  CHECK(rows.trustworthy());
+}
+
+void RequireVtables(const Recorded& recorded, const std::string& because) {
+  INFO(recorded.reason << recorded.outcome.err);
+  CHECK(recorded.rows.source() == "hooks");
+  CHECK(recorded.reason.find("by vtables: ") != std::string::npos);
+  CHECK(recorded.reason.find(because) != std::string::npos);
+  RequireTruth(recorded.rows);
+}
+
+uint64_t CallsOfSquatter(const Outcome& outcome) {
+  const size_t at = outcome.err.find("squatter: ");
+  return at != std::string::npos ? std::stoull(outcome.err.substr(at + 10)) : 0;
+}
+
+std::vector<std::string> Refusing(const std::string& what) { return {RunfilePath("tests/support/refuse"), what}; }
+
+}  // namespace
+
+TEST_CASE("Where membarrier is refused the hooks go into the vtables, and the numbers are as true") {
+  const Recorded recorded = Record({}, Refusing("membarrier"));
+  RequireVtables(recorded, "membarrier is refused");
+  CHECK(recorded.outcome.err == "done\n");
+}
+
+TEST_CASE("Where writable code is refused the hooks go into the vtables, and the numbers are as true") {
+  auto version = Refusing("writable-code");
+  version.insert(version.end(), {JavaHome() + "/bin/java", "-version"});
+  if (Run(Command{version}).exit_code != 0) {
+    WARN("this JVM, from 25 on, needs writable code for itself and does not start without");
+    return;
+  }
+  const Recorded recorded = Record({}, Refusing("writable-code"));
+  RequireVtables(recorded, "mprotect of code is refused");
+  CHECK(recorded.outcome.err == "done\n");
+}
+
+TEST_CASE("A debugger's breakpoint on the functions we divert stays, and the hooks go into the vtables") {
+  const Recorded recorded = Record({Squatter("int3")});
+  RequireVtables(recorded, "int3");
+}
+
+TEST_CASE("Another agent's jump on the functions we divert stays, and the hooks go into the vtables") {
+  const Recorded recorded = Record({Squatter("jump")});
+  RequireVtables(recorded, "jmp");
+  CHECK(CallsOfSquatter(recorded.outcome) > 1000);
+}
+
+TEST_CASE("Another agent's vtables do not disturb our detours, nor ours them") {
+  const Recorded recorded = Record({Squatter("vtables")});
+  CHECK(recorded.rows.source() == "hooks");
+  CHECK(recorded.reason.rfind("the hooks passed their self-test", 0) == 0);
+  CHECK(CallsOfSquatter(recorded.outcome) > 1000);
+  RequireTruth(recorded.rows);
+}
+
+TEST_CASE("With both ways taken by another agent the source is JVMTI, and both reasons are recorded") {
+  const Recorded recorded = Record({Squatter("jump+vtables")});
+  INFO(recorded.reason);
+  CHECK(recorded.rows.source() == "jvmti");
+  CHECK(recorded.reason.find("jmp") != std::string::npos);
+  CHECK(recorded.reason.find("vtable") != std::string::npos);
+  CHECK(recorded.outcome.err.starts_with("heaprec: source=jvmti instead of auto: "));
+  CHECK(CallsOfSquatter(recorded.outcome) > 1000);
+  CHECK(!recorded.rows.rows.empty());
+}
+
+TEST_CASE("An agent that took the capability to sample objects before us keeps it: we say so and the JVM runs on") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Loop(recording, {Squatter("capability")}, {}));
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == kOut);
+  CHECK(outcome.err.starts_with("heaprec: not recording: "));
+  CHECK(outcome.err.find("another agent holds it") != std::string::npos);
+  CHECK(!FileExists(recording));
+}
+
+}  // namespace heaprec::testing

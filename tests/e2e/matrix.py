@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Records one program with exact ground truth under every JDK, collector and mode, judges each recording, prints a table.
+
+A cell runs Matrix.java twice, without and with the agent, and asks of the second run:
+  unchanged   the same output and exit code as the first
+  source      the hooks, with no word of another
+  stacks      every sample has the size, class and frames of its site
+  counted     bytes counted by the agent over those of ThreadMXBean: within 0.5 % (the recording begins after VMInit and the agent's
+              self-test, megabytes later, and ends at VMDeath)
+  weights     bytes of each site and of all within Bernstein's bound of the truth: 5.5 standard errors and the term for few samples,
+              2.8 times a 95 % interval; a true one is refused with probability 6e-7, in the whole table with less than 1e-3
+  books       points = committed + thinned + lost, committed = written + second stage; nothing lost but `missed`, under 0.1 % of bytes
+  rate        no interval holds more than the cap
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from verdict import Result, judge, read_truth
+
+COLLECTORS = ["G1", "Serial", "Parallel", "Z", "Shenandoah"]
+MODES = collections.OrderedDict([
+    ("", []),
+    ("compact headers", ["-XX:+UseCompactObjectHeaders"]),
+    ("wide class pointers", ["-XX:-UseCompressedClassPointers"]),
+    ("no TLABs", ["-XX:-UseTLAB"]),
+    ("interpreter", ["-Xint"]),
+    ("virtual threads", []),
+])
+ALWAYS = ["-XX:+UnlockExperimentalVMOptions", "-Xmx400m"]
+RATE = 4000
+PATIENCE = 120  # seconds
+
+Cell = collections.namedtuple("Cell", "version home collector mode")
+
+
+class Skipped(Exception):
+    """The JVM has no such mode."""
+
+
+def cells_of(version, home, short):
+    """A short form has every collector and every mode once, the long one all pairs."""
+    for collector in COLLECTORS:
+        for mode in MODES:
+            if short and mode and collector != "G1":
+                continue
+            yield Cell(version, home, collector, mode)
+
+
+def flags_of(cell):
+    if cell.mode == "virtual threads" and cell.version < 21:
+        raise Skipped("virtual threads: from JDK 21 on")
+    return ALWAYS + [f"-XX:+Use{cell.collector}GC"] + MODES[cell.mode]
+
+
+def run_java(cell, flags, options, truth):
+    kind = "virtual" if cell.mode == "virtual threads" else "platform"
+    command = [*options.under, f"{cell.home}/bin/java", *flags, "-cp", options.classes, "e2e.Matrix", "2", str(options.rounds), kind, truth]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE)
+    # The JVM's own warnings begin with a time.
+    return done.returncode, re.sub(r"\[[0-9.]+s\]", "[]", done.stdout), done.stderr
+
+
+def run_heaprec(options, *arguments):
+    done = subprocess.run([options.command, *arguments], stdout=subprocess.PIPE, check=True, timeout=PATIENCE)
+    return json.loads(done.stdout)
+
+
+def run_cell(cell, options):
+    flags = flags_of(cell)
+    with tempfile.TemporaryDirectory(prefix="heaprec-matrix-") as folder:
+        truth, recording = f"{folder}/truth", f"{folder}/rec.hrec"
+        without = run_java(cell, flags, options, truth)
+        if without[0] != 0:
+            reason = re.search(r"(Unrecognized VM option|not supported|Error: )[^\n]*", without[1] + without[2])
+            raise Skipped(reason.group(0) if reason else f"{' '.join(flags)}: does not start")
+        agent = f"-agentpath:{options.agent}=file={recording},rate={RATE}{options.agent_options}"
+        within = run_java(cell, [agent, *flags], options, truth)
+        if not os.path.exists(recording):
+            return Result(cell, "none", 0, "-", "-", "-", "-", f"no recording; exit {within[0]}: {within[2][-300:]!r}")
+        summary = run_heaprec(options, "summary", "--json", recording)
+        printed = run_heaprec(options, "print", "--json", recording)
+        return judge(cell, without, within, read_truth(truth), summary, printed)
+
+
+def run_refusal(version, home, options):
+    """A JDK that cannot be recorded: one line says so, everything else is as without the agent."""
+    with tempfile.TemporaryDirectory(prefix="heaprec-matrix-") as folder:
+        command = [f"{home}/bin/java", f"-agentpath:{options.agent}=file={folder}/rec.hrec", "-version"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE)
+        plain = subprocess.run([command[0], "-version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        line, _, rest = done.stderr.partition("\n")
+        strict = subprocess.run([command[0], command[1] + ",strict", "-version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        good = (line.startswith("heaprec: not recording: ") and rest == plain.stderr and done.stdout == plain.stdout
+                and done.returncode == 0 and strict.returncode != 0 and not os.listdir(folder))
+        verdict = "ok, refused: " + line.partition("recording: ")[2] if good else f"not refused cleanly: {done.stderr!r}"
+        return Result(Cell(version, home, "", "any"), "none", 0, "-", "-", "-", "-", verdict)
+
+
+def attempt(cell, options):
+    """A Result, or why there is none."""
+    try:
+        return run_cell(cell, options)
+    except Skipped as skipped:
+        return f"JDK {cell.version} {skipped}"
+    except (subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
+        return Result(cell, "?", 0, "-", "-", "-", "-", f"{type(error).__name__}: {error}")
+
+
+def name_of(cell):
+    return " ".join(part for part in (cell.collector, cell.mode) if part)
+
+
+def table(results):
+    lines = ["| JDK | flags | source | samples | stacks | counted | weights | lost | verdict |", "|---|---|---|---|---|---|---|---|---|"]
+    for r in results:
+        lines.append(f"| {r.cell.version} | {name_of(r.cell)} | {r.source} | {r.samples} | {r.stacks} | {r.counted} | {r.weights} | {r.lost} "
+                     f"| {r.verdict} |")
+    return "\n".join(lines)
+
+
+def closing(results, skipped):
+    """The last line: what was not tried, by reason."""
+    reasons = collections.Counter(re.sub(r"^JDK \d+ ", "", reason) for reason in skipped)
+    text = "; ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
+    good = sum(r.verdict.startswith("ok") for r in results)
+    return f"{len(results)} cells, {good} ok; skipped {len(skipped)}{': ' + text if text else ''}"
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jdk", action="append", default=[], metavar="VERSION=JAVA_HOME", help="repeatable")
+    parser.add_argument("--missing", action="append", default=[], metavar="VERSION", help="a JDK that is not there: counted as skipped")
+    parser.add_argument("--agent", required=True)
+    parser.add_argument("--command", required=True)
+    parser.add_argument("--classes", required=True, help="class path of e2e.Matrix")
+    parser.add_argument("--short", action="store_true", help="every collector and mode once, a third of the work")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cells whose version and name hold it")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--agent-options", default="", help="more of them, with a leading comma")
+    parser.add_argument("--out", help="a Markdown file: what is between its marks is replaced")
+    parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND", help="starts the JVMs, for instance `refuse membarrier`")
+    parser.add_argument("--suite", action="append", default=[], metavar="LINE", help="what the tests said on a JDK, for the file")
+    parser.add_argument("--commit", default="", help="for the file")
+    options = parser.parse_args(argv)
+    options.rounds = 5000 if options.short else 15000
+    return options
+
+
+def write(options, text):
+    """Puts the text between the two marks of the file."""
+    with open(options.out) as f:
+        before, start, rest = f.read().partition("<!-- table -->\n")
+        _, end, after = rest.partition("<!-- end of table -->")
+    assert start and end, f"{options.out}: the marks are not there"
+    with open(options.out, "w") as f:
+        f.write(before + start + text + "\n" + end + after)
+
+
+def main(argv):
+    options = parse(argv)
+    jdks = [(int(version), home) for version, _, home in (jdk.partition("=") for jdk in options.jdk)]
+    cells = [cell for version, home in jdks if version > 8 for cell in cells_of(version, home, options.short)
+             if options.only in f"{cell.version} {name_of(cell)}"]
+    results = [run_refusal(version, home, options) for version, home in jdks if version <= 8]
+    skipped = [f"JDK {version} JDK {version} is not there" for version in options.missing]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for outcome in pool.map(lambda cell: attempt(cell, options), cells):
+            (skipped if isinstance(outcome, str) else results).append(outcome)
+            if not isinstance(outcome, str):
+                print(f"{outcome.cell.version} {name_of(outcome.cell)}: {outcome.verdict}", file=sys.stderr)
+    last = closing(results, skipped)
+    text = f"Commit {options.commit}, {datetime.date.today()}.\n\n{table(results)}\n\n" + "".join(f"{line}\n\n" for line in options.suite) + last
+    if options.out:
+        write(options, text)
+    else:
+        print(text)
+    print(last, file=sys.stderr)
+    return 0 if all(r.verdict.startswith("ok") for r in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

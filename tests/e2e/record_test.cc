@@ -1,0 +1,164 @@
+// heaprec record: as if the command had been started without it, but for the recording and one line at the end.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+namespace heaprec::testing {
+namespace {
+
+std::string JavaPath() { return JavaHome() + "/bin/java"; }
+
+Command RecordCommand(const std::string& folder, const std::vector<std::string>& options,
+                      const std::vector<std::string>& program) {
+  Command command{{HeaprecPath(), "record"}};
+  command.folder = folder;
+  command.environment = {"HEAPREC_LIB=" + AgentPath()};
+  command.args.insert(command.args.end(), options.begin(), options.end());
+  command.args.push_back("--");
+  command.args.insert(command.args.end(), program.begin(), program.end());
+  return command;
+}
+
+std::vector<std::string> Program(const std::string& main, const std::vector<std::string>& args) {
+  std::vector<std::string> program{JavaPath(), "-Xmx400m", "-cp", ProgramsJar(), main};
+  program.insert(program.end(), args.begin(), args.end());
+  return program;
+}
+
+std::vector<std::string> RecordingsIn(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".bin") names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+std::string SamplesLine(const std::string& path) {
+  const Rows rows = ReadRows(path);
+  return "heaprec: " + path + ": " + std::to_string(rows.rows.size()) + " samples";
+}
+
+}  // namespace
+
+TEST_CASE("record puts its options into the JVM, passes output and exit code, and says what there is") {
+  const std::string folder = FreshFolder();
+  const Outcome outcome = Run(RecordCommand(folder, {"-o", "rec.bin", "--rate", "90", "--set", "stackdepth=3"},
+                                            Program("e2e.Load", {"2", "500", "0"})));
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "running\ndone\n");
+  CHECK(outcome.err == SamplesLine(folder + "/rec.bin") + "\n");
+  const auto header = ReadSummary(folder + "/rec.bin")["recording"];
+  CHECK(header["rate_per_second"] == 90);
+  CHECK(header["agent_options"] == "file=" + folder + "/rec.bin,rate=90,stackdepth=3");
+
+  const Outcome quiet = Run(RecordCommand(folder, {"-q", "-o", "quiet.bin"}, Program("e2e.Ends", {"exit"})));
+  CHECK(quiet.exit_code == 7);
+  CHECK(quiet.out.empty());
+  CHECK(quiet.err.empty());
+  CHECK(ReadRows(folder + "/quiet.bin").trustworthy());
+}
+
+TEST_CASE("record finds the agent of its own build without being told") {
+  const std::string folder = FreshFolder();
+  Command command = RecordCommand(folder, {"-o", "rec.bin"}, Program("e2e.Ends", {"halt"}));
+  command.environment = {"HEAPREC_LIB="};
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 8);
+  CHECK(ReadRows(folder + "/rec.bin").trustworthy());
+}
+
+TEST_CASE("record passes signals on, and tells of a recording that was cut off") {
+  const std::string folder = FreshFolder();
+  Process terminated(RecordCommand(folder, {"-o", "term.bin"}, Program("e2e.Ends", {"wait"})));
+  REQUIRE(terminated.WaitForOutput("running"));
+  terminated.Kill(SIGTERM);
+  CHECK(terminated.Finish().exit_code == 128 + SIGTERM);
+  CHECK(ReadSummary(folder + "/term.bin")["ended"] == "jvm exit");
+
+  // The JVM, not us: a shell in between becomes it.
+  Process killed(RecordCommand(
+      folder, {"--children", "-o", "kill-%p.bin", "--rate", "20000"},
+      {"sh", "-c", "echo $$ >pid; exec \"$0\" \"$@\"", JavaPath(), "-cp", ProgramsJar(), "e2e.Ends", "wait"}));
+  REQUIRE(killed.WaitForOutput("running"));
+  const pid_t pid = std::stoi(ReadFile(folder + "/pid"));
+  CHECK(kill(pid, SIGKILL) == 0);
+  const Outcome outcome = killed.Finish();
+  CHECK(outcome.exit_code == 128 + SIGKILL);
+  INFO(outcome.err);
+  CHECK(outcome.err.find(SamplesLine(folder + "/kill-" + std::to_string(pid) + ".bin") + ", cut off; ") !=
+        std::string::npos);
+  RemoveRingsOf(pid);
+}
+
+TEST_CASE("--children records every JVM below, which says so itself") {
+  const std::string folder = FreshFolder();
+  const std::string run = JavaPath() + " -cp " + ProgramsJar() + " e2e.Ends exit; ";
+  const Outcome outcome =
+      Run(RecordCommand(folder, {"--children", "-o", "rec-%p.bin"}, {"sh", "-c", run + run + "exit 3"}));
+  CHECK(outcome.exit_code == 3);
+  CHECK(outcome.out.empty());
+  const auto names = RecordingsIn(folder);
+  CHECK(names.size() == 2);
+  for (const std::string& name : names) {
+    CHECK(ReadRows(folder + "/" + name).trustworthy());
+    CHECK(outcome.err.find(SamplesLine(folder + "/" + name)) != std::string::npos);
+  }
+}
+
+TEST_CASE("A tool of the JDK is recorded too") {
+  const std::string folder = FreshFolder();
+  std::ofstream(folder + "/A.java") << "class A {}\n";
+  const Outcome outcome = Run(RecordCommand(folder, {"-o", "rec.bin"}, {JavaHome() + "/bin/javac", "A.java"}));
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(FileExists(folder + "/A.class"));
+  CHECK(outcome.err == SamplesLine(folder + "/rec.bin") + "\n");
+}
+
+TEST_CASE("Options come from a file too, and what the agent refuses does not stop the program") {
+  const std::string folder = FreshFolder();
+  std::ofstream(folder + "/my.conf") << "# slow\nrate=6/min\nsource=jvmti\n";
+  const auto program = Program("e2e.Ends", {"exit"});
+  CHECK(Run(RecordCommand(folder, {"-q", "-o", "rec.bin", "--options", "my.conf"}, program)).exit_code == 7);
+  const auto header = ReadSummary(folder + "/rec.bin")["recording"];
+  CHECK(header["source"] == "jvmti");
+  CHECK(header["agent_options"] == "rate=6/min,source=jvmti,file=" + folder + "/rec.bin");
+
+  std::ofstream(folder + "/bad.conf") << "rate=20\nfiel=x\n";
+  const Outcome refused = Run(RecordCommand(folder, {"-o", "bad.bin", "--options", "bad.conf"}, program));
+  CHECK(refused.exit_code == 7);
+  CHECK(refused.err.starts_with("heaprec: not recording: " + folder + "/bad.conf:2: unknown option `fiel`"));
+  CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  CHECK_FALSE(FileExists(folder + "/bad.bin"));
+}
+
+TEST_CASE("What cannot be started or recorded is said in one line") {
+  const auto refused = [](const std::vector<std::string>& options, const std::vector<std::string>& program, int code,
+                          const std::string& says) {
+    const Outcome outcome = Run(RecordCommand(FreshFolder(), options, program));
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == code);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.starts_with("heaprec: "));
+    CHECK(outcome.err.find(says) != std::string::npos);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  };
+  refused({}, {"/no/such/java"}, 127, "/no/such/java: No such file or directory");
+  refused({}, {"true"}, 2, "--children");
+  refused({}, {}, 2, "no command");
+  refused({"--rat", "5"}, {"java"}, 2, "--rat");
+  refused({"--lib", "/no/such.so"}, {"java"}, 2, "/no/such.so: no such file (--lib)");
+  refused({"-o", "a,b.bin"}, {JavaPath(), "-version"}, 2, "comma");
+}
+
+}  // namespace heaprec::testing

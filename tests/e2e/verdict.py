@@ -1,0 +1,111 @@
+"""What one cell of the matrix is asked: matrix.py runs it, docs/jdks.md explains it.
+
+Statistic: the sum of weights of a site, or of all, against the program's own count, by Bernstein's bound (tests/support/estimates.h):
+           a true one is refused with probability 6e-7.
+"""
+
+import collections
+import json
+import math
+
+SIGMAS = 5.5
+STACK = ["e2e.Matrix$Worker.round", "e2e.Matrix$Worker.run"]
+# JVMs that allocate past every hook without TLABs: those bytes are counted, their points are `missed`, the summary says it.
+ALLOCATES_INLINE = {(version, collector) for version in (11, 17) for collector in ("Serial", "Parallel")}
+
+Result = collections.namedtuple("Result", "cell source samples stacks counted weights lost verdict")
+
+
+def read_truth(file):
+    """{site: (size, count)}; "threads" are bytes."""
+    with open(file) as lines:
+        return {name: (int(size), int(count)) for name, size, count in map(str.split, lines)}
+
+
+def frames_of(event):
+    return [frame["method"] for frame in event["stack"]["frames"]] if event["stack"] else []
+
+
+def by_site(events, truth):
+    """({site: weights}, samples whose size, class or frames are not their site's)."""
+    weights = collections.defaultdict(list)
+    wrong = 0
+    for event in events:
+        frames = frames_of(event)
+        site = frames[0].rpartition(".")[2] if frames and frames[0].startswith("e2e.Matrix$Worker.") else None
+        if site in truth:
+            weights[site].append(event["weight_bytes"])
+            wrong += frames[1:3] != STACK or event["size"] != truth[site][0] or event["class"] != "byte[]"
+        else:
+            # A worker makes arrays in its sites only.
+            wrong += any(frame in STACK for frame in frames) and event["class"] == "byte[]" and event["size"] >= 48
+    return weights, wrong
+
+
+def deviation(weights, truth):
+    """(standard errors off, allowed)."""
+    error = math.sqrt(truth * sum(w * w for w in weights) / max(sum(weights), 1))
+    return (sum(weights) - truth) / max(error, 1), SIGMAS + SIGMAS**2 / 3 * max(weights, default=0) / max(error, 1)
+
+
+def judge_weights(weights, truth, problems):
+    """Largest deviation of any site and of all, in standard errors."""
+    sites = {site: size * count for site, (size, count) in truth.items() if site != "threads"}
+    groups = [(site, weights[site], sites[site]) for site in sites]
+    groups.append(("all", [w for of_site in weights.values() for w in of_site], sum(sites.values())))
+    worst = 0
+    for name, of_group, bytes_of_group in groups:
+        z, allowed = deviation(of_group, bytes_of_group)
+        if not of_group or abs(z) > allowed:
+            problems.append(f"{name}: {sum(of_group):.0f} of {bytes_of_group} bytes, z {z:.1f}")
+        worst = max(worst, z, key=abs)
+    return worst, sum(map(sum, weights.values())) / sum(sites.values())
+
+
+def judge_books(summary, events, problems):
+    """Text of what was lost."""
+    books = summary["losses"]
+    lost = {name: loss for name, loss in books["lost"].items() if loss["points"]}
+    points = sum(books["lost"][name]["points"] for name in ("missed", "ring_full", "lanes_busy", "oversized"))
+    if books["points"] != books["committed"] + books["thinned"] + points:
+        problems.append("points do not add up")
+    if books["committed"] != books["written"] + books["second_stage"] or books["written"] != events:
+        problems.append("committed does not add up")
+    if any(lost.get(name) for name in ("ring_full", "lanes_busy", "oversized", "write_failed", "no_clock")):
+        problems.append("lost " + ", ".join(lost))
+    if books["lost"]["missed"]["bytes"] > 1e-3 * books["candidate_bytes"]:
+        problems.append("missed bytes")
+    return ", ".join(f"{name} {loss['points']}" for name, loss in lost.items()) or "0"
+
+
+def judge_intervals(summary, events, problems):
+    recording = summary["recording"]
+    counts = collections.Counter((event["time_ns"] - recording["start_ns"]) // recording["interval_ns"] for event in events)
+    if max(counts.values(), default=0) > recording["interval_cap"]:
+        problems.append("an interval holds more than the cap")
+
+
+def judge(cell, without, within, truth, summary, printed):
+    problems = []
+    if within != without:
+        problems.append(f"exit {within[0]}, output changed: {within[1][-200:]!r} {within[2][-200:]!r}")
+    events = [event for event in printed["events"] if event["kind"] in ("tlab", "outside")]
+    source = summary["recording"]["source"]
+    if source != "hooks":
+        problems.append(f"source {source}: {summary['recording']['source_reason']}")
+    weights, wrong = by_site(events, truth)
+    if wrong:
+        problems.append(f"{wrong} stacks")
+    counted = summary["allocated_bytes"] / truth["threads"][1]
+    inline = cell.mode == "no TLABs" and (cell.version, cell.collector) in ALLOCATES_INLINE
+    said = []  # what a recording that does not see everything must say
+    worst, ratio = judge_weights(weights, truth, said if inline else problems)
+    lost = judge_books(summary, len(events), said if inline else problems)
+    judge_intervals(summary, events, problems)
+    if abs(counted - 1) > 0.005:
+        problems.append("counted bytes")
+    if summary["trustworthy"] == inline:
+        problems.append("trustworthy: " + json.dumps(summary["reasons"]))
+    verdict = "; ".join(problems) or ("ok, incomplete and says so" if inline else "ok")
+    ours = sum(map(len, weights.values()))
+    return Result(cell, source, len(events), f"{ours - wrong} of {ours}", f"{counted:.4f}", f"{ratio:.3f} (z {worst:+.1f})", lost, verdict)

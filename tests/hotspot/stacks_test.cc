@@ -1,0 +1,70 @@
+// Every stack that the walker takes equals JVMTI's GetStackTrace on the same allocation, and an identity stands for one
+// stack only. HEAPREC_STACKS: how many are compared over all modes (60,000). By hand, for hours:
+//   bazel test //tests/hotspot:stacks_test --test_env=HEAPREC_STACKS=1000000 --test_env=JAVA_HOME=...
+//   --test_timeout=7200
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/hotspot/jdk.h"
+
+namespace heaprec::hotspot {
+namespace {
+
+// "compared=60000 different=0 ... what differs": the counts, and the rest of the line.
+struct Verdict {
+  uint64_t compared = 0, different = 0, unknown = 0, deep = 0;
+  std::string line;
+};
+
+uint64_t StacksWanted() {
+  const char* const stacks = getenv("HEAPREC_STACKS");  // NOLINT(concurrency-mt-unsafe)
+  return stacks != nullptr ? std::strtoull(stacks, nullptr, 10) : 60'000;
+}
+
+uint64_t Count(const std::string& line, const std::string& name) {
+  const size_t at = line.find(name + "=");
+  return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + name.size() + 1, nullptr, 10);
+}
+
+Verdict Compare(const std::string& mode, uint64_t stacks) {
+  const std::string file = TestFolder() + "/verdict";
+  std::filesystem::remove(file);
+  const std::string here = std::filesystem::current_path().string();
+  const std::string command = JavaHome() + "/bin/java " + mode + " -agentpath:" + here +
+                              "/tests/hotspot/libstack_agent.so=" + std::to_string(stacks) + "," + file + " -cp " +
+                              here + "/tests/hotspot/stacks.jar Stacks";
+  INFO(command);
+  REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
+  std::ifstream lines(file);
+  Verdict verdict;
+  std::getline(lines, verdict.line);
+  verdict.compared = Count(verdict.line, "compared");
+  verdict.different = Count(verdict.line, "different");
+  verdict.unknown = Count(verdict.line, "unknown");
+  verdict.deep = Count(verdict.line, "deep");
+  return verdict;
+}
+
+TEST_CASE("Walked stacks are those of GetStackTrace in every mode of the JVM") {
+  const std::vector<std::string> modes = {"", "-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation",
+                                          "-XX:+UseSerialGC -XX:-UseCompressedClassPointers"};
+  const uint64_t each = StacksWanted() / modes.size();
+  for (const std::string& mode : modes) {
+    const Verdict verdict = Compare(mode, each);
+    std::cout << mode << ": " << verdict.line << std::endl;
+    CHECK(verdict.different == 0);
+    CHECK(verdict.compared >= each);
+    CHECK(verdict.deep > 0);  // their leaf sides are compared
+    // Left to JVMTI: virtual threads whose frames are still partly in the heap.
+    CHECK(verdict.unknown < verdict.compared / 10);
+  }
+}
+
+}  // namespace
+}  // namespace heaprec::hotspot

@@ -1,0 +1,75 @@
+#include "recorder/sources/labels.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <thread>
+
+namespace heaprec::sources {
+namespace {
+
+// As one reads it: "|a=1|b=2".
+std::string Shown() {
+  std::string text(CurrentLabels());
+  for (char& c : text) c = c == '\0' ? '|' : c;
+  return text;
+}
+
+// Leaves nothing to the next test.
+struct Fresh {
+  Fresh() { ForgetLabels(); }
+  ~Fresh() { ForgetLabels(); }
+};
+
+}  // namespace
+
+TEST_CASE("A label is set, replaced and taken away, whatever stands beside it") {
+  const Fresh fresh;
+  CHECK(Shown().empty());
+  ClearLabel("a");
+  CHECK(SetLabel("request", "42"));
+  CHECK(SetLabel("user", "x=y"));
+  CHECK(SetLabel("req", ""));
+  CHECK(Shown() == "|request=42|user=x=y|req=");
+  CHECK(SetLabel("user", "longer than before"));
+  CHECK(Shown() == "|request=42|req=|user=longer than before");
+  ClearLabel("request");
+  ClearLabel("re");
+  CHECK(Shown() == "|req=|user=longer than before");
+  ClearLabel("req");
+  ClearLabel("user");
+  CHECK(Shown().empty());
+}
+
+TEST_CASE("What is no key or value, or does not fit, changes nothing") {
+  const Fresh fresh;
+  REQUIRE(SetLabel("a", "1"));
+  using namespace std::string_view_literals;
+  CHECK_FALSE(SetLabel("", "x"));
+  CHECK_FALSE(SetLabel("a=b", "x"));
+  CHECK_FALSE(SetLabel("a\0b"sv, "x"));
+  CHECK_FALSE(SetLabel("b", "x\0y"sv));
+  CHECK_FALSE(SetLabel("b", std::string(kMostLabelBytes - 6, 'x')));
+  CHECK(Shown() == "|a=1");
+  CHECK(SetLabel("b", std::string(kMostLabelBytes - 7, 'x')));
+  CHECK(CurrentLabels().size() == kMostLabelBytes);
+  CHECK_FALSE(SetLabel("a", "12"));
+  CHECK(SetLabel("a", "2"));  // in its own place
+  CHECK(SetLabel("b", "y"));
+  CHECK(Shown() == "|a=2|b=y");
+}
+
+TEST_CASE("Labels are their thread's own") {
+  const Fresh fresh;
+  REQUIRE(SetLabel("a", "1"));
+  std::string other = "?";
+  std::thread([&other] {
+    other = Shown();
+    SetLabel("a", "2");
+    other += Shown();
+    ForgetLabels();
+  }).join();
+  CHECK(other == "|a=2");
+  CHECK(Shown() == "|a=1");
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,42 @@
+#include "recorder/sources/path.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "throttle/random.h"
+
+namespace heaprec::sources {
+namespace {
+
+// Leaf first; the keys of the methods are hashes.
+std::vector<format::RingFrame> Stack(std::initializer_list<uint64_t> methods) {
+  std::vector<format::RingFrame> frames;
+  for (const uint64_t method : methods) frames.push_back({throttle::Mix64(method), 3, 30});
+  return frames;
+}
+
+}  // namespace
+
+TEST_CASE("Stacks that begin alike have paths that begin alike") {
+  const uint64_t path = PathOf(Stack({1, 2, 3, 4, 5}));
+  CHECK(PathOf(Stack({1, 2, 3, 4, 6})) == path);  // four methods count
+  CHECK((PathOf(Stack({1, 2, 3, 9})) ^ path) >> 16 == 0);
+  CHECK((PathOf(Stack({1, 2, 9, 9})) ^ path) >> 32 == 0);
+  CHECK((PathOf(Stack({1, 9, 9, 9})) ^ path) >> 48 == 0);
+  CHECK((PathOf(Stack({9, 2, 3, 4})) ^ path) >> 48 != 0);
+}
+
+TEST_CASE("A path says which method is which, and nothing where there is none") {
+  CHECK(PathOf(Stack({1, 2})) != PathOf(Stack({2, 1})));
+  CHECK((PathOf(Stack({1, 2})) & 0xffffffff) == 0);
+  CHECK(PathOf({}) == 0);
+}
+
+TEST_CASE("The place in a method does not count") {
+  auto frames = Stack({1, 2, 3, 4});
+  const uint64_t path = PathOf(frames);
+  frames[0].bci = 77;
+  CHECK(PathOf(frames) == path);
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,62 @@
+// Runs a program that may not do what a hardened system forbids: refuse membarrier|writable-code PROGRAM ARGUMENT...
+//
+// membarrier:     the system call fails with EPERM, as under a container's seccomp profile.
+// writable-code:  mprotect(..., PROT_READ | PROT_WRITE | PROT_EXEC) fails with EACCES, as under SELinux. What a JVM
+// maps
+//                 for itself is not touched.
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+constexpr unsigned kAllow = SECCOMP_RET_ALLOW;
+constexpr unsigned Refuse(unsigned error) { return SECCOMP_RET_ERRNO | error; }
+
+bool Forbid(sock_filter* filter, size_t size) {
+  const sock_fprog program{static_cast<unsigned short>(size), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool ForbidMembarrier() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, Refuse(EPERM)),
+      BPF_STMT(BPF_RET | BPF_K, kAllow),
+  };
+  return Forbid(filter, sizeof filter / sizeof *filter);
+}
+
+bool ForbidWritableCode() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, Refuse(EACCES)),
+      BPF_STMT(BPF_RET | BPF_K, kAllow),
+  };
+  return Forbid(filter, sizeof filter / sizeof *filter);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const char* const what = count > 2 ? arguments[1] : "";
+  const bool forbidden = strcmp(what, "membarrier") == 0      ? ForbidMembarrier()
+                         : strcmp(what, "writable-code") == 0 ? ForbidWritableCode()
+                                                              : false;
+  if (forbidden) execvp(arguments[2], arguments + 2);
+  std::fprintf(stderr, "refuse membarrier|writable-code PROGRAM ARGUMENT...: %s\n", strerror(errno));
+  return 127;
+}

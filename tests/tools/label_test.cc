@@ -1,0 +1,79 @@
+// Labels of threads: shown with the thread, chosen by --label.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::Outcome;
+using namespace std::string_literals;
+
+// Events of "main" without labels, of request 42 and of request 43, in the order of their sizes 1, 2, 3.
+void WriteLabelled(const std::string& path) {
+  testing::RecordingFile file(path, testing::SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  const std::string threads[] = {"main"s, "main\0request=42\0user=a \"b\""s, "main\0request=43"s};
+  for (uint64_t i = 0; i < 3; ++i) {
+    Event event = testing::At((i + 1) * testing::kMs);
+    event.thread = threads[i];
+    event.size = i + 1;
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 10, 2400, 3, 3, 0});
+  file.End("jvm exit", testing::kSecond);
+}
+
+std::string Sizes(const std::string& options, const std::string& path) {
+  const Outcome outcome = Heaprec("print --json " + options + " " + path);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  std::string sizes;
+  const auto document = nlohmann::json::parse(outcome.out);
+  for (const auto& event : document["events"]) sizes += event["size"].dump();
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("print shows a thread's labels beside its name, in text and in JSON") {
+  const Directory directory;
+  WriteLabelled(directory / "rec.bin");
+  const Outcome text = Heaprec("print " + directory / "rec.bin");
+  CHECK(text.out.find("label request = 42, label user = a \"b\")\n") != std::string::npos);
+  CHECK(testing::Count(text.out, "eventThread = \"main\" (") == 3);
+  const auto events = nlohmann::json::parse(Heaprec("print --json " + directory / "rec.bin").out)["events"];
+  CHECK_FALSE(events[0]["thread"].contains("labels"));
+  CHECK(events[1]["thread"]["name"] == "main");
+  CHECK(events[1]["thread"]["labels"] == nlohmann::json({{"request", "42"}, {"user", "a \"b\""}}));
+}
+
+TEST_CASE("--label takes a key with a value, or with any; several must all be there") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLabelled(path);
+  CHECK(Sizes("", path) == "123");
+  CHECK(Sizes("--label request=42", path) == "2");
+  CHECK(Sizes("--label request", path) == "23");
+  CHECK(Sizes("--label request --label 'user=a \"b\"'", path) == "2");
+  CHECK(Sizes("--label request=43 --label user", path).empty());
+  CHECK(Sizes("--label request=4", path).empty());
+  CHECK(Sizes("--label request --thread main", path) == "23");
+  CHECK(Sizes("--label request --thread other", path).empty());
+  CHECK(Heaprec("print --label =x " + path).code == 2);
+}
+
+TEST_CASE("Exports keep to the thread's name, and obey --label") {
+  const Directory directory;
+  WriteLabelled(directory / "rec.bin");
+  const Outcome outcome = Heaprec("export --label request=43 " + directory / "rec.bin");
+  CHECK(testing::Count(outcome.out, "\n") == 2);
+  CHECK(outcome.out.find(",main,java.lang.String,3,") != std::string::npos);
+}
+
+}  // namespace heaprec::tools

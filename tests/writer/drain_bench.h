@@ -1,0 +1,159 @@
+// A ring, a drain on a clock that the test moves, a writer of samples, and what the file then says.
+#pragma once
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "format/file_header.h"
+#include "format/memory_source.h"
+#include "format/reader.h"
+#include "format/ring_reader.h"
+#include "recorder/buffer/lane_lease.h"
+#include "recorder/writer/drain.h"
+
+namespace heaprec::writer {
+
+inline constexpr uint64_t kSecond = 1'000'000'000;
+inline constexpr uint64_t kStart = 1'000 * kSecond;
+
+inline std::string LeafMethod(const format::Dictionaries& names, format::Index stack) {
+  if (stack == format::kNone) return "";
+  const format::Frame& frame = names.frames.at(names.stacks.at(stack).frame);
+  if (frame.method == format::kNone) return "?";
+  const format::Method& method = names.methods.at(frame.method);
+  return method.class_name + "." + method.name + ":" + std::to_string(frame.line);
+}
+
+class Bench {
+ public:
+  // `thrown_cap`: of exceptions in half a second; 0: they are not recorded.
+  explicit Bench(uint32_t cap, DrainConfig config = {}, uint32_t thrown_cap = 0) {
+    directory_ = std::filesystem::temp_directory_path() / ("heaprec-drain-" + std::to_string(getpid()));
+    std::filesystem::create_directories(directory_);
+    buffer::RingOptions options;
+    options.lane_count = 4;
+    options.interval_ns = kSecond;
+    options.interval_cap = cap;
+    options.start_monotonic_ns = kStart;
+    options.exceptions_interval_ns = thrown_cap > 0 ? kSecond / 2 : 0;
+    options.exceptions_interval_cap = thrown_cap;
+    ring_ = std::move(buffer::Ring::Create(options).value());
+    ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
+    auto file = RecordingFile::Create((directory_ / "rec.hrec").string(), 1, 0);
+    REQUIRE(file.ok());
+    path_ = file->path();
+    format::FileHeader header;
+    header.interval_ns = kSecond;
+    header.interval_cap = cap;
+    REQUIRE(file->Append(format::EncodeFileHeader(header)).ok());
+    DrainCallbacks callbacks;
+    callbacks.now = [this] { return now_ += step_; };
+    callbacks.on_tick = [](uint64_t) {};
+    callbacks.on_new_chunk = [this] { ++chunks_; };
+    callbacks.on_stop = [this] { stopped_ = true; };
+    drain_ = std::make_unique<Drain>(*ring_, std::move(*file), config, std::move(callbacks));
+  }
+  ~Bench() { std::filesystem::remove_all(directory_); }
+
+  // A sample at `time_ns` since the start, with a class of its own definition.
+  void Sample(uint64_t id, uint64_t time_ns, double weight = 1000, uint32_t lane = 0,
+              format::Kind kind = format::Kind::kTlab) {
+    buffer::LaneLease lease(*ring_, lane, 300);
+    REQUIRE(lease.ok());
+    const std::string name = "p/C" + std::to_string(id % 3);
+    std::byte* record = lease.Reserve(format::RecordType::kClass, sizeof(format::ClassRecord) + name.size());
+    const format::ClassRecord fields{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0};
+    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
+    std::memcpy(record + sizeof(fields), name.data(), name.size());
+    lease.Commit();
+    record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
+    REQUIRE(record != nullptr);
+    format::SampleRecord sample{};
+    std::memcpy(&sample, record, sizeof(sample.header));
+    sample.monotonic_ns = kStart + time_ns;
+    sample.id = id;
+    sample.class_key = format::ClassKey(name);
+    sample.size = 100;
+    sample.weight = weight;
+    sample.kind = static_cast<uint32_t>(kind);
+    std::memcpy(record, &sample, sizeof(sample));
+    lease.Commit();
+    buffer::Ledger ledger(ring_->header().BooksOf(format::StreamOf(kind)));
+    ledger.Point();
+    ledger.Committed();
+  }
+  void TickAt(uint64_t time_ns) {
+    now_ = kStart + time_ns;
+    drain_->Tick();
+  }
+  void EndAt(uint64_t time_ns) {
+    now_ = kStart + time_ns;
+    drain_->RequestStop("test");
+    drain_->End();
+  }
+
+  struct Read {
+    std::vector<format::Sample> samples;
+    std::vector<std::string> classes;       // of each sample
+    std::vector<std::string> leaf_methods;  // of each sample, "class.name:line"
+    std::vector<format::Interval> intervals;
+    format::Books books, thrown;
+    std::string ending;
+    size_t skipped = 0;
+    std::set<uint32_t> chunks;
+  };
+  Read ReadBack() const {
+    std::ifstream file(path_, std::ios::binary);
+    const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
+    std::vector<std::byte> bytes(chars.size());
+    std::memcpy(bytes.data(), chars.data(), chars.size());
+    format::MemoryByteSource source(bytes, "rec");
+    auto reader = format::Reader::Open(&source);
+    REQUIRE(reader.ok());
+    Read read;
+    while (auto block = (*reader)->Next()) {
+      for (const format::Sample& sample : block->samples) {
+        read.samples.push_back(sample);
+        read.leaf_methods.push_back(LeafMethod(*block->dictionaries, sample.stack));
+        read.classes.push_back(sample.class_id == format::kNone ? "" : block->dictionaries->classes[sample.class_id]);
+      }
+      read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());
+      read.books = block->books[format::Stream::kAllocations];
+      read.thrown = block->books[format::Stream::kExceptions];
+      read.chunks.insert(block->chunk);
+      if (block->ending) read.ending = block->ending->reason;
+    }
+    read.skipped = (*reader)->skipped().size();
+    return read;
+  }
+
+  // Every look at the clock finds it a millisecond later.
+  void LetTimePass() { step_ = 1'000'000; }
+
+  buffer::Ring& ring() { return *ring_; }
+  buffer::Ledger& ledger() { return *ledger_; }
+  Drain& drain() { return *drain_; }
+  const std::string& path() const { return path_; }
+  int chunks() const { return chunks_; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  std::filesystem::path directory_;
+  std::string path_;
+  std::unique_ptr<buffer::Ring> ring_;
+  std::unique_ptr<buffer::Ledger> ledger_;
+  std::unique_ptr<Drain> drain_;
+  uint64_t now_ = kStart, step_ = 0;
+  int chunks_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace heaprec::writer
