@@ -35,6 +35,7 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int
     default:
       return format::Error{"no rules for the sampling threshold of JDK " + std::to_string(jdk_major)};
   }
+  layout.has_tlabs_ = structs.BoolFlag("UseTLAB").value_or(true);
   constexpr const char* kTlab = "ThreadLocalAllocBuffer";
   const auto tlab = structs.Offset("Thread", "_tlab");
   const auto allocated = structs.Offset("Thread", "_allocated_bytes");
@@ -67,10 +68,10 @@ std::optional<uint64_t> ThreadLayout::AllocatedBytesOfOther(const void* java_thr
   constexpr int kAttempts = 10;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const auto retired = at(allocated_bytes_);
-    const auto start = at(tlab_ + start_);
+    const auto start = has_tlabs_ ? at(tlab_ + start_) : std::optional<uint64_t>(0);
     const auto top = at(tlab_ + top_);
     if (!retired || !start || !top) return std::nullopt;
-    if (*top >= *start && at(tlab_ + start_) == start && at(allocated_bytes_) == retired)
+    if (*top >= *start && (!has_tlabs_ || at(tlab_ + start_) == start) && at(allocated_bytes_) == retired)
       return *retired + (*start != 0 ? *top - *start : 0);
   }
   return std::nullopt;

@@ -25,7 +25,7 @@ class ThreadLayout {
 
   // All bytes this thread ever allocated, the object whose hook or callback runs included.
   uint64_t AllocatedBytes(const void* java_thread) const {
-    const uint64_t start = Load(Tlab(java_thread), start_);
+    const uint64_t start = TlabStart(java_thread);
     const uint64_t in_tlab = start != 0 ? Load(Tlab(java_thread), top_) - start : 0;
     return Load(java_thread, allocated_bytes_) + in_tlab;
   }
@@ -33,14 +33,18 @@ class ThreadLayout {
   // The same inside SampledObjectAlloc, where the thread is in native and a collection may retire its TLAB between any
   // two loads: read until nothing moved meanwhile.
   uint64_t AllocatedBytesInCallback(const void* java_thread) const {
-    for (;;) {
-      const uint64_t retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
-      const uint64_t start = Load(Tlab(java_thread), start_, __ATOMIC_ACQUIRE);
+    // It holds still at the second reading. What contradicts itself to the last is no TLAB.
+    constexpr int kReadings = 1000;
+    uint64_t retired = 0;
+    for (int reading = 0; reading < kReadings; ++reading) {
+      retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
+      const uint64_t start = TlabStart(java_thread, __ATOMIC_ACQUIRE);
       const uint64_t top = Load(Tlab(java_thread), top_, __ATOMIC_ACQUIRE);
-      const bool same = Load(Tlab(java_thread), start_, __ATOMIC_ACQUIRE) == start &&
+      const bool same = TlabStart(java_thread, __ATOMIC_ACQUIRE) == start &&
                         Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
       if (same && top >= start) return retired + (start != 0 ? top - start : 0);
     }
+    return retired;
   }
 
   // The same of another thread, which may be running, or gone and its memory with it: nullopt then. What it was at some
@@ -49,20 +53,21 @@ class ThreadLayout {
 
   // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
   uint64_t TlabSize(const void* java_thread) const {
-    const uint64_t start = Load(Tlab(java_thread), start_);
+    const uint64_t start = TlabStart(java_thread);
     return start != 0 ? Load(Tlab(java_thread), allocation_end_) - start + ReservedBytes() : 0;
   }
 
   // Whether `object` lies in the used part of the thread's current TLAB.
   bool InTlab(const void* java_thread, const void* object) const {
     const uint64_t address = reinterpret_cast<uintptr_t>(object);
-    return address >= Load(Tlab(java_thread), start_) && address < Load(Tlab(java_thread), top_);
+    const uint64_t start = TlabStart(java_thread);
+    return start != 0 && address >= start && address < Load(Tlab(java_thread), top_);
   }
 
   // Whether `object` is all that the thread's current TLAB holds: the one that a refill was for.
   bool IsFirstOfTlab(const void* java_thread, const void* object, uint64_t bytes) const {
     const uint64_t address = reinterpret_cast<uintptr_t>(object);
-    return address == Load(Tlab(java_thread), start_) && address + bytes == Load(Tlab(java_thread), top_);
+    return address == TlabStart(java_thread) && address + bytes == Load(Tlab(java_thread), top_);
   }
 
   // In an allocation hook, for the object of `size` bytes it reports: the next event falls `gap` bytes after it.
@@ -89,7 +94,7 @@ class ThreadLayout {
     const uint64_t bytes = Clamp(gap);
     const uint64_t end = Load(tlab, end_);
     const uint64_t top = Load(tlab, top_);
-    const uint64_t left = Load(tlab, start_) != 0 ? Load(tlab, allocation_end_) - top : 0;
+    const uint64_t left = TlabStart(java_thread) != 0 ? Load(tlab, allocation_end_) - top : 0;
     if (rules_ == Rules::kJdk25) {
       ArmJdk25(java_thread, bytes);
     } else {
@@ -139,6 +144,11 @@ class ThreadLayout {
     const int words = prefetch_words_ != nullptr ? *prefetch_words_ : 0;
     return 8 * static_cast<uint64_t>(words > kFillerHeaderWords ? words : kFillerHeaderWords);
   }
+  // 0: the thread has no TLAB now. Where the JVM runs without them, JDK 11 never writes these words: they are what
+  // malloc gave.
+  uint64_t TlabStart(const void* java_thread, int order = __ATOMIC_RELAXED) const {
+    return has_tlabs_ ? Load(Tlab(java_thread), start_, order) : 0;
+  }
   const void* Tlab(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
   void* Tlab(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
 
@@ -146,7 +156,7 @@ class ThreadLayout {
   void RearmJdk11(void* java_thread, uint64_t bytes) const {
     void* const tlab = Tlab(java_thread);
     Store(tlab, since_sample_, bytes);
-    if (Load(tlab, start_) == 0) return;
+    if (TlabStart(java_thread) == 0) return;
     const uint64_t end = Load(tlab, top_) + (bytes & ~uint64_t{7});
     const uint64_t old_end = Load(tlab, end_);
     if (end < old_end) ReplaceTlabEnd(tlab, old_end, end);
@@ -168,6 +178,7 @@ class ThreadLayout {
   }
 
   Rules rules_ = Rules::kJdk17;
+  bool has_tlabs_ = true;  // -XX:+UseTLAB
   // In the JavaThread.
   size_t tlab_ = 0;
   size_t allocated_bytes_ = 0;

@@ -11,6 +11,7 @@ A cell runs Matrix.java twice, without and with the agent, and asks of the secon
               2.8 times a 95 % interval; a true one is refused with probability 6e-7, in the whole table with less than 1e-3
   books       points = committed + thinned + lost, committed = written + second stage; nothing lost but `missed`, under 0.1 % of bytes
   rate        no interval holds more than the cap
+A JVM that does not end in time is looked at before it is killed: tests/support/evidence.py.
 """
 
 import argparse
@@ -23,8 +24,12 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
-from verdict import Result, judge, read_truth
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+
+import evidence  # noqa: E402
+from verdict import Result, judge, read_truth  # noqa: E402
 
 COLLECTORS = ["G1", "Serial", "Parallel", "Z", "Shenandoah"]
 MODES = collections.OrderedDict([
@@ -36,14 +41,21 @@ MODES = collections.OrderedDict([
     ("virtual threads", []),
 ])
 ALWAYS = ["-XX:+UnlockExperimentalVMOptions", "-Xmx400m"]
+# Of malloc, whose threads then reuse each other's memory: what the JVM does not set is not zero. JDK 11 does not set the words of a
+# TLAB where it has none.
+REUSED_MEMORY = {"MALLOC_ARENA_MAX": "1"}
 RATE = 4000
-PATIENCE = 120  # seconds
+PATIENCE = 120  # seconds; a cell takes 1 to 11, the machine's load being 2 to 20
 
 Cell = collections.namedtuple("Cell", "version home collector mode")
 
 
 class Skipped(Exception):
     """The JVM has no such mode."""
+
+
+class NeverEnded(Exception):
+    """With what the JVM was doing."""
 
 
 def cells_of(version, home, short):
@@ -64,9 +76,16 @@ def flags_of(cell):
 def run_java(cell, flags, options, truth):
     kind = "virtual" if cell.mode == "virtual threads" else "platform"
     command = [*options.under, f"{cell.home}/bin/java", *flags, "-cp", options.classes, "e2e.Matrix", "2", str(options.rounds), kind, truth]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE)
+    environment = {**os.environ, **(REUSED_MEMORY if cell.mode == "no TLABs" else {})}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=environment) as java:
+        try:
+            out, err = java.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            stands = evidence.take(java.pid)
+            java.kill()
+            raise NeverEnded(f"did not end within {PATIENCE} s: {stands}") from None
     # The JVM's own warnings begin with a time.
-    return done.returncode, re.sub(r"\[[0-9.]+s\]", "[]", done.stdout), done.stderr
+    return java.returncode, re.sub(r"\[[0-9.]+s\]", "[]", out), err
 
 
 def run_heaprec(options, *arguments):
@@ -107,11 +126,15 @@ def run_refusal(version, home, options):
 
 def attempt(cell, options):
     """A Result, or why there is none."""
+    began = time.monotonic()
     try:
-        return run_cell(cell, options)
+        result = run_cell(cell, options)
+        print(f"{cell.version} {name_of(cell)}: {result.verdict} ({time.monotonic() - began:.0f} s)", file=sys.stderr)
+        return result
     except Skipped as skipped:
         return f"JDK {cell.version} {skipped}"
-    except (subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
+    except (NeverEnded, subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
+        print(f"{cell.version} {name_of(cell)}: {error}", file=sys.stderr)
         return Result(cell, "?", 0, "-", "-", "-", "-", f"{type(error).__name__}: {error}")
 
 
@@ -175,8 +198,6 @@ def main(argv):
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for outcome in pool.map(lambda cell: attempt(cell, options), cells):
             (skipped if isinstance(outcome, str) else results).append(outcome)
-            if not isinstance(outcome, str):
-                print(f"{outcome.cell.version} {name_of(outcome.cell)}: {outcome.verdict}", file=sys.stderr)
     last = closing(results, skipped)
     text = f"Commit {options.commit}, {datetime.date.today()}.\n\n{table(results)}\n\n" + "".join(f"{line}\n\n" for line in options.suite) + last
     if options.out:

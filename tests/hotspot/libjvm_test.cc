@@ -14,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "recorder/hotspot/detour.h"
@@ -240,6 +241,39 @@ TEST_CASE("A thread's bytes are those of its retired TLABs and of its current on
   thread.Set(thread.tlab(), 0);
   CHECK(thread.layout().AllocatedBytes(thread.get()) == 1'000'000);
   CHECK(thread.layout().TlabSize(thread.get()) == 0);
+}
+
+TEST_CASE("Words that contradict each other for ever are no TLAB, and nobody waits for them") {
+  FakeThread thread(11);
+  thread.Set(thread.tlab() + 8, 0xffff);  // _top below _start
+  CHECK(thread.layout().AllocatedBytesInCallback(thread.get()) == 1'000'000);
+  CHECK_FALSE(thread.layout().AllocatedBytesOfOther(thread.get()).has_value());
+}
+
+// JDK 11 leaves them as malloc gave them.
+TEST_CASE("Where the JVM has no TLABs, their words are not looked at") {
+  constexpr std::string_view kFlag[] = {"UseTLAB"};
+  const auto symbols = SymbolTable::Load(Located(), kFlag);
+  REQUIRE(symbols.ok());
+  const auto address = symbols->FindByPrefix(kFlag[0]);
+  REQUIRE(address.has_value());
+  auto* const flag = reinterpret_cast<bool*>(*address);  // NOLINT(performance-no-int-to-ptr): from the symbol table
+  REQUIRE(*flag);
+  for (const uint64_t top : {uint64_t{0xffff}, uint64_t{0x10100}, ~uint64_t{0}}) {
+    *flag = false;
+    FakeThread thread(11);
+    *flag = true;
+    thread.Set(thread.tlab() + 8, top);
+    CHECK(thread.layout().AllocatedBytes(thread.get()) == 1'000'000);
+    CHECK(thread.layout().AllocatedBytesInCallback(thread.get()) == 1'000'000);
+    CHECK(thread.layout().AllocatedBytesOfOther(thread.get()) == uint64_t{1'000'000});
+    CHECK(thread.layout().TlabSize(thread.get()) == 0);
+    CHECK_FALSE(thread.layout().InTlab(thread.get(), reinterpret_cast<void*>(0x10000)));
+    thread.layout().ArmInHook(thread.get(), 1001, 48, true);
+    thread.layout().ArmAtRest(thread.get(), 1001);
+    CHECK(thread.Get(thread.tlab() + 0x18) == 0x18000);
+    CHECK(thread.threshold() == 1001);
+  }
 }
 
 TEST_CASE("On 17 and 21 a hook arms gap plus size and a callback the gap") {

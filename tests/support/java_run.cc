@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +27,17 @@ std::string Environment(const char* name, const char* otherwise) {
 }
 
 int OpenForWriting(const std::string& path) { return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600); }
+
+// Of a process that does not end: what its threads do.
+std::string WhereItStands(pid_t pid) {
+  const std::string command = RunfilePath("tests/support/evidence.py") + " " + std::to_string(pid) + " 2>&1";
+  FILE* const pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c): a tool of our own
+  if (pipe == nullptr) return "no evidence";
+  std::string text;
+  for (int next = fgetc(pipe); next != EOF; next = fgetc(pipe)) text += static_cast<char>(next);
+  pclose(pipe);
+  return text;
+}
 
 [[noreturn]] void Become(const Command& command, const std::string& out, const std::string& err) {
   for (const std::string& variable : command.environment) putenv(const_cast<char*>(variable.c_str()));
@@ -106,12 +118,14 @@ void Process::LiftFileLimit() const {
 
 Outcome Process::Finish() {
   Outcome outcome;
-  if (WaitFor([this] { return Poll(); })) {
+  const bool ended = WaitFor([this] { return Poll(); });
+  if (ended) {
     if (WIFEXITED(*status_)) outcome.exit_code = WEXITSTATUS(*status_);
     if (WIFSIGNALED(*status_)) outcome.signal = WTERMSIG(*status_);
   }
   outcome.out = ReadFile(out_path_);
   outcome.err = ReadFile(err_path_);
+  if (!ended) outcome.err += "never ended: " + WhereItStands(pid_);
   return outcome;
 }
 

@@ -1,8 +1,9 @@
 // Runs programs for the end-to-end tests: JVMs with and without the agent, and the heaprec command.
 //
 // Threads:  one; several processes may run at once.
-// Failure:  a program that cannot be started or does not end in time ends with exit code kNeverEnded or 127, and what
-//           it said. A missing JDK is such a program: the tests fail, they do not skip.
+// Failure:  a program that cannot be started or does not end in time ends with exit code 127 or kNeverEnded, and what
+//           it said, in the latter case with where it stands (evidence.py). A missing JDK is such a program: the tests
+//           fail, they do not skip.
 #pragma once
 
 #include <sys/types.h>
