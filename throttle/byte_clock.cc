@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace heaprec::throttle {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Outside these a lambda means nothing (a point per 1e30 bytes, 1e9 points per byte), but would make NaN and infinite
 // weights.
 constexpr double kLeastLambda = 1e-30, kMostLambda = 1e9;
-
-// The conversion of signed integers is one instruction; no thread allocates 2^63 bytes.
-double Length(uint64_t bytes) { return static_cast<double>(static_cast<int64_t>(bytes)); }
 
 LambdaInForce Sane(LambdaInForce now) {
   now.lambda = now.lambda >= kLeastLambda ? std::min(now.lambda, kMostLambda) : 0;  // NaN: 0
@@ -56,24 +51,18 @@ void ByteClock::StartAt(uint64_t position, double e, uint64_t seed, LambdaInForc
   random_ = Random(seed);
   last_ = position;
   e_ = e > 0 ? e : random_.Exponential();
+  e_outside_ = random_.Exponential();
   pending_lambda_ = 0;
   Arm(Sane(armed));
 }
 
 Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) {
+  Touch touch;
+  if (PassRefill(allocated, now.window, touch.gap)) return touch;
   now = Sane(now);
-  // Nearly every call: no point up to the end of the object, so where the object begins does not matter.
-  const double left = e_ - lambda_ * Length(allocated - last_);
-  if (allocated >= last_ && pending_lambda_ == 0 && left > 0) [[likely]] {
-    Add(allocated - last_, 1);
-    last_ = allocated;
-    e_ = left;
-    return {.gap = Arm(now)};
-  }
   Missed missed;
   Pass(Advance(allocated, size, now, missed), missed);
   Add(0, 1);
-  Touch touch;
   e_ -= lambda_ * Length(size);
   if (e_ <= 0) {
     // With the lambda this thread integrated, not the one in force now: thinning at the delivery sees to that.
@@ -87,20 +76,22 @@ Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) 
   return touch;
 }
 
+// Such an object does not wait for the thread's e: lambda in force applies at once, to large objects above all. They
+// have a point process of their own, of the same lambda.
 Touch ByteClock::OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now) {
+  Touch touch;
+  if (PassOutside(allocated, size, now.window, touch.gap)) return touch;
   now = Sane(now);
   Missed missed;
   Pass(Advance(allocated, size, now, missed), missed);
   Add(0, 1);
-  Touch touch;
-  // The object has a draw of its own and e stays: memoryless, and lambda in force applies at once, to large objects
-  // above all. pi <= lambda size spares the exponential for most.
-  const double u = random_.Uniform();
-  if (u < now.lambda * Length(size) && u < InclusionProbability(now.lambda, size)) {
+  touch.gap = Arm(now);
+  e_outside_ -= lambda_ * Length(size);
+  if (e_outside_ <= 0) {
     Force(size, now);
+    e_outside_ = random_.Exponential();
     touch.action = Touch::Action::kForce;
   }
-  touch.gap = Arm(now);
   touch.missed = missed.any;
   touch.missed_bytes = missed.bytes;
   return touch;
@@ -184,15 +175,10 @@ void ByteClock::Force(uint64_t size, LambdaInForce with) {
 }
 
 double ByteClock::Arm(LambdaInForce now) {
+  if (now.lambda != lambda_) mean_gap_ = 1 / now.lambda;
   lambda_ = now.lambda;
   window_ = now.window;
-  return lambda_ > 0 ? std::min(e_, reach_) / lambda_ : kInfinity;
-}
-
-// The owner alone writes: a plain load and store, no locked instruction.
-void ByteClock::Add(uint64_t bytes, uint64_t candidates) {
-  bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
-  candidates_.store(candidates_.load(std::memory_order_relaxed) + candidates, std::memory_order_relaxed);
+  return Gap();
 }
 
 Hit JudgeDrawn(double lambda_drawn, uint32_t window_drawn, uint64_t size, LambdaInForce now, Random& random) {

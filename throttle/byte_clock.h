@@ -8,6 +8,7 @@
 // Maths:    docs/sampler.md#byte-clock
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,9 @@
 #include "throttle/random.h"
 
 namespace heaprec::throttle {
+
+// As a double. The conversion of signed integers is one instruction; no thread allocates 2^63 bytes.
+inline double Length(uint64_t bytes) { return static_cast<double>(static_cast<int64_t>(bytes)); }
 
 // pi(lambda, size) = 1 - exp(-lambda * size): the chance that an object of `size` bytes holds a point.
 double InclusionProbability(double lambda, uint64_t size);
@@ -68,6 +72,24 @@ class ByteClock {
   // of it the sooner. An object delivered there holds no point. +infinity: never.
   void SetReach(double mean_gaps) { reach_ = mean_gaps; }
 
+  // What nearly every candidate is: the window is that of the last touch, and no point lies in the object or before it.
+  // True: it is counted, and `gap` is what Touch::gap would be. False: nothing was done.
+  // A window has one lambda; else as OnRefill and OnOutside.
+  bool PassRefill(uint64_t allocated, uint32_t window, double& gap) {
+    const double left = e_ - lambda_ * Length(allocated - last_);
+    if (window != window_ || allocated < last_ || pending_lambda_ > 0 || !(left > 0)) return false;
+    return Count(allocated, left, gap);
+  }
+  bool PassOutside(uint64_t allocated, uint64_t size, uint32_t window, double& gap) {
+    const uint64_t passed = allocated - last_;
+    const double left = e_ - lambda_ * Length(passed - std::min(passed, size));
+    const double left_outside = e_outside_ - lambda_ * Length(size);
+    if (window != window_ || allocated < last_ || pending_lambda_ > 0 || !(left > 0) || !(left_outside > 0))
+      return false;
+    e_outside_ = left_outside;
+    return Count(allocated, left, gap);
+  }
+
   // Preconditions of the next three: started(). `allocated` (A in docs/sampler.md) includes the object of `size` whose
   // slow path this is. A position that goes back means another thread in the same memory: the clock starts over.
   Touch OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now);
@@ -94,17 +116,32 @@ class ByteClock {
   void DropPending(Missed& missed);
   void Force(uint64_t size, LambdaInForce with);
   double Arm(LambdaInForce now);
-  void Add(uint64_t bytes, uint64_t candidates);
+  bool Count(uint64_t allocated, double left, double& gap) {
+    Add(allocated - last_, 1);
+    last_ = allocated;
+    e_ = left;
+    gap = Gap();
+    return true;
+  }
+  double Gap() const { return std::min(e_, reach_) * mean_gap_; }
+  // The owner alone writes: a plain load and store, no locked instruction.
+  void Add(uint64_t bytes, uint64_t candidates) {
+    bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+    candidates_.store(candidates_.load(std::memory_order_relaxed) + candidates, std::memory_order_relaxed);
+  }
 
-  Random random_;
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double e_ = 0;  // units of Exp(1) left at last_; > 0 once started
-  double reach_ = std::numeric_limits<double>::infinity();
-  double lambda_ = 0;          // in force on this thread since its last touch
-  uint64_t last_ = 0;          // A at the last touch
-  double pending_lambda_ = 0;  // > 0: the object that ends at last_ was forced, with this lambda
-  double pending_weight_ = 0;  // and this weight
+  double reach_ = kInfinity;
+  double lambda_ = 0;            // in force on this thread since its last touch
+  double mean_gap_ = kInfinity;  // 1 / lambda_
+  uint64_t last_ = 0;            // A at the last touch
+  double pending_lambda_ = 0;    // > 0: the object that ends at last_ was forced, with this lambda
   std::atomic<uint64_t> bytes_{0}, candidates_{0};
   uint32_t window_ = 0, pending_window_ = 0;
+  double e_outside_ = 0;  // the same for objects outside of TLABs
+  Random random_;
+  double pending_weight_ = 0;  // of the object forced
 };
 
 // The same judgement where the JVM itself drew the threshold, with mean 1 / lambda_drawn (source=jvmti). gap is not

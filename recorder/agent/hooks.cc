@@ -28,14 +28,15 @@ std::optional<Detours> detours;
 std::atomic<InNewTlab> original_in_new_tlab{nullptr};
 std::atomic<OutsideTlab> original_outside_tlab{nullptr};
 
+// The original first: then only two arguments have to outlive a call.
 void OnInNewTlab(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread) {
-  heaprec_on_refill(thread, object_bytes);
   original_in_new_tlab.load(std::memory_order_relaxed)(klass, object, tlab_bytes, object_bytes, thread);
+  heaprec_on_refill(thread, object_bytes);
 }
 
 void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread) {
-  heaprec_on_outside(thread, object_bytes);
   original_outside_tlab.load(std::memory_order_relaxed)(klass, object, object_bytes, thread);
+  heaprec_on_outside(thread, object_bytes);
 }
 
 format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {

@@ -128,8 +128,10 @@ class ThreadLayout {
   static constexpr uint64_t kUnarmed = uint64_t{64} << 20;
 
   static uint64_t Clamp(double gap) {
-    if (!(gap < static_cast<double>(kFarthest))) return kFarthest;  // NaN too
-    return gap > 0 ? static_cast<uint64_t>(gap) : 0;
+    constexpr auto kFar = static_cast<double>(kFarthest);
+    const double at_most = gap < kFar ? gap : kFar;  // NaN too
+    // Through a signed integer: one instruction.
+    return static_cast<uint64_t>(static_cast<int64_t>(at_most > 0 ? at_most : 0));
   }
   static uint64_t Load(const void* base, size_t offset, int order = __ATOMIC_RELAXED) {
     return __atomic_load_n(reinterpret_cast<const uint64_t*>(static_cast<const char*>(base) + offset), order);

@@ -6,7 +6,32 @@ using format::Kind;
 using throttle::LambdaInForce;
 using throttle::Touch;
 
+// Nearly every hook ends in the first few lines: they call nothing, so that no register has to be saved for it.
 void ByteSource::OnRefill(void* java_thread, uint64_t size) {
+  const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
+  ThreadEntry* const entry = Started(java_thread);
+  double gap = 0;
+  if (entry == nullptr || !entry->clock.PassRefill(allocated, parts_.board.window(), gap)) [[unlikely]] {
+    return Refill(java_thread, size);
+  }
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
+  entry->pending = Pending::kNothing;
+  parts_.layout.ArmInHook(java_thread, gap, size, /*outside=*/false);
+}
+
+void ByteSource::OnOutside(void* java_thread, uint64_t size) {
+  const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
+  ThreadEntry* const entry = Started(java_thread);
+  double gap = 0;
+  if (entry == nullptr || !entry->clock.PassOutside(allocated, size, parts_.board.window(), gap)) [[unlikely]] {
+    return Outside(java_thread, size);
+  }
+  entry->counted_to.store(allocated, std::memory_order_relaxed);
+  entry->pending = Pending::kNothing;
+  parts_.layout.ArmInHook(java_thread, gap, size, /*outside=*/true);
+}
+
+void ByteSource::Refill(void* java_thread, uint64_t size) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
@@ -15,7 +40,7 @@ void ByteSource::OnRefill(void* java_thread, uint64_t size) {
   Apply(java_thread, *entry, entry->clock.OnRefill(allocated, size, now), size, /*outside=*/false);
 }
 
-void ByteSource::OnOutside(void* java_thread, uint64_t size) {
+void ByteSource::Outside(void* java_thread, uint64_t size) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);

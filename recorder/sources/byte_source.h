@@ -19,6 +19,15 @@ class ByteSource final : public RecordingSource {
  private:
   throttle::LambdaInForce AtStart() const override { return parts_.board.Read(); }
   format::Kind KindOf(const Delivered& object, const ThreadEntry& entry) const;
+  // What a hook does, other than to pass.
+  void Refill(void* java_thread, uint64_t size);
+  void Outside(void* java_thread, uint64_t size);
+  // The caller's, if it is started for this recording.
+  ThreadEntry* Started(const void* java_thread) {
+    ThreadEntry* entry = parts_.threads.Find(java_thread);
+    const bool is_ours = entry != nullptr && entry->recording.load(std::memory_order_relaxed) == parts_.recording;
+    return is_ours ? entry : nullptr;
+  }
   void Apply(void* java_thread, ThreadEntry& entry, const throttle::Touch& touch, uint64_t size, bool outside);
 
   const bool hooked_;

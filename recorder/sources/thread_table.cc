@@ -7,16 +7,7 @@
 #include <new>
 
 namespace heaprec::sources {
-namespace {
-
-// Initial-exec: the general model may call malloc on a thread's first touch, inside an allocation.
-struct OwnEntry {
-  ThreadEntry* entry;
-  const void* ended;  // a JavaThread of this OS thread that has seen ThreadEnd
-};
-__attribute__((tls_model("initial-exec"))) thread_local OwnEntry own{};
-
-}  // namespace
+[[gnu::tls_model("initial-exec")]] constinit thread_local OwnEntry own_entry{};
 
 ThreadTable& ThreadTable::Instance() {
   static ThreadTable* const table = new ThreadTable;  // never destroyed: hooks may run until the process is gone
@@ -30,32 +21,28 @@ ThreadTable::ThreadTable() : next_(new std::atomic<uint32_t>[kCapacity] {}) {
   entries_ = static_cast<ThreadEntry*>(memory);
 }
 
-ThreadEntry* ThreadTable::Find(const void* java_thread) {
-  ThreadEntry* entry = own.entry;
-  return entry != nullptr && entry->java_thread.load(std::memory_order_relaxed) == java_thread ? entry : nullptr;
-}
-
 ThreadEntry* ThreadTable::Acquire(void* java_thread) {
-  if (own.entry != nullptr) Push(own.entry);  // another JavaThread of this OS thread, whose end was not announced
-  own.entry = Pop();
-  if (own.entry == nullptr) return nullptr;
-  own.entry->java_thread.store(java_thread, std::memory_order_relaxed);
-  own.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
-  own.entry->recording = 0;
-  own.entry->pending = Pending::kNothing;
-  return own.entry;
+  if (own_entry.entry != nullptr)
+    Push(own_entry.entry);  // another JavaThread of this OS thread, whose end was not announced
+  own_entry.entry = Pop();
+  if (own_entry.entry == nullptr) return nullptr;
+  own_entry.entry->java_thread.store(java_thread, std::memory_order_relaxed);
+  own_entry.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  own_entry.entry->recording = 0;
+  own_entry.entry->pending = Pending::kNothing;
+  return own_entry.entry;
 }
 
 void ThreadTable::Release(void* java_thread) {
-  own.ended = java_thread;
-  if (own.entry == nullptr) return;
-  Push(own.entry);
-  own.entry = nullptr;
+  own_entry.ended = java_thread;
+  if (own_entry.entry == nullptr) return;
+  Push(own_entry.entry);
+  own_entry.entry = nullptr;
 }
 
-bool ThreadTable::HasEnded(const void* java_thread) const { return own.ended == java_thread; }
+bool ThreadTable::HasEnded(const void* java_thread) const { return own_entry.ended == java_thread; }
 
-void ThreadTable::Forget() { own.ended = nullptr; }
+void ThreadTable::Forget() { own_entry.ended = nullptr; }
 
 Totals ThreadTable::Total() const {
   Totals totals;

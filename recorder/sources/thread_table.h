@@ -33,6 +33,14 @@ struct alignas(128) ThreadEntry {
   double event_weight = 0, event_probability = 0;
 };
 
+// What the calling thread finds its entry by. Initial-exec: the general model may call malloc on a thread's first
+// touch, inside an allocation.
+struct OwnEntry {
+  ThreadEntry* entry;
+  const void* ended;  // a JavaThread of this OS thread that has seen ThreadEnd
+};
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local OwnEntry own_entry;
+
 struct Totals {
   uint64_t bytes = 0, candidates = 0;
 };
@@ -45,7 +53,10 @@ class ThreadTable {
 
   // The entry of the calling thread, or nullptr. An entry of another JavaThread (the OS thread attached anew) is not
   // its.
-  ThreadEntry* Find(const void* java_thread);
+  ThreadEntry* Find(const void* java_thread) {
+    ThreadEntry* entry = own_entry.entry;
+    return entry != nullptr && entry->java_thread.load(std::memory_order_relaxed) == java_thread ? entry : nullptr;
+  }
   // A new entry for the calling thread, or nullptr.
   ThreadEntry* Acquire(void* java_thread);
   // Whether the calling JavaThread has seen Release: its last few objects come after ThreadEnd and are nobody's.

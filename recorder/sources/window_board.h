@@ -41,6 +41,9 @@ class WindowBoard {
     }
   }
 
+  // The window in force alone.
+  uint32_t window() const { return current_.load(std::memory_order_relaxed); }
+
   // A point fell. Returns the new window, if one had to begin.
   std::optional<PublishedWindow> OnPoint(throttle::PointTally point, uint64_t now_ns);
 
@@ -71,7 +74,8 @@ class WindowBoard {
   std::atomic<double> quiet_until_{0};
   std::atomic<uint64_t> quiet_until_ns_{0};
   std::atomic_flag publishing_;
-  std::atomic<uint32_t> current_;
+  // What every hook reads shares no line with what every point writes.
+  alignas(64) std::atomic<uint32_t> current_;
   std::array<Slot, kSlots> slots_{};
   PublishedWindow first_;
 };

@@ -138,6 +138,65 @@ TEST_CASE("an outside object that is hit leaves the gap to the next point as it 
   CHECK(clock.OnDelivered(at, 1'000'000, now).gap == Approx(gap));
 }
 
+TEST_CASE("a candidate is passed if nothing is to be done but to count it, and then as a touch would count it") {
+  const LambdaInForce now{1e-6, 1};
+  Started passing(64, 64, now), touched(64, 64, now);
+  double gap = passing.OnRefill(64, 64, now).gap;
+  REQUIRE(touched.OnRefill(64, 64, now).gap == gap);
+  REQUIRE(gap > 10'000);
+  REQUIRE(passing.PassRefill(5'064, 1, gap));
+  CHECK(gap == touched.OnRefill(5'064, 64, {1e-6, 1}).gap);
+  REQUIRE(passing.PassOutside(6'064, 500, 1, gap));
+  CHECK(gap == touched.OnOutside(6'064, 500, {1e-6, 1}).gap);
+  CHECK(passing.bytes() == touched.bytes());
+  CHECK(passing.candidates() == touched.candidates());
+}
+
+TEST_CASE("a candidate that is not passed leaves the clock as it was") {
+  const LambdaInForce now{1e-6, 1};
+  Started clock(64, 64, now);
+  double gap = clock.OnRefill(64, 64, now).gap;
+  const auto point = 64 + static_cast<uint64_t>(gap) + 1;
+  const uint64_t bytes = clock.bytes();
+  SECTION("another window") {
+    CHECK_FALSE(clock.PassRefill(128, 2, gap));
+    CHECK_FALSE(clock.PassOutside(128, 64, 2, gap));
+  }
+  SECTION("a point in a refill's object, or before either") {
+    CHECK_FALSE(clock.PassRefill(point, 1, gap));
+    CHECK_FALSE(clock.PassOutside(point + 64, 64, 1, gap));
+  }
+  SECTION("a point in an object outside") { CHECK_FALSE(clock.PassOutside(1'000'000'000, 1'000'000'000, 1, gap)); }
+  SECTION("another thread's position") {
+    CHECK_FALSE(clock.PassRefill(32, 1, gap));
+    CHECK_FALSE(clock.PassOutside(32, 32, 1, gap));
+  }
+  CHECK(clock.bytes() == bytes);
+  CHECK(clock.candidates() == 1);
+  CHECK(clock.OnRefill(64, 0, now).gap == gap);
+}
+
+TEST_CASE("a candidate after a forced object is not passed: the object may be missing") {
+  Started clock(1'000, 1'000, kAlways);
+  REQUIRE(clock.OnRefill(1'000, 1'000, kAlways).action == Action::kForce);
+  double gap = 0;
+  CHECK_FALSE(clock.PassRefill(1'000, 1, gap));
+  CHECK_FALSE(clock.PassOutside(1'000, 0, 1, gap));
+}
+
+TEST_CASE("objects outside are hit as often as their size says, whatever is allocated between them") {
+  // pi = 0.3 exactly; z beyond 5 in 6e-7 of all seeds.
+  const LambdaInForce now{-std::log(0.7) / 1'000, 1};
+  Started clock(1'000, 1'000, now, 7);
+  uint64_t at = 1'000, hits = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    if (clock.OnOutside(at += 1'000, 1'000, now).action == Action::kForce) ++hits;
+    clock.OnDelivered(at, 1'000, now);
+    if (i % 3 == 0) clock.OnRefill(at += 5'016, 16, now);
+  }
+  CHECK(std::abs(BinomialZ(hits, 100'000, 0.3)) < 5);
+}
+
 TEST_CASE("a new lambda stretches what is left of the gap, and nothing else") {
   const LambdaInForce high{1e-6, 1}, low{1e-8, 2};
   Started clock(64, 64, high);

@@ -1,0 +1,104 @@
+"""What the agent does in small programs: at the JVM's start, to a candidate, to a sample that is kept."""
+import json
+import statistics
+import subprocess
+
+from paired import estimate, interleaved
+from processes import cpu_seconds
+
+HELLO = 'class Hello { public static void main(String[] args) { System.out.println("hello"); } }'
+# Every array a refill of the TLAB, or every array outside of one.
+CANDIDATES = {
+    "refill": (["-XX:+UseSerialGC", "-XX:TLABSize=2k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB", "-XX:TLABRefillWasteFraction=1",
+                "-XX:TLABWasteIncrement=0"], 1500),
+    "outside": (["-XX:+UseG1GC", "-XX:-UseTLAB"], 16),
+}
+CANDIDATE_HEAP = ["-Xms64m", "-Xmx64m", "-Xmn4m"]
+ARRAYS, BATCHES = 50_000, 100
+KEPT_ARRAYS, NEW_STACKS, KEPT_BEGINS_MS = 1_000_000, 10_000, 3000
+
+
+class Row:
+    """One figure: `values` of all rounds, in `unit`; goal: the most that it may be, None where none is set."""
+
+    def __init__(self, figure, unit, values, goal=None, note="", decimals=1):
+        self.figure, self.unit, self.values, self.goal, self.note, self.decimals = figure, unit, values, goal, note, decimals
+        self.low, self.middle, self.high = estimate(values)
+
+    def verdict(self):
+        if self.goal is None:
+            return ""
+        return "reached" if self.high <= self.goal else "not reached" if self.low > self.goal else "open"
+
+
+def differences(found, arm, base, scale=1):
+    return [scale * (a - b) for a, b in zip(found[arm], found[base])]
+
+
+def startup(bench, rounds):
+    (bench.folder / "Hello.java").write_text(HELLO)
+    bench.compile(bench.folder / "Hello.java")
+    found = interleaved(["none", "heaprec", "JFR"], rounds,
+                        lambda arm: cpu_seconds([*bench.java(bench.recording(arm)), "Hello"]))
+    none = f"hello alone: {1000 * statistics.median(found['none']):.0f} ms"
+    return [Row("start-up of the agent, hello", "ms CPU", differences(found, "heaprec", "none", 1000), 30, none),
+            Row("start-up of JFR, hello", "ms CPU", differences(found, "JFR", "none", 1000), None, none)]
+
+
+def candidate(bench, rounds):
+    """CPU ns per array of a quarter of the batches or fewer: what others do to the machine only adds."""
+    bench.compile(bench.here / "Candidates.java")
+    rows = []
+    for way, (options, length) in CANDIDATES.items():
+        def run(arm):
+            extra = [f"-agentpath:{bench.holder}"] if arm == "held" else bench.recording(arm, "rate=1")
+            program = ["Candidates", str(length), str(ARRAYS), str(BATCHES)]
+            output = bench.output([*bench.java([*options, *CANDIDATE_HEAP, *extra]), *program])
+            if arm == "heaprec":
+                seen = bench.summary()["losses"]["candidates"]
+                if seen < ARRAYS * BATCHES:
+                    raise SystemExit(f"candidate, {way}: only {seen} candidates of {ARRAYS * BATCHES} arrays")
+            return statistics.quantiles(json.loads(output), n=4)[0]
+        found = interleaved(["none", "held", "heaprec"], rounds, run)
+        held = f"slow path with the capability held: {statistics.median(found['held']):.0f} ns"
+        rows.append(Row(f"candidate not kept, {way}", "ns", differences(found, "heaprec", "held"), 5, held))
+        rows.append(Row(f"capability held, {way}", "ns", differences(found, "held", "none"), None, "HotSpot's own"))
+    return rows
+
+
+def kept(bench, rounds):
+    bench.compile(bench.here / "Kept.java")
+    arms = {  # what is recorded, arrays, how
+        "none": ([], KEPT_ARRAYS, []),
+        "delivered": ([f"-agentpath:{bench.holder}=0"], KEPT_ARRAYS, []),
+        "walked": (bench.recording("heaprec", "rate=200000,delay=2s"), KEPT_ARRAYS, []),
+        "none, new": ([], NEW_STACKS, ["new"]),
+        "walked, new": (bench.recording("heaprec", "rate=200000,delay=2s"), NEW_STACKS, ["new"]),
+        "GetStackTrace": (bench.recording("heaprec", "rate=200000,delay=2s,stacks=jvmti"), KEPT_ARRAYS // 10, []),
+    }
+
+    def run(arm):
+        """CPU seconds of the allocating thread; samples committed; CPU seconds of the process."""
+        options, arrays, how = arms[arm]
+        bench.forget()
+        out = bench.folder / "out"
+        whole = cpu_seconds([*bench.java(["-Xmx1g", "-Xms1g", "-XX:+UseParallelGC", "-XX:CompileCommand=quiet",
+                                          "-XX:CompileCommand=dontinline,Kept::*", *options]),
+                             "Kept", str(arrays), str(KEPT_BEGINS_MS), *how], out=out)
+        samples = bench.summary()["losses"]["committed"] if bench.recorded() else arrays
+        return int(out.read_text()) * 1e-9, samples, whole
+
+    found = interleaved(list(arms), rounds, run)
+    plain = statistics.median(thread / samples for thread, samples, _ in found["none"])
+    plain_new = statistics.median(thread / samples for thread, samples, _ in found["none, new"])
+
+    def per_sample(arm, without):
+        return [1e9 * (thread - without * arms[arm][1]) / samples for thread, samples, _ in found[arm]]
+    processes = [1e9 * (with_us[2] - without[2]) / with_us[1] for with_us, without in zip(found["walked"], found["none"])]
+    samples = statistics.median(samples for _, samples, _ in found["walked"])
+    return [Row("sample kept, known stack of depth 50", "ns", per_sample("walked", plain), 1500,
+                f"{samples:,.0f} samples a run", 0),
+            Row("the same, the whole process", "ns", processes, None, "with the agent's own thread and the interval's end", 0),
+            Row("of that, HotSpot's delivery to an empty callback", "ns", per_sample("delivered", plain), None, "HotSpot's own", 0),
+            Row("sample kept, stack seen for the first time", "ns", per_sample("walked, new", plain_new), None, "depth 50", 0),
+            Row("sample kept, stack from GetStackTrace", "ns", per_sample("GetStackTrace", plain), None, "stacks=jvmti", 0)]
