@@ -1,7 +1,10 @@
 """What the agent does in small programs: at the JVM's start, to a candidate, to a sample that is kept."""
 import json
+import os
+import pathlib
 import statistics
 import subprocess
+import time
 
 from paired import estimate, interleaved
 from processes import cpu_seconds
@@ -10,7 +13,7 @@ HELLO = 'class Hello { public static void main(String[] args) { System.out.print
 # Every array a refill of the TLAB, or every array outside of one.
 CANDIDATES = {
     "refill": (["-XX:+UseSerialGC", "-XX:TLABSize=2k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB", "-XX:TLABRefillWasteFraction=1",
-                "-XX:TLABWasteIncrement=0"], 1500),
+                "-XX:TLABWasteIncrement=0"], 2200),
     "outside": (["-XX:+UseG1GC", "-XX:-UseTLAB"], 16),
 }
 CANDIDATE_HEAP = ["-Xms64m", "-Xmx64m", "-Xmn4m"]
@@ -63,6 +66,36 @@ def candidate(bench, rounds):
         held = f"slow path with the capability held: {statistics.median(found['held']):.0f} ns"
         rows.append(Row(f"candidate not kept, {way}", "ns", differences(found, "heaprec", "held"), 5, held))
         rows.append(Row(f"capability held, {way}", "ns", differences(found, "held", "none"), None, "HotSpot's own"))
+    return rows
+
+
+def instructions(bench, rounds):
+    """What the agent executes for a candidate, stepped through by gdb: exact, however busy the machine."""
+    bench.compile(bench.here / "Candidates.java")
+    rows, agent = [], pathlib.Path(bench.agent).resolve()
+    symbols = subprocess.run(["nm", "-C", agent], check=True, capture_output=True, text=True).stdout.splitlines()
+    for way, hook in (("refill", "::OnInNewTlab("), ("outside", "::OnOutsideTlab(")):
+        options, length = CANDIDATES[way]
+        bench.forget()
+        command = [*bench.java([*options, *CANDIDATE_HEAP, *bench.recording("heaprec", "rate=1")]), "Candidates", str(length),
+                   str(ARRAYS), "1000000"]
+        program = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(5)  # compiled, and the rate's forecast has settled
+            maps = pathlib.Path(f"/proc/{program.pid}/maps").read_text().splitlines()
+            base = int(next(line for line in maps if line.endswith(agent.name)).split("-")[0], 16)
+            offset = int(next(line for line in symbols if hook in line).split()[0], 16)
+            steps = subprocess.run(["gdb", "-q", "-batch", "-p", str(program.pid), "-x", bench.here / "steps.py"], check=True,
+                                   capture_output=True, text=True,
+                                   env={**os.environ, "HEAPREC_ADDRESS": hex(base + offset), "HEAPREC_CALLS": str(rounds)})
+        finally:
+            program.kill()
+            program.wait()
+        calls = json.loads(next(line for line in steps.stdout.splitlines() if line.startswith("[{")))
+        before = 2  # the jump into the thunk, and the thunk's into the agent
+        counts = [before + call.get(agent.name, 0) + call.get("thunk", 0) for call in calls]
+        rows.append(Row(f"instructions of the agent per candidate, {way}", "instructions", counts, None,
+                        "the original function's not counted", 0))
     return rows
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """CPU cost of a recording: paired, interleaved runs without one, with heaprec's and with JFR's. README.md defines the figures.
 
-usage: bench/cost/run.py [all | startup | candidate | kept | applications ...] [--rounds N] [--only javac,H2] [--json FILE]
+usage: bench/cost/run.py [all | startup | candidate | kept | applications | instructions ...] [--rounds N] [--only javac,H2] [--json FILE]
 
 all: everything, 12 minutes on two quiet cores. Needs `bench/cost/fetch_applications.sh` (for the applications), a JDK 17 and
-`bazel build //recorder:libheaprec.so //tools:heaprec //bench/cost:libholder.so`.
+`bazel build //recorder:libheaprec.so //tools:heaprec //bench/cost:libholder.so`. instructions is not in all: it needs gdb.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ from processes import Machine, cpu_seconds
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 JDK = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"))
-ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "applications": 10}
+ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "applications": 10, "instructions": 11}
 
 
 class Bench:
@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--heaprec", default=ROOT / "bazel-bin/tools/heaprec")
     parser.add_argument("--holder", default=ROOT / "bazel-bin/bench/cost/libholder.so")
     options = parser.parse_args()
-    wanted = list(ROUNDS) if "all" in options.what else options.what
+    wanted = [what for what in ROUNDS if what != "instructions"] if "all" in options.what else options.what
     machine, rows = Machine(), []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, folder)
