@@ -31,13 +31,16 @@ std::string_view SiteOf(format::Index stack, Names* names) {
 }  // namespace
 
 void Breakdown::Add(const format::Block& block, std::span<const Drawn> drawn, Names* names) {
-  const auto add = [](std::string_view name, Grain grain, const Drawn& one, Groups* groups) {
+  // What is chosen by thread or time cuts through classes and sites.
+  const auto add = [this](std::string_view name, Grain grain, const Drawn& one, Groups* groups) {
     auto at = groups->find(name);
-    if (at == groups->end()) at = groups->emplace(name, Subset(grain)).first;
+    if (at == groups->end()) at = groups->emplace(name, Subset(keeps_ ? Grain::kThread : grain)).first;
     at->second.Add(one);
   };
   for (const Drawn& one : drawn) {
     const format::Sample& sample = block.samples[one.index];
+    if (keeps_ && !keeps_(sample)) continue;
+    chosen_.Add(one);
     add(names->Class(sample.class_id), Grain::kClass, one, &classes_);
     add(SiteOf(sample.stack, names), Grain::kMethod, one, &sites_);
   }
@@ -66,13 +69,15 @@ nlohmann::json Breakdown::Rows(const char* key, const Groups& groups, const Esti
 }
 
 nlohmann::json Breakdown::AsJson(const Estimator& estimator, size_t limit) const {
-  return {
+  nlohmann::json tables = {
       {"class_count", classes_.size()},
       {"classes", Rows("class", classes_, estimator, limit)},
       {"site_count", sites_.size()},
       {"sites", Rows("site", sites_, estimator, limit)},
       {"unseen", RowAsJson(Subset(), estimator)},
   };
+  if (keeps_) tables["chosen"] = RowAsJson(chosen_, estimator);
+  return tables;
 }
 
 void Breakdown::AppendRows(std::string_view title, const Groups& groups, const Estimator& estimator, size_t limit,
@@ -93,6 +98,12 @@ void Breakdown::AppendRows(std::string_view title, const Groups& groups, const E
 
 std::string Breakdown::AsText(const Estimator& estimator, size_t limit) const {
   std::string text;
+  if (keeps_) {
+    const Estimate share = estimator.Share(chosen_);
+    text += fmt::format("{:<16}{} events, {:.1f} % ({:.1f} to {:.1f}), {} in {} objects\n",
+                        "chosen:", Grouped(chosen_.samples()), 100 * share.value, 100 * share.low, 100 * share.high,
+                        BytesText(estimator.Bytes(chosen_)), CountText(estimator.Objects(chosen_)));
+  }
   AppendRows("classes", classes_, estimator, limit, &text);
   AppendRows("sites", sites_, estimator, limit, &text);
   const double most = estimator.Bytes(Subset()).high;

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/reader.h"
@@ -25,11 +26,17 @@ namespace heaprec::tools {
 
 class Breakdown {
  public:
+  using Keeps = std::function<bool(const format::Sample&)>;
+
+  // `keeps`: of which samples; empty: of all.
+  explicit Breakdown(Keeps keeps = {}) : keeps_(std::move(keeps)) {}
+
   // The next block, what Design::Add gave for it, and its names: after they have entered it.
   void Add(const format::Block& block, std::span<const Drawn> drawn, Names* names);
 
   // After the last block: the `limit` classes and sites of most bytes (0: all), each estimate with its 95 % interval.
-  // {"class_count": 2, "classes": [{"class": "byte[]", ...}], "site_count": ..., "sites": [...], "unseen": {...}}
+  // {"class_count": 2, "classes": [{"class": "byte[]", ...}], "site_count": ..., "sites": [...], "unseen": {...}}, and
+  // "chosen": all that is kept, if not all is.
   nlohmann::json AsJson(const Estimator& estimator, size_t limit) const;
   std::string AsText(const Estimator& estimator, size_t limit) const;
 
@@ -45,6 +52,8 @@ class Breakdown {
   static void AppendRows(std::string_view title, const Groups& groups, const Estimator& estimator, size_t limit,
                          std::string* into);
 
+  const Keeps keeps_;
+  Subset chosen_;
   Groups classes_, sites_;
 };
 

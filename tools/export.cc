@@ -44,8 +44,10 @@ uint64_t WriteRows(Recording& recording, Filter& filter, const RowFormat& format
     for (const format::Sample& sample : block->samples) {
       if (rows == filter.limit()) break;
       if (!filter.Keeps(sample)) continue;
+      const format::Thread* const thread = names.ThreadOf(sample.thread);
       format.AppendRow({recording.header().start_epoch_ns + sample.time_ns, &sample, names.Thread(sample.thread),
-                        names.Class(sample.class_id), stacks.Of(sample.stack)},
+                        names.Class(sample.class_id), stacks.Of(sample.stack),
+                        thread != nullptr ? std::string_view(thread->name) : std::string_view()},
                        output.text());
       ++rows;
       output.Tick();
@@ -97,7 +99,7 @@ Verb DeclareExport(CLI::App& heaprec) {
   verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->filter.AddTo(verb);
   verb->footer(R"(Columns: time_ns (epoch), kind, thread, class, size, weight_bytes, weight_objects, probability,
-stack (root;...;leaf as Class.method:line).
+stack (root;...;leaf as Class.method:line), labels (key=value;...; JSON lines: an object).
 
 Examples:
   heaprec export -o rec.csv rec.bin

@@ -39,27 +39,41 @@ Result<std::optional<NamePattern>> ParseNames(const std::string& text, const cha
   return std::optional<NamePattern>(std::move(*pattern));
 }
 
+constexpr const char* kGroup = "Which events";
+
 }  // namespace
 
+bool FilterOptions::ChoosesAll() const {
+  return from.empty() && to.empty() && thread.empty() && class_name.empty() && site.empty() && kinds.empty() &&
+         labels.empty();
+}
+
 void FilterOptions::AddTo(CLI::App* verb) {
-  const char* group = "Which events";
+  AddChoiceTo(verb);
+  verb->add_option("--limit", limit, "At most N events, then stop")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->group(kGroup);
+}
+
+void FilterOptions::AddChoiceTo(CLI::App* verb) {
   verb->add_option("--from", from, "From this time on: an offset (10s, 1m30s, 250ms), ISO 8601 or epoch ns")
       ->type_name("TIME")
-      ->group(group);
-  verb->add_option("--to", to, "Before this time")->type_name("TIME")->group(group);
+      ->group(kGroup);
+  verb->add_option("--to", to, "Before this time")->type_name("TIME")->group(kGroup);
   verb->add_option("--thread", thread,
                    "Threads whose name holds TEXT (or matches it as a regular expression); "
                    "#N: Java thread id; #os:N: OS thread id")
       ->type_name("TEXT")
-      ->group(group);
+      ->group(kGroup);
   verb->add_option("--class", class_name,
                    "Objects of this class, as Java writes it: a name, its end after a dot, "
                    "a glob (java.util.*) or /regex/")
       ->type_name("NAME")
-      ->group(group);
+      ->group(kGroup);
   verb->add_option("--site", site, "A frame of the stack is this Class.method: as --class")
       ->type_name("NAME")
-      ->group(group);
+      ->group(kGroup);
   verb->add_option("--kind", kinds,
                    allocations_only ? "tlab, outside or exception (repeatable; default: tlab and outside)"
                                     : "tlab, outside or exception (repeatable; default: all)")
@@ -67,16 +81,12 @@ void FilterOptions::AddTo(CLI::App* verb) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"tlab", "outside", "exception"}))
-      ->group(group);
+      ->group(kGroup);
   verb->add_option("--label", labels,
                    "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")
       ->type_name("LABEL")
       ->allow_extra_args(false)
-      ->group(group);
-  verb->add_option("--limit", limit, "At most N events, then stop")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->group(group);
+      ->group(kGroup);
 }
 
 Result<Filter> Filter::Parse(const FilterOptions& options) {

@@ -30,6 +30,9 @@ struct FilterOptions {
   bool allocations_only = false;  // unless kinds are given
 
   void AddTo(CLI::App* verb);
+  // All but --limit.
+  void AddChoiceTo(CLI::App* verb);
+  bool ChoosesAll() const;  // but for the limit
 };
 
 class Filter {

@@ -32,6 +32,7 @@ json AsJson(const JavaProcess& java, const std::optional<LiveRecording>& live) {
                  {"version", ToUtf8(java.version)},
                  {"user", UserName(java.process.uid)},
                  {"agent", ToUtf8(java.process.agent)},
+                 {"waiting", !live && java.process.is_waiting},
                  {"recording", nullptr}};
   if (!live) return object;
   const format::Books& books = live->books;
@@ -53,6 +54,7 @@ std::string Shown(const std::string& text) {
 
 std::string StateOf(const JavaProcess& java, const std::optional<LiveRecording>& live) {
   if (live) return "recording " + Shown(live->path);
+  if (java.process.is_waiting) return "waiting for its delay";
   return java.process.agent.empty() ? "" : "not recording";
 }
 

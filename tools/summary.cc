@@ -14,6 +14,7 @@
 #include "tools/breakdown.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
+#include "tools/filter.h"
 #include "tools/input/recording.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/kind_name.h"
@@ -31,6 +32,7 @@ struct SummaryOptions {
   std::string recording;
   bool json = false;
   std::optional<size_t> limit;  // of classes and of sites; 0: all
+  FilterOptions filter;         // of what the tables show
 };
 
 // Classes and sites that the text shows, unless told.
@@ -66,20 +68,27 @@ void AddTimes(const Recording& recording, Facts* into) {
   facts.ended = ending ? ToUtf8(ending->reason) : recording.running() ? "still running" : "cut off";
 }
 
-// Reads the recording to its end, into `volume` and `breakdown` too.
-Facts FactsOf(Recording* recording, VolumeOfBlocks* volume, Breakdown* breakdown) {
+Breakdown::Keeps KeptBy(Filter* filter) {
+  if (filter == nullptr) return {};
+  return [filter](const format::Sample& sample) { return filter->Keeps(sample); };
+}
+
+// Reads the recording to its end, into `volume` and `breakdown` too. `filter`: null for none.
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Breakdown* breakdown) {
   const format::FileHeader& header = recording->header();
   Facts facts{.tally = Tally(header.interval_ns),
               .volume = {},
               .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
               .thrown = {},
               .ended = {}};
-  ThrownOfBlocks thrown(header);
+  ThrownOfBlocks thrown(header, KeptBy(filter));
   Names names;
+  if (filter != nullptr) filter->Start(header);
   while (const auto block = recording->Next()) {
     facts.tally.Add(*block);
     facts.thrown_tally.Add(*block);
     names.Enter(*block);
+    if (filter != nullptr) filter->Enter(*block, &names);
     breakdown->Add(*block, volume->Add(*block), &names);
     thrown.Add(*block, &names);
   }
@@ -281,6 +290,11 @@ std::string JsonForm(const Recording& recording, const Facts& facts, const Trust
 }
 
 ExitCode Summarise(const SummaryOptions& options) {
+  auto filter = Filter::Parse(options.filter);
+  if (!filter.ok()) {
+    Complain(filter.error().message);
+    return ExitCode::kUsage;
+  }
   auto opened = Recording::Open(options.recording);
   if (!opened.ok()) {
     Complain(opened.error().message);
@@ -288,8 +302,9 @@ ExitCode Summarise(const SummaryOptions& options) {
   }
   Recording& recording = **opened;
   VolumeOfBlocks blocks(recording.header());
-  Breakdown breakdown;
-  const Facts facts = FactsOf(&recording, &blocks, &breakdown);
+  Filter* const chosen = options.filter.ChoosesAll() ? nullptr : &*filter;
+  Breakdown breakdown(KeptBy(chosen));
+  const Facts facts = FactsOf(&recording, chosen, &blocks, &breakdown);
   const Trust trust = Judge(recording, {{facts.tally, facts.thrown_tally}}, facts.volume);
   const Estimator estimator(blocks.design(), LostWeight(recording.books()));
   Output output(STDOUT_FILENO);
@@ -315,9 +330,11 @@ Verb DeclareSummary(CLI::App& heaprec) {
   verb->add_flag("--json", options->json, "JSON instead of text");
   verb->add_option("--limit", options->limit, "So many classes and sites; 0: all. Default: 5, all with --json")
       ->type_name("N");
+  options->filter.AddChoiceTo(verb);
   verb->footer(R"(Examples:
   heaprec summary rec.bin
   heaprec summary --limit 30 rec.bin
+  heaprec summary --label request=42 --from 10s rec.bin
   heaprec summary --json rec.bin | jq .trustworthy)");
   return {verb, [options](const auto&) { return Summarise(*options); }};
 }

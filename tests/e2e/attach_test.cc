@@ -176,9 +176,13 @@ TEST_CASE("A recording that waits for its delay can be called off, and another o
   Process process = StartLoad();
   const std::string pid = std::to_string(process.pid());
   CHECK(Heaprec({"attach", pid, "--delay", "1h", "-o", folder + "/never.bin"}).out == pid + ": waiting\n");
+  CHECK(Heaprec({"status", pid}).out.find("heaprec:    waiting for its delay\n") != std::string::npos);
+  CHECK(Heaprec({"list"}).out.find("waiting for its delay\n") != std::string::npos);
+  CHECK(HeaprecJson({"status", "--json", pid})["waiting"] == true);
   RequireRefusal(Heaprec({"attach", pid, "-o", folder + "/rec.bin"}), "waiting for its delay");
   CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
   CHECK(Heaprec({"attach", pid, "-q", "-o", folder + "/rec.bin"}).exit_code == 0);
+  CHECK(HeaprecJson({"status", "--json", pid})["waiting"] == false);
   process.Kill(SIGTERM);
   CHECK(process.Finish().exit_code == 128 + SIGTERM);
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());

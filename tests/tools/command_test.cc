@@ -154,10 +154,10 @@ TEST_CASE("export --format csv has the columns of the manual") {
   WriteSmall(directory / "rec.bin");
   const Outcome outcome = Heaprec("export --format csv -o - " + directory / "rec.bin");
   CHECK(outcome.code == 0);
-  CHECK(outcome.out == R"(time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack
-1795192800731602752,tlab,main,java.lang.String,24,2400,100,0.01,p.A.main;p.A.three:3;p.A.four:4;p.A.five:5;p.A.six:6;java.util.HashMap.resize:702
-1795192801500000000,outside,"worker ""1"", x",byte[],3000000,3000000,1,1,p.Main.main:3;p.Leaf.allocate:7
-1795192802250000000,tlab,main,java.util.HashMap$Node,24,2400,100,0.01,
+  CHECK(outcome.out == R"(time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels
+1795192800731602752,tlab,main,java.lang.String,24,2400,100,0.01,p.A.main;p.A.three:3;p.A.four:4;p.A.five:5;p.A.six:6;java.util.HashMap.resize:702,
+1795192801500000000,outside,"worker ""1"", x",byte[],3000000,3000000,1,1,p.Main.main:3;p.Leaf.allocate:7,
+1795192802250000000,tlab,main,java.util.HashMap$Node,24,2400,100,0.01,,
 )");
 }
 
@@ -175,7 +175,8 @@ TEST_CASE("export --format jsonl has one object per line with the same columns")
                                          {"weight_bytes", 3e6},
                                          {"weight_objects", 1.0},
                                          {"probability", 1.0},
-                                         {"stack", "p.Main.main:3;p.Leaf.allocate:7"}});
+                                         {"stack", "p.Main.main:3;p.Leaf.allocate:7"},
+                                         {"labels", json::object()}});
 }
 
 TEST_CASE("export replaces a file only when forced, and leaves nothing else behind") {

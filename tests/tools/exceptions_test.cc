@@ -114,7 +114,7 @@ TEST_CASE("export has exceptions only when asked for them") {
   CHECK(Lines(rows("--kind tlab,outside,exception")) == 1 + 6);
   const std::string thrown = rows("--kind exception");
   CHECK(Lines(thrown) == 1 + 4);
-  CHECK(thrown.find(",exception,main,java.io.IOException,0,0,10,0.1,p.Main.main:3;p.Thrower.fail:7\n") !=
+  CHECK(thrown.find(",exception,main,java.io.IOException,0,0,10,0.1,p.Main.main:3;p.Thrower.fail:7,\n") !=
         std::string::npos);
   CHECK(Lines(rows("--format jsonl --kind exception")) == 4);
 }

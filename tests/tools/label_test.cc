@@ -68,12 +68,52 @@ TEST_CASE("--label takes a key with a value, or with any; several must all be th
   CHECK(Heaprec("print --label =x " + path).code == 2);
 }
 
-TEST_CASE("Exports keep to the thread's name, and obey --label") {
+TEST_CASE("Exports have the labels in a column of their own, beside the thread's name, and obey --label") {
   const Directory directory;
   WriteLabelled(directory / "rec.bin");
-  const Outcome outcome = Heaprec("export --label request=43 " + directory / "rec.bin");
+  const Outcome outcome = Heaprec("export --label request=42 " + directory / "rec.bin");
   CHECK(testing::Count(outcome.out, "\n") == 2);
-  CHECK(outcome.out.find(",main,java.lang.String,3,") != std::string::npos);
+  CHECK(outcome.out.find(",main,java.lang.String,2,") != std::string::npos);
+  CHECK(outcome.out.ends_with(",\"request=42;user=a \"\"b\"\"\"\n"));
+  const Outcome lines = Heaprec("export --format jsonl --label request=42 " + directory / "rec.bin");
+  CHECK(nlohmann::json::parse(lines.out)["labels"] == nlohmann::json({{"request", "42"}, {"user", "a \"b\""}}));
+}
+
+TEST_CASE("summary makes its tables of the events that are chosen, and judges the whole recording") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLabelled(path);
+  const auto summary = [&path](const std::string& options) {
+    const Outcome outcome = Heaprec("summary --json " + options + " " + path);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return nlohmann::json::parse(outcome.out);
+  };
+  const auto all = summary("");
+  CHECK_FALSE(all.contains("chosen"));
+  CHECK(all["classes"][0]["samples"] == 3);
+  for (const auto& [options, samples] : {std::pair{"--label request=42", 1},
+                                         {"--label request", 2},
+                                         {"--thread main", 3},
+                                         {"--to 2.5ms", 2},
+                                         {"--class String --site Leaf.allocate --kind tlab", 3},
+                                         {"--class Integer", 0},
+                                         {"--kind outside", 0}}) {
+    INFO(options);
+    const auto chosen = summary(options);
+    CHECK(chosen["chosen"]["samples"] == samples);
+    CHECK(chosen["class_count"] == (samples > 0 ? 1 : 0));
+    if (samples > 0) CHECK(chosen["classes"][0]["bytes"] == chosen["chosen"]["bytes"]);
+    if (samples > 0) CHECK(chosen["sites"][0]["share"] == chosen["chosen"]["share"]);
+    CHECK(chosen["events"] == all["events"]);
+    CHECK(chosen["estimates"] == all["estimates"]);
+    CHECK(chosen["trustworthy"] == all["trustworthy"]);
+  }
+  CHECK(summary("--label request")["chosen"]["bytes"]["value"].get<double>() ==
+        Approx(all["estimates"]["bytes"]["value"].get<double>() * 2 / 3));
+  const std::string text = Heaprec("summary --label request " + path).out;
+  CHECK(text.find("chosen:         2 events, 66.7 % (") != std::string::npos);
+  CHECK(Heaprec("summary --label =x " + path).code == 2);
 }
 
 }  // namespace heaprec::tools

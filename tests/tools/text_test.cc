@@ -12,6 +12,7 @@ namespace heaprec::tools {
 namespace {
 
 using namespace std::string_literals;
+using namespace std::string_view_literals;
 
 template <typename Value>
 std::string With(void (*append)(Text&, Value), Value value) {
@@ -91,10 +92,12 @@ TEST_CASE("A CSV field is quoted only when it must be") {
   sample.size = 24;
   sample.weight = 48;
   CHECK(CsvRow({7, &sample, "main", "byte[]", "a.B.c:1;d.E.f:2"}) ==
-        "7,tlab,main,byte[],24,48,2,0.5,a.B.c:1;d.E.f:2\n");
-  CHECK(CsvRow({7, &sample, "a,b", "x", ""}) == "7,tlab,\"a,b\",x,24,48,2,0.5,\n");
-  CHECK(CsvRow({7, &sample, "say \"hi\"", "x", ""}) == "7,tlab,\"say \"\"hi\"\"\",x,24,48,2,0.5,\n");
-  CHECK(CsvRow({7, &sample, "two\nlines", "x", ""}) == "7,tlab,\"two\nlines\",x,24,48,2,0.5,\n");
+        "7,tlab,main,byte[],24,48,2,0.5,a.B.c:1;d.E.f:2,\n");
+  CHECK(CsvRow({7, &sample, "a,b", "x", ""}) == "7,tlab,\"a,b\",x,24,48,2,0.5,,\n");
+  CHECK(CsvRow({7, &sample, "say \"hi\"", "x", ""}) == "7,tlab,\"say \"\"hi\"\"\",x,24,48,2,0.5,,\n");
+  CHECK(CsvRow({7, &sample, "two\nlines", "x", ""}) == "7,tlab,\"two\nlines\",x,24,48,2,0.5,,\n");
+  CHECK(CsvRow({7, &sample, "t", "x", "", "t\0request=a;b\0user=\"c\", d"sv}) ==
+        "7,tlab,t,x,24,48,2,0.5,,\"request=a,b;user=\"\"c\"\", d\"\n");
 }
 
 TEST_CASE("Wall-clock times have nanoseconds in UTC") {

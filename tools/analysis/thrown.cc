@@ -22,9 +22,12 @@ std::string SiteOf(format::Index stack, Names* names) {
 void ThrownOfBlocks::Add(const format::Block& block, Names* names) {
   for (const Drawn& drawn : design_.Add(block)) {
     const format::Sample& sample = block.samples[drawn.index];
-    classes_.try_emplace(std::string(names->Class(sample.class_id)), Grain::kClass).first->second.Add(drawn);
+    if (keeps_ && !keeps_(sample)) continue;
+    const Grain of_class = keeps_ ? Grain::kThread : Grain::kClass;
+    classes_.try_emplace(std::string(names->Class(sample.class_id)), of_class).first->second.Add(drawn);
     // Lines are finer than methods.
-    sites_.try_emplace(SiteOf(sample.stack, names), Grain::kStack).first->second.Add(drawn);
+    const Grain of_site = keeps_ ? Grain::kThread : Grain::kStack;
+    sites_.try_emplace(SiteOf(sample.stack, names), of_site).first->second.Add(drawn);
   }
 }
 

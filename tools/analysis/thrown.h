@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/model.h"
@@ -36,7 +38,11 @@ struct Thrown {
 
 class ThrownOfBlocks {
  public:
-  explicit ThrownOfBlocks(const format::FileHeader& header) : design_(header, format::Stream::kExceptions) {}
+  using Keeps = std::function<bool(const format::Sample&)>;
+
+  // `keeps`: which samples go into the groups; empty: all.
+  explicit ThrownOfBlocks(const format::FileHeader& header, Keeps keeps = {})
+      : design_(header, format::Stream::kExceptions), keeps_(std::move(keeps)) {}
   // After `names` has entered the block.
   void Add(const format::Block& block, Names* names);
   // `books`: those of the stream in the last block.
@@ -45,6 +51,7 @@ class ThrownOfBlocks {
  private:
   using Groups = std::unordered_map<std::string, Subset>;
   Design design_;
+  const Keeps keeps_;
   Groups classes_, sites_;
 };
 

@@ -92,6 +92,15 @@ bool HasSameFiles(pid_t pid) {
   return own == its && SameFile("/proc/self/root", fmt::format("/proc/{}/root", pid));
 }
 
+// The thread is the agent's StartAfterDelay (recorder/agent/agent.cc), under the name that it gives itself.
+bool HasDelayThread(pid_t pid) {
+  std::error_code error;
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid), error), end;
+  return std::any_of(threads, end, [](const auto& thread) {
+    return ReadSmallFile(thread.path().string() + "/comm") == "heaprec-delay\n";
+  });
+}
+
 void TakeStatus(std::string_view status, Process* process) {
   const std::string_view inner = Word(Field(status, "NSpid"), -1);
   process->inner_pid = inner.empty() ? process->pid : NumberIn<pid_t>(inner);
@@ -144,6 +153,7 @@ Result<Process> LookAt(pid_t pid) {
   const std::string root = RootOf(pid);
   process.libjvm = Inside(root, MappedFile(maps, "libjvm.so"));
   process.agent = Inside(root, MappedFile(maps, "libheaprec"));
+  process.is_waiting = !process.agent.empty() && HasDelayThread(pid);
   process.same_files = HasSameFiles(pid);
   return process;
 }

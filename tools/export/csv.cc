@@ -1,13 +1,29 @@
+#include <algorithm>
+#include <string>
+
+#include "format/thread_name.h"
 #include "tools/export/row_format.h"
 #include "tools/render/kind_name.h"
+#include "tools/render/utf8.h"
 
 namespace heaprec::tools {
 namespace {
 
+// "request=42;user=a"; a ';' inside of one is written as ','.
+std::string Labels(std::string_view thread_text) {
+  std::string labels;
+  format::ForEachLabel(thread_text, [&labels](std::string_view key, std::string_view value) {
+    std::string label = ToUtf8(key) + "=" + ToUtf8(value);
+    std::replace(label.begin(), label.end(), ';', ',');
+    labels += (labels.empty() ? "" : ";") + label;
+  });
+  return labels;
+}
+
 class Csv final : public RowFormat {
  public:
   void AppendHeader(Text& into) const override {
-    Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack\n");
+    Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels\n");
   }
 
   void AppendRow(const Row& row, Text& into) const override {
@@ -24,6 +40,8 @@ class Csv final : public RowFormat {
     fmt::format_to(fmt::appender(into), ",{},{},{},", sample.weight_bytes(), sample.weight_objects(),
                    sample.probability());
     Append(into, row.stack);
+    into.push_back(',');
+    AppendText(Labels(row.thread_text), into);
     into.push_back('\n');
   }
 

@@ -1,5 +1,7 @@
+#include "format/thread_name.h"
 #include "tools/export/row_format.h"
 #include "tools/render/kind_name.h"
+#include "tools/render/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -28,7 +30,16 @@ class Jsonl final : public RowFormat {
     AppendJsonNumber(into, sample.probability());
     Append(into, ",\"stack\":");
     Append(into, row.stack);
-    Append(into, "}\n");
+    Append(into, ",\"labels\":{");
+    bool first = true;
+    format::ForEachLabel(row.thread_text, [&](std::string_view key, std::string_view value) {
+      if (!first) into.push_back(',');
+      first = false;
+      AppendJsonString(into, ToUtf8(key));
+      into.push_back(':');
+      AppendJsonString(into, ToUtf8(value));
+    });
+    Append(into, "}}\n");
   }
 
   void AppendText(std::string_view utf8, Text& into) const override { AppendJsonString(into, utf8); }

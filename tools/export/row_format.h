@@ -19,7 +19,8 @@ struct Row {
   uint64_t time_ns = 0;  // epoch
   const format::Sample* sample = nullptr;
   std::string_view thread, class_name;
-  std::string_view stack;  // root;...;leaf, already as AppendText writes it
+  std::string_view stack;          // root;...;leaf, already as AppendText writes it
+  std::string_view thread_text{};  // as recorded, with its labels: format/thread_name.h
 };
 
 class RowFormat {
