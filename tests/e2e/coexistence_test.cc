@@ -5,6 +5,7 @@
 //            hook that swallowed the call, or a TLAB retired early for us, would be off by tens of percent.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -106,11 +107,43 @@ void RequireUnchanged(const std::string& source) {
   CHECK(rows.rows.size() > 100);
 }
 
+// Either may be there first: then its breakpoints on AllocTracer lead us into the vtables, or ours are diverted
+// already.
+void RequireBoth(const std::string& profiler, const std::string& event, bool profiler_first) {
+  const std::string folder = FreshFolder();
+  const std::string ours = "-agentpath:" + AgentPath() + "=rate=150,file=" + folder + "/rec.bin";
+  std::vector<std::string> flags{"-agentpath:" + profiler + "=start,event=" + event + ",file=" + folder + "/x.jfr"};
+  flags.insert(profiler_first ? flags.end() : flags.begin(), ours);
+  const Outcome outcome = Run(Java{.flags = flags, .main = "e2e.Load", .args = {"4", "1500", "0"}});
+  INFO(event << ": " << outcome.out << outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err.empty());
+  const std::string samples = event == "alloc" ? "jdk.ObjectAllocationInNewTLAB" : "jdk.ExecutionSample";
+  const Outcome printed = Run(Command{{JavaHome() + "/bin/jfr", "print", "--events", samples, folder + "/x.jfr"}});
+  CHECK(printed.out.find(samples + " {") != std::string::npos);
+  const Rows rows = ReadRows(folder + "/rec.bin");
+  INFO(rows.reasons());
+  CHECK(rows.source() == "hooks");
+  CHECK(rows.trustworthy());
+}
+
 }  // namespace
 
 TEST_CASE("JFR's unthrottled TLAB events are the same beside our hooks") { RequireUnchanged("hooks"); }
 
 TEST_CASE("JFR's unthrottled TLAB events are the same beside source=tlab") { RequireUnchanged("tlab"); }
+
+// HEAPREC_ASYNC_PROFILER: path of its library; it is no part of this project.
+TEST_CASE("async-profiler beside us, before or after us: its samples and our recording are whole") {
+  const char* const library = getenv("HEAPREC_ASYNC_PROFILER");  // NOLINT(concurrency-mt-unsafe): a test
+  if (library == nullptr) {
+    WARN("needs HEAPREC_ASYNC_PROFILER");
+    return;
+  }
+  for (const std::string event : {"itimer", "alloc"}) {
+    for (const bool first : {true, false}) RequireBoth(library, event, first);
+  }
+}
 
 TEST_CASE("JFR's default recording beside us is readable, and ours is true") {
   const std::string folder = FreshFolder();

@@ -205,6 +205,38 @@ TEST_CASE("A user without rights in a folder that is closed to him is told once,
   RequireLast(ended, "jvm exit");
 }
 
+TEST_CASE("On a root file system that is read-only one line says so, and a file elsewhere is recorded into") {
+  std::string out = "/dev/shm/heaprec-test-XXXXXX";
+  REQUIRE(mkdtemp(out.data()) != nullptr);
+  const auto command = [](const std::string& file) {
+    Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Ends", .args = {"exit"}};
+    java.agent_options = std::string(file).append("rate=") + kRate;
+    Command command = CommandOf(java);
+    const std::vector<std::string> sealed{"unshare", "--mount", "sh", "-c", "mount -o remount,ro,bind / && exec \"$@\"",
+                                          "sh"};
+    command.args.insert(command.args.begin(), sealed.begin(), sealed.end());
+    command.folder = "/";
+    return command;
+  };
+  if (Run(Command{{"unshare", "--mount", "mount", "-o", "remount,ro,bind", "/"}}).exit_code != 0) {
+    WARN("a mount namespace of our own is not allowed here");
+    std::filesystem::remove(out);
+    return;
+  }
+  const Outcome refused = Run(command(""));
+  CHECK(refused.exit_code == 7);
+  CHECK(refused.out.empty());
+  CHECK(refused.err.starts_with("heaprec: not recording: heaprec-"));
+  CHECK(refused.err.find("Read-only file system") != std::string::npos);
+  CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+
+  Process process(command("file=" + out + "/rec.bin,"));
+  const Ended ended{out, process.pid(), process.Finish()};
+  RequireSilent(ended, 7);
+  RequireLast(ended, "jvm exit");
+  std::filesystem::remove_all(out);
+}
+
 TEST_CASE("Where there is no place for a ring, one line says what that costs, and the rest is recorded") {
   const std::string folder = FreshFolder();
   Java java{.main = "e2e.Ends", .args = {"exit"}};

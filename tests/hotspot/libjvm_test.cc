@@ -174,6 +174,28 @@ TEST_CASE("The places for symbols are tried in the promised order") {
   CHECK(files[2] == "/cache/abcdef/debuginfo");
 }
 
+TEST_CASE(
+    "Without its variable the debuginfod cache is in XDG_CACHE_HOME, then under HOME, in its new and its old place") {
+  LibJvm libjvm;
+  libjvm.path = "/jdk/lib/server/libjvm.so";
+  libjvm.build_id = "abcdef";
+  const char* const home = getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+  const std::string before = home != nullptr ? home : "";
+  REQUIRE(setenv("XDG_CACHE_HOME", "/xdg", 1) == 0);  // NOLINT(concurrency-mt-unsafe)
+  REQUIRE(setenv("HOME", "/home/me", 1) == 0);        // NOLINT(concurrency-mt-unsafe)
+  const auto files = SymbolFiles(libjvm);
+  unsetenv("XDG_CACHE_HOME");  // NOLINT(concurrency-mt-unsafe)
+  if (home != nullptr) {
+    REQUIRE(setenv("HOME", before.c_str(), 1) == 0);  // NOLINT(concurrency-mt-unsafe)
+  } else {
+    unsetenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+  }
+  REQUIRE(files.size() >= 5);
+  CHECK(files[2] == "/xdg/debuginfod_client/abcdef/debuginfo");
+  CHECK(files[3] == "/home/me/.cache/debuginfod_client/abcdef/debuginfo");
+  CHECK(files[4] == "/home/me/.debuginfod_client_cache/abcdef/debuginfo");
+}
+
 TEST_CASE("The exported tables tell fields, sizes, constants and the version") {
   const VmStructs structs = Structs();
   CHECK(structs.Offset("ThreadLocalAllocBuffer", "_start") == size_t{0});
