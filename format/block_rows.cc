@@ -8,9 +8,9 @@ namespace heaprec::format {
 namespace {
 
 // In the order of docs/format.md#books: new counters are appended.
-constexpr uint64_t Books::*kCounters[] = {&Books::candidates,  &Books::candidate_bytes, &Books::points,
-                                          &Books::thinned,     &Books::committed,       &Books::written,
-                                          &Books::second_stage};
+constexpr uint64_t Books::*kCounters[] = {
+    &Books::candidates, &Books::candidate_bytes, &Books::points,        &Books::thinned,      &Books::committed,
+    &Books::written,    &Books::second_stage,    &Books::stacks_walked, &Books::stacks_asked, &Books::stacks_differed};
 
 void AppendSection(ByteBuffer* raw, Section section, Bytes body, Stream stream = Stream::kAllocations) {
   AppendFramed(raw, NumberOf(section, stream), /*critical=*/false, body);

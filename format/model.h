@@ -187,6 +187,8 @@ struct Books {
   uint64_t committed = 0;        // samples published in the ring
   uint64_t written = 0;          // samples written to the file
   uint64_t second_stage = 0;     // committed samples whose weight others took over (VarOpt)
+  // Stacks of allocations, as of the drain's last tick: walked raw; asked of JVMTI; walked, but not what JVMTI said.
+  uint64_t stacks_walked = 0, stacks_asked = 0, stacks_differed = 0;
   std::array<uint64_t, kLosses> lost{};
   std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
   bool operator==(const Books&) const = default;

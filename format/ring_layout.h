@@ -31,7 +31,7 @@ inline constexpr size_t kLaneHeaderBytes = 128;
 
 enum class RingState : uint32_t { kStarting = 0, kRunning = 1, kClosed = 2 };
 
-// Books as atomics; the same fields in the same order as Books.
+// Books as atomics; the same fields in the same order as Books, but for those of RingStacks.
 struct RingBooks {
   std::atomic<uint64_t> candidates, candidate_bytes, points, thinned, committed, written, second_stage;
   std::atomic<uint64_t> lost[kLosses];
@@ -44,6 +44,11 @@ struct RingStream {
   uint32_t interval_cap;
   uint32_t reserved;
   RingBooks books;
+};
+
+// How stacks were had, stored by the drain; the same fields in the same order as in Books.
+struct RingStacks {
+  std::atomic<uint64_t> walked, asked, differed;
 };
 
 struct RingHeader {
@@ -63,6 +68,7 @@ struct RingHeader {
   std::atomic<uint64_t> heartbeat_ns;  // CLOCK_MONOTONIC of the drain's last tick
   RingBooks books;
   RingStream exceptions;
+  RingStacks stacks;
 
   RingBooks& BooksOf(Stream stream) { return stream == Stream::kExceptions ? exceptions.books : books; }
   const RingBooks& BooksOf(Stream stream) const { return stream == Stream::kExceptions ? exceptions.books : books; }
@@ -77,6 +83,7 @@ static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, l
 static_assert(offsetof(RingHeader, start_epoch_ns) == 48 && offsetof(RingHeader, state) == 76);
 static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, books) == 88);
 static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, books) == 16);
+static_assert(offsetof(RingHeader, stacks) == 440);
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 

@@ -77,6 +77,9 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
 json LossesAsJson(const Recording& recording) {
   json losses = BooksAsJson(recording.books(), "bytes");
   losses["candidate_bytes"] = recording.books().candidate_bytes;
+  losses["stacks"] = {{"walked", recording.books().stacks_walked},
+                      {"asked", recording.books().stacks_asked},
+                      {"differed", recording.books().stacks_differed}};
   losses["exceptions"] = BooksAsJson(recording.books(format::Stream::kExceptions), "events");
   losses["salvage"] = SalvageAsJson(recording.salvage());
   losses["skipped"] = SkippedAsJson(recording);

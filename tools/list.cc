@@ -42,6 +42,9 @@ json AsJson(const JavaProcess& java, const std::optional<LiveRecording>& live) {
                               {"written", books.written},
                               {"committed", books.committed},
                               {"second_stage", books.second_stage},
+                              {"stacks_walked", books.stacks_walked},
+                              {"stacks_asked", books.stacks_asked},
+                              {"stacks_differed", books.stacks_differed},
                               {"allocated_bytes", books.candidate_bytes}});
   return object;
 }
@@ -82,6 +85,8 @@ std::string RecordingText(const LiveRecording& live) {
                      fmt::to_string(start), header.rate_per_second, Shown(header.source), Shown(header.source_reason),
                      Grouped(books.written),
                      Grouped(books.committed - std::min(books.committed, books.written + books.second_stage))) +
+         fmt::format("stacks:     {} walked, {} asked of the JVM\n", Grouped(books.stacks_walked),
+                     Grouped(books.stacks_asked)) +
          fmt::format("allocated:  {}\nfile:       {} bytes\noptions:    {}\n",
                      Bytes(static_cast<double>(books.candidate_bytes)), Grouped(live.bytes),
                      Shown(header.agent_options));

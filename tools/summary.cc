@@ -185,6 +185,9 @@ class TextForm {
                      Grouped(books.committed), Grouped(books.thinned), Grouped(books.second_stage)));
     Line("lost", LostText(books, format::Stream::kAllocations));
     const SalvageReport& salvage = recording_.salvage();
+    Line("stacks",
+         fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than the JVM says",
+                     Grouped(books.stacks_walked), Grouped(books.stacks_asked), Grouped(books.stacks_differed)));
     Line("salvaged", salvage.ring_found ? fmt::format("{} events from the ring", Grouped(salvage.events)) : "0 events");
     for (const format::SkippedRange& range : recording_.skipped()) {
       Line("skipped",

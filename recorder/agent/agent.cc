@@ -33,8 +33,8 @@ auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(c
   try {
     return call();
   } catch (...) {
-    sources::active_source.store(nullptr, std::memory_order_release);
-    sources::active_exceptions.store(nullptr, std::memory_order_release);
+    sources::active_source.store(nullptr);
+    sources::active_exceptions.store(nullptr);
     return otherwise;
   }
 }
@@ -49,13 +49,15 @@ void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) {
 
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread) {
   sources::ThreadTable::Instance().Forget();
-  sources::Source* source = sources::active_source.load(std::memory_order_acquire);
+  const sources::CallbackScope inside;
+  sources::Source* source = sources::CallbackScope::source();
   if (source != nullptr) source->OnThreadStart(Agent::Instance().jvm()->thread_of(jni));
 }
 
 void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
   void* const java_thread = Agent::Instance().jvm()->thread_of(jni);
-  sources::Source* source = sources::active_source.load(std::memory_order_acquire);
+  const sources::CallbackScope inside;
+  sources::Source* source = sources::CallbackScope::source();
   if (source != nullptr) source->OnThreadEnd(java_thread);
   sources::ThreadTable::Instance().Release(java_thread);
   sources::ForgetLabels();
@@ -105,7 +107,7 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
 jint Agent::OnAttach(JavaVM* vm, const char* text) {
   const std::lock_guard lock(mutex_);
   auto command = ParseCommand(text != nullptr ? text : "");
-  if (!command.ok()) return Fail(command.error().message, true);
+  if (!command.ok()) return Refuse(command.error().message);
   answer_ = command->answer;
   switch (command->kind) {
     case CommandKind::kStart:
@@ -120,23 +122,23 @@ jint Agent::OnAttach(JavaVM* vm, const char* text) {
 }
 
 jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
-  if (delayed_) return Fail("a recording is waiting for its delay, with options " + options_text_, true);
+  if (delayed_) return Refuse("a recording is waiting for its delay, with options " + options_text_);
   if (recording_ != nullptr && !recording_->ended()) {
-    return Fail(fmt::format("already recording into {}", recording_->path()), true);
+    return Refuse(fmt::format("already recording into {}", recording_->path()));
   }
   auto options = TakeOptions(command.options);
-  if (!options.ok()) return Fail(options.error().message, true);
+  if (!options.ok()) return Refuse(options.error().message);
   JNIEnv* jni = nullptr;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return Fail("no JNI environment", true);
+  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return Refuse("no JNI environment");
   if (jvmti_ == nullptr) {
     auto environment = MakeEnvironment(vm);
-    if (!environment.ok()) return Fail(environment.error().message, true);
+    if (!environment.ok()) return Refuse(environment.error().message);
     jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
   }
   AskForExceptions();
   auto begun = Begin(jni);
   // The JVM lives either way: whoever attached is told by the status.
-  if (!begun.ok()) return Fail(begun.error().message, true);
+  if (!begun.ok()) return Refuse(begun.error().message);
   LinkLabels(jvmti_, jni);
   Answer(true, State());
   return JNI_OK;
@@ -260,7 +262,11 @@ void Agent::StartAfterDelay() {
 }
 
 format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
-  if (recording_ != nullptr) recording_->Join();
+  if (recording_ != nullptr) {
+    recording_->Join();
+    retired_.Add(std::move(recording_));
+  }
+  retired_.Free(jvmti_);
   auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
   if (!enabled.ok()) return enabled.error();
   ChosenSource choice = ChooseSource(jni);
@@ -270,12 +276,12 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   }
   if (choice.armed) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
   if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);
-  auto started = Recording::Start(*jvm_, options_, options_text_, choice, ++recordings_);
+  auto started = Recording::Start(*jvm_, options_, options_text_, choice, ++recordings_, &retired_);
   if (!started.ok()) {
     QuietJvm(*jvm_);
     return started.error();
   }
-  recording_ = *started;
+  recording_ = std::move(*started);
   Answer(true, State());
   Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source), choice.why);
   return std::monostate{};
@@ -309,6 +315,12 @@ jint Agent::Fail(const std::string& why, bool strict) {
   Log(LogLevel::kError, "not recording: {}", why);
   Answer(false, why);
   return strict ? JNI_ERR : JNI_OK;
+}
+
+jint Agent::Refuse(const std::string& why) {
+  if (answer_.empty()) Log(LogLevel::kError, "not recording: {}", why);
+  Answer(false, why);
+  return JNI_ERR;
 }
 
 void Agent::Answer(bool ok, const std::string& sentence) { WriteAnswer(std::exchange(answer_, {}), ok, sentence); }

@@ -16,6 +16,7 @@
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording.h"
+#include "recorder/agent/retired.h"
 
 namespace heaprec::agent {
 
@@ -47,6 +48,8 @@ class Agent {
   ChosenSource ChooseSource(JNIEnv* jni);
   ChosenSource ChooseJvmti(JNIEnv* jni, const std::string& why);
   jint Fail(const std::string& why, bool strict);
+  // A command, that is: said on the JVM's stderr only if nobody waits for the answer.
+  jint Refuse(const std::string& why);
   // Once: who asked has it.
   void Answer(bool ok, const std::string& sentence);
 
@@ -62,7 +65,8 @@ class Agent {
   std::string options_text_;
   std::string answer_;  // the file in which the asker waits for an answer; empty: nobody does
   std::unique_ptr<Jvm> jvm_;
-  Recording* recording_ = nullptr;  // the last one; never deleted
+  std::unique_ptr<Recording> recording_;  // the last one
+  Retired retired_;                       // those before it
   uint32_t recordings_ = 0;
 };
 

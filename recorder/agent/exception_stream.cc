@@ -36,7 +36,7 @@ void ExceptionStream::OnTick(uint64_t now_ns) {
 
 void ExceptionStream::Stop() {
   sources::ExceptionSource* expected = &source_;
-  sources::active_exceptions.compare_exchange_strong(expected, nullptr, std::memory_order_release);
+  sources::active_exceptions.compare_exchange_strong(expected, nullptr);
   ledger_.SetPopulation(source_.thrown(), 0);
 }
 

@@ -1,7 +1,7 @@
 // The exceptions of a recording: windows, books, capture and source of the second stream, put together.
 //
 // Context:  the constructor, Activate: setup. OnTick, NewEpoch, Stop: drain.
-// Failure:  none. It stays in memory with its recording: a thread may be inside it.
+// Failure:  none. It lives as long as its recording: a thread may be inside it.
 #pragma once
 
 #include <cstdint>

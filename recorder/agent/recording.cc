@@ -37,21 +37,23 @@ constexpr double kTouchesPerSecond = 4000;
 
 }  // namespace
 
-format::Result<Recording*> Recording::Start(const Jvm& jvm, const Options& options, const std::string& agent_options,
-                                            const ChosenSource& source, uint32_t number) {
+format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, const Options& options,
+                                                            const std::string& agent_options,
+                                                            const ChosenSource& source, uint32_t number,
+                                                            Retired* retired) {
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
   auto built = recording->Build(agent_options, source);
   if (!built.ok()) return built.error();
   recording->Activate();
   if (recording->exceptions_ != nullptr) recording->exceptions_->Activate();
   auto started = recording->drain_->Start();
-  if (!started.ok()) {
-    sources::active_source.store(nullptr, std::memory_order_release);
-    sources::active_exceptions.store(nullptr, std::memory_order_release);
-    [[maybe_unused]] Recording* const kept = recording.release();  // a thread may have looked at it already
-    return started.error();
-  }
-  return recording.release();
+  if (started.ok()) return recording;
+  sources::active_source.store(nullptr);
+  sources::active_exceptions.store(nullptr);
+  recording->ring_->Close();
+  unlink(recording->path_.c_str());  // nothing but a header, and ours
+  retired->Add(std::move(recording));
+  return started.error();
 }
 
 // The source becomes active between two moments of every thread, if the threads can be stopped for that.
@@ -228,10 +230,14 @@ void Recording::OnTick(uint64_t now_ns) {
   const uint64_t bytes = totals.bytes - population_at_start_.bytes + uncounted_at_end_;
   const uint64_t candidates = totals.candidates - population_at_start_.candidates;
   ledger_->SetPopulation(candidates, bytes);
+  format::RingStacks& stacks = ring_->header().stacks;
+  stacks.walked.store(capture_->stacks().walked(), std::memory_order_relaxed);
+  stacks.asked.store(capture_->stacks().asked(), std::memory_order_relaxed);
+  stacks.differed.store(capture_->stacks().differed(), std::memory_order_relaxed);
   const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
   if (window) capture_->CommitWindow(*window, kDrainLane);
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
-  if (capture_->walker_distrusted() && !told_of_walker_) {
+  if (capture_->stacks().distrusted() && !told_of_walker_) {
     told_of_walker_ = true;
     Log(LogLevel::kWarn, "a walked stack was not what JVMTI says: stacks now come from GetStackTrace");
   }
@@ -261,7 +267,7 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
 
 void Recording::OnDrainStop() {
   sources::Source* expected = source_.get();
-  sources::active_source.compare_exchange_strong(expected, nullptr, std::memory_order_release);
+  sources::active_source.compare_exchange_strong(expected, nullptr);
   if (exceptions_ != nullptr) exceptions_->Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   if (!jvm_ends_.load(std::memory_order_relaxed)) {

@@ -1,7 +1,7 @@
 // One recording: ring, ledger, windows, capture, source and drain put together, started and stopped.
 //
 // Context:  Start: setup. Stop: any attached thread. The drain also stops it (duration, samples).
-// Failure:  Start: an Error; nothing is then active. A recording that ended stays in memory: a thread may be inside it.
+// Failure:  Start: an Error; nothing is then active. One that ended is destroyed by Retired: a thread may be inside it.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "recorder/agent/exception_stream.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
+#include "recorder/agent/retired.h"
 #include "recorder/sources/jvmti_source.h"
 #include "recorder/sources/source.h"
 #include "recorder/writer/drain.h"
@@ -26,9 +27,11 @@ struct ChosenSource {
 
 class Recording {
  public:
-  // `number` counts the recordings of this process from 1. `agent_options` as the user wrote them.
-  static format::Result<Recording*> Start(const Jvm& jvm, const Options& options, const std::string& agent_options,
-                                          const ChosenSource& source, uint32_t number);
+  // `number` counts the recordings of this process from 1. `agent_options` as the user wrote them. `retired` takes what
+  // failed after a thread may have seen it.
+  static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
+                                                          const std::string& agent_options, const ChosenSource& source,
+                                                          uint32_t number, Retired* retired);
 
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.

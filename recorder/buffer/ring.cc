@@ -90,7 +90,7 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
 void Ring::Close() {
   header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
   if (!path_.empty()) RemoveFile();
-  // A thread may be inside a lane for ever, so the memory stays mapped; what is given back are its pages.
+  // A thread may still be inside a lane, so the memory stays mapped; what is given back are its pages.
   constexpr size_t kHeader = format::kRingHeaderBytes;  // which says that the ring is closed
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   // If it is refused, the pages stay until the process ends; nothing else depends on it.
@@ -104,7 +104,7 @@ Ring::~Ring() {
 }
 
 void Ring::RemoveFile() {
-  unlink(path_.c_str());
+  if (!is_left_) unlink(path_.c_str());
   path_.clear();
   close(lock_);
 }

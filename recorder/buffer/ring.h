@@ -49,9 +49,11 @@ class Ring {
   const std::string& path() const { return path_; }  // empty: private memory
   const std::string& why() const { return why_; }    // why the memory is private, if it was asked to be shared
 
-  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped; its lanes
-  // are no longer shared, and empty.
+  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped until the ring is
+  // destroyed; its lanes are no longer shared, and empty.
   void Close();
+  // The file lacks what is in the ring: whoever reads the recording needs the ring's file, which now outlives this.
+  void Leave() { is_left_ = true; }
 
  private:
   Ring() = default;
@@ -65,6 +67,7 @@ class Ring {
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
   std::string path_, why_;
   int lock_ = -1;  // descriptor of the shared file, locked
+  bool is_left_ = false;
 };
 
 }  // namespace heaprec::buffer

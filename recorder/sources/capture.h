@@ -62,8 +62,7 @@ class Capture {
   // Definitions announced before this call are written again on their next use (a new chunk begins).
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The walker was found to give other frames than JVMTI, and is used no more.
-  bool walker_distrusted() const { return taker_.distrusted(); }
+  const StackTaker& stacks() const { return taker_; }
 
  private:
   using Frames = std::span<format::RingFrame>;

@@ -3,10 +3,11 @@
 namespace heaprec::sources {
 std::atomic<Source*> active_source{nullptr};
 std::atomic<ExceptionSource*> active_exceptions{nullptr};
+std::atomic<uint32_t> callbacks_inside{0};
 }  // namespace heaprec::sources
 
-using heaprec::sources::active_exceptions;
 using heaprec::sources::active_source;
+using heaprec::sources::CallbackScope;
 using heaprec::sources::ExceptionSource;
 using heaprec::sources::Source;
 
@@ -20,9 +21,11 @@ void heaprec_on_outside(void* java_thread, size_t object_bytes) {
 }
 
 void heaprec_on_delivered(const heaprec::sources::Delivered* object) {
-  if (Source* source = active_source.load(std::memory_order_acquire)) source->OnDelivered(*object);
+  const CallbackScope inside;
+  if (Source* source = CallbackScope::source()) source->OnDelivered(*object);
 }
 
 void heaprec_on_thrown(const heaprec::sources::ThrownException* thrown) {
-  if (ExceptionSource* source = active_exceptions.load(std::memory_order_acquire)) source->OnThrown(*thrown);
+  const CallbackScope inside;
+  if (ExceptionSource* source = CallbackScope::exceptions()) source->OnThrown(*thrown);
 }

@@ -8,16 +8,34 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "recorder/sources/exception_source.h"
 #include "recorder/sources/source.h"
 
 namespace heaprec::sources {
 
-// Null: not recording. A source is never destroyed while the process lives: a thread may still be inside it.
+// Null: not recording. A source outlives its time here: a thread may still be inside it (recorder/agent/retired.h).
 extern std::atomic<Source*> active_source;
 // Likewise; null where exceptions are not recorded.
 extern std::atomic<ExceptionSource*> active_exceptions;
+
+// Threads inside a JVMTI callback, where they may hold a source.
+extern std::atomic<uint32_t> callbacks_inside;
+
+// One turn of a callback. Sequentially consistent, as are the stores of null and the look at the count: whoever finds
+// the count zero after a source was taken away knows that later turns do not see it.
+class CallbackScope {
+ public:
+  CallbackScope() { callbacks_inside.fetch_add(1); }
+  ~CallbackScope() { callbacks_inside.fetch_sub(1); }
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+
+  // For the scope only.
+  static Source* source() { return active_source.load(); }
+  static ExceptionSource* exceptions() { return active_exceptions.load(); }
+};
 
 }  // namespace heaprec::sources
 

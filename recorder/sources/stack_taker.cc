@@ -40,7 +40,7 @@ bool StackTaker::Take(jvmtiEnv* jvmti, const void* java_thread, TakenStack* stac
     stack->is_walked = walked != Walked::kUnknown;
     stack->is_deep = walked == Walked::kDeep;
   }
-  if (!stack->is_walked) return Ask(jvmti, RootSide::kIfNear, stack);
+  if (!stack->is_walked) return AskInstead(jvmti, stack);
   stack->is_checked = IsCheckDue();
   return true;
 }
@@ -49,7 +49,7 @@ bool StackTaker::Expand(jvmtiEnv* jvmti, const void* java_thread, TakenStack* st
   if (!stack->is_walked) return true;
   if (!Walk(java_thread, stack)) {
     stack->is_walked = false;
-    return Ask(jvmti, RootSide::kIfNear, stack);
+    return AskInstead(jvmti, stack);
   }
   if (stack->is_checked) Compare(jvmti, stack);
   return true;
@@ -65,6 +65,12 @@ bool StackTaker::Walk(const void* java_thread, TakenStack* stack) const {
   if (walker_->Expand(java_thread, &selection) != Walked::kWhole) return false;
   stack->frames = selection.Finish();
   stack->is_cut = selection.is_cut();
+  return true;
+}
+
+bool StackTaker::AskInstead(jvmtiEnv* jvmti, TakenStack* stack) {
+  if (!Ask(jvmti, RootSide::kIfNear, stack)) return false;
+  asked_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 

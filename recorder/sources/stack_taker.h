@@ -44,21 +44,31 @@ class StackTaker {
   bool Expand(jvmtiEnv* jvmti, const void* java_thread, TakenStack* stack);
 
   // The walker is wrong, or an identity stood for two stacks.
-  void Distrust() { distrusted_.store(true, std::memory_order_relaxed); }
+  void Distrust() {
+    differed_.fetch_add(1, std::memory_order_relaxed);
+    distrusted_.store(true, std::memory_order_relaxed);
+  }
   bool distrusted() const { return distrusted_.load(std::memory_order_relaxed); }
+
+  // Stacks so far: walked; asked of JVMTI instead; walked, but found to differ from what JVMTI says.
+  uint64_t walked() const { return walks_.load(std::memory_order_relaxed); }
+  uint64_t asked() const { return asked_.load(std::memory_order_relaxed); }
+  uint64_t differed() const { return differed_.load(std::memory_order_relaxed); }
 
  private:
   bool IsCheckDue();
   // Of a stack that is cut: whether to give the frames nearest to the root.
   enum class RootSide : uint8_t { kGive, kLeave, kIfNear };
   static bool Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack);
+  // For the recording.
+  bool AskInstead(jvmtiEnv* jvmti, TakenStack* stack);
   bool Walk(const void* java_thread, TakenStack* stack) const;
   void Compare(jvmtiEnv* jvmti, TakenStack* walked);
   bool Same(const hotspot::MethodFrame& walked, const hotspot::MethodFrame& asked) const;
 
   const hotspot::StackWalker* const walker_;
   const hotspot::Names& names_;
-  std::atomic<uint64_t> walks_{0};
+  std::atomic<uint64_t> walks_{0}, asked_{0}, differed_{0};
   std::atomic<bool> distrusted_{false};
 };
 

@@ -92,6 +92,7 @@ void Drain::Run() {
 // Out of memory: what is in the file and in the ring stays there for readers.
 void Drain::GiveUp() {
   callbacks_.on_stop();
+  ring_.Leave();
   const std::lock_guard lock(mutex_);
   finished_ = true;
   changed_.notify_all();
@@ -175,6 +176,11 @@ format::PerStream<format::Books> Drain::BooksWithPending() const {
     all[stream].written += pending_[stream].written;
     all[stream].second_stage += pending_[stream].second_stage;
   }
+  const format::RingStacks& stacks = ring_.header().stacks;
+  format::Books& books = all[format::Stream::kAllocations];
+  books.stacks_walked = stacks.walked.load(std::memory_order_relaxed);
+  books.stacks_asked = stacks.asked.load(std::memory_order_relaxed);
+  books.stacks_differed = stacks.differed.load(std::memory_order_relaxed);
   return all;
 }
 
@@ -237,7 +243,11 @@ void Drain::End() {
     ending.reason = stop_reason_;
   }
   // If the last block cannot be written, the ring stays: it has all that is missing in the file.
-  if (Flush(now_ns, &ending)) ring_.Close();
+  if (Flush(now_ns, &ending)) {
+    ring_.Close();
+  } else {
+    ring_.Leave();
+  }
   {
     const std::lock_guard lock(mutex_);
     finished_ = true;
@@ -245,7 +255,7 @@ void Drain::End() {
   }
   // Nobody waits for this: it helps against a power cut only.
   if (config_.sync_ns != 0) (void)file_.Sync().ok();
-  file_.Close();  // the drain itself may stay in memory for ever
+  file_.Close();  // the drain itself stays in memory until the next recording begins
 }
 
 // Waits until every point has met its fate: a thread may be on its way from the JVM to a lane.

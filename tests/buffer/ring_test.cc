@@ -45,6 +45,17 @@ TEST_CASE("A shared ring is a private file that nobody else can read, and Close 
   CHECK(stat(options.path.c_str(), &status) != 0);
 }
 
+TEST_CASE("A ring that readers still need leaves its file when it is destroyed; one that nobody needs does not") {
+  for (const bool needed : {true, false}) {
+    RingOptions options;
+    options.path = NewPath("left");
+    auto ring = std::move(Ring::Create(options).value());
+    if (needed) ring->Leave();
+    ring.reset();
+    CHECK(std::filesystem::remove(options.path) == needed);
+  }
+}
+
 TEST_CASE("An existing file is never taken over: the ring is private memory and says why") {
   RingOptions options;
   options.path = NewPath("taken");

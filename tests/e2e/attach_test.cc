@@ -185,7 +185,7 @@ TEST_CASE("A recording that waits for its delay can be called off, and another o
   CHECK(HeaprecJson({"status", "--json", pid})["waiting"] == false);
   process.Kill(SIGTERM);
   CHECK(process.Finish().exit_code == 128 + SIGTERM);
-  CHECK(ReadRows(folder + "/rec.bin").trustworthy());
+  CHECK(ReadRows(folder + "/rec.bin").summary["ended"] == "jvm exit");
   CHECK_FALSE(FileExists(folder + "/never.bin"));
 }
 
@@ -215,8 +215,7 @@ TEST_CASE("A JVM that is stopped does not keep anybody waiting, and what the age
   process.Kill(SIGSTOP);
   RequireRefusal(Heaprec({"attach", pid, "--timeout", "1"}), "is stopped");
   process.Kill(SIGCONT);
-  process.Kill(SIGTERM);
-  CHECK(process.Finish().exit_code == 128 + SIGTERM);
+  EndSilently(&process);  // who asked has been told
 }
 
 TEST_CASE("Only the same user, or root, gets in; root's request leaves files of the JVM's user") {

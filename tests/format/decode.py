@@ -12,7 +12,7 @@ import sys
 
 FILE, CHUNK, BLOCK = b"\x89HRFILE\n", b"\x89HRCHNK\n", b"\x89HRBLCK\n"
 M64 = (1 << 64) - 1
-COUNTERS = 7
+COUNTERS = 10
 LOSSES = 7
 
 

@@ -110,7 +110,7 @@ json OneStream(const Block& block, Stream stream) {
   const Books& books = block.books[stream];
   json line{{"counters",
              {books.candidates, books.candidate_bytes, books.points, books.thinned, books.committed, books.written,
-              books.second_stage}},
+              books.second_stage, books.stacks_walked, books.stacks_asked, books.stacks_differed}},
             {"lost", books.lost},
             {"lost_bytes", json::array()},
             {"windows", json::array()},

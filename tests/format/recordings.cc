@@ -182,6 +182,9 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   Books& books = books_[Stream::kAllocations];
   books.candidates += AnyInteger() >> 20;
   books.written += static_cast<uint64_t>(samples);
+  books.stacks_walked += static_cast<uint64_t>(samples);
+  books.stacks_asked += Uniform(3);
+  books.stacks_differed += Uniform(2);
   books.lost[Uniform(kLosses)] += Uniform(3);
   books.lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
   block.books = books_;

@@ -138,6 +138,9 @@ class Judgement {
       Note(fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
                        recording_.books().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));
     }
+    if (recording_.books().stacks_differed > 0) {
+      Note("a walked stack was not what the JVM says: from there on all are asked of it, by GetStackTrace");
+    }
     if (!recording_.header().exceptions_refused.empty()) {
       Note("exceptions are not recorded: " + recording_.header().exceptions_refused);
     }

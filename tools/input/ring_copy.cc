@@ -115,6 +115,12 @@ format::Books RingCopy::books(format::Stream stream) const {
   books.committed = from.committed;
   books.written = from.written;
   books.second_stage = from.second_stage;
+  if (stream == format::Stream::kAllocations) {
+    const format::RingStacks& stacks = view_->header().stacks;
+    books.stacks_walked = stacks.walked;
+    books.stacks_asked = stacks.asked;
+    books.stacks_differed = stacks.differed;
+  }
   for (int reason = 0; reason < format::kLosses; ++reason) {
     books.lost[reason] = from.lost[reason];
     books.lost_weight[reason] = from.lost_weight[reason];

@@ -1,0 +1,40 @@
+#include "recorder/agent/retired.h"
+
+#include <ctime>
+#include <utility>
+
+#include "recorder/agent/recording.h"
+#include "recorder/hotspot/safepoint.h"
+#include "recorder/sources/entry.h"
+
+namespace heaprec::agent {
+namespace {
+
+// A callback takes microseconds; one that was descheduled is not waited for any longer than this.
+constexpr int kMostPauses = 20;
+constexpr timespec kPause{0, 1'000'000};
+
+bool NoCallbackIsInside() {
+  for (int pause = 0; sources::callbacks_inside.load() != 0; ++pause) {
+    if (pause == kMostPauses) return false;
+    nanosleep(&kPause, nullptr);
+  }
+  return true;
+}
+
+}  // namespace
+
+Retired::Retired() = default;
+Retired::~Retired() = default;
+
+void Retired::Add(std::unique_ptr<Recording> recording) { recordings_.push_back(std::move(recording)); }
+
+// Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
+// run in native code, where a safepoint does not wait for them: they are counted.
+void Retired::Free(jvmtiEnv* jvmti) {
+  if (recordings_.empty()) return;
+  const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
+  if (safepoint.wait(safepoint.context) && NoCallbackIsInside()) recordings_.clear();
+}
+
+}  // namespace heaprec::agent

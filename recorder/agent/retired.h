@@ -1,0 +1,32 @@
+// Recordings that have ended, until no thread can be inside them any more.
+//
+// Context:  setup: live phase, an attached thread.
+// Threads:  one at a time.
+// Failure:  what cannot be freed yet stays until the next call.
+#pragma once
+
+#include <jvmti.h>
+
+#include <memory>
+#include <vector>
+
+namespace heaprec::agent {
+
+class Recording;
+
+class Retired {
+ public:
+  Retired();
+  ~Retired();
+  Retired(const Retired&) = delete;
+  Retired& operator=(const Retired&) = delete;
+
+  // Its sources are active no more, and its drain has ended or never began.
+  void Add(std::unique_ptr<Recording> recording);
+  void Free(jvmtiEnv* jvmti);
+
+ private:
+  std::vector<std::unique_ptr<Recording>> recordings_;
+};
+
+}  // namespace heaprec::agent

@@ -1,0 +1,53 @@
+// Linked into the faulty agent: makes what never fails here fail, between the agent's own parts or between it and libc
+// (the linker's --wrap, as alloc_guard.cc).
+//
+// HEAPREC_FAULT_WALK=N     from the N-th stack on, the walker sees a frame more at the root than there is.
+// HEAPREC_FAULT_THREADS=N  the first N threads of the agent cannot be created.
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+#include "recorder/hotspot/frame_selection.h"
+#include "recorder/hotspot/stack_walker.h"
+
+namespace {
+
+uint64_t NumberIn(const char* name, uint64_t otherwise) {
+  const char* const value = getenv(name);  // NOLINT(concurrency-mt-unsafe): at load, one thread
+  return value != nullptr ? std::strtoull(value, nullptr, 10) : otherwise;
+}
+
+const uint64_t first_wrong_walk = NumberIn("HEAPREC_FAULT_WALK", std::numeric_limits<uint64_t>::max());
+const uint64_t failing_threads = NumberIn("HEAPREC_FAULT_THREADS", 0);
+std::atomic<uint64_t> walks{0}, threads{0};
+
+}  // namespace
+
+using heaprec::hotspot::FrameSelection;
+using heaprec::hotspot::StackWalker;
+using heaprec::hotspot::Walked;
+
+// StackWalker::Expand. NOLINTBEGIN(bugprone-reserved-identifier): the linker chooses these names.
+#define EXPAND(prefix) prefix##_ZNK7heaprec7hotspot11StackWalker6ExpandEPKvPNS0_14FrameSelectionE
+
+extern "C" {
+
+Walked EXPAND(__real_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames);
+Walked EXPAND(__wrap_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames) {
+  const Walked walked = EXPAND(__real_)(walker, java_thread, frames);
+  if (walks.fetch_add(1) + 1 >= first_wrong_walk) frames->Add(nullptr, -1);
+  return walked;
+}
+
+int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument);
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) {
+  if (threads.fetch_add(1) < failing_threads) return EAGAIN;
+  return __real_pthread_create(thread, attributes, body, argument);
+}
+
+}  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

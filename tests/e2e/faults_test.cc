@@ -1,0 +1,74 @@
+// What cannot fail on this machine fails in this agent (faults.cc): it is said, it is recorded, and nothing is left.
+#include <signal.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+namespace heaprec::testing {
+namespace {
+
+std::string FaultyAgent() { return RunfilePath("tests/e2e/libheaprec_faulty.so"); }
+
+size_t Count(const std::string& text, const std::string& what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("A walk that is not what JVMTI says is the last one: said once, counted, and no wrong stack is recorded") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  Command command = CommandOf({.main = "e2e.Chains",
+                               .args = {"1500"},
+                               .agent_options = "file=" + recording + ",rate=2000",
+                               .agent = FaultyAgent()});
+  command.environment = {"HEAPREC_FAULT_WALK=40"};
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 0);
+  CHECK(Count(outcome.err, "a walked stack was not what JVMTI says") == 1);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  const Rows rows = ReadRows(recording);
+  CHECK(rows.trustworthy());
+  const auto& stacks = rows.summary["losses"]["stacks"];
+  // Known identities need no second look, so that more than 40 are walked; a thread each may be found wrong at once.
+  CHECK(stacks["walked"] >= 39);
+  CHECK(stacks["asked"] > 0);
+  CHECK(stacks["differed"] >= 1);
+  CHECK(stacks["differed"] <= 16);
+  bool noted = false;
+  for (const auto& note : rows.summary["notes"])
+    noted = noted || note.get<std::string>().find("GetStackTrace") != std::string::npos;
+  CHECK(noted);
+  // The frame that was made up has no method: it is named nowhere.
+  const auto wrong = rows.Where([](const Row& row) { return row.stack.find("[unknown]") != std::string::npos; });
+  CHECK(wrong.empty());
+}
+
+TEST_CASE("Without a thread for the drain nothing is recorded or left behind, and the next attempt records") {
+  const std::string folder = FreshFolder();
+  Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
+  command.environment = {"HEAPREC_FAULT_THREADS=1"};
+  Process process(command);
+  REQUIRE(process.WaitForOutput("running"));
+  const std::string pid = std::to_string(process.pid());
+  const auto heaprec = [&](const std::string& verb, const std::string& file) {
+    return Run(Command{{HeaprecPath(), verb, pid, "--lib", FaultyAgent(), "-q", "-o", folder + "/" + file}});
+  };
+  const Outcome refused = heaprec("attach", "never.bin");
+  CHECK(refused.exit_code == 5);
+  CHECK(refused.err.find("no thread heaprec-drain") != std::string::npos);
+  CHECK_FALSE(FileExists(folder + "/never.bin"));
+  CHECK(RingsOf(process.pid()).empty());
+  CHECK(heaprec("attach", "rec.bin").exit_code == 0);
+  CHECK(RingsOf(process.pid()).size() == 1);
+  process.Kill(SIGTERM);
+  CHECK(process.Finish().exit_code == 128 + SIGTERM);
+  CHECK(ReadRows(folder + "/rec.bin").trustworthy());
+}
+
+}  // namespace heaprec::testing
