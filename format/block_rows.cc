@@ -18,16 +18,15 @@ void AppendSection(ByteBuffer* raw, Section section, Bytes body, Stream stream =
 
 }  // namespace
 
-void EncodeBooks(const Books& books, Stream stream, Books* previous, ByteBuffer* raw) {
+void EncodeBooks(const Books& books, Stream stream, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);
   sink.Varint(std::size(kCounters));
-  for (const auto counter : kCounters) sink.Delta(books.*counter, previous->*counter);
+  for (const auto counter : kCounters) sink.Delta(books.*counter, 0);
   sink.Varint(kLosses);
-  for (size_t i = 0; i < kLosses; ++i) sink.Delta(books.lost[i], previous->lost[i]);
+  for (const uint64_t lost : books.lost) sink.Delta(lost, 0);
   for (const double lost : books.lost_weight) sink.F64(lost);
   AppendSection(raw, Section::kBooks, body, stream);
-  *previous = books;
 }
 
 bool DecodeBooks(Bytes body, Books* previous) {
@@ -49,13 +48,11 @@ bool DecodeBooks(Bytes body, Books* previous) {
   return cursor.ok();
 }
 
-void EncodeLanes(std::span<const uint64_t> positions, std::vector<uint64_t>* previous, ByteBuffer* raw) {
+void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);
   sink.Varint(positions.size());
-  previous->resize(positions.size());
-  for (size_t i = 0; i < positions.size(); ++i) sink.Delta(positions[i], (*previous)[i]);
-  previous->assign(positions.begin(), positions.end());
+  for (const uint64_t position : positions) sink.Delta(position, 0);
   AppendSection(raw, Section::kLanes, body);
 }
 

@@ -14,11 +14,11 @@
 
 namespace heaprec::format {
 
-// `previous`: of the block before in the chunk, zeros at its start; updated.
-void EncodeBooks(const Books& books, Stream stream, Books* previous, ByteBuffer* raw);
+void EncodeBooks(const Books& books, Stream stream, ByteBuffer* raw);
+// `previous`: what deltas are against: zeros, in version 1 those of the block before; updated.
 bool DecodeBooks(Bytes body, Books* previous);
 
-void EncodeLanes(std::span<const uint64_t> positions, std::vector<uint64_t>* previous, ByteBuffer* raw);
+void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw);
 bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous);
 
 void EncodeEnding(const Ending& ending, ByteBuffer* raw);

@@ -13,7 +13,8 @@ struct BlockPacker::Stream {
   ~Stream() { ZSTD_freeCCtx(context); }
 };
 
-BlockPacker::BlockPacker(uint32_t chunk, int zstd_level) : stream_(std::make_unique<Stream>()), chunk_(chunk) {
+BlockPacker::BlockPacker(uint32_t chunk, uint64_t seed, int zstd_level)
+    : stream_(std::make_unique<Stream>()), chunk_(chunk), seed_(seed) {
   if (stream_->context == nullptr) return;
   ZSTD_CCtx_setParameter(stream_->context, ZSTD_c_compressionLevel, zstd_level);
   ZSTD_CCtx_setParameter(stream_->context, ZSTD_c_contentSizeFlag, 0);
@@ -28,9 +29,8 @@ Result<bool> BlockPacker::Pack(Bytes raw, const Span& span, ByteBuffer* file) {
   payload.resize(ZSTD_compressBound(raw.size()) + 64);
   ZSTD_inBuffer in{raw.data(), raw.size(), 0};
   ZSTD_outBuffer out{payload.data(), payload.size(), 0};
-  const ZSTD_EndDirective directive = span.last_of_chunk ? ZSTD_e_end : ZSTD_e_flush;
   for (size_t left = 1; left != 0;) {
-    left = ZSTD_compressStream2(stream_->context, &out, &in, directive);
+    left = ZSTD_compressStream2(stream_->context, &out, &in, ZSTD_e_end);
     if (ZSTD_isError(left)) return Error{std::string("zstd: ") + ZSTD_getErrorName(left)};
     if (out.pos == out.size && left != 0) {
       payload.resize(payload.size() * 2);
@@ -50,7 +50,7 @@ Result<bool> BlockPacker::Pack(Bytes raw, const Span& span, ByteBuffer* file) {
   const Bytes packed = Bytes(payload).first(out.pos);
   header.payload_hash = Hash(packed);
   header.raw_hash = Hash(raw);
-  AppendTo(file, header);
+  AppendTo(file, header, seed_);
   ByteSink(file).Append(packed);
   return true;
 }
@@ -69,7 +69,7 @@ BlockUnpacker::BlockUnpacker() : stream_(std::make_unique<Stream>()) {
 
 BlockUnpacker::~BlockUnpacker() = default;
 
-void BlockUnpacker::StartChunk() {
+void BlockUnpacker::StartFrame() {
   if (stream_->context != nullptr) ZSTD_DCtx_reset(stream_->context, ZSTD_reset_session_only);
 }
 

@@ -1,8 +1,8 @@
-// Packs and unpacks the blocks of a chunk: one zstd frame, flushed at the end of each block, and the block's header.
+// Packs and unpacks the blocks of a chunk: a zstd frame each, and the block's header.
 //
 // Context:  BlockPacker: drain (it allocates).
 // Failure:  Pack: an Error when zstd refuses; the chunk is then unusable. Unpack: why the block cannot be decoded;
-//           the rest of the chunk is then lost.
+//           in version 1, whose chunks are one frame, the rest of the chunk is then lost.
 // Format:   docs/format.md#blocks
 #pragma once
 
@@ -18,8 +18,8 @@ namespace heaprec::format {
 
 class BlockPacker {
  public:
-  // `chunk`: its sequence number.
-  BlockPacker(uint32_t chunk, int zstd_level);
+  // `chunk`: its sequence number; `seed`: HeaderSeed of the recording.
+  BlockPacker(uint32_t chunk, uint64_t seed, int zstd_level);
   ~BlockPacker();
   BlockPacker(const BlockPacker&) = delete;
   BlockPacker& operator=(const BlockPacker&) = delete;
@@ -35,6 +35,7 @@ class BlockPacker {
   struct Stream;
   std::unique_ptr<Stream> stream_;
   uint32_t chunk_;
+  uint64_t seed_;
   uint32_t next_block_ = 0;
 };
 
@@ -45,7 +46,8 @@ class BlockUnpacker {
   BlockUnpacker(const BlockUnpacker&) = delete;
   BlockUnpacker& operator=(const BlockUnpacker&) = delete;
 
-  void StartChunk();
+  // A frame begins: with each chunk (version 1), with each block.
+  void StartFrame();
   // nullptr: `raw` holds the block's raw bytes, all hashes are right. Otherwise why not, as a phrase.
   const char* Unpack(const BlockHeader& header, Bytes payload, ByteBuffer* raw);
 

@@ -9,32 +9,60 @@
 namespace heaprec::format {
 
 void ChunkDecoder::StartChunk() {
-  unpacker_.StartChunk();
+  broken_ = false;
+  next_block_ = 0;
+  unpacker_.StartFrame();
   dictionaries_ = {};
   for (const Stream stream : kAllStreams) samples_[stream] = SampleDecoder(stream);
   books_ = {};
   lanes_.clear();
 }
 
+void ChunkDecoder::StartBlock(const BlockHeader& header) {
+  rows_ = {};
+  knows_bases_ = header.sequence == next_block_;
+  next_block_ = header.sequence + 1;
+  if (!BlocksStandAlone(version_)) return;
+  unpacker_.StartFrame();
+  dictionaries_.StartBlock();
+  for (SampleDecoder& samples : samples_.of) samples.StartBlock();
+}
+
+// Bytes that are as they were written, and yet cannot be true: what was understood of them is no ground to build on.
+ChunkDecoder::Decoded ChunkDecoder::Damaged(const char* why) {
+  broken_ = true;
+  return {Outcome::kDamaged, why};
+}
+
 ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payload, Block* block) {
-  if (const char* why = unpacker_.Unpack(header, payload, &raw_)) return {Outcome::kDamaged, why};
+  if (broken_) return Damaged("block behind one that cannot be true");
+  StartBlock(header);
+  if (const char* why = unpacker_.Unpack(header, payload, &raw_)) {
+    next_block_ = header.sequence;  // it stays a lost one
+    broken_ = !BlocksStandAlone(version_);
+    return {Outcome::kDamaged, why};
+  }
   bool refused = false;
   uint64_t seen = 0;
-  rows_ = {};
   ByteCursor cursor(raw_);
   while (cursor.ok() && !cursor.at_end()) {
     const Framed section = TakeFramed(&cursor);
     if (!cursor.ok()) break;
     const uint64_t bit = section.number < 64 ? uint64_t{1} << section.number : 0;
-    if ((std::exchange(seen, seen | bit) & bit) != 0) return {Outcome::kDamaged, "section twice in a block"};
+    if ((std::exchange(seen, seen | bit) & bit) != 0) return Damaged("section twice in a block");
+    if (!knows_bases_ && section.number != static_cast<uint64_t>(Section::kBases)) {
+      return Damaged("block does not say what it builds on");
+    }
     const Applied applied = Apply(section.number, section.body, block, &refused);
-    if (applied == Applied::kMalformed) return {Outcome::kDamaged, "malformed section in a block"};
+    if (applied == Applied::kMalformed) return Damaged("malformed section in a block");
     refused |= applied == Applied::kUnknown && section.critical;
   }
-  if (!cursor.ok()) return {Outcome::kDamaged, "malformed sections in a block"};
+  if (!cursor.ok()) return Damaged("malformed sections in a block");
   MergeInto(block);
   block->chunk = header.chunk;
+  block->sequence = header.sequence;
   block->end_ns = header.end_ns;
+  block->lost_names = dictionaries_.lost();
   block->books = books_;
   block->lane_positions = lanes_;
   block->dictionaries = &dictionaries_.dictionaries();
@@ -43,13 +71,17 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   return {Outcome::kDecoded, nullptr};
 }
 
+// How much the dictionaries hold before this block: what is not there stood in lost ones.
+bool ChunkDecoder::ApplyBases(Bytes body) {
+  ByteCursor cursor(body);
+  DictionaryCounts bases{};
+  for (uint64_t& count : bases) count = cursor.Varint();
+  knows_bases_ = cursor.ok() && dictionaries_.FillUpTo(bases);
+  return knows_bases_;
+}
+
 ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* block, bool* refused) {
   const auto known = [](bool well_formed) { return well_formed ? Applied::kYes : Applied::kMalformed; };
-  const uint64_t stream = section / kStreamStride;
-  if (stream >= kStreams) return Applied::kUnknown;
-  if (stream > 0) {
-    return ApplyToStream(static_cast<Section>(section % kStreamStride), static_cast<Stream>(stream), body, refused);
-  }
   switch (static_cast<Section>(section)) {
     case Section::kStrings:
     case Section::kClasses:
@@ -64,11 +96,18 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kBooks:
       return ApplyToStream(static_cast<Section>(section), Stream::kAllocations, body, refused);
     case Section::kLanes:
+      if (BlocksStandAlone(version_)) lanes_.clear();
       return known(DecodeLanes(body, &lanes_));
     case Section::kEnding:
       return known(DecodeEnding(body, &block->ending));
+    case Section::kBases:
+      return known(ApplyBases(body));
+    case Section::kHeader:
+      return Applied::kYes;  // for readers to whom the file's own is lost
   }
-  return Applied::kUnknown;
+  const uint64_t stream = section / kStreamStride;
+  if (stream == 0 || stream >= kStreams) return Applied::kUnknown;
+  return ApplyToStream(static_cast<Section>(section % kStreamStride), static_cast<Stream>(stream), body, refused);
 }
 
 ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream, Bytes body, bool* refused) {
@@ -83,6 +122,7 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
       return known(
           samples_[stream].DecodeSamples(body, dictionaries_.dictionaries(), rows.intervals, &rows.samples, refused));
     case Section::kBooks:
+      if (BlocksStandAlone(version_)) books_[stream] = {};
       return known(DecodeBooks(body, &books_[stream]));
     default:
       return Applied::kUnknown;

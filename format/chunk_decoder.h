@@ -19,14 +19,19 @@ class ChunkDecoder {
   enum class Outcome {
     kDecoded,
     kRefused,  // a critical part is unknown: this block is left out, the next ones can be decoded
-    kDamaged,  // the rest of the chunk cannot be decoded
+    kDamaged,  // this block cannot be decoded; is_broken() tells of those behind it
   };
   struct Decoded {
     Outcome outcome;
     const char* why;  // unless decoded
   };
 
+  // Of a file of this version.
+  explicit ChunkDecoder(uint32_t version) : version_(version) {}
+
   void StartChunk();
+  // No later block of the chunk can be decoded.
+  bool is_broken() const { return broken_; }
   // Fills all of `block` but its offset.
   Decoded Decode(const BlockHeader& header, Bytes payload, Block* block);
 
@@ -39,9 +44,16 @@ class ChunkDecoder {
     std::vector<Sample> samples;
   };
   Applied Apply(uint64_t section, Bytes body, Block* block, bool* refused);
+  bool ApplyBases(Bytes body);
   Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
   void MergeInto(Block* block);
+  void StartBlock(const BlockHeader& header);
+  Decoded Damaged(const char* why);
 
+  const uint32_t version_;
+  bool broken_ = false;
+  uint32_t next_block_ = 0;
+  bool knows_bases_ = false;  // of the block at hand
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
   PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions)}};

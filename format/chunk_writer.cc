@@ -4,32 +4,46 @@
 
 #include "format/block_rows.h"
 #include "format/block_stream.h"
+#include "format/columns.h"
 #include "format/dictionary_codec.h"
 #include "format/layout.h"
 #include "format/sample_codec.h"
 
 namespace heaprec::format {
 
+namespace {
+
+// None at the start of a chunk.
+void EncodeBases(const DictionaryCounts& bases, ByteBuffer* raw) {
+  if (bases == DictionaryCounts{}) return;
+  ByteBuffer body;
+  for (const uint64_t count : bases) ByteSink(&body).Varint(count);
+  AppendFramed(raw, static_cast<uint64_t>(Section::kBases), /*critical=*/true, body);
+}
+
+}  // namespace
+
 struct ChunkWriter::State {
-  State(const RecordingId& recording, uint32_t sequence, int zstd_level)
-      : header{sequence, recording}, packer(sequence, zstd_level) {}
+  State(const FileHeader& file, uint32_t sequence, int zstd_level)
+      : header{sequence, file.recording_id},
+        packer(sequence, HeaderSeed(kFileVersion, file.recording_id), zstd_level),
+        fields(EncodeHeaderFields(file)) {}
 
   Result<ByteBuffer> Block(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
                            bool last, const Ending* ending);
 
   ChunkHeader header;
   BlockPacker packer;
+  const ByteBuffer fields;  // of the file's header
   bool started = false;
   DictionaryEncoder dictionaries;
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions)}};
-  PerStream<Books> books;
-  std::vector<uint64_t> lanes;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
 };
 
-ChunkWriter::ChunkWriter(const RecordingId& recording, uint32_t sequence, int zstd_level)
-    : state_(std::make_unique<State>(recording, sequence, zstd_level)) {}
+ChunkWriter::ChunkWriter(const FileHeader& header, uint32_t sequence, int zstd_level)
+    : state_(std::make_unique<State>(header, sequence, zstd_level)) {}
 ChunkWriter::~ChunkWriter() = default;
 
 Index ChunkWriter::InternClass(std::string_view name) { return state_->dictionaries.InternClass(name); }
@@ -58,15 +72,14 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   for (const SampleEncoder& rows : samples.of) begin_ns = std::min(begin_ns, rows.earliest_ns(UINT64_MAX));
   BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns, last, ending != nullptr};
   raw.clear();
+  if (!started) AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
+  EncodeBases(dictionaries.encoded(), &raw);
   dictionaries.Encode(&raw);
   for (const Stream stream : kAllStreams) {
     samples[stream].Encode(&raw);
-    // Always those of the allocations: readers of the file's first days know no others.
-    if (stream == Stream::kAllocations || !(now[stream] == books[stream])) {
-      EncodeBooks(now[stream], stream, &books[stream], &raw);
-    }
+    if (stream == Stream::kAllocations || !(now[stream] == Books{})) EncodeBooks(now[stream], stream, &raw);
   }
-  EncodeLanes(lane_positions, &lanes, &raw);
+  EncodeLanes(lane_positions, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
   raw_bytes += raw.size();
   ByteBuffer file;

@@ -1,4 +1,4 @@
-// Encodes one chunk: interns names, gathers rows, and emits self-delimiting blocks of one zstd frame.
+// Encodes one chunk: interns names, gathers rows, and emits self-delimiting blocks.
 //
 // Units:    as model.h.
 // Context:  drain (it allocates).
@@ -23,8 +23,8 @@ namespace heaprec::format {
 
 class ChunkWriter {
  public:
-  // `sequence` counts the chunks of a recording from 0. The recording id ties blocks to their file.
-  ChunkWriter(const RecordingId& recording, uint32_t sequence, int zstd_level = 3);
+  // `sequence` counts the chunks of a recording from 0. Each chunk has a copy of the file's header.
+  ChunkWriter(const FileHeader& header, uint32_t sequence, int zstd_level = 3);
   ~ChunkWriter();
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;

@@ -10,6 +10,9 @@
 
 namespace heaprec::format {
 
+// Stands for a name whose definition was in a block that is lost.
+inline constexpr const char* kLost = "[lost]";
+
 // A stack's frames as the writer takes them: leaf first.
 struct StackFrame {
   Index method = kNone;

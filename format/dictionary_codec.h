@@ -5,6 +5,7 @@
 // Format:   docs/format.md#dictionaries
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,15 +20,24 @@
 
 namespace heaprec::format {
 
+// How many entries a chunk's dictionaries hold: of strings, classes, methods, frames, nodes, threads.
+using DictionaryCounts = std::array<uint64_t, 6>;
+
 // What both sides know after each entry, so that the next one can be told by what differs.
 struct DictionaryContext {
+  // Last for a chunk.
   uint64_t next_string = 0;
-  uint64_t last_class_of_method = 0;    // string index
+  std::vector<Index> follower;  // of frame f, at f + 1 (root: 0): the latest frame that was called from it
+  uint64_t next_frame = 0;      // the first frame that no node has named yet
+  // Last for a block (in version 1: for a chunk).
   uint64_t last_frame_method = 0;       // + 1; 0: none
   std::vector<int32_t> line_of_method;  // of the latest frame of method m, at m + 1
-  std::vector<Index> follower;          // of frame f, at f + 1 (root: 0): the latest frame that was called from it
-  uint64_t next_frame = 0;              // the first frame that no node has named yet
   uint64_t last_java_tid = 0, last_os_tid = 0;
+
+  void StartBlock() {
+    last_frame_method = last_java_tid = last_os_tid = 0;
+    line_of_method.clear();
+  }
 };
 
 class DictionaryEncoder {
@@ -38,6 +48,8 @@ class DictionaryEncoder {
   Index InternThread(const Thread& thread);
 
   bool has_pending() const;
+  // Those that were encoded already.
+  const DictionaryCounts& encoded() const { return encoded_; }
   size_t stack_nodes() const { return frame_of_node_.size(); }
   // The sections of everything interned since the last call.
   void Encode(ByteBuffer* raw);
@@ -58,6 +70,7 @@ class DictionaryEncoder {
   void EncodeThreads(ByteBuffer* raw);
 
   DictionaryContext context_;
+  DictionaryCounts encoded_{};
   std::unordered_map<std::string, uint64_t> strings_;
   std::unordered_map<std::string, Index> classes_, methods_, threads_;
   std::unordered_map<FrameKey, Index, FrameHash> frames_;
@@ -77,7 +90,19 @@ class DictionaryDecoder {
   // False also for a section that is no dictionary. Sets *refused when a critical column is unknown.
   bool Decode(Section section, Bytes body, bool* refused);
 
+  // Forgets what deltas were taken against: with each block, but not in version 1.
+  void StartBlock() { context_.StartBlock(); }
+  // The dictionaries hold `bases` entries. Those that are not there stood in blocks that are lost: their names are
+  // kLost, their frames gaps. False if there are more already, or too many.
+  bool FillUpTo(const DictionaryCounts& bases);
+  // Entries that FillUpTo has made up.
+  uint64_t lost() const { return lost_; }
+
  private:
+  uint64_t frames_in_file() const { return dictionaries_.frames.size() - (lost_frame_ == kNone ? 0 : 1); }
+  DictionaryCounts counts() const;
+  // The place of a frame that has this number in the file.
+  Index PlaceOf(uint64_t frame) const { return static_cast<Index>(frame < lost_frame_ ? frame : frame + 1); }
   bool DecodeStrings(Bytes body, bool* refused);
   bool DecodeClasses(Bytes body, bool* refused);
   bool DecodeMethods(Bytes body, bool* refused);
@@ -93,6 +118,8 @@ class DictionaryDecoder {
   Dictionaries dictionaries_;
   std::vector<std::string> strings_;
   uint64_t charged_ = 0;
+  uint64_t lost_ = 0;
+  Index lost_frame_ = kNone;  // a gap that stands for every frame that is lost
 };
 
 }  // namespace heaprec::format

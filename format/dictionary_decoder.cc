@@ -10,6 +10,42 @@ bool DictionaryDecoder::Charge(uint64_t bytes) {
   return charged_ <= kMaxDictionaryBytes;
 }
 
+DictionaryCounts DictionaryDecoder::counts() const {
+  return {strings_.size(),  dictionaries_.classes.size(), dictionaries_.methods.size(),
+          frames_in_file(), dictionaries_.stacks.size(),  dictionaries_.threads.size()};
+}
+
+bool DictionaryDecoder::FillUpTo(const DictionaryCounts& bases) {
+  const DictionaryCounts have = counts();
+  if (have == bases) return true;
+  static constexpr size_t kEntryBytes[] = {sizeof(std::string), sizeof(std::string), sizeof(Method),
+                                           sizeof(Frame),       sizeof(StackNode),   sizeof(Thread)};
+  for (size_t i = 0; i < bases.size(); ++i) {
+    if (bases[i] < have[i] || bases[i] > kMaxDictionaryBytes) return false;
+    if (!Charge((bases[i] - have[i]) * kEntryBytes[i])) return false;
+    lost_ += bases[i] - have[i];
+  }
+  const auto [strings, classes, methods, frames, nodes, threads] = bases;
+  static constexpr Frame kGap{kNone, -1, kGapLine};
+  if (lost_frame_ == kNone) {
+    lost_frame_ = static_cast<Index>(dictionaries_.frames.size());
+    dictionaries_.frames.push_back(kGap);
+  }
+  strings_.resize(strings, kLost);
+  dictionaries_.classes.resize(classes, kLost);
+  dictionaries_.methods.resize(methods, Method{kLost, kLost, ""});
+  dictionaries_.frames.resize(frames + 1, kGap);
+  dictionaries_.stacks.resize(nodes, StackNode{kNone, lost_frame_, /*truncated=*/true});
+  Thread lost_thread;
+  lost_thread.name = kLost;
+  dictionaries_.threads.resize(threads, lost_thread);
+  context_.next_string = strings;
+  context_.next_frame = frames;
+  // Whom the lost nodes followed is not known.
+  if (nodes > have[4]) context_.follower.assign(dictionaries_.frames.size() + 1, lost_frame_);
+  return true;
+}
+
 bool DictionaryDecoder::Decode(Section section, Bytes body, bool* refused) {
   switch (section) {
     case Section::kStrings:
@@ -115,7 +151,7 @@ bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
   *refused |= columns.unknown_critical();
   std::vector<StackNode>& nodes = dictionaries_.stacks;
   std::vector<Index>& follower = context_.follower;
-  follower.resize(dictionaries_.frames.size() + 1, kNone);
+  follower.resize(dictionaries_.frames.size() + 1, lost_frame_);
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     const uint64_t distance = columns[0].Varint();
     if (distance > nodes.size() || !Charge(sizeof(StackNode))) return false;
@@ -123,9 +159,9 @@ bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
     node.parent = static_cast<Index>(nodes.size() - distance) - 1U;  // distance back to before the first: kNone
     const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
     const uint64_t code = columns[1].Varint();
-    const uint64_t frame = code == 0 ? context_.next_frame++ : code == 1 ? follower[caller] : code - 2;
-    if (frame >= dictionaries_.frames.size()) return false;
-    node.frame = follower[caller] = static_cast<Index>(frame);
+    const Index frame = code == 1 ? follower[caller] : PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
+    if (code > kNone || frame >= dictionaries_.frames.size()) return false;
+    node.frame = follower[caller] = frame;
     node.truncated = columns[2].Varint() != 0;
     nodes.push_back(node);
   }

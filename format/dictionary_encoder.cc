@@ -110,6 +110,9 @@ void DictionaryEncoder::Encode(ByteBuffer* raw) {
   EncodeNodes(raw);
   pending_strings_.clear();
   pending_classes_.clear();
+  encoded_ = {strings_.size(), classes_.size(),       methods_.size(),
+              frames_.size(),  frame_of_node_.size(), threads_.size()};
+  context_.StartBlock();
 }
 
 void DictionaryEncoder::EncodeMethods(ByteBuffer* raw) {

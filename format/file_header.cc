@@ -11,6 +11,7 @@
 namespace heaprec::format {
 namespace {
 
+constexpr size_t kVersionAt = 8;
 constexpr size_t kHashAt = 16;
 // Fields behind this one are written where they say something.
 constexpr uint64_t kLastAlwaysThere = 18;
@@ -68,7 +69,7 @@ uint64_t HeaderHash(Bytes bytes) {
 
 }  // namespace
 
-ByteBuffer EncodeFileHeader(const FileHeader& header) {
+ByteBuffer EncodeHeaderFields(const FileHeader& header) {
   ByteBuffer fields;
   ForEachField(header, [&fields](uint64_t tag, const auto& field) {
     if (tag > kLastAlwaysThere && field == std::decay_t<decltype(field)>{}) return;
@@ -79,6 +80,11 @@ ByteBuffer EncodeFileHeader(const FileHeader& header) {
     sink.Varint(body.size());
     sink.Append(body);
   });
+  return fields;
+}
+
+ByteBuffer EncodeFileHeader(const FileHeader& header) {
+  const ByteBuffer fields = EncodeHeaderFields(header);
   ByteBuffer bytes;
   ByteSink sink(&bytes);
   sink.U64(kFileMagic);
@@ -95,18 +101,28 @@ Result<size_t> FileHeaderBytes(Bytes prefix) {
   if (prefix.size() < kFilePrefixBytes) return Error{"shorter than a recording's header"};
   ByteCursor cursor(prefix);
   if (cursor.U64() != kFileMagic) return Error{"not a heaprec recording"};
-  const uint32_t version = cursor.U32();
-  if (version != kFileVersion)
-    return Error{"recording of format version " + std::to_string(version) + ", this reads 1"};
+  cursor.U32();  // version
   const uint32_t fields = cursor.U32();
   if (fields > kMaxFileFieldsBytes) return Error{"file header says that it is over 1 MiB long"};
   return kFilePrefixBytes + size_t{fields};
 }
 
+bool IsUndamaged(Bytes header) { return ByteCursor(header.subspan(kHashAt)).U64() == HeaderHash(header); }
+
 Result<FileHeader> DecodeFileHeader(Bytes bytes) {
-  if (ByteCursor(bytes.subspan(kHashAt)).U64() != HeaderHash(bytes)) return Error{"file header hash differs"};
+  if (!IsUndamaged(bytes)) return Error{"file header hash differs"};
+  const uint32_t version = ByteCursor(bytes.subspan(kVersionAt)).U32();
+  if (version < kOldestFileVersion || version > kFileVersion) {
+    return Error{"recording of format version " + std::to_string(version) + ", this reads 1 and 2"};
+  }
+  auto header = DecodeHeaderFields(bytes.subspan(kFilePrefixBytes));
+  if (header) header->version = version;
+  return header;
+}
+
+Result<FileHeader> DecodeHeaderFields(Bytes fields) {
   FileHeader header;
-  ByteCursor cursor(bytes.subspan(kFilePrefixBytes));
+  ByteCursor cursor(fields);
   while (cursor.ok() && !cursor.at_end()) {
     const uint64_t tag = cursor.Varint();
     const Bytes body = cursor.Take(cursor.Varint());

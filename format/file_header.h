@@ -11,10 +11,15 @@
 namespace heaprec::format {
 
 ByteBuffer EncodeFileHeader(const FileHeader& header);
+// The fields alone, of which each chunk has a copy.
+ByteBuffer EncodeHeaderFields(const FileHeader& header);
+Result<FileHeader> DecodeHeaderFields(Bytes fields);
 
 // The size of the whole header, from its first kFilePrefixBytes.
 Result<size_t> FileHeaderBytes(Bytes prefix);
-// `bytes`: exactly as many as FileHeaderBytes says.
+// `bytes`: exactly as many as FileHeaderBytes says. IsUndamaged: its hash holds, so that what else is wrong is no
+// damage.
 Result<FileHeader> DecodeFileHeader(Bytes bytes);
+bool IsUndamaged(Bytes header);
 
 }  // namespace heaprec::format

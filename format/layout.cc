@@ -8,17 +8,23 @@ namespace heaprec::format {
 namespace {
 
 // Both fixed headers end with the hash of all that is before it.
-void AppendHash(ByteBuffer* buffer, size_t begin) { ByteSink(buffer).U64(Hash(Bytes(*buffer).subspan(begin))); }
+void AppendHash(ByteBuffer* buffer, size_t begin, uint64_t seed = 0) {
+  ByteSink(buffer).U64(Hash(Bytes(*buffer).subspan(begin), seed));
+}
 
-bool HashHolds(Bytes bytes, uint64_t magic, size_t size) {
+bool HashHolds(Bytes bytes, uint64_t magic, size_t size, uint64_t seed = 0) {
   if (bytes.size() < size) return false;
   if (ByteCursor(bytes).U64() != magic) return false;
-  return ByteCursor(bytes.subspan(size - 8)).U64() == Hash(bytes.first(size - 8));
+  return ByteCursor(bytes.subspan(size - 8)).U64() == Hash(bytes.first(size - 8), seed);
 }
 
 }  // namespace
 
-uint64_t Hash(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+uint64_t Hash(Bytes bytes, uint64_t seed) { return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed); }
+
+uint64_t HeaderSeed(uint32_t version, const RecordingId& recording) {
+  return BlocksStandAlone(version) ? ByteCursor(std::as_bytes(std::span(recording))).U64() : 0;
+}
 
 void AppendTo(ByteBuffer* buffer, const ChunkHeader& header) {
   const size_t begin = buffer->size();
@@ -30,7 +36,7 @@ void AppendTo(ByteBuffer* buffer, const ChunkHeader& header) {
   AppendHash(buffer, begin);
 }
 
-void AppendTo(ByteBuffer* buffer, const BlockHeader& header) {
+void AppendTo(ByteBuffer* buffer, const BlockHeader& header, uint64_t seed) {
   const size_t begin = buffer->size();
   ByteSink sink(buffer);
   sink.U64(kBlockMagic);
@@ -44,7 +50,7 @@ void AppendTo(ByteBuffer* buffer, const BlockHeader& header) {
   sink.U64(header.end_ns);
   sink.U64(header.payload_hash);
   sink.U64(header.raw_hash);
-  AppendHash(buffer, begin);
+  AppendHash(buffer, begin, seed);
 }
 
 std::optional<ChunkHeader> DecodeChunkHeader(Bytes bytes) {
@@ -58,8 +64,8 @@ std::optional<ChunkHeader> DecodeChunkHeader(Bytes bytes) {
   return header;
 }
 
-std::optional<BlockHeader> DecodeBlockHeader(Bytes bytes) {
-  if (!HashHolds(bytes, kBlockMagic, kBlockHeaderBytes)) return std::nullopt;
+std::optional<BlockHeader> DecodeBlockHeader(Bytes bytes, uint64_t seed) {
+  if (!HashHolds(bytes, kBlockMagic, kBlockHeaderBytes, seed)) return std::nullopt;
   ByteCursor cursor(bytes.subspan(8));
   BlockHeader header;
   header.payload_bytes = cursor.U32();

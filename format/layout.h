@@ -17,7 +17,10 @@ inline constexpr uint64_t kFileMagic = 0x0a454c4946524889;   // "\x89HRFILE\n"
 inline constexpr uint64_t kChunkMagic = 0x0a4b4e4843524889;  // "\x89HRCHNK\n"
 inline constexpr uint64_t kBlockMagic = 0x0a4b434c42524889;  // "\x89HRBLCK\n"
 
-inline constexpr uint32_t kFileVersion = 1;
+// In version 1 the blocks of a chunk share a zstd frame and what deltas are taken against; nobody writes it any more.
+inline constexpr uint32_t kFileVersion = 2;
+inline constexpr uint32_t kOldestFileVersion = 1;
+constexpr bool BlocksStandAlone(uint32_t version) { return version >= 2; }
 inline constexpr size_t kFilePrefixBytes = 24;  // of the file header, before its fields
 inline constexpr size_t kChunkHeaderBytes = 40;
 inline constexpr size_t kBlockHeaderBytes = 72;
@@ -47,6 +50,8 @@ enum class Section : uint32_t {
   kBooks = 10,
   kLanes = 11,
   kEnding = 12,
+  kBases = 17,
+  kHeader = 18,
 };
 
 // Windows, intervals, samples and books belong to a stream: those of the next one have so much more as number.
@@ -73,12 +78,14 @@ struct BlockHeader {
   uint64_t raw_hash = 0;
 };
 
-uint64_t Hash(Bytes bytes);  // XXH3, 64 bits, seed 0
+uint64_t Hash(Bytes bytes, uint64_t seed = 0);  // XXH3, 64 bits
+// What the hash of a block's header starts from: a block of another recording is none. Version 1: 0.
+uint64_t HeaderSeed(uint32_t version, const RecordingId& recording);
 
 void AppendTo(ByteBuffer* buffer, const ChunkHeader& header);
-void AppendTo(ByteBuffer* buffer, const BlockHeader& header);
+void AppendTo(ByteBuffer* buffer, const BlockHeader& header, uint64_t seed);
 // nullopt: too short, another magic, a hash that differs, or a size beyond the bounds.
 std::optional<ChunkHeader> DecodeChunkHeader(Bytes bytes);
-std::optional<BlockHeader> DecodeBlockHeader(Bytes bytes);
+std::optional<BlockHeader> DecodeBlockHeader(Bytes bytes, uint64_t seed);
 
 }  // namespace heaprec::format

@@ -64,6 +64,7 @@ struct StreamCap {
 
 // Written once at the start of the file; never the application's arguments or environment.
 struct FileHeader {
+  uint32_t version = 2;  // of the format; what is written is always the newest
   RecordingId recording_id{};
   uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
   uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC

@@ -5,6 +5,7 @@
 
 #include "format/chunk_decoder.h"
 #include "format/file_header.h"
+#include "format/header_copy.h"
 #include "format/layout.h"
 #include "format/resync.h"
 
@@ -14,7 +15,15 @@ namespace {
 class BlockReader : public Reader {
  public:
   BlockReader(ByteSource* source, FileHeader header, uint64_t begin)
-      : source_(source), header_(std::move(header)), scan_(source, header_.recording_id), position_(begin) {}
+      : source_(source),
+        header_(std::move(header)),
+        seed_(HeaderSeed(header_.version, header_.recording_id)),
+        decoder_(header_.version),
+        scan_(source, header_.version, header_.recording_id),
+        position_(begin) {}
+
+  // The file begins with bytes that cannot be read.
+  void BeginDamaged(const std::string& why) { Damaged(why); }
 
   const FileHeader& header() const override { return header_; }
   const std::vector<SkippedRange>& skipped() const override { return skipped_; }
@@ -27,6 +36,11 @@ class BlockReader : public Reader {
   Step TakeOne(Block* block);
   Step TakeChunkHeader(Bytes bytes);
   Step TakeBlock(Bytes bytes, Block* block);
+  void StartChunk(uint32_t sequence);
+  // nullptr: the block may stand here. Otherwise why not.
+  const char* Place(const BlockHeader& header);
+  void NoteMissing(const char* what);
+  bool stand_alone() const { return BlocksStandAlone(header_.version); }
   Step SkipDamage();
   Step Damaged(std::string why);
   Step Unfinished(const char* why);
@@ -38,14 +52,16 @@ class BlockReader : public Reader {
 
   ByteSource* source_;
   FileHeader header_;
+  const uint64_t seed_;
   ChunkDecoder decoder_;
-  ChunkScan scan_;
+  Resync scan_;
   ByteBuffer fixed_, payload_;
   uint64_t position_;
   bool in_chunk_ = false;
-  uint32_t chunk_ = 0, next_block_ = 0;
+  std::optional<uint32_t> chunk_;  // the last one begun
+  uint32_t next_block_ = 0;
   std::optional<SkippedRange> damage_;  // being skipped: its end is not found yet
-  uint64_t torn_at_ = 0;                // the unfinished block after which scan_ looks for a chunk
+  uint64_t torn_at_ = 0;                // the unfinished block after which scan_ looks for another
   std::vector<SkippedRange> skipped_;
   bool has_tail_ = false;  // skipped_.back() is what EndWith left
 };
@@ -83,30 +99,56 @@ BlockReader::Step BlockReader::TakeChunkHeader(Bytes bytes) {
   const auto header = DecodeChunkHeader(bytes.first(kChunkHeaderBytes));
   if (!header) return Damaged("chunk header hash differs");
   if (header->recording != header_.recording_id) return Damaged("chunk of another recording");
-  decoder_.StartChunk();
-  in_chunk_ = true;
-  chunk_ = header->sequence;
-  next_block_ = 0;
+  StartChunk(header->sequence);
   position_ += kChunkHeaderBytes;
   return Step::kOn;
 }
 
+void BlockReader::StartChunk(uint32_t sequence) {
+  decoder_.StartChunk();
+  in_chunk_ = true;
+  chunk_ = sequence;
+  next_block_ = 0;
+}
+
+// Where blocks stand alone those before it may be lost, and its chunk's header too.
+const char* BlockReader::Place(const BlockHeader& header) {
+  const bool at_home = in_chunk_ && header.chunk == chunk_;
+  if (!stand_alone()) {
+    if (!in_chunk_) return "block outside of a chunk";
+    if (!at_home) return "block of another chunk";
+    return header.sequence == next_block_ ? nullptr : "block out of sequence";
+  }
+  if (!at_home) {
+    if (chunk_ && header.chunk <= *chunk_) return "block of another chunk";
+    StartChunk(header.chunk);
+    NoteMissing("the header of a chunk is missing");
+  }
+  if (header.sequence < next_block_) return "block out of sequence";
+  if (header.sequence > next_block_) NoteMissing("blocks are missing");
+  return nullptr;
+}
+
+// Nothing to say where damaged bytes explain it.
+void BlockReader::NoteMissing(const char* what) {
+  if (!skipped_.empty() && skipped_.back().end == position_) return;
+  skipped_.push_back({position_, position_, what, /*at_end=*/false});
+}
+
 BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
   if (bytes.size() < kBlockHeaderBytes) return Unfinished("truncated block header");
-  const auto header = DecodeBlockHeader(bytes);
+  const auto header = DecodeBlockHeader(bytes, seed_);
   if (!header) return Damaged("block header hash differs");
-  if (!in_chunk_) return Damaged("block outside of a chunk");
-  if (header->chunk != chunk_) return Damaged("block of another chunk");
-  if (header->sequence != next_block_) return Damaged("block out of sequence");
   const uint64_t end = position_ + kBlockHeaderBytes + header->payload_bytes;
   if (!HasByteAt(end - 1)) return Unfinished("truncated block");
   const Bytes payload = Peek(position_ + kBlockHeaderBytes, header->payload_bytes, &payload_);
   if (payload.size() < header->payload_bytes) return Unfinished("truncated block");
+  if (const char* why = Place(*header)) return Damaged(why);
   block->offset = position_;
   const ChunkDecoder::Decoded decoded = decoder_.Decode(*header, payload, block);
   if (decoded.outcome == ChunkDecoder::Outcome::kDamaged) return Damaged(decoded.why);
   const uint64_t begin = std::exchange(position_, end);
-  ++next_block_;
+  next_block_ = header->sequence + 1;
   if ((header->flags & BlockHeader::kLastOfChunk) != 0) in_chunk_ = false;
   if (decoded.outcome == ChunkDecoder::Outcome::kDecoded) return Step::kBlock;
   skipped_.push_back({begin, end, decoded.why, /*at_end=*/false});
@@ -114,33 +156,34 @@ BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
 }
 
 BlockReader::Step BlockReader::Damaged(std::string why) {
-  in_chunk_ = false;
+  in_chunk_ = in_chunk_ && stand_alone();
   damage_ = SkippedRange{position_, position_, std::move(why), /*at_end=*/false};
   scan_.Start(position_ + 1);
   return Step::kOn;
 }
 
 BlockReader::Step BlockReader::SkipDamage() {
-  const auto chunk = scan_.FindChunk();
-  damage_->end = chunk ? *chunk : std::max(scan_.end(), position_ + 1);
-  if (!chunk) {
+  const auto next = scan_.Find();
+  damage_->end = next ? *next : std::max(scan_.end(), position_ + 1);
+  if (!next) {
     SkippedRange tail = *damage_;
     tail.at_end = scan_.blocks_passed() == 0 && scan_.ends_with_zeros();
     return EndWith(std::move(tail));
   }
   skipped_.push_back(*std::exchange(damage_, std::nullopt));
-  position_ = *chunk;
+  position_ = *next;
   return Step::kOn;
 }
 
-// What is there begins well. Unless a later chunk follows, in which case nobody will ever finish it, more may come.
+// What is there begins well. Unless another chunk or block follows, in which case nobody will ever finish it, more may
+// come.
 BlockReader::Step BlockReader::Unfinished(const char* why) {
   if (std::exchange(torn_at_, position_) != position_) scan_.Start(position_ + 1);
-  const auto chunk = scan_.FindChunk();
-  if (!chunk) return EndWith({position_, std::max(scan_.end(), position_ + 1), why, /*at_end=*/true});
-  in_chunk_ = false;
-  skipped_.push_back({position_, *chunk, why, /*at_end=*/false});
-  position_ = *chunk;
+  const auto next = scan_.Find();
+  if (!next) return EndWith({position_, std::max(scan_.end(), position_ + 1), why, /*at_end=*/true});
+  in_chunk_ = in_chunk_ && stand_alone();
+  skipped_.push_back({position_, *next, why, /*at_end=*/false});
+  position_ = *next;
   return Step::kOn;
 }
 
@@ -162,22 +205,40 @@ bool BlockReader::HasByteAt(uint64_t offset) {
   return read && *read == 1;
 }
 
-}  // namespace
+struct OwnHeader {
+  FileHeader fields;
+  size_t bytes = 0;
+};
 
-Result<std::unique_ptr<Reader>> Reader::Open(ByteSource* source) {
-  const auto failed = [source](const Error& error) { return Error{source->name() + ": " + error.message}; };
+// `*is_damaged`: a copy may say what it cannot.
+Result<OwnHeader> ReadFileHeader(ByteSource* source, bool* is_damaged) {
+  *is_damaged = true;
   ByteBuffer bytes(kFilePrefixBytes);
   auto read = source->ReadAt(0, bytes.data(), bytes.size());
   if (!read) return read.error();
   const auto size = FileHeaderBytes(Bytes(bytes).first(*read));
-  if (!size) return failed(size.error());
+  if (!size) return size.error();
   bytes.resize(*size);
   read = source->ReadAt(0, bytes.data(), bytes.size());
   if (!read) return read.error();
-  if (*read < bytes.size()) return failed(Error{"file header is truncated"});
-  auto header = DecodeFileHeader(bytes);
-  if (!header) return failed(header.error());
-  return std::unique_ptr<Reader>(std::make_unique<BlockReader>(source, std::move(*header), bytes.size()));
+  if (*read < bytes.size()) return Error{"file header is truncated"};
+  *is_damaged = !IsUndamaged(bytes);
+  auto fields = DecodeFileHeader(bytes);
+  if (!fields) return fields.error();
+  return OwnHeader{std::move(*fields), *size};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Reader>> Reader::Open(ByteSource* source) {
+  bool is_damaged = false;
+  auto own = ReadFileHeader(source, &is_damaged);
+  if (own) return std::unique_ptr<Reader>(std::make_unique<BlockReader>(source, std::move(own->fields), own->bytes));
+  auto copy = is_damaged ? FindHeaderCopy(source) : std::nullopt;
+  if (!copy) return Error{source->name() + ": " + own.error().message};
+  auto reader = std::make_unique<BlockReader>(source, std::move(*copy), 0);
+  reader->BeginDamaged(own.error().message);
+  return std::unique_ptr<Reader>(std::move(reader));
 }
 
 }  // namespace heaprec::format

@@ -30,6 +30,7 @@ class ByteSource {
 
 struct Block {
   uint32_t chunk = 0;      // sequence number of its chunk
+  uint32_t sequence = 0;   // in the chunk
   uint64_t offset = 0;     // of the block header in the file
   uint64_t end_ns = 0;     // when it was flushed
   PerStream<Books> books;  // cumulative
@@ -39,10 +40,11 @@ struct Block {
   std::vector<Interval> intervals;
   std::vector<Sample> samples;  // ascending in time; the weights are final
   std::optional<Ending> ending;
+  uint64_t lost_names = 0;  // entries of the dictionaries so far that stood in blocks that are lost: kLost, or gaps
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
 };
 
-// Bytes that could not be decoded.
+// Bytes that could not be decoded; none of them where something was cut out.
 struct SkippedRange {
   uint64_t begin = 0, end = 0;
   std::string why;      // "block payload hash differs", "truncated block", ...

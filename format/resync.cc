@@ -18,18 +18,22 @@ uint64_t TrailingZeros(Bytes bytes) {
 
 }  // namespace
 
-void ChunkScan::Start(uint64_t offset) {
+void Resync::Start(uint64_t offset) {
   next_ = end_ = offset;
   zeros_ = blocks_passed_ = 0;
 }
 
-bool ChunkScan::IsChunkAt(Bytes bytes) {
-  if (DecodeBlockHeader(bytes.first(std::min(bytes.size(), kBlockHeaderBytes)))) ++blocks_passed_;
+bool Resync::BeginsHere(Bytes bytes) {
+  const uint64_t seed = HeaderSeed(version_, recording_);
+  if (DecodeBlockHeader(bytes.first(std::min(bytes.size(), kBlockHeaderBytes)), seed)) {
+    if (BlocksStandAlone(version_)) return true;
+    ++blocks_passed_;
+  }
   const auto chunk = DecodeChunkHeader(bytes.first(std::min(bytes.size(), kChunkHeaderBytes)));
   return chunk && chunk->recording == recording_;
 }
 
-std::optional<uint64_t> ChunkScan::FindChunk() {
+std::optional<uint64_t> Resync::Find() {
   // Each stride is read with enough behind it to decode a header that begins in it.
   ByteBuffer buffer(kStride + kBlockHeaderBytes);
   for (;;) {
@@ -48,7 +52,7 @@ std::optional<uint64_t> ChunkScan::FindChunk() {
                                         bytes.begin() + static_cast<std::ptrdiff_t>(looked_at), kMagicFirst) -
                               bytes.begin());
       if (i == looked_at) break;
-      if (!IsChunkAt(bytes.subspan(i))) continue;
+      if (!BeginsHere(bytes.subspan(i))) continue;
       next_ += i;
       return next_;
     }

@@ -1,4 +1,5 @@
-// Finds the next place at which a damaged recording can be read again.
+// Finds the next place at which a damaged recording can be read again: a chunk's header, or a block's where blocks
+// stand alone.
 //
 // Format:   docs/format.md#recovery
 #pragma once
@@ -13,15 +14,16 @@
 namespace heaprec::format {
 
 // Scans forward from an offset and remembers how far it came, so that a growing file is scanned once.
-class ChunkScan {
+class Resync {
  public:
-  ChunkScan(ByteSource* source, const RecordingId& recording) : source_(source), recording_(recording) {}
+  Resync(ByteSource* source, uint32_t version, const RecordingId& recording)
+      : source_(source), version_(version), recording_(recording) {}
 
   void Start(uint64_t offset);
-  // The offset of the next chunk header of this recording; nullopt: none in the bytes there are.
-  std::optional<uint64_t> FindChunk();
+  // The offset of the next such header of this recording; nullopt: none in the bytes there are.
+  std::optional<uint64_t> Find();
 
-  // Whole block headers that lie between the start and what was found.
+  // Whole block headers that lie between the start and what was found: those of version 1 lead nowhere.
   uint64_t blocks_passed() const { return blocks_passed_; }
   // What was scanned last.
   uint64_t end() const { return end_; }
@@ -30,9 +32,10 @@ class ChunkScan {
 
  private:
   static constexpr uint64_t kZeroTail = 16;
-  bool IsChunkAt(Bytes bytes);
+  bool BeginsHere(Bytes bytes);
 
   ByteSource* source_;
+  uint32_t version_;
   RecordingId recording_;
   uint64_t next_ = 0;  // candidates before this were looked at
   uint64_t end_ = 0;

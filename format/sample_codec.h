@@ -21,7 +21,8 @@
 
 namespace heaprec::format {
 
-// What both sides know after each sample, so that the next one can be told by what differs. Lasts for a chunk.
+// What both sides know after each sample, so that the next one can be told by what differs. Lasts for a block
+// (in version 1: for a chunk).
 struct SampleContext {
   // Stacks are numbered in the order in which samples first name them; entry 0 is the unknown stack.
   struct Stack {
@@ -74,6 +75,8 @@ class SampleEncoder {
 class SampleDecoder {
  public:
   explicit SampleDecoder(Stream stream) : stream_(stream) {}
+  // Forgets what was before: with each block, but not in version 1.
+  void StartBlock() { context_ = {}; }
   bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused);
   bool DecodeIntervals(Bytes body, std::vector<Interval>* intervals, bool* refused);
   bool DecodeSamples(Bytes body, const Dictionaries& dictionaries, std::span<const Interval> intervals,

@@ -29,6 +29,8 @@ void SampleEncoder::Encode(ByteBuffer* raw) {
   windows_.clear();
   intervals_.clear();
   samples_.clear();
+  context_ = {};
+  number_of_leaf_.clear();
 }
 
 void SampleEncoder::EncodeWindows(ByteBuffer* raw) {

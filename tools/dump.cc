@@ -10,7 +10,7 @@
 #include "tools/export/output_file.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
-#include "tools/snapshot.h"
+#include "tools/rewriter.h"
 #include "tools/verb.h"
 
 namespace heaprec::tools {
@@ -39,13 +39,13 @@ ExitCode Dump(const DumpOptions& options) {
   auto file = OutputFile::Open(path, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());
-  auto samples = WriteSnapshot(live->recording.get(), "dump", &output);
-  if (!samples.ok()) return Fail(ExitCode::kUnreadable, samples.error().message);
+  const auto rewritten = Rewrite(live->recording.get(), "dump", &output);
+  if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
   output.Flush();
   const ExitCode written = output.Report(path);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  if (!options.quiet) Complain(fmt::format("{}: {} samples", path, Grouped(*samples)));
+  if (!options.quiet) Complain(fmt::format("{}: {} samples", path, Grouped(rewritten->events)));
   return ExitCode::kOk;
 }
 

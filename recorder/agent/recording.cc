@@ -102,14 +102,15 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   if (has_exceptions) {
     exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, exceptions, start_ns_, options_.stack_depth, Seed());
   }
-  auto written = file->Append(format::EncodeFileHeader(Header(agent_options, source)));
+  const format::FileHeader header = Header(agent_options, source);
+  auto written = file->Append(format::EncodeFileHeader(header));
   if (!written.ok()) {
     unlink(path_.c_str());  // empty, and ours
     return written.error();
   }
 
   writer::DrainConfig drain;
-  drain.recording_id = id_;
+  drain.header = header;
   drain.max_samples = options_.samples;
   drain.duration_ns = options_.duration_ns;
   drain.sync_ns = options_.sync_ns;

@@ -49,7 +49,7 @@ Drain::Drain(buffer::Ring& ring, RecordingFile file, const DrainConfig& config, 
       file_(std::move(file)),
       config_(config),
       callbacks_(std::move(callbacks)),
-      collector_(ring, config.recording_id, config.max_samples, config.duration_ns) {
+      collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
   last_flush_ns_ = last_sync_ns_ = now_ns;
@@ -209,7 +209,7 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
 }
 
 void Drain::BeginChunk(uint64_t now_ns) {
-  auto next = std::make_unique<format::ChunkWriter>(config_.recording_id, next_chunk_);
+  auto next = std::make_unique<format::ChunkWriter>(config_.header, next_chunk_);
   collector_.NewChunk(next.get(), next_chunk_++);
   chunk_ = std::move(next);
   chunk_start_ns_ = now_ns;

@@ -25,7 +25,7 @@
 namespace heaprec::writer {
 
 struct DrainConfig {
-  format::RecordingId recording_id{};
+  format::FileHeader header;         // as it stands in the file
   uint64_t max_samples = 0;          // of the allocations of the whole recording; 0: no bound
   uint64_t duration_ns = 0;          // 0: until it is stopped
   uint64_t sync_ns = 5'000'000'000;  // 0: never fdatasync

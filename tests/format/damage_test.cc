@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <optional>
 #include <string>
 
-#include "format/block_stream.h"
-#include "format/columns.h"
 #include "format/layout.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"
@@ -33,7 +33,14 @@ size_t BlocksBefore(size_t offset) {
 // REQUIREs that `read` is exactly the given blocks.
 void RequireBlocks(const ReadResult& read, const std::vector<size_t>& which) {
   REQUIRE(read.blocks.size() == which.size());
-  for (size_t i = 0; i < which.size(); ++i) RequireSame(read.blocks[i], Small().blocks()[which[i]]);
+  for (size_t i = 0; i < which.size(); ++i) {
+    const PlainBlock& given = Small().blocks()[which[i]];
+    if (read.blocks[i].block.lost_names == 0) {
+      RequireSame(read.blocks[i], given);
+    } else {
+      REQUIRE(SameButLostNames(read.blocks[i], given));
+    }
+  }
 }
 
 bool Opens(Bytes bytes) {
@@ -63,44 +70,78 @@ TEST_CASE("cut at any byte, a recording gives every block before the cut and cal
   }
 }
 
-TEST_CASE("any flipped byte is noticed, and costs no more than the rest of its chunk") {
+// The block that has the byte; none: a header of the file or of a chunk.
+std::optional<size_t> BlockAt(size_t at) {
+  for (size_t block = 0; block < Small().block_ends().size(); ++block) {
+    const bool first = block == 0 || block == 3;
+    const size_t begin =
+        first ? Small().chunk_begins()[block == 0 ? 0 : 1] + kChunkHeaderBytes : Small().block_ends()[block - 1];
+    if (begin <= at && at < Small().block_ends()[block]) return block;
+  }
+  return std::nullopt;
+}
+
+TEST_CASE("any flipped byte is noticed, and costs no more than its block") {
   const ByteBuffer& whole = Small().bytes();
-  const size_t second_chunk = Small().chunk_begins()[1];
   for (size_t at = 0; at < whole.size(); ++at) {
     CAPTURE(at);
-    const ByteBuffer damaged = Flipped(whole, at);
-    if (at < HeaderBytes()) {
-      REQUIRE_FALSE(Opens(damaged));
-      continue;
-    }
-    const ReadResult read = Read(damaged);
-    std::vector<size_t> kept;
-    for (size_t block = 0; block < BlocksBefore(at); ++block) kept.push_back(block);
-    if (at < second_chunk) kept.insert(kept.end(), {3, 4});
+    const ReadResult read = Read(Flipped(whole, at));
+    std::vector<size_t> kept{0, 1, 2, 3, 4};
+    if (const auto lost = BlockAt(at)) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(*lost));
     RequireBlocks(read, kept);
     REQUIRE(read.skipped.size() == 1);
     REQUIRE(read.skipped[0].begin <= at);
     REQUIRE(read.skipped[0].end > at);
     REQUIRE_FALSE(read.skipped[0].at_end);
-    REQUIRE(read.skipped[0].end == (at < second_chunk ? second_chunk : whole.size()));
   }
+}
+
+TEST_CASE("a file without its header is read by the copy that its chunks have") {
+  const ByteBuffer& whole = Small().bytes();
+  const size_t chunk = Small().chunk_begins()[0];
+  const ByteBuffer headless = Appended(ByteBuffer(chunk), Bytes(whole).subspan(chunk));
+  MemoryByteSource source(headless);
+  const auto reader = Reader::Open(&source);
+  REQUIRE(reader.ok());
+  CHECK((*reader)->header().recording_id == Small().header().recording_id);
+  CHECK((*reader)->header().jvm_version == Small().header().jvm_version);
+  CHECK((*reader)->header().interval_ns == Small().header().interval_ns);
+  const ReadResult read = Read(headless);
+  RequireBlocks(read, {0, 1, 2, 3, 4});
+  REQUIRE(read.skipped.size() == 1);
+  CHECK(read.skipped[0].why == "not a heaprec recording");
+}
+
+TEST_CASE("a recording of a later version is refused, and no copy is looked for") {
+  ByteBuffer later = Small().bytes();
+  later[8] = std::byte{3};
+  ByteBuffer hashed(later.begin(), later.begin() + 16);
+  ByteSink(&hashed).Append(Bytes(later).subspan(24, HeaderBytes() - 24));
+  const uint64_t hash = Hash(hashed);
+  std::memcpy(later.data() + 16, &hash, sizeof(hash));
+  MemoryByteSource source(later);
+  const auto reader = Reader::Open(&source);
+  REQUIRE_FALSE(reader.ok());
+  CHECK(reader.error().message == "memory: recording of format version 3, this reads 1 and 2");
 }
 
 TEST_CASE("a length that points beyond the end is an unfinished block only while its header is intact") {
   // The payload length of the first block: its header's hash no longer holds.
   const size_t length_at = Small().chunk_begins()[0] + kChunkHeaderBytes + 8;
   const ReadResult read = Read(Flipped(Small().bytes(), length_at + 3, 0x7f));
-  RequireBlocks(read, {3, 4});
+  RequireBlocks(read, {1, 2, 3, 4});
   CHECK(read.skipped.at(0).why == "block header hash differs");
 }
 
-TEST_CASE("a block taken out of a chunk costs the rest of that chunk") {
+TEST_CASE("a block taken out of a chunk is missed, and those behind it are read") {
   const std::vector<size_t>& ends = Small().block_ends();
   const ReadResult read = Read(Dropped(Small().bytes(), ends[0], ends[1]));
-  RequireBlocks(read, {0, 3, 4});
+  RequireBlocks(read, {0, 2, 3, 4});
+  CHECK(read.blocks[1].block.lost_names > 0);
   REQUIRE(read.skipped.size() == 1);
-  CHECK(read.skipped[0].why == "block out of sequence");
+  CHECK(read.skipped[0].why == "blocks are missing");
   CHECK(read.skipped[0].begin == ends[0]);
+  CHECK(read.skipped[0].end == ends[0]);
 }
 
 TEST_CASE("a whole chunk taken out is not missed") {
@@ -109,12 +150,12 @@ TEST_CASE("a whole chunk taken out is not missed") {
   CHECK(read.skipped.empty());
 }
 
-TEST_CASE("a chunk without its header is skipped") {
+TEST_CASE("a chunk without its header is read") {
   const size_t begin = Small().chunk_begins()[0];
   const ReadResult read = Read(Dropped(Small().bytes(), begin, begin + kChunkHeaderBytes));
-  RequireBlocks(read, {3, 4});
+  RequireBlocks(read, {0, 1, 2, 3, 4});
   REQUIRE(read.skipped.size() == 1);
-  CHECK(read.skipped[0].why == "block outside of a chunk");
+  CHECK(read.skipped[0].why == "the header of a chunk is missing");
 }
 
 TEST_CASE("a block torn by a kill, with a chunk appended behind it, costs that block only") {
@@ -150,6 +191,17 @@ TEST_CASE("zeros at the end, as a power cut leaves them, are a tail") {
   RequireBlocks(inside, {0, 1, 2, 3});
   REQUIRE(inside.skipped.size() == 1);
   CHECK(inside.skipped[0].at_end);
+}
+
+TEST_CASE("a block twice is read once") {
+  const size_t begin = Small().block_ends()[0];
+  const size_t end = Small().block_ends()[1];
+  ByteBuffer twice = Shrunk(Small().bytes(), end);
+  ByteSink(&twice).Append(Bytes(Small().bytes()).subspan(begin));
+  const ReadResult read = Read(twice);
+  RequireBlocks(read, {0, 1, 2, 3, 4});
+  REQUIRE(read.skipped.size() == 1);
+  CHECK(read.skipped[0].why == "block out of sequence");
 }
 
 TEST_CASE("chunks of another recording are skipped and named") {
@@ -188,7 +240,7 @@ TEST_CASE("a file that grows byte by byte gives each block as soon as it is whol
   CHECK((*reader)->skipped().empty());
 }
 
-TEST_CASE("a damaged file that grows byte by byte goes on at the next chunk") {
+TEST_CASE("a damaged file that grows byte by byte goes on at the next block") {
   const ByteBuffer whole = Flipped(Small().bytes(), Small().block_ends()[0] + kBlockHeaderBytes + 3);
   MemoryByteSource source(Bytes(whole).first(HeaderBytes()));
   auto reader = Reader::Open(&source);
@@ -198,156 +250,9 @@ TEST_CASE("a damaged file that grows byte by byte goes on at the next chunk") {
     source.Append(Bytes(whole).subspan(size - 1, 1));
     for (PlainBlock& block : ReadAll(reader->get())) blocks.push_back(std::move(block));
   }
-  RequireBlocks({std::move(blocks), {}}, {0, 3, 4});
+  RequireBlocks({std::move(blocks), {}}, {0, 2, 3, 4});
   REQUIRE((*reader)->skipped().size() == 1);
   CHECK((*reader)->skipped()[0].why == "block payload hash differs");
-}
-
-// A chunk of blocks with raw bytes of the test's own making.
-class RawChunk {
- public:
-  RawChunk() : packer_(0, 3), bytes_(EncodeFileHeader(SomeFileHeader())) {
-    AppendTo(&bytes_, ChunkHeader{0, SomeFileHeader().recording_id});
-  }
-  RawChunk& Add(Bytes raw) {
-    REQUIRE(packer_.Pack(raw, {}, &bytes_).ok());
-    return *this;
-  }
-  const ByteBuffer& bytes() const { return bytes_; }
-
- private:
-  BlockPacker packer_;
-  ByteBuffer bytes_;
-};
-
-constexpr uint64_t kUnknownSection = 60;
-
-ByteBuffer UnknownSection(bool critical) {
-  ByteBuffer raw;
-  AppendFramed(&raw, kUnknownSection, critical, AsBytes("from the future"));
-  return raw;
-}
-
-TEST_CASE("a section that this reader does not know is skipped") {
-  const ReadResult read = Read(RawChunk().Add(UnknownSection(false)).Add({}).bytes());
-  CHECK(read.blocks.size() == 2);
-  CHECK(read.skipped.empty());
-}
-
-TEST_CASE("a critical section that this reader does not know refuses its block and no other") {
-  const ReadResult read = Read(RawChunk().Add({}).Add(UnknownSection(true)).Add({}).bytes());
-  CHECK(read.blocks.size() == 2);
-  REQUIRE(read.skipped.size() == 1);
-  CHECK(read.skipped[0].why == "block needs a newer reader");
-}
-
-TEST_CASE("names in a refused block are known to the blocks behind it") {
-  ByteBuffer names = UnknownSection(true);
-  ColumnWriter<2> strings;
-  strings.Varint(0, 3);
-  strings.Append(1, AsBytes("abc"));
-  strings.Finish(Section::kStrings, 1, &names);
-  ByteBuffer classes;
-  ByteSink(&classes).Varint(1);  // one row, its only column absent: the next new string
-  ByteBuffer use;
-  AppendFramed(&use, static_cast<uint64_t>(Section::kClasses), true, classes);
-  RawChunk chunk;
-  chunk.Add(names).Add(use);
-  MemoryByteSource source(chunk.bytes());
-  auto reader = Reader::Open(&source);
-  REQUIRE(reader.ok());
-  const auto block = (*reader)->Next();
-  REQUIRE(block);
-  CHECK(block->dictionaries->classes == std::vector<std::string>{"abc"});
-}
-
-TEST_CASE("an unknown column is skipped, a critical one refuses the block") {
-  for (const bool critical : {false, true}) {
-    CAPTURE(critical);
-    ByteBuffer body;
-    ByteSink(&body).Varint(0);
-    AppendFramed(&body, 40, critical, AsBytes("x"));
-    ByteBuffer raw;
-    AppendFramed(&raw, static_cast<uint64_t>(Section::kSamples), true, body);
-    const ReadResult read = Read(RawChunk().Add(raw).bytes());
-    CHECK(read.blocks.size() == (critical ? 0 : 1));
-    CHECK(read.skipped.size() == (critical ? 1 : 0));
-  }
-}
-
-// A block of samples with one column of kinds, under a window that all of them name.
-ByteBuffer SamplesOfKinds(Stream stream, std::initializer_list<uint64_t> kinds) {
-  ByteBuffer raw;
-  ColumnWriter<3> windows;
-  windows.F64(2, 0.5);
-  windows.Finish(Section::kWindows, 1, &raw, stream);
-  ColumnWriter<9> samples;
-  for (const uint64_t kind : kinds) samples.Varint(8, kind);
-  samples.Finish(Section::kSamples, kinds.size(), &raw, stream);
-  return raw;
-}
-
-TEST_CASE("samples of a kind that this reader does not know, or that is another stream's, are left out") {
-  const auto kinds_of = [](Stream stream, std::initializer_list<uint64_t> kinds) {
-    const ReadResult read = Read(RawChunk().Add(SamplesOfKinds(stream, kinds)).bytes());
-    CHECK(read.skipped.empty());
-    REQUIRE(read.blocks.size() == 1);
-    std::vector<Kind> found;
-    for (const PlainSample& plain : read.blocks[0].samples) found.push_back(plain.sample.kind);
-    return found;
-  };
-  CHECK(kinds_of(Stream::kAllocations, {0, 3, 1, 2, 1'000'000, 0}) ==
-        std::vector{Kind::kTlab, Kind::kOutside, Kind::kTlab});
-  CHECK(kinds_of(Stream::kExceptions, {2, 0, 3, 2}) == std::vector{Kind::kException, Kind::kException});
-}
-
-TEST_CASE("a stream that this reader does not know is skipped") {
-  ByteBuffer raw;
-  for (const uint64_t section : {7, 8, 9, 10}) AppendFramed(&raw, section + 32, false, AsBytes("from the future"));
-  const ReadResult read = Read(RawChunk().Add(raw).bytes());
-  CHECK(read.blocks.size() == 1);
-  CHECK(read.skipped.empty());
-}
-
-TEST_CASE("the same section twice in a block is damage") {
-  ByteBuffer twice = UnknownSection(false);
-  ByteSink(&twice).Append(UnknownSection(false));
-  const ReadResult read = Read(RawChunk().Add(twice).bytes());
-  CHECK(read.blocks.empty());
-  REQUIRE(read.skipped.size() == 1);
-  CHECK(read.skipped[0].why == "section twice in a block");
-}
-
-TEST_CASE("counts without bytes behind them cost no memory") {
-  for (const uint32_t section : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 10U, 11U, 23U, 24U, 25U, 26U}) {
-    CAPTURE(section);
-    ByteBuffer body;
-    ByteSink(&body).Varint(uint64_t{1} << 62);
-    ByteBuffer raw;
-    AppendFramed(&raw, section, true, body);
-    const ReadResult read = Read(RawChunk().Add(raw).bytes());
-    CHECK(read.blocks.empty());
-    REQUIRE(read.skipped.size() == 1);
-    CHECK(read.skipped[0].why == "malformed section in a block");
-  }
-}
-
-TEST_CASE("a block whose frame holds more or less than its header says is damage") {
-  ByteBuffer file = EncodeFileHeader(SomeFileHeader());
-  AppendTo(&file, ChunkHeader{0, SomeFileHeader().recording_id});
-  const size_t begin = file.size();
-  BlockPacker packer(0, 3);
-  REQUIRE(packer.Pack(UnknownSection(false), {}, &file).ok());
-  const BlockHeader honest = *DecodeBlockHeader(Bytes(file).subspan(begin, kBlockHeaderBytes));
-  for (const int wrong : {-1, 1}) {
-    BlockHeader header = honest;
-    header.raw_bytes += static_cast<uint32_t>(wrong);
-    ByteBuffer lying = Shrunk(file, begin);
-    AppendTo(&lying, header);
-    const ReadResult read = Read(Appended(lying, Bytes(file).subspan(begin + kBlockHeaderBytes)));
-    CHECK(read.blocks.empty());
-    CHECK(read.skipped.size() == 1);
-  }
 }
 
 TEST_CASE("what is no recording is refused with a sentence that names it") {

@@ -100,12 +100,16 @@ class Stream:
 
     def __init__(self, kinds):
         self.kinds = kinds
+        self.forget()
+        self.counters, self.lost, self.lost_bytes = [0] * COUNTERS, [0] * LOSSES, [0.0] * LOSSES
+
+    def forget(self):
+        """What deltas are taken against: with each block, in version 1 with each chunk."""
         self.window_id = self.window_start = self.interval = 0
         self.lambdas = {}
         self.id = self.leaf = self.window = 0
         self.stacks = [[None, None, 0]]  # leaf, class, rotated size
         self.tlabs = {}
-        self.counters, self.lost, self.lost_bytes = [0] * COUNTERS, [0] * LOSSES, [0.0] * LOSSES
 
     def end_block(self, rows):
         del rows["taus"]
@@ -118,7 +122,8 @@ class Stream:
 
 
 class Chunk:
-    def __init__(self):
+    def __init__(self, version):
+        self.version = version
         self.streams = [Stream((0, 1)), Stream((2,))]
         self.strings, self.classes, self.methods = [], [], []
         self.frames, self.nodes, self.threads = [], [], []
@@ -252,6 +257,8 @@ class Chunk:
 
     def section_10(self, body, rows_of, stream):
         cursor = Bytes(body)
+        if self.version > 1:
+            stream.counters, stream.lost = [0] * COUNTERS, [0] * LOSSES
         for i in range(cursor.varint()):
             delta = cursor.signed()
             if i < COUNTERS:
@@ -269,16 +276,29 @@ class Chunk:
     def section_11(self, body, block):
         cursor = Bytes(body)
         count = cursor.varint()
-        before = self.lanes + [0] * count
+        before = (self.lanes if self.version == 1 else []) + [0] * count
         self.lanes = [cursor.delta(before[i]) for i in range(count)]
 
     def section_12(self, body, block):
         cursor = Bytes(body)
         block["ending"] = [cursor.varint(), text(cursor.string())]
 
+    def section_17(self, body, block):
+        cursor = Bytes(body)
+        known = (self.strings, self.classes, self.methods, self.frames, self.nodes, self.threads)
+        if [cursor.varint() for _ in known] != [len(entries) for entries in known]:
+            raise ValueError("builds on blocks that are not there")
+
+    def section_18(self, body, block):
+        """A copy of the file's header."""
+
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False
+        if self.version > 1:
+            self.frame_method, self.lines, self.java_tid, self.os_tid = 0, {}, 0, 0
+            for stream in self.streams:
+                stream.forget()
         rows = [block, {}]
         for one in rows:
             one.update(windows=[], intervals=[], taus=[], samples=[])
@@ -304,7 +324,7 @@ class Chunk:
 
 
 def decompress(payloads, sizes):
-    """The raw bytes of each block: `payloads` are the beginning of one frame, which may lack its end."""
+    """The raw bytes of each block: `payloads` are a frame each, in version 1 the beginning of one, which may lack its end."""
     done = subprocess.run(["zstd", "-dcq"], input=b"".join(payloads), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     raw = Bytes(done.stdout)
     return [raw.take(size) for size in sizes]
@@ -312,8 +332,8 @@ def decompress(payloads, sizes):
 
 def file_header(data):
     magic, version, size = data[:8], *struct.unpack_from("<II", data, 8)
-    if magic != FILE or version != 1:
-        raise ValueError("not a recording of version 1")
+    if magic != FILE or version not in (1, 2):
+        raise ValueError("not a recording of version 1 or 2")
     fields, cursor = {}, Bytes(data[24:24 + size])
     while cursor.left():
         tag = cursor.varint()
@@ -326,7 +346,7 @@ def file_header(data):
             fields[tag] = body.hex()
         else:
             fields[tag] = text(body)
-    return fields, 24 + size
+    return version, fields, 24 + size
 
 
 def chunks(data, at):
@@ -356,14 +376,14 @@ def chunks(data, at):
 def main(path):
     with open(path, "rb") as file:
         data = file.read()
-    fields, at = file_header(data)
+    version, fields, at = file_header(data)
     document = {"header": fields, "blocks": [], "whole": False}
     for part in chunks(data, at):
         if isinstance(part, int):
             document["whole"] = part == len(data)
             continue
         sequence, blocks = part
-        chunk = Chunk()
+        chunk = Chunk(version)
         raws = decompress([block[3] for block in blocks], [block[2] for block in blocks])
         for (offset, flushed, _, _), raw in zip(blocks, raws):
             block = {"chunk": sequence, "offset": offset, "end": flushed, "ending": None}

@@ -51,4 +51,45 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
   }
 }
 
+namespace {
+
+// A name that stood in a lost block, or a frame that did.
+bool IsLost(const std::string& text) { return text.find(kLost) != std::string::npos || text == ". @-1 :-2"; }
+
+bool SameOrLost(const std::string& got, const std::string& given) { return got == given || IsLost(got); }
+
+// Root first. From the leaf on, frame by frame; what is missing is missing at the root, and said to be.
+bool SameStack(const PlainSample& got, const PlainSample& given) {
+  if (got.stack.size() > given.stack.size()) return false;
+  if (got.stack.size() < given.stack.size() && !got.truncated) return false;
+  for (size_t i = 1; i <= got.stack.size(); ++i) {
+    if (!SameOrLost(got.stack[got.stack.size() - i], given.stack[given.stack.size() - i])) return false;
+  }
+  return true;
+}
+
+bool SameNumbers(const Sample& got, const Sample& given) {
+  const bool same_weight = std::bit_cast<uint64_t>(got.weight) == std::bit_cast<uint64_t>(given.weight) ||
+                           WeightsAgree(given.weight, got.weight);
+  return got.id == given.id && got.time_ns == given.time_ns / kTickNs * kTickNs && got.kind == given.kind &&
+         got.size == given.size && got.tlab_size == given.tlab_size && got.window == given.window && same_weight;
+}
+
+}  // namespace
+
+bool SameButLostNames(const PlainBlock& read, const PlainBlock& given) {
+  const bool same = read.block.chunk == given.block.chunk && read.block.end_ns == given.block.end_ns &&
+                    read.block.books == given.block.books && read.block.lane_positions == given.block.lane_positions &&
+                    read.block.windows == given.block.windows && read.block.intervals == given.block.intervals &&
+                    read.block.ending.has_value() == given.block.ending.has_value() &&
+                    read.samples.size() == given.samples.size();
+  for (size_t i = 0; same && i < read.samples.size(); ++i) {
+    const PlainSample& got = read.samples[i];
+    const PlainSample& want = given.samples[i];
+    if (!SameNumbers(got.sample, want.sample) || !SameStack(got, want)) return false;
+    if (!SameOrLost(got.thread, want.thread) || !SameOrLost(got.class_name, want.class_name)) return false;
+  }
+  return same;
+}
+
 }  // namespace heaprec::format::testing

@@ -17,4 +17,7 @@ ReadResult Read(Bytes bytes);
 // REQUIREs that both are the same to the last field (weights to kWeightTolerance, times to kTickNs).
 void RequireSame(const PlainBlock& read, const PlainBlock& given);
 
+// Whether they are, but for names that are given as lost and ends of stacks that are given as cut off.
+bool SameButLostNames(const PlainBlock& read, const PlainBlock& given);
+
 }  // namespace heaprec::format::testing

@@ -201,7 +201,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
 }
 
 void RandomRecording::AddChunk(int blocks, int samples_per_block, bool ending) {
-  ChunkWriter writer(header_.recording_id, next_chunk_);
+  ChunkWriter writer(header_, next_chunk_);
   chunk_begins_.push_back(bytes_.size());
   for (int i = 1; i <= blocks; ++i) AddBlock(&writer, samples_per_block, i == blocks, ending && i == blocks);
   ++next_chunk_;

@@ -56,7 +56,7 @@ TEST_CASE("whatever is written comes back, for many seeds") {
 }
 
 TEST_CASE("samples come back in the order of time, whatever the order they were added in") {
-  ChunkWriter writer(SomeFileHeader().recording_id, 0);
+  ChunkWriter writer(SomeFileHeader(), 0);
   writer.Add(Window{1, 0, 1e-5});
   for (const uint64_t time : {900U, 100U, 500U}) {
     Sample sample;
@@ -77,7 +77,7 @@ TEST_CASE("samples come back in the order of time, whatever the order they were 
 }
 
 TEST_CASE("an exception's weight is in events, and comes in the order of time among the allocations") {
-  ChunkWriter writer(SomeFileHeader().recording_id, 0);
+  ChunkWriter writer(SomeFileHeader(), 0);
   writer.Add(Window{1, 0, 1e-5});
   writer.Add(Window{kWindowStreamBit + 1, 0, 0.125});
   for (const uint64_t time : {100U, 200U, 300U}) {
@@ -106,7 +106,7 @@ TEST_CASE("an exception's weight is in events, and comes in the order of time am
 }
 
 TEST_CASE("more rows than a block may have are refused by the writer, with an Error") {
-  ChunkWriter writer(SomeFileHeader().recording_id, 0);
+  ChunkWriter writer(SomeFileHeader(), 0);
   for (uint32_t i = 0; i <= kMaxBlockRows; ++i) writer.Add(Sample{});
   CHECK_FALSE(writer.Flush({}, {}, 0).ok());
 }

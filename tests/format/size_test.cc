@@ -91,7 +91,7 @@ class Compiler : public Program {
 // Records `program` as the agent does, a block per second, and returns the bytes per event.
 double BytesPerEvent(Program* program) {
   size_t bytes = EncodeFileHeader(SomeFileHeader()).size();
-  ChunkWriter writer(SomeFileHeader().recording_id, 0);
+  ChunkWriter writer(SomeFileHeader(), 0);
   Books books;
   std::vector<uint64_t> lanes(16);
   uint64_t id = 1;

@@ -2,11 +2,11 @@
 //
 // Input: 2 bytes position, 2 bytes length, then the lane. Also, the same bytes as a whole ring.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "tests/format/ring_image.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
 namespace {
@@ -17,10 +17,6 @@ using heaprec::format::testing::RingImage;
 
 constexpr uint32_t kLaneBytes = 1024;
 constexpr size_t kPrefixBytes = 4;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 uint64_t U16(const uint8_t* bytes) { return bytes[0] | static_cast<uint64_t>(bytes[1]) << 8; }
 

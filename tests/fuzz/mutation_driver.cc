@@ -1,10 +1,16 @@
-// Runs a target on its seeds and on a seeded few thousand mutations of them, so that every test run fuzzes a bit.
+// Runs a target on its seeds, on the files that were found once (corpus), and on a seeded few thousand mutations of
+// them, so that every test run fuzzes a bit.
 //
-// Usage: TARGET [mutations [seed]]; the environment of a crash is repeated by the same two numbers.
+// Usage: TARGET [mutations [seed [FILE...]]]; a crash is repeated by the same words. TARGET --seeds FOLDER writes the
+// seeds there, for libFuzzer.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <string>
+#include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
 
@@ -64,13 +70,35 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
+Input FileAt(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    std::fprintf(stderr, "%s: cannot be read\n", path);
+    std::exit(2);
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void WriteSeeds(const std::string& folder) {
+  size_t number = 0;
+  for (const Input& seed : Seeds()) {
+    std::ofstream file(folder + "/seed-" + std::to_string(number++), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(seed.data()), static_cast<std::streamsize>(seed.size()));
+  }
+}
+
 }  // namespace
 }  // namespace heaprec::fuzz
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--seeds") {
+    heaprec::fuzz::WriteSeeds(argv[2]);
+    return 0;
+  }
   const uint64_t mutations = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 4000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  const auto seeds = heaprec::fuzz::Seeds();
+  auto seeds = heaprec::fuzz::Seeds();
+  for (int i = 3; i < argc; ++i) seeds.push_back(heaprec::fuzz::FileAt(argv[i]));
   for (const auto& input : seeds) LLVMFuzzerTestOneInput(input.data(), input.size());
   heaprec::fuzz::Mutator mutator(seeds, seed);
   for (uint64_t i = 0; i < mutations; ++i) {

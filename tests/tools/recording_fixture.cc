@@ -103,7 +103,7 @@ format::FileHeader SomeHeader() {
 }
 
 RecordingFile::RecordingFile(std::string path, const format::FileHeader& header)
-    : path_(std::move(path)), header_(header), writer_(std::make_unique<format::ChunkWriter>(header.recording_id, 0)) {
+    : path_(std::move(path)), header_(header), writer_(std::make_unique<format::ChunkWriter>(header, 0)) {
   Append(format::EncodeFileHeader(header));
 }
 
@@ -163,7 +163,7 @@ void RecordingFile::StartChunk() {
   const auto block = writer_->Finish(books_, {}, 0, nullptr);
   REQUIRE(block.ok());
   Append(*block);
-  writer_ = std::make_unique<format::ChunkWriter>(header_.recording_id, ++chunk_);
+  writer_ = std::make_unique<format::ChunkWriter>(header_, ++chunk_);
 }
 
 void RecordingFile::End(const std::string& reason, uint64_t time_ns) {

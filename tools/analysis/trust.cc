@@ -172,7 +172,12 @@ class Judgement {
 
   void NoteEnd() {
     if (recording_.ending()) return;
-    if (running_) {
+    if (recording_.tail_bytes() > 0 && !running_) {
+      Note(fmt::format("{} bytes of an unfinished block at the end", Grouped(recording_.tail_bytes())));
+    }
+    if (recording_.blocks() == 0 && !recording_.salvage().ring_found && !running_) {
+      No("nothing could be read: the file ends before its first whole block, and its ring is gone");
+    } else if (running_) {
       Note("the recording is still running");
     } else if (recording_.salvage().ring_found) {
       Note("the recording was cut off; its ring is complete");

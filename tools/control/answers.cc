@@ -65,10 +65,7 @@ Answers::~Answers() {
 std::vector<Answer> Answers::Read() const {
   std::vector<Answer> answers;
   for (const std::string& name : NamesIn(folder_)) {
-    const std::string text = ReadPlainFile(folder_, name);
-    const size_t line = text.find('\n');
-    if (line == std::string::npos) continue;
-    answers.push_back({text.substr(0, line) == "ok", text.substr(line + 1, text.find('\n', line + 1) - line - 1)});
+    if (auto answer = ParseAnswer(ReadPlainFile(folder_, name))) answers.push_back(std::move(*answer));
   }
   return answers;
 }

@@ -13,13 +13,9 @@
 
 #include "format/result.h"
 #include "tools/control/process.h"
+#include "tools/control/replies.h"
 
 namespace heaprec::tools {
-
-struct Answer {
-  bool ok = false;
-  std::string sentence;
-};
 
 class Answers {
  public:

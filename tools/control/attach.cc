@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "tools/control/answers.h"
+#include "tools/control/replies.h"
 
 namespace heaprec::tools {
 namespace {
@@ -66,7 +67,8 @@ class Attachment {
       if (answer.ok) return answer.sentence;
       return Fail("the agent says: " + answer.sentence);
     }
-    return Judge(*reply);
+    const auto judged = JudgeReply(*reply);
+    return judged.ok() ? judged : Fail(judged.error().message);
   }
 
  private:
@@ -170,19 +172,6 @@ class Attachment {
       reply.append(piece, static_cast<size_t>(got));
     }
     return reply;
-  }
-
-  // Without an answer of the agent: what the JVM says. "0\n" and "return code: 0\n" where all went well.
-  Result<std::string> Judge(const std::string& reply) const {
-    const size_t line = std::min(reply.find('\n'), reply.size());
-    std::string words = reply.substr(std::min(line + 1, reply.size()));
-    while (!words.empty() && words.back() == '\n') words.pop_back();
-    std::replace(words.begin(), words.end(), '\n', ' ');
-    if (reply.substr(0, line) == "0" && words == "return code: 0") return std::string("done");
-    if (words.find("EnableDynamicAgentLoading") != std::string::npos) {
-      return Fail("refuses agents: it was started with -XX:-EnableDynamicAgentLoading");
-    }
-    return Fail("the JVM says: " + (words.empty() ? "status " + reply.substr(0, line) : words));
   }
 
   const Process& process_;

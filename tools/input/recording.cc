@@ -32,6 +32,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& pa
 void Recording::Note(const format::Block& block) {
   books_ = block.books;
   events_ += block.samples.size();
+  ++blocks_;
   if (block.ending) ending_ = block.ending;
 }
 
@@ -97,6 +98,11 @@ bool Recording::running() const {
     if (ring.ok()) heartbeat_ns = ring->heartbeat_ns;
   }
   return WriterIsAlive(header(), heartbeat_ns);
+}
+
+uint64_t Recording::tail_bytes() const {
+  if (skipped().empty() || !skipped().back().at_end) return 0;
+  return skipped().back().end - skipped().back().begin;
 }
 
 bool Recording::damaged() const {

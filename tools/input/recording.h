@@ -36,6 +36,7 @@ class Recording {
   const format::Books& books(format::Stream stream = format::Stream::kAllocations) const { return books_[stream]; }
   const format::PerStream<format::Books>& books_of_all() const { return books_; }
   uint64_t events() const { return events_; }
+  uint64_t blocks() const { return blocks_; }
   const std::optional<format::Ending>& ending() const { return ending_; }
   const SalvageReport& salvage() const { return salvaged_.report; }
   size_t lane_count() const { return end_.lane_positions.size(); }
@@ -47,6 +48,8 @@ class Recording {
   const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }
   // Bytes were skipped that are more than the torn tail of a recording that was cut off.
   bool damaged() const;
+  // Of a block that was not finished: at the end of a recording that runs, or was cut off.
+  uint64_t tail_bytes() const;
 
  private:
   Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader, const std::string& root)
@@ -61,7 +64,7 @@ class Recording {
   const std::string ring_path_;  // ours to open
   FileEnd end_;
   format::PerStream<format::Books> books_;
-  uint64_t events_ = 0;
+  uint64_t events_ = 0, blocks_ = 0;
   std::optional<format::Ending> ending_;
   bool salvage_done_ = false;
   int salvage_attempts_ = 0;

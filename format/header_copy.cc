@@ -1,0 +1,58 @@
+#include "format/header_copy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/block_stream.h"
+#include "format/columns.h"
+#include "format/file_header.h"
+#include "format/layout.h"
+
+namespace heaprec::format {
+namespace {
+
+// The longest header there may be, and a first chunk behind it.
+constexpr size_t kLookAt = kMaxFileFieldsBytes + (4 << 20);
+
+// The copy in the block that begins with `bytes`.
+std::optional<FileHeader> CopyIn(Bytes bytes, const RecordingId& recording) {
+  const auto header = DecodeBlockHeader(bytes, HeaderSeed(kFileVersion, recording));
+  if (!header || header->payload_bytes > bytes.size() - kBlockHeaderBytes) return std::nullopt;
+  BlockUnpacker unpacker;
+  ByteBuffer raw;
+  if (unpacker.Unpack(*header, bytes.subspan(kBlockHeaderBytes, header->payload_bytes), &raw) != nullptr) {
+    return std::nullopt;
+  }
+  ByteCursor cursor(raw);
+  while (cursor.ok() && !cursor.at_end()) {
+    const Framed section = TakeFramed(&cursor);
+    if (!cursor.ok() || section.number != static_cast<uint64_t>(Section::kHeader)) continue;
+    auto fields = DecodeHeaderFields(section.body);
+    if (fields && fields->recording_id == recording) return std::move(*fields);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<FileHeader> FindHeaderCopy(ByteSource* source) {
+  ByteBuffer buffer(kLookAt);
+  const auto read = source->ReadAt(0, buffer.data(), buffer.size());
+  if (!read) return std::nullopt;
+  const Bytes bytes = Bytes(buffer).first(*read);
+  const ByteBuffer magic = [] {
+    ByteBuffer buffer;
+    ByteSink(&buffer).U64(kChunkMagic);
+    return buffer;
+  }();
+  for (auto at = bytes.begin(); (at = std::search(at, bytes.end(), magic.begin(), magic.end())) != bytes.end(); ++at) {
+    const auto offset = static_cast<size_t>(at - bytes.begin());
+    const auto chunk = DecodeChunkHeader(bytes.subspan(offset));
+    if (!chunk) continue;
+    auto fields = CopyIn(bytes.subspan(offset + kChunkHeaderBytes), chunk->recording);
+    if (fields) return fields;
+  }
+  return std::nullopt;
+}
+
+}  // namespace heaprec::format

@@ -1,0 +1,43 @@
+// Property: whatever the text of the agent's options, they are taken or refused with one line, and what was taken is
+// within the bounds that docs/cli.md gives.
+#include <string>
+#include <string_view>
+
+#include "recorder/agent/command.h"
+#include "recorder/agent/options.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/require.h"
+
+namespace heaprec::fuzz {
+
+std::vector<Input> Seeds() {
+  std::vector<Input> seeds;
+  for (const std::string_view text : {"file=/x/rec-%p-%t.bin,rate=150/s,duration=30s,delay=1m,samples=1000,strict",
+                                      "rate:6/min,source:tlab,hooks:off",
+                                      "settings=profile,stackdepth=1024,stacks=jvmti,exceptions=on,exceptions.rate=10,"
+                                      "ring=off,sync=off,loglevel=debug",
+                                      "start:rate:20,answer=/x/%p", "stop", "status=/x", ",,=,:,rate="}) {
+    seeds.emplace_back(text.begin(), text.end());
+  }
+  return seeds;
+}
+
+}  // namespace heaprec::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  using heaprec::fuzz::Require;
+  std::string text(reinterpret_cast<const char*>(bytes), size);
+  for (char& c : text) c = c == '@' ? '_' : c;  // files are another test's business
+  const auto options = heaprec::agent::ParseOptions(text);
+  if (options.ok()) {
+    Require(options->rate_per_second > 0 && options->rate_per_second <= 200'000);
+    Require(options->stack_depth >= 1 && options->stack_depth <= 1024);
+    Require(options->exceptions_per_second > 0 && options->exceptions_per_second <= 200'000);
+  } else {
+    Require(!options.error().message.empty());
+  }
+  (void)heaprec::agent::AsksForStrict(text);
+  const auto command = heaprec::agent::ParseCommand(text);
+  if (command.ok()) Require(command->options.size() <= text.size() && command->answer.size() <= text.size());
+  return 0;
+}

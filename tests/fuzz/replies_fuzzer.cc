@@ -1,0 +1,32 @@
+// Property: whatever a JVM or an agent in it replies, it is taken, or refused with a sentence.
+#include <string>
+#include <string_view>
+
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/require.h"
+#include "tools/control/replies.h"
+
+namespace heaprec::fuzz {
+
+std::vector<Input> Seeds() {
+  std::vector<Input> seeds;
+  for (const std::string_view text : {"0\nreturn code: 0\n", "0\nreturn code: 1\n", "101\nfailed\nagain\n", "100\n",
+                                      "0\nEnableDynamicAgentLoading", "ok\nrecording /x/rec.bin\n", "error\nwhy\n"}) {
+    seeds.emplace_back(text.begin(), text.end());
+  }
+  return seeds;
+}
+
+}  // namespace heaprec::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  using heaprec::fuzz::Require;
+  const std::string text(reinterpret_cast<const char*>(bytes), size);
+  const auto judged = heaprec::tools::JudgeReply(text);
+  const std::string& sentence = judged.ok() ? *judged : judged.error().message;
+  Require(!sentence.empty() && sentence.find('\n') == std::string::npos);
+  if (const auto answer = heaprec::tools::ParseAnswer(text)) {
+    Require(answer->sentence.size() < text.size() && answer->sentence.find('\n') == std::string::npos);
+  }
+  return 0;
+}

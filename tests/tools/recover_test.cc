@@ -1,0 +1,200 @@
+// heaprec recover and verify: what was killed or damaged becomes a clean recording, and what is wrong is named.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::At;
+using testing::Contents;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::Overwrite;
+using testing::RecordingFile;
+using testing::RingFile;
+using testing::SomeHeader;
+using testing::WriteSmall;
+
+// A block per second, each with an event of a class of its own. Returns where the blocks end.
+std::vector<size_t> WriteBlocks(const std::string& path, uint64_t blocks, bool ended) {
+  RecordingFile file(path, SomeHeader());
+  std::vector<size_t> ends;
+  for (uint64_t second = 0; second < blocks; ++second) {
+    Event event = At(second * kSecond + kMs);
+    event.class_name = "p/C" + std::to_string(second);
+    file.Add(event);
+    file.Add(format::Interval{second, 1, 2400, 1, 1, 0});
+    file.Flush({second * 8});
+    ends.push_back(file.size());
+  }
+  if (ended) file.End("jvm exit", blocks * kSecond);
+  return ends;
+}
+
+void Flip(const std::string& path, size_t at) {
+  std::string bytes = Contents(path);
+  bytes.at(at) = static_cast<char>(bytes[at] ^ 0x10);
+  Overwrite(path, bytes);
+}
+
+std::string EventsOf(const std::string& path) {
+  return json::parse(Heaprec("print --json " + path).out)["events"].dump();
+}
+
+TEST_CASE("A whole recording verifies, and recovering it changes no event and not its ending") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome verified = Heaprec("verify " + directory / "rec.bin");
+  CHECK(verified.code == 0);
+  CHECK(verified.out == directory / "rec.bin" + ": ok, 3 events in 1 blocks, ended: jvm exit\n");
+  CHECK(verified.err.empty());
+  const Outcome recovered = Heaprec("recover " + directory / "rec.bin" + " -o " + directory / "out.bin");
+  CHECK(recovered.code == 0);
+  CHECK(EventsOf(directory / "out.bin") == EventsOf(directory / "rec.bin"));
+  CHECK(Heaprec("verify " + directory / "out.bin").out ==
+        directory / "out.bin" + ": ok, 3 events in 2 blocks, ended: jvm exit\n");
+}
+
+TEST_CASE("A killed recording and its ring become one file that has no need of the ring") {
+  const Directory directory;
+  format::FileHeader header = SomeHeader();
+  header.ring_path = directory / "rec.ring";
+  RecordingFile file(directory / "rec.bin", header);
+  file.Add(At(kMs));
+  file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
+  file.Flush({0, 0});
+  RingFile ring(header);
+  Event event = At(1200 * kMs);
+  event.id = 77;
+  ring.Define(0, event);
+  ring.Add(0, event);
+  ring.header().books.points = 2;
+  ring.header().books.committed = 2;
+  ring.header().books.candidate_bytes = 4800;
+  ring.WriteTo(header.ring_path);
+  const Outcome recovered = Heaprec("recover --json " + directory / "rec.bin" + " -o " + directory / "out.bin");
+  CHECK(recovered.code == 0);
+  CHECK(json::parse(recovered.out)["losses"]["salvage"]["events"] == 1);
+  CHECK(json::parse(recovered.out)["was_complete"] == false);
+  CHECK(recovered.err == "heaprec: " + directory / "out.bin" + ": 2 samples, 1 of them from the ring\n");
+  const std::string events = EventsOf(directory / "rec.bin");
+  std::remove(header.ring_path.c_str());
+  CHECK(EventsOf(directory / "out.bin") == events);
+  const json verified = json::parse(Heaprec("verify --json " + directory / "out.bin").out)[0];
+  CHECK(verified["ok"] == true);
+  CHECK(verified["state"] == "ended: recovered");
+  CHECK(verified["losses"]["salvage"]["ring_found"] == false);
+}
+
+TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file, which is clean") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  const std::vector<size_t> ends = WriteBlocks(path, 5, /*ended=*/true);
+  Flip(path, ends[2] - 3);
+  const Outcome verified = Heaprec("verify " + path);
+  CHECK(verified.code == 4);
+  CHECK(verified.err.find("offset " + std::to_string(ends[1]) + ": block payload hash differs") != std::string::npos);
+  CHECK(Heaprec("print " + path).out.find("p.C4") != std::string::npos);
+  const Outcome recovered = Heaprec("recover " + path + " -o " + directory / "out.bin");
+  CHECK(recovered.code == 4);
+  CHECK(recovered.err.find("4 samples; 1 stood in damaged bytes and are counted as lost") != std::string::npos);
+  CHECK(EventsOf(directory / "out.bin") == EventsOf(path));
+  const Outcome clean = Heaprec("verify " + directory / "out.bin");
+  CHECK(clean.code == 0);
+  CHECK(clean.err.empty());
+  const json lost =
+      json::parse(Heaprec("summary --json " + directory / "out.bin").out)["losses"]["lost"]["write_failed"];
+  CHECK(lost["points"] == 1);
+  CHECK(lost["bytes"] == 2400.0);
+}
+
+TEST_CASE("The first block of a recording, damaged, costs itself alone") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  const std::vector<size_t> ends = WriteBlocks(path, 3, /*ended=*/true);
+  Flip(path, ends[0] - 3);
+  const Outcome printed = Heaprec("print " + path);
+  CHECK(printed.code == 4);
+  CHECK(printed.out.find("# 2 events") != std::string::npos);
+  CHECK(printed.out.find("p.C1") != std::string::npos);
+  CHECK(printed.out.find("[lost]") != std::string::npos);  // its thread stood in the first block
+}
+
+TEST_CASE("A file cut in its first block is not called trustworthy") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  const std::vector<size_t> ends = WriteBlocks(path, 1, /*ended=*/false);
+  Overwrite(path, Contents(path).substr(0, ends[0] - 1));
+  const Outcome summary = Heaprec("summary " + path);
+  CHECK(summary.out.find("trustworthy: no, because nothing could be read") != std::string::npos);
+  CHECK(summary.out.find("bytes of an unfinished block at the end") != std::string::npos);
+  const Outcome verified = Heaprec("verify " + path);
+  CHECK(verified.code == 1);
+  CHECK(verified.err.find("no block could be read") != std::string::npos);
+}
+
+TEST_CASE("Books that contradict the rows are found, with the block's offset") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  const size_t header = file.size();
+  file.Add(At(kMs));
+  file.books().written += 1;
+  file.Add(format::Interval{0, 1, 2400, 5, 2, 0});
+  file.Flush();
+  file.books().written -= 2;
+  file.Add(format::Interval{0, 1, 2400, 1, 151, 0});
+  file.End("jvm exit", kSecond);
+  const Outcome verified = Heaprec("verify " + path);
+  CHECK(verified.code == 1);
+  const auto says = [&verified](const std::string& what) { return verified.err.find(what) != std::string::npos; };
+  CHECK(says("offset " + std::to_string(header + 40) + ": "));  // behind the header of its chunk
+  CHECK(says("the books say 2 written, but 1 are there"));
+  CHECK(says("interval 0: 2 kept, but 1 are there"));
+  CHECK(says("interval 0: behind a later one"));
+  CHECK(says("interval 0: more kept than held"));
+  CHECK(says("interval 0: more kept than its cap"));
+  CHECK(says("a counter of the books has fallen"));
+}
+
+TEST_CASE("Verify looks at all files, and the worst decides") {
+  const Directory directory;
+  WriteSmall(directory / "good.bin");
+  const std::vector<size_t> ends = WriteBlocks(directory / "bad.bin", 2, true);
+  Flip(directory / "bad.bin", ends[0] - 3);
+  Overwrite(directory / "text", "no recording");
+  const std::string good = directory / "good.bin ";
+  CHECK(Heaprec("verify " + good + directory / "bad.bin").code == 4);
+  CHECK(Heaprec("verify " + good + directory / "text " + directory / "bad.bin").code == 3);
+  const json all = json::parse(Heaprec("verify --json " + good + directory / "text " + directory / "bad.bin").out);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0]["ok"] == true);
+  CHECK(all[1].contains("error"));
+  CHECK(all[2]["losses"]["skipped"][0]["why"] == "block payload hash differs");
+}
+
+TEST_CASE("Recover keeps what exists, and reads and writes pipes") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteSmall(path);
+  Overwrite(directory / "out.bin", "precious");
+  const Outcome refused = Heaprec("recover " + path + " -o " + directory / "out.bin");
+  CHECK(refused.code == 6);
+  CHECK(Contents(directory / "out.bin") == "precious");
+  CHECK(Heaprec("recover -f " + path + " -o " + path).code == 6);
+  CHECK(Heaprec("recover -f -q " + path + " -o " + directory / "out.bin").code == 0);
+  CHECK(EventsOf(directory / "out.bin") == EventsOf(path));
+  const Outcome piped = Heaprec("recover -q - -o - < " + path + " | $HEAPREC verify -");
+  CHECK(piped.code == 0);
+  CHECK(piped.out == "standard input: ok, 3 events in 2 blocks, ended: jvm exit\n");
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,174 @@
+#include "tools/analysis/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Books;
+using format::Index;
+using format::kNone;
+using format::Stream;
+
+constexpr size_t kMostFindings = 100;
+
+constexpr uint64_t Books::*kCounters[] = {&Books::candidates,  &Books::candidate_bytes, &Books::points,
+                                          &Books::thinned,     &Books::committed,       &Books::written,
+                                          &Books::second_stage};
+
+bool Fits(Index index, size_t size) { return index == kNone || index < size; }
+
+uint64_t LostOf(const Books& books, format::Loss loss) { return books.lost[static_cast<size_t>(loss)]; }
+
+// Of points that never became samples in the ring.
+uint64_t LostPoints(const Books& books) {
+  return LostOf(books, format::Loss::kMissed) + LostOf(books, format::Loss::kRingFull) +
+         LostOf(books, format::Loss::kLanesBusy) + LostOf(books, format::Loss::kOversized);
+}
+
+bool Apart(uint64_t a, uint64_t b, uint64_t slack) { return (a > b ? a - b : b - a) > slack; }
+
+std::string Named(Stream stream, std::string sentence) {
+  return stream == Stream::kExceptions ? "exceptions: " + sentence : sentence;
+}
+
+}  // namespace
+
+void Verification::Find(uint64_t offset, std::string what) {
+  if (findings_.size() < kMostFindings) {
+    findings_.push_back({offset, std::move(what)});
+  } else {
+    ++more_;
+  }
+}
+
+void Verification::Look(const format::Block& block, const Recording& recording) {
+  // Behind bytes that were skipped, and in what the ring had, nothing follows on what was before.
+  const bool is_gap = recording.skipped().size() > skipped_before_;
+  skipped_before_ = recording.skipped().size();
+  if (blocks_++ == 0 || block.chunk != chunk_) nodes_seen_ = frames_seen_ = 0;
+  if (block.chunk < chunk_) Find(block.offset, fmt::format("chunk {} behind chunk {}", block.chunk, chunk_));
+  chunk_ = block.chunk;
+  // What the ring had may be older than the last flush.
+  if (block.end_ns < end_ns_ && !recording.salvage().ring_found) {
+    Find(block.offset, fmt::format("flushed at {} ns, before the block before it", block.end_ns));
+  }
+  end_ns_ = std::max(end_ns_, block.end_ns);
+  LookAtNames(block);
+  LookAtSamples(block);
+  for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
+}
+
+void Verification::LookAtNames(const format::Block& block) {
+  const format::Dictionaries& names = *block.dictionaries;
+  bool right = true;
+  for (; nodes_seen_ < names.stacks.size(); ++nodes_seen_) {
+    const format::StackNode& node = names.stacks[nodes_seen_];
+    right &= node.frame < names.frames.size() && (node.parent == kNone || node.parent < nodes_seen_);
+  }
+  for (; frames_seen_ < names.frames.size(); ++frames_seen_) {
+    right &= Fits(names.frames[frames_seen_].method, names.methods.size());
+  }
+  if (!right) Find(block.offset, "the stack tree points outside of the dictionaries");
+}
+
+void Verification::LookAtSamples(const format::Block& block) {
+  const format::Dictionaries& names = *block.dictionaries;
+  uint64_t last_ns = 0;
+  std::vector<uint64_t> ids;
+  for (const format::Sample& sample : block.samples) {
+    const auto find = [&](const char* what) { Find(block.offset, fmt::format("sample {}: {}", sample.id, what)); };
+    if (sample.time_ns < last_ns) find("earlier than the one before it");
+    last_ns = sample.time_ns;
+    if (!std::isfinite(sample.weight) || !(sample.weight > 0)) find("a weight that cannot be");
+    if (!Fits(sample.class_id, names.classes.size())) find("a class that is not there");
+    if (!Fits(sample.thread, names.threads.size())) find("a thread that is not there");
+    if (!Fits(sample.stack, names.stacks.size())) find("a stack that is not there");
+    ids.push_back(sample.id);
+  }
+  std::ranges::sort(ids);
+  if (std::ranges::adjacent_find(ids) != ids.end()) Find(block.offset, "the same sample twice in a block");
+}
+
+void Verification::LookAtStream(const format::Block& block, Stream stream, bool is_gap) {
+  StreamState& state = streams_[stream];
+  const format::StreamCap cap = header_.CapOf(stream);
+  std::map<uint64_t, uint64_t> there;  // samples by interval
+  uint64_t samples = 0;
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() != stream) continue;
+    ++samples;
+    if (cap.interval_ns > 0) ++there[sample.time_ns / cap.interval_ns];
+  }
+  uint64_t kept = 0;
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream != stream) continue;
+    const auto find = [&](const std::string& what) {
+      Find(block.offset, Named(stream, fmt::format("interval {}: {}", interval.index, what)));
+    };
+    if (state.any_interval && interval.index < state.next_interval) find("behind a later one");
+    state.next_interval = interval.index + 1;
+    state.any_interval = true;
+    if (interval.kept > interval.held) find("more kept than held");
+    if (cap.interval_cap > 0 && interval.kept > cap.interval_cap) find("more kept than its cap");
+    if (cap.interval_ns > 0 && there[interval.index] != interval.kept) {
+      find(fmt::format("{} kept, but {} are there", interval.kept, there[interval.index]));
+    }
+    kept += interval.kept;
+    state.second_stage += interval.held - std::min(interval.held, interval.kept);
+  }
+  if (kept != samples && state.any_interval) {
+    Find(block.offset, Named(stream, fmt::format("{} samples, but its intervals kept {}", samples, kept)));
+  }
+  state.samples += samples;
+  const Books& now = block.books[stream];
+  for (const auto counter : kCounters) {
+    if (now.*counter < state.books.*counter) {
+      Find(block.offset, Named(stream, "a counter of the books has fallen"));
+      break;
+    }
+  }
+  if (!is_gap && now.written - state.books.written != samples) {
+    Find(block.offset, Named(stream, fmt::format("the books say {} written, but {} are there",
+                                                 now.written - state.books.written, samples)));
+  }
+  state.books = now;
+}
+
+void Verification::Close(const Recording& recording) {
+  if (blocks_ == 0 && !recording.running()) Find(recording.bytes_read(), "no block could be read");
+  for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
+}
+
+// A thread that was stopped in the middle of a hit has counted its point, but not what became of it: one per lane.
+void Verification::CloseStream(const Recording& recording, Stream stream) {
+  const Books& books = recording.books(stream);
+  const uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
+  const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
+  const uint64_t known = books.committed + books.thinned + LostPoints(books);
+  if (Apart(books.points, known, slack)) {
+    find(fmt::format("{} points, but {} committed + {} thinned + {} lost", books.points, books.committed, books.thinned,
+                     LostPoints(books)));
+  }
+  const uint64_t failed = LostOf(books, format::Loss::kWriteFailed);
+  const uint64_t accounted = books.written + books.second_stage + failed;
+  const bool complete = recording.ending().has_value() || (recording.salvage().ring_found && !recording.running());
+  if (complete && Apart(books.committed, accounted, slack)) {
+    find(fmt::format("{} committed, but {} written + {} of the second stage + {} not written", books.committed,
+                     books.written, books.second_stage, failed));
+  }
+  if (recording.damaged()) return;
+  const StreamState& state = streams_[stream];
+  if (state.samples != books.written) {
+    find(fmt::format("{} written, but {} samples are there", books.written, state.samples));
+  }
+  if (failed == 0 && state.second_stage != books.second_stage) {
+    find(fmt::format("{} of the second stage, but the intervals say {}", books.second_stage, state.second_stage));
+  }
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,60 @@
+// Is what a recording says consistent with itself? Looks at each block, then at the books.
+//
+// Checked: weights, times and their order; indices within the dictionaries; per interval what was kept against what is
+// there, and its cap; per block the books against its rows; at the end the ledger's identities (format/model.h, Books).
+//
+// Failure:  none; what does not hold is a finding.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+
+struct Finding {
+  uint64_t offset = 0;  // of the block; at the end: of the end
+  std::string what;
+};
+
+class Verification {
+ public:
+  explicit Verification(const format::FileHeader& header) : header_(header) {}
+
+  // Every block, in order, `recording` being where it came from.
+  void Look(const format::Block& block, const Recording& recording);
+  // After the last.
+  void Close(const Recording& recording);
+
+  const std::vector<Finding>& findings() const { return findings_; }
+  // Beyond those that are kept.
+  uint64_t more_findings() const { return more_; }
+  uint64_t blocks() const { return blocks_; }
+
+ private:
+  struct StreamState {
+    format::Books books;
+    uint64_t next_interval = 0, samples = 0, kept = 0, second_stage = 0;
+    bool any_interval = false;
+  };
+  void LookAtSamples(const format::Block& block);
+  void LookAtNames(const format::Block& block);
+  void LookAtStream(const format::Block& block, format::Stream stream, bool is_gap);
+  void CloseStream(const Recording& recording, format::Stream stream);
+  void Find(uint64_t offset, std::string what);
+
+  const format::FileHeader& header_;
+  format::PerStream<StreamState> streams_;
+  std::vector<Finding> findings_;
+  uint64_t more_ = 0;
+  uint64_t blocks_ = 0, end_ns_ = 0;
+  uint32_t chunk_ = 0;
+  size_t nodes_seen_ = 0, frames_seen_ = 0;
+  size_t skipped_before_ = 0;
+};
+
+}  // namespace heaprec::tools

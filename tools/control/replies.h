@@ -1,0 +1,25 @@
+// What comes back when a JVM is asked to load the agent: the JVM's reply, and the agent's own answer.
+//
+// Both come from a process that may be anyone's: any bytes are taken.
+// Format:   docs/cli.md#attaching
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+struct Answer {
+  bool ok = false;
+  std::string sentence;
+};
+
+// "ok" or "error", and a sentence; nullopt: not written to its end.
+std::optional<Answer> ParseAnswer(const std::string& text);
+
+// The JVM's reply where no agent has answered: "0\n" and "return code: 0\n" where all went well. The Error is why not.
+format::Result<std::string> JudgeReply(const std::string& reply);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,96 @@
+// heaprec recover: a clean recording out of one that was killed, cut off or damaged.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/export/output_file.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+#include "tools/rewriter.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct RecoverOptions {
+  std::string recording, output;
+  bool force = false, quiet = false, json = false;
+};
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  Complain(ToUtf8(sentence));
+  return code;
+}
+
+void Say(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
+  std::string sentence = fmt::format("{}: {} samples", path, Grouped(rewritten.events));
+  const SalvageReport& salvage = recording.salvage();
+  if (salvage.ring_found) sentence += fmt::format(", {} of them from the ring", Grouped(salvage.events));
+  if (salvage.unnamed > 0) sentence += fmt::format(" ({} without names)", Grouped(salvage.unnamed));
+  if (rewritten.missing > 0) {
+    sentence += fmt::format("; {} stood in damaged bytes and are counted as lost", Grouped(rewritten.missing));
+  }
+  Complain(ToUtf8(sentence));
+  for (const std::string& error : salvage.errors) Complain("the ring could not be read to its end: " + error);
+}
+
+std::string AsJson(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
+  const nlohmann::json document = {{"recording", recording.source().name()},
+                                   {"output", path},
+                                   {"events", rewritten.events},
+                                   {"missing", rewritten.missing},
+                                   {"was_complete", recording.ending().has_value()},
+                                   {"damaged", recording.damaged()},
+                                   {"losses", LossesAsJson(recording)}};
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+ExitCode Recover(const RecoverOptions& options) {
+  auto opened = Recording::Open(options.recording);
+  if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
+  Recording& recording = **opened;
+  if (options.output != "-" && recording.source().IsSameFileAs(options.output)) {
+    return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
+  }
+  if (options.json && options.output == "-") return Fail(ExitCode::kUsage, "--json needs an OUT that is a file");
+  auto file = OutputFile::Open(options.output, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  const auto rewritten = Rewrite(&recording, "recovered", &output);
+  if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
+  output.Flush();
+  const ExitCode written = output.Report(options.output);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (options.json) {
+    Output report(1);
+    report.Append(AsJson(recording, *rewritten, options.output));
+    report.Flush();
+  }
+  if (!options.quiet) Say(recording, *rewritten, options.output);
+  return ReportDamage(recording);
+}
+
+}  // namespace
+
+Verb DeclareRecover(CLI::App& heaprec) {
+  auto options = std::make_shared<RecoverOptions>();
+  CLI::App* verb = heaprec.add_subcommand("recover", "Make a clean recording of a killed or damaged one");
+  verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
+  verb->add_option("-o,--output", options->output, "Where to; - is standard output")->type_name("OUT")->required();
+  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
+  verb->add_flag("-q,--quiet", options->quiet, "Do not say what was recovered");
+  verb->add_flag("--json", options->json, "Say it on standard output, as JSON");
+  verb->footer(
+      R"(File and ring become one file with an ending of its own; REC and its ring stay as they are. Exit code 4: damaged
+bytes were skipped.
+
+Example:
+  heaprec recover killed.bin -o whole.bin && heaprec verify whole.bin)");
+  return {verb, [options](const auto&) { return Recover(*options); }};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,137 @@
+#include "tools/rewriter.h"
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+#include "format/file_header.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Index;
+using format::kNone;
+
+constexpr uint64_t kChunkRawBytes = 8 << 20;  // docs/format.md#bounds
+
+uint64_t NowNs(const format::FileHeader& header) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return ns > header.start_monotonic_ns ? ns - header.start_monotonic_ns : 0;
+}
+
+// What was counted in the unit of the stream's weights.
+uint64_t CountedOf(const format::Books& books, format::Stream stream) {
+  return stream == format::Stream::kAllocations ? books.candidate_bytes : books.candidates;
+}
+
+}  // namespace
+
+Rewriter::Rewriter(const format::FileHeader& header, Output* output) : header_(header), output_(*output) {
+  const format::ByteBuffer bytes = format::EncodeFileHeader(header);
+  output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  StartChunk();
+}
+
+void Rewriter::StartChunk() { chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++); }
+
+uint64_t Rewriter::missing() const {
+  uint64_t events = 0;
+  for (const Missing& missing : missing_.of) events += missing.events;
+  return events;
+}
+
+format::Result<bool> Rewriter::Write(const format::Result<format::ByteBuffer>& bytes) {
+  if (!bytes.ok()) return bytes.error();
+  output_.Append({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  output_.Tick();
+  return true;
+}
+
+format::Result<bool> Rewriter::Add(const format::Block& block) {
+  if (block.chunk != source_chunk_ || chunk_->raw_bytes() > kChunkRawBytes) {
+    if (chunk_->raw_bytes() > 0) StartChunk();
+    source_chunk_ = block.chunk;
+  }
+  for (const format::Stream stream : format::kAllStreams) NoteMissing(block, stream);
+  before_ = block.books;
+  positions_ = block.lane_positions;
+  AddRows(block);
+  end_ns_ = std::max(end_ns_, block.end_ns);
+  return Write(chunk_->Flush(TrueBooks(block.books), positions_, end_ns_));
+}
+
+// The weight of what is missing is what was counted meanwhile and is not in this block: near enough for a loss.
+void Rewriter::NoteMissing(const format::Block& block, format::Stream stream) {
+  const format::Books& now = block.books[stream];
+  const format::Books& before = before_[stream];
+  uint64_t here = 0;
+  double weight = 0;
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() != stream) continue;
+    ++here;
+    weight += sample.weight;
+  }
+  if (now.written < before.written + here) return;
+  const uint64_t events = now.written - before.written - here;
+  if (events == 0) return;
+  missing_[stream].events += events;
+  const uint64_t counted = CountedOf(now, stream) - std::min(CountedOf(now, stream), CountedOf(before, stream));
+  missing_[stream].weight += std::max(static_cast<double>(counted) - weight, 0.0);
+}
+
+format::PerStream<format::Books> Rewriter::TrueBooks(format::PerStream<format::Books> books) const {
+  constexpr auto kFailed = static_cast<size_t>(format::Loss::kWriteFailed);
+  for (const format::Stream stream : format::kAllStreams) {
+    books[stream].written -= std::min(books[stream].written, missing_[stream].events);
+    books[stream].lost[kFailed] += missing_[stream].events;
+    books[stream].lost_weight[kFailed] += missing_[stream].weight;
+  }
+  return books;
+}
+
+void Rewriter::AddRows(const format::Block& block) {
+  const format::Dictionaries& names = *block.dictionaries;
+  for (const format::Window& window : block.windows) chunk_->Add(window);
+  for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
+  for (format::Sample sample : block.samples) {
+    if (sample.thread != kNone) sample.thread = chunk_->InternThread(names.threads[sample.thread]);
+    if (sample.class_id != kNone) sample.class_id = chunk_->InternClass(names.classes[sample.class_id]);
+    if (sample.stack != kNone) sample.stack = Stack(names, sample.stack);
+    chunk_->Add(sample);
+  }
+}
+
+Index Rewriter::Stack(const format::Dictionaries& names, Index leaf) {
+  std::vector<format::StackFrame> frames;
+  bool truncated = false;
+  for (Index at = leaf; at != kNone; at = names.stacks[at].parent) {
+    const format::Frame& frame = names.frames[names.stacks[at].frame];
+    const Index method = frame.method == kNone ? kNone : chunk_->InternMethod(names.methods[frame.method]);
+    frames.push_back({method, frame.bci, frame.line});
+    truncated = names.stacks[at].truncated;
+  }
+  return chunk_->InternStack(frames, truncated);
+}
+
+format::Result<bool> Rewriter::End(const format::PerStream<format::Books>& books, const format::Ending& ending) {
+  return Write(chunk_->Finish(TrueBooks(books), positions_, ending.time_ns, &ending));
+}
+
+format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output) {
+  Rewriter rewriter(recording->header(), output);
+  uint64_t end_ns = 0;
+  while (auto block = recording->Next()) {
+    end_ns = std::max(end_ns, block->end_ns);
+    block->ending.reset();
+    if (const auto added = rewriter.Add(*block); !added) return added.error();
+    if (output->failed()) break;
+  }
+  if (recording->running()) end_ns = std::max(end_ns, NowNs(recording->header()));
+  const format::Ending ending = recording->ending().value_or(format::Ending{end_ns, reason});
+  if (const auto ended = rewriter.End(recording->books_of_all(), ending); !ended) return ended.error();
+  return Rewritten{recording->events(), rewriter.missing()};
+}
+
+}  // namespace heaprec::tools

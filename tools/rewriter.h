@@ -1,0 +1,68 @@
+// Writes a recording anew from the blocks of another: block for block, in chunks of its own, names under new indices.
+//
+// Books:    as the blocks have them, but events that the books say were written and that no block has (it was damaged)
+//           are taken from `written` and counted as Loss::kWriteFailed, so that the new file's ledger is true of it.
+// Threads:  one.
+// Failure:  a sentence for the user.
+// Format:   docs/format.md
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "format/chunk_writer.h"
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/input/recording.h"
+#include "tools/render/output.h"
+
+namespace heaprec::tools {
+
+class Rewriter {
+ public:
+  // Both outlive this.
+  Rewriter(const format::FileHeader& header, Output* output);
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
+
+  format::Result<bool> Add(const format::Block& block);
+  // `books`: at the end, as the blocks count them.
+  format::Result<bool> End(const format::PerStream<format::Books>& books, const format::Ending& ending);
+
+  // Events that no block has though the books say that they were written.
+  uint64_t missing() const;
+
+ private:
+  // What became of events in blocks that are not there.
+  struct Missing {
+    uint64_t events = 0;
+    double weight = 0;
+  };
+  void AddRows(const format::Block& block);
+  format::Index Stack(const format::Dictionaries& names, format::Index leaf);
+  void NoteMissing(const format::Block& block, format::Stream stream);
+  format::PerStream<format::Books> TrueBooks(format::PerStream<format::Books> books) const;
+  void StartChunk();
+  format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes);
+
+  const format::FileHeader& header_;
+  Output& output_;
+  std::unique_ptr<format::ChunkWriter> chunk_;
+  uint32_t next_chunk_ = 0;
+  uint32_t source_chunk_ = 0;
+  uint64_t end_ns_ = 0;
+  std::vector<uint64_t> positions_;
+  format::PerStream<format::Books> before_;  // of the block before
+  format::PerStream<Missing> missing_;
+};
+
+// All of `recording`, which is at its start, with what only its ring holds, and its ending; if it has none, one of
+// `reason`.
+struct Rewritten {
+  uint64_t events = 0;
+  uint64_t missing = 0;  // Rewriter::missing
+};
+format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
+
+}  // namespace heaprec::tools

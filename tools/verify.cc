@@ -1,0 +1,132 @@
+// heaprec verify: are these recordings whole, and true to their own books?
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/analysis/verification.h"
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/render/output.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+
+struct VerifyOptions {
+  std::vector<std::string> recordings;
+  bool json = false, quiet = false;
+};
+
+// What is worst counts, in this order.
+ExitCode Worse(ExitCode a, ExitCode b) {
+  const auto rank = [](ExitCode code) {
+    return code == ExitCode::kUnreadable ? 3 : code == ExitCode::kDamaged ? 2 : code == ExitCode::kCheckFailed ? 1 : 0;
+  };
+  return rank(b) > rank(a) ? b : a;
+}
+
+ExitCode Verdict(const Recording& recording, const Verification& verification) {
+  if (recording.damaged()) return ExitCode::kDamaged;
+  return verification.findings().empty() ? ExitCode::kOk : ExitCode::kCheckFailed;
+}
+
+std::string State(const Recording& recording) {
+  if (recording.ending()) return "ended: " + recording.ending()->reason;
+  return recording.running() ? "still running" : "cut off";
+}
+
+std::string Line(const Recording& recording, const Verification& verification) {
+  uint64_t skipped = 0;
+  for (const format::SkippedRange& range : recording.skipped()) skipped += range.at_end ? 0 : range.end - range.begin;
+  const uint64_t tail = recording.tail_bytes();
+  std::string line = fmt::format("{}: ", recording.source().name());
+  const ExitCode verdict = Verdict(recording, verification);
+  line += verdict == ExitCode::kOk ? "ok" : verdict == ExitCode::kDamaged ? "damaged" : "inconsistent";
+  line += fmt::format(", {} events in {} blocks, {}", Grouped(recording.events()), Grouped(verification.blocks()),
+                      State(recording));
+  if (recording.salvage().ring_found)
+    line += fmt::format(", {} events from the ring", Grouped(recording.salvage().events));
+  if (tail > 0) line += fmt::format(", {} bytes of an unfinished block at the end", Grouped(tail));
+  if (recording.damaged()) line += fmt::format(", {} damaged bytes skipped", Grouped(skipped));
+  return ToUtf8(line) + "\n";
+}
+
+json AsJson(const Recording& recording, const Verification& verification) {
+  json findings = json::array();
+  for (const Finding& finding : verification.findings()) {
+    findings.push_back({{"offset", finding.offset}, {"what", finding.what}});
+  }
+  return {{"recording", recording.source().name()},
+          {"ok", Verdict(recording, verification) == ExitCode::kOk},
+          {"damaged", recording.damaged()},
+          {"state", State(recording)},
+          {"events", recording.events()},
+          {"blocks", verification.blocks()},
+          {"bytes", recording.bytes_read()},
+          {"findings", findings},
+          {"more_findings", verification.more_findings()},
+          {"losses", LossesAsJson(recording)}};
+}
+
+ExitCode VerifyOne(const std::string& path, const VerifyOptions& options, json* documents, Output* output) {
+  auto opened = Recording::Open(path);
+  if (!opened.ok()) {
+    Complain(opened.error().message);
+    if (options.json) documents->push_back({{"recording", path}, {"ok", false}, {"error", opened.error().message}});
+    return ExitCode::kUnreadable;
+  }
+  Recording& recording = **opened;
+  Verification verification(recording.header());
+  while (const auto block = recording.Next()) verification.Look(*block, recording);
+  verification.Close(recording);
+  for (const Finding& finding : verification.findings()) {
+    Complain(fmt::format("{}: offset {}: {}", recording.source().name(), finding.offset, finding.what));
+  }
+  if (verification.more_findings() > 0) {
+    Complain(fmt::format("{}: and {} more", recording.source().name(), Grouped(verification.more_findings())));
+  }
+  ReportDamage(recording);
+  if (options.json) {
+    documents->push_back(AsJson(recording, verification));
+  } else if (!options.quiet) {
+    output->Append(Line(recording, verification));
+  }
+  return Verdict(recording, verification);
+}
+
+ExitCode Verify(const VerifyOptions& options) {
+  Output output(STDOUT_FILENO);
+  json documents = json::array();
+  ExitCode worst = ExitCode::kOk;
+  for (const std::string& path : options.recordings) {
+    worst = Worse(worst, VerifyOne(path, options, &documents, &output));
+  }
+  if (options.json) output.Append(documents.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  output.Flush();
+  const ExitCode written = output.Report("standard output");
+  return written != ExitCode::kOk ? written : worst;
+}
+
+}  // namespace
+
+Verb DeclareVerify(CLI::App& heaprec) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* verb = heaprec.add_subcommand("verify", "Check recordings: hashes, books, names, order, caps");
+  verb->add_option("REC", options->recordings, "The recordings; - is standard input")->type_name("")->required();
+  verb->add_flag("--json", options->json, "JSON instead of text");
+  verb->add_flag("-q,--quiet", options->quiet, "Say only what is wrong");
+  verb->footer(
+      R"(Exit code 0: all are as they should be; 1: one contradicts itself; 4: damaged bytes; 3: one cannot be read.
+
+Example:
+  heaprec verify *.bin)");
+  return {verb, [options](const auto&) { return Verify(*options); }};
+}
+
+}  // namespace heaprec::tools
