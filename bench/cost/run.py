@@ -94,7 +94,7 @@ def show(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=[*ROUNDS, "all", []], default="all")
+    parser.add_argument("what", nargs="*", choices=[*ROUNDS, "all"], default="all")
     parser.add_argument("--rounds", type=int, help="instead of each figure's own number; at least 6 for an interval")
     parser.add_argument("--only", default=",".join(APPLICATIONS), help="of the applications, by comma")
     parser.add_argument("--json", type=pathlib.Path, help="all rounds' values too")
