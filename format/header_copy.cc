@@ -13,6 +13,7 @@ namespace {
 
 // The longest header there may be, and a first chunk behind it.
 constexpr size_t kLookAt = kMaxFileFieldsBytes + (4 << 20);
+constexpr size_t kPiece = 64 << 10;
 
 // The copy in the block that begins with `bytes`.
 std::optional<FileHeader> CopyIn(Bytes bytes, const RecordingId& recording) {
@@ -36,10 +37,14 @@ std::optional<FileHeader> CopyIn(Bytes bytes, const RecordingId& recording) {
 }  // namespace
 
 std::optional<FileHeader> FindHeaderCopy(ByteSource* source) {
-  ByteBuffer buffer(kLookAt);
-  const auto read = source->ReadAt(0, buffer.data(), buffer.size());
-  if (!read) return std::nullopt;
-  const Bytes bytes = Bytes(buffer).first(*read);
+  ByteBuffer bytes;
+  for (size_t got = kPiece; got == kPiece && bytes.size() < kLookAt;) {
+    const size_t end = bytes.size();
+    bytes.resize(end + kPiece);
+    const auto read = source->ReadAt(end, bytes.data() + end, kPiece);
+    got = read ? *read : 0;
+    bytes.resize(end + got);
+  }
   const ByteBuffer magic = [] {
     ByteBuffer buffer;
     ByteSink(&buffer).U64(kChunkMagic);
@@ -47,9 +52,9 @@ std::optional<FileHeader> FindHeaderCopy(ByteSource* source) {
   }();
   for (auto at = bytes.begin(); (at = std::search(at, bytes.end(), magic.begin(), magic.end())) != bytes.end(); ++at) {
     const auto offset = static_cast<size_t>(at - bytes.begin());
-    const auto chunk = DecodeChunkHeader(bytes.subspan(offset));
+    const auto chunk = DecodeChunkHeader(Bytes(bytes).subspan(offset));
     if (!chunk) continue;
-    auto fields = CopyIn(bytes.subspan(offset + kChunkHeaderBytes), chunk->recording);
+    auto fields = CopyIn(Bytes(bytes).subspan(offset + kChunkHeaderBytes), chunk->recording);
     if (fields) return fields;
   }
   return std::nullopt;

@@ -25,7 +25,7 @@ def main(document, tool, decoder):
             assert abs(float(sample.pop("weight")) - 1032.0208332485629) < 1e-9, command
             assert sample == SAMPLE, sample
             assert only["ending"] == [500000000, "stop"], only["ending"]
-            assert only["counters"] == [3, 2048, 1, 0, 1, 1, 0], only["counters"]
+            assert only["counters"][:7] == [3, 2048, 1, 0, 1, 1, 0], only["counters"]
             assert only["intervals"][0][:5] == [0, 3, 2048, 1, 1], only["intervals"]
             assert decoded["header"]["1"] == "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf", decoded["header"]
     print("the example of the document is a recording")

@@ -29,7 +29,7 @@ for target in "${targets[@]}"; do
   "$clang" "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/${target}_fuzzer.cc" "$work/all.a" -lzstd -lxxhash -o "$work/$target"
   "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "tests/fuzz/${target}_fuzzer.cc" tests/fuzz/mutation_driver.cc \
     "$work/all.a" -lzstd -lxxhash -o "$work/$target-driver"
-  mkdir -p "$work/corpus-$target"
+  mkdir -p "$work/corpus-$target" "tests/fuzz/corpus/$target"
   "$work/$target-driver" --seeds "$work/corpus-$target"
   "$work/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=20000 -print_final_stats=1 \
     -artifact_prefix=tests/fuzz/crash-"$target"- "$work/corpus-$target" "tests/fuzz/corpus/$target" 2>"$work/$target.log" ||
