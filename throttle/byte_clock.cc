@@ -126,11 +126,16 @@ Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now)
   return hit;
 }
 
-void ByteClock::Finish(uint64_t allocated) {
-  if (started() && allocated > last_) Add(allocated - last_, 0);
+Touch ByteClock::Finish(uint64_t allocated) {
+  Missed missed;
+  DropPending(missed);
+  if (started() && allocated > last_) {
+    Add(allocated - last_, 0);
+    Pass(allocated - last_, missed);
+  }
   last_ = std::max(last_, allocated);
-  pending_lambda_ = 0;
   e_ = 0;
+  return {.missed = missed.any, .missed_bytes = missed.bytes};
 }
 
 // Moves to `allocated`, and returns how many of the bytes passed lie before the object that ends there.

@@ -96,8 +96,9 @@ class ByteClock {
   Touch OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now);
   // The JVM delivers an object: forced by a touch just before, or because the armed byte was reached.
   Hit OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now);
-  // The thread ends or the recording stops: accounts for the rest; the clock may be started again.
-  void Finish(uint64_t allocated);
+  // The thread ends or the recording stops: accounts for the rest; the clock may be started again. There is nothing to
+  // do but to count what was missed.
+  Touch Finish(uint64_t allocated);
   // Bytes that had no chance to hold a point, and that no touch will count.
   void CountUnseen(uint64_t bytes) { Add(bytes, 0); }
 

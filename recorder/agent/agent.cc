@@ -181,9 +181,10 @@ void Agent::OnVmDeath() {
   ending_ = true;
   ending_changed_.notify_all();
   if (recording_ == nullptr) return;
+  // First of all: while the source is active, other threads allocate, and what it forces has to be delivered.
+  recording_->Stop("jvm exit", /*jvm_ends=*/true);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
-  recording_->Stop("jvm exit", /*jvm_ends=*/true);
 }
 
 format::Result<Options> Agent::TakeOptions(const std::string& text) {

@@ -42,7 +42,9 @@ void RecordingSource::OnThreadEnd(void* java_thread) {
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(java_thread);
   // A thread that was not touched since the beginning has bytes to count all the same.
   ThreadEntry* entry = Entry(java_thread, allocated, 0, kCountOnly);
-  if (entry != nullptr) entry->clock.Finish(allocated);
+  if (entry == nullptr) return;
+  const throttle::Touch last = entry->clock.Finish(allocated);
+  CountMissed(last.missed, last.missed_bytes);
 }
 
 ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint64_t size,

@@ -1,4 +1,5 @@
 // Options, start and stop, late attach: what the user asks for happens, and whatever goes wrong, the JVM runs on.
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,7 +57,9 @@ void RequireRefusal(const std::string& options, const std::vector<std::string>& 
 std::string JavaTool(const std::string& name) { return JavaHome() + "/bin/" + name; }
 
 Outcome Attach(const Process& process, const std::string& options) {
-  return Run(Command{{JavaTool("jcmd"), std::to_string(process.pid()), "JVMTI.agent_load", AgentPath(), options}});
+  // Not the 10 s that jcmd gives a JVM on a busy machine.
+  return Run(Command{{JavaTool("jcmd"), "-J-Dsun.tools.attach.attachTimeout=60000", std::to_string(process.pid()),
+                      "JVMTI.agent_load", AgentPath(), options}});
 }
 
 }  // namespace
@@ -158,30 +161,31 @@ TEST_CASE("ring=off records without a shared ring") {
 
 TEST_CASE("jcmd loads the agent into a running JVM under load, which is recorded and runs on") {
   const std::string folder = FreshFolder();
-  Process process(CommandOf({.main = "e2e.Load", .args = {"4", "4000", "0"}}));
+  Process process(CommandOf({.main = "e2e.Load", .args = {"4", "600000", "0"}}));
   REQUIRE(process.WaitForOutput("running"));
-  const Outcome loaded = Attach(process, "\"file=" + folder + "/rec.bin,rate=150\"");
+  const Outcome loaded = Attach(process, "\"file=" + folder + "/rec.bin,rate=2000\"");
   INFO(loaded.out << loaded.err);
   CHECK(loaded.out.find("return code: 0") != std::string::npos);
   const Outcome again = Attach(process, "\"file=" + folder + "/second.bin\"");
   INFO(again.out << again.err);
   CHECK(again.out.find("return code: 0") == std::string::npos);
   CHECK(!FileExists(folder + "/second.bin"));
+  process.Kill(SIGTERM);
   const Outcome outcome = process.Finish();
-  CHECK(outcome.exit_code == 0);
-  CHECK(outcome.out == kShortOut);
+  CHECK(outcome.exit_code == 128 + SIGTERM);
+  CHECK(outcome.out == "running\n");
   const Rows rows = ReadRows(folder + "/rec.bin");
   INFO(rows.reasons());
   CHECK(rows.source() == "hooks");
   CHECK(rows.trustworthy());
-  CHECK(rows.rows.size() > 100);
+  CHECK(rows.rows.size() > 100);  // while the second jcmd was on its way
   const double counted = rows.summary["allocated_bytes"];
   CHECK(rows.summary["estimated_bytes"].get<double>() == Approx(counted).epsilon(0.5));
 }
 
 TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorded again after the end") {
   const std::string folder = FreshFolder();
-  Process process(CommandOf({.main = "e2e.Load", .args = {"4", "6000", "0"}}));
+  Process process(CommandOf({.main = "e2e.Load", .args = {"4", "600000", "0"}}));
   REQUIRE(process.WaitForOutput("running"));
   const Outcome first = Attach(process, "file:" + folder + "/first.bin,rate:150,duration:500ms");
   CHECK(first.out.find("return code: 0") != std::string::npos);
@@ -191,7 +195,8 @@ TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorde
   }
   INFO(second.out << second.err);
   CHECK(second.out.find("return code: 0") != std::string::npos);
-  CHECK(process.Finish().exit_code == 0);
+  process.Kill(SIGTERM);
+  CHECK(process.Finish().exit_code == 128 + SIGTERM);
   for (const char* name : {"/first.bin", "/second.bin"}) {
     const Rows rows = ReadRows(folder + name);
     INFO(name << rows.reasons());

@@ -34,10 +34,12 @@ std::string JdkWithoutSymbols() {
   const fs::path to = fs::path(FreshFolder()) / "jdk";
   LinkAll(from, to, {"bin", "lib"});
   LinkAll(from / "bin", to / "bin", {"java"});
-  LinkAll(from / "lib", to / "lib", {"server", "libjli.so", "jvm.cfg"});
+  const fs::path jli = fs::exists(from / "lib/jli") ? "lib/jli/libjli.so" : "lib/libjli.so";  // 11, and later
+  LinkAll(from / "lib", to / "lib", {"server", "jli", "libjli.so", "jvm.cfg"});
   LinkAll(from / "lib/server", to / "lib/server", {"libjvm.so"});
   // The launcher finds its JDK from where it really is, and so does libjvm.
-  for (const char* file : {"bin/java", "lib/libjli.so", "lib/jvm.cfg", "lib/server/libjvm.so"}) {
+  for (const fs::path& file : {fs::path("bin/java"), jli, fs::path("lib/jvm.cfg"), fs::path("lib/server/libjvm.so")}) {
+    fs::create_directories((to / file).parent_path());
     fs::copy_file(from / file, to / file);
   }
   const std::string libjvm = to / "lib/server/libjvm.so";

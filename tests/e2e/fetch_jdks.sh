@@ -59,7 +59,11 @@ link_into_root() {
   done < <(find "$1" -type l -lname '/*')
 }
 
-starts() { "$1/bin/java" -version >/dev/null 2>&1; }
+# Whether a JDK runs here, and the helper through which it starts other programs: starts HOME
+starts() {
+  "$1/bin/java" -version >/dev/null 2>&1 || return 1
+  [ ! -x "$1/lib/jspawnhelper" ] || ! "$1/lib/jspawnhelper" 2>&1 | grep -q 'GLIBC_.* not found'
+}
 
 # Where the programs of a JDK look for libraries, as far as that exists: library_folders PROGRAM
 library_folders() {
@@ -70,10 +74,21 @@ library_folders() {
   done < <(readelf -d "$1" | sed -nE 's/.*R(UN)?PATH.*\[(.*)\]/\2/p' | tr ':' '\n')
 }
 
+# A program that looks nowhere for libraries is told by a script in its place: lead PROGRAM LIBRARIES
+lead() {
+  mv "$1" "$2/"
+  printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$2/ld-linux-x86-64.so.2" "$2" "$2/$(basename "$1")" >"$1"
+  chmod +x "$1"
+}
+
 # Starts every program of the JDK with the loader and the libraries beside it: modernise HOME LIBRARIES
 modernise() {
   local program folder
   while IFS= read -r program; do
+    if readelf -h "$program" >/dev/null 2>&1 && [ -z "$(library_folders "$program")" ]; then
+      lead "$program" "$2"
+      continue
+    fi
     python3 "$here/set_interpreter.py" "$program" "$2/ld-linux-x86-64.so.2" 2>/dev/null || continue
     while IFS= read -r folder; do
       ln -sf "$2"/lib*.so* "$folder/"

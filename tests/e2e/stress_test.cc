@@ -20,11 +20,13 @@ int Seconds() {
 
 void RequireSurvival(const std::string& collector) {
   const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{.flags = {"-XX:+UnlockExperimentalVMOptions", "-XX:+Use" + collector + "GC",
+  Command command = CommandOf(Java{.flags = {"-XX:+UnlockExperimentalVMOptions", "-XX:+Use" + collector + "GC",
                                              "-XX:-ResizeTLAB", "-XX:TLABSize=4k", "-XX:MinTLABSize=4k"},
                                    .main = "e2e.Load",
                                    .args = {"64", std::to_string(Seconds() * 1000), "0"},
                                    .agent_options = "file=" + recording + ",rate=5000"});
+  command.seconds = Seconds();
+  const Outcome outcome = Run(command);
   INFO(collector << ": " << outcome.err);
   CHECK(outcome.signal == 0);
   CHECK(outcome.exit_code == 0);

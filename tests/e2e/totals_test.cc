@@ -1,6 +1,14 @@
 // Bytes counted by a recording against what the JVM itself counts for the same threads over the same time
 // (com.sun.management.ThreadMXBean): equal within 0.1 %. No statistics: both are exact, but for what starting and
 // stopping allocates itself (some 250 kB of 800 MB).
+//
+// Statistic: bytes missed, asked of the hooks alone. Most threads were there before, each with a TLAB in use, and have
+// been
+//            armed inside it. A point of the last window stands for 0.3 % of the bytes; the hooks miss 0.001 % of them
+//            (docs/sampler.md#jvmti), so that four such points, 1 %, are a false alarm of probability 1e-11. Without
+//            hooks the JVM misses what it likes, outside objects above all: a few points or, as a CI run had it, eight
+//            (2.2 %). Their number has no bound to ask for; that each is counted is asked where shares and sums are
+//            judged.
 #include <catch2/catch.hpp>
 #include <sstream>
 #include <string>
@@ -24,7 +32,7 @@ std::vector<double> NumbersOf(const std::string& text) {
 void RequireTotal(const nlohmann::json& summary, double truth) {
   INFO(summary.dump());
   CHECK(summary["allocated_bytes"].get<double>() == Approx(truth).epsilon(kTolerance));
-  // Most threads were there before, each with a TLAB in use, and have been armed inside it.
+  if (summary["recording"]["source"] != "hooks") return;
   CHECK(summary["losses"]["lost"]["missed"]["bytes"].get<double>() < 0.01 * truth);
 }
 
@@ -62,7 +70,7 @@ TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, with
 }
 
 TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, with ZGC") {
-  RequireTotalsOfAttached({"-XX:+UseZGC", "-Xmx1g"}, "");
+  RequireTotalsOfAttached({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC", "-Xmx1g"}, "");
 }
 
 TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, without hooks") {

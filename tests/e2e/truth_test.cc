@@ -109,7 +109,7 @@ TEST_CASE("Classes have the names that Java gives them") {
   }
   for (const std::string& name : names) {
     INFO(name);
-    CHECK(recorded.count(name) == 1);
+    CHECK(recorded.count(rows.AsRecorded(name)) == 1);
   }
 }
 

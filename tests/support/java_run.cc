@@ -19,7 +19,7 @@ namespace {
 
 constexpr useconds_t kPollUs = 2000;
 // Nothing that works takes so long, even on a busy machine.
-constexpr int kPatiencePolls = 90'000'000 / kPollUs;
+constexpr int kPollsPerSecond = 1'000'000 / kPollUs, kPatiencePolls = 90 * kPollsPerSecond;
 
 std::string Environment(const char* name, const char* otherwise) {
   const char* const value = getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -59,7 +59,7 @@ std::string WhereItStands(pid_t pid) {
 
 }  // namespace
 
-Process::Process(const Command& command) {
+Process::Process(const Command& command) : polls_(kPatiencePolls + command.seconds * kPollsPerSecond) {
   const std::string scratch = FreshFolder();
   Command placed = command;
   if (placed.folder.empty()) placed.folder = scratch;
@@ -71,6 +71,7 @@ Process::Process(const Command& command) {
 
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
+      polls_(other.polls_),
       out_path_(std::move(other.out_path_)),
       err_path_(std::move(other.err_path_)),
       status_(other.status_) {}
@@ -91,7 +92,7 @@ bool Process::Poll() {
 
 template <typename Condition>
 bool Process::WaitFor(const Condition& condition) {
-  for (int i = 0; i < kPatiencePolls; ++i) {
+  for (int i = 0; i < polls_; ++i) {
     if (condition()) return true;
     if (Poll()) return condition();
     usleep(kPollUs);
@@ -150,6 +151,14 @@ std::string ReadFile(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
+}
+
+bool IsOpenToOthers(const std::string& path) {
+  namespace fs = std::filesystem;
+  for (fs::path at = fs::canonical(path); at.has_relative_path(); at = at.parent_path()) {
+    if ((fs::status(at).permissions() & fs::perms::others_exec) == fs::perms::none) return false;
+  }
+  return true;
 }
 
 bool FileExists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }

@@ -28,6 +28,7 @@ struct Command {
   std::vector<std::string> environment{};           // "NAME=value", beside what the test inherited
   std::string folder{};                             // to run in; empty: the test's own scratch folder
   std::optional<uint64_t> largest_file_bytes = {};  // RLIMIT_FSIZE, until LiftFileLimit
+  int seconds = 0;                                  // that it takes by itself: patience begins after them
 };
 
 // A running program; its output goes to files, so that it never waits for us.
@@ -53,6 +54,7 @@ class Process {
   bool WaitFor(const Condition& condition);
 
   pid_t pid_ = -1;
+  int polls_ = 0;
   std::string out_path_, err_path_;
   std::optional<int> status_;
 };
@@ -71,6 +73,8 @@ std::string RunfilePath(const std::string& path);
 // A folder of its own for each call, inside the test's scratch folder.
 std::string FreshFolder();
 std::string ReadFile(const std::string& path);
+// Whether every user may go to where `path` is: a JDK in root's own folders is for root alone.
+bool IsOpenToOthers(const std::string& path);
 bool FileExists(const std::string& path);
 
 // The shared rings of a JVM; those of a killed one stay behind for the salvage, until the test removes its own.

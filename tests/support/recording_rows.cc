@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <iterator>
+#include <regex>
 
 #include "tests/support/java_run.h"
 
@@ -49,6 +50,11 @@ Row RowOf(const nlohmann::json& event, uint64_t start_ns) {
 }
 
 }  // namespace
+
+std::string Rows::AsRecorded(const std::string& java) const {
+  if (!summary["recording"]["jvm_version"].get<std::string>().starts_with("11.")) return java;
+  return std::regex_replace(java, std::regex("/0x[0-9a-f]+"), "");
+}
 
 std::vector<Row> Rows::Where(const std::function<bool(const Row&)>& keep) const {
   std::vector<Row> kept;

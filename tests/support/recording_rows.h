@@ -34,6 +34,9 @@ struct Rows {
   bool trustworthy() const { return summary["trustworthy"]; }
   std::string reasons() const { return summary["reasons"].dump() + summary["losses"].dump(); }
   uint64_t Lost(const std::string& reason) const { return summary["losses"]["lost"][reason]["points"]; }
+  // A class's name, or a stack, as a recording has what Java says: up to JDK 14 Java adds the address of a lambda's
+  // class.
+  std::string AsRecorded(const std::string& java) const;
   std::vector<Row> Where(const std::function<bool(const Row&)>& keep) const;
   // Samples of each interval, the empty ones between included.
   std::vector<uint64_t> PerInterval() const;

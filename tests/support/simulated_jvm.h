@@ -49,13 +49,16 @@ class SimulatedThread {
   }
   // The thread ends; the next allocation is that of a new thread in the same memory, whose count begins at 0.
   void End() {
-    clock_.Finish(allocated_);
+    Stop();
     past_ += allocated_;
     allocated_ = tlab_left_ = 0;
   }
 
   // The recording ends while the thread goes on.
-  void Stop() { clock_.Finish(allocated_); }
+  void Stop() {
+    const throttle::Touch last = clock_.Finish(allocated_);
+    if (last.missed) recorder_->OnMissed(last.missed_bytes);
+  }
 
   uint32_t number() const { return number_; }
   const throttle::ByteClock& clock() const { return clock_; }

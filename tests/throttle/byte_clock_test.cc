@@ -75,6 +75,25 @@ TEST_CASE("a point that passed between the start and the first touch is missed")
   CHECK(touch.missed_bytes == Approx((1 - 2.5) / 1e-3 + 3'984));
 }
 
+TEST_CASE("a point that passed between the last touch and the thread's end is missed") {
+  constexpr LambdaInForce kArmed{1e-3, 4};
+  ByteClock clock;
+  clock.StartAt(5'000, 2.5, 1, kArmed);
+  CHECK_FALSE(clock.Finish(7'400).missed);
+  clock.StartAt(5'000, 2.5, 1, kArmed);
+  const Touch last = clock.Finish(9'000);
+  CHECK(last.missed);
+  CHECK(last.missed_bytes == Approx((1 - 2.5) / 1e-3 + 4'000));
+}
+
+TEST_CASE("an object that was forced and not delivered before the thread's end is missed") {
+  Started clock(64, 64, kNever);
+  REQUIRE(clock.OnOutside(30'064, 30'000, kAlways).action == Touch::Action::kForce);
+  const Touch last = clock.Finish(30'064);
+  CHECK(last.missed);
+  CHECK(last.missed_bytes == Approx(30'000));
+}
+
 TEST_CASE("a clock with a reach arms no farther than that many mean gaps, and no nearer than the point") {
   constexpr LambdaInForce kSlow{1e-6, 3};
   ByteClock clock;

@@ -163,12 +163,24 @@ class BlockMaker {
   throttle::IntervalReducer reducer_;
 };
 
+// A recorder that runs has committed more since its books were read, before its lanes were: what is here was committed.
+void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::Books* books) {
+  uint64_t found = books->written + books->second_stage + books->lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+  for (const format::Block& block : blocks) {
+    if (block.intervals.front().stream == stream) found += block.intervals.front().held;
+  }
+  if (found <= books->committed) return;
+  books->points += found - books->committed;
+  books->committed = found;
+}
+
 // The drain's books after these blocks: the ring's own, but written is what the file and this salvage hold.
 void CarryBooks(const RingCopy& ring, const format::PerStream<format::Books>& file, Salvaged* salvaged) {
   for (const Stream stream : format::kAllStreams) {
     salvaged->books[stream] = ring.books(stream);
     salvaged->books[stream].written = file[stream].written;
     salvaged->books[stream].second_stage = file[stream].second_stage;
+    CatchUp(salvaged->blocks, stream, &salvaged->books[stream]);
   }
   for (format::Block& block : salvaged->blocks) {
     const format::Interval& interval = block.intervals.front();
