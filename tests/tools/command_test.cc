@@ -294,8 +294,9 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   const Outcome verb = Heaprec("prnt rec.bin");
   CHECK(verb.code == 2);
   CHECK(verb.err ==
-        "heaprec: no verb: prnt; verbs: record, attach, status, dump, stop, list, print, summary, export; try heaprec "
-        "--help\n");
+        "heaprec: no verb: prnt; verbs: record, attach, status, dump, stop, list, print, summary, export, verify, "
+        "recover; "
+        "try heaprec --help\n");
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
