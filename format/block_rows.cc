@@ -7,11 +7,6 @@
 namespace heaprec::format {
 namespace {
 
-// In the order of docs/format.md#books: new counters are appended.
-constexpr uint64_t Books::*kCounters[] = {
-    &Books::candidates, &Books::candidate_bytes, &Books::points,        &Books::thinned,      &Books::committed,
-    &Books::written,    &Books::second_stage,    &Books::stacks_walked, &Books::stacks_asked, &Books::stacks_differed};
-
 void AppendSection(ByteBuffer* raw, Section section, Bytes body, Stream stream = Stream::kAllocations) {
   AppendFramed(raw, NumberOf(section, stream), /*critical=*/false, body);
 }
@@ -21,8 +16,8 @@ void AppendSection(ByteBuffer* raw, Section section, Bytes body, Stream stream =
 void EncodeBooks(const Books& books, Stream stream, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);
-  sink.Varint(std::size(kCounters));
-  for (const auto counter : kCounters) sink.Delta(books.*counter, 0);
+  sink.Varint(std::size(kBookCounters));
+  for (const auto counter : kBookCounters) sink.Delta(books.*counter, 0);
   sink.Varint(kLosses);
   for (const uint64_t lost : books.lost) sink.Delta(lost, 0);
   for (const double lost : books.lost_weight) sink.F64(lost);
@@ -34,7 +29,7 @@ bool DecodeBooks(Bytes body, Books* previous) {
   const uint64_t counters = cursor.Varint();
   for (uint64_t i = 0; i < counters && cursor.ok(); ++i) {
     const auto delta = static_cast<uint64_t>(Unzigzag(cursor.Varint()));
-    if (i < std::size(kCounters)) previous->*kCounters[i] += delta;
+    if (i < std::size(kBookCounters)) previous->*kBookCounters[i] += delta;
   }
   const uint64_t losses = cursor.Varint();
   for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {

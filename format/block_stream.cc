@@ -3,6 +3,13 @@
 #include <zstd.h>
 
 namespace heaprec::format {
+namespace {
+
+// A chunk is seldom longer than this window. The compressor takes 1.4 MB instead of level 3's 3.7, and the two programs
+// of docs/format.md#size take 0.1 % more.
+constexpr int kWindowLog = 18, kHashLog = 16, kChainLog = 15;
+
+}  // namespace
 
 struct BlockPacker::Stream {
   ZSTD_CCtx* context = ZSTD_createCCtx();
@@ -18,6 +25,9 @@ BlockPacker::BlockPacker(uint32_t chunk, uint64_t seed, int zstd_level)
   if (stream_->context == nullptr) return;
   ZSTD_CCtx_setParameter(stream_->context, ZSTD_c_compressionLevel, zstd_level);
   ZSTD_CCtx_setParameter(stream_->context, ZSTD_c_contentSizeFlag, 0);
+  ZSTD_CCtx_setParameter(stream_->context, ZSTD_c_windowLog, kWindowLog);
+  ZSTD_CCtx_setParameter(stream_->context, ZSTD_c_hashLog, kHashLog);
+  ZSTD_CCtx_setParameter(stream_->context, ZSTD_c_chainLog, kChainLog);
 }
 
 BlockPacker::~BlockPacker() = default;

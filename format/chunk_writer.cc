@@ -62,6 +62,7 @@ bool ChunkWriter::has_pending() const {
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
+uint64_t ChunkWriter::stack_bytes() const { return state_->dictionaries.stack_bytes(); }
 
 Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::span<const uint64_t> lane_positions,
                                              uint64_t now_ns, bool last, const Ending* ending) {

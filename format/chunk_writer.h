@@ -43,6 +43,8 @@ class ChunkWriter {
   bool has_pending() const;
   // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.
   uint64_t raw_bytes() const;
+  // About the heap that the stacks of the chunk take.
+  uint64_t stack_bytes() const;
 
   // Everything pending as one block, decodable once all its bytes are in the file.
   // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to

@@ -50,7 +50,8 @@ class DictionaryEncoder {
   bool has_pending() const;
   // Those that were encoded already.
   const DictionaryCounts& encoded() const { return encoded_; }
-  size_t stack_nodes() const { return frame_of_node_.size(); }
+  // About the heap that the tree of stacks takes.
+  uint64_t stack_bytes() const { return kHashedBytes * (frame_of_node_.size() + frames_.size()); }
   // The sections of everything interned since the last call.
   void Encode(ByteBuffer* raw);
 
@@ -62,6 +63,8 @@ class DictionaryEncoder {
   struct FrameHash {
     size_t operator()(const FrameKey& key) const;
   };
+  // A node of a hash map with its bucket, and what a vector has of it.
+  static constexpr uint64_t kHashedBytes = 64;
   Index InternFrame(const StackFrame& frame);
   uint64_t StringCode(std::string_view text);
   void EncodeMethods(ByteBuffer* raw);

@@ -42,6 +42,7 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(21, header.exceptions.interval_cap);
   visit(22, header.exceptions.rate_per_second);
   visit(23, header.exceptions_refused);
+  visit(24, header.start);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }
@@ -49,6 +50,58 @@ void Encode(const std::string& text, ByteSink sink) { sink.Append(AsBytes(text))
 void Encode(double value, ByteSink sink) { sink.F64(value); }
 void Encode(uint64_t value, ByteSink sink) { sink.Varint(value); }
 void Encode(uint32_t value, ByteSink sink) { sink.Varint(value); }
+
+void Encode(const FileStart& start, ByteSink sink) {
+  sink.Varint(start.part);
+  sink.Varint(start.begin_ns);
+  sink.Varint(kStreams);
+  for (const Stream stream : kAllStreams) {
+    sink.Varint(start.next_interval[stream]);
+    sink.Varint(start.held_intervals[stream]);
+    const Books& books = start.books[stream];
+    sink.Varint(kBookCounters.size());
+    for (const auto counter : kBookCounters) sink.Varint(books.*counter);
+    sink.Varint(kLosses);
+    for (const uint64_t lost : books.lost) sink.Varint(lost);
+    for (const double weight : books.lost_weight) sink.F64(weight);
+  }
+  sink.Varint(start.lane_positions.size());
+  for (const uint64_t position : start.lane_positions) sink.Varint(position);
+}
+
+// What a later writer has appended (streams, counters, losses) is passed over.
+void Decode(Bytes body, FileStart* start) {
+  ByteCursor cursor(body);
+  start->part = static_cast<uint32_t>(cursor.Varint());
+  start->begin_ns = cursor.Varint();
+  const uint64_t streams = cursor.Varint();
+  for (uint64_t stream = 0; stream < streams && cursor.ok(); ++stream) {
+    Books books;
+    const uint64_t next = cursor.Varint();
+    const uint64_t held = cursor.Varint();
+    const uint64_t counted = cursor.Varint();
+    for (uint64_t i = 0; i < counted && cursor.ok(); ++i) {
+      const uint64_t value = cursor.Varint();
+      if (i < kBookCounters.size()) books.*kBookCounters[i] = value;
+    }
+    const uint64_t losses = cursor.Varint();
+    for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
+      const uint64_t value = cursor.Varint();
+      if (i < kLosses) books.lost[i] = value;
+    }
+    for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
+      const double value = cursor.F64();
+      if (i < kLosses) books.lost_weight[i] = value;
+    }
+    if (stream >= kStreams) continue;
+    start->books.of[stream] = books;
+    start->next_interval.of[stream] = next;
+    start->held_intervals.of[stream] = held;
+  }
+  const uint64_t lanes = cursor.Varint();
+  for (uint64_t i = 0; i < lanes && i < kMaxLanes && cursor.ok(); ++i) start->lane_positions.push_back(cursor.Varint());
+  if (!cursor.ok()) *start = {};
+}
 
 void Decode(Bytes body, RecordingId* id) {
   for (size_t i = 0; i < std::min(body.size(), id->size()); ++i) (*id)[i] = static_cast<uint8_t>(body[i]);

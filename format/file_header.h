@@ -10,6 +10,9 @@
 
 namespace heaprec::format {
 
+// Behind the name of a file that is still being copied, to take the name without it when it is whole.
+inline constexpr char kUnfinishedSuffix[] = ".unfinished";
+
 ByteBuffer EncodeFileHeader(const FileHeader& header);
 // The fields alone, of which each chunk has a copy.
 ByteBuffer EncodeHeaderFields(const FileHeader& header);

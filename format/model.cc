@@ -1,5 +1,7 @@
 #include "format/model.h"
 
+#include <algorithm>
+
 namespace heaprec::format {
 
 const char* LossName(Loss loss) {
@@ -20,6 +22,16 @@ const char* LossName(Loss loss) {
       return "oversized";
   }
   return "unknown";
+}
+
+Books Books::Since(const Books& earlier) const {
+  Books since = *this;
+  for (const auto counter : kBookCounters) since.*counter -= std::min(since.*counter, earlier.*counter);
+  for (size_t reason = 0; reason < kLosses; ++reason) {
+    since.lost[reason] -= std::min(since.lost[reason], earlier.lost[reason]);
+    since.lost_weight[reason] = std::max(since.lost_weight[reason] - earlier.lost_weight[reason], 0.0);
+  }
+  return since;
 }
 
 }  // namespace heaprec::format

@@ -28,7 +28,8 @@ uint64_t CountedOf(const format::Books& books, format::Stream stream) {
 
 }  // namespace
 
-Rewriter::Rewriter(const format::FileHeader& header, Output* output) : header_(header), output_(*output) {
+Rewriter::Rewriter(const format::FileHeader& header, Output* output)
+    : header_(header), output_(*output), before_(header.start.books) {
   const format::ByteBuffer bytes = format::EncodeFileHeader(header);
   output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   StartChunk();
@@ -130,7 +131,7 @@ format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reaso
   }
   if (recording->running()) end_ns = std::max(end_ns, NowNs(recording->header()));
   const format::Ending ending = recording->ending().value_or(format::Ending{end_ns, reason});
-  if (const auto ended = rewriter.End(recording->books_of_all(), ending); !ended) return ended.error();
+  if (const auto ended = rewriter.End(recording->books_since_start(), ending); !ended) return ended.error();
   return Rewritten{recording->events(), rewriter.missing()};
 }
 

@@ -53,7 +53,7 @@ class Rewriter {
   uint32_t source_chunk_ = 0;
   uint64_t end_ns_ = 0;
   std::vector<uint64_t> positions_;
-  format::PerStream<format::Books> before_;  // of the block before
+  format::PerStream<format::Books> before_;  // of the block before; at first, before the file
   format::PerStream<Missing> missing_;
 };
 

@@ -55,7 +55,11 @@ struct Facts {
 void AddTimes(const Recording& recording, Facts* into) {
   Facts& facts = *into;
   const auto& ending = recording.ending();
-  facts.duration_ns = ending ? ending->time_ns : std::max(facts.tally.last_ns, facts.thrown_tally.last_ns);
+  const uint64_t end_ns = ending ? ending->time_ns : std::max(facts.tally.last_ns, facts.thrown_tally.last_ns);
+  // Of what is in the file: maxsize, maxage and rotation leave its front to others.
+  const format::FileStart& start = recording.header().start;
+  const uint64_t begin_ns = start.next_interval[format::Stream::kAllocations] * recording.header().interval_ns;
+  facts.duration_ns = end_ns - std::min(end_ns, begin_ns);
   // In whole intervals: the last one may have filled its cap before it was cut short.
   const uint64_t interval_ns = std::max<uint64_t>(recording.header().interval_ns, 1);
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -25,6 +26,8 @@ struct Named {
 constexpr std::array<Named, 6> kTimeUnits{
     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}}};
 constexpr std::array<Named, 2> kLongTimeUnits{{{"h", 3600e9}, {"d", 86400e9}}};
+constexpr std::array<Named, 6> kSizeUnits{
+    {{"k", 1 << 10}, {"kb", 1 << 10}, {"m", 1 << 20}, {"mb", 1 << 20}, {"g", 1 << 30}, {"gb", 1 << 30}}};
 constexpr std::array<Named, 4> kRateUnits{{{"/s", 1}, {"/min", 1.0 / 60}, {"/m", 1.0 / 60}, {"/h", 1.0 / 3600}}};
 
 // The number at the start of `text`; the rest stays in `text`.
@@ -36,7 +39,11 @@ std::optional<double> TakeNumber(std::string_view* text) {
   return value;
 }
 
-std::optional<uint64_t> ParseTime(std::string_view text) {
+// An eighth of them is still a chunk worth its dictionaries.
+constexpr uint64_t kLeastFileBytes = 1 << 20;
+constexpr uint64_t kLeastFileNs = 10'000'000'000;
+
+std::optional<uint64_t> ParseTime(std::string_view text, uint64_t least_ns = 0) {
   const auto number = TakeNumber(&text);
   if (!number) return std::nullopt;
   double factor = text.empty() ? 1e9 : 0;
@@ -44,8 +51,21 @@ std::optional<uint64_t> ParseTime(std::string_view text) {
   for (const Named& unit : kLongTimeUnits) factor = unit.name == text ? unit.value : factor;
   const double ns = *number * factor;
   // Past a century the sum with the clock could overflow.
-  if (factor == 0 || ns > 3.2e18) return std::nullopt;
+  if (factor == 0 || ns > 3.2e18 || ns < static_cast<double>(least_ns)) return std::nullopt;
   return static_cast<uint64_t>(ns);
+}
+
+// A plain number is bytes.
+std::optional<uint64_t> ParseSize(std::string_view text) {
+  const auto number = TakeNumber(&text);
+  if (!number) return std::nullopt;
+  std::string unit(text);
+  for (char& letter : unit) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  double factor = unit.empty() ? 1 : 0;
+  for (const Named& known : kSizeUnits) factor = known.name == unit ? known.value : factor;
+  const double bytes = *number * factor;
+  if (factor == 0 || bytes < kLeastFileBytes || bytes > 1e18) return std::nullopt;
+  return static_cast<uint64_t>(bytes);
 }
 
 std::optional<double> ParseRate(std::string_view text) {
@@ -90,6 +110,23 @@ bool SetLogLevel(Options* options, std::string_view value) {
     return true;
   }
   return false;
+}
+
+bool SetSync(Options* options, std::string_view value) {
+  options->sync = {};
+  if (value == "none" || value == "off") return options->sync.never = true;
+  if (value == "block") return options->sync.every_ns = 0, true;
+  const auto every_ns = ParseTime(value);
+  // As before there were others: 0 is never.
+  if (every_ns == uint64_t{0}) return options->sync.never = true;
+  return Set(&options->sync.every_ns, every_ns);
+}
+
+// By size if that can be meant: "100m" is megabytes.
+bool SetRotation(Options* options, std::string_view value) {
+  const bool has_unit = value.find_first_not_of("0123456789.") != std::string_view::npos;
+  if (has_unit && Set(&options->limits.rotate_bytes, ParseSize(value))) return true;
+  return Set(&options->limits.rotate_ns, ParseTime(value, kLeastFileNs));
 }
 
 std::optional<bool> ParseSwitch(std::string_view value) {
@@ -137,8 +174,12 @@ const std::array kKeys = {
     Key{"exceptions.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->exceptions_per_second, ParseRate(v)); }},
     Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
-    Key{"sync", "a time like 5s between two fdatasync, or off",
-        [](Options* o, View v) { return v == "off" ? (o->sync_ns = 0, true) : Set(&o->sync_ns, ParseTime(v)); }},
+    Key{"sync", "a time like 5s between two fdatasync, block: after each block, or none", SetSync},
+    Key{"maxsize", "a size from 1m, like 64m or 1g",
+        [](Options* o, View v) { return Set(&o->limits.max_bytes, ParseSize(v)); }},
+    Key{"maxage", "a time from 10s, like 10m, 6h or 1d",
+        [](Options* o, View v) { return Set(&o->limits.max_age_ns, ParseTime(v, kLeastFileNs)); }},
+    Key{"rotate", "a size from 1m, like 100m or 1g, or a time from 10s, like 90s, 30min or 1h", SetRotation},
     Key{"loglevel", "off, error, warn, info or debug", SetLogLevel},
     Key{"strict", "on or off: exit the JVM when it cannot be recorded",
         [](Options* o, View v) { return Set(&o->strict, ParseSwitch(v)); }},

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "format/result.h"
+#include "recorder/writer/limits.h"
 #include "throttle/controller.h"
 
 namespace heaprec::agent {
@@ -31,7 +32,8 @@ struct Options {
   bool exceptions = false;  // thrown ones are recorded too
   double exceptions_per_second = 100;
   std::string ring = "auto";  // "auto", "off", or a path
-  uint64_t sync_ns = 5'000'000'000;
+  writer::SyncPolicy sync;
+  writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;
   bool strict = false;
   std::string given;  // as key=value,key=value: what was asked for, files included

@@ -51,7 +51,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
   recording->ring_->Close();
-  unlink(recording->path_.c_str());  // nothing but a header, and ours
+  unlink(recording->path().c_str());  // nothing but a header, and ours
   retired->Add(std::move(recording));
   return started.error();
 }
@@ -89,9 +89,6 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   config.rule = exceptions.rule = options_.rule;
   const bool has_exceptions = options_.exceptions && source.no_exceptions.empty();
 
-  auto file = writer::RecordingFile::Create(options_.file, static_cast<uint32_t>(getpid()), start_epoch_ns_);
-  if (!file.ok()) return file.error();
-  path_ = file->path();
   auto ring = MakeRing(config, has_exceptions ? &exceptions : nullptr);
   if (!ring.ok()) return ring.error();
   ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
@@ -103,17 +100,13 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
     exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, exceptions, start_ns_, options_.stack_depth, Seed());
   }
   const format::FileHeader header = Header(agent_options, source);
-  auto written = file->Append(format::EncodeFileHeader(header));
-  if (!written.ok()) {
-    unlink(path_.c_str());  // empty, and ours
-    return written.error();
-  }
+  auto store = writer::Store::Create({options_.file, header, options_.limits, options_.sync});
+  if (!store.ok()) return store.error();
 
   writer::DrainConfig drain;
   drain.header = header;
   drain.max_samples = options_.samples;
   drain.duration_ns = options_.duration_ns;
-  drain.sync_ns = options_.sync_ns;
   writer::DrainCallbacks callbacks;
   callbacks.now = [] { return sources::MonotonicNs(); };
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
@@ -122,7 +115,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
     if (exceptions_ != nullptr) exceptions_->NewEpoch();
   };
   callbacks.on_stop = [this] { OnDrainStop(); };
-  drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*file), drain, std::move(callbacks));
+  drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   capture_->CommitWindow(board_->first(), kDrainLane);
   return std::monostate{};
 }
@@ -262,7 +255,7 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
   jvm_ends_.store(jvm_ends, std::memory_order_relaxed);
   drain_->RequestStop(reason);
   if (!drain_->Wait(kStopPatienceNs)) {
-    Log(LogLevel::kError, "{}: the end of the recording could not be written in time", path_);
+    Log(LogLevel::kError, "{}: the end of the recording could not be written in time", path());
   }
 }
 

@@ -40,7 +40,7 @@ class Recording {
   bool ended() const { return drain_->Wait(0); }
   void Join() { drain_->Join(); }  // call when it has ended
 
-  const std::string& path() const { return path_; }
+  std::string path() const { return drain_->path(); }
 
  private:
   Recording(const Jvm& jvm, const Options& options, uint32_t number);
@@ -66,7 +66,6 @@ class Recording {
   uint64_t start_epoch_ns_ = 0, start_ns_ = 0;
   sources::Totals population_at_start_;
   uint64_t uncounted_at_end_ = 0;
-  std::string path_;
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::Ledger> ledger_;
   std::unique_ptr<sources::WindowBoard> board_;

@@ -8,14 +8,24 @@ namespace heaprec::writer {
 using format::Index;
 using format::kNone;
 
+namespace {
+
+// Of a map's entry, here and in the chunk's dictionary, with the strings' own blocks.
+constexpr uint64_t kEntryBytes = 200;
+
+}  // namespace
+
 void Definitions::NewChunk(format::ChunkWriter* chunk) {
   chunk_ = chunk;
   previous_ = std::exchange(current_, {});
+  bytes_ = 0;
 }
 
 void Definitions::DefineClass(uint64_t key, std::string_view name) {
   auto [entry, is_new] = current_.classes.try_emplace(key);
-  if (is_new) entry->second = {std::string(name), chunk_->InternClass(name)};
+  if (!is_new) return;
+  entry->second = {std::string(name), chunk_->InternClass(name)};
+  bytes_ += kEntryBytes + 2 * name.size();
 }
 
 void Definitions::DefineMethod(uint64_t key, std::string_view class_name, std::string_view name,
@@ -24,6 +34,7 @@ void Definitions::DefineMethod(uint64_t key, std::string_view class_name, std::s
   if (!is_new) return;
   entry->second.content = {std::string(class_name), std::string(name), std::string(descriptor)};
   entry->second.index = chunk_->InternMethod(entry->second.content);
+  bytes_ += kEntryBytes + 3 * (class_name.size() + name.size() + descriptor.size());
 }
 
 void Definitions::DefineStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) {
@@ -35,6 +46,7 @@ void Definitions::DefineStack(format::StackKey key, std::span<const format::Ring
   for (const format::RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line});
   // Method() may have rehashed other maps, not this one.
   entry->second.index = chunk_->InternStack(frames, truncated);
+  bytes_ += kEntryBytes + leaf_first.size_bytes();
 }
 
 bool Definitions::KnowsMethods(std::span<const format::RingFrame> frames) const {
@@ -45,7 +57,9 @@ bool Definitions::KnowsMethods(std::span<const format::RingFrame> frames) const 
 
 void Definitions::DefineThread(uint64_t key, const format::Thread& thread) {
   auto [entry, is_new] = current_.threads.try_emplace(key);
-  if (is_new) entry->second = {thread, chunk_->InternThread(thread)};
+  if (!is_new) return;
+  entry->second = {thread, chunk_->InternThread(thread)};
+  bytes_ += kEntryBytes + 2 * thread.name.size();
 }
 
 Index Definitions::Class(uint64_t key) {

@@ -1,7 +1,7 @@
 // What the keys in the lanes stand for, and which index the current chunk has given it.
 //
-// Content is kept for two chunks: samples that were under way while a chunk ended refer to definitions announced in the
-// one before; older ones are announced again (Capture::NewEpoch), so memory is bounded by two chunks' dictionaries.
+// Samples that were under way while a chunk ended refer to definitions announced in the one before, so content is kept
+// until ForgetPrevious; older ones are announced again (Capture::NewEpoch).
 // Context:  drain (it allocates).
 #pragma once
 
@@ -19,6 +19,9 @@ class Definitions {
  public:
   // The definitions go into `chunk` (not owned) from now on.
   void NewChunk(format::ChunkWriter* chunk);
+  void ForgetPrevious() { previous_ = {}; }
+  // About what the content of the current chunk takes on the heap, in this and, but for stacks, in the chunk.
+  uint64_t bytes() const { return bytes_; }
 
   void DefineClass(uint64_t key, std::string_view name);
   void DefineMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor);
@@ -59,6 +62,7 @@ class Definitions {
 
   format::ChunkWriter* chunk_ = nullptr;
   Generation current_, previous_;
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace heaprec::writer

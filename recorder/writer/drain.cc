@@ -18,8 +18,11 @@ constexpr uint64_t kTicksUntilQuiet = 50;
 // A writer holds its lane for microseconds; one that was descheduled meanwhile is not waited for any longer than this.
 constexpr uint64_t kWriterPatienceNs = 50 * kMs;
 constexpr uint64_t kMostUnflushedNs = 5'000 * kMs;
-constexpr uint64_t kChunkNs = 60'000 * kMs;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
+// Bounds the heap where every stack is new: it is the dictionaries that take most of it.
+constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
+// A thread that has looked up what is announced commits its sample within microseconds, or when it is scheduled again.
+constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
 
 // Points that never got into the ring.
 uint64_t LostPoints(const format::Books& books) {
@@ -41,18 +44,19 @@ std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
 
 }  // namespace
 
-Drain::Drain(buffer::Ring& ring, RecordingFile file, const DrainConfig& config, DrainCallbacks callbacks)
+Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCallbacks callbacks)
     : ring_(ring),
       ledgers_{{buffer::Ledger(ring.header().BooksOf(format::Stream::kAllocations)),
                 buffer::Ledger(ring.header().BooksOf(format::Stream::kExceptions))}},
       streams_(StreamsOf(ring.header())),
-      file_(std::move(file)),
+      store_(std::move(store)),
       config_(config),
       callbacks_(std::move(callbacks)),
       collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
-  last_flush_ns_ = last_sync_ns_ = now_ns;
+  last_flush_ns_ = now_ns;
+  path_ = store_.path();
 }
 
 Drain::~Drain() { Join(); }
@@ -82,6 +86,11 @@ void Drain::RequestStop(const std::string& reason) {
 bool Drain::Wait(uint64_t timeout_ns) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [this] { return finished_; });
+}
+
+std::string Drain::path() {
+  const std::lock_guard lock(mutex_);
+  return path_;
 }
 
 void Drain::Run() {
@@ -121,7 +130,8 @@ void Drain::Tick() {
   collector_.Scan();
   CloseDueIntervals(now_ns);
   FlushIfDue(now_ns);
-  SyncIfDue(now_ns);
+  store_.Tick(SinceStart(now_ns));
+  if (now_ns - chunk_start_ns_ >= kForgetAfterNs) collector_.ForgetPrevious();
   StopIfDone(now_ns);
 }
 
@@ -151,6 +161,8 @@ void Drain::AddInterval(format::Stream stream) {
   closed.totals.candidates = books.candidates - at_last_close_[stream].candidates;
   closed.totals.bytes = books.candidate_bytes - at_last_close_[stream].candidate_bytes;
   at_last_close_[stream] = books;
+  closed_intervals_[stream] = closed.totals.index + 1;
+  if (closed.totals.held > 0) ++held_intervals_[stream];
   chunk_->Add(closed.totals);
   Pending& pending = pending_[stream];
   for (const format::Sample& sample : closed.samples) {
@@ -187,12 +199,28 @@ format::PerStream<format::Books> Drain::BooksWithPending() const {
 bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   const std::vector<uint64_t> positions = collector_.Positions();
   const format::PerStream<format::Books> books = BooksWithPending();
-  const bool full = now_ns - chunk_start_ns_ >= kChunkNs || chunk_->raw_bytes() >= kChunkRawBytes;
-  auto bytes = ending != nullptr || full ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
-                                         : chunk_->Flush(books, positions, SinceStart(now_ns));
-  const bool written = bytes.ok() && file_.Append(*bytes).ok();
+  const format::Ending rotation{SinceStart(now_ns), "rotated"};
+  const bool rotates = ending == nullptr && store_.OpenNext(SinceStart(now_ns), StartBehind(now_ns, books, positions));
+  const bool full = rotates || store_.ChunkIsFull(SinceStart(now_ns)) || chunk_->raw_bytes() >= kChunkRawBytes ||
+                    collector_.definition_bytes() + chunk_->stack_bytes() >= kChunkDefinitionBytes;
+  auto bytes = ending != nullptr || full
+                   ? chunk_->Finish(books, positions, SinceStart(now_ns), rotates ? &rotation : ending)
+                   : chunk_->Flush(books, positions, SinceStart(now_ns));
+  const bool written = bytes.ok() && store_.Append(*bytes);
   last_flush_ns_ = now_ns;
   if (!written && ending != nullptr) return false;
+  if (rotates) {
+    store_.GoOn(written);
+    const std::lock_guard lock(mutex_);
+    path_ = store_.path();
+  }
+  Account(written);
+  if (ending == nullptr && (full || !written)) BeginChunk(now_ns);
+  collector_.Release(positions);
+  return written;
+}
+
+void Drain::Account(bool written) {
   for (const format::Stream stream : streams_) {
     const Pending& pending = pending_[stream];
     if (written) {
@@ -203,24 +231,36 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
     ledgers_[stream].SecondStage(pending.second_stage);
   }
   pending_ = {};
-  if (ending == nullptr && (full || !written)) BeginChunk(now_ns);
-  collector_.Release(positions);
-  return written;
+}
+
+// What was counted of intervals that are still open will be told by the blocks to come.
+format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books,
+                                     const std::vector<uint64_t>& positions) const {
+  format::FileStart start;
+  start.begin_ns = SinceStart(now_ns);
+  start.lane_positions = positions;
+  start.next_interval = closed_intervals_;
+  start.held_intervals = held_intervals_;
+  for (const format::Stream stream : streams_) {
+    format::Books& before = start.books[stream] = books[stream];
+    const uint64_t settled =
+        before.written + before.second_stage + before.lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+    const uint64_t open = before.committed - std::min(before.committed, settled);
+    before.committed -= open;
+    before.points -= std::min(before.points, open);
+    before.candidates = at_last_close_[stream].candidates;
+    before.candidate_bytes = at_last_close_[stream].candidate_bytes;
+  }
+  return start;
 }
 
 void Drain::BeginChunk(uint64_t now_ns) {
-  auto next = std::make_unique<format::ChunkWriter>(config_.header, next_chunk_);
-  collector_.NewChunk(next.get(), next_chunk_++);
-  chunk_ = std::move(next);
+  chunk_.reset();  // one compressor at a time
+  const format::FileHeader header = store_.BeginChunk(StartBehind(now_ns, BooksWithPending(), {}));
+  chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
   chunk_start_ns_ = now_ns;
+  collector_.NewChunk(chunk_.get(), next_chunk_++);
   callbacks_.on_new_chunk();
-}
-
-void Drain::SyncIfDue(uint64_t now_ns) {
-  if (config_.sync_ns == 0 || now_ns - last_sync_ns_ < config_.sync_ns || synced_size_ == file_.size()) return;
-  last_sync_ns_ = now_ns;
-  // A sync that fails leaves the last durable state where it was; the next one tries again.
-  if (file_.Sync().ok()) synced_size_ = file_.size();
 }
 
 void Drain::StopIfDone(uint64_t now_ns) {
@@ -253,9 +293,9 @@ void Drain::End() {
     finished_ = true;
     changed_.notify_all();
   }
-  // Nobody waits for this: it helps against a power cut only.
-  if (config_.sync_ns != 0) (void)file_.Sync().ok();
-  file_.Close();  // the drain itself stays in memory until the next recording begins
+  // Nobody waits for this: it helps against a power cut only. The drain itself stays in memory until the next
+  // recording begins.
+  store_.Finish();
 }
 
 // Waits until every point has met its fate: a thread may be on its way from the JVM to a lane.

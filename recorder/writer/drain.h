@@ -20,15 +20,14 @@
 #include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/collector.h"
-#include "recorder/writer/recording_file.h"
+#include "recorder/writer/store.h"
 
 namespace heaprec::writer {
 
 struct DrainConfig {
-  format::FileHeader header;         // as it stands in the file
-  uint64_t max_samples = 0;          // of the allocations of the whole recording; 0: no bound
-  uint64_t duration_ns = 0;          // 0: until it is stopped
-  uint64_t sync_ns = 5'000'000'000;  // 0: never fdatasync
+  format::FileHeader header;  // of the recording
+  uint64_t max_samples = 0;   // of the allocations of the whole recording; 0: no bound
+  uint64_t duration_ns = 0;   // 0: until it is stopped
 };
 
 struct DrainCallbacks {
@@ -40,8 +39,8 @@ struct DrainCallbacks {
 
 class Drain {
  public:
-  // `ring` outlives the drain. The file's header has been written.
-  Drain(buffer::Ring& ring, RecordingFile file, const DrainConfig& config, DrainCallbacks callbacks);
+  // `ring` outlives the drain.
+  Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCallbacks callbacks);
   ~Drain();
   Drain(const Drain&) = delete;
   Drain& operator=(const Drain&) = delete;
@@ -51,6 +50,8 @@ class Drain {
   void RequestStop(const std::string& reason);
   // True once the recording is complete in the file; false after `timeout_ns`.
   bool Wait(uint64_t timeout_ns);
+  // Of the file that is being written; any thread.
+  std::string path();
   // The thread's end; call when Wait has answered true.
   void Join();
 
@@ -75,22 +76,26 @@ class Drain {
   void FlushIfDue(uint64_t now_ns);
   // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
   bool Flush(uint64_t now_ns, const format::Ending* ending);
+  void Account(bool written);
+  // What a file would say of itself that begins behind a block with these books.
+  format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books,
+                                const std::vector<uint64_t>& positions) const;
   void BeginChunk(uint64_t now_ns);
-  void SyncIfDue(uint64_t now_ns);
   void StopIfDone(uint64_t now_ns);
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns - ring_.header().start_monotonic_ns; }
 
   buffer::Ring& ring_;
   format::PerStream<buffer::Ledger> ledgers_;
   const std::vector<format::Stream> streams_;  // those that are recorded
-  RecordingFile file_;
+  Store store_;
   const DrainConfig config_;
   const DrainCallbacks callbacks_;
   Collector collector_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;
-  uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0, last_sync_ns_ = 0, synced_size_ = 0;
+  uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0;
   format::PerStream<format::Books> at_last_close_;
+  format::PerStream<uint64_t> closed_intervals_, held_intervals_;  // the latter: of those, with points
   format::PerStream<Pending> pending_;
   uint64_t quiet_ticks_ = 0, last_candidates_ = 0;
 
@@ -99,7 +104,7 @@ class Drain {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_requested_ = false, finished_ = false;
-  std::string stop_reason_;
+  std::string stop_reason_, path_;
 };
 
 }  // namespace heaprec::writer

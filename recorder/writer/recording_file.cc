@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,18 @@ std::string Numbered(const std::string& path, int number) {
   size_t dot = path.rfind('.');
   if (dot == std::string::npos || dot <= name) dot = path.size();
   return fmt::format("{}-{}{}", path.substr(0, dot), number, path.substr(dot));
+}
+
+int OpenNew(const std::string& path) {
+  int descriptor = -1;
+  do {
+    descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+format::Error Failure(const std::string& path) {
+  return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
 }
 
 }  // namespace
@@ -59,15 +72,18 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
   for (int number = 0; number < kMostNames; ++number) {
     std::string path = ExpandPattern(pattern, pid, epoch_ns, number);
     if (!counts && number > 0) path = Numbered(path, number);
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    const int descriptor = OpenNew(path);
     if (descriptor >= 0) return RecordingFile(std::move(path), descriptor);
-    if (errno != EEXIST) return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
+    if (errno != EEXIST) return Failure(path);
   }
   return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMostNames)};
 }
 
 RecordingFile::RecordingFile(RecordingFile&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_),
+      is_torn_(other.is_torn_) {}
 
 RecordingFile::~RecordingFile() { Close(); }
 
@@ -77,18 +93,18 @@ void RecordingFile::Close() {
 }
 
 format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> bytes) {
+  // Behind a torn block nothing may stand.
+  if (is_torn_ && !TakeBack()) return Failure(path_);
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t wrote =
         pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(size_ + done));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
-      const int reason = wrote == 0 ? ENOSPC : errno;
-      // A torn block would end the reading of everything behind it.
-      if (ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) {
-        return format::Error{fmt::format("{}: {}; and {}", path_, std::strerror(reason), std::strerror(errno))};
-      }
-      return format::Error{fmt::format("{}: {}", path_, std::strerror(reason))};
+      const format::Error error{fmt::format("{}: {}", path_, std::strerror(wrote == 0 ? ENOSPC : errno))};
+      is_torn_ = done > 0;
+      if (is_torn_) (void)TakeBack();
+      return error;
     }
     done += static_cast<size_t>(wrote);
   }
@@ -96,9 +112,62 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
   return std::monostate{};
 }
 
+bool RecordingFile::TakeBack() {
+  int result = 0;
+  do {
+    result = ftruncate(descriptor_, static_cast<off_t>(size_));
+  } while (result != 0 && errno == EINTR);
+  is_torn_ = result != 0;
+  return !is_torn_;
+}
+
+format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte> into) const {
+  size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failure(path_);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
 format::Result<std::monostate> RecordingFile::Sync() {
-  if (fdatasync(descriptor_) != 0) return format::Error{fmt::format("{}: {}", path_, std::strerror(errno))};
+  while (fdatasync(descriptor_) != 0) {
+    if (errno != EINTR) return Failure(path_);
+  }
   return std::monostate{};
+}
+
+bool RecordingFile::IsInPlace() const {
+  struct stat own {
+  }, named{};
+  if (fstat(descriptor_, &own) != 0) return true;  // nothing is known
+  if (own.st_nlink == 0) return false;
+  if (stat(path_.c_str(), &named) != 0) return errno != ENOENT;
+  if (named.st_dev == own.st_dev && named.st_ino == own.st_ino) return true;
+  // There are file systems whose inode numbers do not last.
+  return named.st_size == own.st_size;
+}
+
+format::Result<std::monostate> RecordingFile::ReplaceBy(RecordingFile&& other) {
+  if (rename(other.path_.c_str(), path_.c_str()) != 0) return Failure(path_);
+  // The number stays, so that /proc/PID/fd/N leads to the recording whenever it is looked at.
+  if (dup3(other.descriptor_, descriptor_, O_CLOEXEC) >= 0) {
+    other.Close();
+  } else {
+    Close();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+  }
+  size_ = other.size_;
+  is_torn_ = false;
+  return std::monostate{};
+}
+
+void RecordingFile::Remove() {
+  Close();
+  unlink(path_.c_str());
 }
 
 }  // namespace heaprec::writer

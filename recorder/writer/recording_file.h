@@ -3,7 +3,8 @@
 // Context:  drain (Open: setup). System calls may block; nothing waits for the drain.
 // Failure:  Append returns an Error and takes back what was written in part, so that the file ends with a whole block;
 // it
-//           may be called again (a disk that was full has room again).
+//           may be called again (a disk that was full has room again), and fails as long as that part cannot be
+//           removed.
 #pragma once
 
 #include <cstddef>
@@ -29,18 +30,31 @@ class RecordingFile {
   ~RecordingFile();
 
   format::Result<std::monostate> Append(std::span<const std::byte> bytes);
+  // Up to into.size() bytes from `offset`; fewer at the end only.
+  format::Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
   // Makes what was appended durable (a power cut). Errors are the caller's to count.
   format::Result<std::monostate> Sync();
+  // Whether path() still leads to this file: it may have been deleted or moved.
+  bool IsInPlace() const;
+  // Takes `other`'s content, its own being dropped; the name and the descriptor's number stay. Readers that have the
+  // file open keep the old content; whoever opens the name finds the one or the other, whole.
+  format::Result<std::monostate> ReplaceBy(RecordingFile&& other);
+  // Closes it and takes it away.
+  void Remove();
   // Gives the descriptor back; nothing can be appended any more.
   void Close();
   uint64_t size() const { return size_; }
+  int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
 
  private:
   RecordingFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  bool TakeBack();
+
   std::string path_;
   int descriptor_ = -1;
   uint64_t size_ = 0;
+  bool is_torn_ = false;  // what was written in part is still there
 };
 
 }  // namespace heaprec::writer

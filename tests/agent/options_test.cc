@@ -63,6 +63,29 @@ TEST_CASE("Exceptions are turned on, and have a rate of their own") {
   CHECK(options.exceptions_per_second == Approx(0.1));
 }
 
+TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megabytes of a size") {
+  const Options bounded = Parsed("maxsize=64m,maxage=10m");
+  CHECK(bounded.limits.max_bytes == 64u << 20);
+  CHECK(bounded.limits.max_age_ns == 600'000'000'000u);
+  CHECK(Parsed("maxsize=2097152").limits.max_bytes == 2u << 20);
+  CHECK(Parsed("maxsize=1.5GB").limits.max_bytes == 3u << 29);
+  CHECK(Parsed("maxage=1d").limits.max_age_ns == 86'400'000'000'000u);
+  CHECK(Parsed("rotate=100m").limits.rotate_bytes == 100u << 20);
+  CHECK(Parsed("rotate=100m").limits.rotate_ns == 0);
+  CHECK(Parsed("rotate=1h").limits.rotate_ns == 3'600'000'000'000u);
+  CHECK(Parsed("rotate=30").limits.rotate_ns == 30'000'000'000u);
+  CHECK_FALSE(Parsed("").limits.drops());
+}
+
+TEST_CASE("The disk is asked to keep what was written every 5 s, after each block, or never") {
+  CHECK(Parsed("").sync.every_ns == 5'000'000'000u);
+  CHECK(Parsed("sync=200ms").sync.every_ns == 200'000'000u);
+  CHECK(Parsed("sync=block").sync.every_ns == 0);
+  CHECK_FALSE(Parsed("sync=block").sync.never);
+  CHECK(Parsed("sync=none").sync.never);
+  CHECK(Parsed("sync=0").sync.never);
+}
+
 TEST_CASE("All options of the README are understood, with = and with :") {
   const Options options = Parsed(
       "file=/tmp/a=b:c.bin,rate:300/s,samples=5000,duration=1h,delay=250ms,stackdepth=64,source=tlab,ring=off,"
@@ -75,7 +98,7 @@ TEST_CASE("All options of the README are understood, with = and with :") {
   CHECK(options.stack_depth == 64);
   CHECK(options.source == SourceChoice::kTlab);
   CHECK(options.ring == "off");
-  CHECK(options.sync_ns == 0);
+  CHECK(options.sync.never);
   CHECK(options.log_level == LogLevel::kDebug);
   CHECK(options.strict);
 }
@@ -132,6 +155,12 @@ TEST_CASE("A bad value is named with its option and what would be valid") {
                           "exceptions.rate=fast",
                           "file=",
                           "sync=often",
+                          "maxsize=1k",
+                          "maxsize=10x",
+                          "maxage=5s",
+                          "maxage=1k",
+                          "rotate=5s",
+                          "rotate=1k",
                           "duration=1e30"}) {
     const std::string text = bad;
     const std::string key = text.substr(0, text.find('='));

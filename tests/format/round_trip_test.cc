@@ -10,6 +10,14 @@ namespace {
 TEST_CASE("every field of the file header comes back") {
   FileHeader given = SomeFileHeader();
   given.exceptions_refused = "the JVM does not let us";
+  given.start.part = 3;
+  given.start.begin_ns = 61'000'000'123;
+  given.start.books[Stream::kAllocations].committed = 4711;
+  given.start.books[Stream::kAllocations].lost[1] = 7;
+  given.start.books[Stream::kExceptions].lost_weight[6] = 0.1;
+  given.start.next_interval[Stream::kAllocations] = 61;
+  given.start.held_intervals[Stream::kExceptions] = 12;
+  given.start.lane_positions = {1, 1 << 20, 0};
   MemoryByteSource source(EncodeFileHeader(given));
   auto reader = Reader::Open(&source);
   REQUIRE(reader.ok());
@@ -38,6 +46,7 @@ TEST_CASE("every field of the file header comes back") {
   CHECK(read.exceptions.interval_cap == given.exceptions.interval_cap);
   CHECK(read.exceptions.rate_per_second == given.exceptions.rate_per_second);
   CHECK(read.exceptions_refused == given.exceptions_refused);
+  CHECK(read.start == given.start);
   CHECK_FALSE((*reader)->Next().has_value());
   CHECK((*reader)->skipped().empty());
 }

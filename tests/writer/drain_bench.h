@@ -35,7 +35,8 @@ inline std::string LeafMethod(const format::Dictionaries& names, format::Index s
 class Bench {
  public:
   // `thrown_cap`: of exceptions in half a second; 0: they are not recorded.
-  explicit Bench(uint32_t cap, DrainConfig config = {}, uint32_t thrown_cap = 0) {
+  explicit Bench(uint32_t cap, DrainConfig config = {}, uint32_t thrown_cap = 0, const Limits& limits = {},
+                 SyncPolicy sync = {}) {
     directory_ = std::filesystem::temp_directory_path() / ("heaprec-drain-" + std::to_string(getpid()));
     std::filesystem::create_directories(directory_);
     buffer::RingOptions options;
@@ -47,19 +48,18 @@ class Bench {
     options.exceptions_interval_cap = thrown_cap;
     ring_ = std::move(buffer::Ring::Create(options).value());
     ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
-    auto file = RecordingFile::Create((directory_ / "rec.hrec").string(), 1, 0);
-    REQUIRE(file.ok());
-    path_ = file->path();
     format::FileHeader header;
     header.interval_ns = kSecond;
     header.interval_cap = cap;
-    REQUIRE(file->Append(format::EncodeFileHeader(header)).ok());
+    path_ = (directory_ / "rec.hrec").string();
+    auto store = Store::Create({path_, header, limits, sync, Syncer::Where::kAtOnce});
+    REQUIRE(store.ok());
     DrainCallbacks callbacks;
     callbacks.now = [this] { return now_ += step_; };
     callbacks.on_tick = [](uint64_t) {};
     callbacks.on_new_chunk = [this] { ++chunks_; };
     callbacks.on_stop = [this] { stopped_ = true; };
-    drain_ = std::make_unique<Drain>(*ring_, std::move(*file), config, std::move(callbacks));
+    drain_ = std::make_unique<Drain>(*ring_, std::move(*store), config, std::move(callbacks));
   }
   ~Bench() { std::filesystem::remove_all(directory_); }
 
@@ -109,9 +109,11 @@ class Bench {
     std::string ending;
     size_t skipped = 0;
     std::set<uint32_t> chunks;
+    format::FileHeader header;
   };
-  Read ReadBack() const {
-    std::ifstream file(path_, std::ios::binary);
+  Read ReadBack() const { return ReadBack(path_); }
+  static Read ReadBack(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
     const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
     std::vector<std::byte> bytes(chars.size());
     std::memcpy(bytes.data(), chars.data(), chars.size());
@@ -119,6 +121,7 @@ class Bench {
     auto reader = format::Reader::Open(&source);
     REQUIRE(reader.ok());
     Read read;
+    read.header = (*reader)->header();
     while (auto block = (*reader)->Next()) {
       for (const format::Sample& sample : block->samples) {
         read.samples.push_back(sample);
@@ -142,6 +145,7 @@ class Bench {
   buffer::Ledger& ledger() { return *ledger_; }
   Drain& drain() { return *drain_; }
   const std::string& path() const { return path_; }
+  const std::filesystem::path& directory() const { return directory_; }
   int chunks() const { return chunks_; }
   bool stopped() const { return stopped_; }
 

@@ -38,6 +38,11 @@ std::string Named(Stream stream, std::string sentence) {
 
 }  // namespace
 
+// Blocks count from the start of the recording, which may be before that of the file.
+Verification::Verification(const format::FileHeader& header) : header_(header) {
+  for (const Stream stream : format::kAllStreams) streams_[stream].books = header.start.books[stream];
+}
+
 void Verification::Find(uint64_t offset, std::string what) {
   if (findings_.size() < kMostFindings) {
     findings_.push_back({offset, std::move(what)});

@@ -23,7 +23,7 @@ struct Finding {
 
 class Verification {
  public:
-  explicit Verification(const format::FileHeader& header) : header_(header) {}
+  explicit Verification(const format::FileHeader& header);
 
   // Every block, in order, `recording` being where it came from.
   void Look(const format::Block& block, const Recording& recording);

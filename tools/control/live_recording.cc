@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "format/file_header.h"
 #include "tools/input/ring_copy.h"
 
 namespace heaprec::tools {
@@ -20,6 +21,7 @@ bool HasEnded(Recording* recording) {
 
 std::optional<LiveRecording> Examine(const Process& process, const std::string& link, const std::string& path) {
   struct stat status {};
+  if (path.ends_with(format::kUnfinishedSuffix)) return std::nullopt;  // a copy that will replace the recording
   if (!path.starts_with('/') || stat(link.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const std::string root = fmt::format("/proc/{}/root", process.pid);
   auto read = Recording::Open(link, root);

@@ -69,7 +69,7 @@ Result<int> OpenFile(const std::string& path) {
 Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
   Result<int> descriptor = path == "-" ? SpoolStandardInput() : OpenFile(path);
   if (!descriptor.ok()) return descriptor.error();
-  return std::unique_ptr<FileSource>(new FileSource(*descriptor, path == "-" ? "standard input" : path));
+  return std::unique_ptr<FileSource>(new FileSource(*descriptor, path));
 }
 
 FileSource::~FileSource() { close(descriptor_); }
@@ -89,6 +89,11 @@ Result<size_t> FileSource::ReadAt(uint64_t offset, std::byte* into, size_t size)
 uint64_t FileSource::size() const {
   struct stat status {};
   return fstat(descriptor_, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
+bool FileSource::IsReplaced() const {
+  struct stat named {};
+  return !is_spool_ && stat(name_.c_str(), &named) == 0 && !IsSameFileAs(name_);
 }
 
 bool FileSource::IsSameFileAs(const std::string& other) const {

@@ -26,12 +26,16 @@ class FileSource final : public format::ByteSource {
 
   // Bytes now; 0 if that cannot be found out.
   uint64_t size() const;
+  // Whether its name leads to another file by now. Never of standard input.
+  bool IsReplaced() const;
   // Whether `other` (a path) is this very file.
   bool IsSameFileAs(const std::string& other) const;
 
  private:
-  FileSource(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  FileSource(int descriptor, const std::string& path)
+      : descriptor_(descriptor), is_spool_(path == "-"), name_(is_spool_ ? "standard input" : path) {}
   const int descriptor_;
+  const bool is_spool_;
   const std::string name_;
 };
 

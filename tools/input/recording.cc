@@ -29,23 +29,72 @@ format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& pa
   return std::unique_ptr<Recording>(new Recording(std::move(*source), std::move(*reader), root));
 }
 
+Recording::Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader,
+                     const std::string& root)
+    : source_(std::move(source)),
+      reader_(std::move(reader)),
+      header_(reader_->header()),
+      ring_path_(root + header_.ring_path) {
+  end_.lane_positions = header_.start.lane_positions;
+  for (const format::Stream stream : format::kAllStreams) {
+    end_.streams[stream].next_interval = header_.start.next_interval[stream];
+    end_.streams[stream].held_intervals = header_.start.held_intervals[stream];
+    end_.books[stream] = header_.start.books[stream];
+  }
+}
+
+void Recording::NoteBooks(const format::PerStream<format::Books>& since_start) {
+  since_start_ = since_start;
+  for (const format::Stream stream : format::kAllStreams) {
+    books_[stream] = since_start[stream].Since(header_.start.books[stream]);
+  }
+}
+
 void Recording::Note(const format::Block& block) {
-  books_ = block.books;
+  NoteBooks(block.books);
   events_ += block.samples.size();
   ++blocks_;
   if (block.ending) ending_ = block.ending;
 }
 
 std::optional<format::Block> Recording::NextInFile() {
-  std::optional<format::Block> block = reader_->Next();
-  if (!block) return block;
-  Note(*block);
-  end_.lane_positions = block->lane_positions;
-  end_.next_chunk = block->chunk + 1;
-  end_.offset = reader_->position();
-  end_.books = block->books;
-  for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
-  return block;
+  for (;;) {
+    std::optional<format::Block> block = reader_->Next();
+    if (!block) {
+      if (ending_ || !FollowReplacement()) return block;
+      continue;
+    }
+    if (was_replaced_ && block->chunk + 1 < end_.next_chunk) continue;
+    if (block->chunk + 1 != end_.next_chunk) {
+      blocks_of_chunk_ = blocks_to_skip_ = 0;
+    } else if (blocks_to_skip_ > 0) {
+      --blocks_to_skip_;
+      continue;
+    }
+    ++blocks_of_chunk_;
+    Note(*block);
+    end_.lane_positions = block->lane_positions;
+    end_.next_chunk = block->chunk + 1;
+    end_.offset = reader_->position();
+    end_.books = block->books;
+    for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
+    return block;
+  }
+}
+
+bool Recording::FollowReplacement() {
+  if (!source_->IsReplaced()) return false;
+  auto source = FileSource::Open(source_->name());
+  if (!source.ok()) return false;
+  auto reader = format::Reader::Open(source->get());
+  if (!reader.ok() || (*reader)->header().recording_id != header().recording_id ||
+      (*reader)->header().start.part != header_.start.part) {
+    return false;
+  }
+  reader_ = std::move(*reader);
+  source_ = std::move(*source);
+  blocks_to_skip_ = blocks_of_chunk_;
+  return was_replaced_ = true;
 }
 
 void Recording::NoteIntervals(const format::Block& block, format::Stream stream) {
@@ -75,7 +124,7 @@ std::optional<format::Block> Recording::Next() {
     Note(block);
     return block;
   }
-  if (salvaged_.report.ring_found) books_ = salvaged_.books;
+  if (salvaged_.report.ring_found) NoteBooks(salvaged_.books);
   return std::nullopt;
 }
 

@@ -24,17 +24,21 @@ class Recording {
   // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container).
   static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
-  const format::FileHeader& header() const { return reader_->header(); }
+  const format::FileHeader& header() const { return header_; }
   const FileSource& source() const { return *source_; }
+  FileSource& source() { return *source_; }
+  // The file was replaced while it was read (maxsize, maxage), and the rest read from the one that has its name now.
+  bool was_replaced() const { return was_replaced_; }
 
   // The next block; after the file's last one those salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();
   // The next block of the file only; nullopt at the end of what is there now. Call again while running().
   std::optional<format::Block> NextInFile();
 
-  // Of the blocks given out so far; after the end, of all that is known.
+  // Of the blocks given out so far; after the end, of all that is known. Without what was counted before this file.
   const format::Books& books(format::Stream stream = format::Stream::kAllocations) const { return books_[stream]; }
-  const format::PerStream<format::Books>& books_of_all() const { return books_; }
+  // As they stand in the blocks, since the start of the recording.
+  const format::PerStream<format::Books>& books_since_start() const { return since_start_; }
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
   const std::optional<format::Ending>& ending() const { return ending_; }
@@ -52,18 +56,24 @@ class Recording {
   uint64_t tail_bytes() const;
 
  private:
-  Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader, const std::string& root)
-      : source_(std::move(source)), reader_(std::move(reader)), ring_path_(root + reader_->header().ring_path) {}
+  Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader, const std::string& root);
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
+  void NoteBooks(const format::PerStream<format::Books>& since_start);
+  // Turns to the file that has the name now, behind what was read; false: it is still the same.
+  bool FollowReplacement();
   // True if the drain has moved on since the file was read: read the file again, then try again.
   bool SalvageRing();
 
   std::unique_ptr<FileSource> source_;
   std::unique_ptr<format::Reader> reader_;
+  const format::FileHeader header_;
   const std::string ring_path_;  // ours to open
   FileEnd end_;
-  format::PerStream<format::Books> books_;
+  uint32_t blocks_of_chunk_ = 0;  // given out, of the chunk before end_.next_chunk
+  uint32_t blocks_to_skip_ = 0;   // of that chunk, in a file that replaced another
+  bool was_replaced_ = false;
+  format::PerStream<format::Books> books_, since_start_;
   uint64_t events_ = 0, blocks_ = 0;
   std::optional<format::Ending> ending_;
   bool salvage_done_ = false;

@@ -1,0 +1,212 @@
+#include "recorder/writer/store.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "format/file_header.h"
+
+namespace heaprec::writer {
+namespace {
+
+// At 50 ticks a second 50 MB/s, in slices that cost a tick less than a millisecond.
+constexpr uint64_t kSliceBytes = 1 << 20;
+constexpr size_t kPieceBytes = 64 << 10;
+constexpr uint64_t kPauseAfterFailureNs = 10'000'000'000;
+
+// The pattern that stands for `path` itself.
+std::string Literal(const std::string& path) {
+  std::string pattern;
+  for (const char sign : path) pattern += sign == '%' ? "%%" : std::string(1, sign);
+  return pattern;
+}
+
+}  // namespace
+
+format::Result<Store> Store::Create(StoreConfig config) {
+  Store store(std::move(config));
+  auto opened = store.OpenFirst();
+  if (!opened.ok()) return opened.error();
+  return store;
+}
+
+Store::Store(StoreConfig config)
+    : config_(std::move(config)), retention_(config_.limits), syncer_(std::make_unique<Syncer>(config_.sync_where)) {}
+
+Store::~Store() {
+  if (copy_) copy_->to->Remove();
+  if (next_) next_->Remove();
+}
+
+format::Result<std::monostate> Store::OpenFirst() {
+  auto file = NewFile(config_.pattern, config_.header.start_epoch_ns, {});
+  if (!file.ok()) return file.error();
+  Adopt(std::move(*file), {});
+  return std::monostate{};
+}
+
+format::Result<RecordingFile> Store::NewFile(const std::string& pattern, uint64_t epoch_ns,
+                                             const format::FileStart& start) const {
+  auto file = RecordingFile::Create(pattern, config_.header.pid, epoch_ns);
+  if (!file.ok()) return file;
+  format::FileHeader header = config_.header;
+  header.start = start;
+  auto written = file->Append(format::EncodeFileHeader(header));
+  if (written.ok()) return file;
+  file->Remove();  // empty, and ours
+  return written.error();
+}
+
+void Store::Adopt(RecordingFile file, const format::FileStart& start) {
+  file_ = std::make_unique<RecordingFile>(std::move(file));
+  header_ = config_.header;
+  header_.start = start;
+  retention_.BeginFile(file_->size(), start.begin_ns);
+  name_is_new_ = true;
+  synced_size_ = 0;
+  sync_.reset();
+}
+
+// A file that drops chunks may begin with this one some day; its copy then says what the file's own header will.
+format::FileHeader Store::BeginChunk(const format::FileStart& start) {
+  retention_.BeginChunk(start);
+  format::FileHeader header = header_;
+  if (config_.limits.drops()) {
+    header.start = start;
+    header.start.part = header_.start.part;
+  }
+  return header;
+}
+
+bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
+  const bool in_place = file_->IsInPlace();
+  if (in_place && !retention_.FileIsFull(now_ns)) return false;
+  // The copy is of the file that ends here; a copy of one that is gone is nobody's.
+  if (copy_) Abandon(now_ns);
+  next_start_ = start;
+  next_start_.part = header_.start.part + 1;
+  auto next = in_place ? NewFile(config_.pattern, config_.header.start_epoch_ns + now_ns, next_start_)
+                       : NewFile(Literal(file_->path()), 0, next_start_);
+  if (!next.ok()) return false;  // the old one is still good for writing; the next block tries again
+  next_ = std::make_unique<RecordingFile>(std::move(*next));
+  return true;
+}
+
+void Store::GoOn(bool ended) {
+  if (!ended) {
+    next_->Remove();
+    next_.reset();
+    return;
+  }
+  if (!config_.sync.never) (void)syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
+  Adopt(std::move(*std::exchange(next_, nullptr)), next_start_);
+}
+
+bool Store::Append(std::span<const std::byte> block) {
+  if (retention_.IsBeyond(block.size()) && !copy_) return false;
+  if (!file_->Append(block).ok()) return false;
+  retention_.Appended(block.size());
+  return true;
+}
+
+void Store::Tick(uint64_t now_ns) {
+  if (!copy_ && now_ns >= copy_not_before_ns_ && retention_.ToDrop(now_ns) > 0) BeginCopy(now_ns);
+  if (copy_) {
+    GoOnCopying(now_ns);
+  } else {
+    SyncIfDue(now_ns);
+  }
+}
+
+void Store::BeginCopy(uint64_t now_ns) {
+  Copy copy;
+  copy.dropped = retention_.ToDrop(now_ns);
+  const Retention::Chunk& first = retention_.FirstKept(copy.dropped);
+  // A killed JVM may have left one.
+  auto to = RecordingFile::Create(Literal(file_->path() + format::kUnfinishedSuffix), 0, 0);
+  if (!to.ok()) return Abandon(now_ns);
+  copy.to = std::make_unique<RecordingFile>(std::move(*to));
+  copy.next = first.offset;
+  format::FileHeader header = config_.header;
+  header.start = first.start;
+  header.start.part = header_.start.part;
+  const auto bytes = format::EncodeFileHeader(header);
+  copy.header_bytes = bytes.size();
+  copy_ = std::move(copy);
+  if (!copy_->to->Append(bytes).ok()) Abandon(now_ns);
+}
+
+void Store::GoOnCopying(uint64_t now_ns) {
+  if (!CopySlice()) return Abandon(now_ns);
+  if (copy_->next < file_->size()) return;
+  if (config_.sync.never) return FinishCopy(now_ns);
+  // The old file is not synced meanwhile, so nothing that is durable there is missing here.
+  if (!copy_->sync) copy_->sync = syncer_->Request(copy_->to->descriptor(), "");
+  const auto outcome = syncer_->Outcome(*copy_->sync);
+  if (!outcome) return;
+  if (!*outcome) return Abandon(now_ns);
+  FinishCopy(now_ns);
+}
+
+bool Store::CopySlice() {
+  std::vector<std::byte> piece(kPieceBytes);
+  for (uint64_t left = kSliceBytes; left > 0 && copy_->next < file_->size();) {
+    const uint64_t wanted = std::min<uint64_t>({piece.size(), left, file_->size() - copy_->next});
+    const auto got = file_->Read(copy_->next, std::span(piece).first(wanted));
+    if (!got.ok() || *got != wanted) return false;
+    if (!copy_->to->Append(std::span(piece).first(wanted)).ok()) return false;
+    copy_->next += wanted;
+    left -= wanted;
+  }
+  return true;
+}
+
+void Store::FinishCopy(uint64_t now_ns) {
+  // Moved away meanwhile: the name is not ours to take. The next block finds out.
+  if (!file_->IsInPlace() || !file_->ReplaceBy(std::move(*copy_->to)).ok()) return Abandon(now_ns);
+  const uint32_t part = header_.start.part;
+  header_.start = retention_.FirstKept(copy_->dropped).start;
+  header_.start.part = part;
+  retention_.Dropped(copy_->dropped, copy_->header_bytes);
+  synced_size_ = 0;  // what came since has to be synced, and the name
+  sync_.reset();
+  name_is_new_ = true;
+  copy_.reset();
+}
+
+void Store::Abandon(uint64_t now_ns) {
+  if (copy_) copy_->to->Remove();
+  copy_.reset();
+  copy_not_before_ns_ = now_ns + kPauseAfterFailureNs;
+}
+
+void Store::SyncIfDue(uint64_t now_ns) {
+  if (config_.sync.never) return;
+  if (sync_) {
+    const auto outcome = syncer_->Outcome(*sync_);
+    if (!outcome) return;
+    // One that fails leaves the last durable state where it was; the next one tries again.
+    if (*outcome) synced_size_ = sync_size_;
+    if (*outcome) name_is_new_ = false;
+    sync_.reset();
+  }
+  if (synced_size_ == file_->size() || now_ns - last_sync_ns_ < config_.sync.every_ns) return;
+  last_sync_ns_ = now_ns;
+  sync_size_ = file_->size();
+  sync_ = syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
+}
+
+std::string Store::Folder() const {
+  const size_t slash = path().rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path().substr(0, slash);
+}
+
+void Store::Finish() {
+  if (copy_) Abandon(0);
+  if (!config_.sync.never) (void)syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
+  syncer_->Finish();
+  file_->Close();
+}
+
+}  // namespace heaprec::writer

@@ -1,0 +1,102 @@
+#include "recorder/writer/syncer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "recorder/writer/quiet_thread.h"
+
+namespace heaprec::writer {
+namespace {
+
+constexpr size_t kFailuresKept = 16;  // asked for by the next tick, or never
+
+}  // namespace
+
+Syncer::~Syncer() { Finish(); }
+
+bool Syncer::Start() {
+  if (started_ || failed_to_start_ || where_ == Where::kAtOnce) return started_;
+  auto thread = StartQuietThread(
+      "heaprec-sync", [](void* self) { static_cast<Syncer*>(self)->Run(); }, nullptr, this);
+  started_ = thread.ok();
+  failed_to_start_ = !started_;
+  if (started_) thread_ = *thread;
+  return started_;
+}
+
+uint64_t Syncer::Request(int descriptor, std::string folder) {
+  // One of its own: the drain may close the file meanwhile.
+  Job job{++last_, fcntl(descriptor, F_DUPFD_CLOEXEC, 0), std::move(folder)};
+  if (!Start()) {
+    const bool ok = Do(job);
+    Note(job.number, ok);
+    return job.number;
+  }
+  const std::lock_guard lock(mutex_);
+  const uint64_t number = job.number;
+  jobs_.push_back(std::move(job));
+  changed_.notify_all();
+  return number;
+}
+
+std::optional<bool> Syncer::Outcome(uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (done_ < number) return std::nullopt;
+  return std::find(failed_.begin(), failed_.end(), number) == failed_.end();
+}
+
+void Syncer::Finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finish_ = true;
+    changed_.notify_all();
+  }
+  if (started_) pthread_join(thread_, nullptr);
+  started_ = false;
+}
+
+void Syncer::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return finish_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    const bool ok = Do(job);
+    lock.lock();
+    Note(job.number, ok);
+  }
+}
+
+void Syncer::Note(uint64_t number, bool ok) {
+  done_ = number;
+  if (ok) return;
+  failed_.push_back(number);
+  if (failed_.size() > kFailuresKept) failed_.pop_front();
+}
+
+bool Syncer::Do(const Job& job) {
+  if (job.descriptor < 0) return false;
+  const auto repeat = [](int (*sync)(int), int descriptor) {
+    int result = 0;
+    do {
+      result = sync(descriptor);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
+  };
+  const bool ok = repeat(fdatasync, job.descriptor);
+  close(job.descriptor);
+  if (job.folder.empty()) return ok;
+  const int folder = open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return ok;  // it may be closed to us: the content is safe, the name is the file system's
+  (void)repeat(fsync, folder);
+  close(folder);
+  return ok;
+}
+
+}  // namespace heaprec::writer

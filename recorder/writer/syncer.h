@@ -1,0 +1,56 @@
+// A thread that waits for the disk, so that the drain does not: an fdatasync may take seconds.
+//
+// Context:  drain. The thread is started by the first request, and calls nothing but fdatasync and fsync.
+// Failure:  a request that fails, or cannot be taken, is answered with false; without a thread it is done at once.
+#pragma once
+
+#include <pthread.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace heaprec::writer {
+
+class Syncer {
+ public:
+  enum class Where { kOwnThread, kAtOnce };
+  explicit Syncer(Where where = Where::kOwnThread) : where_(where) {}
+  ~Syncer();
+  Syncer(const Syncer&) = delete;
+  Syncer& operator=(const Syncer&) = delete;
+
+  // Makes the file durable, and `folder` (unless empty) too: a new name. The descriptor may be closed right after.
+  // Returns the number of the request, from 1.
+  uint64_t Request(int descriptor, std::string folder);
+  // Whether request `number` was successful; nullopt while it waits. Those before have been dealt with too.
+  std::optional<bool> Outcome(uint64_t number);
+  // Returns when all requests have been dealt with; the thread ends.
+  void Finish();
+
+ private:
+  struct Job {
+    uint64_t number;
+    int descriptor;
+    std::string folder;
+  };
+  void Run();
+  bool Start();
+  void Note(uint64_t number, bool ok);
+  static bool Do(const Job& job);
+
+  const Where where_;
+  pthread_t thread_{};
+  bool started_ = false, failed_to_start_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  uint64_t last_ = 0, done_ = 0;
+  std::deque<uint64_t> failed_;  // the latest
+  bool finish_ = false;
+};
+
+}  // namespace heaprec::writer

@@ -1,0 +1,173 @@
+// maxsize, maxage, rotation, and files that are taken away: what is left is always a whole recording.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/writer/drain_bench.h"
+
+namespace heaprec::writer {
+namespace {
+
+constexpr uint64_t kPerSecond = 60;
+
+// Records `seconds` seconds, numbered on from `from`; each sample's id tells its time.
+void Record(Bench* bench, uint64_t from, uint64_t seconds) {
+  static std::mt19937_64 random(1);
+  for (uint64_t second = from; second < from + seconds; ++second) {
+    for (uint64_t i = 0; i < kPerSecond; ++i) {
+      // Weights that do not compress: 20 bytes a sample.
+      bench->Sample(second * kPerSecond + i + 1, second * kSecond + i * kSecond / kPerSecond,
+                    1 + static_cast<double>(random() >> 20), static_cast<uint32_t>(i));
+    }
+    for (uint64_t tick = 0; tick < 5; ++tick) bench->TickAt((second + 1) * kSecond + tick * kSecond / 50);
+  }
+}
+
+std::vector<uint64_t> Ids(const Bench::Read& read) {
+  std::vector<uint64_t> ids;
+  for (const format::Sample& sample : read.samples) ids.push_back(sample.id);
+  return ids;
+}
+
+// What the books say of this file, and what is in it, are the same; ids are without gaps.
+void CheckWhole(const Bench::Read& read) {
+  CHECK(read.skipped == 0);
+  const format::Books books = read.books.Since(read.header.start.books[format::Stream::kAllocations]);
+  CHECK(books.written == read.samples.size());
+  const auto ids = Ids(read);
+  REQUIRE_FALSE(ids.empty());
+  CHECK(ids.back() - ids.front() + 1 == ids.size());
+}
+
+}  // namespace
+
+TEST_CASE("maxsize keeps the youngest chunks, never more than a chunk beyond it, and the file is whole at every tick") {
+  Limits limits;
+  limits.max_bytes = 64 << 10;
+  Bench bench(kPerSecond, {}, 0, limits);
+  uint64_t smallest = UINT64_MAX;
+  for (uint64_t second = 0; second < 200; second += 2) {
+    Record(&bench, second, 2);
+    const auto read = bench.ReadBack();
+    CheckWhole(read);
+    CHECK(Ids(read).back() == (second + 2) * kPerSecond);
+    const uint64_t size = std::filesystem::file_size(bench.path());
+    CHECK(size <= limits.max_bytes + limits.max_bytes / 8);
+    if (read.header.start.begin_ns > 0) smallest = std::min(smallest, size);
+  }
+  CHECK(smallest >= limits.max_bytes / 2);  // of 6 / 8 that stay, and a chunk may be a half bigger than asked for
+  bench.EndAt(200 * kSecond + kSecond / 2);
+  const auto read = bench.ReadBack();
+  CheckWhole(read);
+  CHECK(read.ending == "test");
+  CHECK(read.header.start.begin_ns > 100 * kSecond);
+  CHECK(read.samples.front().time_ns >= read.header.start.begin_ns - kSecond);
+  const std::filesystem::directory_iterator files(bench.directory());
+  CHECK(std::distance(begin(files), end(files)) == 1);
+}
+
+TEST_CASE("A file that lost its front and then its header is read by a copy that says where it begins") {
+  Limits limits;
+  limits.max_bytes = 64 << 10;
+  Bench bench(kPerSecond, {}, 0, limits);
+  Record(&bench, 0, 120);
+  bench.EndAt(120 * kSecond + kSecond / 2);
+  const auto whole = bench.ReadBack();
+  REQUIRE(whole.header.start.begin_ns > 0);
+  std::fstream(bench.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(40) << "damage";
+  const auto read = bench.ReadBack();
+  CHECK(read.skipped == 1);
+  CHECK(read.header.start == whole.header.start);
+  CHECK(Ids(read) == Ids(whole));
+}
+
+TEST_CASE("maxage keeps the last of it, and little more than that") {
+  Limits limits;
+  limits.max_age_ns = 16 * kSecond;
+  Bench bench(kPerSecond, {}, 0, limits);
+  for (uint64_t second = 0; second < 100; ++second) {
+    Record(&bench, second, 1);
+    const auto read = bench.ReadBack();
+    CheckWhole(read);
+    const uint64_t oldest_ns = read.samples.front().time_ns;
+    if (second < 20) continue;
+    CHECK(oldest_ns + limits.max_age_ns <= (second + 1) * kSecond);
+    CHECK(oldest_ns + limits.max_age_ns + 4 * kSecond >
+          (second + 1) * kSecond);  // chunks of 2 s, closed by blocks of 1 s
+  }
+}
+
+TEST_CASE("Rotation ends a file and goes on in the next free name; each is complete, together they are all") {
+  Limits limits;
+  limits.rotate_ns = 10 * kSecond;
+  Bench bench(kPerSecond, {}, 0, limits);
+  Record(&bench, 0, 35);
+  bench.EndAt(35 * kSecond + kSecond / 2);
+  std::vector<uint64_t> ids;
+  for (uint32_t part = 0; part < 4; ++part) {
+    const auto read =
+        Bench::ReadBack(bench.directory() / (part == 0 ? "rec.hrec" : "rec-" + std::to_string(part) + ".hrec"));
+    CheckWhole(read);
+    CHECK(read.header.start.part == part);
+    CHECK(read.ending == (part == 3 ? "test" : "rotated"));
+    for (const uint64_t id : Ids(read)) ids.push_back(id);
+  }
+  CHECK(ids.size() == 35 * kPerSecond);
+  CHECK(std::is_sorted(ids.begin(), ids.end()));
+}
+
+TEST_CASE("A file grows to about the size at which it is to be rotated") {
+  Limits limits;
+  limits.rotate_bytes = 20'000;
+  Bench bench(kPerSecond, {}, 0, limits);
+  Record(&bench, 0, 50);
+  bench.EndAt(50 * kSecond + kSecond / 2);
+  const auto size = std::filesystem::file_size(bench.path());
+  CHECK(size >= 20'000);
+  CHECK(size < 25'000);
+  CheckWhole(bench.ReadBack());
+}
+
+TEST_CASE("A file that is deleted is begun anew under its name; what is in the books of before is not missing in it") {
+  Bench bench(kPerSecond);
+  Record(&bench, 0, 3);
+  std::filesystem::remove(bench.path());
+  Record(&bench, 3, 3);
+  bench.EndAt(6 * kSecond + kSecond / 2);
+  const auto read = bench.ReadBack();
+  CheckWhole(read);
+  CHECK(read.header.start.part == 1);
+  CHECK(Ids(read).back() == 6 * kPerSecond);
+  CHECK(read.samples.size() == 2 * kPerSecond);  // the block that found out went the way of the file
+}
+
+TEST_CASE("A file that is moved away is ended there, and the recording goes on under the name") {
+  Bench bench(kPerSecond);
+  Record(&bench, 0, 3);
+  const std::string moved = bench.directory() / "moved.hrec";
+  std::filesystem::rename(bench.path(), moved);
+  Record(&bench, 3, 3);
+  bench.EndAt(6 * kSecond + kSecond / 2);
+  const auto first = Bench::ReadBack(moved);
+  CheckWhole(first);
+  CHECK(first.ending == "rotated");
+  const auto second = bench.ReadBack();
+  CheckWhole(second);
+  CHECK(Ids(first).back() + 1 == Ids(second).front());
+}
+
+TEST_CASE("A stranger's file under the recording's name is left alone") {
+  Bench bench(kPerSecond);
+  Record(&bench, 0, 3);
+  std::filesystem::remove(bench.path());
+  std::ofstream(bench.path()) << "a stranger";
+  Record(&bench, 3, 3);
+  bench.EndAt(6 * kSecond + kSecond / 2);
+  CHECK(std::filesystem::file_size(bench.path()) == 10);
+  CheckWhole(Bench::ReadBack(bench.directory() / "rec-1.hrec"));
+}
+
+}  // namespace heaprec::writer
