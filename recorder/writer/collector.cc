@@ -45,13 +45,15 @@ void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
   for (const Lane& lane : lanes_) {
     for (const std::deque<Held>& stream : lane.held.of) {
-      for (const Held& held : stream) {
-        (void)definitions_.Class(held.record.class_key);
-        (void)definitions_.Stack(held.record.stack_key);
-        (void)definitions_.Thread(held.record.thread_key);
-      }
+      for (const Held& held : stream) Intern(held.record);
     }
   }
+}
+
+void Collector::Intern(const format::SampleRecord& record) {
+  (void)definitions_.Class(record.class_key);
+  (void)definitions_.Stack(record.stack_key);
+  (void)definitions_.Thread(record.thread_key);
 }
 
 void Collector::Scan() {
@@ -62,6 +64,9 @@ void Collector::Scan() {
     ScanLanes();
     for (const WaitingStack& stack : waiting) definitions_.DefineStack(stack.key, stack.frames, stack.truncated);
   }
+  // What was announced in the chunk before is forgotten by the time some of these are closed.
+  for (const format::SampleRecord& record : just_scanned_) Intern(record);
+  just_scanned_.clear();
 }
 
 void Collector::ScanLanes() {
@@ -237,6 +242,7 @@ void Collector::UseWindow(uint32_t id) {
 
 void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
   lanes_[lane].held[format::StreamOf(static_cast<format::Kind>(record.kind))].push_back({record, begin});
+  just_scanned_.push_back(record);
 }
 
 }  // namespace heaprec::writer

@@ -89,6 +89,8 @@ class Collector final : private format::RecordVisitor {
   };
 
   void ScanLanes();
+  // Puts what the sample refers to into the current chunk.
+  void Intern(const format::SampleRecord& record);
   std::vector<Held> TakeUntil(format::Stream stream, uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
   void UseWindow(uint32_t id);
@@ -102,6 +104,7 @@ class Collector final : private format::RecordVisitor {
   std::vector<Lane> lanes_;
   Definitions definitions_;
   std::vector<WaitingStack> waiting_;
+  std::vector<format::SampleRecord> just_scanned_;
   struct KnownWindow {
     format::Window window;
     int64_t chunk;  // sequence of the last one it was given to; -1: none

@@ -1,7 +1,8 @@
 // What the keys in the lanes stand for, and which index the current chunk has given it.
 //
 // Samples that were under way while a chunk ended refer to definitions announced in the one before, so content is kept
-// until ForgetPrevious; older ones are announced again (Capture::NewEpoch).
+// until ForgetPrevious, and what a sample refers to is looked up as soon as it is scanned; older ones are announced
+// again (Capture::NewEpoch).
 // Context:  drain (it allocates).
 #pragma once
 

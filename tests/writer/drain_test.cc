@@ -36,6 +36,22 @@ class FileSizeLimit {
   sighandler_t before_handler_;
 };
 
+// Of class p/C1, as by a thread that saw the announcement of the chunk before.
+void SampleWithoutDefinition(Bench* bench, uint64_t id, uint64_t time_ns) {
+  buffer::LaneLease lease(bench->ring(), 0, 100);
+  std::byte* record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
+  REQUIRE(record != nullptr);
+  format::SampleRecord sample{};
+  std::memcpy(&sample, record, sizeof(sample.header));
+  sample.monotonic_ns = kStart + time_ns;
+  sample.id = id;
+  sample.class_key = format::ClassKey("p/C1");
+  sample.size = 100;
+  sample.weight = 1000;
+  std::memcpy(record, &sample, sizeof(sample));
+  lease.Commit();
+}
+
 }  // namespace
 
 TEST_CASE("Samples are held until their interval closes, and are in the file right after") {
@@ -104,26 +120,29 @@ TEST_CASE("Definitions outlive the chunk in which they were announced") {
   bench.TickAt(kSecond);
   bench.TickAt(70 * kSecond);  // past the length of a chunk: it ends with this tick's block
   const int chunks = bench.chunks();
-  // Published without its definition, as by a thread that saw the announcement of the chunk before.
-  {
-    buffer::LaneLease lease(bench.ring(), 0, 100);
-    std::byte* record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
-    format::SampleRecord sample{};
-    std::memcpy(&sample, record, sizeof(sample.header));
-    sample.monotonic_ns = kStart + 70 * kSecond + kSecond / 2;
-    sample.id = 2;
-    sample.class_key = format::ClassKey("p/C1");
-    sample.size = 100;
-    sample.weight = 1000;
-    std::memcpy(record, &sample, sizeof(sample));
-    lease.Commit();
-  }
+  SampleWithoutDefinition(&bench, 2, 70 * kSecond + kSecond / 2);
   bench.EndAt(72 * kSecond);
   const auto read = bench.ReadBack();
   CHECK(chunks == 2);
   REQUIRE(read.samples.size() == 2);
   CHECK(read.chunks.size() == 2);
   CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C1"});
+}
+
+TEST_CASE("A sample that is held while chunks come and go keeps the name that was announced before it came") {
+  Bench bench(150, {}, 5);
+  bench.ring().header().interval_ns = 3600 * kSecond;
+  bench.Sample(1, kSecond / 10, 1, 0, format::Kind::kException);
+  bench.TickAt(kSecond);
+  bench.TickAt(70 * kSecond);
+  const int chunks = bench.chunks();
+  SampleWithoutDefinition(&bench, 2, 70 * kSecond + kSecond / 2);
+  bench.TickAt(71 * kSecond);
+  bench.TickAt(140 * kSecond);
+  bench.TickAt(210 * kSecond);
+  CHECK(bench.chunks() == chunks + 2);
+  bench.EndAt(220 * kSecond);
+  CHECK(bench.ReadBack().classes == std::vector<std::string>{"p/C1", "p/C1"});
 }
 
 TEST_CASE("A stack is whole even if its method stands in a lane that was scanned before") {
