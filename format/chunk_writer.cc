@@ -13,9 +13,7 @@ namespace heaprec::format {
 
 namespace {
 
-// None at the start of a chunk.
 void EncodeBases(const DictionaryCounts& bases, ByteBuffer* raw) {
-  if (bases == DictionaryCounts{}) return;
   ByteBuffer body;
   for (const uint64_t count : bases) ByteSink(&body).Varint(count);
   AppendFramed(raw, static_cast<uint64_t>(Section::kBases), /*critical=*/true, body);
@@ -73,8 +71,11 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   for (const SampleEncoder& rows : samples.of) begin_ns = std::min(begin_ns, rows.earliest_ns(UINT64_MAX));
   BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns, last, ending != nullptr};
   raw.clear();
-  if (!started) AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
-  EncodeBases(dictionaries.encoded(), &raw);
+  if (started) {
+    EncodeBases(dictionaries.encoded(), &raw);
+  } else {
+    AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
+  }
   dictionaries.Encode(&raw);
   for (const Stream stream : kAllStreams) {
     samples[stream].Encode(&raw);

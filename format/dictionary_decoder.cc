@@ -161,7 +161,9 @@ bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
     const uint64_t code = columns[1].Varint();
     const Index frame = code == 1 ? follower[caller] : PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
     if (code > kNone || frame >= dictionaries_.frames.size()) return false;
-    node.frame = follower[caller] = frame;
+    node.frame = frame;
+    // The lost frame stands for many: what followed one of them says nothing of the others.
+    if (lost_frame_ == kNone || caller != lost_frame_ + 1) follower[caller] = frame;
     node.truncated = columns[2].Varint() != 0;
     nodes.push_back(node);
   }

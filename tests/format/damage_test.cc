@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "format/layout.h"
 #include "tests/format/read_back.h"
@@ -142,6 +143,49 @@ TEST_CASE("a block taken out of a chunk is missed, and those behind it are read"
   CHECK(read.skipped[0].why == "blocks are missing");
   CHECK(read.skipped[0].begin == ends[0]);
   CHECK(read.skipped[0].end == ends[0]);
+}
+
+// A sample whose stack has these frames, root first.
+void AddSample(ChunkWriter* writer, const std::vector<std::string>& stack) {
+  std::vector<StackFrame> leaf_first;
+  for (auto name = stack.rbegin(); name != stack.rend(); ++name) {
+    leaf_first.push_back({writer->InternMethod({"C", *name, "()V"}), 0, 1});
+  }
+  Sample sample;
+  sample.size = 16;
+  sample.weight = 16;
+  if (!stack.empty()) sample.stack = writer->InternStack(leaf_first, /*truncated=*/false);
+  writer->Add(sample);
+}
+
+// The second block of a chunk whose first, with `lost` in it, is not there.
+PlainBlock BehindALostBlock(const std::vector<std::vector<std::string>>& lost,
+                            const std::vector<std::vector<std::string>>& kept) {
+  ChunkWriter writer(SomeFileHeader(), 0);
+  for (const auto& stack : lost) AddSample(&writer, stack);
+  REQUIRE(writer.Flush({}, {}, 1000).ok());
+  for (const auto& stack : kept) AddSample(&writer, stack);
+  const auto second = writer.Finish({}, {}, 2000, nullptr);
+  REQUIRE(second.ok());
+  const ReadResult read = Read(Appended(EncodeFileHeader(SomeFileHeader()), *second));
+  REQUIRE(read.blocks.size() == 1);
+  return read.blocks[0];
+}
+
+TEST_CASE("whom a lost frame called is lost, and not taken for whom another lost frame calls") {
+  // b called y in the lost block. Of the callers in the other block only that they are lost is known.
+  const PlainBlock block = BehindALostBlock({{"a", "x"}, {"b", "y"}, {"c", "b"}}, {{"a", "new"}, {"c", "b", "y"}});
+  const std::string gap = ". @-1 :-2";
+  REQUIRE(block.samples.size() == 2);
+  CHECK(block.samples[0].stack == std::vector<std::string>{gap, "[lost].new[lost] @0 :1"});
+  CHECK(block.samples[1].stack == std::vector<std::string>{gap, gap});
+}
+
+TEST_CASE("a block behind a lost one that had no names is read") {
+  const PlainBlock block = BehindALostBlock({{}}, {{"a"}});
+  CHECK(block.block.lost_names == 0);
+  REQUIRE(block.samples.size() == 1);
+  CHECK(block.samples[0].stack == std::vector<std::string>{"C.a()V @0 :1"});
 }
 
 TEST_CASE("a whole chunk taken out is not missed") {
