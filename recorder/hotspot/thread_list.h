@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "format/result.h"
 #include "recorder/hotspot/vm_structs.h"
@@ -18,7 +19,8 @@ class ThreadList {
 
   template <typename Visit>  // visit(void* java_thread)
   void ForEach(const Visit& visit) const {
-    const char* const list = *list_;
+    char* const list = *list_;
+    if (next_) return ForEachLinked(list, visit);
     if (list == nullptr) return;
     const auto count = *reinterpret_cast<const uint32_t*>(list + length_);
     void* const* const threads = *reinterpret_cast<void* const* const*>(list + threads_);
@@ -26,8 +28,14 @@ class ThreadList {
   }
 
  private:
-  const char* const volatile* list_ = nullptr;
+  template <typename Visit>
+  void ForEachLinked(char* thread, const Visit& visit) const {
+    for (; thread != nullptr; thread = *reinterpret_cast<char* const*>(thread + *next_)) visit(thread);
+  }
+
+  char* const volatile* list_ = nullptr;
   size_t length_ = 0, threads_ = 0;
+  std::optional<size_t> next_;  // JDK 11: the threads are linked to one another, list_ is the first
 };
 
 }  // namespace heaprec::hotspot
