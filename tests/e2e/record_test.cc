@@ -42,9 +42,16 @@ std::vector<std::string> RecordingsIn(const std::string& folder) {
   return names;
 }
 
+// With commas, as the command writes numbers.
+std::string Grouped(size_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; digits.insert(at, ",")) at -= 3;
+  return digits;
+}
+
 std::string SamplesLine(const std::string& path) {
   const Rows rows = ReadRows(path);
-  return "heaprec: " + path + ": " + std::to_string(rows.rows.size()) + " samples";
+  return "heaprec: " + path + ": " + Grouped(rows.rows.size()) + " samples";
 }
 
 }  // namespace
