@@ -184,6 +184,16 @@ void Collector::Release(const std::vector<uint64_t>& positions) {
   }
 }
 
+bool Collector::IsShortOfRoom() const {
+  for (uint32_t i = 0; i < lanes_.size(); ++i) {
+    const format::LaneHeader& lane = ring_.lane(i);
+    const uint64_t tail = lane.tail.load(std::memory_order_relaxed);  // ours alone to write
+    const uint64_t used = lane.head.load(std::memory_order_relaxed) - tail;
+    if (used > ring_.lane_bytes() / 2 && NeededFrom(lanes_[i]) != tail) return true;
+  }
+  return false;
+}
+
 format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t time_ns, double weight) {
   UseWindow(record.window);
   format::Sample sample;

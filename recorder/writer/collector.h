@@ -62,6 +62,8 @@ class Collector final : private format::RecordVisitor {
   std::vector<uint64_t> Positions() const;
   // Those rows are in the file: the lanes may be used again up to `positions`.
   void Release(const std::vector<uint64_t>& positions);
+  // Whether a lane is more than half full with what could be released.
+  bool IsShortOfRoom() const;
 
  private:
   struct Held {

@@ -18,6 +18,9 @@ constexpr uint64_t kTicksUntilQuiet = 50;
 // A writer holds its lane for microseconds; one that was descheduled meanwhile is not waited for any longer than this.
 constexpr uint64_t kWriterPatienceNs = 50 * kMs;
 constexpr uint64_t kMostUnflushedNs = 5'000 * kMs;
+constexpr uint64_t kRetryNs = 1'000 * kMs;
+// On the heap, while blocks cannot be written.
+constexpr uint64_t kMostWaitingBytes = 1 << 20;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 // Bounds the heap where every stack is new: it is the dictionaries that take most of it.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
@@ -60,6 +63,13 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
 }
 
 Drain::~Drain() { Join(); }
+
+Drain::Pending& Drain::Pending::operator+=(const Pending& other) {
+  written += other.written;
+  second_stage += other.second_stage;
+  weight += other.weight;
+  return *this;
+}
 
 void Drain::Join() {
   if (started_) pthread_join(thread_, nullptr);
@@ -176,17 +186,20 @@ void Drain::AddInterval(format::Stream stream) {
 void Drain::FlushIfDue(uint64_t now_ns) {
   const auto has_samples = [](const Pending& pending) { return pending.written != 0 || pending.second_stage != 0; };
   const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples);
-  if (!samples && now_ns - last_flush_ns_ < kMostUnflushedNs) return;
-  (void)Flush(now_ns, nullptr);  // counted if it fails
+  const uint64_t since_ns = now_ns - last_flush_ns_;
+  if (waiting_ ? since_ns < kRetryNs && !TooMuchWaits() : !samples && since_ns < kMostUnflushedNs) return;
+  (void)Flush(now_ns, nullptr);  // what fails waits
 }
 
 // The block's books count the block itself; the ring's follow when it is in the file.
 format::PerStream<format::Books> Drain::BooksWithPending() const {
   format::PerStream<format::Books> all;
   for (const format::Stream stream : streams_) {
+    Pending counted = pending_[stream];
+    if (waiting_) counted += waiting_->counted[stream];
     all[stream] = ledgers_[stream].Snapshot();
-    all[stream].written += pending_[stream].written;
-    all[stream].second_stage += pending_[stream].second_stage;
+    all[stream].written += counted.written;
+    all[stream].second_stage += counted.second_stage;
   }
   const format::RingStacks& stacks = ring_.header().stacks;
   format::Books& books = all[format::Stream::kAllocations];
@@ -197,32 +210,79 @@ format::PerStream<format::Books> Drain::BooksWithPending() const {
 }
 
 bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
+  last_flush_ns_ = now_ns;
+  if (waiting_ && !WriteWaiting()) {
+    if (ending == nullptr && TooMuchWaits()) LoseWaiting(now_ns);
+    return false;
+  }
   const std::vector<uint64_t> positions = collector_.Positions();
   const format::PerStream<format::Books> books = BooksWithPending();
-  const format::Ending rotation{SinceStart(now_ns), "rotated"};
   const bool rotates = ending == nullptr && store_.OpenNext(SinceStart(now_ns), StartBehind(now_ns, books, positions));
-  const bool full = rotates || store_.ChunkIsFull(SinceStart(now_ns)) || chunk_->raw_bytes() >= kChunkRawBytes ||
-                    collector_.definition_bytes() + chunk_->stack_bytes() >= kChunkDefinitionBytes;
-  auto bytes = ending != nullptr || full
-                   ? chunk_->Finish(books, positions, SinceStart(now_ns), rotates ? &rotation : ending)
-                   : chunk_->Flush(books, positions, SinceStart(now_ns));
-  const bool written = bytes.ok() && store_.Append(*bytes);
-  last_flush_ns_ = now_ns;
+  const bool last = ending != nullptr || (!rotates && ChunkIsFull(now_ns));
+  auto block = last ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
+                    : chunk_->Flush(books, positions, SinceStart(now_ns));
+  const bool written = block.ok() && store_.Append(*block);
   if (!written && ending != nullptr) return false;
-  if (rotates) {
-    store_.GoOn(written);
-    const std::lock_guard lock(mutex_);
-    path_ = store_.path();
+  if (written) {
+    Account(std::exchange(pending_, {}), true);
+    if (rotates) EndFile(now_ns, books, positions);
+    if (ending == nullptr && (rotates || last)) BeginChunk(now_ns);
+    collector_.Release(positions);
+    return true;
   }
-  Account(written);
-  if (ending == nullptr && (full || !written)) BeginChunk(now_ns);
-  collector_.Release(positions);
-  return written;
+  if (rotates) store_.GoOn(/*ended=*/false);
+  waiting_ = Waiting{block.ok() ? std::move(*block) : format::ByteBuffer(), std::exchange(pending_, {}), positions, {}};
+  // What the compressor refuses will not be written ever.
+  if (!block.ok() || TooMuchWaits()) {
+    LoseWaiting(now_ns);
+  } else if (last) {
+    BeginChunk(now_ns);
+  }
+  return false;
 }
 
-void Drain::Account(bool written) {
+bool Drain::ChunkIsFull(uint64_t now_ns) const {
+  return store_.ChunkIsFull(SinceStart(now_ns)) || chunk_->raw_bytes() >= kChunkRawBytes ||
+         collector_.definition_bytes() + chunk_->stack_bytes() >= kChunkDefinitionBytes;
+}
+
+// A block of its own, which nothing depends on: if it cannot be written, this file goes on.
+void Drain::EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books,
+                    const std::vector<uint64_t>& positions) {
+  const format::Ending rotation{SinceStart(now_ns), "rotated"};
+  const auto block = chunk_->Finish(books, positions, SinceStart(now_ns), &rotation);
+  store_.GoOn(block.ok() && store_.Append(*block));
+  const std::lock_guard lock(mutex_);
+  path_ = store_.path();
+}
+
+bool Drain::WriteWaiting() {
+  if (!store_.Append(waiting_->block)) return false;
+  const Waiting written = *std::exchange(waiting_, std::nullopt);
+  Account(written.counted, true);
+  if (written.next_chunk) store_.BeginChunk(*written.next_chunk);
+  collector_.Release(written.positions);
+  return true;
+}
+
+bool Drain::TooMuchWaits() const {
+  uint64_t samples = 0;
+  for (const format::Stream stream : streams_) samples += pending_[stream].written;
+  return collector_.IsShortOfRoom() || waiting_->block.size() + samples * sizeof(format::Sample) > kMostWaitingBytes ||
+         collector_.definition_bytes() + chunk_->stack_bytes() > kChunkDefinitionBytes + kMostWaitingBytes;
+}
+
+void Drain::LoseWaiting(uint64_t now_ns) {
+  const Waiting lost = *std::exchange(waiting_, std::nullopt);
+  Account(lost.counted, false);
+  Account(std::exchange(pending_, {}), false);
+  BeginChunk(now_ns);
+  collector_.Release(collector_.Positions());
+}
+
+void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
   for (const format::Stream stream : streams_) {
-    const Pending& pending = pending_[stream];
+    const Pending& pending = counted[stream];
     if (written) {
       ledgers_[stream].Written(pending.written);
     } else {
@@ -230,7 +290,6 @@ void Drain::Account(bool written) {
     }
     ledgers_[stream].SecondStage(pending.second_stage);
   }
-  pending_ = {};
 }
 
 // What was counted of intervals that are still open will be told by the blocks to come.
@@ -256,10 +315,15 @@ format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<fo
 
 void Drain::BeginChunk(uint64_t now_ns) {
   chunk_.reset();  // one compressor at a time
-  const format::FileHeader header = store_.BeginChunk(StartBehind(now_ns, BooksWithPending(), {}));
-  chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
+  const format::FileStart start = StartBehind(now_ns, BooksWithPending(), {});
+  chunk_ = std::make_unique<format::ChunkWriter>(store_.HeaderFor(start), next_chunk_);
   chunk_start_ns_ = now_ns;
   collector_.NewChunk(chunk_.get(), next_chunk_++);
+  if (waiting_) {
+    waiting_->next_chunk = start;
+  } else {
+    store_.BeginChunk(start);
+  }
   callbacks_.on_new_chunk();
 }
 

@@ -3,7 +3,9 @@
 //
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  Start: setup. RequestStop, Wait: any thread. The callbacks run on the drain.
-// Failure:  a block that cannot be written is lost, counted (Loss::kWriteFailed), and a new chunk is begun.
+// Failure:  a block that cannot be written waits, and the ring keeps what it stands for, so that a kill loses nothing;
+//           it is tried again every second. When the ring needs the room, or a megabyte waits, that is lost, counted
+//           (Loss::kWriteFailed), and a new chunk is begun.
 #pragma once
 
 #include <pthread.h>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +66,14 @@ class Drain {
   struct Pending {
     uint64_t written = 0, second_stage = 0;
     double weight = 0;
+    Pending& operator+=(const Pending& other);
+  };
+  // A block that could not be written. Of what came since nothing is encoded.
+  struct Waiting {
+    format::ByteBuffer block;
+    format::PerStream<Pending> counted;
+    std::vector<uint64_t> positions;
+    std::optional<format::FileStart> next_chunk;  // it ends its chunk; where the next one begins
   };
 
   void Run();
@@ -76,7 +87,13 @@ class Drain {
   void FlushIfDue(uint64_t now_ns);
   // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
   bool Flush(uint64_t now_ns, const format::Ending* ending);
-  void Account(bool written);
+  bool ChunkIsFull(uint64_t now_ns) const;
+  void EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books, const std::vector<uint64_t>& positions);
+  bool WriteWaiting();
+  bool TooMuchWaits() const;
+  // Loses what waits, and what came since.
+  void LoseWaiting(uint64_t now_ns);
+  void Account(const format::PerStream<Pending>& counted, bool written);
   // What a file would say of itself that begins behind a block with these books.
   format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books,
                                 const std::vector<uint64_t>& positions) const;
@@ -96,7 +113,8 @@ class Drain {
   uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0;
   format::PerStream<format::Books> at_last_close_;
   format::PerStream<uint64_t> closed_intervals_, held_intervals_;  // the latter: of those, with points
-  format::PerStream<Pending> pending_;
+  format::PerStream<Pending> pending_;                             // of the next block
+  std::optional<Waiting> waiting_;
   uint64_t quiet_ticks_ = 0, last_candidates_ = 0;
 
   pthread_t thread_{};

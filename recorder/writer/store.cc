@@ -68,8 +68,7 @@ void Store::Adopt(RecordingFile file, const format::FileStart& start) {
 }
 
 // A file that drops chunks may begin with this one some day; its copy then says what the file's own header will.
-format::FileHeader Store::BeginChunk(const format::FileStart& start) {
-  retention_.BeginChunk(start);
+format::FileHeader Store::HeaderFor(const format::FileStart& start) const {
   format::FileHeader header = header_;
   if (config_.limits.drops()) {
     header.start = start;

@@ -44,11 +44,13 @@ class Store {
 
   const std::string& path() const { return file_->path(); }
 
-  // `start`: what the file would say of itself if it began here. Returns the header that the chunk has a copy of.
-  format::FileHeader BeginChunk(const format::FileStart& start);
+  // `start`: what the file would say of itself if it began here. What is appended from now on belongs to this chunk.
+  void BeginChunk(const format::FileStart& start) { retention_.BeginChunk(start); }
+  // The header that such a chunk has a copy of.
+  format::FileHeader HeaderFor(const format::FileStart& start) const;
   bool ChunkIsFull(uint64_t now_ns) const { return retention_.ChunkIsFull(now_ns); }
-  // Call before each block. True: the file is full, or no longer where it was, and the next one is there; end this one
-  // with the block, then call GoOn. `start`: what holds behind that block.
+  // Call before each block. True: the file is full, or no longer where it was, and the next one is there; append the
+  // block and an ending, then call GoOn. `start`: what holds behind that block.
   bool OpenNext(uint64_t now_ns, const format::FileStart& start);
   // Turns to the file that OpenNext has made; `ended` false: it is removed, and this one is gone on with.
   void GoOn(bool ended);

@@ -207,16 +207,16 @@ TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorde
   CHECK(ReadSummary(folder + "/first.bin")["ended"] == "duration");
 }
 
-TEST_CASE("A full disk costs samples, which are counted once there is room again, and nothing else") {
+TEST_CASE("A disk that stays full costs samples, which are counted once there is room again, and nothing else") {
   // The limit stands for the disk: the kernel refuses the write the same way, with EFBIG for ENOSPC.
   const std::string folder = FreshFolder();
-  Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", "4200", "0"}};
+  Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", "6200", "0"}};
   java.agent_options = "file=" + folder + "/rec.bin,rate=10000,ring=off";
   Command command = CommandOf(java);
   command.largest_file_bytes = 48 << 10;
   Process process(command);
   REQUIRE(process.WaitForOutput("running"));
-  usleep(2'500'000);
+  usleep(4'500'000);  // what waits is bounded: 1 MiB, half of a lane
   CHECK(std::filesystem::file_size(folder + "/rec.bin") <= size_t{48} << 10);
   process.LiftFileLimit();
   const Outcome outcome = process.Finish();

@@ -232,25 +232,80 @@ TEST_CASE("samples= is never exceeded, and the recording goes on") {
   }
 }
 
-TEST_CASE("A disk without room costs the samples of that time, counted with their weight, and recording resumes") {
+TEST_CASE("A disk that is full for a while costs nothing: the ring keeps what the block that waits stands for") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2);
   bench.TickAt(kSecond);
   const auto size = std::filesystem::file_size(bench.path());
+  const uint64_t tail = bench.ring().lane(0).tail.load();
   {
     const FileSizeLimit full(size + 10);
     bench.Sample(2, kSecond * 3 / 2, 5000);
     bench.TickAt(2 * kSecond);
+    bench.Sample(3, kSecond * 5 / 2);
+    bench.TickAt(3 * kSecond);
   }
   CHECK(std::filesystem::file_size(bench.path()) == size);
-  bench.Sample(3, kSecond * 5 / 2);
-  bench.TickAt(3 * kSecond);
-  bench.EndAt(3 * kSecond + 1);
+  CHECK(bench.ring().lane(0).tail.load() == tail);
+  CHECK(bench.ledger().Snapshot().written == 1);
+  bench.TickAt(4 * kSecond);
+  CHECK(bench.ring().lane(0).tail.load() == bench.ring().lane(0).head.load());
+  bench.EndAt(4 * kSecond + 1);
+  const auto read = bench.ReadBack();
+  REQUIRE(read.samples.size() == 3);
+  CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C2", "p/C0"});
+  CHECK(read.books.written == 3);
+  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == 0);
+  CHECK(read.skipped == 0);
+}
+
+TEST_CASE("A block that waits and ends its chunk is followed by the next chunk") {
+  Bench bench(150);
+  bench.Sample(1, kSecond / 2);
+  bench.TickAt(kSecond);
+  {
+    const FileSizeLimit full(std::filesystem::file_size(bench.path()) + 10);
+    bench.Sample(2, 69 * kSecond);
+    bench.TickAt(70 * kSecond);
+    bench.Sample(3, 70 * kSecond + 1);
+    bench.TickAt(71 * kSecond);
+  }
+  bench.EndAt(72 * kSecond);
+  const auto read = bench.ReadBack();
+  CHECK(read.chunks.size() == 2);
+  CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C2", "p/C0"});
+  CHECK(read.books.written == 3);
+  CHECK(read.skipped == 0);
+}
+
+TEST_CASE("A disk that stays full costs what the ring has no room for, counted with weight, and recording resumes") {
+  Bench bench(150);
+  bench.Sample(1, kSecond / 2);
+  bench.TickAt(kSecond);
+  const auto size = std::filesystem::file_size(bench.path());
+  const auto lost = [&bench] { return bench.ledger().Snapshot().lost[static_cast<int>(format::Loss::kWriteFailed)]; };
+  uint64_t id = 1, second = 1;
+  {
+    const FileSizeLimit full(size + 10);
+    for (; lost() == 0 && second < 1000; ++second) {
+      for (int i = 0; i < 20; ++i) bench.Sample(++id, second * kSecond + 1, 5000);
+      bench.TickAt((second + 1) * kSecond);
+      const auto& lane = bench.ring().lane(0);
+      CHECK(lane.head.load() - lane.tail.load() < bench.ring().lane_bytes() * 3 / 4);
+    }
+  }
+  CHECK(lost() == id - 1);
+  CHECK(std::filesystem::file_size(bench.path()) == size);
+  bench.Sample(id + 1, second * kSecond + 1);
+  bench.EndAt((second + 1) * kSecond);
   const auto read = bench.ReadBack();
   REQUIRE(read.samples.size() == 2);
-  CHECK(read.samples[1].id == 3);
-  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == 1);
-  CHECK(read.books.lost_weight[static_cast<int>(format::Loss::kWriteFailed)] == Approx(5000));
+  CHECK(read.samples[1].id == id + 1);
+  CHECK(read.classes[1] == "p/C" + std::to_string((id + 1) % 3));
+  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == id - 1);
+  CHECK(read.books.lost_weight[static_cast<int>(format::Loss::kWriteFailed)] ==
+        Approx(5000.0 * static_cast<double>(id - 1)));
+  CHECK(read.books.committed == read.books.written + id - 1);
   CHECK(read.skipped == 0);
 }
 
