@@ -1,9 +1,8 @@
 // A ring, a drain on a clock that the test moves, a writer of samples, and what the file then says.
 #pragma once
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -37,8 +36,10 @@ class Bench {
   // `thrown_cap`: of exceptions in half a second; 0: they are not recorded.
   explicit Bench(uint32_t cap, DrainConfig config = {}, uint32_t thrown_cap = 0, const Limits& limits = {},
                  SyncPolicy sync = {}) {
-    directory_ = std::filesystem::temp_directory_path() / ("heaprec-drain-" + std::to_string(getpid()));
-    std::filesystem::create_directories(directory_);
+    // Not named by the pid alone: in sandboxes of their own two tests may have the same.
+    std::string pattern = std::filesystem::temp_directory_path() / "heaprec-drain-XXXXXX";
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    directory_ = pattern;
     buffer::RingOptions options;
     options.lane_count = 4;
     options.interval_ns = kSecond;

@@ -1,6 +1,8 @@
 // The drain on a disk that fails at every N-th call, and on one that loses its power.
 //
 // Long form: HEAPREC_POWER_CUTS=1000, HEAPREC_FAULTS=1 (every N from 1 to the number of calls).
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cerrno>
