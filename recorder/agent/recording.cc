@@ -44,15 +44,17 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
   auto built = recording->Build(agent_options, source);
   if (!built.ok()) return built.error();
-  recording->Activate();
-  if (recording->exceptions_ != nullptr) recording->exceptions_->Activate();
-  auto started = recording->drain_->Start();
-  if (started.ok()) return recording;
+  // From here on a thread may be inside it: an exception must not destroy it.
+  Recording& begun = *recording;
+  retired->Add(std::move(recording));
+  begun.Activate();
+  if (begun.exceptions_ != nullptr) begun.exceptions_->Activate();
+  auto started = begun.drain_->Start();
+  if (started.ok()) return retired->TakeLast();
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
-  recording->ring_->Close();
-  unlink(recording->path().c_str());  // nothing but a header, and ours
-  retired->Add(std::move(recording));
+  begun.ring_->Close();
+  unlink(begun.path().c_str());  // nothing but a header, and ours
   return started.error();
 }
 

@@ -27,8 +27,8 @@ struct ChosenSource {
 
 class Recording {
  public:
-  // `number` counts the recordings of this process from 1. `agent_options` as the user wrote them. `retired` takes what
-  // failed after a thread may have seen it.
+  // `number` counts the recordings of this process from 1. `agent_options` as the user wrote them. `retired` keeps what
+  // failed, by an Error or an exception, after a thread may have seen it.
   static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
                                                           const std::string& agent_options, const ChosenSource& source,
                                                           uint32_t number, Retired* retired);

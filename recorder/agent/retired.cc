@@ -14,8 +14,8 @@ namespace {
 constexpr int kMostPauses = 20;
 constexpr timespec kPause{0, 1'000'000};
 
-bool NoCallbackIsInside() {
-  for (int pause = 0; sources::callbacks_inside.load() != 0; ++pause) {
+bool CallbacksHaveLeft() {
+  for (int pause = 0; !sources::CallbackScope::NobodyIsInside(); ++pause) {
     if (pause == kMostPauses) return false;
     nanosleep(&kPause, nullptr);
   }
@@ -27,14 +27,23 @@ bool NoCallbackIsInside() {
 Retired::Retired() = default;
 Retired::~Retired() = default;
 
-void Retired::Add(std::unique_ptr<Recording> recording) { recordings_.push_back(std::move(recording)); }
+void Retired::Add(std::unique_ptr<Recording>&& recording) {
+  recordings_.emplace_back();
+  recordings_.back() = std::move(recording);
+}
+
+std::unique_ptr<Recording> Retired::TakeLast() {
+  std::unique_ptr<Recording> last = std::move(recordings_.back());
+  recordings_.pop_back();
+  return last;
+}
 
 // Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
 // run in native code, where a safepoint does not wait for them: they are counted.
 void Retired::Free(jvmtiEnv* jvmti) {
   if (recordings_.empty()) return;
   const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
-  if (safepoint.wait(safepoint.context) && NoCallbackIsInside()) recordings_.clear();
+  if (safepoint.wait(safepoint.context) && CallbacksHaveLeft()) recordings_.clear();
 }
 
 }  // namespace heaprec::agent

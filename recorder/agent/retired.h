@@ -21,8 +21,10 @@ class Retired {
   Retired(const Retired&) = delete;
   Retired& operator=(const Retired&) = delete;
 
-  // Its sources are active no more, and its drain has ended or never began.
-  void Add(std::unique_ptr<Recording> recording);
+  // Whatever is thrown, `recording` is the caller's or here: never destroyed.
+  void Add(std::unique_ptr<Recording>&& recording);
+  std::unique_ptr<Recording> TakeLast();
+  // Of all that are here no source is active, and the drain has ended or never began.
   void Free(jvmtiEnv* jvmti);
 
  private:

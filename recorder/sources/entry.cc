@@ -1,9 +1,24 @@
 #include "recorder/sources/entry.h"
 
+#include <algorithm>
+
+#include "recorder/sources/thread_table.h"
+#include "throttle/random.h"
+
 namespace heaprec::sources {
-std::atomic<Source*> active_source{nullptr};
+
+alignas(64) std::atomic<Source*> active_source{nullptr};
 std::atomic<ExceptionSource*> active_exceptions{nullptr};
-std::atomic<uint32_t> callbacks_inside{0};
+constinit std::array<CallbackScope::Stripe, CallbackScope::kStripes> CallbackScope::stripes_{};
+
+std::atomic<uint32_t>& CallbackScope::OfThisThread() {
+  return stripes_[throttle::Mix64(reinterpret_cast<uintptr_t>(&own_entry)) % kStripes].inside;
+}
+
+bool CallbackScope::NobodyIsInside() {
+  return std::all_of(stripes_.begin(), stripes_.end(), [](const Stripe& stripe) { return stripe.inside.load() == 0; });
+}
+
 }  // namespace heaprec::sources
 
 using heaprec::sources::active_source;

@@ -6,6 +6,7 @@
 
 #include <jvmti.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,25 +17,38 @@
 namespace heaprec::sources {
 
 // Null: not recording. A source outlives its time here: a thread may still be inside it (recorder/agent/retired.h).
-extern std::atomic<Source*> active_source;
+// Every hook reads it: what others write lies on other cache lines.
+alignas(64) extern std::atomic<Source*> active_source;
 // Likewise; null where exceptions are not recorded.
 extern std::atomic<ExceptionSource*> active_exceptions;
 
-// Threads inside a JVMTI callback, where they may hold a source.
-extern std::atomic<uint32_t> callbacks_inside;
-
-// One turn of a callback. Sequentially consistent, as are the stores of null and the look at the count: whoever finds
-// the count zero after a source was taken away knows that later turns do not see it.
+// One turn of a JVMTI callback, in which its thread may hold a source. Turns are counted. Sequentially consistent, as
+// are the stores of null and the look at the counts: whoever finds each count zero after a source was taken away knows
+// that later turns do not see it.
 class CallbackScope {
  public:
-  CallbackScope() { callbacks_inside.fetch_add(1); }
-  ~CallbackScope() { callbacks_inside.fetch_sub(1); }
+  CallbackScope() : inside_(OfThisThread()) { inside_.fetch_add(1); }
+  ~CallbackScope() { inside_.fetch_sub(1); }
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
   // For the scope only.
   static Source* source() { return active_source.load(); }
   static ExceptionSource* exceptions() { return active_exceptions.load(); }
+
+  // Each count was zero at some moment of the call.
+  static bool NobodyIsInside();
+
+ private:
+  // Every exception thrown is such a turn: most threads count on a line of their own.
+  static constexpr size_t kStripes = 64;
+  struct alignas(64) Stripe {
+    std::atomic<uint32_t> inside{0};
+  };
+  static std::atomic<uint32_t>& OfThisThread();
+  static std::array<Stripe, kStripes> stripes_;
+
+  std::atomic<uint32_t>& inside_;
 };
 
 }  // namespace heaprec::sources

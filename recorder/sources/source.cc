@@ -59,9 +59,9 @@ ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint6
     }
   }
   if (entry->recording != parts_.recording) {
-    entry->recording = parts_.recording;
     entry->pending = Pending::kNothing;
     StartClock(*entry, java_thread, allocated, size, lambda);
+    entry->recording = parts_.recording;  // from now on the drain asks it where the clock stands
   }
   return entry;
 }
@@ -73,17 +73,24 @@ void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t
       throttle::Mix64(parts_.seed ^ entry.clock.bytes() ^ (uint64_t{entry.index} << 40) ^ entry.os_tid);
   entry.clock.SetReach(parts_.reach);
   const StartPositions::Position* const start = starts_.Take(java_thread);
-  if (start != nullptr && start->allocated <= allocated) {
-    if (start->e > 0) return entry.clock.StartAt(start->allocated, start->e, seed, starts_.armed_with());
-    const uint64_t before = allocated - std::min(allocated, size);
-    const uint64_t unseen = before - std::min(before, start->allocated);
-    entry.clock.CountUnseen(unseen);
-    CountMissed(unseen != 0 && AtStart().lambda > 0, static_cast<double>(unseen));
-    return entry.clock.Start(allocated, size, seed, lambda);
-  }
+  const uint64_t before = allocated - std::min(allocated, size);
   // Born since the beginning: all its bytes count.
-  if (starts_.complete()) return entry.clock.StartAt(0, 0, seed, lambda);
-  entry.clock.Start(allocated, size, seed, lambda);
+  uint64_t position = starts_.complete() ? 0 : before;
+  double e = 0;
+  if (start != nullptr && start->allocated <= allocated) {
+    position = before;
+    if (start->e > 0) {
+      position = start->allocated;
+      e = start->e;
+      lambda = starts_.armed_with();
+    } else {
+      const uint64_t unseen = before - std::min(before, start->allocated);
+      entry.clock.CountUnseen(unseen);
+      CountMissed(unseen != 0 && AtStart().lambda > 0, static_cast<double>(unseen));
+    }
+  }
+  entry.counted_to.store(position, std::memory_order_relaxed);
+  entry.clock.StartAt(position, e, seed, lambda);
 }
 
 uint64_t RecordingSource::UncountedBytes() const {

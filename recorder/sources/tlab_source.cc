@@ -46,4 +46,13 @@ void TlabSource::OnDelivered(const Delivered& object) {
   Settle(object, hit, kind, *entry);
 }
 
+void TlabSource::OnThreadEnd(void* java_thread) {
+  ThreadEntry* entry = parts_.threads.Find(java_thread);
+  if (entry != nullptr && entry->recording == parts_.recording) {
+    CountMissed(entry->pending != Pending::kNothing, entry->event_weight);
+    entry->pending = Pending::kNothing;
+  }
+  RecordingSource::OnThreadEnd(java_thread);
+}
+
 }  // namespace heaprec::sources

@@ -15,6 +15,7 @@ class TlabSource final : public RecordingSource {
   void OnRefill(void* java_thread, uint64_t size) override { OnEvent(java_thread, size, Pending::kRefill); }
   void OnOutside(void* java_thread, uint64_t size) override { OnEvent(java_thread, size, Pending::kOutside); }
   void OnDelivered(const Delivered& object) override;
+  void OnThreadEnd(void* java_thread) override;
 
  private:
   throttle::PointTally TallyOf(const throttle::Hit& hit) const override {

@@ -1,0 +1,71 @@
+// Run under --config=tsan as well.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "recorder/sources/entry.h"
+
+namespace heaprec::sources {
+namespace {
+
+struct Probe final : Source {
+  std::atomic<int> calls{0};
+  void OnRefill(void*, uint64_t) override {}
+  void OnOutside(void*, uint64_t) override {}
+  void OnDelivered(const Delivered&) override { calls.fetch_add(1, std::memory_order_relaxed); }
+};
+
+}  // namespace
+
+TEST_CASE("Nobody is inside but between the beginning and the end of a turn, whatever threads take turns") {
+  constexpr int kThreads = 100;  // more than there are counts
+  CHECK(CallbackScope::NobodyIsInside());
+  std::atomic<int> seen{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      const CallbackScope outer;
+      {
+        const CallbackScope inner;
+        seen += !CallbackScope::NobodyIsInside();
+      }
+      seen += !CallbackScope::NobodyIsInside();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(seen == 2 * kThreads);
+  CHECK(CallbackScope::NobodyIsInside());
+}
+
+TEST_CASE("A source that was taken away is not entered again once nobody is inside") {
+  constexpr int kThreads = 3, kSources = 100;
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  const Delivered object{};
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      while (!over) {
+        heaprec_on_delivered(&object);
+        std::this_thread::yield();
+      }
+    });
+  }
+  int late = 0;
+  for (int i = 0; i < kSources; ++i) {
+    auto source = std::make_unique<Probe>();
+    active_source.store(source.get(), std::memory_order_release);
+    while (source->calls.load() < 10) std::this_thread::yield();
+    active_source.store(nullptr);
+    while (!CallbackScope::NobodyIsInside()) std::this_thread::yield();
+    const int calls = source->calls.load();
+    std::this_thread::yield();
+    late += source->calls.load() - calls;
+  }
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(late == 0);
+}
+
+}  // namespace heaprec::sources
