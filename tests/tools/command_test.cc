@@ -1,4 +1,5 @@
 // print and export from outside: what they write, and how they end.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -238,6 +239,11 @@ TEST_CASE("What is no recording is exit 3") {
     CHECK(missing.err == "heaprec: " + directory / "missing" + ": No such file or directory\n");
   }
   CHECK(Heaprec("print /tmp").code == 3);
+  // Nobody writes into this pipe: it is not waited for.
+  REQUIRE(mkfifo((directory / "pipe").c_str(), 0600) == 0);
+  const Outcome pipe = Heaprec("print " + directory / "pipe");
+  CHECK(pipe.code == 3);
+  CHECK(pipe.err == "heaprec: " + directory / "pipe" + ": not a regular file ('-' reads a pipe)\n");
 }
 
 TEST_CASE("Damage in the middle is skipped, named with its offset, and exit 4") {

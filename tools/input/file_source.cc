@@ -55,7 +55,8 @@ Result<int> SpoolStandardInput() {
 }
 
 Result<int> OpenFile(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not to wait for the writer of a named pipe.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};
   struct stat status {};
   const bool known = fstat(descriptor, &status) == 0;
