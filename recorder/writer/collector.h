@@ -34,6 +34,8 @@ class Collector final : private format::RecordVisitor {
   // Where definitions and windows go from now on (not owned); `sequence` is the chunk's.
   void NewChunk(format::ChunkWriter* chunk, uint32_t sequence);
 
+  // The chunk gets all names that samples may refer to which are in the lanes, or under way, by now.
+  void CarryDefinitionsOver() { definitions_.CarryOver(); }
   // What was announced before the chunk, and is not used by a sample that is held, is needed no longer.
   void ForgetPrevious() { definitions_.ForgetPrevious(); }
   // About the heap that definitions of the chunk take, the chunk's tree of stacks excluded.

@@ -20,6 +20,8 @@ class Definitions {
  public:
   // The definitions go into `chunk` (not owned) from now on.
   void NewChunk(format::ChunkWriter* chunk);
+  // All that was announced or used in the chunk before goes into this one too.
+  void CarryOver();
   void ForgetPrevious() { previous_ = {}; }
   // About what the content of the current chunk takes on the heap, in this and, but for stacks, in the chunk.
   uint64_t bytes() const { return bytes_; }
@@ -49,6 +51,7 @@ class Definitions {
   struct Entry {
     Content content;
     format::Index index = format::kNone;
+    bool is_carried = false;  // and neither announced nor used since
   };
   template <typename Key, typename Content, typename Hash = std::hash<Key>>
   using Map = std::unordered_map<Key, Entry<Content>, Hash>;
@@ -60,6 +63,8 @@ class Definitions {
   };
 
   format::Index Method(uint64_t key);
+  template <typename Entries, typename Lookup>
+  static void Carry(const Entries& from, Entries* to, const Lookup& lookup);
 
   format::ChunkWriter* chunk_ = nullptr;
   Generation current_, previous_;

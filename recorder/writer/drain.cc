@@ -225,8 +225,11 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   if (!written && ending != nullptr) return false;
   if (written) {
     Account(std::exchange(pending_, {}), true);
-    if (rotates) EndFile(now_ns, books, positions);
-    if (ending == nullptr && (rotates || last)) BeginChunk(now_ns);
+    if (rotates && EndFile(now_ns, books, positions)) {
+      callbacks_.on_new_chunk();
+    } else if (ending == nullptr && (rotates || last)) {
+      BeginChunk(now_ns);
+    }
     collector_.Release(positions);
     return true;
   }
@@ -246,14 +249,22 @@ bool Drain::ChunkIsFull(uint64_t now_ns) const {
          collector_.definition_bytes() + chunk_->stack_bytes() >= kChunkDefinitionBytes;
 }
 
-// A block of its own, which nothing depends on: if it cannot be written, this file goes on.
-void Drain::EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books,
+// A block of its own, which nothing depends on: if it cannot be written, this file goes on. Before it, the next file is
+// begun with the names that were announced: samples that come before their writers know of the new chunk refer to them,
+// their definitions may have left the ring, and a reader of that file has no other.
+bool Drain::EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books,
                     const std::vector<uint64_t>& positions) {
   const format::Ending rotation{SinceStart(now_ns), "rotated"};
-  const auto block = chunk_->Finish(books, positions, SinceStart(now_ns), &rotation);
-  store_.GoOn(block.ok() && store_.Append(*block));
+  const auto last = chunk_->Finish(books, positions, SinceStart(now_ns), &rotation);
+  AdoptChunk(store_.NextHeader(), now_ns);
+  collector_.CarryDefinitionsOver();
+  const auto names = chunk_->Flush(books, positions, SinceStart(now_ns));
+  const bool has_names = names.ok() && store_.BeginNext(*names);
+  const bool ended = (has_names || store_.BeginNext({})) && last.ok() && store_.Append(*last);
+  store_.GoOn(ended);
   const std::lock_guard lock(mutex_);
   path_ = store_.path();
+  return ended && has_names;
 }
 
 bool Drain::WriteWaiting() {
@@ -314,17 +325,21 @@ format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<fo
 }
 
 void Drain::BeginChunk(uint64_t now_ns) {
-  chunk_.reset();  // one compressor at a time
   const format::FileStart start = StartBehind(now_ns, BooksWithPending(), {});
-  chunk_ = std::make_unique<format::ChunkWriter>(store_.HeaderFor(start), next_chunk_);
-  chunk_start_ns_ = now_ns;
-  collector_.NewChunk(chunk_.get(), next_chunk_++);
+  AdoptChunk(store_.HeaderFor(start), now_ns);
   if (waiting_) {
     waiting_->next_chunk = start;
   } else {
     store_.BeginChunk(start);
   }
   callbacks_.on_new_chunk();
+}
+
+void Drain::AdoptChunk(const format::FileHeader& header, uint64_t now_ns) {
+  chunk_.reset();  // one compressor at a time
+  chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
+  chunk_start_ns_ = now_ns;
+  collector_.NewChunk(chunk_.get(), next_chunk_++);
 }
 
 void Drain::StopIfDone(uint64_t now_ns) {

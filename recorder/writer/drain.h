@@ -88,7 +88,8 @@ class Drain {
   // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
   bool Flush(uint64_t now_ns, const format::Ending* ending);
   bool ChunkIsFull(uint64_t now_ns) const;
-  void EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books, const std::vector<uint64_t>& positions);
+  // True: the next chunk is begun as well.
+  bool EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books, const std::vector<uint64_t>& positions);
   bool WriteWaiting();
   bool TooMuchWaits() const;
   // Loses what waits, and what came since.
@@ -98,6 +99,7 @@ class Drain {
   format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books,
                                 const std::vector<uint64_t>& positions) const;
   void BeginChunk(uint64_t now_ns);
+  void AdoptChunk(const format::FileHeader& header, uint64_t now_ns);
   void StopIfDone(uint64_t now_ns);
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns - ring_.header().start_monotonic_ns; }
 

@@ -84,11 +84,25 @@ bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
   if (copy_) Abandon(now_ns);
   next_start_ = start;
   next_start_.part = header_.start.part + 1;
-  auto next = in_place ? NewFile(config_.pattern, config_.header.start_epoch_ns + now_ns, next_start_)
-                       : NewFile(Literal(file_->path()), 0, next_start_);
+  auto next = in_place
+                  ? RecordingFile::Create(config_.pattern, config_.header.pid, config_.header.start_epoch_ns + now_ns)
+                  : RecordingFile::Create(Literal(file_->path()), 0, 0);
   if (!next.ok()) return false;  // the old one is still good for writing; the next block tries again
   next_ = std::make_unique<RecordingFile>(std::move(*next));
   return true;
+}
+
+format::FileHeader Store::NextHeader() const {
+  format::FileHeader header = config_.header;
+  header.start = next_start_;
+  return header;
+}
+
+bool Store::BeginNext(std::span<const std::byte> block) {
+  auto bytes = format::EncodeFileHeader(NextHeader());
+  next_header_bytes_ = bytes.size();
+  bytes.insert(bytes.end(), block.begin(), block.end());
+  return next_->Append(bytes).ok();
 }
 
 void Store::GoOn(bool ended) {
@@ -99,6 +113,9 @@ void Store::GoOn(bool ended) {
   }
   if (!config_.sync.never) (void)syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
   Adopt(std::move(*std::exchange(next_, nullptr)), next_start_);
+  retention_.BeginFile(next_header_bytes_, next_start_.begin_ns);
+  retention_.BeginChunk(next_start_);
+  retention_.Appended(file_->size() - next_header_bytes_);
 }
 
 bool Store::Append(std::span<const std::byte> block) {

@@ -52,6 +52,11 @@ class Store {
   // Call before each block. True: the file is full, or no longer where it was, and the next one is there; append the
   // block and an ending, then call GoOn. `start`: what holds behind that block.
   bool OpenNext(uint64_t now_ns, const format::FileStart& start);
+  // What the header of that file says.
+  format::FileHeader NextHeader() const;
+  // Writes it, before this one is ended, with what readers have to know from the start: that file is empty, or has
+  // both.
+  bool BeginNext(std::span<const std::byte> block);
   // Turns to the file that OpenNext has made; `ended` false: it is removed, and this one is gone on with.
   void GoOn(bool ended);
   bool Append(std::span<const std::byte> block);
@@ -87,6 +92,7 @@ class Store {
   Retention retention_;
   std::unique_ptr<RecordingFile> file_, next_;
   format::FileStart next_start_;
+  uint64_t next_header_bytes_ = 0;
   format::FileHeader header_;
   std::optional<Copy> copy_;
   uint64_t copy_not_before_ns_ = 0;
