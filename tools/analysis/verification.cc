@@ -15,6 +15,8 @@ using format::kNone;
 using format::Stream;
 
 constexpr size_t kMostFindings = 100;
+// Threads that may have been at a hit, and of which the recording has nothing else.
+constexpr uint64_t kSilentThreads = 64;
 
 constexpr uint64_t Books::*kCounters[] = {&Books::candidates,  &Books::candidate_bytes, &Books::points,
                                           &Books::thinned,     &Books::committed,       &Books::written,
@@ -70,6 +72,7 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
 
 void Verification::LookAtNames(const format::Block& block) {
   const format::Dictionaries& names = *block.dictionaries;
+  threads_ = std::max(threads_, names.threads.size());
   bool right = true;
   for (; nodes_seen_ < names.stacks.size(); ++nodes_seen_) {
     const format::StackNode& node = names.stacks[nodes_seen_];
@@ -145,14 +148,18 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
 }
 
 void Verification::Close(const Recording& recording) {
-  if (blocks_ == 0 && !recording.running()) Find(recording.bytes_read(), "no block could be read");
+  // Killed before its first block, a recording has what is in the ring, if anything.
+  if (blocks_ == 0 && !recording.running() && !recording.salvage().ring_found)
+    Find(recording.bytes_read(), "no block could be read");
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
 }
 
-// A thread that was stopped in the middle of a hit has counted its point, but not what became of it: one per lane.
+// A thread that was stopped in the middle of a hit has counted its point, but not what became of it. An ending waits
+// for them; a kill meets as many as there are.
 void Verification::CloseStream(const Recording& recording, Stream stream) {
   const Books& books = recording.books(stream);
-  const uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
+  uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
+  if (!recording.ending()) slack += kSilentThreads + threads_;
   const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
   const uint64_t known = books.committed + books.thinned + LostPoints(books);
   if (Apart(books.points, known, slack)) {
@@ -161,7 +168,9 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
   }
   const uint64_t failed = LostOf(books, format::Loss::kWriteFailed);
   const uint64_t accounted = books.written + books.second_stage + failed;
-  const bool complete = recording.ending().has_value() || (recording.salvage().ring_found && !recording.running());
+  // What a file that was rotated still held is in the next one.
+  const bool complete = recording.ending() ? recording.ending()->reason != "rotated"
+                                           : recording.salvage().ring_found && !recording.running();
   if (complete && Apart(books.committed, accounted, slack)) {
     find(fmt::format("{} committed, but {} written + {} of the second stage + {} not written", books.committed,
                      books.written, books.second_stage, failed));
