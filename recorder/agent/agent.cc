@@ -263,10 +263,7 @@ void Agent::StartAfterDelay() {
 }
 
 format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
-  if (recording_ != nullptr) {
-    recording_->Join();
-    retired_.Add(std::move(recording_));
-  }
+  if (recording_ != nullptr) retired_.Add(std::move(recording_));
   retired_.Free(jvmti_);
   auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
   if (!enabled.ok()) return enabled.error();

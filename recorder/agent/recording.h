@@ -38,7 +38,8 @@ class Recording {
   void Stop(const std::string& reason, bool jvm_ends);
   // It has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
-  void Join() { drain_->Join(); }  // call when it has ended
+  // Its threads are gone, so that destroying it waits for nothing. A disk that hangs can keep one for ever.
+  bool TryJoin() { return drain_->TryJoin(); }
 
   std::string path() const { return drain_->path(); }
 

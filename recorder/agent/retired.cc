@@ -43,7 +43,8 @@ std::unique_ptr<Recording> Retired::TakeLast() {
 void Retired::Free(jvmtiEnv* jvmti) {
   if (recordings_.empty()) return;
   const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
-  if (safepoint.wait(safepoint.context) && CallbacksHaveLeft()) recordings_.clear();
+  if (!safepoint.wait(safepoint.context) || !CallbacksHaveLeft()) return;
+  std::erase_if(recordings_, [](const std::unique_ptr<Recording>& recording) { return recording->TryJoin(); });
 }
 
 }  // namespace heaprec::agent

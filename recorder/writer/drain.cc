@@ -62,7 +62,9 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
   path_ = store_.path();
 }
 
-Drain::~Drain() { Join(); }
+Drain::~Drain() {
+  if (started_) pthread_join(thread_, nullptr);
+}
 
 Drain::Pending& Drain::Pending::operator+=(const Pending& other) {
   written += other.written;
@@ -71,9 +73,9 @@ Drain::Pending& Drain::Pending::operator+=(const Pending& other) {
   return *this;
 }
 
-void Drain::Join() {
-  if (started_) pthread_join(thread_, nullptr);
-  started_ = false;
+bool Drain::TryJoin() {
+  if (started_ && pthread_tryjoin_np(thread_, nullptr) == 0) started_ = false;
+  return !started_;
 }
 
 format::Result<std::monostate> Drain::Start() {

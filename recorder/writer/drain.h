@@ -55,8 +55,8 @@ class Drain {
   bool Wait(uint64_t timeout_ns);
   // Of the file that is being written; any thread.
   std::string path();
-  // The thread's end; call when Wait has answered true.
-  void Join();
+  // The thread has ended, or was never there. It outlives the file by what its disk takes to sync.
+  bool TryJoin();
 
   // One turn of the loop and the end, for tests that bring their own thread.
   void Tick();
