@@ -103,7 +103,8 @@ class Examination {
                    .lost[static_cast<size_t>(format::Loss::kWriteFailed)];
     const tools::SalvageReport& salvage = recording.salvage();
     for (const std::string& error : salvage.errors) Find("salvage: " + error);
-    if (salvage.unnamed > 0) wrong_names_.push_back(fmt::format("{} without a name", salvage.unnamed));
+    // Where the file before was not ended, the names of this one may be torn, and that one has all.
+    if (salvage.unnamed > 0 && !may_repeat_) wrong_names_.push_back(fmt::format("{} without a name", salvage.unnamed));
     if (salvage.invalid > 0) Find(fmt::format("{} that cannot be", salvage.invalid));
     if (recording.damaged()) Find("damaged");
     result_.from_ring += salvage.events;
