@@ -71,7 +71,7 @@ class Recording {
     }
     while (!drain_.Wait(1'000'000'000)) {
     }
-    drain_.Join();
+    while (!drain_.TryJoin()) Pause(1'000'000);
     for (std::thread& writer : writers) writer.join();
   }
 
