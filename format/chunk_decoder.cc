@@ -5,6 +5,7 @@
 
 #include "format/block_rows.h"
 #include "format/columns.h"
+#include "format/state_codec.h"
 
 namespace heaprec::format {
 
@@ -104,6 +105,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(ApplyBases(body));
     case Section::kHeader:
       return Applied::kYes;  // for readers to whom the file's own is lost
+    case Section::kStates:
+      return known(DecodeStates(body, &block->states, refused));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;

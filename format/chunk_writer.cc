@@ -8,6 +8,7 @@
 #include "format/dictionary_codec.h"
 #include "format/layout.h"
 #include "format/sample_codec.h"
+#include "format/state_codec.h"
 
 namespace heaprec::format {
 
@@ -36,6 +37,7 @@ struct ChunkWriter::State {
   bool started = false;
   DictionaryEncoder dictionaries;
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions)}};
+  std::vector<HeapState> states;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
 };
@@ -54,9 +56,10 @@ Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionar
 void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
 void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
 void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.stream].Add(interval); }
+void ChunkWriter::Add(const HeapState& state) { state_->states.push_back(state); }
 
 bool ChunkWriter::has_pending() const {
-  return state_->dictionaries.has_pending() ||
+  return state_->dictionaries.has_pending() || !state_->states.empty() ||
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
@@ -64,7 +67,7 @@ uint64_t ChunkWriter::stack_bytes() const { return state_->dictionaries.stack_by
 
 Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::span<const uint64_t> lane_positions,
                                              uint64_t now_ns, bool last, const Ending* ending) {
-  if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds))
+  if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) || states.size() > kMaxBlockRows)
     return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
@@ -81,6 +84,8 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
     samples[stream].Encode(&raw);
     if (stream == Stream::kAllocations || !(now[stream] == Books{})) EncodeBooks(now[stream], stream, &raw);
   }
+  EncodeStates(states, &raw);
+  states.clear();
   EncodeLanes(lane_positions, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
   raw_bytes += raw.size();

@@ -39,6 +39,7 @@ class ChunkWriter {
   void Add(const Sample& sample);
   void Add(const Window& window);
   void Add(const Interval& interval);
+  void Add(const HeapState& state);
 
   bool has_pending() const;
   // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.

@@ -53,13 +53,16 @@ class ColumnWriter {
   }
   // Appends the section, unless it has no rows. Who does not know a further stream may leave it out.
   void Finish(Section section, uint64_t rows, ByteBuffer* raw, Stream stream = Stream::kAllocations) {
+    Finish(NumberOf(section, stream), /*critical=*/stream == Stream::kAllocations, rows, raw);
+  }
+  void Finish(uint64_t section, bool critical, uint64_t rows, ByteBuffer* raw) {
     if (rows == 0) return;
     ByteBuffer body;
     ByteSink(&body).Varint(rows);
     for (size_t i = 0; i < kCount; ++i) {
       if (nonzero_[i]) AppendFramed(&body, i, /*critical=*/false, columns_[i]);
     }
-    AppendFramed(raw, NumberOf(section, stream), /*critical=*/stream == Stream::kAllocations, body);
+    AppendFramed(raw, section, critical, body);
   }
 
  private:

@@ -50,6 +50,7 @@ enum class Section : uint32_t {
   kBooks = 10,
   kLanes = 11,
   kEnding = 12,
+  kStates = 13,
   kBases = 17,
   kHeader = 18,
 };

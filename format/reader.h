@@ -38,7 +38,8 @@ struct Block {
   // Of all streams.
   std::vector<Window> windows;
   std::vector<Interval> intervals;
-  std::vector<Sample> samples;  // ascending in time; the weights are final
+  std::vector<Sample> samples;    // ascending in time; the weights are final
+  std::vector<HeapState> states;  // in the order in which they were taken in, which is that of time but for a few
   std::optional<Ending> ending;
   uint64_t lost_names = 0;  // entries of the dictionaries so far that stood in blocks that are lost: kLost, or gaps
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next

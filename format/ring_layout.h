@@ -25,7 +25,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 2;
+inline constexpr uint32_t kRingVersion = 3;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 
@@ -103,6 +103,7 @@ enum class RecordType : uint16_t {
   kThread = 4,
   kWindow = 5,
   kSample = 6,
+  kState = 7,
 };
 
 inline constexpr uint32_t kRecordAlign = 8;
@@ -191,5 +192,20 @@ struct SampleRecord {
   uint32_t kind;  // Kind
 };
 static_assert(sizeof(SampleRecord) == 96);
+
+inline constexpr size_t kMostCauseBytes = 48;
+
+struct StateRecord {
+  RecordHeader header;
+  uint64_t monotonic_ns;
+  uint64_t id;
+  uint64_t used, committed;
+  uint64_t pauses, paused_ns;
+  uint64_t rss;
+  uint32_t threads;
+  uint32_t kind;                // StateKind
+  char cause[kMostCauseBytes];  // zeros behind it
+};
+static_assert(sizeof(StateRecord) == 120);
 
 }  // namespace heaprec::format

@@ -45,6 +45,8 @@ class Record {
         return VisitWindow(visitor);
       case RecordType::kSample:
         return VisitSample(visitor, lane, position);
+      case RecordType::kState:
+        return VisitState(visitor);
     }
     return false;
   }
@@ -122,6 +124,13 @@ class Record {
     visitor.OnSample(record, lane, position, position + header_.bytes);
     return true;
   }
+  bool VisitState(RecordVisitor& visitor) const {
+    StateRecord record;
+    if (!Fixed(&record, [](const StateRecord&) { return uint64_t{0}; })) return false;
+    if (record.kind >= static_cast<uint32_t>(kStateKinds)) return false;
+    visitor.OnState(record);
+    return true;
+  }
 
   RecordHeader header_;
   std::span<const std::byte> bytes_;
@@ -180,6 +189,21 @@ Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position
     position += record->bytes();
   }
   return position;
+}
+
+HeapState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
+  HeapState state;
+  state.id = record.id;
+  state.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
+  state.kind = static_cast<StateKind>(record.kind);
+  state.used = record.used;
+  state.committed = record.committed;
+  state.pauses = record.pauses;
+  state.paused_ns = record.paused_ns;
+  state.threads = record.threads;
+  state.rss = record.rss;
+  state.cause.assign(record.cause, strnlen(record.cause, sizeof(record.cause)));
+  return state;
 }
 
 }  // namespace heaprec::format

@@ -47,12 +47,16 @@ struct RecordVisitor {
   virtual void OnWindow(const WindowRecord& record) = 0;
   // `end` is the position just after the sample.
   virtual void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) = 0;
+  virtual void OnState(const StateRecord& /*record*/) {}
 };
 
 // Walks one lane from `position` to `head` (a value of LaneHeader::head read with acquire).
 // Returns the position reached (== head unless an error is returned).
 Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head,
                           RecordVisitor& visitor);
+
+// As the recording has it; `start_monotonic_ns`: of the recording.
+HeapState StateOf(const StateRecord& record, uint64_t start_monotonic_ns);
 
 // The content keys, computed the same way by agent and salvager. No allocation.
 uint64_t ClassKey(std::string_view name);

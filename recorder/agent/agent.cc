@@ -14,6 +14,7 @@
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
 #include "recorder/sources/entry.h"
+#include "recorder/sources/heap_watch.h"
 #include "recorder/sources/labels.h"
 #include "recorder/writer/quiet_thread.h"
 
@@ -35,6 +36,7 @@ auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(c
   } catch (...) {
     sources::active_source.store(nullptr);
     sources::active_exceptions.store(nullptr);
+    sources::active_heap_watch.store(nullptr);
     return otherwise;
   }
 }
@@ -74,6 +76,14 @@ void JNICALL OnException(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jmethodID
                          jmethodID, jlocation) {
   const sources::ThrownException thrown{jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, exception};
   heaprec_on_thrown(&thrown);
+}
+
+void JNICALL OnGcStart(jvmtiEnv*) {
+  if (sources::HeapWatch* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcBegin();
+}
+
+void JNICALL OnGcFinish(jvmtiEnv*) {
+  if (sources::HeapWatch* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcEnd();
 }
 
 }  // namespace
@@ -211,11 +221,16 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   callbacks.ThreadEnd = OnThreadEnd;
   callbacks.SampledObjectAlloc = OnSampledObjectAlloc;
   callbacks.Exception = OnException;
+  callbacks.GarbageCollectionStart = OnGcStart;
+  callbacks.GarbageCollectionFinish = OnGcFinish;
   if (jvmti->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE ||
       jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     jvmti->DisposeEnvironment();
     return format::Error{"the JVM does not give us SampledObjectAlloc: another agent holds it"};
   }
+  jvmtiCapabilities collections{};
+  collections.can_generate_garbage_collection_events = 1;
+  jvmti->AddCapabilities(&collections);  // always to be had; without it a recording lacks collections
   vm_ = vm;
   jvmti_ = jvmti;
   return std::monostate{};
@@ -237,6 +252,7 @@ format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
     pthread_atfork(nullptr, nullptr, [] {
       sources::active_source.store(nullptr, std::memory_order_relaxed);
       sources::active_exceptions.store(nullptr, std::memory_order_relaxed);
+      sources::active_heap_watch.store(nullptr, std::memory_order_relaxed);
     });
   }
   if (options_.delay_ns == 0) return StartRecording(jni);

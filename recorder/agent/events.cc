@@ -14,6 +14,7 @@ namespace {
 // The last one only where exceptions are recorded.
 constexpr std::array kEvents{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
                              JVMTI_EVENT_EXCEPTION};
+constexpr std::array kGcEvents{JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
 
 jvmtiCapabilities SamplingCapability() {
   jvmtiCapabilities capabilities{};
@@ -35,12 +36,15 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
     return format::Error{
         fmt::format("the JVM refuses JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
   }
+  // A recording without collections is still one.
+  for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
   return std::monostate{};
 }
 
 void QuietJvm(const Jvm& jvm) {
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
+  for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
   jvm.jvmti->SetHeapSamplingInterval(static_cast<jint>(sources::kJvmDefaultInterval));
   const jvmtiCapabilities sampling = SamplingCapability();
   jvm.jvmti->RelinquishCapabilities(&sampling);

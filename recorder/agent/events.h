@@ -11,7 +11,8 @@
 namespace heaprec::agent {
 
 // Takes the sampling capability, which only one agent of a JVM can hold, and turns SampledObjectAlloc, ThreadStart and
-// ThreadEnd on, and Exception if asked for. Their callbacks are set once, in agent.cc.
+// ThreadEnd on, the begin and end of collections too, and Exception if asked for. Their callbacks are set once, in
+// agent.cc.
 format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 
 // Sampling and exceptions off, sampling's capability given back, its interval the JVM's default, and libjvm's code as

@@ -40,9 +40,11 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
   if (!thread_of.ok()) return thread_of.error();
-  return Jvm{vm,      jvmti,     *structs, std::move(symbols),
-             *layout, threads,   *names,   hotspot::StackWalker::Resolve(*structs, *names, *major),
-             *fields, *thread_of};
+  Jvm jvm{vm,      jvmti,      *structs, std::move(symbols),
+          *layout, threads,    *names,   hotspot::StackWalker::Resolve(*structs, *names, *major),
+          *fields, *thread_of, {}};
+  jvm.heap = hotspot::HeapMeter::Resolve(*structs, jvm.GcName());
+  return jvm;
 }
 
 std::string Jvm::Property(const char* name) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "format/result.h"
+#include "recorder/hotspot/heap_meter.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/stack_walker.h"
 #include "recorder/hotspot/symbols.h"
@@ -32,6 +33,7 @@ struct Jvm {
   format::Result<hotspot::StackWalker> walker;  // an Error where stacks can only be asked of JVMTI
   sources::ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
+  hotspot::HeapMeter heap;
 
   static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni);
 

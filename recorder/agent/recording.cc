@@ -49,10 +49,13 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   retired->Add(std::move(recording));
   begun.Activate();
   if (begun.exceptions_ != nullptr) begun.exceptions_->Activate();
+  // Release: whoever sees it sees all of it (pairs with the acquires in agent.cc).
+  sources::active_heap_watch.store(begun.heap_watch_.get(), std::memory_order_release);
   auto started = begun.drain_->Start();
   if (started.ok()) return retired->TakeLast();
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
+  sources::active_heap_watch.store(nullptr);
   begun.ring_->Close();
   unlink(begun.path().c_str());  // nothing but a header, and ours
   return started.error();
@@ -98,6 +101,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   capture_ = std::make_unique<sources::Capture>(*ring_, *ledger_, *board_, jvm_.names, Walker(), jvm_.thread_fields,
                                                 options_.stack_depth);
   MakeSource(source);
+  heap_watch_ = std::make_unique<sources::HeapWatch>(*ring_, jvm_.heap);
   if (has_exceptions) {
     exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, exceptions, start_ns_, options_.stack_depth, Seed());
   }
@@ -233,6 +237,7 @@ void Recording::OnTick(uint64_t now_ns) {
   const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
   if (window) capture_->CommitWindow(*window, kDrainLane);
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
+  heap_watch_->OnTick(now_ns);
   if (capture_->stacks().distrusted() && !told_of_walker_) {
     told_of_walker_ = true;
     Log(LogLevel::kWarn, "a walked stack was not what JVMTI says: stacks now come from GetStackTrace");
@@ -265,6 +270,8 @@ void Recording::OnDrainStop() {
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
   if (exceptions_ != nullptr) exceptions_->Stop();
+  sources::HeapWatch* watch = heap_watch_.get();
+  sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
   uncounted_at_end_ = source_->UncountedBytes();
   if (!jvm_ends_.load(std::memory_order_relaxed)) {
     const AttachedScope attached(jvm_.vm);

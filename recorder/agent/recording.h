@@ -12,6 +12,7 @@
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/retired.h"
+#include "recorder/sources/heap_watch.h"
 #include "recorder/sources/jvmti_source.h"
 #include "recorder/sources/source.h"
 #include "recorder/writer/drain.h"
@@ -72,6 +73,7 @@ class Recording {
   std::unique_ptr<sources::WindowBoard> board_;
   std::unique_ptr<sources::Capture> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
+  std::unique_ptr<sources::HeapWatch> heap_watch_;
   std::unique_ptr<ExceptionStream> exceptions_;   // null: they are not recorded
   sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
   bool unit_is_event_ = false;                    // source=tlab

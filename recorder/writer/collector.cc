@@ -255,4 +255,8 @@ void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint
   just_scanned_.push_back(record);
 }
 
+void Collector::OnState(const format::StateRecord& record) {
+  chunk_->Add(format::StateOf(record, ring_.header().start_monotonic_ns));
+}
+
 }  // namespace heaprec::writer

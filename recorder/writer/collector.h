@@ -84,6 +84,7 @@ class Collector final : private format::RecordVisitor {
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override;
   void OnWindow(const format::WindowRecord& record) override;
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
+  void OnState(const format::StateRecord& record) override;
 
   // A stack whose methods were announced in a lane that had been scanned before they were.
   struct WaitingStack {

@@ -55,6 +55,7 @@ def main(tool, decoder, *golden_files):
             fresh = read(path)
             assert sum(len(block["samples"]) for block in fresh["blocks"]) == 120
             assert any(block.get("exceptions", {}).get("samples") for block in fresh["blocks"])
+            assert any(block.get("states") for block in fresh["blocks"])
             same(fresh, decode(path))
             whole = open(path, "rb").read()
             for size in range(1200, len(whole), len(whole) // 5):

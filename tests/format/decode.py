@@ -292,6 +292,27 @@ class Chunk:
     def section_18(self, body, block):
         """A copy of the file's header."""
 
+    def section_13(self, body, block):
+        rows, c, refused = columns(body, 12)
+        number = time = 0
+        of_kind, causes = {}, []  # last values by kind; all that are not known count as one
+        for _ in range(rows):
+            number, time, kind = c[0].delta(number), c[1].delta(time), c[2].varint()
+            last = of_kind.setdefault(min(kind, 4), [0, 0, 0, 0])
+            last[0] = c[3].delta(last[0])
+            last[1] = c[4].delta(last[1])
+            pauses, paused = c[5].varint(), c[6].varint()
+            last[2] = c[7].delta(last[2])
+            last[3] = c[8].delta(last[3])
+            code = c[9].varint()
+            if code == 1:
+                causes.append(text(c[11].take(c[10].varint())))
+            cause = "" if code == 0 else causes[-1] if code == 1 else causes[code - 2]
+            if kind < 4:
+                block.setdefault("states", []).append(
+                    [number, time, kind, last[0], last[1], pauses, paused, last[2], last[3], cause])
+        return refused
+
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False

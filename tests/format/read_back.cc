@@ -25,6 +25,7 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
   REQUIRE(read.block.lane_positions == given.block.lane_positions);
   REQUIRE(read.block.windows == given.block.windows);
   REQUIRE(read.block.intervals == given.block.intervals);
+  REQUIRE(read.block.states == given.block.states);
   REQUIRE(read.block.ending.has_value() == given.block.ending.has_value());
   if (read.block.ending) {
     REQUIRE(read.block.ending->reason == given.block.ending->reason);

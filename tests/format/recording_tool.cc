@@ -143,6 +143,10 @@ json OneBlock(const Block& block) {
   const bool any = !(block.books[Stream::kExceptions] == Books{}) || !exceptions["windows"].empty() ||
                    !exceptions["intervals"].empty() || !exceptions["samples"].empty();
   if (any) line["exceptions"] = exceptions;
+  for (const HeapState& state : block.states) {
+    line["states"].push_back({state.id, state.time_ns, static_cast<int>(state.kind), state.used, state.committed,
+                              state.pauses, state.paused_ns, state.threads, state.rss, Latin1(state.cause)});
+  }
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
 }

@@ -165,6 +165,24 @@ void RandomRecording::AddExceptions(ChunkWriter* writer, PlainBlock* plain, int 
   books_[Stream::kExceptions].lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
 }
 
+void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
+  for (uint64_t i = Uniform(5); i > 0; --i) {
+    HeapState state;
+    state.id = next_state_ += Uniform(10) == 0 ? Uniform(5) : 1;
+    state.time_ns = now_ns_ - Uniform(std::min<uint64_t>(now_ns_ + 1, 1'000'000'000));
+    state.kind = static_cast<StateKind>(Uniform(kStateKinds));
+    state.used = AnyInteger();
+    state.committed = AnyInteger();
+    state.pauses = Uniform(3);
+    state.paused_ns = Uniform(3) == 0 ? AnyInteger() : 0;
+    state.threads = Uniform(50);
+    state.rss = AnyInteger();
+    if (state.kind == StateKind::kGcBegin) state.cause = "Cause " + std::to_string(Uniform(4));
+    writer->Add(state);
+    plain->block.states.push_back(state);
+  }
+}
+
 void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool ending) {
   now_ns_ += 250'000'000 + Uniform(1000);
   PlainBlock plain;
@@ -178,6 +196,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   for (const Interval& interval : block.intervals) writer->Add(interval);
   for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
   if (Uniform(3) != 0) AddExceptions(writer, &plain, static_cast<int>(Uniform(6)));
+  AddStates(writer, &plain);
   std::ranges::stable_sort(plain.samples, {}, [](const PlainSample& s) { return s.sample.time_ns / kTickNs; });
   Books& books = books_[Stream::kAllocations];
   books.candidates += AnyInteger() >> 20;

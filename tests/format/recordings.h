@@ -56,6 +56,7 @@ class RandomRecording {
   Index AddStack(ChunkWriter* writer, PlainSample* plain);
   // What a block has of the exceptions, which not every block has.
   void AddExceptions(ChunkWriter* writer, PlainBlock* plain, int samples);
+  void AddStates(ChunkWriter* writer, PlainBlock* plain);
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
   std::mt19937_64 random_;
@@ -64,7 +65,7 @@ class RandomRecording {
   std::vector<PlainBlock> blocks_;
   std::vector<size_t> block_ends_, chunk_begins_;
   uint32_t next_chunk_ = 0, next_window_ = 1, next_exception_window_ = kWindowStreamBit + 1;
-  uint64_t next_id_ = 1, now_ns_ = 0;
+  uint64_t next_id_ = 1, next_state_ = 1, now_ns_ = 0;
   PerStream<Books> books_;
 };
 

@@ -98,6 +98,11 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   window.id = 3;
   window.lambda = 1e-6;
   position = ring->Put(lane, position, RecordType::kWindow, window);
+  StateRecord state{};
+  state.id = 4;
+  state.kind = static_cast<uint32_t>(StateKind::kGcEnd);
+  std::memcpy(state.cause, "System.gc()", 11);
+  position = ring->Put(lane, position, RecordType::kState, state);
   SampleRecord sample{};
   sample.id = 9;
   sample.thread_key = thread.key;
@@ -111,7 +116,7 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
 
 // Counts, and touches every byte it is shown: a sanitizer notices what is out of bounds.
 struct CountingVisitor : RecordVisitor {
-  int classes = 0, methods = 0, stacks = 0, threads = 0, windows = 0, samples = 0;
+  int classes = 0, methods = 0, stacks = 0, threads = 0, windows = 0, samples = 0, states = 0;
   uint64_t sum = 0;
   uint64_t last_end = 0;
   void Touch(std::string_view text) {
@@ -132,6 +137,10 @@ struct CountingVisitor : RecordVisitor {
   void OnWindow(const WindowRecord& record) override { ++windows, sum += record.id; }
   void OnSample(const SampleRecord& record, uint32_t /*lane*/, uint64_t begin, uint64_t end) override {
     ++samples, sum += record.id + begin, last_end = end;
+  }
+  void OnState(const StateRecord& record) override {
+    ++states, sum += record.id;
+    Touch(StateOf(record, 0).cause);
   }
 };
 

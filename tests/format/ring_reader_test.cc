@@ -23,7 +23,7 @@ TEST_CASE("a lane gives back one record of each type, past its wrap too") {
     REQUIRE(*reached == head);
     REQUIRE(seen.last_end == head);
     REQUIRE((seen.classes == 1 && seen.methods == 1 && seen.stacks == 1));
-    REQUIRE((seen.threads == 1 && seen.windows == 1 && seen.samples == 1));
+    REQUIRE((seen.threads == 1 && seen.windows == 1 && seen.samples == 1 && seen.states == 1));
   }
 }
 
@@ -43,6 +43,10 @@ TEST_CASE("what a record says comes through") {
     void OnThread(uint64_t, const ThreadRecord& record, std::string_view name) override {
       CHECK(record.os_tid == 77);
       CHECK(name == "main");
+    }
+    void OnState(const StateRecord& record) override {
+      CHECK(StateOf(record, 0).id == 4);
+      CHECK(StateOf(record, 0).cause == "System.gc()");
     }
     void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override {
       CHECK(record.id == 9);

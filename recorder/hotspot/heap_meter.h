@@ -1,0 +1,55 @@
+// Reads, from outside, what the JVM knows of its heap: its own structures and the counters of its performance memory.
+//
+// Units:    bytes, ns.
+// Context:  Resolve: setup, live phase. The rest: any, gc too: loads only.
+// Threads:  any number. A value that the JVM changes meanwhile may be off by what was under way.
+// Failure:  what this JVM does not tell (-XX:-UsePerfData, a collector whose structures are not exported) reads as 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "recorder/hotspot/vm_structs.h"
+
+namespace heaprec::hotspot {
+
+class HeapMeter {
+ public:
+  // `gc` as Jvm::GcName has it.
+  static HeapMeter Resolve(const VmStructs& structs, const std::string& gc);
+
+  uint64_t Used() const;
+  uint64_t Committed() const;
+  uint32_t LiveThreads() const;
+  // Of the collection under way, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing where the
+  // collector says it only after it has begun.
+  void Cause(char* into, size_t size) const;
+  // Likewise, or else of the last one.
+  void LastCause(char* into, size_t size) const;
+
+ private:
+  // A space that is filled from its bottom: what lies between is used.
+  struct Space {
+    const char* const* holder;  // where the JVM keeps the pointer: young spaces change places
+    size_t bottom, top;
+  };
+  void UseStructs(const VmStructs& structs, const std::string& gc);
+  void UseCounters(const VmStructs& structs);
+
+  std::vector<Space> spaces_;
+  const char* used_ = nullptr;  // a size_t
+  // Of the performance memory.
+  std::vector<const char*> used_of_spaces_, capacities_;
+  const char* live_threads_ = nullptr;
+  struct PerfText {
+    const char* value = nullptr;
+    size_t bytes = 0;
+    // False: it says that there is none.
+    bool CopyTo(char* into, size_t size) const;
+  };
+  PerfText cause_, last_cause_;
+};
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,89 @@
+#include "recorder/sources/heap_watch.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "recorder/buffer/lane_lease.h"
+#include "recorder/sources/clock.h"
+
+namespace heaprec::sources {
+namespace {
+
+constexpr uint64_t kPeriodNs = 1'000'000'000;
+// Ticks come every 20 to 100 ms: without this every period would be late by up to one.
+constexpr uint64_t kEarlyNs = 50'000'000;
+// Those of the JVM's own thread, and of the drain, begin to look for a lane here: away from where threads begin.
+constexpr uint32_t kLane = 0;
+
+// 0: not known. The second number of statm, in pages.
+uint64_t ResidentBytes() {
+  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[128];
+  ssize_t got = 0;
+  do {
+    got = read(file, text, sizeof(text));
+  } while (got < 0 && errno == EINTR);
+  close(file);
+  if (got <= 0) return 0;
+  const char* const end = text + got;
+  const char* const space = std::find(static_cast<const char*>(text), end, ' ');
+  uint64_t pages = 0;
+  if (space == end || std::from_chars(space + 1, end, pages).ec != std::errc()) return 0;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+std::atomic<HeapWatch*> active_heap_watch{nullptr};
+
+HeapWatch::HeapWatch(buffer::Ring& ring, const hotspot::HeapMeter& meter) : ring_(ring), meter_(meter) {}
+
+void HeapWatch::Commit(format::StateKind kind, uint64_t now_ns, format::StateRecord record) {
+  record.monotonic_ns = now_ns;
+  record.kind = static_cast<uint32_t>(kind);
+  record.used = meter_.Used();
+  record.committed = meter_.Committed();
+  record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  buffer::LaneLease lease(ring_, kLane, sizeof(record));
+  if (!lease.ok()) return;
+  std::byte* const into = lease.Reserve(format::RecordType::kState, sizeof(record));
+  if (into == nullptr) return;
+  constexpr size_t kHeader = sizeof(format::RecordHeader);
+  std::memcpy(into + kHeader, reinterpret_cast<const std::byte*>(&record) + kHeader, sizeof(record) - kHeader);
+  lease.Commit();
+}
+
+void HeapWatch::OnGcBegin() {
+  format::StateRecord record{};
+  meter_.Cause(record.cause, sizeof(record.cause));
+  gc_begin_ns_ = MonotonicNs();
+  Commit(format::StateKind::kGcBegin, gc_begin_ns_, record);
+}
+
+void HeapWatch::OnGcEnd() {
+  if (gc_begin_ns_ == 0) return;  // it began before the recording
+  const uint64_t now_ns = MonotonicNs();
+  format::StateRecord record{};
+  meter_.LastCause(record.cause, sizeof(record.cause));
+  record.pauses = 1;
+  record.paused_ns = now_ns - gc_begin_ns_;
+  gc_begin_ns_ = 0;
+  Commit(format::StateKind::kGcEnd, now_ns, record);
+}
+
+void HeapWatch::OnTick(uint64_t now_ns) {
+  if (last_periodic_ns_ != 0 && now_ns < last_periodic_ns_ + kPeriodNs - kEarlyNs) return;
+  last_periodic_ns_ = now_ns;
+  format::StateRecord record{};
+  record.threads = meter_.LiveThreads();
+  record.rss = ResidentBytes();
+  Commit(format::StateKind::kPeriodic, now_ns, record);
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,42 @@
+// Commits what heap, collector and process are like: at the begin and end of each collection, and about once a second.
+//
+// Units:    bytes, ns of CLOCK_MONOTONIC.
+// Context:  OnGcBegin, OnGcEnd: gc: the JVM's own thread, every Java thread stopped. Loads and a lane only.
+//           OnTick: drain.
+// Threads:  one at a time of each.
+// Failure:  a state that finds no lane is lost; the gap in the ids tells.
+// Format:   docs/format.md#states
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "format/ring_layout.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/hotspot/heap_meter.h"
+
+namespace heaprec::sources {
+
+class HeapWatch {
+ public:
+  // Both outlive it.
+  HeapWatch(buffer::Ring& ring, const hotspot::HeapMeter& meter);
+
+  void OnGcBegin();
+  void OnGcEnd();
+  void OnTick(uint64_t now_ns);
+
+ private:
+  void Commit(format::StateKind kind, uint64_t now_ns, format::StateRecord record);
+
+  buffer::Ring& ring_;
+  const hotspot::HeapMeter& meter_;
+  std::atomic<uint64_t> next_id_{1};
+  uint64_t gc_begin_ns_ = 0;  // of the collection under way; 0: none
+  uint64_t last_periodic_ns_ = 0;
+};
+
+// Null: not recording. It is freed after a safepoint that follows: the thread that collects is then out of it.
+extern std::atomic<HeapWatch*> active_heap_watch;
+
+}  // namespace heaprec::sources
