@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib build-essential
-  libfmt-dev libzstd-dev libxxhash-dev catch2 libcli11-dev nlohmann-json3-dev libcapstone-dev
+  libfmt-dev libzstd-dev libxxhash-dev catch2 libcli11-dev nlohmann-json3-dev libcapstone-dev libssl-dev
   openjdk-17-jdk-headless clang-format zstd binutils python3 spin
 )
 if [ "${1:-}" = demo ]; then packages+=(openjdk-17-source unzip); fi

@@ -86,6 +86,13 @@ json LossesAsJson(const Recording& recording) {
   return losses;
 }
 
+std::string IdText(const format::FileHeader& header) { return Hex(header.recording_id); }
+
+std::string WhichText(const format::FileHeader& header, size_t index, size_t count) {
+  return fmt::format("{} of {}: {}, pid {}, {} {}, {}", index + 1, count, IdText(header), header.pid,
+                     ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), Iso(header.start_epoch_ns));
+}
+
 json HeaderAsJson(const format::FileHeader& header) {
   return {{"recording_id", Hex(header.recording_id)},
           {"start_time", Iso(header.start_epoch_ns)},
@@ -109,6 +116,10 @@ json HeaderAsJson(const format::FileHeader& header) {
 }
 
 ExitCode ReportDamage(const Recording& recording) {
+  if (recording.others() > 0) {
+    Complain(fmt::format("{}: the first of {} recordings in it; merge, print and summary read all of them",
+                         recording.source().name(), recording.others() + 1));
+  }
   for (const format::SkippedRange& range : recording.skipped()) {
     if (range.at_end && recording.running()) continue;  // being written
     Complain(fmt::format("{}: offset {}: {} ({} bytes skipped{})", recording.source().name(), range.begin, range.why,

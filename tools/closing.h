@@ -15,6 +15,11 @@ std::string LossLine(const Recording& recording, uint64_t shown);
 // The same as numbers: books, losses by reason, salvage, skipped ranges.
 nlohmann::json LossesAsJson(const Recording& recording);
 
+// The recording's id as 32 hexadecimal digits.
+std::string IdText(const format::FileHeader& header);
+// "1 of 2: 0a1b..., pid 12, OpenJDK ..., 2026-11-20T16:40:00Z": which of the recordings of a file, from 0.
+std::string WhichText(const format::FileHeader& header, size_t index, size_t count);
+
 // The recording's header for JSON documents.
 nlohmann::json HeaderAsJson(const format::FileHeader& header);
 

@@ -29,12 +29,12 @@ const std::map<std::string, std::unique_ptr<RowFormat> (*)()>& Formats() {
   return *formats;
 }
 
-uint64_t WriteRows(Recording& recording, Filter& filter, const RowFormat& format, Output& output) {
+// `id`: of the recording, empty if there is one only. `rows`: those of the recordings before.
+uint64_t WriteRows(Recording& recording, const std::string& id, uint64_t rows, Filter filter, const RowFormat& format,
+                   Output& output) {
   Names names;
   FoldedStacks stacks(&format);
-  uint64_t rows = 0;
   filter.Start(recording.header());
-  format.AppendHeader(output.text());
   while (rows < filter.limit() && !output.failed()) {
     const auto block = recording.Next();
     if (!block) break;
@@ -47,13 +47,12 @@ uint64_t WriteRows(Recording& recording, Filter& filter, const RowFormat& format
       const format::Thread* const thread = names.ThreadOf(sample.thread);
       format.AppendRow({recording.header().start_epoch_ns + sample.time_ns, &sample, names.Thread(sample.thread),
                         names.Class(sample.class_id), stacks.Of(sample.stack),
-                        thread != nullptr ? std::string_view(thread->name) : std::string_view()},
+                        thread != nullptr ? std::string_view(thread->name) : std::string_view(), id},
                        output.text());
       ++rows;
       output.Tick();
     }
   }
-  output.Flush();
   return rows;
 }
 
@@ -65,22 +64,36 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
 ExitCode Export(const ExportOptions& options) {
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  auto recording = Recording::Open(options.recording);
-  if (!recording.ok()) return Fail(ExitCode::kUnreadable, recording.error().message);
-  if ((*recording)->source().IsSameFileAs(options.output)) {
+  auto recordings = Recording::OpenAll(options.recording);
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  if (recordings->front()->source().IsSameFileAs(options.output)) {
     return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
   }
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
 
   Output output((*file)->descriptor());
-  const uint64_t rows = WriteRows(**recording, *filter, *Formats().at(options.format)(), output);
+  const std::unique_ptr<RowFormat> format = Formats().at(options.format)();
+  const bool several = recordings->size() > 1;
+  format->AppendHeader(several, output.text());
+  std::vector<uint64_t> rows{0};
+  for (const auto& recording : *recordings) {
+    const std::string id = several ? IdText(recording->header()) : "";
+    rows.push_back(WriteRows(*recording, id, rows.back(), *filter, *format, output));
+  }
+  output.Flush();
   const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  // The rows stay pure: on a terminal the loss line goes to stderr.
-  if (isatty(STDERR_FILENO) == 1) Complain(LossLine(**recording, rows).substr(2));
-  return ReportDamage(**recording);
+  ExitCode read = ExitCode::kOk;
+  for (size_t i = 0; i < recordings->size(); ++i) {
+    const Recording& recording = *(*recordings)[i];
+    // The rows stay pure: on a terminal the loss line goes to stderr.
+    if (isatty(STDERR_FILENO) == 1) Complain(LossLine(recording, rows[i + 1] - rows[i]).substr(2));
+    const ExitCode one = ReportDamage(recording);
+    if (one != ExitCode::kOk) read = one;
+  }
+  return read;
 }
 
 }  // namespace

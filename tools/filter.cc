@@ -74,13 +74,16 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
   verb->add_option("--site", site, "A frame of the stack is this Class.method: as --class")
       ->type_name("NAME")
       ->group(kGroup);
-  verb->add_option("--kind", kinds,
-                   allocations_only ? "tlab, outside or exception (repeatable; default: tlab and outside)"
-                                    : "tlab, outside or exception (repeatable; default: all)")
+  const char* help = allocations_only ? "tlab, outside or exception (repeatable; default: tlab and outside)"
+                                      : "tlab, outside or exception (repeatable; default: all)";
+  if (with_states) help = "tlab, outside, exception, gc or heap (repeatable; default: the first three)";
+  std::vector<std::string> known{"tlab", "outside", "exception"};
+  if (with_states) known.insert(known.end(), {kCollectionKind, kHeapKind});
+  verb->add_option("--kind", kinds, help)
       ->type_name("KIND")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"tlab", "outside", "exception"}))
+      ->check(CLI::IsMember(known))
       ->group(kGroup);
   verb->add_option("--label", labels,
                    "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")
@@ -110,6 +113,8 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
     const bool asked_for = std::count(options.kinds.begin(), options.kinds.end(), KindName(of)) > 0;
     filter.kinds_[kind] = options.kinds.empty() ? by_default : asked_for;
   }
+  filter.collections_ = std::count(options.kinds.begin(), options.kinds.end(), kCollectionKind) > 0;
+  filter.heap_ = std::count(options.kinds.begin(), options.kinds.end(), kHeapKind) > 0;
   for (const std::string& label : options.labels) {
     const size_t equals = label.find('=');
     if (label.empty() || equals == 0) return Error{fmt::format("--label '{}': KEY=VALUE, or KEY", label)};
@@ -158,6 +163,13 @@ bool Filter::Keeps(const format::Sample& sample) {
   if ((thread_ || java_tid_ || os_tid_ || !labels_.empty()) && !KeepsThread(sample.thread)) return false;
   if (class_ && !KeepsClass(sample.class_id)) return false;
   return !site_ || KeepsStack(sample.stack);
+}
+
+bool Filter::Keeps(const format::HeapState& state) const {
+  const auto time = static_cast<int64_t>(state.time_ns);
+  if (time < from_ns_ || time >= to_ns_) return false;
+  if (thread_ || java_tid_ || os_tid_ || !labels_.empty() || class_ || site_) return false;
+  return state.kind == format::StateKind::kPeriodic ? heap_ : collections_;
 }
 
 bool Filter::MatchesThread(format::Index index) {

@@ -28,6 +28,7 @@ struct FilterOptions {
   std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
   bool allocations_only = false;  // unless kinds are given
+  bool with_states = false;       // gc and heap are kinds, too: taken only if they are given
 
   void AddTo(CLI::App* verb);
   // All but --limit.
@@ -44,6 +45,8 @@ class Filter {
   // With every block, after `names` has entered it. Both must stay until the next one.
   void Enter(const format::Block& block, Names* names);
   bool Keeps(const format::Sample& sample);
+  // A state has neither thread nor class nor stack, so it passes no filter of these.
+  bool Keeps(const format::HeapState& state) const;
 
   uint64_t limit() const { return limit_; }
 
@@ -68,6 +71,7 @@ class Filter {
   };
   std::vector<Label> labels_;
   std::array<bool, format::kKinds> kinds_{};
+  bool collections_ = false, heap_ = false;
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 
   int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();

@@ -15,6 +15,7 @@
 #include "tools/render/event_text.h"
 #include "tools/render/names.h"
 #include "tools/render/output.h"
+#include "tools/render/state_text.h"
 #include "tools/verb.h"
 
 namespace heaprec::tools {
@@ -50,11 +51,14 @@ bool WantsColour() {
 
 class Printer {
  public:
-  Printer(Recording* recording, Filter filter, const PrintOptions& options)
+  // `before`: events of the file's recordings before this one, for --limit.
+  Printer(Recording* recording, Filter filter, uint64_t before, const PrintOptions& options)
       : recording_(*recording),
+        before_(before),
         filter_(std::move(filter)),
         options_(options),
         text_(StyleOf(options), recording->header().start_epoch_ns),
+        states_(StyleOf(options), recording->header().start_epoch_ns),
         output_(STDOUT_FILENO) {
     filter_.Start(recording->header());
   }
@@ -74,13 +78,17 @@ class Printer {
     return written != ExitCode::kOk ? written : read;
   }
 
+  uint64_t printed() const { return printed_ + states_printed_; }
+
  private:
   static EventStyle StyleOf(const PrintOptions& options) {
     const int64_t depth = options.json ? 0 : kDefaultDepth;  // JSON: nothing is left out unless asked for
     return {options.json, !options.json && WantsColour(), static_cast<size_t>(options.stack_depth.value_or(depth))};
   }
 
-  bool done() const { return printed_ >= filter_.limit() || output_.failed() || interrupted != 0; }
+  bool done() const {
+    return before_ + printed_ + states_printed_ >= filter_.limit() || output_.failed() || interrupted != 0;
+  }
 
   // Prints the file's blocks as they come, until the recording has ended or its process has died.
   void Follow() {
@@ -103,14 +111,33 @@ class Printer {
     names_.Enter(block);
     filter_.Enter(block, &names_);
     text_.Enter(block, &names_);
+    auto state = block.states.begin();
+    const auto print_states = [&](uint64_t until_ns) {
+      for (; state != block.states.end() && state->time_ns <= until_ns && !done(); ++state) Print(*state);
+    };
     for (const format::Sample& sample : block.samples) {
+      print_states(sample.time_ns);
       if (done()) return;
       if (!filter_.Keeps(sample)) continue;
-      if (options_.json) output_.Append(printed_ == 0 ? "\n" : ",\n");
+      if (options_.json) output_.Append(printed_ + states_printed_ == 0 ? "\n" : ",\n");
       text_.Append(sample, output_.text());
       ++printed_;
       output_.Tick();
     }
+    print_states(UINT64_MAX);
+  }
+
+  void Print(const format::HeapState& state) {
+    if (!filter_.Keeps(state)) return;
+    Text text;
+    if (states_.Append(state, text)) AppendState(text);
+  }
+
+  void AppendState(const Text& text) {
+    if (options_.json) output_.Append(printed_ + states_printed_ == 0 ? "\n" : ",\n");
+    output_.Append({text.data(), text.size()});
+    ++states_printed_;
+    output_.Tick();
   }
 
   void Begin() {
@@ -119,7 +146,9 @@ class Printer {
   }
 
   void End() {
-    const bool complete = printed_ < filter_.limit();
+    const bool complete = before_ + printed_ + states_printed_ < filter_.limit();
+    Text unfinished;
+    if (complete && states_.AppendUnfinished(unfinished)) AppendState(unfinished);
     if (options_.json) {
       nlohmann::json losses = LossesAsJson(recording_);
       losses["complete"] = complete;  // false: --limit ended the reading, and there may be more
@@ -130,13 +159,31 @@ class Printer {
   }
 
   Recording& recording_;
+  const uint64_t before_;
   Filter filter_;
   const PrintOptions& options_;
   EventText text_;
+  StateText states_;
   Output output_;
   Names names_;
-  uint64_t printed_ = 0;
+  uint64_t printed_ = 0;         // samples
+  uint64_t states_printed_ = 0;  // collections and looks at the heap
 };
+
+void Write(const std::string& text) {
+  Output output(STDOUT_FILENO);
+  output.Append(text);
+  output.Flush();
+}
+
+// Which of several recordings follows.
+void Separate(const format::FileHeader& header, size_t index, size_t count, const PrintOptions& options) {
+  if (options.json) {
+    Write(index == 0 ? "{\"recordings\":[" : ",");
+  } else {
+    Write(fmt::format("# recording {}\n\n", WhichText(header, index, count)));
+  }
+}
 
 ExitCode Print(const PrintOptions& options) {
   auto filter = Filter::Parse(options.filter);
@@ -148,12 +195,24 @@ ExitCode Print(const PrintOptions& options) {
     Complain("--follow needs a file: standard input is read to its end first");
     return ExitCode::kUsage;
   }
-  auto recording = Recording::Open(options.recording);
-  if (!recording.ok()) {
-    Complain(recording.error().message);
+  auto recordings = Recording::OpenAll(options.recording);
+  if (!recordings.ok()) {
+    Complain(recordings.error().message);
     return ExitCode::kUnreadable;
   }
-  return Printer(recording->get(), std::move(*filter), options).Run();
+  const size_t count = recordings->size();
+  ExitCode outcome = ExitCode::kOk;
+  uint64_t printed = 0;
+  for (size_t i = 0; i < count; ++i) {
+    Recording& recording = *(*recordings)[i];
+    if (count > 1) Separate(recording.header(), i, count, options);
+    Printer printer(&recording, *filter, printed, options);
+    const ExitCode one = printer.Run();
+    printed += printer.printed();
+    if (one != ExitCode::kOk) outcome = one;
+  }
+  if (count > 1 && options.json) Write("]}\n");
+  return outcome;
 }
 
 }  // namespace
@@ -168,11 +227,13 @@ Verb DeclarePrint(CLI::App& heaprec) {
                    "At most N frames of each stack, 0: all (default: 5; with --json: all)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+  options->filter.with_states = true;
   options->filter.AddTo(verb);
   verb->footer(R"(Examples:
   heaprec print rec.bin
   heaprec print --from 10s --to 1m30s --class 'byte[]' rec.bin
   heaprec print --site HashMap.resize --stack-depth 0 rec.bin
+  heaprec print --kind gc,heap rec.bin
   heaprec print --thread worker --json rec.bin | jq '.events[].weight_bytes'
   heaprec print --follow rec.bin)");
   return {verb, [options](const auto&) { return Print(*options); }};

@@ -96,6 +96,7 @@ void Rewriter::AddRows(const format::Block& block) {
   const format::Dictionaries& names = *block.dictionaries;
   for (const format::Window& window : block.windows) chunk_->Add(window);
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
+  for (const format::HeapState& state : block.states) chunk_->Add(state);
   for (format::Sample sample : block.samples) {
     if (sample.thread != kNone) sample.thread = chunk_->InternThread(names.threads[sample.thread]);
     if (sample.class_id != kNone) sample.class_id = chunk_->InternClass(names.classes[sample.class_id]);

@@ -2,11 +2,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tools/analysis/estimator.h"
+#include "tools/analysis/heap_course.h"
 #include "tools/analysis/tally.h"
 #include "tools/analysis/thrown.h"
 #include "tools/analysis/trust.h"
@@ -17,6 +19,7 @@
 #include "tools/filter.h"
 #include "tools/input/recording.h"
 #include "tools/render/estimate_text.h"
+#include "tools/render/heap_course_text.h"
 #include "tools/render/kind_name.h"
 #include "tools/render/names.h"
 #include "tools/render/output.h"
@@ -44,6 +47,7 @@ struct Facts {
   Volume volume;
   Tally thrown_tally;
   Thrown thrown;
+  HeapCourse heap;
   uint64_t events = 0;  // of all streams
   uint64_t duration_ns = 0;
   double mean_rate = 0;  // events/s
@@ -84,6 +88,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
               .volume = {},
               .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
               .thrown = {},
+              .heap = {},
               .ended = {}};
   ThrownOfBlocks thrown(header, KeptBy(filter));
   Names names;
@@ -95,6 +100,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
     if (filter != nullptr) filter->Enter(*block, &names);
     breakdown->Add(*block, volume->Add(*block), &names);
     thrown.Add(*block, &names);
+    facts.heap.Add(*block);
   }
   facts.events = recording->events();
   facts.volume = volume->Close(recording->books());
@@ -114,6 +120,7 @@ class TextForm {
     Events();
     Allocated();
     text_.append(tables);
+    for (const auto& [name, value] : CourseLines(facts_.heap)) Line(name, value);
     Throttle();
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
@@ -276,6 +283,7 @@ std::string JsonForm(const Recording& recording, const Facts& facts, const Trust
       {"kinds", KindsAsJson(tally, facts.volume)},
       {"estimates", VolumeAsJson(facts.volume)},
       {"exceptions", ThrownAsJson(facts)},
+      {"heap", AsJson(facts.heap)},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
       {"estimated_objects", tally.objects()},
@@ -296,35 +304,78 @@ std::string JsonForm(const Recording& recording, const Facts& facts, const Trust
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+// Of several recordings: they were drawn apart, so variances add up. Score intervals have no two equal sides, so each
+// side has its own.
+struct TotalOfRecordings {
+  uint64_t events = 0, counted = 0;
+  Estimate bytes, objects;
+
+  void Add(const Recording& recording, const Facts& facts) {
+    events += facts.tally.events();
+    counted += recording.books().candidate_bytes;
+    AddTo(&bytes, facts.volume.bytes);
+    AddTo(&objects, facts.volume.objects);
+  }
+  static void AddTo(Estimate* sum, const Estimate& one) {
+    const double low = std::hypot(sum->value - sum->low, one.value - one.low);
+    const double high = std::hypot(sum->high - sum->value, one.high - one.value);
+    sum->value += one.value;
+    sum->low = sum->value - low;
+    sum->high = sum->value + high;
+  }
+  std::string Text(size_t recordings) const {
+    return fmt::format("\ntotal of {} recordings:\n{:<16}{}\n{:<16}{} ({} bytes) counted\n{:<16}{}\n{:<16}{}\n",
+                       recordings, "events:", Grouped(events), "allocated:", Bytes(static_cast<double>(counted)),
+                       Grouped(counted), "  estimated:", BytesText(bytes), "objects:", CountText(objects));
+  }
+  nlohmann::json Json() const {
+    return {{"events", events}, {"allocated_bytes", counted}, {"bytes", AsJson(bytes)}, {"objects", AsJson(objects)}};
+  }
+};
+
+std::string SummaryOf(Recording* recording, const SummaryOptions& options, TotalOfRecordings* total) {
+  auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
+  Filter* const chosen = options.filter.ChoosesAll() ? nullptr : &*filter;
+  VolumeOfBlocks blocks(recording->header());
+  Breakdown breakdown(KeptBy(chosen));
+  const Facts facts = FactsOf(recording, chosen, &blocks, &breakdown);
+  const Trust trust = Judge(*recording, {{facts.tally, facts.thrown_tally}}, facts.volume);
+  const Estimator estimator(blocks.design(), LostWeight(recording->books()));
+  total->Add(*recording, facts);
+  if (options.json) {
+    return JsonForm(*recording, facts, trust, breakdown.AsJson(estimator, options.limit.value_or(0)));
+  }
+  const std::string tables = breakdown.AsText(estimator, options.limit.value_or(kMostGroups));
+  return TextForm(*recording, facts).Render(trust, tables);
+}
+
 ExitCode Summarise(const SummaryOptions& options) {
-  auto filter = Filter::Parse(options.filter);
-  if (!filter.ok()) {
+  if (auto filter = Filter::Parse(options.filter); !filter.ok()) {
     Complain(filter.error().message);
     return ExitCode::kUsage;
   }
-  auto opened = Recording::Open(options.recording);
-  if (!opened.ok()) {
-    Complain(opened.error().message);
+  auto recordings = Recording::OpenAll(options.recording);
+  if (!recordings.ok()) {
+    Complain(recordings.error().message);
     return ExitCode::kUnreadable;
   }
-  Recording& recording = **opened;
-  VolumeOfBlocks blocks(recording.header());
-  Filter* const chosen = options.filter.ChoosesAll() ? nullptr : &*filter;
-  Breakdown breakdown(KeptBy(chosen));
-  const Facts facts = FactsOf(&recording, chosen, &blocks, &breakdown);
-  const Trust trust = Judge(recording, {{facts.tally, facts.thrown_tally}}, facts.volume);
-  const Estimator estimator(blocks.design(), LostWeight(recording.books()));
+  const size_t count = recordings->size();
+  TotalOfRecordings total;
   Output output(STDOUT_FILENO);
-  if (options.json) {
-    const nlohmann::json tables = breakdown.AsJson(estimator, options.limit.value_or(0));
-    output.Append(JsonForm(recording, facts, trust, tables));
-  } else {
-    const std::string tables = breakdown.AsText(estimator, options.limit.value_or(kMostGroups));
-    output.Append(TextForm(recording, facts).Render(trust, tables));
+  ExitCode read = ExitCode::kOk;
+  for (size_t i = 0; i < count; ++i) {
+    Recording& recording = *(*recordings)[i];
+    if (count > 1 && options.json) output.Append(i == 0 ? "{\"recordings\": [\n" : ",\n");
+    if (count > 1 && !options.json) {
+      output.Append(fmt::format("{}# recording {}\n", i == 0 ? "" : "\n", WhichText(recording.header(), i, count)));
+    }
+    output.Append(SummaryOf(&recording, options, &total));
+    const ExitCode one = ReportDamage(recording);
+    if (one != ExitCode::kOk) read = one;
   }
+  if (count > 1) output.Append(options.json ? "],\n\"total\": " + total.Json().dump() + "}\n" : total.Text(count));
   output.Flush();
   const ExitCode written = output.Report("standard output");
-  const ExitCode read = ReportDamage(recording);
   return written != ExitCode::kOk ? written : read;
 }
 

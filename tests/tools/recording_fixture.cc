@@ -276,6 +276,22 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   ++books.committed;
 }
 
+void RingFile::Add(uint32_t lane, const format::HeapState& state) {
+  format::StateRecord record{};
+  record.monotonic_ns = start_monotonic_ns_ + state.time_ns;
+  record.id = state.id;
+  record.used = state.used;
+  record.committed = state.committed;
+  record.pauses = state.pauses;
+  record.paused_ns = state.paused_ns;
+  record.rss = state.rss;
+  record.threads = static_cast<uint32_t>(state.threads);
+  record.kind = static_cast<uint32_t>(state.kind);
+  REQUIRE(state.cause.size() <= sizeof(record.cause));
+  std::memcpy(record.cause, state.cause.data(), state.cause.size());
+  Append(lane, format::RecordType::kState, record, {});
+}
+
 void RingFile::WriteTo(const std::string& path) const {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(words_.data()), static_cast<std::streamsize>(words_.size() * 8));

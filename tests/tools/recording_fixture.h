@@ -54,6 +54,7 @@ class RecordingFile {
   void Add(const Event& event);
   void Add(const format::Interval& interval) { writer_->Add(interval); }
   void Add(const format::Window& window) { writer_->Add(window); }
+  void Add(const format::HeapState& state) { writer_->Add(state); }
   // Definitions without an event that uses them.
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
@@ -86,6 +87,7 @@ class RingFile {
   void DefineThread(uint32_t lane, const Event& event);
   void Define(uint32_t lane, const Event& event);
   void Add(uint32_t lane, const Event& event);
+  void Add(uint32_t lane, const format::HeapState& state);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   void SetTail(uint32_t lane, uint64_t tail);
   format::RingHeader& header() { return *reinterpret_cast<format::RingHeader*>(words_.data()); }

@@ -22,8 +22,9 @@ std::string Labels(std::string_view thread_text) {
 
 class Csv final : public RowFormat {
  public:
-  void AppendHeader(Text& into) const override {
-    Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels\n");
+  void AppendHeader(bool has_recording, Text& into) const override {
+    Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels");
+    Append(into, has_recording ? ",recording\n" : "\n");
   }
 
   void AppendRow(const Row& row, Text& into) const override {
@@ -42,6 +43,8 @@ class Csv final : public RowFormat {
     Append(into, row.stack);
     into.push_back(',');
     AppendText(Labels(row.thread_text), into);
+    if (!row.recording.empty()) into.push_back(',');
+    Append(into, row.recording);
     into.push_back('\n');
   }
 

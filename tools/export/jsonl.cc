@@ -8,7 +8,7 @@ namespace {
 
 class Jsonl final : public RowFormat {
  public:
-  void AppendHeader(Text&) const override {}
+  void AppendHeader(bool, Text&) const override {}
 
   void AppendRow(const Row& row, Text& into) const override {
     const format::Sample& sample = *row.sample;
@@ -39,7 +39,12 @@ class Jsonl final : public RowFormat {
       into.push_back(':');
       AppendJsonString(into, ToUtf8(value));
     });
-    Append(into, "}}\n");
+    into.push_back('}');
+    if (!row.recording.empty()) {
+      Append(into, ",\"recording\":");
+      AppendJsonString(into, row.recording);
+    }
+    Append(into, "}\n");
   }
 
   void AppendText(std::string_view utf8, Text& into) const override { AppendJsonString(into, utf8); }

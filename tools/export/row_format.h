@@ -21,12 +21,13 @@ struct Row {
   std::string_view thread, class_name;
   std::string_view stack;          // root;...;leaf, already as AppendText writes it
   std::string_view thread_text{};  // as recorded, with its labels: format/thread_name.h
+  std::string_view recording{};    // its id; empty: there is one only, and no such column
 };
 
 class RowFormat {
  public:
   virtual ~RowFormat() = default;
-  virtual void AppendHeader(Text& into) const = 0;
+  virtual void AppendHeader(bool has_recording, Text& into) const = 0;
   virtual void AppendRow(const Row& row, Text& into) const = 0;
   // A text as a field of the format, quoted and escaped.
   virtual void AppendText(std::string_view utf8, Text& into) const = 0;

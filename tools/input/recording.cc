@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/recordings_in_file.h"
 #include "tools/input/liveness.h"
 #include "tools/input/ring_copy.h"
+#include "tools/input/slice_source.h"
 
 namespace heaprec::tools {
 namespace {
@@ -21,17 +23,42 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
 
 }  // namespace
 
+format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, uint64_t begin,
+                                                               uint64_t end, const std::string& root) {
+  auto part = std::make_unique<SliceSource>(source.get(), begin, end);
+  auto reader = format::Reader::Open(part.get());
+  if (!reader.ok()) return reader.error();
+  return std::unique_ptr<Recording>(new Recording(std::move(source), std::move(part), std::move(*reader), root));
+}
+
 format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
-  auto reader = format::Reader::Open(source->get());
-  if (!reader.ok()) return reader.error();
-  return std::unique_ptr<Recording>(new Recording(std::move(*source), std::move(*reader), root));
+  const std::vector<uint64_t> begins = format::RecordingsIn(source->get());
+  auto first = OpenPart(std::move(*source), 0, begins.size() > 1 ? begins[1] : UINT64_MAX, root);
+  if (first.ok()) (*first)->others_ = begins.size() - 1;
+  return first;
 }
 
-Recording::Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader,
-                     const std::string& root)
+format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const std::string& path) {
+  auto opened = FileSource::Open(path);
+  if (!opened.ok()) return opened.error();
+  const std::shared_ptr<FileSource> source = std::move(*opened);
+  std::vector<uint64_t> borders = format::RecordingsIn(source.get());
+  borders.push_back(UINT64_MAX);
+  std::vector<std::unique_ptr<Recording>> recordings;
+  for (size_t i = 0; i + 1 < borders.size(); ++i) {
+    auto recording = OpenPart(source, borders[i], borders[i + 1], "");
+    if (!recording.ok()) return recording.error();
+    recordings.push_back(std::move(*recording));
+  }
+  return recordings;
+}
+
+Recording::Recording(std::shared_ptr<FileSource> source, std::unique_ptr<format::ByteSource> part,
+                     std::unique_ptr<format::Reader> reader, const std::string& root)
     : source_(std::move(source)),
+      part_(std::move(part)),
       reader_(std::move(reader)),
       header_(reader_->header()),
       ring_path_(root + header_.ring_path) {
@@ -77,6 +104,7 @@ std::optional<format::Block> Recording::NextInFile() {
     end_.next_chunk = block->chunk + 1;
     end_.offset = reader_->position();
     end_.books = block->books;
+    for (const format::HeapState& state : block->states) end_.states.Add(state.id);
     for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
     return block;
   }
@@ -86,12 +114,14 @@ bool Recording::FollowReplacement() {
   if (!source_->IsReplaced()) return false;
   auto source = FileSource::Open(source_->name());
   if (!source.ok()) return false;
-  auto reader = format::Reader::Open(source->get());
+  auto part = std::make_unique<SliceSource>(source->get(), 0, UINT64_MAX);
+  auto reader = format::Reader::Open(part.get());
   if (!reader.ok() || (*reader)->header().recording_id != header().recording_id ||
       (*reader)->header().start.part != header_.start.part) {
     return false;
   }
   reader_ = std::move(*reader);
+  part_ = std::move(part);
   source_ = std::move(*source);
   blocks_to_skip_ = blocks_of_chunk_;
   return was_replaced_ = true;
@@ -134,7 +164,7 @@ bool Recording::SalvageRing() {
   if (!ring.ok()) return false;
   // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
   if (HasPassed(*ring, end_.lane_positions) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
-  salvaged_ = Salvage(*ring, header(), end_, source_.get());
+  salvaged_ = Salvage(*ring, header(), end_, part_.get());
   return false;
 }
 

@@ -22,11 +22,17 @@ namespace heaprec::tools {
 class Recording {
  public:
   // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container).
+  // Of a file that holds several it is the first; others() says so.
   static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
+
+  // All recordings of a file, in its order: one, or several that were merged.
+  static format::Result<std::vector<std::unique_ptr<Recording>>> OpenAll(const std::string& path);
 
   const format::FileHeader& header() const { return header_; }
   const FileSource& source() const { return *source_; }
   FileSource& source() { return *source_; }
+  // Recordings of the file beside this one that nobody has opened.
+  size_t others() const { return others_; }
   // The file was replaced while it was read (maxsize, maxage), and the rest read from the one that has its name now.
   bool was_replaced() const { return was_replaced_; }
 
@@ -56,7 +62,10 @@ class Recording {
   uint64_t tail_bytes() const;
 
  private:
-  Recording(std::unique_ptr<FileSource> source, std::unique_ptr<format::Reader> reader, const std::string& root);
+  Recording(std::shared_ptr<FileSource> source, std::unique_ptr<format::ByteSource> part,
+            std::unique_ptr<format::Reader> reader, const std::string& root);
+  static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, uint64_t begin,
+                                                             uint64_t end, const std::string& root);
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
   void NoteBooks(const format::PerStream<format::Books>& since_start);
@@ -65,7 +74,8 @@ class Recording {
   // True if the drain has moved on since the file was read: read the file again, then try again.
   bool SalvageRing();
 
-  std::unique_ptr<FileSource> source_;
+  std::shared_ptr<FileSource> source_;
+  std::unique_ptr<format::ByteSource> part_;  // of it, this recording
   std::unique_ptr<format::Reader> reader_;
   const format::FileHeader header_;
   const std::string ring_path_;  // ours to open
@@ -75,6 +85,7 @@ class Recording {
   bool was_replaced_ = false;
   format::PerStream<format::Books> books_, since_start_;
   uint64_t events_ = 0, blocks_ = 0;
+  size_t others_ = 0;
   std::optional<format::Ending> ending_;
   bool salvage_done_ = false;
   int salvage_attempts_ = 0;

@@ -30,6 +30,7 @@ class Gatherer final : public format::RecordVisitor {
   Definitions definitions;
   std::vector<SampleRecord> samples;
   std::vector<format::WindowRecord> windows;
+  std::vector<format::StateRecord> states;
   uint64_t invalid = 0;
 
   void OnClass(uint64_t key, std::string_view name) override { definitions.classes.emplace(key, name); }
@@ -46,6 +47,7 @@ class Gatherer final : public format::RecordVisitor {
         key, format::Thread{record.java_tid, record.os_tid, record.is_virtual != 0, std::string(name)});
   }
   void OnWindow(const format::WindowRecord& record) override { windows.push_back(record); }
+  void OnState(const format::StateRecord& record) override { states.push_back(record); }
   void OnSample(const SampleRecord& record, uint32_t, uint64_t, uint64_t) override {
     if (IsPossible(record)) {
       samples.push_back(record);
@@ -209,7 +211,39 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
   if (gathered->definitions.wants_anything()) GatherFile(file, &gathered->definitions);
 }
 
+// A block of their own behind the others; without lanes that moved and without intervals.
+void AddStates(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, Salvaged* salvaged) {
+  format::Block block;
+  for (const format::StateRecord& record : gathered.states) {
+    if (end.states.Has(record.id)) continue;
+    block.states.push_back(format::StateOf(record, header.start_monotonic_ns));
+    block.end_ns = std::max(block.end_ns, block.states.back().time_ns);
+  }
+  if (block.states.empty()) return;
+  std::sort(block.states.begin(), block.states.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  if (!salvaged->blocks.empty()) block.end_ns = std::max(block.end_ns, salvaged->blocks.back().end_ns);
+  block.chunk = end.next_chunk;
+  block.offset = end.offset;
+  block.lane_positions = end.lane_positions;
+  block.dictionaries = salvaged->dictionaries.get();
+  block.books = salvaged->books;
+  salvaged->blocks.push_back(std::move(block));
+}
+
 }  // namespace
+
+// A number may be late by what was under way in another lane, and never comes if it was lost: the ring holds no more
+// than so many.
+void StateIds::Add(uint64_t id) {
+  constexpr uint64_t kMostMissing = 4096;
+  if (next_ == 0) next_ = id;
+  missing_.erase(id);
+  if (id < next_) return;
+  const uint64_t from = id - next_ > kMostMissing ? id - kMostMissing : next_;
+  for (uint64_t between = from; between < id; ++between) missing_.insert(between);
+  while (missing_.size() > kMostMissing) missing_.erase(missing_.begin());
+  next_ = id + 1;
+}
 
 Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& end, format::ByteSource* file) {
   Salvaged result;
@@ -236,6 +270,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
   CarryBooks(ring, end.books, &result);
+  AddStates(gathered, header, end, &result);
   if (result.blocks.empty()) return result;
   for (const format::WindowRecord& window : gathered.windows) {
     result.blocks.front().windows.push_back({window.id, SinceStart(window.start_monotonic_ns, header), window.lambda});

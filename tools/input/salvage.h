@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,17 @@ struct SalvageReport {
   std::vector<std::string> errors;
 };
 
+// Which states the file has: all ids below `next` but those that are missing.
+class StateIds {
+ public:
+  void Add(uint64_t id);
+  bool Has(uint64_t id) const { return id < next_ && missing_.count(id) == 0; }
+
+ private:
+  uint64_t next_ = 0;  // 0: none yet
+  std::set<uint64_t> missing_;
+};
+
 // Where the file ends and the ring goes on.
 struct FileEnd {
   std::vector<uint64_t> lane_positions;  // of the last block; empty if there was none
@@ -38,6 +50,7 @@ struct FileEnd {
     std::vector<uint64_t> latest_times;  // of the samples of the interval just before
   };
   format::PerStream<StreamEnd> streams;
+  StateIds states;
   uint32_t next_chunk = 0;
   uint64_t offset = 0;
   format::PerStream<format::Books> books;

@@ -1,9 +1,11 @@
-// The kinds of samples as options, text and exports spell them.
+// The kinds of samples, and of what else stands on the time axis, as options, text and exports spell them.
 #pragma once
 
 #include "format/model.h"
 
 namespace heaprec::tools {
+
+inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap";
 
 inline const char* KindName(format::Kind kind) {
   switch (kind) {

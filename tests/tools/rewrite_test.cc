@@ -1,0 +1,248 @@
+// trim, merge and redact.
+#include <zstd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::Contents;
+using testing::Count;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Overwrite;
+using testing::RecordingFile;
+
+json Summary(const std::string& path) { return json::parse(Heaprec("summary --json " + path).out); }
+std::string Rows(const std::string& path, const std::string& filters = "") {
+  return Heaprec("export " + filters + " " + path).out;
+}
+
+format::FileHeader HeaderOf(uint8_t id) {
+  format::FileHeader header = testing::SomeHeader();
+  header.recording_id.fill(id);
+  header.pid = id;
+  return header;
+}
+
+// Four seconds of two samples each, a block a second, two chunks; returns where the second chunk begins.
+uint64_t WriteSeconds(const std::string& path, const format::FileHeader& header) {
+  RecordingFile file(path, header);
+  uint64_t second_chunk = 0;
+  for (uint64_t second = 0; second < 4; ++second) {
+    if (second == 2) {
+      file.StartChunk();
+      second_chunk = file.size();
+    }
+    file.Add(format::Window{1, 0, 1e-4});
+    for (const uint64_t part : {100, 700}) {
+      Event event = testing::At(second * kSecond + part * kMs);
+      event.thread = "acme-worker";
+      event.stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"};
+      event.class_name = second % 2 == 0 ? "[Lcom/acme/Item;" : "com/acme/Basket$Line";
+      file.Add(event);
+    }
+    file.books().candidates += 5;
+    file.Add(format::Interval{second, 5, 4800, 2, 2, 0});
+    if (second != 1) file.Flush();
+  }
+  file.End("jvm exit", 4 * kSecond);
+  return second_chunk;
+}
+
+// What the payloads of all blocks decompress to, one after another.
+std::string Decompressed(const std::string& file) {
+  const std::string chunk("\x89HRCHNK\n", 8), block("\x89HRBLCK\n", 8);
+  std::string raw, piece(1 << 20, '\0');
+  ZSTD_DStream* const stream = ZSTD_createDStream();
+  for (size_t at = file.find(chunk); at < file.size();) {
+    if (file.compare(at, 8, block) != 0) {
+      ZSTD_initDStream(stream);
+      at = std::min(file.find(chunk, at + 1), file.find(block, at + 1));
+      continue;
+    }
+    uint32_t payload = 0;
+    std::memcpy(&payload, file.data() + at + 8, sizeof(payload));
+    ZSTD_inBuffer in{file.data() + at + 72, payload, 0};
+    while (in.pos < in.size) {
+      ZSTD_outBuffer out{piece.data(), piece.size(), 0};
+      REQUIRE(ZSTD_isError(ZSTD_decompressStream(stream, &out, &in)) == 0);
+      raw.append(piece.data(), out.pos);
+    }
+    at += 72 + payload;
+  }
+  ZSTD_freeDStream(stream);
+  return raw;
+}
+
+}  // namespace
+
+TEST_CASE("a span has the events of the whole that are in it, at their own time of day") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+  WriteSeconds(whole, HeaderOf(1));
+  for (const char* span : {"--from 1s --to 3s", "--from 1500ms", "--to 2500ms", "--from 700ms --to 2100ms", ""}) {
+    CAPTURE(span);
+    const auto done = Heaprec("trim -f " + std::string(span) + " -o " + part + " " + whole);
+    CHECK(done.code == 0);
+    CHECK(Rows(part) == Rows(whole, span));
+    const json summary = Summary(part);
+    CAPTURE(summary["reasons"].dump());
+    CHECK(summary["trustworthy"] == true);
+  }
+  CHECK(Summary(part)["recording"]["recording_id"] != Summary(whole)["recording"]["recording_id"]);
+}
+
+TEST_CASE("spans that share a border of intervals have estimates that add up to the whole's") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", early = directory / "early.bin", late = directory / "late.bin";
+  WriteSeconds(whole, HeaderOf(1));
+  CHECK(Heaprec("trim --to 2s -o " + early + " " + whole).code == 0);
+  CHECK(Heaprec("trim --from 2s -o " + late + " " + whole).code == 0);
+  const json all = Summary(whole), one = Summary(early), other = Summary(late);
+  for (const char* key : {"allocated_bytes", "estimated_bytes"}) {
+    CAPTURE(key);
+    CHECK(one[key].get<double>() + other[key].get<double>() == Approx(all[key].get<double>()));
+  }
+  const auto value = [](const json& summary) { return summary["estimates"]["bytes"]["value"].get<double>(); };
+  CHECK(value(one) + value(other) == Approx(value(all)));
+  CHECK(one["ended"] == "trim");
+  CHECK(other["ended"] == "jvm exit");
+}
+
+TEST_CASE("an interval that a border cuts counts nothing, and its samples stand for themselves") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+  WriteSeconds(whole, HeaderOf(1));
+  CHECK(Heaprec("trim --from 500ms --to 2s -o " + part + " " + whole).code == 0);
+  const json summary = Summary(part);
+  CHECK(summary["allocated_bytes"] == 4800);      // of the second one
+  CHECK(summary["estimated_bytes"] == 3 * 2400);  // of all three samples
+  CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(3 * 2400));
+}
+
+TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", all = directory / "all.bin";
+  WriteSeconds(a, HeaderOf(1));
+  WriteSeconds(b, HeaderOf(2));
+  CHECK(Heaprec("merge -q -o " + all + " " + a + " " + b).code == 0);
+  const std::string rows = Rows(all);
+  CHECK(Count(rows, ",recording\n") == 1);
+  CHECK(Count(rows, ",01010101010101010101010101010101\n") == 8);
+  CHECK(Count(rows, "\n") == 1 + 2 * 8);
+  CHECK(Rows(a).find("recording") == std::string::npos);
+  const json summary = Summary(all);
+  REQUIRE(summary["recordings"].size() == 2);
+  CHECK(summary["recordings"][0]["recording"]["pid"] == 1);
+  CHECK(summary["recordings"][1]["recording"]["pid"] == 2);
+  CHECK(summary["total"]["events"] == 16);
+  CHECK(summary["total"]["allocated_bytes"] == 2 * Summary(a)["allocated_bytes"].get<uint64_t>());
+  const json one = Summary(a)["estimates"]["objects"], both = summary["total"]["objects"];
+  CHECK(both["value"].get<double>() == Approx(2 * one["value"].get<double>()));
+  const double side = one["high"].get<double>() - one["value"].get<double>();
+  CHECK(both["high"].get<double>() - both["value"].get<double>() == Approx(std::sqrt(2) * side));
+  const auto printed = Heaprec("print " + all);
+  CHECK(Count(printed.out, "# recording 1 of 2: ") == 1);
+  CHECK(Count(printed.out, "heaprec.AllocationSample") == 16);
+  CHECK(json::parse(Heaprec("print --json " + all).out)["recordings"].size() == 2);
+  CHECK(Count(Heaprec("print --limit 9 " + all).out, "heaprec.AllocationSample") == 9);
+}
+
+TEST_CASE("parts of one recording become it again, in whatever order they come, overlapping or not") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", first = directory / "1.bin", second = directory / "2.bin";
+  const uint64_t border = WriteSeconds(whole, HeaderOf(1));
+  const std::string bytes = Contents(whole);
+  const size_t header = bytes.find("\x89HRCHNK\n");
+  Overwrite(first, bytes.substr(0, border));
+  Overwrite(second, bytes.substr(0, header) + bytes.substr(border));
+  for (const std::string& parts : {first + " " + second, second + " " + first, whole + " " + second}) {
+    CAPTURE(parts);
+    CHECK(Heaprec("merge -f -o " + (directory / "all.bin") + " " + parts).code == 0);
+    CHECK(Rows(directory / "all.bin") == Rows(whole));
+    CHECK(Summary(directory / "all.bin")["estimates"] == Summary(whole)["estimates"]);
+    CHECK(Summary(directory / "all.bin")["ended"] == "jvm exit");
+  }
+}
+
+TEST_CASE("no name is left in a redacted recording, and the estimates are the same") {
+  const Directory directory;
+  const std::string rec = directory / "rec.bin", key = directory / "key", out = directory / "out.bin";
+  WriteSeconds(rec, HeaderOf(1));
+  Overwrite(key, "a key of more than 16 bytes");
+  CHECK(Count(Decompressed(Contents(rec)), "com/acme/Order") == 2);  // one of each chunk
+  const auto done = Heaprec("redact --key " + key + " --mapping " + (directory / "map.tsv") + " -o " + out + " " + rec);
+  CHECK(done.code == 0);
+  const std::string raw = Decompressed(Contents(out)) + Contents(out);
+  for (const char* name : {"acme", "Order", "Item", "Basket", "Line", "price", "worker", "rec.bin"}) {
+    CAPTURE(name);
+    CHECK(Count(raw, name) == 0);
+  }
+  CHECK(Count(raw, "java/lang/Thread") > 0);
+  CHECK(Summary(out)["estimates"] == Summary(rec)["estimates"]);
+  const std::string mapping = Contents(directory / "map.tsv");
+  CHECK(Count(mapping, "class\tcom.acme.Order\tp") == 1);
+  CHECK(Count(mapping, "method\tprice\tm") == 1);
+  CHECK(Count(mapping, "thread\tacme-worker\tt") == 1);
+}
+
+TEST_CASE("the same key gives the same names, another one others") {
+  const Directory directory;
+  const std::string rec = directory / "rec.bin", key = directory / "key";
+  WriteSeconds(rec, HeaderOf(1));
+  Overwrite(key, "a key of more than 16 bytes");
+  const auto redacted = [&](const std::string& options) {
+    CHECK(Heaprec("redact -q -f " + options + " -o " + (directory / "out.bin") + " " + rec).code == 0);
+    return Rows(directory / "out.bin");
+  };
+  const std::string once = redacted("--key " + key);
+  CHECK(redacted("--key " + key) == once);
+  CHECK(redacted("") != once);
+  CHECK(redacted("") != redacted(""));
+}
+
+TEST_CASE("with patterns only what they find is redacted") {
+  const Directory directory;
+  const std::string rec = directory / "rec.bin", out = directory / "out.bin";
+  WriteSeconds(rec, HeaderOf(1));
+  CHECK(Heaprec("redact --pattern 'Basket' --pattern '^java.lang.Thread' -o " + out + " " + rec).code == 0);
+  const std::string rows = Rows(out);
+  CHECK(Count(rows, "Basket") == 0);
+  CHECK(Count(rows, "java.lang.Thread") == 0);
+  CHECK(Count(rows, "com.acme.Item[]") == 4);
+  CHECK(Count(rows, "acme-worker") == 8);
+}
+
+TEST_CASE("trim, merge and redact refuse what they cannot do, and leave nothing behind") {
+  const Directory directory;
+  const std::string rec = directory / "rec.bin", out = directory / "out.bin";
+  WriteSeconds(rec, HeaderOf(1));
+  Overwrite(out, "mine");
+  Overwrite(directory / "short", "short");
+  CHECK(Heaprec("trim -o " + out + " " + rec).code == 6);
+  CHECK(Heaprec("merge -f -o " + rec + " " + rec).code == 6);
+  CHECK(Heaprec("trim -f --from 3s --to 2s -o " + out + " " + rec).code == 2);
+  CHECK(Heaprec("trim -f --from 3 -o " + out + " " + rec).code == 2);
+  CHECK(Heaprec("redact -f --key " + (directory / "short") + " -o " + out + " " + rec).code == 2);
+  CHECK(Heaprec("redact -f --pattern '(' -o " + out + " " + rec).code == 2);
+  CHECK(Heaprec("redact -f --json -o - " + rec).code == 2);
+  CHECK(Heaprec("merge -f -o " + out + " " + rec + " " + (directory / "none.bin")).code == 3);
+  CHECK(Contents(out) == "mine");
+  const auto said = Heaprec("trim -f --json -o " + out + " " + rec);
+  CHECK(json::parse(said.out)["samples"] == 8);
+  CHECK(directory.Entries() == std::vector<std::string>{"out.bin", "rec.bin", "short"});
+  CHECK(Count(Heaprec("trim -q -o - " + rec).out, "HRFILE") == 1);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,144 @@
+// What the command makes of collections and looks at the heap.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::HeapState;
+using format::StateKind;
+using nlohmann::json;
+using testing::Count;
+using testing::Directory;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::RecordingFile;
+using testing::RingFile;
+
+constexpr uint64_t kMb = 1 << 20;
+
+HeapState Look(uint64_t id, uint64_t time_ns, uint64_t rss) {
+  HeapState state;
+  state.id = id;
+  state.time_ns = time_ns;
+  state.used = 30 * kMb;
+  state.committed = 64 * kMb;
+  state.threads = 7;
+  state.rss = rss;
+  return state;
+}
+
+HeapState Begin(uint64_t id, uint64_t time_ns) {
+  HeapState state;
+  state.id = id;
+  state.time_ns = time_ns;
+  state.kind = StateKind::kGcBegin;
+  state.used = 50 * kMb;
+  state.committed = 64 * kMb;
+  return state;
+}
+
+HeapState End(uint64_t id, uint64_t time_ns, uint64_t paused_ns, uint64_t used) {
+  HeapState state = Begin(id, time_ns);
+  state.kind = StateKind::kGcEnd;
+  state.used = used;
+  state.pauses = 1;
+  state.paused_ns = paused_ns;
+  state.cause = "Allocation Failure";
+  return state;
+}
+
+// Two looks, two collections, one that begins and never ends, and an allocation.
+void WriteStates(const std::string& path) {
+  RecordingFile file(path, testing::SomeHeader());
+  file.Add(Look(1, 0, 100 * kMb));
+  file.Add(Begin(2, 400 * kMs));
+  file.Add(End(3, 402 * kMs, 2 * kMs, 10 * kMb));
+  file.Add(testing::At(500 * kMs));
+  file.Add(Look(4, kSecond, 120 * kMb));
+  file.Add(Begin(5, 1400 * kMs));
+  file.Add(End(6, 1403 * kMs, 3 * kMs, 12 * kMb));
+  file.Add(Begin(7, 1600 * kMs));
+  file.Flush();
+}
+
+}  // namespace
+
+TEST_CASE("print shows collections and looks only when asked for, in order of time") {
+  const Directory directory;
+  WriteStates(directory / "rec.bin");
+  const auto plain = Heaprec("print " + (directory / "rec.bin"));
+  CHECK(plain.code == 0);
+  CHECK(Count(plain.out, "heaprec.") == 1);
+  const auto all = json::parse(Heaprec("print --json --kind gc,heap,tlab " + (directory / "rec.bin")).out)["events"];
+  std::string kinds;
+  for (const json& event : all) kinds += event["kind"].get<std::string>() + " ";
+  CHECK(kinds == "heap gc tlab heap gc gc ");
+  CHECK(all[1]["pause_ns"] == 2 * kMs);
+  CHECK(all[1]["cause"] == "Allocation Failure");
+  CHECK(all[1]["used_before"] == 50 * kMb);
+  CHECK(all[1]["used_after"] == 10 * kMb);
+  CHECK(all[3]["rss"] == 120 * kMb);
+  CHECK(all[5]["unfinished"] == true);
+  const auto text = Heaprec("print --kind gc " + (directory / "rec.bin")).out;
+  CHECK(Count(text, "heaprec.GarbageCollection {") == 3);
+  CHECK(Count(text, "pause = 2.000 ms") == 1);
+  CHECK(Count(text, "pause = unfinished") == 1);
+}
+
+TEST_CASE("what has no thread, class or stack passes no filter of them") {
+  const Directory directory;
+  WriteStates(directory / "rec.bin");
+  const auto out = json::parse(Heaprec("print --json --kind heap --thread main " + (directory / "rec.bin")).out);
+  CHECK(out["events"].empty());
+  const auto late = json::parse(Heaprec("print --json --kind heap --from 1s " + (directory / "rec.bin")).out);
+  CHECK(late["events"].size() == 1);
+}
+
+TEST_CASE("summary adds up the pauses, the heap after them and the largest process") {
+  const Directory directory;
+  WriteStates(directory / "rec.bin");
+  const json heap = json::parse(Heaprec("summary --json " + (directory / "rec.bin")).out)["heap"];
+  CHECK(heap["pauses"] == 2);
+  CHECK(heap["paused_ns"] == 5 * kMs);
+  CHECK(heap["longest_pause_ns"] == 3 * kMs);
+  CHECK(heap["causes"]["Allocation Failure"] == 2);
+  CHECK(heap["used_after_first"] == 10 * kMb);
+  CHECK(heap["used_after_most"] == 12 * kMb);
+  CHECK(heap["rss_most"] == 120 * kMb);
+  CHECK(heap["threads_most"] == 7);
+  CHECK(heap["unfinished"] == true);
+  const auto text = Heaprec("summary " + (directory / "rec.bin")).out;
+  CHECK(Count(text, "collections:    2 pauses, 5.0 ms in all, the longest 3.0 ms; one more had begun") == 1);
+}
+
+TEST_CASE("states that only the ring holds are salvaged, those that the file has are not taken twice") {
+  const Directory directory;
+  format::FileHeader header = testing::SomeHeader();
+  header.ring_path = directory / "ring";
+  RecordingFile file(directory / "rec.bin", header);
+  file.Add(Look(1, 0, 100 * kMb));
+  file.Add(Begin(3, 900 * kMs));  // 2 is still under way in another lane
+  file.Flush();
+  RingFile ring(header);
+  ring.Add(0, Look(1, 0, 100 * kMb));
+  ring.Add(1, Look(2, 800 * kMs, 110 * kMb));
+  ring.Add(0, Begin(3, 900 * kMs));
+  ring.Add(0, End(4, 905 * kMs, 5 * kMs, 20 * kMb));
+  ring.WriteTo(header.ring_path);
+  auto recording = Recording::Open(directory / "rec.bin");
+  REQUIRE(recording.ok());
+  std::vector<HeapState> states;
+  while (const auto block = (*recording)->Next()) {
+    states.insert(states.end(), block->states.begin(), block->states.end());
+  }
+  REQUIRE(states.size() == 4);
+  CHECK(states[2] == Look(2, 800 * kMs, 110 * kMb));
+  CHECK(states[3] == End(4, 905 * kMs, 5 * kMs, 20 * kMb));
+}
+
+}  // namespace heaprec::tools

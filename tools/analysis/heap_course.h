@@ -1,0 +1,33 @@
+// What the states of a recording add up to: pauses, the heap after them, the largest process.
+//
+// Units:    bytes, ns. 0: not known.
+// Threads:  one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "format/reader.h"
+
+namespace heaprec::tools {
+
+class HeapCourse {
+ public:
+  void Add(const format::Block& block);
+
+  bool empty() const { return states_ == 0; }
+  uint64_t pauses = 0, paused_ns = 0;
+  uint64_t longest_pause_ns = 0;           // of those that were announced, not only counted
+  bool counted_only = false;               // some pauses the JVM only counts: they have no begin and no heap before
+  bool unfinished = false;                 // the last one began and never ended
+  std::map<std::string, uint64_t> causes;  // pauses by cause, as HotSpot spells it
+  uint64_t first_after = 0, last_after = 0, most_after = 0;  // heap used when a pause ended
+  uint64_t most_used = 0, most_committed = 0, most_rss = 0, most_threads = 0;
+
+ private:
+  uint64_t states_ = 0;
+  uint64_t ended_ns_ = 0;  // the last pause
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,152 @@
+#include "tools/cut.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <string>
+
+#include "format/ring_reader.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Books;
+using format::Loss;
+using format::Stream;
+
+uint64_t CommonInterval(const format::FileHeader& header) {
+  uint64_t common = std::max<uint64_t>(header.interval_ns, 1);
+  if (header.exceptions.interval_ns > 0) common = std::lcm(common, header.exceptions.interval_ns);
+  return common;
+}
+
+// Where the file begins in its recording, by the intervals of all streams: not at 0 where its front was left out.
+uint64_t FileBegin(const format::FileHeader& header) {
+  uint64_t begin_ns = UINT64_MAX;
+  for (const Stream stream : format::kAllStreams) {
+    const uint64_t interval_ns = header.CapOf(stream).interval_ns;
+    if (interval_ns > 0) begin_ns = std::min(begin_ns, header.start.next_interval[stream] * interval_ns);
+  }
+  return begin_ns == UINT64_MAX ? 0 : begin_ns;
+}
+
+// The same for the same cut of the same recording.
+format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64_t to_ns) {
+  std::string text(id.begin(), id.end());
+  text += std::to_string(from_ns) + "-" + std::to_string(to_ns);
+  const std::array<uint64_t, 2> halves{format::ClassKey(text), format::ClassKey(text + "'")};
+  format::RecordingId result{};
+  std::memcpy(result.data(), halves.data(), result.size());
+  return result;
+}
+
+uint64_t LostOf(const Books& books) {
+  uint64_t lost = 0;
+  for (const Loss reason : {Loss::kMissed, Loss::kRingFull, Loss::kLanesBusy, Loss::kOversized}) {
+    lost += books.lost[static_cast<size_t>(reason)];
+  }
+  return lost;
+}
+
+}  // namespace
+
+Cut::Cut(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
+    : header_(header), from_ns_(from_ns), to_ns_(to_ns), before_(header.start.books) {
+  const uint64_t common = CommonInterval(header);
+  shift_ns_ = std::max(from_ns, FileBegin(header)) / common * common;
+  header_.start = {};
+  header_.recording_id = IdOf(header.recording_id, from_ns, to_ns);
+  header_.start_epoch_ns += shift_ns_;
+  header_.start_monotonic_ns += shift_ns_;
+  header_.ring_path.clear();
+}
+
+std::optional<format::Block> Cut::Of(const format::Block& block) {
+  last_ns_ = std::max(last_ns_, block.end_ns);
+  const auto within = [this](uint64_t time_ns) { return time_ns >= from_ns_ && time_ns < to_ns_; };
+  format::Block cut;
+  cut.chunk = block.chunk;
+  cut.offset = block.offset;
+  cut.dictionaries = block.dictionaries;
+  cut.end_ns = Since(std::min(block.end_ns, to_ns_));
+  for (format::Window window : block.windows) {
+    window.start_ns = Since(window.start_ns);
+    cut.windows.push_back(window);
+  }
+  for (format::HeapState state : block.states) {
+    if (!within(state.time_ns)) continue;
+    state.time_ns = Since(state.time_ns);
+    cut.states.push_back(std::move(state));
+  }
+  for (format::Sample sample : block.samples) {
+    if (!within(sample.time_ns)) continue;
+    sample.time_ns = Since(sample.time_ns);
+    cut.samples.push_back(sample);
+  }
+  AddIntervals(block, &cut);
+  AddBooks(block, &cut);
+  // Windows alone are kept too: a later block's samples may be of them.
+  if (cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty()) return std::nullopt;
+  return cut;
+}
+
+// Of an interval that a border cuts, nobody knows what was counted on which side: it counts nothing, and its samples
+// stand for themselves, as those of a salvaged interval do.
+void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
+  for (format::Interval interval : block.intervals) {
+    const uint64_t length = std::max<uint64_t>(header_.CapOf(interval.stream).interval_ns, 1);
+    const uint64_t begin = interval.index * length, end = begin + length;
+    if (end <= from_ns_ || begin >= to_ns_) continue;
+    Books& books = books_[interval.stream];
+    if (begin < from_ns_ || end > to_ns_) {
+      uint64_t kept = 0;
+      double weight = 0;
+      for (const format::Sample& sample : cut->samples) {
+        if (sample.stream() != interval.stream || (sample.time_ns + shift_ns_) / length != interval.index) continue;
+        ++kept;
+        weight += sample.weight;
+      }
+      if (kept == 0) continue;
+      interval.candidates = interval.bytes = 0;
+      // All that were thrown is one number of the whole recording: what is not known of it is estimated.
+      if (interval.stream == Stream::kExceptions) interval.candidates = static_cast<uint64_t>(std::llround(weight));
+      interval.held = interval.kept = kept;
+    }
+    books.candidates += interval.candidates;
+    books.candidate_bytes += interval.bytes;
+    books.written += interval.kept;
+    books.second_stage += interval.held - std::min(interval.held, interval.kept);
+    interval.index -= shift_ns_ / length;
+    cut->intervals.push_back(interval);
+  }
+}
+
+// Losses and thinned points are known from block to block only: the cut has those of the blocks that end within it.
+void Cut::AddBooks(const format::Block& block, format::Block* cut) {
+  if (block.end_ns <= from_ns_) before_ = block.books;
+  for (const Stream stream : format::kAllStreams) {
+    Books& books = books_[stream];
+    const Books& now = block.books[stream];
+    const Books& before = before_[stream];
+    if (block.end_ns > from_ns_ && block.end_ns <= to_ns_) {
+      books.thinned = now.thinned - before.thinned;
+      for (size_t reason = 0; reason < format::kLosses; ++reason) {
+        books.lost[reason] = now.lost[reason] - before.lost[reason];
+        books.lost_weight[reason] = std::max(0.0, now.lost_weight[reason] - before.lost_weight[reason]);
+      }
+    }
+    books.committed = books.written + books.second_stage + books.lost[static_cast<size_t>(Loss::kWriteFailed)];
+    books.points = books.committed + books.thinned + LostOf(books);
+  }
+  cut->books = books_;
+}
+
+std::optional<format::Ending> Cut::EndingOf(const std::optional<format::Ending>& ending) const {
+  if (ending && ending->time_ns < to_ns_) return format::Ending{Since(ending->time_ns), ending->reason};
+  if (to_ns_ > last_ns_) return std::nullopt;
+  return format::Ending{Since(to_ns_), "trim"};
+}
+
+}  // namespace heaprec::tools

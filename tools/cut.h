@@ -1,0 +1,47 @@
+// Cuts a span of time out of a recording, block by block: docs/format.md#a-span-of-a-recording says what becomes of the
+// counters.
+//
+// Time 0 of the cut is the last border of intervals of all streams that is not after the span's begin, so that
+// intervals keep their borders.
+//
+// Units:    ns since the start of the recording that is read, unless said otherwise.
+// Threads:  one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "format/model.h"
+#include "format/reader.h"
+
+namespace heaprec::tools {
+
+class Cut {
+ public:
+  // [from, to)
+  Cut(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns);
+
+  // Of the cut: an id of its own, its start, no ring.
+  const format::FileHeader& header() const { return header_; }
+  // What of the next block lies in the span; nullopt: nothing. Its dictionaries are those of `block`.
+  std::optional<format::Block> Of(const format::Block& block);
+  // Of the blocks so far.
+  const format::PerStream<format::Books>& books() const { return books_; }
+  // Of the cut, when the recording that is read has or has not this ending; nullopt: it was cut off before the span's
+  // end.
+  std::optional<format::Ending> EndingOf(const std::optional<format::Ending>& ending) const;
+
+ private:
+  void AddIntervals(const format::Block& block, format::Block* cut);
+  void AddBooks(const format::Block& block, format::Block* cut);
+  uint64_t Since(uint64_t time_ns) const { return time_ns > shift_ns_ ? time_ns - shift_ns_ : 0; }
+
+  format::FileHeader header_;
+  const uint64_t from_ns_, to_ns_;
+  uint64_t shift_ns_ = 0;                    // a multiple of the intervals of every stream
+  format::PerStream<format::Books> before_;  // of the recording, when the span begins
+  uint64_t last_ns_ = 0;                     // of the blocks so far
+  format::PerStream<format::Books> books_;   // of the cut
+};
+
+}  // namespace heaprec::tools

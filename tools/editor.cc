@@ -1,0 +1,128 @@
+#include "tools/editor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Index;
+using format::kNone;
+
+constexpr Index kNotYet = kNone - 1;
+
+std::string_view AsText(const format::ByteBuffer& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// The entry of `index`, made by `make()` the first time. An index that nothing defines is none.
+template <typename Make>
+Index Mapped(std::vector<Index>* indices, size_t known, Index index, const Make& make) {
+  if (index >= known) return kNone;
+  if (indices->size() < known) indices->resize(known, kNotYet);
+  if ((*indices)[index] == kNotYet) {
+    const Index made = make();
+    (*indices)[index] = made;
+  }
+  return (*indices)[index];
+}
+
+}  // namespace
+
+Editor::Editor(const format::FileHeader& header, Output* output, NameEdit* names)
+    : header_(header), output_(*output), names_(names != nullptr ? *names : unchanged_) {
+  output_.Append(AsText(format::EncodeFileHeader(header)));
+}
+
+void Editor::StartChunk(uint32_t sequence) {
+  chunk_ = std::make_unique<format::ChunkWriter>(header_, sequence);
+  sequence_ = sequence;
+  windows_.clear();
+  for (Indices* indices : {&classes_, &methods_, &threads_, &stacks_}) indices->clear();
+}
+
+format::Result<std::monostate> Editor::Write(bool last, const format::Ending* ending) {
+  const Pending pending = *std::exchange(pending_, std::nullopt);
+  auto bytes = last ? chunk_->Finish(pending.books, pending.lane_positions, pending.end_ns, ending)
+                    : chunk_->Flush(pending.books, pending.lane_positions, pending.end_ns);
+  if (!bytes.ok()) return bytes.error();
+  output_.Append(AsText(*bytes));
+  output_.Tick();
+  return std::monostate{};
+}
+
+format::Result<std::monostate> Editor::Add(const format::Block& block) {
+  const bool next_chunk = chunk_ == nullptr || block.chunk != sequence_;
+  const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty();
+  if (pending_ && (next_chunk || has_rows)) {
+    auto written = Write(next_chunk, nullptr);
+    if (!written.ok()) return written;
+  }
+  if (next_chunk) StartChunk(block.chunk);
+  // Those of samples only: what a block that was left out defined may be needed by a later one.
+  for (const format::Window& window : block.windows) windows_[window.id] = {window, false};
+  for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
+  for (const format::HeapState& state : block.states) chunk_->Add(state);
+  const format::Dictionaries& names = *block.dictionaries;
+  for (format::Sample sample : block.samples) {
+    AddWindow(sample.window);
+    sample.class_id = Class(names, sample.class_id);
+    sample.thread = Thread(names, sample.thread);
+    sample.stack = Stack(names, sample.stack);
+    chunk_->Add(sample);
+    ++samples_;
+  }
+  if (has_rows) pending_ = Pending{block.books, block.lane_positions, block.end_ns};
+  return std::monostate{};
+}
+
+format::Result<std::monostate> Editor::Finish(const format::PerStream<format::Books>& books,
+                                              const std::optional<format::Ending>& ending) {
+  if (!pending_ && !ending) return std::monostate{};
+  if (!pending_) pending_.emplace();
+  if (chunk_ == nullptr) StartChunk(0);
+  pending_->books = books;
+  if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
+  return Write(/*last=*/true, ending ? &*ending : nullptr);
+}
+
+void Editor::AddWindow(uint32_t id) {
+  const auto known = windows_.find(id);
+  if (known == windows_.end() || std::exchange(known->second.written, true)) return;
+  chunk_->Add(known->second.window);
+}
+
+Index Editor::Class(const format::Dictionaries& names, Index index) {
+  return Mapped(&classes_, names.classes.size(), index,
+                [&] { return chunk_->InternClass(names_.Class(names.classes[index])); });
+}
+
+Index Editor::Method(const format::Dictionaries& names, Index index) {
+  return Mapped(&methods_, names.methods.size(), index,
+                [&] { return chunk_->InternMethod(names_.Method(names.methods[index])); });
+}
+
+Index Editor::Thread(const format::Dictionaries& names, Index index) {
+  return Mapped(&threads_, names.threads.size(), index,
+                [&] { return chunk_->InternThread(names_.Thread(names.threads[index])); });
+}
+
+Index Editor::Stack(const format::Dictionaries& names, Index leaf) {
+  return Mapped(&stacks_, names.stacks.size(), leaf, [&] {
+    std::vector<format::StackFrame> frames;
+    bool truncated = false;
+    // A parent stands before its child, whatever a damaged file says of a loop.
+    for (Index at = leaf; at < names.stacks.size();) {
+      const format::StackNode& node = names.stacks[at];
+      if (node.frame < names.frames.size()) {
+        const format::Frame& frame = names.frames[node.frame];
+        frames.push_back({Method(names, frame.method), frame.bci, frame.line});
+      }
+      truncated = node.truncated;
+      at = node.parent < at ? node.parent : kNone;
+    }
+    return chunk_->InternStack(frames, truncated);
+  });
+}
+
+}  // namespace heaprec::tools

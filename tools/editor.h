@@ -1,0 +1,79 @@
+// Writes a recording anew from the blocks of one that is read: what trim, merge and redact share.
+//
+// What a verb wants changed it changes in the block, or in the names as they are written. Chunks stay those of the
+// source, so memory is bounded by one chunk's dictionaries and two blocks' rows.
+//
+// Units:    as format/model.h.
+// Threads:  one.
+// Failure:  an Error from the encoder; what was written is then of no use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "format/chunk_writer.h"
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/render/output.h"
+
+namespace heaprec::tools {
+
+// Names as they are to be written; the default leaves them alone.
+class NameEdit {
+ public:
+  virtual ~NameEdit() = default;
+  virtual std::string Class(const std::string& name) { return name; }
+  virtual format::Method Method(const format::Method& method) { return method; }
+  virtual format::Thread Thread(const format::Thread& thread) { return thread; }
+};
+
+class Editor {
+ public:
+  // Writes the file's header. All outlive it; `names` may be null.
+  Editor(const format::FileHeader& header, Output* output, NameEdit* names = nullptr);
+
+  // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
+  // dictionaries are needed during the call only.
+  format::Result<std::monostate> Add(const format::Block& block);
+  // `books`: at the end. `ending` null: the recording stays one that was cut off.
+  format::Result<std::monostate> Finish(const format::PerStream<format::Books>& books,
+                                        const std::optional<format::Ending>& ending);
+
+  uint64_t samples() const { return samples_; }
+
+ private:
+  using Indices = std::vector<format::Index>;  // of the chunk that is written, by those of the one that is read
+  format::Result<std::monostate> Write(bool last, const format::Ending* ending);
+  void StartChunk(uint32_t sequence);
+  void AddWindow(uint32_t id);
+  format::Index Class(const format::Dictionaries& names, format::Index index);
+  format::Index Method(const format::Dictionaries& names, format::Index index);
+  format::Index Thread(const format::Dictionaries& names, format::Index index);
+  format::Index Stack(const format::Dictionaries& names, format::Index leaf);
+
+  const format::FileHeader header_;
+  Output& output_;
+  NameEdit unchanged_;
+  NameEdit& names_;
+  std::unique_ptr<format::ChunkWriter> chunk_;
+  uint32_t sequence_ = 0;
+  struct Pending {
+    format::PerStream<format::Books> books;
+    std::vector<uint64_t> lane_positions;
+    uint64_t end_ns = 0;
+  };
+  std::optional<Pending> pending_;
+  struct KnownWindow {
+    format::Window window;
+    bool written = false;
+  };
+  std::unordered_map<uint32_t, KnownWindow> windows_;  // of the chunk that is read
+  Indices classes_, methods_, threads_, stacks_;
+  uint64_t samples_ = 0;
+};
+
+}  // namespace heaprec::tools

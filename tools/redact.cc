@@ -1,0 +1,140 @@
+// heaprec redact: a recording whose names are keyed hashes, to be given away.
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "tools/complain.h"
+#include "tools/export/output_file.h"
+#include "tools/redaction.h"
+#include "tools/render/text.h"
+#include "tools/rewriting.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr size_t kLeastKeyBytes = 16;
+
+struct RedactOptions {
+  RewriteOptions rewrite;
+  std::string key, mapping;
+  std::vector<std::string> patterns;
+};
+
+format::Result<std::string> KeyOf(const RedactOptions& options) {
+  if (options.key.empty()) {
+    std::array<char, 32> random{};
+    if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+      return format::Error{"no random key is to be had: give one with --key"};
+    }
+    return std::string(random.data(), random.size());
+  }
+  std::ifstream file(options.key, std::ios::binary);
+  std::string key((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return format::Error{fmt::format("{}: cannot be read", options.key)};
+  if (key.size() < kLeastKeyBytes) {
+    return format::Error{fmt::format("{}: a key has at least {} bytes", options.key, kLeastKeyBytes)};
+  }
+  return key;
+}
+
+format::Result<std::vector<std::regex>> PatternsOf(const RedactOptions& options) {
+  std::vector<std::regex> patterns;
+  for (const std::string& text : options.patterns) {
+    try {
+      patterns.emplace_back(text);
+    } catch (const std::regex_error& error) {
+      return format::Error{fmt::format("--pattern '{}': {}", text, error.what())};
+    }
+  }
+  return patterns;
+}
+
+format::Result<Edited> Write(const Recordings& recordings, Redaction* redaction, Output* output) {
+  Edited edited;
+  for (const auto& recording : recordings) {
+    Editor editor(redaction->Header(recording->header()), output, redaction);
+    while (const auto block = recording->Next()) {
+      auto added = editor.Add(*block);
+      if (!added.ok()) return added.error();
+    }
+    auto finished = editor.Finish(recording->books_since_start(), recording->ending());
+    if (!finished.ok()) return finished.error();
+    ++edited.recordings;
+    edited.samples += editor.samples();
+  }
+  return edited;
+}
+
+ExitCode WriteMapping(const Redaction& redaction, OutputFile* file, const std::string& path) {
+  Output output(file->descriptor());
+  output.Append("kind\tname\thash\n");
+  for (const auto& [name, hash] : redaction.mapping()) {
+    Text text;
+    fmt::format_to(fmt::appender(text), "{}\t", name.first);
+    AppendPrintable(text, name.second);
+    fmt::format_to(fmt::appender(text), "\t{}\n", hash);
+    output.Append({text.data(), text.size()});
+    output.Tick();
+  }
+  output.Flush();
+  const ExitCode written = output.Report(path);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = file->Commit()) {
+    Complain(error->message);
+    return ExitCode::kCannotWrite;
+  }
+  return ExitCode::kOk;
+}
+
+ExitCode Redact(const RedactOptions& options) {
+  const auto key = KeyOf(options);
+  const auto patterns = PatternsOf(options);
+  if (!key.ok() || !patterns.ok()) {
+    Complain(!key.ok() ? key.error().message : patterns.error().message);
+    return ExitCode::kUsage;
+  }
+  Redaction redaction(*key, *patterns);
+  std::unique_ptr<OutputFile> mapping;
+  if (!options.mapping.empty()) {
+    auto opened = OutputFile::Open(options.mapping, options.rewrite.force);
+    if (!opened.ok()) {
+      Complain(opened.error().message);
+      return ExitCode::kCannotWrite;
+    }
+    mapping = std::move(*opened);
+  }
+  const ExitCode done = Edit(options.rewrite, [&redaction](const Recordings& recordings, Output* output) {
+    return Write(recordings, &redaction, output);
+  });
+  if (mapping == nullptr || (done != ExitCode::kOk && done != ExitCode::kDamaged)) return done;
+  const ExitCode mapped = WriteMapping(redaction, mapping.get(), options.mapping);
+  return mapped != ExitCode::kOk ? mapped : done;
+}
+
+}  // namespace
+
+Verb DeclareRedact(CLI::App& heaprec) {
+  auto options = std::make_shared<RedactOptions>();
+  CLI::App* verb = heaprec.add_subcommand("redact", "Replace the names in a recording by keyed hashes");
+  options->rewrite.AddTo(verb, /*several=*/false);
+  verb->add_option("--key", options->key, "A file of 16 bytes or more: the same names get the same hashes under it")
+      ->type_name("FILE");
+  verb->add_option("--pattern", options->patterns, "Only names in which this is found (ECMAScript; repeatable)")
+      ->type_name("REGEX")
+      ->allow_extra_args(false);
+  verb->add_option("--mapping", options->mapping, "Write which name got which hash")->type_name("FILE");
+  verb->footer(
+      R"(Without --key the key is random, and gone afterwards. java.* and jdk.* stay unless a pattern asks for them.
+
+Examples:
+  heaprec redact --key ~/.heaprec.key -o away.bin rec.bin
+  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.bin rec.bin)");
+  return {verb, [options](const auto&) { return Redact(*options); }};
+}
+
+}  // namespace heaprec::tools

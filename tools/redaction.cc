@@ -1,0 +1,120 @@
+#include "tools/redaction.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <algorithm>
+#include <array>
+
+#include "format/java_names.h"
+#include "format/thread_name.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr std::string_view kKept[] = {"java/", "jdk/"};
+constexpr size_t kDigits = 16, kPackageDigits = 8;
+
+}  // namespace
+
+Redaction::Redaction(std::string key, std::vector<std::regex> patterns)
+    : key_(std::move(key)), patterns_(std::move(patterns)) {}
+
+std::string Redaction::Hex(std::string_view kind, std::string_view name, size_t digits) const {
+  std::string text(kind);
+  text += '\0';
+  text += name;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  unsigned int bytes = 0;
+  HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()), reinterpret_cast<const unsigned char*>(text.data()),
+       text.size(), hash.data(), &bytes);
+  std::string hex;
+  for (size_t i = 0; i < digits / 2; ++i) hex += fmt::format("{:02x}", hash[i]);
+  return hex;
+}
+
+bool Redaction::Matches(const std::string& text) const {
+  return std::any_of(patterns_.begin(), patterns_.end(),
+                     [&text](const std::regex& pattern) { return std::regex_search(text, pattern); });
+}
+
+std::string Redaction::Class(const std::string& name) {
+  const size_t dimensions = std::min(name.find_first_not_of('['), name.size());
+  if (dimensions == 0) return ClassAlone(name);
+  const std::string element = name.substr(dimensions);
+  if (element.size() < 2 || element.front() != 'L') return name;  // of a primitive
+  return name.substr(0, dimensions) + "L" + ClassAlone(element.substr(1, element.size() - 2)) + ";";
+}
+
+std::string Redaction::ClassAlone(const std::string& name) {
+  const std::string java = ToUtf8(format::JavaClassName(name));
+  const bool kept = patterns_.empty()
+                        ? std::any_of(std::begin(kKept), std::end(kKept),
+                                      [&name](std::string_view prefix) { return name.starts_with(prefix); })
+                        : !Matches(java);
+  if (kept) return name;
+  const size_t address = name.rfind("+0x");
+  const std::string own = name.substr(0, address);
+  const size_t slash = own.rfind('/');
+  std::string hashed;
+  if (slash != std::string::npos) hashed = "p" + Hex("package", own.substr(0, slash), kPackageDigits) + "/";
+  hashed += "C" + Hex("class", own, kDigits);
+  if (address != std::string::npos) hashed += name.substr(address);
+  mapping_[{"class", java}] = ToUtf8(format::JavaClassName(hashed));
+  return hashed;
+}
+
+// "(ILp/C;[Lp/D;)V": every class between an L and a semicolon.
+std::string Redaction::Descriptor(const std::string& descriptor) {
+  std::string result;
+  for (size_t at = 0; at < descriptor.size();) {
+    const size_t end = descriptor[at] == 'L' ? descriptor.find(';', at) : std::string::npos;
+    if (end == std::string::npos) {
+      result += descriptor[at++];
+      continue;
+    }
+    result += "L" + ClassAlone(descriptor.substr(at + 1, end - at - 1)) + ";";
+    at = end + 1;
+  }
+  return result;
+}
+
+format::Method Redaction::Method(const format::Method& method) {
+  format::Method result{Class(method.class_name), method.name, Descriptor(method.descriptor)};
+  const std::string java = ToUtf8(format::JavaClassName(method.class_name) + "." + method.name);
+  const bool wanted = patterns_.empty() ? result.class_name != method.class_name : Matches(java);
+  if (!wanted || method.name.starts_with('<')) return result;
+  result.name = "m" + Hex("method", method.name, kDigits);
+  mapping_[{"method", ToUtf8(method.name)}] = result.name;
+  return result;
+}
+
+format::Thread Redaction::Thread(const format::Thread& thread) {
+  const auto hashed = [this](const char* kind, std::string_view text) -> std::string {
+    const std::string hash = kind[0] + Hex(kind, text, kDigits);
+    mapping_[{kind, ToUtf8(text)}] = hash;
+    return hash;
+  };
+  const auto wanted = [this](std::string_view text) { return patterns_.empty() || Matches(ToUtf8(text)); };
+  format::Thread result = thread;
+  const std::string_view name = format::NameOfThread(thread.name);
+  result.name = wanted(name) ? hashed("thread", name) : std::string(name);
+  format::ForEachLabel(thread.name, [&](std::string_view key, std::string_view value) {
+    const std::string label = std::string(key) + "=" + std::string(value);
+    result.name += '\0';
+    result.name += wanted(label) ? hashed("label", key) + "=" + hashed("label", value) : label;
+  });
+  return result;
+}
+
+format::FileHeader Redaction::Header(format::FileHeader header) const {
+  header.agent_options.clear();
+  header.ring_path.clear();
+  if (!header.boot_id.empty()) header.boot_id = Hex("boot", header.boot_id, kDigits);
+  if (!header.container_id.empty()) header.container_id = Hex("container", header.container_id, kDigits);
+  return header;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,50 @@
+// Names replaced by keyed hashes of themselves: the same name has the same hash under the same key.
+//
+// A class becomes `pHHHHHHHH/CHHHHHHHHHHHHHHHH` (its package, itself), a method, a thread, a label likewise a letter
+// and 16 hexadecimal digits of HMAC-SHA256. Arrays stay arrays, <init> and <clinit> themselves, a hidden class keeps
+// its address.
+//
+// Threads:  one.
+// Memory:   one entry for each name that was replaced.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "format/model.h"
+#include "tools/editor.h"
+
+namespace heaprec::tools {
+
+class Redaction final : public NameEdit {
+ public:
+  // Without patterns everything is replaced but java.* and jdk.* classes; with patterns what one of them is found in
+  // (class names and Class.method in Java's spelling, thread names, key=value of labels).
+  Redaction(std::string key, std::vector<std::regex> patterns);
+
+  std::string Class(const std::string& name) override;
+  format::Method Method(const format::Method& method) override;
+  format::Thread Thread(const format::Thread& thread) override;
+  // Options, ring and the ids of machine and container.
+  format::FileHeader Header(format::FileHeader header) const;
+
+  // What was replaced: kind ("class", "method", "thread", "label") and name, in Java's spelling, and its hash.
+  const std::map<std::pair<std::string, std::string>, std::string>& mapping() const { return mapping_; }
+
+ private:
+  std::string Hex(std::string_view kind, std::string_view name, size_t digits) const;
+  std::string ClassAlone(const std::string& name);
+  std::string Descriptor(const std::string& descriptor);
+  bool Matches(const std::string& text) const;
+
+  const std::string key_;
+  const std::vector<std::regex> patterns_;
+  std::map<std::pair<std::string, std::string>, std::string> mapping_;
+};
+
+}  // namespace heaprec::tools

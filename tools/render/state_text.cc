@@ -1,0 +1,114 @@
+#include "tools/render/state_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/render/kind_name.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
+}  // namespace
+
+bool StateText::Append(const format::HeapState& state, Text& into) {
+  if (state.kind == format::StateKind::kPeriodic) {
+    AppendPeriodic(state, into);
+    return true;
+  }
+  if (state.kind == format::StateKind::kGcBegin) {
+    // It may be taken in behind its own end, from another lane: that has said how long it was.
+    if (!ended_ns_ || state.time_ns >= *ended_ns_) begun_ = state;
+    return false;
+  }
+  ended_ns_ = state.time_ns;
+  const auto begun = std::exchange(begun_, std::nullopt);
+  AppendCollection(begun && state.kind == format::StateKind::kGcEnd ? &*begun : nullptr, &state, into);
+  return true;
+}
+
+bool StateText::AppendUnfinished(Text& into) {
+  const auto begun = std::exchange(begun_, std::nullopt);
+  if (begun) AppendCollection(&*begun, nullptr, into);
+  return begun.has_value();
+}
+
+void StateText::AppendPeriodic(const format::HeapState& state, Text& into) {
+  Open("heaprec.HeapState", kHeapKind, state.time_ns, into);
+  SizeField("heapUsed", "used", state.used, into);
+  SizeField("heapCommitted", "committed", state.committed, into);
+  SizeField("residentMemory", "rss", state.rss, into);
+  Field("liveThreads", "threads", into);
+  tools::Append(into, state.threads);
+  Close(into);
+}
+
+void StateText::AppendCollection(const format::HeapState* begin, const format::HeapState* end, Text& into) {
+  const uint64_t paused_ns = end != nullptr ? end->paused_ns : 0;
+  // One pause began where its length says; of counted ones it is only known that they were before the look.
+  const uint64_t since_ns = begin != nullptr ? begin->time_ns : end->time_ns - std::min(end->time_ns, paused_ns);
+  Open("heaprec.GarbageCollection", kCollectionKind, since_ns, into);
+  if (end == nullptr) {
+    Field("pause", "unfinished", into);
+    tools::Append(into, style_.json ? "true" : "unfinished");
+  } else {
+    Field("pause", "pause_ns", into);
+    style_.json ? tools::Append(into, paused_ns)
+                : tools::Append(into, fmt::format("{:.3f} ms", static_cast<double>(paused_ns) * 1e-6));
+    Field("pauses", "pauses", into);
+    tools::Append(into, end->pauses);
+  }
+  std::string cause = end != nullptr ? ToUtf8(end->cause) : "";
+  if (cause.empty() && begin != nullptr) cause = ToUtf8(begin->cause);
+  Field("cause", "cause", into);
+  style_.json ? AppendJsonString(into, cause) : AppendPrintable(into, cause.empty() ? "N/A" : cause);
+  if (begin != nullptr) {
+    SizeField("heapBefore", "used_before", begin->used, into);
+  }
+  if (end != nullptr) SizeField("heapAfter", "used_after", end->used, into);
+  SizeField("heapCommitted", "committed", end != nullptr ? end->committed : begin->committed, into);
+  Close(into);
+}
+
+void StateText::Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into) {
+  if (style_.json) {
+    tools::Append(into, "{\"start_time\":\"");
+    clock_.AppendIso(into, time_ns);
+    fmt::format_to(fmt::appender(into), "\",\"time_ns\":{},\"kind\":\"{}\"", clock_.EpochNs(time_ns), kind);
+    return;
+  }
+  if (style_.colour) tools::Append(into, kBold);
+  tools::Append(into, name);
+  if (style_.colour) tools::Append(into, kPlain);
+  tools::Append(into, " {");
+  Field("startTime", "", into);
+  clock_.AppendLocal(into, time_ns);
+  Field("kind", "", into);
+  tools::Append(into, kind);
+}
+
+void StateText::Close(Text& into) { tools::Append(into, style_.json ? "}" : "\n}\n\n"); }
+
+void StateText::Field(std::string_view plain, std::string_view json, Text& into) {
+  if (style_.json) {
+    fmt::format_to(fmt::appender(into), ",\"{}\":", json);
+    return;
+  }
+  tools::Append(into, "\n  ");
+  if (style_.colour) tools::Append(into, kDim);
+  tools::Append(into, plain);
+  tools::Append(into, " = ");
+  if (style_.colour) tools::Append(into, kPlain);
+}
+
+// 0 is not known.
+void StateText::SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into) {
+  Field(plain, json, into);
+  if (style_.json) {
+    bytes > 0 ? tools::Append(into, bytes) : tools::Append(into, "null");
+  } else {
+    bytes > 0 ? AppendBytes(into, static_cast<double>(bytes)) : tools::Append(into, "N/A");
+  }
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,82 @@
+#include "tools/rewriting.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/export/output_file.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  Complain(ToUtf8(sentence));
+  return code;
+}
+
+void Tell(const RewriteOptions& options, const Edited& edited) {
+  if (options.json) {
+    Output output(STDOUT_FILENO);
+    output.Append(nlohmann::json{{"output", ToUtf8(options.output)},
+                                 {"recordings", edited.recordings},
+                                 {"samples", edited.samples}}
+                      .dump() +
+                  "\n");
+    output.Flush();
+  } else if (!options.quiet) {
+    Complain(fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited.samples), edited.recordings,
+                         edited.recordings == 1 ? "" : "s"));
+  }
+}
+
+}  // namespace
+
+void RewriteOptions::AddTo(CLI::App* verb, bool several) {
+  auto* const in = verb->add_option("REC", inputs, several ? "The recordings" : "The recording; - is standard input");
+  in->type_name("")->required();
+  if (!several) in->expected(1);
+  verb->add_option("-o,--output", output, "Where to; - is standard output")->type_name("OUT")->required();
+  verb->add_flag("-f,--force", force, "Overwrite OUT if it exists");
+  verb->add_flag("--json", json, "Say as JSON what was written");
+  verb->add_flag("-q,--quiet", quiet, "Do not say what was written");
+}
+
+ExitCode Edit(const RewriteOptions& options,
+              const std::function<format::Result<Edited>(const Recordings&, Output*)>& write) {
+  if (options.json && options.output == "-")
+    return Fail(ExitCode::kUsage, "--json and -o -: both go to standard output");
+  Recordings recordings;
+  for (const std::string& input : options.inputs) {
+    auto opened = Recording::OpenAll(input);
+    if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
+    if (opened->front()->source().IsSameFileAs(options.output)) {
+      return Fail(ExitCode::kCannotWrite, options.output + ": is a recording that is read");
+    }
+    std::move(opened->begin(), opened->end(), std::back_inserter(recordings));
+  }
+  auto file = OutputFile::Open(options.output, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  auto edited = write(recordings, &output);
+  if (!edited.ok()) return Fail(ExitCode::kUsage, edited.error().message);
+  output.Flush();
+  const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  Tell(options, *edited);
+  ExitCode read = ExitCode::kOk;
+  for (const auto& recording : recordings) {
+    const ExitCode one = ReportDamage(*recording);
+    if (one != ExitCode::kOk) read = one;
+  }
+  return read;
+}
+
+}  // namespace heaprec::tools

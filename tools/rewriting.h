@@ -1,0 +1,38 @@
+// What trim, merge and redact have in common on the command line: an output of its own, and a word of what was written.
+//
+// Threads:  one.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/result.h"
+#include "tools/exit_code.h"
+#include "tools/input/recording.h"
+#include "tools/render/output.h"
+
+namespace heaprec::tools {
+
+using Recordings = std::vector<std::unique_ptr<Recording>>;
+
+struct RewriteOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool force = false, json = false, quiet = false;
+
+  void AddTo(CLI::App* verb, bool several);
+};
+
+// What was written.
+struct Edited {
+  uint64_t recordings = 0, samples = 0;
+};
+
+// Opens all recordings of all inputs, lets `write` read and write them, and puts the output in place.
+ExitCode Edit(const RewriteOptions& options,
+              const std::function<format::Result<Edited>(const Recordings&, Output*)>& write);
+
+}  // namespace heaprec::tools

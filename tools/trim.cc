@@ -1,0 +1,88 @@
+// heaprec trim: a span of a recording, as a recording of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "tools/complain.h"
+#include "tools/cut.h"
+#include "tools/editor.h"
+#include "tools/rewriting.h"
+#include "tools/time_point.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct TrimOptions {
+  RewriteOptions rewrite;
+  std::string from, to;
+};
+
+struct Span {
+  std::optional<TimePoint> from, to;
+};
+
+format::Result<std::optional<TimePoint>> Parsed(const std::string& text, const char* option) {
+  if (text.empty()) return std::optional<TimePoint>();
+  auto time = ParseTimePoint(text);
+  if (!time.ok()) return format::Error{fmt::format("{} {}", option, time.error().message)};
+  return std::optional<TimePoint>(*time);
+}
+
+// In the recording, from its start on.
+uint64_t At(const std::optional<TimePoint>& time, const format::FileHeader& header, uint64_t otherwise) {
+  if (!time) return otherwise;
+  return static_cast<uint64_t>(std::max<int64_t>(time->InRecording(header.start_epoch_ns), 0));
+}
+
+format::Result<Edited> Write(const Recordings& recordings, const Span& span, Output* output) {
+  Edited edited;
+  for (const auto& recording : recordings) {
+    const uint64_t from = At(span.from, recording->header(), 0), to = At(span.to, recording->header(), UINT64_MAX);
+    if (from >= to) return format::Error{"--from is not before --to"};
+    Cut cut(recording->header(), from, to);
+    Editor editor(cut.header(), output);
+    while (const auto block = recording->Next()) {
+      const auto part = cut.Of(*block);
+      if (!part) continue;
+      auto added = editor.Add(*part);
+      if (!added.ok()) return added.error();
+    }
+    auto finished = editor.Finish(cut.books(), cut.EndingOf(recording->ending()));
+    if (!finished.ok()) return finished.error();
+    ++edited.recordings;
+    edited.samples += editor.samples();
+  }
+  return edited;
+}
+
+ExitCode Trim(const TrimOptions& options) {
+  const auto from = Parsed(options.from, "--from"), to = Parsed(options.to, "--to");
+  for (const auto* time : {&from, &to}) {
+    if (time->ok()) continue;
+    Complain(time->error().message);
+    return ExitCode::kUsage;
+  }
+  const Span span{*from, *to};
+  return Edit(options.rewrite,
+              [&span](const Recordings& recordings, Output* output) { return Write(recordings, span, output); });
+}
+
+}  // namespace
+
+Verb DeclareTrim(CLI::App& heaprec) {
+  auto options = std::make_shared<TrimOptions>();
+  CLI::App* verb = heaprec.add_subcommand("trim", "Write a span of a recording as a recording of its own");
+  options->rewrite.AddTo(verb, /*several=*/false);
+  verb->add_option("--from", options->from, "From this time on: an offset (10s, 1m30s), ISO 8601 or epoch ns")
+      ->type_name("TIME");
+  verb->add_option("--to", options->to, "Before this time")->type_name("TIME");
+  verb->footer(R"(Examples:
+  heaprec trim --from 10s --to 1m30s -o part.bin rec.bin
+  heaprec trim --from 2026-01-31T12:00:00Z -o - rec.bin | heaprec summary -)");
+  return {verb, [options](const auto&) { return Trim(*options); }};
+}
+
+}  // namespace heaprec::tools
