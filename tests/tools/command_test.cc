@@ -301,8 +301,7 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   CHECK(verb.code == 2);
   CHECK(verb.err ==
         "heaprec: no verb: prnt; verbs: record, attach, status, dump, stop, list, print, summary, export, verify, "
-        "recover; "
-        "try heaprec --help\n");
+        "recover, trim, merge, redact; try heaprec --help\n");
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
