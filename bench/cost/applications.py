@@ -7,6 +7,7 @@ counts words and sieves primes with its own collections; Saxon transforms a cata
 import os
 import pathlib
 import random
+import tempfile
 import zipfile
 
 HEAP = ["-Xms512m", "-Xmx1g", "-XX:+UseG1GC"]
@@ -53,8 +54,10 @@ def prepare_javac(jdk, folder):
 
 
 def run_javac(jdk, options, folder):
+    # A folder of its own: what has been compiled there before would not be compiled again.
+    classes = tempfile.mkdtemp(prefix="classes-", dir=folder)
     return [jdk / "bin/javac", *("-J" + option for option in (*HEAP, *options)), "-nowarn", "-XDignore.symbol.file",
-            "-proc:none", "-d", folder / "classes", "--module-source-path", folder / "src", "--module", "jdk.jdeps"]
+            "-proc:none", "-d", classes, "--module-source-path", folder / "src", "--module", "jdk.jdeps"]
 
 
 H2_SCRIPT = """
