@@ -6,9 +6,14 @@ set -euo pipefail
 packages=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib build-essential
   libfmt-dev libzstd-dev libxxhash-dev catch2 libcli11-dev nlohmann-json3-dev libcapstone-dev libssl-dev
-  openjdk-17-jdk-headless clang-format zstd binutils python3 spin
+  libsqlite3-dev zlib1g-dev libprotozero-dev openjdk-17-jdk-headless zstd binutils python3
 )
-if [ "${1:-}" = demo ]; then packages+=(openjdk-17-source unzip); fi
+# The demo shows a real program's recording. The tests ask programs that others wrote about what we export.
+if [ "${1:-}" = demo ]; then
+  packages+=(openjdk-17-source unzip)
+else
+  packages+=(clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema man-db)
+fi
 
 missing=()
 for package in "${packages[@]}"; do
