@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""How fast recordings are read, and in how much memory: heaprec's verbs on a generated recording whose sums are known.
+
+Writes (once) a recording of --events events with bench/reading:generate, and for each verb prints events/s, CPU seconds
+and the most memory resident. What `top` and `summary` say is compared with the generator's sums: another sum is an
+error. With --jfr the JDK's own `jfr print --json` and `jfr summary` read the same events, exported by
+`heaprec export --format jfr`, in the same run.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SUM_TOLERANCE = 1e-9
+
+
+def measured(command, out):
+    """Runs it with its output in `out`: (wall seconds, CPU seconds, most resident MiB)."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=out)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - start
+    if status != 0:
+        sys.exit(f"{' '.join(map(str, command))}: status {os.waitstatus_to_exitcode(status)}")
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def row(name, events, cost):
+    wall, cpu, resident = cost
+    print(f"{name:34} {events / wall / 1e6:10.3f} M events/s {wall:9.2f} s {cpu:9.2f} s CPU {resident:8.0f} MiB", flush=True)
+
+
+def same(name, found, expected):
+    if abs(found - expected) > SUM_TOLERANCE * abs(expected):
+        sys.exit(f"{name}: {found!r}, but the generator wrote {expected!r}")
+
+
+def generated(binaries, events, folder):
+    recording, sums = folder / f"{events}.hrec", folder / f"{events}.json"
+    if not sums.exists():
+        recording.unlink(missing_ok=True)
+        with open(folder / "new.json", "w") as out:
+            measured([binaries / "bench/reading/generate", str(events), recording], out)
+        os.rename(folder / "new.json", sums)
+    print(f"{recording}: {events:,} events, {recording.stat().st_size:,} bytes", flush=True)
+    return recording, json.loads(sums.read_text())
+
+
+def heaprec_rows(heaprec, recording, sums, folder):
+    events = sums["events"]
+    with open(folder / "out", "w+") as out:
+        row("heaprec verify", events, measured([heaprec, "verify", recording], subprocess.DEVNULL))
+        row("heaprec summary --json", events, measured([heaprec, "summary", "--json", recording], out))
+        out.seek(0)
+        summary = json.load(out)
+        same("summary: events", summary["events"], events)
+        same("summary: bytes", summary["estimated_bytes"], sums["bytes"])
+        same("summary: objects", summary["estimated_objects"], sums["objects"])
+    row("heaprec top", events, measured([heaprec, "top", recording], subprocess.DEVNULL))
+    for verb in (["print"], ["export", "--format", "csv", "-o", "-"]):
+        row("heaprec " + verb[0], events, measured([heaprec, *verb, recording], subprocess.DEVNULL))
+
+
+def jfr_rows(heaprec, jfr, recording, events, folder):
+    exported = folder / f"{events}.jfr"
+    row("heaprec export --format jfr", events,
+        measured([heaprec, "export", "-f", "--format", "jfr", "-o", exported, recording], subprocess.DEVNULL))
+    row("jfr summary", events, measured([jfr, "summary", exported], subprocess.DEVNULL))
+    row("jfr print --json", events, measured([jfr, "print", "--json", exported], subprocess.DEVNULL))
+    exported.unlink()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=100_000_000)
+    parser.add_argument("--jfr", type=int, default=0, metavar="EVENTS", help="also the peers, on so many events")
+    parser.add_argument("--binaries", type=pathlib.Path, default=ROOT / "bazel-bin")
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "heaprec-reading",
+                        help="keeps the generated recordings")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    heaprec = arguments.binaries / "tools/heaprec"
+    recording, sums = generated(arguments.binaries, arguments.events, arguments.folder)
+    heaprec_rows(heaprec, recording, sums, arguments.folder)
+    if arguments.jfr > 0:
+        recording, _ = generated(arguments.binaries, arguments.jfr, arguments.folder)
+        jfr_rows(heaprec, "jfr", recording, arguments.jfr, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
