@@ -180,6 +180,21 @@ TEST_CASE("export --format jsonl has one object per line with the same columns")
                                          {"labels", json::object()}});
 }
 
+TEST_CASE("export of several files has all of them, each row with the recording it is from") {
+  const Directory directory;
+  WriteSmall(directory / "a.bin");
+  format::FileHeader header = SomeHeader();
+  header.recording_id[0] = 0;
+  WriteSmall(directory / "b.bin", header);
+  const Outcome outcome = Heaprec("export --limit 4 " + directory / "a.bin" + " " + directory / "b.bin");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("labels,recording\n") != std::string::npos);
+  CHECK(Count(outcome.out, ",a0a1a2a3a4a5a6a7a8a9aaabacadaeaf\n") == 3);
+  CHECK(Count(outcome.out, ",00a1a2a3a4a5a6a7a8a9aaabacadaeaf\n") == 1);
+  CHECK(Heaprec("export -f -o " + directory / "b.bin" + " " + directory / "a.bin" + " " + directory / "b.bin").code ==
+        6);
+}
+
 TEST_CASE("export replaces a file only when forced, and leaves nothing else behind") {
   const Directory directory;
   WriteSmall(directory / "rec.bin");

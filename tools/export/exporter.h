@@ -1,0 +1,44 @@
+// What turns recordings into a file of another tool's format.
+//
+// The verb reads, and tells an exporter: Begin, Add for each block, End; the same of the next recording; after the last
+// Finish. Some write as it comes, some at the end; what one keeps is bounded by the dictionaries, not by the events.
+//
+// Failure:  what cannot be written to the output is the output's to report; Finish returns what else went wrong.
+// New ones: docs/cli.md#export, one line in formats.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/input/recording.h"
+#include "tools/render/names.h"
+#include "tools/render/output.h"
+
+namespace heaprec::tools {
+
+// What all formats may be asked for.
+struct ExportSettings {
+  bool several = false;  // recordings follow each other
+};
+
+// A block, and its samples that pass the filters. Valid during the call.
+struct FilteredBlock {
+  const format::Block& block;
+  const std::vector<const format::Sample*>& samples;  // ascending in time
+  Names& names;                                       // which have entered it
+};
+
+class Exporter {
+ public:
+  virtual ~Exporter() = default;
+  virtual void Begin(const Recording& recording) = 0;
+  virtual void Add(const FilteredBlock& block) = 0;
+  // The recording was read to its end, or as far as was asked for.
+  virtual void End(const Recording&) {}
+  virtual std::optional<format::Error> Finish() { return std::nullopt; }
+};
+
+}  // namespace heaprec::tools

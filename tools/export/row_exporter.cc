@@ -1,0 +1,53 @@
+#include "tools/export/row_exporter.h"
+
+#include <string>
+#include <utility>
+
+#include "tools/closing.h"
+
+namespace heaprec::tools {
+namespace {
+
+class RowExporter final : public Exporter {
+ public:
+  RowExporter(std::unique_ptr<RowFormat> format, bool several, Output* output)
+      : format_(std::move(format)), several_(several), output_(*output) {
+    format_->AppendHeader(several, output_.text());
+  }
+
+  void Begin(const Recording& recording) override {
+    start_epoch_ns_ = recording.header().start_epoch_ns;
+    if (several_) id_ = IdText(recording.header());
+    stacks_.emplace(format_.get());
+  }
+
+  void Add(const FilteredBlock& block) override {
+    Names& names = block.names;
+    stacks_->Enter(block.block, &names);
+    for (const format::Sample* const sample : block.samples) {
+      const format::Thread* const thread = names.ThreadOf(sample->thread);
+      format_->AppendRow(
+          {start_epoch_ns_ + sample->time_ns, sample, names.Thread(sample->thread), names.Class(sample->class_id),
+           stacks_->Of(sample->stack), thread != nullptr ? std::string_view(thread->name) : std::string_view(), id_},
+          output_.text());
+      output_.Tick();
+    }
+  }
+
+ private:
+  const std::unique_ptr<RowFormat> format_;
+  const bool several_;
+  Output& output_;
+  uint64_t start_epoch_ns_ = 0;
+  std::string id_;
+  std::optional<FoldedStacks> stacks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakeRowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings,
+                                          Output* output) {
+  return std::make_unique<RowExporter>(std::move(format), settings.several, output);
+}
+
+}  // namespace heaprec::tools
