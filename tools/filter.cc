@@ -39,13 +39,26 @@ Result<std::optional<NamePattern>> ParseNames(const std::string& text, const cha
   return std::optional<NamePattern>(std::move(*pattern));
 }
 
+Result<std::optional<FramePattern>> ParseFrames(const std::string& text, const char* option) {
+  if (text.empty()) return std::optional<FramePattern>();
+  auto pattern = FramePattern::Parse(option, text);
+  if (!pattern.ok()) return pattern.error();
+  return std::optional<FramePattern>(std::move(*pattern));
+}
+
+template <typename Pattern>
+std::optional<StackMatch> MatchOf(std::optional<Pattern> pattern) {
+  if (!pattern) return std::nullopt;
+  return StackMatch([pattern = std::move(*pattern)](std::string_view method) { return pattern.Matches(method); });
+}
+
 constexpr const char* kGroup = "Which events";
 
 }  // namespace
 
 bool FilterOptions::ChoosesAll() const {
   return from.empty() && to.empty() && thread.empty() && class_name.empty() && site.empty() && kinds.empty() &&
-         labels.empty();
+         labels.empty() && focus.empty() && ignore.empty();
 }
 
 void FilterOptions::AddTo(CLI::App* verb) {
@@ -92,6 +105,15 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
       ->group(kGroup);
 }
 
+void FilterOptions::AddStackChoiceTo(CLI::App* verb) {
+  const auto add = [verb](const char* option, std::string* into, const char* help) {
+    verb->add_option(option, *into, help)->type_name("REGEX")->group(kGroup);
+  };
+  add("--focus", &focus, "Events with a frame whose Class.method matches (RE2: found anywhere in it)");
+  add("--ignore", &ignore, "Events without such a frame");
+  add("--hide", &hide, "Leave such frames out of the stacks");
+}
+
 Result<Filter> Filter::Parse(const FilterOptions& options) {
   Filter filter;
   auto from = ParseTime(options.from, "--from");
@@ -102,10 +124,19 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   if (!class_name.ok()) return class_name.error();
   auto site = ParseNames(options.site, "--site");
   if (!site.ok()) return site.error();
+  auto focus = ParseFrames(options.focus, "--focus");
+  if (!focus.ok()) return focus.error();
+  auto ignore = ParseFrames(options.ignore, "--ignore");
+  if (!ignore.ok()) return ignore.error();
+  auto hide = ParseFrames(options.hide, "--hide");
+  if (!hide.ok()) return hide.error();
   filter.from_ = *from;
   filter.to_ = *to;
   filter.class_ = std::move(*class_name);
-  filter.site_ = std::move(*site);
+  filter.site_ = MatchOf(std::move(*site));
+  filter.focus_ = MatchOf(std::move(*focus));
+  filter.ignore_ = MatchOf(std::move(*ignore));
+  filter.hide_ = std::move(*hide);
   if (options.limit) filter.limit_ = static_cast<uint64_t>(*options.limit);
   for (size_t kind = 0; kind < filter.kinds_.size(); ++kind) {
     const auto of = static_cast<format::Kind>(kind);
@@ -132,7 +163,32 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
     if (!pattern.ok()) return Error{"--thread " + pattern.error().message};
     filter.thread_ = std::move(*pattern);
   }
+  filter.NoteChoice(options);
   return filter;
+}
+
+// Threads, times and kinds cut through whatever the line of the second stage holds together.
+void Filter::NoteChoice(const FilterOptions& options) {
+  const auto refine = [this](Grain grain) { chosen_by_ = chosen_by_ ? std::max(*chosen_by_, grain) : grain; };
+  if (class_) refine(Grain::kClass);
+  if (site_ || focus_ || ignore_) refine(Grain::kStack);
+  const bool one_of_two =
+      kinds_[static_cast<size_t>(format::Kind::kTlab)] != kinds_[static_cast<size_t>(format::Kind::kOutside)];
+  if (from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two) refine(Grain::kThread);
+}
+
+bool Filter::TakesAny(format::Stream stream) const {
+  for (size_t kind = 0; kind < kinds_.size(); ++kind) {
+    if (kinds_[kind] && format::StreamOf(static_cast<format::Kind>(kind)) == stream) return true;
+  }
+  return false;
+}
+
+std::pair<uint64_t, uint64_t> Filter::Span(uint64_t begin_ns, uint64_t end_ns) const {
+  const auto within = [&](int64_t time_ns) {
+    return std::clamp(static_cast<uint64_t>(std::max<int64_t>(time_ns, 0)), begin_ns, std::max(begin_ns, end_ns));
+  };
+  return {within(from_ns_), std::max(within(from_ns_), within(to_ns_))};
 }
 
 void Filter::Start(const format::FileHeader& header) {
@@ -142,18 +198,19 @@ void Filter::Start(const format::FileHeader& header) {
 
 void Filter::Enter(const format::Block& block, Names* names) {
   const format::Dictionaries& dictionaries = *block.dictionaries;
-  if (names_ == nullptr || block.chunk != chunk_ || dictionaries.stacks.size() < stacks_.size()) {
+  const bool is_new = names_ == nullptr || block.chunk != chunk_ || dictionaries.stacks.size() < stacks_;
+  if (is_new) {
     threads_.clear();
     classes_.clear();
-    frames_.clear();
-    stacks_.clear();
+  }
+  for (std::optional<StackMatch>* match : {&site_, &focus_, &ignore_}) {
+    if (*match) (*match)->Enter(block, names, is_new);
   }
   chunk_ = block.chunk;
   names_ = names;
   threads_.resize(dictionaries.threads.size());
   classes_.resize(dictionaries.classes.size());
-  frames_.resize(dictionaries.frames.size());
-  stacks_.resize(dictionaries.stacks.size());
+  stacks_ = dictionaries.stacks.size();
 }
 
 bool Filter::Keeps(const format::Sample& sample) {
@@ -162,13 +219,13 @@ bool Filter::Keeps(const format::Sample& sample) {
   if (!kinds_[static_cast<size_t>(sample.kind)]) return false;
   if ((thread_ || java_tid_ || os_tid_ || !labels_.empty()) && !KeepsThread(sample.thread)) return false;
   if (class_ && !KeepsClass(sample.class_id)) return false;
-  return !site_ || KeepsStack(sample.stack);
+  return KeepsStack(sample.stack);
 }
 
 bool Filter::Keeps(const format::HeapState& state) const {
   const auto time = static_cast<int64_t>(state.time_ns);
   if (time < from_ns_ || time >= to_ns_) return false;
-  if (thread_ || java_tid_ || os_tid_ || !labels_.empty() || class_ || site_) return false;
+  if (thread_ || java_tid_ || os_tid_ || !labels_.empty() || class_ || site_ || focus_ || ignore_) return false;
   return state.kind == format::StateKind::kPeriodic ? heap_ : collections_;
 }
 
@@ -204,33 +261,10 @@ bool Filter::KeepsClass(format::Index index) {
   return match == Match::kYes;
 }
 
-bool Filter::KeepsFrame(format::Index index) {
-  if (index >= frames_.size()) return false;
-  Match& match = frames_[index];
-  if (match == Match::kNotLooked) {
-    match = site_->Matches(names_->Method(names_->FrameOf(index)->method)) ? Match::kYes : Match::kNo;
-  }
-  return match == Match::kYes;
-}
-
-// The answer of a node is its frame's or its parent's; walked upwards until one is known, then remembered for the leaf.
 bool Filter::KeepsStack(format::Index index) {
-  if (index >= stacks_.size()) return false;
-  const format::Index leaf = index;
-  if (stacks_[leaf] != Match::kNotLooked) return stacks_[leaf] == Match::kYes;
-  bool found = false;
-  while (index != format::kNone && index < stacks_.size() && !found) {
-    if (stacks_[index] != Match::kNotLooked) {
-      found = stacks_[index] == Match::kYes;
-      break;
-    }
-    const format::StackNode& node = *names_->NodeOf(index);
-    found = KeepsFrame(node.frame);
-    if (node.parent != format::kNone && node.parent >= index) break;
-    index = node.parent;
-  }
-  stacks_[leaf] = found ? Match::kYes : Match::kNo;
-  return found;
+  if (site_ && !site_->AnyFrame(index)) return false;
+  if (focus_ && !focus_->AnyFrame(index)) return false;
+  return !ignore_ || !ignore_->AnyFrame(index);
 }
 
 }  // namespace heaprec::tools

@@ -11,13 +11,17 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/model.h"
 #include "format/reader.h"
 #include "format/result.h"
+#include "tools/analysis/drawn.h"
+#include "tools/frame_pattern.h"
 #include "tools/name_pattern.h"
 #include "tools/render/names.h"
+#include "tools/stack_match.h"
 #include "tools/time_point.h"
 
 namespace heaprec::tools {
@@ -25,6 +29,7 @@ namespace heaprec::tools {
 // As given on the command line.
 struct FilterOptions {
   std::string from, to, thread, class_name, site;
+  std::string focus, ignore, hide;  // of verbs that show stacks
   std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
   bool allocations_only = false;  // unless kinds are given
@@ -33,6 +38,8 @@ struct FilterOptions {
   void AddTo(CLI::App* verb);
   // All but --limit.
   void AddChoiceTo(CLI::App* verb);
+  // --focus, --ignore and --hide.
+  void AddStackChoiceTo(CLI::App* verb);
   bool ChoosesAll() const;  // but for the limit
 };
 
@@ -49,21 +56,28 @@ class Filter {
   bool Keeps(const format::HeapState& state) const;
 
   uint64_t limit() const { return limit_; }
+  // Frames that are not to be shown: the caller leaves them out.
+  const std::optional<FramePattern>& hide() const { return hide_; }
+  // The finest grain that has a say in what is kept, for estimates of it; nullopt: all of every stream asked for is.
+  std::optional<Grain> chosen_by() const { return chosen_by_; }
+  // Of `stream`, whether any event can pass.
+  bool TakesAny(format::Stream stream) const;
+  // Times of the recording that can pass: from, to (ns since its start).
+  std::pair<uint64_t, uint64_t> Span(uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
-  // What is known of an entry of the chunk's dictionaries.
-  enum class Match : uint8_t { kNotLooked, kNo, kYes };
-  using Matches = std::vector<Match>;
-
   bool KeepsThread(format::Index index);
   bool HasLabels(const format::Thread& thread) const;
   bool KeepsClass(format::Index index);
   bool KeepsStack(format::Index index);
-  bool KeepsFrame(format::Index index);
   bool MatchesThread(format::Index index);
+  void NoteChoice(const FilterOptions& options);
 
   std::optional<TimePoint> from_, to_;
-  std::optional<NamePattern> thread_, class_, site_;
+  std::optional<NamePattern> thread_, class_;
+  std::optional<StackMatch> site_, focus_, ignore_;
+  std::optional<FramePattern> hide_;
+  std::optional<Grain> chosen_by_;
   std::optional<uint64_t> java_tid_, os_tid_;
   struct Label {
     std::string key;
@@ -77,7 +91,8 @@ class Filter {
   int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();
   Names* names_ = nullptr;
   uint32_t chunk_ = 0;
-  Matches threads_, classes_, frames_, stacks_;
+  size_t stacks_ = 0;  // of the dictionaries, so far
+  Matches threads_, classes_;
 };
 
 }  // namespace heaprec::tools

@@ -1,0 +1,124 @@
+// Figures of groups over several recordings, and the tables that hold them.
+#include "tools/analysis/figures.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "tools/analysis/design.h"
+#include "tools/analysis/group_table.h"
+
+namespace heaprec::tools {
+namespace {
+
+// Samples of objects of `size` bytes that stand for `weight` bytes each, one after the other.
+struct Of {
+  GroupTable::Key key;
+  uint64_t size;
+  double weight;
+  int count;
+};
+
+void AddRecording(const std::vector<Of>& all, GroupTable* table) {
+  format::FileHeader header;
+  header.interval_ns = 1'000'000'000;
+  Design design(header);
+  format::Block block;
+  std::vector<GroupTable::Key> keys;
+  double bytes = 0;
+  for (const Of& of : all) {
+    for (int i = 0; i < of.count; ++i) {
+      format::Sample sample;
+      sample.size = of.size;
+      sample.weight = of.weight;
+      block.samples.push_back(sample);
+      keys.push_back(of.key);
+      bytes += of.weight;
+    }
+  }
+  format::Interval interval;
+  interval.bytes = static_cast<uint64_t>(bytes);
+  block.intervals.push_back(interval);
+  table->Start(std::nullopt);
+  for (const Drawn& drawn : design.Add(block)) table->Add(keys[drawn.index], drawn);
+  table->Close(Estimator(design, 0));
+}
+
+bool Holds(const Estimate& estimate) { return estimate.low <= estimate.value && estimate.value <= estimate.high; }
+
+TEST_CASE("one recording's figures are the estimator's") {
+  GroupTable table(Grain::kClass);
+  AddRecording({{7, 24, 2400, 30}, {3, 1000, 5000, 6}}, &table);
+  REQUIRE(table.Rows().size() == 2);
+  const Figures& small = table.Of(7);
+  CHECK(small.samples == 30);
+  CHECK(small.bytes.value == Approx(72'000));
+  CHECK(small.objects.value == Approx(3'000));
+  CHECK(small.share.value == Approx(72.0 / 102));
+  CHECK(small.mean_size.value == Approx(24));
+  CHECK(table.Of(3).share.value == Approx(30.0 / 102));
+  CHECK(table.Of(99).bytes.value == 0);
+  CHECK(table.Of(99).bytes.high == table.Unseen().bytes.high);
+  CHECK(table.Unseen().bytes.high > 0);
+}
+
+TEST_CASE("several recordings add up, and errors grow as the root of their number") {
+  GroupTable one(Grain::kClass), four(Grain::kClass);
+  const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
+  AddRecording(all, &one);
+  for (int i = 0; i < 4; ++i) AddRecording(all, &four);
+  const Figures &a = one.Of(0), &b = four.Of(0);
+  CHECK(b.samples == 4 * a.samples);
+  CHECK(b.bytes.value == Approx(4 * a.bytes.value));
+  CHECK(b.bytes.high - b.bytes.value == Approx(2 * (a.bytes.high - a.bytes.value)));
+  CHECK(b.bytes.value - b.bytes.low == Approx(2 * (a.bytes.value - a.bytes.low)));
+  CHECK(b.objects.high - b.objects.value == Approx(2 * (a.objects.high - a.objects.value)));
+  CHECK(b.share.value == Approx(a.share.value));
+  CHECK(b.share.high - b.share.value == Approx((a.share.high - a.share.value) / 2));
+  CHECK(b.mean_size.value == Approx(24));
+  CHECK(b.mean_size.high - b.mean_size.value == Approx((a.mean_size.high - a.mean_size.value) / 2).margin(1e-9));
+}
+
+TEST_CASE("a group that only one recording has may have been in the other, unseen") {
+  GroupTable late(Grain::kClass), early(Grain::kClass);
+  AddRecording({{0, 24, 2400, 50}}, &late);
+  AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &late);
+  AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &early);
+  AddRecording({{0, 24, 2400, 50}}, &early);
+  CHECK(late.Of(1).bytes.value == Approx(24'000));
+  CHECK(late.Of(1).bytes.high == Approx(early.Of(1).bytes.high));
+  CHECK(late.Of(1).share.value == Approx(10.0 / 110));
+  CHECK(late.Of(1).share.high == Approx(early.Of(1).share.high));
+  CHECK(late.Of(1).mean_size.value == Approx(24));
+  GroupTable alone(Grain::kClass);
+  AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &alone);
+  CHECK(late.Of(1).bytes.high > alone.Of(1).bytes.high);
+}
+
+TEST_CASE("mean sizes of recordings mix by their objects, and do not know in which parts exactly") {
+  GroupTable table(Grain::kClass);
+  // 2,000 objects, then 10,000; of another group so many bytes again, or the bytes would be counted.
+  AddRecording({{0, 100, 10'000, 20}, {1, 24, 10'000, 20}}, &table);
+  AddRecording({{0, 20, 10'000, 20}, {1, 24, 10'000, 20}}, &table);
+  const Figures& both = table.Of(0);
+  CHECK(both.mean_size.value == Approx(400'000.0 / 12'000));
+  CHECK(both.mean_size.value == Approx(both.bytes.value / both.objects.value));
+  CHECK(Holds(both.mean_size));
+  CHECK(both.mean_size.high > 1.01 * both.mean_size.value);
+}
+
+TEST_CASE("an empty recording changes nothing") {
+  GroupTable table(Grain::kClass), same(Grain::kClass);
+  const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
+  AddRecording(all, &same);
+  AddRecording({}, &table);
+  AddRecording(all, &table);
+  AddRecording({}, &table);
+  CHECK(table.Of(0).bytes.high == same.Of(0).bytes.high);
+  CHECK(table.Of(0).share.low == same.Of(0).share.low);
+  CHECK(table.Of(0).mean_size.high == same.Of(0).mean_size.high);
+  CHECK(table.Of(0).samples == 40);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

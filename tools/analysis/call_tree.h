@@ -1,0 +1,92 @@
+// All stacks of any number of recordings as one tree, root first, across the dictionaries of their chunks.
+//
+//   NamePool names;
+//   CallTree tree(&names, {.fold = true});
+//   tree.Start();                                   // with every recording
+//   tree.Enter(block, &chunk_names);                // with every block
+//   const CallTree::Node& leaf = tree.At(tree.Of(sample.stack));
+//
+// A node is a path of names: frames of the same name, called along the same names, are one node. A stack that is not
+// known is the node kUnknown below the root, frames that were not recorded are nodes kTruncated, and a stack whose
+// frames are all hidden is the node kHidden below the root.
+//
+// Folding takes the loops out of a path: a frame whose name stands on its path already leads back to that node, so
+// a name is on no path twice. a b a c is a c: mutual recursion folds as direct does.
+//
+// Memory:   one node for each different path of the dictionaries, one number for each of the chunk's stacks.
+// Threads:  one.
+// Failure:  none. Names beyond kMaxDepth on a path, more than the recorder writes, stay in the node at that depth.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "tools/analysis/name_pool.h"
+#include "tools/render/names.h"
+
+namespace heaprec::tools {
+
+inline constexpr std::string_view kHidden = "[hidden]";
+
+class CallTree {
+ public:
+  using NodeId = uint32_t;
+  static constexpr NodeId kRoot = 0;
+  static constexpr uint32_t kMaxDepth = 4096;
+
+  struct Node {
+    NodeId parent = kRoot;  // has the smaller id
+    NamePool::Id name = 0;  // of the root: the empty text
+    uint32_t depth = 0;     // of the root: 0
+  };
+  struct Options {
+    bool lines = false;  // "java.util.HashMap.resize:702" where the line is known
+    bool fold = false;
+    std::function<bool(std::string_view method)> hides{};  // frames to leave out; empty: none
+  };
+
+  CallTree(NamePool* names, Options options);
+
+  void Start();
+  // `names` must have entered the block, and stay until the next one.
+  void Enter(const format::Block& block, Names* names);
+
+  // Of a stack of the block entered last: the node of its leaf.
+  NodeId Of(format::Index stack) {
+    return stack < nodes_of_.size() && nodes_of_[stack] != kNotLooked ? nodes_of_[stack] : Look(stack);
+  }
+  // The child of that name, made if there is none: for what is shown below a leaf, such as its class.
+  NodeId ChildOf(NodeId parent, NamePool::Id name);
+
+  const Node& At(NodeId id) const { return nodes_[id]; }
+  std::string_view NameOf(NodeId id) const { return names_.At(nodes_[id].name); }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  NamePool& names() { return names_; }
+
+ private:
+  static constexpr NodeId kNotLooked = 0xffffffff;
+  static constexpr NamePool::Id kLeftOut = 0xffffffff;
+
+  NodeId Look(format::Index stack);
+  NodeId Below(NodeId parent, format::Index frame);
+  NamePool::Id NameOfFrame(format::Index frame);
+  NamePool::Id RenderFrame(format::Index frame);
+
+  NamePool& names_;
+  const Options options_;
+  std::vector<Node> nodes_;
+  std::unordered_map<uint64_t, NodeId> children_;  // by parent and name
+  // Of the chunk at hand.
+  Names* chunk_names_ = nullptr;
+  uint32_t chunk_ = format::kNone;
+  std::vector<NodeId> nodes_of_;        // by stack
+  std::vector<NamePool::Id> names_of_;  // by frame
+  std::vector<format::Index> path_;     // scratch
+};
+
+}  // namespace heaprec::tools

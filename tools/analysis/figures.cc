@@ -1,0 +1,62 @@
+#include "tools/analysis/figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heaprec::tools {
+namespace {
+
+struct Sides {
+  double low, high;
+};
+
+Sides SidesOf(const Estimate& estimate) { return {estimate.value - estimate.low, estimate.high - estimate.value}; }
+
+// Of weights that are taken as known.
+Estimate Mixed(const Estimate& one, double weight, const Estimate& other, double other_weight) {
+  return Sum(Scaled(one, weight), Scaled(other, other_weight));
+}
+
+// Bytes per object, of the objects of both: where they differ in size, it matters how many of each there were.
+Estimate MeanOfBoth(const Figures& one, const Figures& other, const Estimate& objects) {
+  if (!(one.objects.value > 0)) return other.mean_size;
+  if (!(other.objects.value > 0)) return one.mean_size;
+  const double part = one.objects.value / objects.value;
+  Estimate mean = Mixed(one.mean_size, part, other.mean_size, 1 - part);
+  const double apart = std::abs(one.mean_size.value - other.mean_size.value) / objects.value;
+  const Sides of_one = SidesOf(one.objects), of_other = SidesOf(other.objects);
+  const double mixture =
+      apart * std::hypot((1 - part) * std::max(of_one.low, of_one.high), part * std::max(of_other.low, of_other.high));
+  mean.low = std::max(0.0, mean.value - std::hypot(mean.value - mean.low, mixture));
+  mean.high = mean.value + std::hypot(mean.high - mean.value, mixture);
+  return mean;
+}
+
+}  // namespace
+
+Figures FiguresOf(const Subset& group, const Estimator& estimator) {
+  return {group.samples(), estimator.Bytes(group), estimator.Objects(group), estimator.Share(group),
+          estimator.MeanSize(group)};
+}
+
+Estimate Sum(const Estimate& one, const Estimate& other) {
+  const Sides of_one = SidesOf(one), of_other = SidesOf(other);
+  const double value = one.value + other.value;
+  return {value, value - std::hypot(of_one.low, of_other.low), value + std::hypot(of_one.high, of_other.high)};
+}
+
+Figures Sum(const Figures& sum, double whole, const Figures& one, double whole_of_one) {
+  if (!(whole > 0)) return one;
+  if (!(whole_of_one > 0)) return sum;
+  Figures both;
+  both.samples = sum.samples + one.samples;
+  both.bytes = Sum(sum.bytes, one.bytes);
+  both.objects = Sum(sum.objects, one.objects);
+  const double part = whole / (whole + whole_of_one);
+  both.share = Mixed(sum.share, part, one.share, 1 - part);
+  both.share.high = std::min(both.share.high, 1.0);
+  both.mean_size = MeanOfBoth(sum, one, both.objects);
+  return both;
+}
+
+}  // namespace heaprec::tools

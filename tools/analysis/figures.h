@@ -1,0 +1,35 @@
+// What a table says of a group of samples (a class, a site, a node of a tree), over one recording or several.
+//
+// Several recordings were drawn apart: values add up, and so do variances. Score intervals have no two equal sides, so
+// each side adds up on its own.
+//
+// Units:    bytes and objects; shares from 0 to 1. Of a stream of events, bytes and objects are events.
+// Context:  pure functions.
+// Maths:    docs/sampler.md#several-recordings
+#pragma once
+
+#include <cstdint>
+
+#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimator.h"
+#include "tools/analysis/subset.h"
+
+namespace heaprec::tools {
+
+struct Figures {
+  uint64_t samples = 0;
+  Estimate bytes, objects;
+  Estimate share;      // of all that was recorded, in bytes
+  Estimate mean_size;  // bytes per object
+};
+
+Figures FiguresOf(const Subset& group, const Estimator& estimator);
+
+// Of two that were drawn apart.
+Estimate Sum(const Estimate& one, const Estimate& other);
+
+// Adds what another recording says of the same group. `whole`, `whole_of_one`: the bytes of all that the sum so far,
+// and the other, recorded.
+Figures Sum(const Figures& sum, double whole, const Figures& one, double whole_of_one);
+
+}  // namespace heaprec::tools

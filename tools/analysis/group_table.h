@@ -1,0 +1,60 @@
+// Groups of samples by any key that is a small number, each with its estimates: over one recording or several.
+//
+//   GroupTable table(Grain::kClass);
+//   table.Start(chosen_by);                                  // with every recording
+//   for (sample) table.Add(key of it, drawn);                // samples in the order in which Design gives them
+//   table.Close(estimator);                                  // after the recording's last block
+//   for (const GroupTable::Row& row : table.Rows()) ...
+//
+// A sample may be in several groups, but in each once.
+//
+// Memory:   one Subset for each group of the recording at hand, Figures for each group of those before.
+// Threads:  one.
+// Maths:    docs/sampler.md#variance: which grain a key needs
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tools/analysis/drawn.h"
+#include "tools/analysis/estimator.h"
+#include "tools/analysis/figures.h"
+#include "tools/analysis/subset.h"
+
+namespace heaprec::tools {
+
+class GroupTable {
+ public:
+  using Key = uint32_t;
+  struct Row {
+    Key key = 0;
+    Figures figures;
+  };
+
+  // `grain`: the finest that has a say in which group a sample belongs to (Subset).
+  explicit GroupTable(Grain grain) : grain_(grain) {}
+
+  // `chosen_by`: the finest grain that has a say in which samples are taken at all; nullopt: all are.
+  void Start(std::optional<Grain> chosen_by);
+  void Add(Key key, const Drawn& drawn);
+  void Close(const Estimator& estimator);
+
+  // Of the recordings that are closed, as they first came.
+  const std::vector<Row>& Rows() const { return rows_; }
+  // Of the group, which may be one without samples; and of any such group.
+  const Figures& Of(Key key) const;
+  const Figures& Unseen() const { return unseen_; }
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffff;
+  const Grain grain_;
+  Grain grain_now_ = Grain::kThread;
+  std::vector<uint32_t> slots_;  // by key: place in rows_ and subsets_
+  std::vector<Subset> subsets_;  // of the recording at hand
+  std::vector<Row> rows_;
+  double whole_ = 0;  // bytes of the recordings that are closed
+  Figures unseen_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,42 @@
+#include "tools/stack_match.h"
+
+namespace heaprec::tools {
+
+void StackMatch::Enter(const format::Block& block, Names* names, bool is_new) {
+  if (is_new) {
+    frames_.clear();
+    stacks_.clear();
+  }
+  names_ = names;
+  frames_.resize(block.dictionaries->frames.size());
+  stacks_.resize(block.dictionaries->stacks.size());
+}
+
+bool StackMatch::OfFrame(format::Index index) {
+  if (index >= frames_.size()) return false;
+  Match& match = frames_[index];
+  if (match == Match::kNotLooked) match = test_(names_->Method(*names_->FrameOf(index))) ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
+// The answer of a node is its frame's or its parent's; walked upwards until one is known, then remembered for the leaf.
+bool StackMatch::AnyFrame(format::Index index) {
+  if (index >= stacks_.size()) return false;
+  const format::Index leaf = index;
+  if (stacks_[leaf] != Match::kNotLooked) return stacks_[leaf] == Match::kYes;
+  bool found = false;
+  while (index < stacks_.size() && !found) {
+    if (stacks_[index] != Match::kNotLooked) {
+      found = stacks_[index] == Match::kYes;
+      break;
+    }
+    const format::StackNode& node = *names_->NodeOf(index);
+    found = OfFrame(node.frame);
+    if (node.parent != format::kNone && node.parent >= index) break;
+    index = node.parent;
+  }
+  stacks_[leaf] = found ? Match::kYes : Match::kNo;
+  return found;
+}
+
+}  // namespace heaprec::tools

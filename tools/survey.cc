@@ -1,0 +1,160 @@
+#include "tools/survey.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/render/text.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Stream;
+
+// What the filters pass of a block, for as long as the block is looked at.
+std::vector<const Drawn*> Chosen(const format::Block& block, std::span<const Drawn> drawn, Filter* filter,
+                                 std::vector<const Drawn*> reused) {
+  reused.clear();
+  for (const Drawn& one : drawn) {
+    if (filter == nullptr || filter->Keeps(block.samples[one.index])) reused.push_back(&one);
+  }
+  return reused;
+}
+
+}  // namespace
+
+void SurveyOptions::AddTo(CLI::App* verb) {
+  verb->add_option("REC", files, "Recordings, added up; - is standard input")->type_name("")->required();
+  verb->add_flag("--lines", lines, "Tell the lines of a method apart");
+  filter.AddChoiceTo(verb);
+  filter.AddStackChoiceTo(verb);
+}
+
+format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
+  auto filter = Filter::Parse(options.filter);
+  if (!filter.ok()) return filter.error();
+  if (filter->TakesAny(Stream::kAllocations) && filter->TakesAny(Stream::kExceptions)) {
+    return format::Error{"--kind exception: these are events, the others bytes; ask for one of both at a time"};
+  }
+  if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
+    return format::Error{"-: standard input can be read once only"};
+  }
+  return Survey(options, std::move(*filter));
+}
+
+Survey::Survey(const SurveyOptions& options, Filter filter) : options_(options), filter_(std::move(filter)) {
+  if (filter_.TakesAny(Stream::kExceptions)) stream_ = Stream::kExceptions;
+}
+
+CallTree::Options Survey::TreeOptions() const {
+  CallTree::Options options{.lines = options_.lines, .fold = options_.fold};
+  if (const auto& hide = filter_.hide()) {
+    options.hides = [hide = *hide](std::string_view method) { return hide.Matches(method); };
+  }
+  return options;
+}
+
+ExitCode Survey::Run(CallTree* tree, Surveyor* surveyor) {
+  ExitCode code = ExitCode::kOk;
+  for (const std::string& path : options_.files) {
+    const ExitCode one = ReadFile(path, tree, surveyor);
+    if (one == ExitCode::kUnreadable) return one;
+    if (one != ExitCode::kOk) code = one;
+  }
+  return code;
+}
+
+ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* surveyor) {
+  auto recordings = Recording::OpenAll(path);
+  if (!recordings.ok()) {
+    Complain(recordings.error().message);
+    return ExitCode::kUnreadable;
+  }
+  ExitCode code = ExitCode::kOk;
+  for (const auto& recording : *recordings) {
+    const ExitCode one = Read(recording.get(), tree, surveyor);
+    if (one != ExitCode::kOk) code = one;
+  }
+  return code;
+}
+
+ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
+  Design design(recording->header(), stream_);
+  Names names;
+  Filter filter = filter_;
+  filter.Start(recording->header());
+  // Of the stream that is looked at the design has all, and no more.
+  Filter* const sieve = filter.chosen_by() ? &filter : nullptr;
+  tree->Start();
+  surveyor->Begin(recording->header(), filter.chosen_by());
+  std::vector<const Drawn*> drawn;
+  uint64_t last_ns = 0, chosen = 0;
+  while (const auto block = recording->Next()) {
+    names.Enter(*block);
+    filter.Enter(*block, &names);
+    tree->Enter(*block, &names);
+    const std::span<const Drawn> all = design.Add(*block);
+    drawn = Chosen(*block, all, sieve, std::move(drawn));
+    chosen += drawn.size();
+    last_ns = std::max(last_ns, block->end_ns);
+    surveyor->See({*block, drawn, names, *tree, design});
+  }
+  const format::Books& books = recording->books(stream_);
+  if (of_exceptions()) design.SetCounted(books.candidates);
+  const double seconds = Seconds(*recording, filter, last_ns);
+  surveyor->End(Estimator(design, LostWeight(books)), seconds);
+  Note(*recording, seconds, chosen);
+  return ReportDamage(*recording);
+}
+
+// Of what is in the file: maxsize, maxage and rotation leave its front to others.
+double Survey::Seconds(const Recording& recording, const Filter& filter, uint64_t last_ns) const {
+  const format::FileHeader& header = recording.header();
+  const uint64_t begin_ns = header.start.next_interval[Stream::kAllocations] * header.interval_ns;
+  const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
+  const auto [from_ns, to_ns] = filter.Span(begin_ns, end_ns);
+  return static_cast<double>(to_ns - from_ns) * 1e-9;
+}
+
+void Survey::Note(const Recording& recording, double seconds, uint64_t chosen) {
+  ++covered_.recordings;
+  covered_.events += recording.events();
+  covered_.chosen += chosen;
+  covered_.salvaged += recording.salvage().events;
+  covered_.seconds += seconds;
+  covered_.complete = covered_.complete && !recording.damaged();
+  for (const Stream stream : format::kAllStreams) {
+    const format::Books& books = recording.books(stream);
+    covered_.thinned += books.thinned + books.second_stage;
+    covered_.lost += std::accumulate(books.lost.begin(), books.lost.end(), uint64_t{0});
+  }
+  nlohmann::json one = HeaderAsJson(recording.header());
+  one["file"] = recording.source().name();
+  one["events"] = recording.events();
+  one["chosen"] = chosen;
+  one["seconds"] = seconds;
+  one["running"] = recording.running();
+  one["losses"] = LossesAsJson(recording);
+  recordings_.push_back(std::move(one));
+}
+
+std::string Survey::LossLine() const {
+  std::string line = "# ";
+  if (covered_.chosen != covered_.events) line += Grouped(covered_.chosen) + " of ";
+  line += fmt::format("{} events, {} thinned, {} lost", Grouped(covered_.events), Grouped(covered_.thinned),
+                      Grouped(covered_.lost));
+  if (covered_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(covered_.salvaged));
+  if (covered_.recordings != 1) line += fmt::format("; {} recordings", covered_.recordings);
+  return line + "\n";
+}
+
+nlohmann::json Survey::AsJson() const {
+  return {{"recordings", recordings_},     {"events", covered_.events},    {"chosen", covered_.chosen},
+          {"seconds", covered_.seconds},   {"thinned", covered_.thinned},  {"lost", covered_.lost},
+          {"salvaged", covered_.salvaged}, {"complete", covered_.complete}};
+}
+
+}  // namespace heaprec::tools

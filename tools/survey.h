@@ -1,0 +1,107 @@
+// One pass over the events of recordings, which every verb shares that adds them up: opens the files, filters, knows
+// how each sample was drawn, and says at the end what was covered and what was lost.
+//
+//   auto survey = Survey::Parse(options);             // bad options: exit code kUsage
+//   NamePool names;
+//   CallTree tree(&names, survey->TreeOptions());
+//   const ExitCode code = survey->Run(&tree, &visitor);
+//   output.Append(survey->LossLine());
+//
+// Units:    as format/model.h. With --kind exception the samples are events: what the estimators call bytes.
+// Threads:  one.
+// Failure:  Parse returns the sentence for the user. Run says on stderr what it could not read, and returns kUnreadable
+//           (nothing was visited but what came before) or kDamaged (all that could be decoded was).
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/analysis/call_tree.h"
+#include "tools/analysis/design.h"
+#include "tools/analysis/drawn.h"
+#include "tools/analysis/estimator.h"
+#include "tools/exit_code.h"
+#include "tools/filter.h"
+#include "tools/input/recording.h"
+#include "tools/render/names.h"
+
+namespace heaprec::tools {
+
+// As given on the command line.
+struct SurveyOptions {
+  std::vector<std::string> files;
+  bool lines = false, fold = false;
+  FilterOptions filter;
+
+  SurveyOptions() { filter.allocations_only = true; }
+  // REC..., the filters with --focus, --ignore and --hide, and --lines.
+  void AddTo(CLI::App* verb);
+};
+
+// What of a block passes the filters. Names and tree have entered the block.
+struct Sighting {
+  const format::Block& block;
+  std::span<const Drawn* const> drawn;  // in the order in which subsets take them; `index` is into block.samples
+  Names& names;
+  CallTree& tree;
+  const Design& design;  // has added the block
+};
+
+// What is done with it.
+class Surveyor {
+ public:
+  virtual ~Surveyor() = default;
+  // `chosen_by`: the finest grain of the filters, for GroupTable::Start.
+  virtual void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) = 0;
+  virtual void See(const Sighting& sighting) = 0;
+  // After the last block of the recording: `seconds` of it passed the filters of time.
+  virtual void End(const Estimator& estimator, double seconds) = 0;
+};
+
+// What has been read, once Run is over.
+struct Covered {
+  size_t recordings = 0;
+  uint64_t events = 0, chosen = 0;  // samples read, and those that passed the filters
+  uint64_t thinned = 0, lost = 0, salvaged = 0;
+  double seconds = 0;  // of all recordings together, within --from and --to
+  bool complete = true;
+};
+
+class Survey {
+ public:
+  static format::Result<Survey> Parse(const SurveyOptions& options);
+
+  CallTree::Options TreeOptions() const;
+  // Events: what is counted are exceptions.
+  bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
+
+  ExitCode Run(CallTree* tree, Surveyor* surveyor);
+
+  const Covered& covered() const { return covered_; }
+  // "# 1,234 events, 12 thinned, 0 lost\n", of all recordings.
+  std::string LossLine() const;
+  // {"recordings": [{"recording_id": ..., "file": ..., "losses": {...}}], "events": ..., "seconds": ...}
+  nlohmann::json AsJson() const;
+
+ private:
+  Survey(const SurveyOptions& options, Filter filter);
+  ExitCode ReadFile(const std::string& path, CallTree* tree, Surveyor* surveyor);
+  ExitCode Read(Recording* recording, CallTree* tree, Surveyor* surveyor);
+  double Seconds(const Recording& recording, const Filter& filter, uint64_t last_ns) const;
+  void Note(const Recording& recording, double seconds, uint64_t chosen);
+
+  SurveyOptions options_;
+  Filter filter_;  // as parsed: each recording starts a copy
+  format::Stream stream_ = format::Stream::kAllocations;
+  Covered covered_;
+  nlohmann::json recordings_ = nlohmann::json::array();
+};
+
+}  // namespace heaprec::tools
