@@ -80,6 +80,7 @@ class ColumnReader {
       const Framed framed = TakeFramed(&cursor);
       if (framed.number < kCount) {
         columns_[framed.number] = ByteCursor(framed.body);
+        bytes_ += framed.body.size();
       } else {
         unknown_critical_ |= framed.critical;
       }
@@ -89,6 +90,9 @@ class ColumnReader {
   }
 
   uint64_t rows() const { return rows_; }
+  // For rows of which no two are the same, so that all but one have a byte somewhere: a count that says more cannot be
+  // true, and would cost time and memory.
+  bool HasBytesForRows() const { return rows_ <= bytes_ + 1; }
   ByteCursor& operator[](size_t column) { return columns_[column]; }
   // A column that this reader cannot skip: the block is refused.
   bool unknown_critical() const { return unknown_critical_; }
@@ -101,7 +105,7 @@ class ColumnReader {
   }
 
  private:
-  uint64_t rows_ = 0;
+  uint64_t rows_ = 0, bytes_ = 0;  // bytes of the columns that are known
   std::array<ByteCursor, kCount> columns_;
   bool framed_ok_ = false;
   bool unknown_critical_ = false;

@@ -73,6 +73,7 @@ const std::string* DictionaryDecoder::StringOf(uint64_t code) {
 bool DictionaryDecoder::DecodeStrings(Bytes body, bool* refused) {
   ColumnReader<2> columns(body);
   *refused |= columns.unknown_critical();
+  if (!columns.HasBytesForRows()) return false;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     const Bytes text = columns[1].Take(columns[0].Varint());
     if (text.size() > kMaxStringBytes || !Charge(sizeof(std::string) + text.size())) return false;
@@ -132,6 +133,7 @@ bool DictionaryDecoder::DecodeThreads(Bytes body, bool* refused) {
 bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
   ColumnReader<3> columns(body);
   *refused |= columns.unknown_critical();
+  if (!columns.HasBytesForRows()) return false;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     const uint64_t method = context_.last_frame_method = columns[0].Delta(context_.last_frame_method);
     if (method > dictionaries_.methods.size() || !Charge(sizeof(Frame))) return false;

@@ -142,6 +142,20 @@ TEST_CASE("counts without bytes behind them cost no memory") {
   }
 }
 
+// Either would make millions of the same entry out of a few bytes, up to the bound on memory.
+TEST_CASE("strings and frames without bytes are refused, but for the one that may be all zeros") {
+  for (const Section section : {Section::kStrings, Section::kFrames}) {
+    for (const uint64_t rows : {uint64_t{1}, uint64_t{2}, uint64_t{1'000'000}}) {
+      CAPTURE(static_cast<int>(section), rows);
+      ByteBuffer body;
+      ByteSink(&body).Varint(rows);
+      ByteBuffer raw;
+      AppendFramed(&raw, static_cast<uint64_t>(section), true, body);
+      CHECK(Read(RawChunk().Add(raw).bytes()).skipped.empty() == (rows == 1));
+    }
+  }
+}
+
 ByteBuffer Bases(uint64_t strings, uint64_t classes) {
   ByteBuffer body;
   for (const uint64_t count : {strings, classes, uint64_t{0}, uint64_t{0}, uint64_t{0}, uint64_t{0}}) {
