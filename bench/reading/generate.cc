@@ -4,7 +4,8 @@
 //
 // 50,000 stacks of depth 40 on average share prefixes as those of a server do: each leaves an earlier one at a random
 // depth and goes on through 4,000 methods. How often a stack is seen falls as its rank to the power 1.1, 200 classes
-// hang on the sites, 64 threads take turns. RATE events a second (100,000), four intervals and blocks a second, chunks
+// hang on the sites, 64 threads take turns. RATE events a second (20,000), of 1.2 to 4.2 times as many that
+// the second stage had to choose from, four intervals and blocks a second, chunks
 // end as the agent ends them.
 #include <algorithm>
 #include <array>
@@ -134,6 +135,8 @@ class Generator {
 
   void OpenWindow() {
     lambda_ = static_cast<float>((0.5 + random_.Uniform()) * 1e-6);
+    surplus_ = 1.2 + 3 * random_.Uniform();
+    tau_ = surplus_ / lambda_;
     writer_->Add(heaprec::format::Window{++window_, interval_ * kIntervalNs, lambda_});
   }
 
@@ -163,21 +166,26 @@ class Generator {
     sample.size = path.size;
     sample.tlab_size = 1 << 20;
     sample.window = window_;
-    sample.weight = heaprec::format::FirstStageWeight(heaprec::format::WeightRule::kPerByte, lambda_, path.size, 0);
+    const double first =
+        heaprec::format::FirstStageWeight(heaprec::format::WeightRule::kPerByte, lambda_, path.size, 0);
+    sample.weight = std::max(first, tau_);
     writer_->Add(sample);
     sums_.bytes += sample.weight;
     sums_.objects += sample.weight_objects();
     sums_.by_class[path.class_id] += sample.weight;
   }
 
-  void Close(uint64_t held, double weight, bool last) {
+  void Close(uint64_t kept, double weight, bool last) {
     const uint64_t end_ns = (interval_ + 1) * kIntervalNs;
-    const auto bytes = static_cast<uint64_t>(weight);
+    const auto bytes = static_cast<uint64_t>(weight),
+               held = static_cast<uint64_t>(surplus_ * static_cast<double>(kept));
     const uint64_t candidates = held * 10;
-    writer_->Add(heaprec::format::Interval{interval_, candidates, bytes, held, held, 0});
+    writer_->Add(heaprec::format::Interval{interval_, candidates, bytes, held, kept, tau_});
     books_.candidate_bytes += bytes;
     books_.candidates += candidates;
-    books_.points = books_.committed = books_.written = sums_.events;
+    books_.points = books_.committed += held;
+    books_.second_stage += held - kept;
+    books_.written = sums_.events;
     const bool full = writer_->raw_bytes() >= kChunkRawBytes || writer_->stack_bytes() >= kChunkDefinitionBytes ||
                       end_ns - chunk_start_ns_ >= kChunkNs;
     const heaprec::format::Ending ending{end_ns, "jvm exit"};
@@ -200,7 +208,7 @@ class Generator {
   std::unique_ptr<ChunkWriter> writer_;
   uint32_t chunk_ = 0, window_ = 0;
   uint64_t interval_ = 0, chunk_start_ns_ = 0;
-  double lambda_ = 0;
+  double lambda_ = 0, surplus_ = 1, tau_ = 0;
   std::vector<heaprec::format::Index> stacks_;  // by path, of the chunk
   heaprec::format::Books books_;
   Sums sums_;
@@ -219,7 +227,7 @@ int main(int argc, char** argv) {
     return 6;
   }
   const Sums sums =
-      Generator(out, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 100'000).Run(std::strtoull(argv[1], nullptr, 10));
+      Generator(out, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 20'000).Run(std::strtoull(argv[1], nullptr, 10));
   if (std::fclose(out) != 0) {
     std::perror(argv[2]);
     return 6;

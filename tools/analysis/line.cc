@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
-#include <tuple>
 
 namespace heaprec::tools {
 namespace {
 
-// An interval's part in what is usual, eight intervals later: 1/e.
-constexpr double kMemory = 8;
-const double kDecay = std::exp(-1 / kMemory);
-// Nodes that were last seen so many intervals ago are forgotten: they count as rare.
-constexpr uint32_t kForgotten = 64;
 constexpr float kNoLine = 0;
 
 Grain PartedAt(const PlaceKey& a, const PlaceKey& b) {
@@ -41,78 +35,88 @@ double RoundingLeft(double samples, double surplus) {
 
 void Line::Lay(const format::Block& block, std::vector<Drawn>* samples) {
   keys_.Enter(block);
-  std::vector<Place> places;
-  places.reserve(samples->size());
-  for (const Drawn& drawn : *samples) {
-    const format::Sample& sample = block.samples[drawn.index];
-    const PlaceKey key = keys_.Of(sample);
+  // Where the second stage raised nothing there is no line, and any order will do.
+  if (std::none_of(samples->begin(), samples->end(), [](const Drawn& drawn) { return drawn.raised() > 0; })) return;
+  Order(block, *samples);
+  laid_.clear();
+  line_keys_.clear();
+  for (const Place& place : places_) {
+    laid_.push_back((*samples)[place.at]);
+    line_keys_.push_back(unordered_keys_[place.at]);
+  }
+  for (size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
+    const uint64_t interval = laid_[begin].interval;
+    const float tau = places_[begin].tau;
+    while (end < places_.size() && laid_[end].interval == interval && places_[end].tau == tau) ++end;
+    if (tau != kNoLine) {
+      LayOne(std::span(laid_).subspan(begin, end - begin), std::span(line_keys_).subspan(begin, end - begin));
+    }
+  }
+  samples->swap(laid_);
+}
+
+// What is sorted is small: all else is looked up where two samples are of one class.
+void Line::Order(const format::Block& block, const std::vector<Drawn>& samples) {
+  places_.clear();
+  unordered_keys_.clear();
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Drawn& drawn = samples[i];
     const auto tau = drawn.raised() > 0 ? static_cast<float>(drawn.weight) : kNoLine;
-    places.push_back({drawn.interval, tau, Mixed(key[0], drawn.interval), key, Mixed(sample.id, drawn.index), drawn});
+    unordered_keys_.push_back(keys_.Of(block.samples[drawn.index]));
+    places_.push_back({Mixed(unordered_keys_.back()[0], drawn.interval), tau, static_cast<uint32_t>(i)});
   }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return std::tie(a.interval, a.tau, a.of_class, a.key, a.lot) <
-           std::tie(b.interval, b.tau, b.of_class, b.key, b.lot);
+  const auto lot = [&](const Place& place) {
+    const Drawn& drawn = samples[place.at];
+    return Mixed(block.samples[drawn.index].id, drawn.index);
+  };
+  std::sort(places_.begin(), places_.end(), [&](const Place& a, const Place& b) {
+    const uint64_t interval_a = samples[a.at].interval, interval_b = samples[b.at].interval;
+    if (interval_a != interval_b) return interval_a < interval_b;
+    if (a.tau != b.tau) return a.tau < b.tau;
+    if (a.of_class != b.of_class) return a.of_class < b.of_class;
+    const PlaceKey &key_a = unordered_keys_[a.at], &key_b = unordered_keys_[b.at];
+    return key_a != key_b ? key_a < key_b : lot(a) < lot(b);
   });
-  for (size_t begin = 0, end = 0; begin < places.size(); begin = end) {
-    const Place& first = places[begin];
-    while (end < places.size() && places[end].interval == first.interval && places[end].tau == first.tau) ++end;
-    if (first.tau != kNoLine) LayOne(std::span(places).subspan(begin, end - begin));
-  }
-  std::transform(places.begin(), places.end(), samples->begin(), [](const Place& p) { return p.drawn; });
 }
 
-void Line::LayOne(std::span<Place> line) {
+void Line::LayOne(std::span<Drawn> line, std::span<const PlaceKey> keys) {
   for (size_t i = 0; i < line.size(); ++i) {
-    Drawn& drawn = line[i].drawn;
-    drawn.line = lines_ + 1;
-    drawn.rank = static_cast<uint32_t>(i);
-    drawn.in_line = static_cast<uint32_t>(line.size());
+    line[i].line = lines_ + 1;
+    line[i].rank = static_cast<uint32_t>(i);
+    line[i].in_line = static_cast<uint32_t>(line.size());
   }
-  SetRounding(line);
-  SetSides(line);
+  SetRounding(line, keys);
+  SetSides(line, keys);
   ++lines_;
-  if (lines_ % kForgotten == 0) Forget();
+  usual_.EndInterval();
 }
 
-void Line::SetRounding(std::span<Place> line) {
+void Line::SetRounding(std::span<Drawn> line, std::span<const PlaceKey> keys) {
   double surplus = 0;  // a sample of length w1/w stands for w/w1 held ones
-  for (const Place& place : line) surplus += place.drawn.weight / place.drawn.first_weight;
+  for (const Drawn& drawn : line) surplus += drawn.weight / drawn.first_weight;
   surplus /= static_cast<double>(line.size());
   for (size_t grain = 0; grain < kNodes; ++grain) {
     for (size_t begin = 0, end = 0; begin < line.size(); begin = end) {
-      for (end = begin; end < line.size() && line[end].key[grain] == line[begin].key[grain];) ++end;
+      for (end = begin; end < line.size() && keys[end][grain] == keys[begin][grain];) ++end;
       const auto kept = static_cast<double>(end - begin);
-      const double usual = Note(line[begin].key[grain] + grain, end - begin);
+      const double usual = usual_.Note(keys[begin][grain] + grain, end - begin);
       // So many at once are not rare, even if nothing like it was seen before.
       const auto left = static_cast<float>(RoundingLeft(std::max(usual, kept - 1), surplus));
-      for (size_t i = begin; i < end; ++i) line[i].drawn.rounding[grain] = left;
+      for (size_t i = begin; i < end; ++i) line[i].rounding[grain] = left;
     }
   }
 }
 
-void Line::SetSides(std::span<Place> line) {
+void Line::SetSides(std::span<Drawn> line, std::span<const PlaceKey> keys) {
   for (size_t i = 0; i < line.size(); ++i) {
-    Place &here = line[i], &next = line[(i + 1) % line.size()];
-    const Grain parted = PartedAt(here.key, next.key);
-    here.drawn.after.parted = next.drawn.before.parted = parted;
+    const size_t beyond = (i + 1) % line.size();
+    Drawn &here = line[i], &next = line[beyond];
+    const Grain parted = PartedAt(keys[i], keys[beyond]);
+    here.after.parted = next.before.parted = parted;
     if (parted == Grain::kSample) continue;
-    here.drawn.after.rounding = next.drawn.rounding[static_cast<size_t>(parted)];
-    next.drawn.before.rounding = here.drawn.rounding[static_cast<size_t>(parted)];
+    here.after.rounding = next.rounding[static_cast<size_t>(parted)];
+    next.before.rounding = here.rounding[static_cast<size_t>(parted)];
   }
-}
-
-// What was usual before this interval, which is then counted.
-double Line::Note(uint64_t node, size_t samples) {
-  Usual& usual = usual_[node];
-  usual.sum *= std::pow(kDecay, static_cast<double>(lines_ - usual.last));
-  const double before = lines_ > 0 ? usual.sum * (1 - kDecay) / (1 - std::pow(kDecay, static_cast<double>(lines_))) : 0;
-  usual.sum = kDecay * usual.sum + static_cast<double>(samples);
-  usual.last = lines_ + 1;
-  return before;
-}
-
-void Line::Forget() {
-  std::erase_if(usual_, [this](const auto& entry) { return lines_ - entry.second.last > kForgotten; });
 }
 
 }  // namespace heaprec::tools

@@ -11,12 +11,12 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "format/reader.h"
 #include "tools/analysis/drawn.h"
 #include "tools/analysis/place_keys.h"
+#include "tools/analysis/usual_counts.h"
 
 namespace heaprec::tools {
 
@@ -32,27 +32,23 @@ class Line {
 
  private:
   struct Place {
-    uint64_t interval;
-    float tau;          // of the line: the weight that the second stage gave; kNoLine: it gave none
     uint64_t of_class;  // in another order in each interval
-    PlaceKey key;
-    uint64_t lot;
-    Drawn drawn;
+    float tau;          // of the line: the weight that the second stage gave; kNoLine: it gave none
+    uint32_t at;        // which of the samples
   };
-  // Kept samples per interval, decaying: of the intervals before the one at hand.
-  struct Usual {
-    double sum = 0;
-    uint64_t last = 0;  // lines_ when `sum` was brought up to date
-  };
-  void LayOne(std::span<Place> places);
-  static void SetSides(std::span<Place> line);
-  void SetRounding(std::span<Place> line);
-  double Note(uint64_t node, size_t samples);
-  void Forget();
+  // Sorts places_ into the order of the lines.
+  void Order(const format::Block& block, const std::vector<Drawn>& samples);
+  void LayOne(std::span<Drawn> line, std::span<const PlaceKey> keys);
+  static void SetSides(std::span<Drawn> line, std::span<const PlaceKey> keys);
+  void SetRounding(std::span<Drawn> line, std::span<const PlaceKey> keys);
 
   PlaceKeys keys_;
+  // Of the block at hand; kept for their memory.
+  std::vector<Place> places_;
+  std::vector<PlaceKey> unordered_keys_, line_keys_;
+  std::vector<Drawn> laid_;
   uint64_t lines_ = 0;  // so far
-  std::unordered_map<uint64_t, Usual> usual_;
+  UsualCounts usual_;
 };
 
 }  // namespace heaprec::tools

@@ -56,27 +56,22 @@ uint64_t PlaceKeys::OfThread(format::Index index) {
   });
 }
 
+// A parent always precedes its children, so what is known of it is enough; anything else is a damaged tree.
 PlaceKeys::StackKey PlaceKeys::OfStack(format::Index stack) {
   if (names_ == nullptr || stack >= names_->stacks.size()) return {Mixed(stack, 1), Mixed(stack, 2)};
-  if (stacks_.size() < names_->stacks.size()) stacks_.resize(names_->stacks.size());
-  if (stacks_[stack].whole == 0) stacks_[stack] = Walk(stack);
+  for (size_t i = stacks_.size(); i <= stack; ++i) stacks_.push_back(OfNode(static_cast<format::Index>(i)));
   return stacks_[stack];
 }
 
-// A parent always precedes its children; anything else is a damaged tree and ends the walk.
-PlaceKeys::StackKey PlaceKeys::Walk(format::Index stack) {
+PlaceKeys::StackKey PlaceKeys::OfNode(format::Index index) {
+  const format::StackNode& node = names_->stacks[index];
   StackKey key;
-  for (bool at_leaf = true;; at_leaf = false) {
-    const format::StackNode& node = names_->stacks[stack];
-    if (node.frame < names_->frames.size()) {
-      const format::Frame& frame = names_->frames[node.frame];
-      const uint64_t method = OfMethod(frame.method);
-      if (at_leaf) key.leaf = method;
-      key.whole = Mixed(key.whole, Mixed(method, static_cast<uint32_t>(frame.bci)));
-    }
-    if (node.parent == format::kNone || node.parent >= stack) return key;
-    stack = node.parent;
-  }
+  if (node.parent < index) key.whole = stacks_[node.parent].whole;
+  if (node.frame >= names_->frames.size()) return key;
+  const format::Frame& frame = names_->frames[node.frame];
+  key.leaf = OfMethod(frame.method);
+  key.whole = Mixed(key.whole, Mixed(key.leaf, static_cast<uint32_t>(frame.bci)));
+  return key;
 }
 
 }  // namespace heaprec::tools

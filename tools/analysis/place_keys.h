@@ -33,12 +33,12 @@ class PlaceKeys {
   uint64_t OfMethod(format::Index index);
   uint64_t OfThread(format::Index index);
   StackKey OfStack(format::Index stack);
-  StackKey Walk(format::Index stack);
+  StackKey OfNode(format::Index index);
 
   const format::Dictionaries* names_ = nullptr;
   uint32_t chunk_ = format::kNone;
   Keys classes_, methods_, threads_;
-  std::vector<StackKey> stacks_;
+  std::vector<StackKey> stacks_;  // of the nodes so far
 };
 
 // A hash of both.
