@@ -63,6 +63,7 @@ json AsJson(const Recording& recording, const Verification& verification) {
     findings.push_back({{"offset", finding.offset}, {"what", finding.what}});
   }
   return {{"recording", recording.source().name()},
+          {"recording_id", IdText(recording.header())},
           {"ok", Verdict(recording, verification) == ExitCode::kOk},
           {"damaged", recording.damaged()},
           {"state", State(recording)},
@@ -74,14 +75,8 @@ json AsJson(const Recording& recording, const Verification& verification) {
           {"losses", LossesAsJson(recording)}};
 }
 
-ExitCode VerifyOne(const std::string& path, const VerifyOptions& options, json* documents, Output* output) {
-  auto opened = Recording::Open(path);
-  if (!opened.ok()) {
-    Complain(opened.error().message);
-    if (options.json) documents->push_back({{"recording", path}, {"ok", false}, {"error", opened.error().message}});
-    return ExitCode::kUnreadable;
-  }
-  Recording& recording = **opened;
+ExitCode VerifyOne(Recording* of, const VerifyOptions& options, json* documents, Output* output) {
+  Recording& recording = *of;
   Verification verification(recording.header());
   while (const auto block = recording.Next()) verification.Look(*block, recording);
   verification.Close(recording);
@@ -100,12 +95,25 @@ ExitCode VerifyOne(const std::string& path, const VerifyOptions& options, json* 
   return Verdict(recording, verification);
 }
 
+// A merged file holds several recordings.
+ExitCode VerifyFile(const std::string& path, const VerifyOptions& options, json* documents, Output* output) {
+  const auto opened = Recording::OpenAll(path);
+  if (!opened.ok()) {
+    Complain(opened.error().message);
+    if (options.json) documents->push_back({{"recording", path}, {"ok", false}, {"error", opened.error().message}});
+    return ExitCode::kUnreadable;
+  }
+  ExitCode worst = ExitCode::kOk;
+  for (const auto& recording : *opened) worst = Worse(worst, VerifyOne(recording.get(), options, documents, output));
+  return worst;
+}
+
 ExitCode Verify(const VerifyOptions& options) {
   Output output(STDOUT_FILENO);
   json documents = json::array();
   ExitCode worst = ExitCode::kOk;
   for (const std::string& path : options.recordings) {
-    worst = Worse(worst, VerifyOne(path, options, &documents, &output));
+    worst = Worse(worst, VerifyFile(path, options, &documents, &output));
   }
   if (options.json) output.Append(documents.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   output.Flush();

@@ -16,12 +16,14 @@ sources=(format/*.cc tests/format/recordings.cc throttle/*.cc
   recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc)
 mkdir -p "$work"
 
-# One archive of all that the targets use, instrumented; libFuzzer's main comes with the target.
+# One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects of other headers
+# than now would disagree about the layout of what they share.
+newest_header=$(find format throttle tools recorder tests -name '*.h' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 objects=()
 for source in "${sources[@]}"; do
   object="$work/${source//\//_}.o"
   objects+=("$object")
-  [ "$object" -nt "$source" ] || "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object"
+  { [ "$object" -nt "$source" ] && [ "$object" -nt "$newest_header" ]; } || "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object"
 done
 rm -f "$work/all.a"
 ar rcs "$work/all.a" "${objects[@]}"

@@ -159,6 +159,27 @@ TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {
   CHECK(Count(Heaprec("print --limit 9 " + all).out, "heaprec.AllocationSample") == 9);
 }
 
+TEST_CASE("verify looks at every recording of a merged file") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", all = directory / "all.bin";
+  WriteSeconds(a, HeaderOf(1));
+  WriteSeconds(b, HeaderOf(2));
+  CHECK(Heaprec("merge -q -o " + all + " " + a + " " + b).code == 0);
+  const auto sound = Heaprec("verify --json " + all);
+  CHECK(sound.code == 0);
+  const json documents = json::parse(sound.out);
+  REQUIRE(documents.size() == 2);
+  CHECK(documents[0]["events"] == 8);
+  CHECK(documents[1]["recording_id"] == "02020202020202020202020202020202");
+  std::string bytes = Contents(all);
+  bytes[bytes.size() - 100] ^= 1;
+  Overwrite(all, bytes);
+  const auto damaged = Heaprec("verify " + all);
+  CHECK(damaged.code == 4);
+  CHECK(Count(damaged.out, ": ok, 8 events") == 1);
+  CHECK(Count(damaged.out, ": damaged, ") == 1);
+}
+
 TEST_CASE("parts of one recording become it again, in whatever order they come, overlapping or not") {
   const Directory directory;
   const std::string whole = directory / "rec.bin", first = directory / "1.bin", second = directory / "2.bin";
