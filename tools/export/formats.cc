@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/export/jfr/exporter.h"
 #include "tools/export/row_exporter.h"
 
 namespace heaprec::tools {
@@ -18,6 +19,7 @@ const std::vector<ExportFormat>& ExportFormats() {
   static const auto* const formats = new std::vector<ExportFormat>{
       {"csv", false, MakeRows<MakeCsv>},
       {"jsonl", false, MakeRows<MakeJsonl>},
+      {"jfr", true, MakeJfr},
   };
   return *formats;
 }

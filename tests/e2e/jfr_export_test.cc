@@ -1,0 +1,179 @@
+// heaprec export --format jfr, judged by the JDK's own readers: jdk.jfr.consumer and the jfr tool.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/jfr_rows.h"
+#include "tests/support/java_run.h"
+#include "tests/tools/recording_fixture.h"
+
+namespace heaprec::testing {
+namespace {
+
+using tools::testing::Event;
+using tools::testing::RecordingFile;
+using tools::testing::SomeHeader;
+
+constexpr uint64_t kSecond = tools::testing::kSecond;
+constexpr double kHalfAByte = 0.5;  // a weight is whole bytes there
+
+std::string Export(const std::vector<std::string>& recordings, const std::vector<std::string>& options = {}) {
+  std::string jfr = FreshFolder() + "/out.jfr";
+  Command command{{HeaprecPath(), "export", "--format", "jfr", "-o", jfr}};
+  command.args.insert(command.args.end(), options.begin(), options.end());
+  command.args.insert(command.args.end(), recordings.begin(), recordings.end());
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return jfr;
+}
+
+std::string Jfr(const std::vector<std::string>& words) {
+  Command command{{JavaHome() + "/bin/jfr"}};
+  command.args.insert(command.args.end(), words.begin(), words.end());
+  const Outcome outcome = Run(command);
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return outcome.out;
+}
+
+// A sample whose every name is in its chunk.
+format::Sample SampleAt(uint64_t time_ns, format::ChunkWriter* chunk) {
+  format::Sample sample;
+  sample.id = time_ns + 1;
+  sample.time_ns = time_ns;
+  sample.class_id = chunk->InternClass("p/C$$Lambda$14+0x0000000800c03000");
+  sample.thread =
+      chunk->InternThread({7, 70, true, std::string("w\xc3\xb6rker \"1\"\0a=b;c\0k=\xed\xa0\xbd\xed\xb8\x80", 26)});
+  const format::StackFrame frames[] = {{chunk->InternMethod({"[I", "clone", "()Ljava/lang/Object;"}), -1, -1},
+                                       {chunk->InternMethod({"p/A", "lambda$x;y$0", "(Lp/A;[JI)V"}), 12, 34},
+                                       {format::kNone, -1, format::kGapLine},
+                                       {format::kNone, -1, -1},
+                                       {chunk->InternMethod({"p/A", "nothing", ""}), 0, -1}};
+  sample.stack = chunk->InternStack(frames, false);
+  sample.size = 24;
+  sample.tlab_size = 4096;
+  sample.weight = 1234.5;
+  return sample;
+}
+
+// Every odd thing that a recording may hold.
+std::string OddRecording() {
+  std::string path = FreshFolder() + "/odd.bin";
+  const format::FileHeader header = SomeHeader();
+  format::ChunkWriter chunk(header, 0);
+  const format::Sample whole = SampleAt(64, &chunk);
+  chunk.Add(whole);
+  format::Sample nameless;
+  nameless.id = 1;
+  nameless.time_ns = 128;
+  nameless.size = uint64_t{1} << 40;
+  nameless.weight = 0x1p60;
+  chunk.Add(nameless);
+  format::Sample cut = whole;
+  cut.id = 2;
+  cut.time_ns = 192;
+  const format::StackFrame leaf{chunk.InternMethod({"p/B", "deep", "()V"}), 3, 70'000};
+  cut.stack = chunk.InternStack({&leaf, 1}, true);
+  chunk.Add(cut);
+  format::Sample thrown = whole;
+  thrown.id = 3;
+  thrown.time_ns = 256;
+  thrown.kind = format::Kind::kException;
+  thrown.size = thrown.tlab_size = 0;
+  thrown.weight = 2.75;
+  chunk.Add(thrown);
+  const format::Ending ending{kSecond, "jvm exit"};
+  const auto bytes = chunk.Finish({}, {}, kSecond, &ending);
+  REQUIRE(bytes.ok());
+  const format::ByteBuffer file_header = EncodeFileHeader(header);
+  std::string file(reinterpret_cast<const char*>(file_header.data()), file_header.size());
+  file.append(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  tools::testing::Overwrite(path, file);
+  return path;
+}
+
+// More than one JFR chunk can hold: stacks of which no two have a frame in common.
+std::string LongRecording() {
+  std::string path = FreshFolder() + "/long.bin";
+  RecordingFile file(path, SomeHeader());
+  for (uint64_t i = 0; i < 6000; ++i) {
+    Event event;
+    event.time_ns = i * kSecond / 100;
+    event.thread = "thread-" + std::to_string(i % 3);
+    event.class_name = "p/Class" + std::to_string(i % 50);
+    event.stack.clear();
+    for (uint64_t depth = 0; depth < 120; ++depth) {
+      event.stack.push_back("p/Type.m" + std::to_string(depth) + ':' + std::to_string(i * 120 + depth));
+    }
+    file.Add(event);
+    if (i % 2000 == 1999) file.StartChunk();
+  }
+  file.End("jvm exit", 60 * kSecond);
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("The JDK reads every allocation as the recording has it, odd ones too") {
+  const std::string recording = OddRecording();
+  std::vector<JfrRow> rows = ReadWithHeaprec(recording);
+  REQUIRE(rows.size() == 4);
+  RequireSame(ReadWithJdk(Export({recording}, {"--kind", "tlab,exception"})), rows, kHalfAByte);
+  std::erase_if(rows, [](const JfrRow& row) { return row.is_thrown; });
+  RequireSame(ReadWithJdk(Export({recording})), rows, kHalfAByte);
+}
+
+TEST_CASE("A long recording, and several, become chunks of a bounded size which the JDK reads as one file") {
+  const std::string first = LongRecording(), second = OddRecording();
+  const std::string jfr = Export({first, second, first});
+  std::vector<JfrRow> rows;
+  for (const std::string& recording : {first, second, first}) {
+    const std::vector<JfrRow> one = ReadWithHeaprec(recording);
+    std::copy_if(one.begin(), one.end(), std::back_inserter(rows), [](const JfrRow& row) { return !row.is_thrown; });
+  }
+  std::ranges::stable_sort(rows, {}, &JfrRow::time_ns);
+  std::vector<JfrRow> read = ReadWithJdk(jfr);
+  std::ranges::stable_sort(read, {}, &JfrRow::time_ns);
+  RequireSame(read, rows, kHalfAByte);
+  const std::string summary = Jfr({"summary", jfr});
+  INFO(summary);
+  CHECK(summary.find("Chunks: 5\n") != std::string::npos);
+  CHECK(summary.find("Duration: 121 s\n") != std::string::npos);
+}
+
+TEST_CASE("A recording without an event is a JFR file that tells of the JVM") {
+  const std::string path = FreshFolder() + "/empty.bin";
+  RecordingFile(path, SomeHeader()).End("stop", kSecond);
+  const std::string jfr = Export({path});
+  CHECK(ReadWithJdk(jfr).empty());
+  const auto printed = nlohmann::json::parse(Jfr({"print", "--json", jfr}));
+  REQUIRE(printed["recording"]["events"].size() == 3);
+  CHECK(printed["recording"]["events"][0]["type"] == "heaprec.Recording");
+  CHECK(printed["recording"]["events"][1]["values"]["jvmName"] == SomeHeader().jvm_name);
+}
+
+TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weights up") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Java{.main = "e2e.Sizes",
+                                   .args = {"0", "2", "1", "400000", "64", "1024"},
+                                   .agent_options = "file=" + recording + ",rate=400"});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const std::string jfr = Export({recording});
+  RequireSame(ReadWithJdk(jfr), ReadWithHeaprec(recording), kHalfAByte);
+  const std::string printed = Jfr({"print", "--events", "ObjectAllocationSample", jfr});
+  CHECK(printed.find("eventThread = \"worker-0-1\" (javaThreadId = ") != std::string::npos);
+  CHECK(printed.find("    e2e.Sizes$Worker.run() line: 27\n") != std::string::npos);
+  CHECK(printed.find("  allocationSize = 1.0 kB\n") != std::string::npos);
+  if (Jfr({"help"}).find("jfr view") == std::string::npos) return;  // older than 21
+  const std::string classes = Jfr({"view", "--width", "120", "allocation-by-class", jfr});
+  INFO(classes);
+  CHECK(classes.find("byte[]") < classes.find("java.lang"));
+  CHECK(Jfr({"view", "--width", "120", "allocation-by-site", jfr}).find("e2e.Sizes$Worker.run()") != std::string::npos);
+  CHECK(Jfr({"view", "--width", "120", "allocation-by-thread", jfr}).find("worker-0-1 ") != std::string::npos);
+}
+
+}  // namespace heaprec::testing

@@ -1,0 +1,114 @@
+#include "tools/export/jfr/exporter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/closing.h"
+#include "tools/export/jfr/chunk.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using jfr::Sink;
+using jfr::TypeId;
+
+constexpr size_t kChunkBytes = 4 << 20;  // a chunk is in memory until it is written
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+class JfrExporter final : public Exporter {
+ public:
+  explicit JfrExporter(Output* output) : output_(*output) {}
+
+  void Begin(const Recording& recording) override {
+    const format::FileHeader& header = recording.header();
+    start_epoch_ns_ = header.start_epoch_ns;
+    begin_ns_ = end_ns_ = header.start.begin_ns;
+    AddFacts(header);
+  }
+
+  void Add(const FilteredBlock& filtered) override {
+    chunk_.constants().Enter(filtered.block);
+    for (const format::Sample* sample : filtered.samples) {
+      end_ns_ = std::max(end_ns_, sample->time_ns);
+      sample->stream() == format::Stream::kAllocations ? AddAllocation(*sample) : AddException(*sample);
+      if (chunk_.bytes() < kChunkBytes) continue;
+      Write();
+      chunk_.constants().Enter(filtered.block);
+    }
+    end_ns_ = std::max(end_ns_, filtered.block.end_ns);
+  }
+
+  void End(const Recording&) override { Write(); }
+
+ private:
+  void AddFacts(const format::FileHeader& header) {
+    chunk_.AddEvent(TypeId::kHeaprecRecording, begin_ns_, [&](Sink sink) {
+      sink.String(IdText(header));
+      for (const std::string* text :
+           {&header.agent_version, &header.agent_options, &header.source, &header.source_reason}) {
+        sink.String(ToUtf8(*text));
+      }
+    });
+    chunk_.AddEvent(TypeId::kJvmInformation, begin_ns_, [&](Sink sink) {
+      sink.String(ToUtf8(header.jvm_name));
+      sink.String(ToUtf8(header.jvm_version));
+      for (int arguments = 0; arguments < 3; ++arguments) sink.String({});  // never recorded
+      sink.Long(header.start_epoch_ns / kNsPerMs);
+      sink.Long(header.pid);
+    });
+    chunk_.AddEvent(TypeId::kActiveRecording, begin_ns_, [&](Sink sink) {
+      sink.Long(1);
+      sink.String("heaprec");
+      sink.String({});  // destination
+      sink.Long(0);     // maxAge
+      sink.Long(0);     // maxSize
+      sink.Long(header.start_epoch_ns / kNsPerMs);
+      sink.Long(header.duration_ns / kNsPerMs);
+    });
+  }
+
+  void AddAllocation(const format::Sample& sample) {
+    jfr::ConstantPools& constants = chunk_.constants();
+    chunk_.AddEvent(TypeId::kAllocationSample, sample.time_ns, [&](Sink sink) {
+      sink.Long(constants.Thread(sample.thread));
+      sink.Long(constants.Stack(sample.stack));
+      sink.Long(constants.Class(sample.class_id));
+      sink.Long(static_cast<uint64_t>(std::llround(sample.weight_bytes())));
+      sink.Long(sample.size);
+      sink.Long(sample.tlab_size);
+      sink.Long(constants.Labels(sample.thread));
+    });
+  }
+
+  void AddException(const format::Sample& sample) {
+    jfr::ConstantPools& constants = chunk_.constants();
+    chunk_.AddEvent(TypeId::kExceptionThrow, sample.time_ns, [&](Sink sink) {
+      sink.Long(0);  // duration
+      sink.Long(constants.Thread(sample.thread));
+      sink.Long(constants.Stack(sample.stack));
+      sink.String({});  // message: never recorded
+      sink.Long(constants.Class(sample.class_id));
+      sink.Double(sample.weight);
+      sink.Long(constants.Labels(sample.thread));
+    });
+  }
+
+  // Chunks follow each other without gaps: their durations add up to the recording's.
+  void Write() {
+    chunk_.Write(start_epoch_ns_, begin_ns_, end_ns_, &output_);
+    begin_ns_ = end_ns_;
+  }
+
+  Output& output_;
+  jfr::Chunk chunk_;
+  uint64_t start_epoch_ns_ = 0, begin_ns_ = 0, end_ns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakeJfr(const ExportSettings&, Output* output) {
+  return std::make_unique<JfrExporter>(output);
+}
+
+}  // namespace heaprec::tools

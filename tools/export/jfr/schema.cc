@@ -1,0 +1,165 @@
+#include "tools/export/jfr/schema.h"
+
+#include <utility>
+
+namespace heaprec::tools::jfr {
+namespace {
+
+constexpr std::string_view kJavaApplication = "Java Application";
+
+constexpr Field Pooled(std::string_view name, TypeId type, std::string_view label) {
+  return {name, type, label, Unit::kNone, /*pooled=*/true};
+}
+
+constexpr Field kStartTime{"startTime", TypeId::kLong, "Start Time", Unit::kTicks};
+constexpr Field kEventThread = Pooled("eventThread", TypeId::kThread, "Event Thread");
+constexpr Field kStackTrace = Pooled("stackTrace", TypeId::kStackTrace, "Stack Trace");
+constexpr Field kLabels = Pooled("labels", TypeId::kSymbol, "Labels");
+constexpr Field kValue{"value", TypeId::kString};
+
+Type Primitive(TypeId id, std::string_view name) { return {id, name, {}}; }
+Type Simple(TypeId id, std::string_view name, const Field& field) {
+  return {id, name, {field}, {}, {}, Super::kNone, /*simple=*/true};
+}
+Type Annotation(TypeId id, std::string_view name, std::vector<Field> value) {
+  return {id, name, std::move(value), {}, {}, Super::kAnnotation};
+}
+Type Content(TypeId id, std::string_view name) {
+  return {id, name, {kValue}, {}, {}, Super::kAnnotation, /*simple=*/false, /*is_content=*/true};
+}
+
+}  // namespace
+
+const std::vector<Type>& Types() {
+  static const auto* types = new std::vector<Type>{
+      Primitive(TypeId::kBoolean, "boolean"),
+      Primitive(TypeId::kInt, "int"),
+      Primitive(TypeId::kLong, "long"),
+      Primitive(TypeId::kDouble, "double"),
+      Primitive(TypeId::kString, "java.lang.String"),
+      Annotation(TypeId::kContentType, "jdk.jfr.ContentType", {}),
+      Annotation(TypeId::kLabel, "jdk.jfr.Label", {kValue}),
+      Annotation(TypeId::kDescription, "jdk.jfr.Description", {kValue}),
+      Annotation(TypeId::kCategory, "jdk.jfr.Category",
+                 {{"value", TypeId::kString, {}, Unit::kNone, /*pooled=*/false, /*array=*/true}}),
+      Content(TypeId::kTimestamp, "jdk.jfr.Timestamp"),
+      Content(TypeId::kTimespan, "jdk.jfr.Timespan"),
+      Content(TypeId::kDataAmount, "jdk.jfr.DataAmount"),
+      Simple(TypeId::kSymbol, "jdk.types.Symbol", {"string", TypeId::kString, "String"}),
+      Simple(TypeId::kFrameType, "jdk.types.FrameType", {"description", TypeId::kString, "Description"}),
+      Type{TypeId::kModule,
+           "jdk.types.Module",
+           {Pooled("name", TypeId::kSymbol, "Name"), Pooled("version", TypeId::kSymbol, "Version"),
+            Pooled("location", TypeId::kSymbol, "Location"),
+            Pooled("classLoader", TypeId::kClassLoader, "Class Loader")}},
+      Type{TypeId::kPackage,
+           "jdk.types.Package",
+           {Pooled("name", TypeId::kSymbol, "Name"),
+            Pooled("module", TypeId::kModule, "Module"),
+            {"exported", TypeId::kBoolean, "Exported"}}},
+      Type{TypeId::kClassLoader,
+           "jdk.types.ClassLoader",
+           {Pooled("type", TypeId::kClass, "Type"), Pooled("name", TypeId::kSymbol, "Name")}},
+      Type{TypeId::kClass,
+           "java.lang.Class",
+           {Pooled("classLoader", TypeId::kClassLoader, "Class Loader"),
+            Pooled("name", TypeId::kSymbol, "Name"),
+            Pooled("package", TypeId::kPackage, "Package"),
+            {"modifiers", TypeId::kInt, "Access Modifiers"},
+            {"hidden", TypeId::kBoolean, "Hidden"}}},
+      Type{TypeId::kThreadGroup,
+           "jdk.types.ThreadGroup",
+           {Pooled("parent", TypeId::kThreadGroup, "Parent"), {"name", TypeId::kString, "Name"}}},
+      Type{TypeId::kThread,
+           "java.lang.Thread",
+           {{"osName", TypeId::kString, "OS Thread Name"},
+            {"osThreadId", TypeId::kLong, "OS Thread Id"},
+            {"javaName", TypeId::kString, "Java Thread Name"},
+            {"javaThreadId", TypeId::kLong, "Java Thread Id"},
+            Pooled("group", TypeId::kThreadGroup, "Java Thread Group"),
+            {"virtual", TypeId::kBoolean, "Virtual"}}},
+      Type{TypeId::kMethod,
+           "jdk.types.Method",
+           {Pooled("type", TypeId::kClass, "Type"),
+            Pooled("name", TypeId::kSymbol, "Name"),
+            Pooled("descriptor", TypeId::kSymbol, "Descriptor"),
+            {"modifiers", TypeId::kInt, "Access Modifiers"},
+            {"hidden", TypeId::kBoolean, "Hidden"}}},
+      Type{TypeId::kStackFrame,
+           "jdk.types.StackFrame",
+           {Pooled("method", TypeId::kMethod, "Java Method"),
+            {"lineNumber", TypeId::kInt, "Line Number"},
+            {"bytecodeIndex", TypeId::kInt, "Bytecode Index"},
+            Pooled("type", TypeId::kFrameType, "Frame Type")}},
+      Type{TypeId::kStackTrace,
+           "jdk.types.StackTrace",
+           {{"truncated", TypeId::kBoolean, "Truncated"},
+            {"frames", TypeId::kStackFrame, "Stack Frames", Unit::kNone, /*pooled=*/false, /*array=*/true}}},
+      Type{TypeId::kAllocationSample,
+           "jdk.ObjectAllocationSample",
+           {kStartTime,
+            kEventThread,
+            kStackTrace,
+            Pooled("objectClass", TypeId::kClass, "Object Class"),
+            {"weight", TypeId::kLong, "Sample Weight", Unit::kBytes},
+            {"allocationSize", TypeId::kLong, "Allocation Size", Unit::kBytes},
+            {"tlabSize", TypeId::kLong, "TLAB Size", Unit::kBytes},
+            kLabels},
+           "Object Allocation Sample",
+           kJavaApplication,
+           Super::kEvent},
+      Type{TypeId::kExceptionThrow,
+           "jdk.JavaExceptionThrow",
+           {kStartTime,
+            {"duration", TypeId::kLong, "Duration", Unit::kSpanOfTicks},
+            kEventThread,
+            kStackTrace,
+            {"message", TypeId::kString, "Message"},
+            Pooled("thrownClass", TypeId::kClass, "Class"),
+            {"weight", TypeId::kDouble, "Throws That It Stands For"},
+            kLabels},
+           "Java Exception",
+           kJavaApplication,
+           Super::kEvent},
+      Type{TypeId::kActiveRecording,
+           "jdk.ActiveRecording",
+           {kStartTime,
+            {"id", TypeId::kLong, "Id"},
+            {"name", TypeId::kString, "Name"},
+            {"destination", TypeId::kString, "Destination"},
+            {"maxAge", TypeId::kLong, "Max Age", Unit::kSpanOfMs},
+            {"maxSize", TypeId::kLong, "Max Size", Unit::kBytes},
+            {"recordingStart", TypeId::kLong, "Start Time", Unit::kEpochMs},
+            {"recordingDuration", TypeId::kLong, "Recording Duration", Unit::kSpanOfMs}},
+           "Flight Recording",
+           "Flight Recorder",
+           Super::kEvent},
+      Type{TypeId::kJvmInformation,
+           "jdk.JVMInformation",
+           {kStartTime,
+            {"jvmName", TypeId::kString, "JVM Name"},
+            {"jvmVersion", TypeId::kString, "JVM Version"},
+            {"jvmArguments", TypeId::kString, "JVM Command Line Arguments"},
+            {"jvmFlags", TypeId::kString, "JVM Settings File Arguments"},
+            {"javaArguments", TypeId::kString, "Java Application Arguments"},
+            {"jvmStartTime", TypeId::kLong, "JVM Start Time", Unit::kEpochMs},
+            {"pid", TypeId::kLong, "Process Identifier"}},
+           "JVM Information",
+           "Java Virtual Machine",
+           Super::kEvent},
+      Type{TypeId::kHeaprecRecording,
+           "heaprec.Recording",
+           {kStartTime,
+            {"recordingId", TypeId::kString, "Recording Id"},
+            {"agentVersion", TypeId::kString, "Agent Version"},
+            {"agentOptions", TypeId::kString, "Agent Options"},
+            {"source", TypeId::kString, "Source"},
+            {"sourceReason", TypeId::kString, "Why This Source"}},
+           "heaprec Recording",
+           "Flight Recorder",
+           Super::kEvent},
+  };
+  return *types;
+}
+
+}  // namespace heaprec::tools::jfr

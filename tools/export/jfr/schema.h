@@ -1,0 +1,74 @@
+// What a JFR file of ours holds: its types, their fields in the order in which they are written, and how tools show
+// them.
+//
+// Names and order of the JDK's own types are those of JDK 17 and newer; readers take fields by name, and what we add
+// stands behind.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace heaprec::tools::jfr {
+
+// A file's own numbers. 0 and 1 are the format's: metadata and constant pools.
+enum class TypeId : uint8_t {
+  kMetadata = 0,
+  kConstantPools = 1,
+  kBoolean = 2,
+  kInt,
+  kLong,
+  kDouble,
+  kString,
+  kContentType,
+  kLabel,
+  kDescription,
+  kCategory,
+  kTimestamp,
+  kTimespan,
+  kDataAmount,
+  kSymbol,
+  kFrameType,
+  kModule,
+  kPackage,
+  kClassLoader,
+  kClass,
+  kThreadGroup,
+  kThread,
+  kMethod,
+  kStackFrame,
+  kStackTrace,
+  kAllocationSample,
+  kExceptionThrow,
+  kActiveRecording,
+  kJvmInformation,
+  kHeaprecRecording,
+};
+
+enum class Unit : uint8_t { kNone, kTicks, kSpanOfTicks, kSpanOfMs, kEpochMs, kBytes };
+
+struct Field {
+  std::string_view name;
+  TypeId type;
+  std::string_view label{};
+  Unit unit = Unit::kNone;
+  bool pooled = false;  // the key of a constant stands for it
+  bool array = false;
+};
+
+enum class Super : uint8_t { kNone, kEvent, kAnnotation };
+
+struct Type {
+  TypeId id;
+  std::string_view name;
+  std::vector<Field> fields;
+  std::string_view label{};
+  std::string_view category{};  // of events
+  Super super = Super::kNone;
+  bool simple = false;      // has one field, and reads as it
+  bool is_content = false;  // of annotations: it tells what a field's number is
+};
+
+const std::vector<Type>& Types();
+
+}  // namespace heaprec::tools::jfr
