@@ -11,7 +11,7 @@
 #include "format/version.h"
 #include "tools/complain.h"
 #include "tools/render/output.h"
-#include "tools/verb.h"
+#include "tools/verbs.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,6 +1,6 @@
 // A verb of the command: declares its options on the application, and runs when it was chosen.
 //
-// A new verb is one file that defines one Declare function, and one line in main.cc.
+// A new verb is one file that defines one Declare function, a line in verbs.h and one in main.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -26,20 +26,5 @@ inline std::string OptionNames(const CLI::App& verb) {
   }
   return names;
 }
-
-Verb DeclareAttach(CLI::App& heaprec);
-Verb DeclareDump(CLI::App& heaprec);
-Verb DeclareExport(CLI::App& heaprec);
-Verb DeclareList(CLI::App& heaprec);
-Verb DeclareMerge(CLI::App& heaprec);
-Verb DeclarePrint(CLI::App& heaprec);
-Verb DeclareRecord(CLI::App& heaprec);
-Verb DeclareRecover(CLI::App& heaprec);
-Verb DeclareRedact(CLI::App& heaprec);
-Verb DeclareStatus(CLI::App& heaprec);
-Verb DeclareStop(CLI::App& heaprec);
-Verb DeclareSummary(CLI::App& heaprec);
-Verb DeclareTrim(CLI::App& heaprec);
-Verb DeclareVerify(CLI::App& heaprec);
 
 }  // namespace heaprec::tools
