@@ -50,8 +50,8 @@ ExitCode Main(int argc, char** argv) {
   const std::vector<Verb> verbs{DeclareRecord(heaprec), DeclareAttach(heaprec),  DeclareStatus(heaprec),
                                 DeclareDump(heaprec),   DeclareStop(heaprec),    DeclareList(heaprec),
                                 DeclarePrint(heaprec),  DeclareSummary(heaprec), DeclareExport(heaprec),
-                                DeclareVerify(heaprec), DeclareRecover(heaprec), DeclareTrim(heaprec),
-                                DeclareMerge(heaprec),  DeclareRedact(heaprec)};
+                                DeclareImport(heaprec), DeclareVerify(heaprec),  DeclareRecover(heaprec),
+                                DeclareTrim(heaprec),   DeclareMerge(heaprec),   DeclareRedact(heaprec)};
   // What follows "--" is a command of its own, whose options are none of ours.
   char** const end = argv + argc;
   char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });

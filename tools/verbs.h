@@ -8,6 +8,7 @@ namespace heaprec::tools {
 Verb DeclareAttach(CLI::App& heaprec);
 Verb DeclareDump(CLI::App& heaprec);
 Verb DeclareExport(CLI::App& heaprec);
+Verb DeclareImport(CLI::App& heaprec);
 Verb DeclareList(CLI::App& heaprec);
 Verb DeclareMerge(CLI::App& heaprec);
 Verb DeclarePrint(CLI::App& heaprec);

@@ -26,7 +26,8 @@ std::string OutputOf(const Command& command) {
 }
 
 JfrRow OfJdk(const json& event) {
-  return {.time_ns = event["time_ns"],
+  return {.event = event["event"],
+          .time_ns = event["time_ns"],
           .is_thrown = event["event"] == "jdk.JavaExceptionThrow",
           .class_name = event["class"],
           .size = event["size"],
@@ -86,7 +87,7 @@ std::vector<JfrRow> ReadWithJdk(const std::string& jfr, const std::string& home)
   std::istringstream lines(OutputOf(CommandOf(Java{.main = "e2e.JfrEvents", .args = {jfr}, .home = home})));
   std::vector<JfrRow> rows;
   for (std::string line; std::getline(lines, line);) rows.push_back(OfJdk(json::parse(line)));
-  std::ranges::sort(rows, Before);
+  Sort(&rows);
   return rows;
 }
 
@@ -94,9 +95,11 @@ std::vector<JfrRow> ReadWithHeaprec(const std::string& recording) {
   const json printed = json::parse(OutputOf({{HeaprecPath(), "print", "--json", "--stack-depth", "0", recording}}));
   std::vector<JfrRow> rows;
   for (const json& event : printed["events"]) rows.push_back(OfHeaprec(event));
-  std::ranges::sort(rows, Before);
+  Sort(&rows);
   return rows;
 }
+
+void Sort(std::vector<JfrRow>* rows) { std::ranges::sort(*rows, Before); }
 
 void RequireSame(const std::vector<JfrRow>& a, const std::vector<JfrRow>& b, double slack) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {

@@ -15,6 +15,7 @@
 namespace heaprec::testing {
 
 struct JfrRow {
+  std::string event{};  // its name in the JFR file; of a recording: empty
   uint64_t time_ns = 0;
   bool is_thrown = false;
   std::string class_name;
@@ -33,6 +34,9 @@ std::ostream& operator<<(std::ostream& out, const JfrRow& row);
 std::vector<JfrRow> ReadWithJdk(const std::string& jfr, const std::string& home = JavaHome());
 // Likewise, by `heaprec print --json`.
 std::vector<JfrRow> ReadWithHeaprec(const std::string& recording);
+
+// As both are.
+void Sort(std::vector<JfrRow>* rows);
 
 // Every event in both, and weights no further apart than `slack`.
 void RequireSame(const std::vector<JfrRow>& a, const std::vector<JfrRow>& b, double slack);

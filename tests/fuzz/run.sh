@@ -6,13 +6,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${1:?seconds for each target}
 shift
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(header reader dictionaries events lane recover options replies)
+[ ${#targets[@]} -gt 0 ] || targets=(header reader dictionaries events lane recover options replies jfr)
 work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz}
 clang=${CLANG:-clang++-14}
 flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -I.
   -DFMT_HEADER_ONLY)
 sources=(format/*.cc tests/format/recordings.cc throttle/*.cc
-  tools/input/*.cc tools/rewriter.cc tools/render/output.cc tools/complain.cc tools/control/replies.cc
+  tools/input/*.cc tools/rewriter.cc tools/render/output.cc tools/render/text.cc tools/complain.cc tools/import/jfr/*.cc tools/control/replies.cc
   recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc)
 mkdir -p "$work"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/analysis/imported.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -22,7 +24,8 @@ uint64_t IntervalNs(const format::FileHeader& header, format::Stream stream) {
 Design::Design(const format::FileHeader& header, format::Stream stream)
     : stream_(stream),
       interval_ns_(IntervalNs(header, stream)),
-      by_refill_(stream == format::Stream::kAllocations && header.source == "tlab"),
+      has_no_chances_(stream == format::Stream::kAllocations &&
+                      (header.source == "tlab" || header.source == kImported)),
       has_quotas_(stream == format::Stream::kAllocations && header.max_samples > 0) {}
 
 std::span<const Drawn> Design::Add(const format::Block& block) {
@@ -71,7 +74,7 @@ Drawn Design::Of(const format::Sample& sample) const {
   drawn.weight = drawn.first_weight = sample.weight;
   drawn.objects = sample.weight_objects();
   drawn.interval = sample.time_ns / interval_ns_;
-  if (by_refill_) return drawn;
+  if (has_no_chances_) return drawn;
   const double size = stream_ == format::Stream::kAllocations ? static_cast<double>(sample.size) : 1;
   drawn.size = std::min(size, sample.weight);
   if (few_.count(drawn.interval) > 0) return drawn;

@@ -51,7 +51,8 @@ class Design {
 
   const format::Stream stream_;
   const uint64_t interval_ns_;
-  const bool by_refill_;                          // source tlab: lambda is a probability per refill
+  // Nobody knows with which chance an object was drawn: of source tlab lambda is a probability per refill.
+  const bool has_no_chances_;
   uint32_t chunk_ = format::kNone;                // windows are those of this chunk: each chunk has all it needs
   std::unordered_map<uint32_t, double> windows_;  // lambda by id
   const bool has_quotas_;                         // samples=N

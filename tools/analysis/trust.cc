@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tools/analysis/imported.h"
 #include "tools/render/text.h"
 
 namespace heaprec::tools {
@@ -134,6 +135,11 @@ class Judgement {
     const std::string& source = recording_.header().source;
     if (source == "tlab") {
       No("source tlab charges a whole TLAB to whoever refilled it: attribution is biased");
+    } else if (source == kImported) {
+      No("imported from " + recording_.header().source_reason +
+         ". Intervals show chance alone, as if each sample had been drawn by itself");
+    } else if (source == kImportedOwn) {
+      Note("imported from " + recording_.header().source_reason + ": estimates are from the samples alone");
     } else if (source != "hooks") {
       Note(fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
                        recording_.books().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));

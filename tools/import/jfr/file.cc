@@ -1,0 +1,107 @@
+#include "tools/import/jfr/file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::tools::jfr {
+namespace {
+
+constexpr size_t kPiece = 1 << 20;
+constexpr size_t kSizeAndType = 18;                      // at most, in bytes
+constexpr uint64_t kMostEventBytes = uint64_t{1} << 30;  // constants of a chunk may be one event
+
+constexpr int64_t kMetadata = 0, kConstants = 1;  // types of events that every file has
+
+}  // namespace
+
+bool File::Damaged(uint64_t offset, std::string why) {
+  if (!damage_) damage_ = format::SkippedRange{offset, std::max(next_chunk_, offset), std::move(why)};
+  return false;
+}
+
+// As many as there are, at most `size`; valid until the next call.
+std::string_view File::BytesAt(uint64_t offset, size_t size) {
+  if (offset < piece_at_ || offset + size > piece_at_ + piece_.size()) {
+    piece_.resize(std::max(size, kPiece));
+    const auto read = source_.ReadAt(offset, reinterpret_cast<std::byte*>(piece_.data()), piece_.size());
+    piece_.resize(read.ok() ? *read : 0);
+    piece_at_ = offset;
+  }
+  return std::string_view(piece_).substr(offset - piece_at_, size);
+}
+
+bool File::NextChunk() {
+  if (damage_) return false;
+  begin_ = next_chunk_;
+  const std::string_view bytes = BytesAt(begin_, kChunkHeaderBytes);
+  if (bytes.empty() && chunks_ > 0) return false;
+  if (bytes.size() < kChunkHeaderBytes) return Damaged(begin_, "not a JFR file, or one that is cut off");
+  const auto header = ChunkHeader::Parse(bytes);
+  if (!header.ok()) return Damaged(begin_, header.error().message);
+  header_ = *header;
+  if (header_.size > UINT64_MAX / 2 || BytesAt(begin_ + header_.size - 1, 1).empty()) {
+    return Damaged(begin_, fmt::format("the file ends before this chunk of {} bytes does", header_.size));
+  }
+  next_chunk_ = begin_ + header_.size;
+  next_event_ = begin_ + kChunkHeaderBytes;
+  ++chunks_;
+  if (!header_.finished) ++unfinished_;
+  return ReadMetadata() && ReadConstants();
+}
+
+std::optional<File::Span> File::SpanAt(uint64_t offset, uint64_t* size) {
+  const uint64_t left = next_chunk_ - offset;
+  Cursor start(BytesAt(offset, std::min<uint64_t>(left, kSizeAndType)), header_.compressed);
+  const int32_t bytes = start.Int();
+  if (bytes <= 0 || static_cast<uint64_t>(bytes) > std::min(left, kMostEventBytes)) return std::nullopt;
+  *size = static_cast<uint64_t>(bytes);
+  Cursor event(BytesAt(offset, *size), header_.compressed);
+  event.Int();
+  const int64_t type_id = event.Long();
+  if (!event.ok()) return std::nullopt;
+  return Span{type_id, event.Take(event.left())};
+}
+
+bool File::ReadMetadata() {
+  uint64_t size = 0;
+  const auto event = SpanAt(begin_ + header_.metadata_at, &size);
+  if (!event || event->type_id != kMetadata) return Damaged(begin_, "no metadata where the chunk's header says");
+  auto metadata = Metadata::Parse(Cursor(event->rest, header_.compressed));
+  if (!metadata.ok()) return Damaged(begin_, metadata.error().message);
+  constants_.reset();
+  metadata_ = std::make_unique<Metadata>(std::move(*metadata));
+  return true;
+}
+
+// They stand anywhere between the events that need them.
+bool File::ReadConstants() {
+  constants_ = std::make_unique<Constants>(metadata_.get(), header_.compressed);
+  for (uint64_t at = next_event_, size = 0; at < next_chunk_; at += size) {
+    const auto event = SpanAt(at, &size);
+    if (!event) return Damaged(at, "an event whose size cannot be");
+    if (event->type_id != kConstants) continue;
+    if (const auto error = constants_->Add(event->rest)) return Damaged(at, error->message);
+  }
+  return true;
+}
+
+std::optional<Event> File::NextEvent() {
+  while (next_event_ < next_chunk_) {
+    uint64_t size = 0;
+    const auto event = SpanAt(next_event_, &size);
+    // ReadConstants has seen all of them whole: the file has changed meanwhile.
+    if (!event) {
+      Damaged(next_event_, "the file changed while it was read");
+      return std::nullopt;
+    }
+    next_event_ += size;
+    if (event->type_id == kMetadata || event->type_id == kConstants) continue;
+    const Type* const type = metadata_->WithId(event->type_id);
+    if (type != nullptr) return Event{type, Cursor(event->rest, header_.compressed)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace heaprec::tools::jfr

@@ -1,0 +1,75 @@
+// A JFR file, chunk by chunk, event by event.
+//
+//   File file(&source);
+//   while (file.NextChunk()) {                      // metadata and constants are read
+//     while (const auto event = file.NextEvent()) ...
+//   }
+//   if (file.damage()) ...
+//
+// Memory:   the constants of a chunk, and one event; not the file.
+// Threads:  one.
+// Failure:  what cannot be read ends the file: damage() says where and why. What was read before it stays true.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "format/reader.h"
+#include "tools/import/jfr/chunk_header.h"
+#include "tools/import/jfr/constants.h"
+#include "tools/import/jfr/cursor.h"
+#include "tools/import/jfr/metadata.h"
+
+namespace heaprec::tools::jfr {
+
+// Valid until the next one.
+struct Event {
+  const Type* type = nullptr;
+  Cursor fields;
+};
+
+class File {
+ public:
+  explicit File(format::ByteSource* source) : source_(*source) {}
+
+  bool NextChunk();
+  // Metadata, constants and events of unknown types are passed over.
+  std::optional<Event> NextEvent();
+
+  // Of the chunk at hand.
+  const ChunkHeader& header() const { return header_; }
+  const Metadata& metadata() const { return *metadata_; }
+  const Constants& constants() const { return *constants_; }
+
+  uint64_t chunks() const { return chunks_; }
+  // Chunks that lack their end: what was written of them is read.
+  uint64_t unfinished() const { return unfinished_; }
+  const std::optional<format::SkippedRange>& damage() const { return damage_; }
+
+ private:
+  struct Span {
+    int64_t type_id = 0;
+    std::string_view rest;  // behind size and type
+  };
+  bool Damaged(uint64_t offset, std::string why);
+  bool ReadMetadata();
+  bool ReadConstants();
+  std::optional<Span> SpanAt(uint64_t offset, uint64_t* size);
+  std::string_view BytesAt(uint64_t offset, size_t size);
+
+  format::ByteSource& source_;
+  ChunkHeader header_;
+  uint64_t begin_ = 0, next_event_ = 0, next_chunk_ = 0;  // offsets in the file
+  uint64_t chunks_ = 0, unfinished_ = 0;
+  std::unique_ptr<Metadata> metadata_;
+  std::unique_ptr<Constants> constants_;
+  std::optional<format::SkippedRange> damage_;
+  // A piece of the file.
+  std::string piece_;
+  uint64_t piece_at_ = 0;
+};
+
+}  // namespace heaprec::tools::jfr

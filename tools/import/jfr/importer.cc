@@ -1,0 +1,213 @@
+#include "tools/import/jfr/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "format/chunk_writer.h"
+#include "format/file_header.h"
+#include "format/ring_reader.h"
+#include "tools/analysis/imported.h"
+#include "tools/import/jfr/file.h"
+#include "tools/import/jfr/names.h"
+#include "tools/render/text.h"
+
+namespace heaprec::tools::jfr {
+namespace {
+
+constexpr uint64_t kIntervalNs = 1'000'000'000;
+constexpr size_t kMostAtOnce = 1 << 20;  // allocations, sorted by time
+constexpr size_t kSamplesOfBlock = 4096;
+constexpr uint64_t kChunkBytes = 8 << 20;  // docs/format.md#bounds
+constexpr uint64_t kNamesOfBlock = 16 << 20;
+
+format::RecordingId IdOf(const std::string& text) {
+  format::RecordingId id{};
+  const uint64_t halves[] = {format::ClassKey(text), format::ClassKey("import " + text)};
+  static_assert(sizeof(halves) == sizeof(id));
+  std::memcpy(id.data(), halves, sizeof(halves));
+  return id;
+}
+
+std::string ReasonOf(const Survey& survey, EventSet set) {
+  if (!survey.heaprec_source.empty()) {
+    return fmt::format("JFR that heaprec exported; source {}; windows and counted bytes are not in it",
+                       survey.heaprec_source);
+  }
+  const bool by_jvm = survey.producer == "JFR";
+  std::string reason = survey.producer;
+  if (set == EventSet::kSamples) {
+    reason +=
+        ", jdk.ObjectAllocationSample; weights are biased: who refills a TLAB is charged with what its thread "
+        "allocated since the sample before; object sizes are not in it, so no objects are estimated";
+  } else if (by_jvm) {
+    reason +=
+        ", jdk.ObjectAllocationInNewTLAB and -OutsideTLAB; weights are biased: who refills a TLAB is charged "
+        "with all of it";
+  } else {
+    reason += "; weights are biased: a sample stands for its interval, for its size if that is more, or for a TLAB";
+  }
+  if (survey.lost_bytes > 0) reason += fmt::format("; {} bytes of events were lost", Grouped(survey.lost_bytes));
+  return reason;
+}
+
+class RecordingWriter {
+ public:
+  RecordingWriter(const format::FileHeader& header, Output* output) : header_(header), output_(*output) {
+    Append(EncodeFileHeader(header));
+    StartChunk();
+  }
+
+  // What the next samples name.
+  void Enter(const File& file) {
+    file_ = &file;
+    names_ = std::make_unique<NamesOfChunk>(file.metadata(), file.constants(), chunk_.get());
+    names_written_ = 0;
+  }
+
+  format::Result<bool> Add(const Allocation& allocation, uint64_t time_ns) {
+    format::Sample sample;
+    sample.id = ++books_[format::Stream::kAllocations].written;
+    sample.time_ns = time_ns;
+    sample.kind = allocation.kind;
+    sample.class_id = names_->Class(allocation.object_class);
+    sample.thread = names_->Thread(allocation.thread, allocation.labels);
+    sample.stack = names_->Stack(allocation.stack);
+    sample.size = allocation.size;
+    sample.tlab_size = allocation.tlab_size;
+    sample.weight = allocation.weight;
+    chunk_->Add(sample);
+    ExtendTo(time_ns);
+    if (++pending_ < kSamplesOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return true;
+    return Flush();
+  }
+
+  void ExtendTo(uint64_t end_ns) { end_ns_ = std::max(end_ns_, end_ns); }
+
+  format::Result<bool> End() {
+    const format::Ending ending{end_ns_, "import"};
+    return Write(chunk_->Finish(Books(), {}, end_ns_, &ending));
+  }
+
+ private:
+  void StartChunk() { chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++); }
+
+  format::Result<bool> Flush() {
+    pending_ = 0;
+    names_written_ = names_->bytes();
+    if (chunk_->raw_bytes() < kChunkBytes) return Write(chunk_->Flush(Books(), {}, end_ns_));
+    auto written = Write(chunk_->Finish(Books(), {}, end_ns_, nullptr));
+    StartChunk();
+    Enter(*file_);
+    return written;
+  }
+
+  // Nothing is lost on the way here: what was drawn is what is written.
+  const format::PerStream<format::Books>& Books() {
+    format::Books& books = books_[format::Stream::kAllocations];
+    books.points = books.committed = books.written;
+    return books_;
+  }
+
+  format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes) {
+    if (!bytes.ok()) return bytes.error();
+    Append(*bytes);
+    return true;
+  }
+  void Append(const format::ByteBuffer& bytes) {
+    output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    output_.Tick();
+  }
+
+  const format::FileHeader& header_;
+  Output& output_;
+  const File* file_ = nullptr;
+  std::unique_ptr<format::ChunkWriter> chunk_;
+  std::unique_ptr<NamesOfChunk> names_;
+  uint32_t next_chunk_ = 0;
+  size_t pending_ = 0;
+  uint64_t names_written_ = 0, end_ns_ = 0;
+  format::PerStream<format::Books> books_;
+};
+
+// The allocations of a chunk stand as threads handed in their buffers: they are sorted here.
+class ChunkImport {
+ public:
+  ChunkImport(const File& file, uint64_t start_epoch_ns, RecordingWriter* writer)
+      : header_(file.header()), start_ns_(static_cast<int64_t>(start_epoch_ns)), writer_(*writer) {
+    writer_.Enter(file);
+  }
+
+  format::Result<bool> Add(const Allocation& allocation) {
+    allocations_.push_back(allocation);
+    return allocations_.size() < kMostAtOnce ? true : Write();
+  }
+
+  format::Result<bool> Write() {
+    std::ranges::stable_sort(allocations_, {}, &Allocation::ticks);
+    for (const Allocation& allocation : allocations_) {
+      auto added = writer_.Add(allocation, SinceStart(header_.TimeOf(allocation.ticks)));
+      if (!added.ok()) return added;
+    }
+    allocations_.clear();
+    writer_.ExtendTo(SinceStart(header_.TimeOf(header_.start_ticks)) +
+                     static_cast<uint64_t>(std::clamp<int64_t>(header_.duration_ns, 0, INT64_MAX / 2)));
+    return true;
+  }
+
+ private:
+  uint64_t SinceStart(int64_t time_ns) const {
+    return static_cast<uint64_t>(std::max<int64_t>(time_ns - start_ns_, 0));
+  }
+
+  const ChunkHeader header_;
+  const int64_t start_ns_;
+  RecordingWriter& writer_;
+  std::vector<Allocation> allocations_;
+};
+
+}  // namespace
+
+format::FileHeader HeaderOf(const Survey& survey, EventSet set) {
+  format::FileHeader header;
+  header.start_epoch_ns = static_cast<uint64_t>(survey.start_ns);
+  header.interval_ns = kIntervalNs;
+  header.pid = static_cast<uint32_t>(survey.pid);
+  header.jvm_name = survey.jvm_name;
+  header.jvm_version = survey.jvm_version;
+  header.source = survey.heaprec_source.empty() || survey.heaprec_source == "tlab" ? kImported : kImportedOwn;
+  header.source_reason = ReasonOf(survey, set);
+  const uint64_t events = survey.events.contains(set) ? survey.events.at(set) : 0;
+  header.recording_id =
+      IdOf(fmt::format("{} {} {} {} {}", survey.start_ns, survey.chunks, events, survey.pid, static_cast<int>(set)));
+  return header;
+}
+
+format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, EventSet set,
+                                Output* output) {
+  RecordingWriter writer(header, output);
+  Imported imported;
+  File file(source);
+  while (!output->failed() && file.NextChunk()) {
+    ChunkImport chunk(file, header.start_epoch_ns, &writer);
+    while (const auto event = file.NextEvent()) {
+      if (EventSetOf(event->type->name) != set) continue;
+      const auto allocation = ReadAllocation(*event);
+      ++(allocation ? imported.samples : imported.refused);
+      if (!allocation) continue;
+      auto added = chunk.Add(*allocation);
+      if (!added.ok()) return added.error();
+    }
+    auto written = chunk.Write();
+    if (!written.ok()) return written.error();
+  }
+  auto ended = writer.End();
+  if (!ended.ok()) return ended.error();
+  imported.damage = file.damage();
+  return imported;
+}
+
+}  // namespace heaprec::tools::jfr

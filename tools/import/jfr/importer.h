@@ -1,0 +1,35 @@
+// A JFR file as a recording: its allocations, with the weights that the file gives them.
+//
+// The recording has no windows, no intervals and no counts of what was not sampled: its header says where it comes
+// from, and readers take each sample as drawn by itself. docs/decisions/0011-imported-weights.md
+//
+// Memory:   the constants of one chunk of the file, and its allocations, of which a million at most at once.
+// Threads:  one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/import/jfr/allocations.h"
+#include "tools/import/jfr/survey.h"
+#include "tools/render/output.h"
+
+namespace heaprec::tools::jfr {
+
+struct Imported {
+  uint64_t samples = 0;
+  uint64_t refused = 0;  // events of the set that cannot be read, or stand for no bytes
+  std::optional<format::SkippedRange> damage;
+};
+
+// The header of the recording.
+format::FileHeader HeaderOf(const Survey& survey, EventSet set);
+
+// Writes all of it. An error: it cannot be encoded.
+format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, EventSet set,
+                                Output* output);
+
+}  // namespace heaprec::tools::jfr

@@ -1,0 +1,191 @@
+#include "tools/import/jfr/metadata.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "tools/import/jfr/texts.h"
+
+namespace heaprec::tools::jfr {
+namespace {
+
+using format::Error;
+
+// Far above what the JDK has (20,000 elements, 5 levels), far below what would take long.
+constexpr size_t kMostElements = 1 << 20;
+constexpr int kMostLevels = 16;
+constexpr uint64_t kMostParts = 10'000;
+
+constexpr std::pair<std::string_view, Primitive> kPrimitives[] = {
+    {"boolean", Primitive::kBoolean}, {"byte", Primitive::kByte},     {"short", Primitive::kShort},
+    {"char", Primitive::kChar},       {"int", Primitive::kInt},       {"long", Primitive::kLong},
+    {"float", Primitive::kFloat},     {"double", Primitive::kDouble}, {"java.lang.String", Primitive::kString}};
+
+int64_t NumberIn(std::string_view text) {
+  int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : -1;
+}
+
+// Whether a value of the type has a bounded number of parts; one that holds itself has not.
+bool IsBounded(Type* type, int level) {
+  if (type->parts > 0) return type->parts <= kMostParts;
+  type->parts = kMostParts + 1;  // to whoever comes here again meanwhile
+  uint64_t parts = 1;
+  if (level > kMostLevels) return false;
+  for (const Field& field : type->fields) {
+    if (!field.pooled && !IsBounded(field.type, level + 1)) return false;
+    parts += field.pooled ? 1 : field.type->parts;
+  }
+  type->parts = parts;
+  return parts <= kMostParts;
+}
+
+}  // namespace
+
+struct Metadata::Element {
+  std::string_view name;
+  std::vector<std::pair<std::string_view, std::string_view>> attributes{};
+  std::vector<Element> children{};
+
+  std::string_view Attribute(std::string_view of) const {
+    const auto found = std::ranges::find(attributes, of, &std::pair<std::string_view, std::string_view>::first);
+    return found == attributes.end() ? std::string_view() : found->second;
+  }
+};
+
+Metadata::Element Metadata::ReadElement(int level, size_t* elements, Cursor* at) const {
+  const auto text = [&]() -> std::string_view {
+    const int32_t index = at->Int();
+    if (index >= 0 && static_cast<size_t>(index) < texts_.size()) return texts_[static_cast<size_t>(index)];
+    at->Fail();
+    return {};
+  };
+  if (level > kMostLevels || ++*elements > kMostElements) at->Fail();
+  Element element{text()};
+  for (int32_t left = at->Int(); left > 0 && at->ok(); --left) {
+    const std::string_view name = text();
+    element.attributes.emplace_back(name, text());
+  }
+  for (int32_t left = at->Int(); left > 0 && at->ok(); --left) {
+    element.children.push_back(ReadElement(level + 1, elements, at));
+  }
+  return element;
+}
+
+format::Result<Metadata> Metadata::Parse(Cursor at) {
+  Metadata metadata;
+  at.Long();  // start
+  at.Long();  // duration
+  metadata.id_ = at.Long();
+  const int32_t texts = at.Int();
+  if (texts < 0 || static_cast<size_t>(texts) > at.left()) at.Fail();
+  for (int32_t left = texts; left > 0 && at.ok(); --left) metadata.texts_.push_back(ReadText(&at).text);
+  size_t elements = 0;
+  const Element root = metadata.ReadElement(0, &elements, &at);
+  if (!at.ok()) return Error{"the metadata cannot be read"};
+  for (const Element& part : root.children) {
+    if (part.name != "metadata") continue;
+    for (const Element& type : part.children) metadata.Declare(type);
+    for (const Element& type : part.children) {
+      if (!metadata.Define(type)) return Error{"the metadata names types that it does not define"};
+    }
+  }
+  for (auto& [id, type] : metadata.types_) {
+    if (!IsBounded(&type, 0)) return Error{"the metadata describes types without an end"};
+  }
+  return metadata;
+}
+
+void Metadata::Declare(const Element& element) {
+  if (element.name != "class") return;
+  Type type{.id = NumberIn(element.Attribute("id")), .name = element.Attribute("name")};
+  const auto primitive = std::ranges::find(kPrimitives, type.name, &std::pair<std::string_view, Primitive>::first);
+  if (primitive != std::end(kPrimitives)) type.primitive = primitive->second;
+  types_.try_emplace(type.id, std::move(type));
+}
+
+bool Metadata::Define(const Element& element) {
+  if (element.name != "class") return true;
+  Type& type = types_.at(NumberIn(element.Attribute("id")));
+  // A primitive has no parts; of a type that stands twice the first counts.
+  if (type.primitive != Primitive::kNone || !type.fields.empty()) return true;
+  for (const Element& child : element.children) {
+    if (child.name != "field") continue;
+    const auto of = types_.find(NumberIn(child.Attribute("class")));
+    if (of == types_.end()) return false;
+    const bool array = NumberIn(child.Attribute("dimension")) > 0;
+    type.fields.push_back({child.Attribute("name"), &of->second, child.Attribute("constantPool") == "true", array});
+  }
+  return true;
+}
+
+const Type* Metadata::WithId(int64_t id) const {
+  const auto found = types_.find(id);
+  return found == types_.end() ? nullptr : &found->second;
+}
+
+const Type* Metadata::Named(std::string_view name) const {
+  const auto found = std::ranges::find_if(types_, [name](const auto& type) { return type.second.name == name; });
+  return found == types_.end() ? nullptr : &found->second;
+}
+
+void Skip(const Type& type, Cursor* at) {
+  switch (type.primitive) {
+    case Primitive::kNone:
+      for (const Field& field : type.fields) Skip(field, at);
+      return;
+    case Primitive::kString:
+      ReadText(at);
+      return;
+    default:
+      ReadNumber(type, at);
+  }
+}
+
+void Skip(const Field& field, Cursor* at) {
+  const auto skip_one = [&] {
+    if (field.pooled) {
+      at->Long();
+    } else {
+      Skip(*field.type, at);
+    }
+  };
+  if (!field.array) return skip_one();
+  const int32_t count = at->Int();
+  // Each has a byte at least.
+  if (count < 0 || static_cast<size_t>(count) > at->left()) return at->Fail();
+  for (int32_t left = count; left > 0 && at->ok(); --left) skip_one();
+}
+
+double ReadNumber(const Type& type, Cursor* at) {
+  switch (type.primitive) {
+    case Primitive::kFloat:
+      return at->Float();
+    case Primitive::kDouble:
+      return at->Double();
+    default:
+      return static_cast<double>(ReadInteger(type, at));
+  }
+}
+
+int64_t ReadInteger(const Type& type, Cursor* at) {
+  switch (type.primitive) {
+    case Primitive::kBoolean:
+      return at->Byte() != 0 ? 1 : 0;
+    case Primitive::kByte:
+      return static_cast<int8_t>(at->Byte());
+    case Primitive::kShort:
+      return at->Short();
+    case Primitive::kChar:
+      return at->Char();
+    case Primitive::kInt:
+      return at->Int();
+    case Primitive::kLong:
+      return at->Long();
+    default:
+      return 0;
+  }
+}
+
+}  // namespace heaprec::tools::jfr

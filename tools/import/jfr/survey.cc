@@ -1,0 +1,56 @@
+#include "tools/import/jfr/survey.h"
+
+#include <algorithm>
+
+#include "tools/import/jfr/file.h"
+
+namespace heaprec::tools::jfr {
+namespace {
+
+// Calls `visit(field, cursor)` for the fields of the event.
+template <typename Visit>
+void ForEachFieldOf(Event event, const Visit& visit) {
+  ForEachField(*event.type, &event.fields, visit);
+}
+
+void ReadJvm(const Event& event, const Constants& constants, Survey* survey) {
+  ForEachFieldOf(event, [&](const Field& field, Cursor at) {
+    if (field.name == "jvmName") survey->jvm_name = constants.TextOf(field, at);
+    if (field.name == "jvmVersion") survey->jvm_version = constants.TextOf(field, at);
+    if (field.name == "pid") survey->pid = static_cast<uint64_t>(ReadInteger(*field.type, &at));
+  });
+}
+
+void Look(const Event& event, const Constants& constants, Survey* survey) {
+  const std::string_view name = event.type->name;
+  if (const auto set = EventSetOf(name)) {
+    ++survey->events[*set];
+  } else if (name == "jdk.JVMInformation") {
+    ReadJvm(event, constants, survey);
+  } else if (name == "jdk.DataLoss") {
+    ForEachFieldOf(event, [&](const Field& field, Cursor at) {
+      if (field.name == "amount") survey->lost_bytes += static_cast<uint64_t>(ReadInteger(*field.type, &at));
+    });
+  } else if (name == "heaprec.Recording") {
+    ForEachFieldOf(event, [&](const Field& field, const Cursor& at) {
+      if (field.name == "source") survey->heaprec_source = constants.TextOf(field, at);
+    });
+  }
+}
+
+}  // namespace
+
+Survey SurveyOf(format::ByteSource* source) {
+  Survey survey;
+  File file(source);
+  while (file.NextChunk()) {
+    if (survey.chunks++ == 0) survey.start_ns = file.header().start_ns;
+    // The JDK's metadata has no events of this name.
+    if (file.metadata().Named("profiler.Log") != nullptr) survey.producer = "async-profiler";
+    while (const auto event = file.NextEvent()) Look(*event, file.constants(), &survey);
+  }
+  survey.damage = file.damage();
+  return survey;
+}
+
+}  // namespace heaprec::tools::jfr

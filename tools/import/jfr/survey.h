@@ -1,0 +1,29 @@
+// What a JFR file is, found in one pass before it is imported: a recording says it in front.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "format/reader.h"
+#include "tools/import/jfr/allocations.h"
+
+namespace heaprec::tools::jfr {
+
+struct Survey {
+  std::map<EventSet, uint64_t> events;
+  uint64_t chunks = 0;
+  int64_t start_ns = 0;     // of the first chunk
+  uint64_t lost_bytes = 0;  // of events that the JVM dropped (jdk.DataLoss)
+  std::string jvm_name, jvm_version;
+  uint64_t pid = 0;
+  std::string producer = "JFR";  // or "async-profiler"
+  // Of a file that heaprec exported: the source of its samples; else empty.
+  std::string heaprec_source;
+  std::optional<format::SkippedRange> damage;
+};
+
+Survey SurveyOf(format::ByteSource* source);
+
+}  // namespace heaprec::tools::jfr
