@@ -315,7 +315,8 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   const Outcome verb = Heaprec("prnt rec.bin");
   CHECK(verb.code == 2);
   CHECK(verb.err ==
-        "heaprec: no verb: prnt; verbs: record, attach, status, dump, stop, list, print, summary, export, verify, "
+        "heaprec: no verb: prnt; verbs: record, attach, status, dump, stop, list, print, summary, export, import, "
+        "verify, "
         "recover, trim, merge, redact; try heaprec --help\n");
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
