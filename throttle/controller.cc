@@ -9,8 +9,8 @@ namespace heaprec::throttle {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9, kNsPerSecond = 1e9;
-// The effective share is a ratio of two sums over this many intervals: some 300 points, 6 %, where it matters at all
-// (it is exactly 1 as long as lambda * size is small).
+// The effective share and that of new stacks are ratios of two sums over this many intervals: some 300 points, 6 %.
+// (The former is exactly 1 as long as lambda * size is small.)
 constexpr double kShareIntervals = 2;
 
 // Of the surplus, what an interval should have that can be kept: 3.7 standard deviations at 150 points.
@@ -32,14 +32,19 @@ double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
 // met at 2.4 sigma below (150: 1.2; 30: 1.45; 1: 3.45). Beyond that every held point makes the kept ones tell more of
 // where bytes went, for the second stage keeps each place's share; but it costs what a sample costs in the application.
 // So up to kMostSurplus where samples are few, and no more than kAffordable points per second for it where they are
-// many.
+// many. A point whose stack is new costs kNewStackCost times as much: its frames are named, written and taken in.
 constexpr double kLeastSurplus = 1.2, kSpare = 2.45;
 constexpr double kMostSurplus = 4;
-constexpr double kAffordable = 450;
+constexpr double kAffordable = 450, kNewStackCost = 6;
 
-double SurplusFor(double cap, double rate) {
-  const double wanted = std::min(kMostSurplus, 1 + kAffordable / rate);
+double SurplusFor(double cap, double rate, double point_cost) {
+  const double wanted = std::min(kMostSurplus, 1 + kAffordable / (rate * point_cost));
   return std::max({kLeastSurplus, 1 + kSpare / std::sqrt(cap), wanted});
+}
+
+void SetSurplus(double rate, ControllerConfig* config) {
+  config->surplus = SurplusFor(config->cap, rate, 1);
+  config->surplus_of_new = SurplusFor(config->cap, rate, kNewStackCost);
 }
 
 // lambda for so many points in so many bytes.
@@ -49,7 +54,7 @@ double PerByte(double points, double bytes, const ControllerConfig& config) {
 }
 
 // The points that an interval should have for the second stage to fill it.
-double Wanted(const ControllerConfig& config) { return std::min(config.surplus, kFillSurplus) * config.cap; }
+double Wanted(double due, const ControllerConfig& config) { return std::min(due, kFillSurplus * config.cap); }
 
 }  // namespace
 
@@ -57,7 +62,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   ControllerConfig config;
   if (rate < 1) {
     config.cap = 1;
-    config.surplus = SurplusFor(config.cap, rate);
+    SetSurplus(rate, &config);
     config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
     // Rare samples need a long view: r averages over the same share of the interval.
     config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
@@ -70,7 +75,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   while (parts < config.interval_ns && config.interval_ns % parts != 0) ++parts;
   config.interval_ns /= parts;
   config.cap = std::floor(rate / static_cast<double>(parts));
-  config.surplus = SurplusFor(config.cap, rate);
+  SetSurplus(rate, &config);
   return config;
 }
 
@@ -94,9 +99,9 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointTa
   // surprise in points, which the second stage takes back.
   const double r = std::min(NextRate(rate, now - tick_ns, since, config.rate_tau_ns),
                             NextRate(slow_rate, now - tick_ns, since, config.slow_tau_ns));
-  const double left = Seconds(end - now), lambda = PerByte(config.surplus * config.cap, so_far + left * r, config);
+  const double left = Seconds(end - now), lambda = PerByte(Due(config), so_far + left * r, config);
   // Of a late interval nothing is known.
-  const double missing = end == interval_end_ns ? Wanted(config) - usable - points.count : 0;
+  const double missing = end == interval_end_ns ? Wanted(Due(config), config) - usable - points.count : 0;
   if (!(missing > 0)) return lambda;
   // The end of an interval is not waited for to the last: what is aimed at its last moments falls into the next one.
   const double fast = std::min(r, NextRate(fast_rate, now - tick_ns, since, config.fast_tau_ns));
@@ -108,14 +113,14 @@ double Forecast::OfInterval(const ControllerConfig& config, uint64_t now_ns, dou
   const uint64_t dt = now_ns - tick_ns;
   const double r =
       std::min(NextRate(rate, dt, since, config.rate_tau_ns), NextRate(slow_rate, dt, since, config.slow_tau_ns));
-  return PerByte(config.surplus * config.cap, bytes_so_far + since + Seconds(interval_end_ns - now_ns) * r, config);
+  return PerByte(Due(config), bytes_so_far + since + Seconds(interval_end_ns - now_ns) * r, config);
 }
 
 // Time alone only lowers N; d bytes at any later moment raise it by d (1 + left / tau) at most, tau the shorter one.
 double Forecast::QuietBytes(const ControllerConfig& config, uint64_t now_ns, PointTally points, double floor) const {
   const uint64_t now = std::max(now_ns, tick_ns);
   if (config.rule != Rule::kFalling || now >= interval_end_ns || !(floor > 0)) return 0;
-  const double due = config.surplus * config.cap;
+  const double due = Due(config);
   const double lambda = OfInterval(config, now, std::max(points.effective, 0.0));
   if (!(lambda > floor)) return 0;
   const double tau = Seconds(std::max<uint64_t>(std::min(config.rate_tau_ns, config.slow_tau_ns), 1));
@@ -154,22 +159,38 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally poin
   usable_.Add(now - start_ns_, points.count, points.weight);
   last_ns_ = now;
   last_total_ = total;
-  const double share = EffectiveShare(dt, points);
+  Remember(dt, points);
+  const double share = EffectiveShare();
   return {.tick_ns = now,
           .interval_end_ns = begin + config_.interval_ns,
           .bytes_so_far = share * bytes_so_far_,
           .rate = share * rate_,
           .slow_rate = share * slow_rate_,
           .fast_rate = share * fast_rate_,
+          .thrift = Thrift(),
           .usable = usable_.usable()};
 }
 
-// Effective bytes per byte, from the points of late.
-double Controller::EffectiveShare(uint64_t dt_ns, PointTally points) {
+void Controller::Remember(uint64_t dt_ns, PointTally points) {
   const double kept = std::exp(-Seconds(dt_ns) / (kShareIntervals * Seconds(config_.interval_ns)));
   recent_.weight = recent_.weight * kept + points.weight;
   recent_.effective = recent_.effective * kept + points.effective;
+  recent_.count = recent_.count * kept + points.count;
+  recent_.fresh = recent_.fresh * kept + points.fresh;
+}
+
+// Effective bytes per byte, from the points of late.
+double Controller::EffectiveShare() const {
   return recent_.weight > 0 ? std::min(1.0, recent_.effective / recent_.weight) : 1;
+}
+
+// What a point costs grows with the share of new stacks, and what c R points cost beyond R is to stay the same. At the
+// start every stack is new.
+double Controller::Thrift() const {
+  const double known = config_.surplus - 1, fresh = config_.surplus_of_new - 1;
+  const double share = recent_.count > 0 ? std::min(1.0, recent_.fresh / recent_.count) : 1;
+  if (!(known > fresh && fresh > 0)) return 1;
+  return (1 + 1 / ((1 - share) / known + share / fresh)) / config_.surplus;
 }
 
 }  // namespace heaprec::throttle

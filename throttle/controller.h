@@ -33,6 +33,7 @@ struct ControllerConfig {
   uint64_t interval_ns = 1'000'000'000;
   double cap = 150;                      // samples an interval may keep; 0: lambda is 0
   double surplus = 1.2;                  // c: what the ring takes in, over the cap; stage 2 thins it back
+  double surplus_of_new = 1.2;           // c where no point has a stack that was known: those are dear
   uint64_t rate_tau_ns = 150'000'000;    // averaging time of r
   uint64_t slow_tau_ns = 1'000'000'000;  // and of the slow one beside it: the lower of the two counts
   uint64_t fast_tau_ns = 50'000'000;     // and of a third one, which counts too where points are missing
@@ -51,6 +52,7 @@ struct PointTally {
   double weight = 0;     // sum of Hit::weight_bytes
   double effective = 0;  // sum of Hit::effective_bytes
   double count = 0;      // how many
+  double fresh = 0;      // of these, with a stack that had to be described
 };
 
 // Everything lambda depends on at one tick; published with the window, so that an allocating thread can lower lambda.
@@ -61,6 +63,7 @@ struct Forecast {
   double rate = 0;          // r, effective bytes per second
   double slow_rate = 0;     // the same over slow_tau_ns
   double fast_rate = 0;     // and over fast_tau_ns
+  double thrift = 1;        // c over config.surplus: less where stacks are new
   // Points of the interval so far that the second stage can keep; infinity: enough.
   double usable = std::numeric_limits<double>::infinity();
   // Rule::kWindow: P_w, and the points it is to give; bytes_so_far is then the window's.
@@ -73,6 +76,7 @@ struct Forecast {
   double QuietBytes(const ControllerConfig& config, uint64_t now_ns, PointTally since, double floor) const;
 
  private:
+  double Due(const ControllerConfig& config) const { return thrift * config.surplus * config.cap; }
   double OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const;
 };
 
@@ -90,7 +94,9 @@ class Controller {
   const ControllerConfig& config() const { return config_; }
 
  private:
-  double EffectiveShare(uint64_t dt_ns, PointTally points);
+  void Remember(uint64_t dt_ns, PointTally points);
+  double EffectiveShare() const;
+  double Thrift() const;
 
   ControllerConfig config_;
   uint64_t start_ns_, last_ns_;

@@ -28,9 +28,9 @@ std::optional<PublishedWindow> WindowBoard::OnPoint(throttle::PointTally point, 
 
 std::optional<PublishedWindow> WindowBoard::Tick(uint64_t now_ns, uint64_t total) {
   while (publishing_.test_and_set(std::memory_order_acquire)) sched_yield();
-  const throttle::PointTally points{weight_since_.exchange(0, std::memory_order_relaxed),
-                                    effective_since_.exchange(0, std::memory_order_relaxed),
-                                    count_since_.exchange(0, std::memory_order_relaxed)};
+  const throttle::PointTally points{
+      weight_since_.exchange(0, std::memory_order_relaxed), effective_since_.exchange(0, std::memory_order_relaxed),
+      count_since_.exchange(0, std::memory_order_relaxed), fresh_since_.exchange(0, std::memory_order_relaxed)};
   forecast_ = throttle_.Tick(now_ns, total, points);
   auto window = PublishIfMoved(now_ns, /*may_rise=*/true);
   publishing_.clear(std::memory_order_release);

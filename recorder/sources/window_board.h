@@ -5,7 +5,7 @@
 // rising by the drain.
 //
 // Units:    ns of CLOCK_MONOTONIC; lambda as in throttle/.
-// Context:  Read, OnPoint: alloc. Tick: drain.
+// Context:  Read, OnPoint, OnNewStack: alloc. Tick: drain.
 // Threads:  any number of readers; publishers take a try-lock, and only the drain waits for it.
 // Maths:    docs/sampler.md#windows
 #pragma once
@@ -47,6 +47,9 @@ class WindowBoard {
   // A point fell. Returns the new window, if one had to begin.
   std::optional<PublishedWindow> OnPoint(throttle::PointTally point, uint64_t now_ns);
 
+  // It has a stack that had to be described.
+  void OnNewStack() { fresh_since_.fetch_add(1, std::memory_order_relaxed); }
+
   // The drain's tick: a new forecast from the counted bytes (or events). Returns the new window, if one had to begin.
   std::optional<PublishedWindow> Tick(uint64_t now_ns, uint64_t total);
 
@@ -68,8 +71,9 @@ class WindowBoard {
   throttle::PointTally Since() const;
 
   throttle::Throttle throttle_;
-  throttle::Forecast forecast_;                                                // guarded by publishing_
-  std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0};  // the points since forecast_.tick_ns
+  throttle::Forecast forecast_;  // guarded by publishing_
+  // The points since forecast_.tick_ns.
+  std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, fresh_since_{0};
   // Lambda need not be looked at before so many effective bytes have come, in the forecast's interval.
   std::atomic<double> quiet_until_{0};
   std::atomic<uint64_t> quiet_until_ns_{0};

@@ -41,6 +41,23 @@ TEST_CASE("A steady load soon has one window, and the ids of windows go up by on
   CHECK(board.Read().lambda == Approx(150 * Config().surplus / 100e6).epsilon(0.15));
 }
 
+TEST_CASE("Points with new stacks are fewer") {
+  const throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
+  for (const bool are_new : {false, true}) {
+    WindowBoard board(config, 0);
+    double due = 0;  // points
+    for (uint64_t tick = 1; tick <= 500; ++tick) {
+      board.Tick(tick * 20 * kMs, tick * 2'000'000);  // 100 MB/s
+      const double lambda = board.Read().lambda;
+      for (due += lambda * 2e6; due > 1; --due) {
+        board.OnPoint({1 / lambda, 1 / lambda}, tick * 20 * kMs);
+        if (are_new) board.OnNewStack();
+      }
+    }
+    CHECK(board.Read().lambda == Approx(150 * (are_new ? 1.5 : 4) / 100e6).epsilon(0.15));
+  }
+}
+
 TEST_CASE("The points themselves lower lambda between two ticks, and never raise it") {
   WindowBoard board(Config(), 0);
   for (uint64_t tick = 1; tick <= 100; ++tick) board.Tick(tick * 20 * kMs, tick * 20'000);  // 1 MB/s

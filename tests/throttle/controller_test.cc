@@ -254,6 +254,38 @@ TEST_CASE("a rate becomes intervals that never let a second hold more than it") 
   CHECK(ConfigFor(150, 1'000).surplus == 4);
   CHECK(ConfigFor(450, 1'000).surplus == 2);
   CHECK(ConfigFor(100'000, 8'000).surplus == Approx(1.2).epsilon(1e-2));
+  CHECK(rare.surplus_of_new == rare.surplus);  // a few points a second may cost what they like
+  CHECK(ConfigFor(25, 1'000).surplus_of_new == 4);
+  CHECK(ConfigFor(150, 1'000).surplus_of_new == 1.5);
+  CHECK(ConfigFor(100'000, 8'000).surplus_of_new == ConfigFor(100'000, 8'000).surplus);
+}
+
+TEST_CASE("fewer points are aimed at while their stacks are new, and what they cost stays the same") {
+  const ControllerConfig config = ConfigFor(150, 1'000);
+  const auto surplus_at = [&](double fresh, double seconds) {
+    Controller controller(config, 0);
+    Forecast forecast = controller.Tick(0, 0);
+    for (uint64_t t = 20 * kMs; static_cast<double>(t) <= seconds * 1e9; t += 20 * kMs) {
+      forecast = controller.Tick(t, t / 20, {.weight = 1e6, .effective = 1e6, .count = 10, .fresh = 10 * fresh});
+    }
+    return forecast.thrift * config.surplus;
+  };
+  CHECK(surplus_at(0, 0) == Approx(1.5));  // at the start all are
+  CHECK(surplus_at(1, 10) == Approx(1.5));
+  CHECK(surplus_at(0, 10) == Approx(4));
+  // 450 points of one cost, or 450 / (1 + 5 f) of which the share f costs 6.
+  for (const double fresh : {0.1, 0.5, 0.9}) {
+    const double more = (surplus_at(fresh, 10) - 1) * 150;
+    CHECK(more * (1 - fresh) + more * fresh * 6 == Approx(450).epsilon(1e-9));
+  }
+  // Two intervals are remembered.
+  Controller controller(config, 0);
+  for (uint64_t t = 0; t <= 10 * kSecond; t += 20 * kMs) controller.Tick(t, t / 20, {1e6, 1e6, 10, 10});
+  Forecast forecast;
+  for (uint64_t t = 10 * kSecond; t <= 12 * kSecond; t += 20 * kMs)
+    forecast = controller.Tick(t, t / 20, {1e6, 1e6, 10});
+  const double fresh = std::exp(-1);
+  CHECK(forecast.thrift * 4 == Approx(1 + 1 / ((1 - fresh) / 3 + fresh / 0.5)).epsilon(0.02));
 }
 
 TEST_CASE("intervals are numbered from the start") {
