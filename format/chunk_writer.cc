@@ -46,12 +46,17 @@ ChunkWriter::ChunkWriter(const FileHeader& header, uint32_t sequence, int zstd_l
     : state_(std::make_unique<State>(header, sequence, zstd_level)) {}
 ChunkWriter::~ChunkWriter() = default;
 
-Index ChunkWriter::InternClass(std::string_view name) { return state_->dictionaries.InternClass(name); }
-Index ChunkWriter::InternMethod(const Method& method) { return state_->dictionaries.InternMethod(method); }
-Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool truncated) {
-  return state_->dictionaries.InternStack(leaf_first, truncated);
+Index ChunkWriter::InternClass(std::string_view name) { return state_->dictionaries.names().InternClass(name); }
+Index ChunkWriter::InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor) {
+  return state_->dictionaries.names().InternMethod(class_name, name, descriptor);
 }
-Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.InternThread(thread); }
+Index ChunkWriter::InternMethod(const Method& method) {
+  return InternMethod(method.class_name, method.name, method.descriptor);
+}
+Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool truncated) {
+  return state_->dictionaries.names().InternStack(leaf_first, truncated);
+}
+Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.names().InternThread(thread); }
 
 void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
 void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
@@ -63,7 +68,8 @@ bool ChunkWriter::has_pending() const {
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
-uint64_t ChunkWriter::stack_bytes() const { return state_->dictionaries.stack_bytes(); }
+uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
+ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
 
 Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::span<const uint64_t> lane_positions,
                                              uint64_t now_ns, bool last, const Ending* ending) {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "format/bytes.h"
+#include "format/chunk_names.h"
 #include "format/dictionaries.h"
 #include "format/file_header.h"  // EncodeFileHeader: the first bytes of every recording
 #include "format/model.h"
@@ -31,6 +32,7 @@ class ChunkWriter {
 
   // Each returns the index of the entry, new or known; the definition goes into the next block.
   Index InternClass(std::string_view name);
+  Index InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor);
   Index InternMethod(const Method& method);
   Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
   Index InternThread(const Thread& thread);
@@ -44,8 +46,10 @@ class ChunkWriter {
   bool has_pending() const;
   // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.
   uint64_t raw_bytes() const;
-  // About the heap that the stacks of the chunk take.
-  uint64_t stack_bytes() const;
+  // The heap that the names of the chunk take.
+  uint64_t name_bytes() const;
+  // What has been interned, under the indices that were given. The chunk is of no other use then.
+  ChunkNames TakeNames();
 
   // Everything pending as one block, decodable once all its bytes are in the file.
   // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to

@@ -18,6 +18,7 @@ struct StackFrame {
   Index method = kNone;
   int32_t bci = -1;
   int32_t line = -1;
+  bool operator==(const StackFrame&) const = default;
 };
 
 // The dictionaries of the chunk being read; they grow from block to block and restart with each chunk.

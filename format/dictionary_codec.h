@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/bytes.h"
+#include "format/chunk_names.h"
 #include "format/dictionaries.h"
 #include "format/layout.h"
 #include "format/model.h"
@@ -42,49 +42,32 @@ struct DictionaryContext {
 
 class DictionaryEncoder {
  public:
-  Index InternClass(std::string_view name);
-  Index InternMethod(const Method& method);
-  Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
-  Index InternThread(const Thread& thread);
+  // What goes into the next block is what was interned since the last Encode.
+  ChunkNames& names() { return names_; }
+  const ChunkNames& names() const { return names_; }
+  // Leaves nothing behind: the encoder is done.
+  ChunkNames TakeNames() { return std::move(names_); }
 
   bool has_pending() const;
   // Those that were encoded already.
   const DictionaryCounts& encoded() const { return encoded_; }
-  // About the heap that the tree of stacks takes.
-  uint64_t stack_bytes() const { return kHashedBytes * (frame_of_node_.size() + frames_.size()); }
   // The sections of everything interned since the last call.
   void Encode(ByteBuffer* raw);
 
  private:
-  struct FrameKey {
-    uint64_t method_bci, line;
-    bool operator==(const FrameKey&) const = default;
-  };
-  struct FrameHash {
-    size_t operator()(const FrameKey& key) const;
-  };
-  // A node of a hash map with its bucket, and what a vector has of it.
-  static constexpr uint64_t kHashedBytes = 64;
-  Index InternFrame(const StackFrame& frame);
-  uint64_t StringCode(std::string_view text);
+  uint64_t StringCode(Index text);
+  void EncodeClasses(ByteBuffer* raw);
   void EncodeMethods(ByteBuffer* raw);
+  void EncodeThreads(ByteBuffer* raw);
+  void EncodeStrings(ByteBuffer* raw);
   void EncodeFrames(ByteBuffer* raw);
   void EncodeNodes(ByteBuffer* raw);
-  void EncodeThreads(ByteBuffer* raw);
 
+  ChunkNames names_;
   DictionaryContext context_;
   DictionaryCounts encoded_{};
-  std::unordered_map<std::string, uint64_t> strings_;
-  std::unordered_map<std::string, Index> classes_, methods_, threads_;
-  std::unordered_map<FrameKey, Index, FrameHash> frames_;
-  std::unordered_map<uint64_t, Index> children_;  // parent << 32 | frame
-  std::unordered_map<uint64_t, Index> roots_;     // frame << 1 | truncated
-  std::vector<Index> frame_of_node_;
-  std::vector<std::string> pending_strings_, pending_classes_;
-  std::vector<Method> pending_methods_;
-  std::vector<Frame> pending_frames_;
-  std::vector<StackNode> pending_nodes_;
-  std::vector<Thread> pending_threads_;
+  std::vector<uint32_t> code_of_text_;  // 0: none yet
+  std::vector<Index> new_strings_;      // texts, in the order of their codes
 };
 
 class DictionaryDecoder {

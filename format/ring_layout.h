@@ -138,6 +138,7 @@ struct RingFrame {
   uint64_t method;  // MethodRecord.key; 0: unknown
   int32_t bci;
   int32_t line;
+  bool operator==(const RingFrame&) const = default;
 };
 static_assert(sizeof(RingFrame) == 16);
 

@@ -62,7 +62,7 @@ void Collector::Scan() {
   for (int round = 0; round < kMostRounds && !waiting_.empty(); ++round) {
     const std::vector<WaitingStack> waiting = std::exchange(waiting_, {});
     ScanLanes();
-    for (const WaitingStack& stack : waiting) definitions_.DefineStack(stack.key, stack.frames, stack.truncated);
+    for (const WaitingStack& stack : waiting) definitions_.DefineStackAnyway(stack.key, stack.frames, stack.truncated);
   }
   // What was announced in the chunk before is forgotten by the time some of these are closed.
   for (const format::SampleRecord& record : just_scanned_) Intern(record);
@@ -223,7 +223,7 @@ void Collector::OnMethod(uint64_t key, std::string_view class_name, std::string_
 }
 
 void Collector::OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) {
-  if (definitions_.KnowsMethods(leaf_first)) return definitions_.DefineStack(key, leaf_first, truncated);
+  if (definitions_.DefineStack(key, leaf_first, truncated)) return;
   waiting_.push_back({key, {leaf_first.begin(), leaf_first.end()}, truncated});
 }
 

@@ -31,6 +31,8 @@ class Collector final : private format::RecordVisitor {
   // `max_samples` (of the allocations), `duration_ns` as in FileHeader.
   Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns);
 
+  // The chunk is about to go: takes what is still needed of it.
+  void EndChunk() { definitions_.EndChunk(); }
   // Where definitions and windows go from now on (not owned); `sequence` is the chunk's.
   void NewChunk(format::ChunkWriter* chunk, uint32_t sequence);
 
@@ -38,7 +40,7 @@ class Collector final : private format::RecordVisitor {
   void CarryDefinitionsOver() { definitions_.CarryOver(); }
   // What was announced before the chunk, and is not used by a sample that is held, is needed no longer.
   void ForgetPrevious() { definitions_.ForgetPrevious(); }
-  // About the heap that definitions of the chunk take, the chunk's tree of stacks excluded.
+  // About the heap that definitions of the chunk take, the chunk's names excluded.
   uint64_t definition_bytes() const { return definitions_.bytes(); }
 
   // Takes in what the lanes have published.

@@ -1,124 +1,150 @@
 #include "recorder/writer/definitions.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace heaprec::writer {
 
 using format::Index;
 using format::kNone;
+using format::RingFrame;
 
 namespace {
 
-// Of a map's entry, here and in the chunk's dictionary, with the strings' own blocks.
-constexpr uint64_t kEntryBytes = 200;
-
-template <typename Entry>
-Index Used(Entry* entry) {
-  entry->is_carried = false;
-  return entry->index;
-}
+// Of a map's entry.
+constexpr uint64_t kEntryBytes = 64;
 
 }  // namespace
 
+void Definitions::EndChunk() {
+  if (chunk_ == nullptr) return;
+  previous_.emplace(Previous{std::exchange(current_, {}), chunk_->TakeNames(), {}});
+  previous_->methods.assign(previous_->names.methods().size(), kNone);
+  chunk_ = nullptr;
+}
+
 void Definitions::NewChunk(format::ChunkWriter* chunk) {
   chunk_ = chunk;
-  previous_ = std::exchange(current_, {});
-  bytes_ = 0;
+  last_frames_.clear();
+  last_stack_.clear();
+}
+
+uint64_t Definitions::bytes() const {
+  return kEntryBytes *
+         (current_.classes.size() + current_.methods.size() + current_.threads.size() + current_.stacks.size());
 }
 
 void Definitions::CarryOver() {
-  Carry(previous_.classes, &current_.classes, [this](uint64_t key) { (void)Class(key); });
-  Carry(previous_.methods, &current_.methods, [this](uint64_t key) { (void)Method(key); });
-  Carry(previous_.stacks, &current_.stacks, [this](const format::StackKey& key) { (void)Stack(key); });
-  Carry(previous_.threads, &current_.threads, [this](uint64_t key) { (void)Thread(key); });
+  if (!previous_) return;
+  CarryAll(&Generation::classes, [this](uint64_t key) { (void)Class(key); });
+  CarryAll(&Generation::methods, [this](uint64_t key) { (void)Method(key); });
+  CarryAll(&Generation::stacks, [this](const format::StackKey& key) { (void)Stack(key); });
+  CarryAll(&Generation::threads, [this](uint64_t key) { (void)Thread(key); });
 }
 
-template <typename Entries, typename Lookup>
-void Definitions::Carry(const Entries& from, Entries* to, const Lookup& lookup) {
-  for (const auto& [key, entry] : from) {
-    if (entry.is_carried || to->contains(key)) continue;
-    lookup(key);
-    to->at(key).is_carried = true;
+template <typename Entries, typename Look>
+void Definitions::CarryAll(Entries Generation::*of, const Look& look) {
+  for (const auto& [key, entry] : previous_->keys.*of) {
+    if (entry.is_carried || (current_.*of).contains(key)) continue;
+    look(key);
+    (current_.*of).at(key).is_carried = true;
   }
 }
 
 void Definitions::DefineClass(uint64_t key, std::string_view name) {
   auto [entry, is_new] = current_.classes.try_emplace(key);
   entry->second.is_carried = false;
-  if (!is_new) return;
-  entry->second = {std::string(name), chunk_->InternClass(name)};
-  bytes_ += kEntryBytes + 2 * name.size();
+  if (is_new) entry->second.index = chunk_->InternClass(name);
 }
 
 void Definitions::DefineMethod(uint64_t key, std::string_view class_name, std::string_view name,
                                std::string_view descriptor) {
   auto [entry, is_new] = current_.methods.try_emplace(key);
   entry->second.is_carried = false;
-  if (!is_new) return;
-  entry->second.content = {std::string(class_name), std::string(name), std::string(descriptor)};
-  entry->second.index = chunk_->InternMethod(entry->second.content);
-  bytes_ += kEntryBytes + 3 * (class_name.size() + name.size() + descriptor.size());
-}
-
-void Definitions::DefineStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) {
-  auto [entry, is_new] = current_.stacks.try_emplace(key);
-  entry->second.is_carried = false;
-  if (!is_new) return;
-  entry->second.content = {{leaf_first.begin(), leaf_first.end()}, truncated};
-  std::vector<format::StackFrame> frames;
-  frames.reserve(leaf_first.size());
-  for (const format::RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line});
-  // Method() may have rehashed other maps, not this one.
-  entry->second.index = chunk_->InternStack(frames, truncated);
-  bytes_ += kEntryBytes + leaf_first.size_bytes();
-}
-
-bool Definitions::KnowsMethods(std::span<const format::RingFrame> frames) const {
-  return std::all_of(frames.begin(), frames.end(), [this](const format::RingFrame& frame) {
-    return frame.method == 0 || current_.methods.contains(frame.method) || previous_.methods.contains(frame.method);
-  });
+  if (is_new) entry->second.index = chunk_->InternMethod(class_name, name, descriptor);
 }
 
 void Definitions::DefineThread(uint64_t key, const format::Thread& thread) {
   auto [entry, is_new] = current_.threads.try_emplace(key);
   entry->second.is_carried = false;
-  if (!is_new) return;
-  entry->second = {thread, chunk_->InternThread(thread)};
-  bytes_ += kEntryBytes + 2 * thread.name.size();
+  if (is_new) entry->second.index = chunk_->InternThread(thread);
+}
+
+bool Definitions::DefineStack(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
+  if (const auto known = current_.stacks.find(key); known != current_.stacks.end()) {
+    known->second.is_carried = false;
+    return true;
+  }
+  next_stack_.resize(leaf_first.size());
+  bool is_alike = true;
+  for (size_t from_root = 1; from_root <= leaf_first.size(); ++from_root) {
+    const RingFrame& frame = leaf_first[leaf_first.size() - from_root];
+    format::StackFrame& into = next_stack_[leaf_first.size() - from_root];
+    is_alike = is_alike && from_root <= last_frames_.size() && last_frames_[last_frames_.size() - from_root] == frame;
+    into = is_alike ? last_stack_[last_stack_.size() - from_root]
+                    : format::StackFrame{Method(frame.method), frame.bci, frame.line};
+    if (into.method == kNone && frame.method != 0) return false;
+  }
+  last_frames_.assign(leaf_first.begin(), leaf_first.end());
+  last_stack_.swap(next_stack_);
+  current_.stacks[key].index = chunk_->InternStack(last_stack_, truncated);
+  return true;
+}
+
+void Definitions::DefineStackAnyway(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
+  if (DefineStack(key, leaf_first, truncated)) return;
+  std::vector<format::StackFrame> frames;
+  for (const RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line});
+  current_.stacks[key] = {chunk_->InternStack(frames, truncated), false};
+}
+
+template <typename Entries, typename Intern>
+Index Definitions::Lookup(Entries Generation::*of, const typename Entries::key_type& key, const Intern& intern) {
+  if (auto known = (current_.*of).find(key); known != (current_.*of).end()) {
+    known->second.is_carried = false;
+    return known->second.index;
+  }
+  if (!previous_) return kNone;
+  const auto old = (previous_->keys.*of).find(key);
+  if (old == (previous_->keys.*of).end()) return kNone;
+  return (current_.*of)[key].index = intern(old->second.index);
+}
+
+Index Definitions::CarriedMethod(Index before) {
+  Index& method = previous_->methods[before];
+  if (method != kNone) return method;
+  const format::ChunkNames& names = previous_->names;
+  const format::ChunkNames::NamedMethod& named = names.methods()[before];
+  return method =
+             chunk_->InternMethod(names.Text(named.class_name), names.Text(named.name), names.Text(named.descriptor));
+}
+
+Index Definitions::CarriedStack(Index before) {
+  bool truncated = false;
+  std::vector<format::StackFrame> frames = previous_->names.Stack(before, &truncated);
+  for (format::StackFrame& frame : frames) {
+    if (frame.method != kNone) frame.method = CarriedMethod(frame.method);
+  }
+  return chunk_->InternStack(frames, truncated);
 }
 
 Index Definitions::Class(uint64_t key) {
-  if (auto known = current_.classes.find(key); known != current_.classes.end()) return Used(&known->second);
-  auto old = previous_.classes.find(key);
-  if (old == previous_.classes.end()) return kNone;
-  DefineClass(key, old->second.content);
-  return current_.classes[key].index;
+  return Lookup(&Generation::classes, key, [this](Index before) {
+    const format::ChunkNames& names = previous_->names;
+    return chunk_->InternClass(names.Text(names.classes()[before]));
+  });
 }
 
 Index Definitions::Method(uint64_t key) {
-  if (auto known = current_.methods.find(key); known != current_.methods.end()) return Used(&known->second);
-  auto old = previous_.methods.find(key);
-  if (old == previous_.methods.end()) return kNone;
-  const format::Method& method = old->second.content;
-  DefineMethod(key, method.class_name, method.name, method.descriptor);
-  return current_.methods[key].index;
+  return Lookup(&Generation::methods, key, [this](Index before) { return CarriedMethod(before); });
 }
 
 Index Definitions::Stack(format::StackKey key) {
-  if (auto known = current_.stacks.find(key); known != current_.stacks.end()) return Used(&known->second);
-  auto old = previous_.stacks.find(key);
-  if (old == previous_.stacks.end()) return kNone;
-  DefineStack(key, old->second.content.frames, old->second.content.truncated);
-  return current_.stacks[key].index;
+  return Lookup(&Generation::stacks, key, [this](Index before) { return CarriedStack(before); });
 }
 
 Index Definitions::Thread(uint64_t key) {
-  if (auto known = current_.threads.find(key); known != current_.threads.end()) return Used(&known->second);
-  auto old = previous_.threads.find(key);
-  if (old == previous_.threads.end()) return kNone;
-  DefineThread(key, old->second.content);
-  return current_.threads[key].index;
+  return Lookup(&Generation::threads, key,
+                [this](Index before) { return chunk_->InternThread(previous_->names.ThreadOf(before)); });
 }
 
 }  // namespace heaprec::writer

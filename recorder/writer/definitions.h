@@ -1,12 +1,13 @@
-// What the keys in the lanes stand for, and which index the current chunk has given it.
+// What the keys in the lanes stand for: which index the current chunk has given it.
 //
-// Samples that were under way while a chunk ended refer to definitions announced in the one before, so content is kept
-// until ForgetPrevious, and what a sample refers to is looked up as soon as it is scanned; older ones are announced
-// again (Capture::NewEpoch).
-// Context:  drain (it allocates).
+// Samples that were under way while a chunk ended refer to definitions announced in the one before, so its names are
+// kept until ForgetPrevious, and what a sample refers to is looked up as soon as it is scanned; older ones are
+// announced again (Capture::NewEpoch). Context:  drain (it allocates).
 #pragma once
 
-#include <string>
+#include <functional>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -18,20 +19,23 @@ namespace heaprec::writer {
 
 class Definitions {
  public:
+  // Takes the names of the chunk, which is about to go.
+  void EndChunk();
   // The definitions go into `chunk` (not owned) from now on.
   void NewChunk(format::ChunkWriter* chunk);
   // All that was announced or used in the chunk before goes into this one too.
   void CarryOver();
-  void ForgetPrevious() { previous_ = {}; }
-  // About what the content of the current chunk takes on the heap, in this and, but for stacks, in the chunk.
-  uint64_t bytes() const { return bytes_; }
+  void ForgetPrevious() { previous_.reset(); }
+  // About the heap that the current chunk's keys take; its names come on top.
+  uint64_t bytes() const;
 
   void DefineClass(uint64_t key, std::string_view name);
   void DefineMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor);
-  void DefineStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated);
-  // Whether every method of the frames has been defined.
-  bool KnowsMethods(std::span<const format::RingFrame> frames) const;
   void DefineThread(uint64_t key, const format::Thread& thread);
+  // False, and nothing is defined, if a method of the frames is unknown.
+  bool DefineStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated);
+  // The same; methods that are unknown have no name.
+  void DefineStackAnyway(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated);
 
   // Index in the current chunk; kNone for key 0 and for what was never defined.
   format::Index Class(uint64_t key);
@@ -42,33 +46,39 @@ class Definitions {
   struct KeyHash {
     size_t operator()(const format::StackKey& key) const { return key.low; }
   };
-  struct StackContent {
-    std::vector<format::RingFrame> frames;
-    bool truncated = false;
-  };
-  // Content with the index it has in the chunk it was last interned in.
-  template <typename Content>
   struct Entry {
-    Content content;
     format::Index index = format::kNone;
     bool is_carried = false;  // and neither announced nor used since
   };
-  template <typename Key, typename Content, typename Hash = std::hash<Key>>
-  using Map = std::unordered_map<Key, Entry<Content>, Hash>;
+  template <typename Key, typename Hash = std::hash<Key>>
+  using Map = std::unordered_map<Key, Entry, Hash>;
   struct Generation {
-    Map<uint64_t, std::string> classes;
-    Map<uint64_t, format::Method> methods;
-    Map<format::StackKey, StackContent, KeyHash> stacks;
-    Map<uint64_t, format::Thread> threads;
+    Map<uint64_t> classes, methods, threads;
+    Map<format::StackKey, KeyHash> stacks;
+  };
+  // The chunk before.
+  struct Previous {
+    Generation keys;
+    format::ChunkNames names;
+    std::vector<format::Index> methods;  // of this chunk, by their index there; kNone: not yet
   };
 
   format::Index Method(uint64_t key);
-  template <typename Entries, typename Lookup>
-  static void Carry(const Entries& from, Entries* to, const Lookup& lookup);
+  // What the chunk before has under an index, in this one.
+  format::Index CarriedMethod(format::Index before);
+  format::Index CarriedStack(format::Index before);
+  // From this chunk, or from the one before: intern(index there) puts it into this one.
+  template <typename Entries, typename Intern>
+  format::Index Lookup(Entries Generation::*of, const typename Entries::key_type& key, const Intern& intern);
+  template <typename Entries, typename Look>
+  void CarryAll(Entries Generation::*of, const Look& look);
 
   format::ChunkWriter* chunk_ = nullptr;
-  Generation current_, previous_;
-  uint64_t bytes_ = 0;
+  Generation current_;
+  std::optional<Previous> previous_;
+  // Of the stack that was defined last, innermost first: the next one begins alike.
+  std::vector<format::RingFrame> last_frames_;
+  std::vector<format::StackFrame> last_stack_, next_stack_;
 };
 
 }  // namespace heaprec::writer

@@ -248,7 +248,7 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
 
 bool Drain::ChunkIsFull(uint64_t now_ns) const {
   return store_.ChunkIsFull(SinceStart(now_ns)) || chunk_->raw_bytes() >= kChunkRawBytes ||
-         collector_.definition_bytes() + chunk_->stack_bytes() >= kChunkDefinitionBytes;
+         collector_.definition_bytes() + chunk_->name_bytes() >= kChunkDefinitionBytes;
 }
 
 // A block of its own, which nothing depends on: if it cannot be written, this file goes on. Before it, the next file is
@@ -282,7 +282,7 @@ bool Drain::TooMuchWaits() const {
   uint64_t samples = 0;
   for (const format::Stream stream : streams_) samples += pending_[stream].written;
   return collector_.IsShortOfRoom() || waiting_->block.size() + samples * sizeof(format::Sample) > kMostWaitingBytes ||
-         collector_.definition_bytes() + chunk_->stack_bytes() > kChunkDefinitionBytes + kMostWaitingBytes;
+         collector_.definition_bytes() + chunk_->name_bytes() > kChunkDefinitionBytes + kMostWaitingBytes;
 }
 
 void Drain::LoseWaiting(uint64_t now_ns) {
@@ -338,6 +338,7 @@ void Drain::BeginChunk(uint64_t now_ns) {
 }
 
 void Drain::AdoptChunk(const format::FileHeader& header, uint64_t now_ns) {
+  collector_.EndChunk();
   chunk_.reset();  // one compressor at a time
   chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
   chunk_start_ns_ = now_ns;
