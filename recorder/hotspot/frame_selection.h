@@ -18,7 +18,9 @@ namespace heaprec::hotspot {
 struct MethodFrame {
   const VmMethod* method;
   int64_t bci;  // -1: a native method
-  bool operator==(const MethodFrame&) const = default;
+  // Stands for this method and bci as long as the process lives, whatever is unloaded or redefined; 0: nothing does.
+  uint64_t place = 0;
+  bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }
 };
 
 class FrameSelection {
@@ -30,12 +32,12 @@ class FrameSelection {
   static size_t LeafSide(size_t depth) { return (depth + 3) / 4; }
 
   // Innermost first.
-  void Add(const VmMethod* method, int bci) {
+  void Add(const MethodFrame& frame) {
     const size_t ring = room_.size() - leaf_;
     if (seen_ < room_.size())
-      room_[seen_] = {method, bci};
+      room_[seen_] = frame;
     else if (ring > 0)
-      room_[leaf_ + (seen_ - leaf_) % ring] = {method, bci};
+      room_[leaf_ + (seen_ - leaf_) % ring] = frame;
     ++seen_;
   }
 

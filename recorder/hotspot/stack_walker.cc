@@ -72,17 +72,39 @@ class IdentityVisitor {
   Identity words_;
 };
 
+// The places of a compiled frame's methods, innermost first: what makes up its identity, and which of the inlined ones.
+class Places {
+ public:
+  Places(const CompiledMethod& code, uintptr_t pc) : frame_(uint64_t{code.compile_id()} << 32 | code.OffsetOf(pc)) {
+    if (code.OffsetOf(pc) > kMostOffset) inlined_ = kMostInlined;
+  }
+  uint64_t Next() { return inlined_ < kMostInlined ? frame_ | inlined_++ << kOffsetBits : 0; }
+
+ private:
+  static constexpr uint64_t kOffsetBits = 22, kMostOffset = (1 << kOffsetBits) - 1;
+  static constexpr uint64_t kMostInlined = 1 << (32 - kOffsetBits);
+  const uint64_t frame_;
+  uint64_t inlined_ = 0;
+};
+
+// Gives add(MethodFrame) all methods of a compiled frame.
+template <typename Add>
+bool AddCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native, const Add& add) {
+  Places places(code, pc);
+  if (is_native) return add({code.method(), -1, places.Next()}), true;
+  return code.ForEachScope(pc, [&](const VmMethod* method, int bci) { add({method, bci, places.Next()}); });
+}
+
 class ExpandingVisitor {
  public:
   explicit ExpandingVisitor(FrameSelection* frames) : frames_(frames) {}
 
   bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) {
-    frames_->Add(method, bci);
+    frames_->Add({method, bci});
     return true;
   }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
-    if (is_native) return frames_->Add(code.method(), -1), true;
-    return code.ForEachScope(pc, [this](const VmMethod* method, int bci) { frames_->Add(method, bci); });
+    return AddCompiled(code, pc, is_native, [this](const MethodFrame& frame) { frames_->Add(frame); });
   }
   bool IsFull() const { return false; }
 
@@ -94,17 +116,16 @@ class LeafSideVisitor {
  public:
   explicit LeafSideVisitor(std::span<MethodFrame> room) : room_(room) {}
 
-  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) { return Add(method, bci), true; }
+  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) { return Add({method, bci}), true; }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
-    if (is_native) return Add(code.method(), -1), true;
-    return code.ForEachScope(pc, [this](const VmMethod* method, int bci) { Add(method, bci); });
+    return AddCompiled(code, pc, is_native, [this](const MethodFrame& frame) { Add(frame); });
   }
   bool IsFull() const { return count_ == room_.size(); }
   std::span<MethodFrame> frames() const { return room_.first(count_); }
 
  private:
-  void Add(const VmMethod* method, int bci) {
-    if (!IsFull()) room_[count_++] = {method, bci};
+  void Add(const MethodFrame& frame) {
+    if (!IsFull()) room_[count_++] = frame;
   }
 
   const std::span<MethodFrame> room_;

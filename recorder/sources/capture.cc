@@ -68,6 +68,7 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
   ReadClassName(context, &class_name);
   Frames frames;
   if (is_new) {
+    if (!known) board_.OnNewStack();
     const size_t count = stack.frames.size() + (stack.is_cut ? 1 : 0);
     frames = {static_cast<format::RingFrame*>(alloca(sizeof(format::RingFrame) * count)), count};
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
@@ -105,12 +106,27 @@ bool Capture::DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32
   for (const hotspot::MethodFrame& from : stack.frames) {
     if (stack.is_cut && !stack.is_deep && at == hotspot::FrameSelection::LeafSide(stack_depth_))
       into[at++] = format::kGapFrame;
-    into[at].bci = static_cast<int32_t>(from.bci);
-    into[at].line = names_.Line(from.method, into[at].bci);
-    if (!DefineMethod(from.method, lane_hint, epoch, &into[at].method)) return false;
+    if (!DescribeFrame(from, lane_hint, epoch, &into[at])) return false;
     ++at;
   }
   if (at < into.size()) into[at] = format::kGapFrame;  // there is no root's side
+  return true;
+}
+
+// Stacks have most of their frames in common.
+bool Capture::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
+                            format::RingFrame* into) {
+  into->bci = static_cast<int32_t>(from.bci);
+  if (from.place != 0) {
+    if (const auto known = frames_.Find(from.place, epoch)) {
+      into->method = known->method;
+      into->line = known->line;
+      return true;
+    }
+  }
+  into->line = names_.Line(from.method, into->bci);
+  if (!DefineMethod(from.method, lane_hint, epoch, &into->method)) return false;
+  if (from.place != 0 && into->method != 0) frames_.Store(from.place, epoch, {into->method, into->line});
   return true;
 }
 

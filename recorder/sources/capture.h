@@ -18,6 +18,7 @@
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ledger.h"
 #include "recorder/hotspot/names.h"
+#include "recorder/sources/frame_cache.h"
 #include "recorder/sources/stack_cache.h"
 #include "recorder/sources/stack_taker.h"
 #include "recorder/sources/thread_fields.h"
@@ -74,6 +75,7 @@ class Capture {
   format::Loss WhyNoLease(const buffer::LaneLease& lease, uint32_t room) const;
   // Each writes the definitions that the lanes do not carry; false: no room.
   bool DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into);
+  bool DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch, format::RingFrame* into);
   bool DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);
   bool DefineStack(buffer::LaneLease& lease, const TakenStack& stack, Frames frames, uint32_t epoch,
                    std::optional<KnownStack>* known);
@@ -94,6 +96,7 @@ class Capture {
   std::atomic<uint64_t> next_id_;
   StackTaker taker_;
   StackCache stacks_;
+  FrameCache frames_;
   buffer::Announced<1 << 14> methods_;
   buffer::Announced<1 << 12> classes_;
   buffer::Announced<1 << 12> threads_;

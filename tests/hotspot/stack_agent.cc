@@ -41,6 +41,7 @@ struct State {
   std::mutex mutex;
   std::string first_difference;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> seen;  // identity -> hash of the frames it stood for
+  std::map<uint64_t, uint64_t> places;                     // the same of single frames
 };
 
 State* state = nullptr;
@@ -90,15 +91,21 @@ std::string Describe(std::span<const MethodFrame> raw, const jvmtiFrameInfo* jvm
   return text;
 }
 
-// The same identity always stands for the same frames, by their names and lines, whatever was unloaded meanwhile.
+// The same identity, and the same place, always stands for the same frames, by their names and lines, whatever was
+// unloaded meanwhile.
 void CheckIdentity(const StackKey& key, std::span<const MethodFrame> frames) {
   uint64_t hash = 0;
+  bool same = true;
   for (const MethodFrame& frame : frames) {
     const std::string text = Text(frame.method, frame.bci) + ":" +
                              std::to_string(state->names->Line(frame.method, static_cast<int>(frame.bci)));
     hash = XXH3_64bits_withSeed(text.data(), text.size(), hash);
+    if (frame.place == 0) continue;
+    const uint64_t own = XXH3_64bits(text.data(), text.size());
+    const std::lock_guard lock(state->mutex);
+    same = same && state->places.emplace(frame.place, own).first->second == own;
   }
-  bool same = true;
+  if (!same) return Difference("one place, two frames");
   {
     const std::lock_guard lock(state->mutex);
     same = state->seen.emplace(std::pair(key.low, key.high), hash).first->second == hash;
@@ -183,9 +190,10 @@ void JNICALL VMDeath(jvmtiEnv* jvmti, JNIEnv*) {
   std::FILE* const file = std::fopen(s.verdict_file.c_str(), "w");
   if (file == nullptr) return;
   const std::lock_guard lock(s.mutex);
-  std::fprintf(file, "compared=%lu different=%lu unknown=%lu deep=%lu frames=%lu identities=%zu other_ids=%lu %s\n",
-               s.compared.load(), s.different.load(), s.unknown.load(), s.deep.load(), s.frames.load(), s.seen.size(),
-               s.other_ids.load(), s.first_difference.c_str());
+  std::fprintf(
+      file, "compared=%lu different=%lu unknown=%lu deep=%lu frames=%lu identities=%zu places=%zu other_ids=%lu %s\n",
+      s.compared.load(), s.different.load(), s.unknown.load(), s.deep.load(), s.frames.load(), s.seen.size(),
+      s.places.size(), s.other_ids.load(), s.first_difference.c_str());
   std::fclose(file);
 }
 
