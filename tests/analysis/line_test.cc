@@ -46,6 +46,7 @@ TEST_CASE("a rare piece has nothing rounded off, and a surplus of nothing neithe
   CHECK(RoundingLeft(1e-9, 2) == Approx(1));
   CHECK(RoundingLeft(5, 1) == 1);
   CHECK(RoundingLeft(1e6, 2) == Approx(1 / 3.0));
+  CHECK(RoundingLeft(0.3, 1e300) == Approx(RoundingLeft(0.3, 900)).epsilon(0.01));  // and does not take for ever
 }
 
 format::FileHeader HooksHeader() {

@@ -8,6 +8,8 @@ namespace heaprec::tools {
 namespace {
 
 constexpr float kNoLine = 0;
+// Recorders take in a few times what they keep. From here on nothing changes any more, and a file may say anything.
+constexpr double kMostSurplus = 1000;
 
 Grain PartedAt(const PlaceKey& a, const PlaceKey& b) {
   size_t grain = 0;
@@ -18,6 +20,7 @@ Grain PartedAt(const PlaceKey& a, const PlaceKey& b) {
 }  // namespace
 
 double RoundingLeft(double samples, double surplus) {
+  surplus = std::min(surplus, kMostSurplus);
   const double loose = 1 - 1 / surplus;
   if (!(loose > 0) || !(samples > 0)) return 1;
   // Of M points held, Poisson with this mean, at least one is kept with the chance min(1, M / surplus).
