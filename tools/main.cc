@@ -11,27 +11,43 @@
 #include "format/version.h"
 #include "tools/complain.h"
 #include "tools/render/output.h"
+#include "tools/suggest.h"
 #include "tools/verbs.h"
 
 namespace heaprec::tools {
 namespace {
 
-std::string VerbNames(const std::vector<Verb>& verbs) {
-  std::string names;
-  for (const Verb& verb : verbs) names += (names.empty() ? "" : ", ") + verb.app->get_name();
-  return names;
+// "; did you mean --limit?", if something is near.
+std::string Meant(const std::string& word, const std::vector<std::string>& valid) {
+  const std::string nearest = Nearest(word.substr(0, word.find('=')), valid);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+// For the first option that the verb does not have.
+std::string MeantOption(const CLI::App& verb) {
+  std::vector<std::string> valid;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) valid.push_back("--" + name);
+  }
+  for (const std::string& word : verb.remaining()) {
+    if (word.starts_with("--")) return Meant(word, valid);
+  }
+  return "";
 }
 
 ExitCode Usage(const CLI::App& heaprec, const std::vector<Verb>& verbs, const CLI::ParseError& error) {
+  std::vector<std::string> names;
   for (const Verb& verb : verbs) {
+    names.push_back(verb.app->get_name());
     if (!verb.app->parsed()) continue;
-    Complain(fmt::format("{}: {}; options of {}: {}", verb.app->get_name(), error.what(), verb.app->get_name(),
-                         OptionNames(*verb.app)));
+    Complain(fmt::format("{}: {}{}; options of {}: {}", names.back(), error.what(), MeantOption(*verb.app),
+                         names.back(), OptionNames(*verb.app)));
     return ExitCode::kUsage;
   }
   const std::vector<std::string> rest = heaprec.remaining();
-  Complain(fmt::format("{}; verbs: {}; try heaprec --help", rest.empty() ? error.what() : "no verb: " + rest.front(),
-                       VerbNames(verbs)));
+  const std::string what =
+      rest.empty() ? error.what() : fmt::format("no verb: {}{}", rest.front(), Meant(rest.front(), names));
+  Complain(fmt::format("{}; verbs: {}; try heaprec --help", what, fmt::join(names, ", ")));
   return ExitCode::kUsage;
 }
 
@@ -47,11 +63,13 @@ ExitCode Main(int argc, char** argv) {
   heaprec.set_version_flag("--version", fmt::format("heaprec {}\n", kVersion));
   heaprec.footer("heaprec VERB --help has the options and examples of each verb.");
   heaprec.require_subcommand(1);
-  const std::vector<Verb> verbs{DeclareRecord(heaprec), DeclareAttach(heaprec),  DeclareStatus(heaprec),
-                                DeclareDump(heaprec),   DeclareStop(heaprec),    DeclareList(heaprec),
-                                DeclarePrint(heaprec),  DeclareSummary(heaprec), DeclareExport(heaprec),
-                                DeclareImport(heaprec), DeclareVerify(heaprec),  DeclareRecover(heaprec),
-                                DeclareTrim(heaprec),   DeclareMerge(heaprec),   DeclareRedact(heaprec)};
+  const std::vector<Verb> verbs{DeclareRecord(heaprec),  DeclareAttach(heaprec),     DeclareStatus(heaprec),
+                                DeclareDump(heaprec),    DeclareStop(heaprec),       DeclareList(heaprec),
+                                DeclarePrint(heaprec),   DeclareSummary(heaprec),    DeclareTop(heaprec),
+                                DeclareTree(heaprec),    DeclareHistogram(heaprec),  DeclareTimeline(heaprec),
+                                DeclareExport(heaprec),  DeclareImport(heaprec),     DeclareVerify(heaprec),
+                                DeclareRecover(heaprec), DeclareTrim(heaprec),       DeclareMerge(heaprec),
+                                DeclareRedact(heaprec),  DeclareCompletion(heaprec), DeclareMan(heaprec)};
   // What follows "--" is a command of its own, whose options are none of ours.
   char** const end = argv + argc;
   char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });

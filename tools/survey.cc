@@ -7,6 +7,7 @@
 
 #include "tools/closing.h"
 #include "tools/complain.h"
+#include "tools/render/progress.h"
 #include "tools/render/text.h"
 
 namespace heaprec::tools {
@@ -14,15 +15,22 @@ namespace {
 
 using format::Stream;
 
-// What the filters pass of a block, for as long as the block is looked at.
-std::vector<const Drawn*> Chosen(const format::Block& block, std::span<const Drawn> drawn, Filter* filter,
-                                 std::vector<const Drawn*> reused) {
-  reused.clear();
-  for (const Drawn& one : drawn) {
-    if (filter == nullptr || filter->Keeps(block.samples[one.index])) reused.push_back(&one);
+// What passes the filters.
+struct Passed {
+  std::vector<const Drawn*> now;  // of the block at hand
+  uint64_t samples = 0;
+  Subset all;
+
+  void Take(const format::Block& block, std::span<const Drawn> drawn, Filter* filter) {
+    now.clear();
+    for (const Drawn& one : drawn) {
+      if (filter != nullptr && !filter->Keeps(block.samples[one.index])) continue;
+      now.push_back(&one);
+      if (filter != nullptr) all.Add(one);
+    }
+    samples += now.size();
   }
-  return reused;
-}
+};
 
 }  // namespace
 
@@ -90,24 +98,35 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   Filter* const sieve = filter.chosen_by() ? &filter : nullptr;
   tree->Start();
   surveyor->Begin(recording->header(), filter.chosen_by());
-  std::vector<const Drawn*> drawn;
-  uint64_t last_ns = 0, chosen = 0;
+  const Grain chosen_by = filter.chosen_by().value_or(Grain::kThread);
+  Passed passed{.now = {}, .all = Subset(chosen_by)};
+  Progress progress(recording->source().name(), recording->source().size());
+  uint64_t last_ns = 0;
   while (const auto block = recording->Next()) {
     names.Enter(*block);
     filter.Enter(*block, &names);
     tree->Enter(*block, &names);
-    const std::span<const Drawn> all = design.Add(*block);
-    drawn = Chosen(*block, all, sieve, std::move(drawn));
-    chosen += drawn.size();
+    passed.Take(*block, design.Add(*block), sieve);
     last_ns = std::max(last_ns, block->end_ns);
-    surveyor->See({*block, drawn, names, *tree, design});
+    surveyor->See({*block, passed.now, names, *tree, design});
+    progress.At(recording->bytes_read());
   }
   const format::Books& books = recording->books(stream_);
   if (of_exceptions()) design.SetCounted(books.candidates);
   const double seconds = Seconds(*recording, filter, last_ns);
-  surveyor->End(Estimator(design, LostWeight(books)), seconds);
-  Note(*recording, seconds, chosen);
+  const Estimator estimator(design, LostWeight(books));
+  surveyor->End(estimator, seconds);
+  Conclude(sieve != nullptr ? passed.all : design.all(), chosen_by, estimator);
+  Note(*recording, seconds, passed.samples);
+  if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
+}
+
+void Survey::Conclude(const Subset& chosen, Grain chosen_by, const Estimator& estimator) {
+  const double before = total_.value, whole = estimator.Total().value;
+  chosen_ = Sum(chosen_, before, FiguresOf(chosen, estimator), whole);
+  unseen_ = Sum(unseen_, before, FiguresOf(Subset(chosen_by), estimator), whole);
+  total_ = Sum(total_, estimator.Total());
 }
 
 // Of what is in the file: maxsize, maxage and rotation leave its front to others.

@@ -27,6 +27,7 @@
 #include "tools/analysis/design.h"
 #include "tools/analysis/drawn.h"
 #include "tools/analysis/estimator.h"
+#include "tools/analysis/figures.h"
 #include "tools/exit_code.h"
 #include "tools/filter.h"
 #include "tools/input/recording.h"
@@ -83,8 +84,16 @@ class Survey {
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
   ExitCode Run(CallTree* tree, Surveyor* surveyor);
+  // For a second pass: damage was reported in the first.
+  void BeQuiet() { is_quiet_ = true; }
 
   const Covered& covered() const { return covered_; }
+  // Of what passed the filters, and of any group that nothing passed of. Shares are of total().
+  const Figures& chosen() const { return chosen_; }
+  const Figures& unseen() const { return unseen_; }
+  // Bytes, or events, of all that was recorded.
+  const Estimate& total() const { return total_; }
+  bool chooses_all() const { return !filter_.chosen_by(); }
   // "# 1,234 events, 12 thinned, 0 lost\n", of all recordings.
   std::string LossLine() const;
   // {"recordings": [{"recording_id": ..., "file": ..., "losses": {...}}], "events": ..., "seconds": ...}
@@ -96,11 +105,15 @@ class Survey {
   ExitCode Read(Recording* recording, CallTree* tree, Surveyor* surveyor);
   double Seconds(const Recording& recording, const Filter& filter, uint64_t last_ns) const;
   void Note(const Recording& recording, double seconds, uint64_t chosen);
+  void Conclude(const Subset& chosen, Grain chosen_by, const Estimator& estimator);
 
   SurveyOptions options_;
   Filter filter_;  // as parsed: each recording starts a copy
   format::Stream stream_ = format::Stream::kAllocations;
+  bool is_quiet_ = false;
   Covered covered_;
+  Figures chosen_, unseen_;
+  Estimate total_;
   nlohmann::json recordings_ = nlohmann::json::array();
 };
 

@@ -6,10 +6,13 @@
 namespace heaprec::tools {
 
 Verb DeclareAttach(CLI::App& heaprec);
+Verb DeclareCompletion(CLI::App& heaprec);
 Verb DeclareDump(CLI::App& heaprec);
 Verb DeclareExport(CLI::App& heaprec);
+Verb DeclareHistogram(CLI::App& heaprec);
 Verb DeclareImport(CLI::App& heaprec);
 Verb DeclareList(CLI::App& heaprec);
+Verb DeclareMan(CLI::App& heaprec);
 Verb DeclareMerge(CLI::App& heaprec);
 Verb DeclarePrint(CLI::App& heaprec);
 Verb DeclareRecord(CLI::App& heaprec);
@@ -18,6 +21,9 @@ Verb DeclareRedact(CLI::App& heaprec);
 Verb DeclareStatus(CLI::App& heaprec);
 Verb DeclareStop(CLI::App& heaprec);
 Verb DeclareSummary(CLI::App& heaprec);
+Verb DeclareTimeline(CLI::App& heaprec);
+Verb DeclareTop(CLI::App& heaprec);
+Verb DeclareTree(CLI::App& heaprec);
 Verb DeclareTrim(CLI::App& heaprec);
 Verb DeclareVerify(CLI::App& heaprec);
 

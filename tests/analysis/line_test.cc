@@ -113,5 +113,10 @@ TEST_CASE("the parts of a program have smaller variances the longer their pieces
   CHECK(odd.independent().bytes - odd.bytes_with_all() > 1.5 * second_stage(odd));
 }
 
+TEST_CASE("weights that no recorder gives are bounded, too") {
+  CHECK(RoundingLeft(3, 1e300) == RoundingLeft(3, 1e6));
+  CHECK(RoundingLeft(3, 1e6) > 0);
+}
+
 }  // namespace
 }  // namespace heaprec::tools

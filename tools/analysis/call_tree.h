@@ -66,7 +66,7 @@ class CallTree {
   const Node& At(NodeId id) const { return nodes_[id]; }
   std::string_view NameOf(NodeId id) const { return names_.At(nodes_[id].name); }
   const std::vector<Node>& nodes() const { return nodes_; }
-  NamePool& names() { return names_; }
+  NamePool& names() const { return names_; }
 
  private:
   static constexpr NodeId kNotLooked = 0xffffffff;

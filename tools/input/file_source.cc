@@ -54,6 +54,15 @@ Result<int> SpoolStandardInput() {
   return Error{fmt::format("standard input: {}", Reason(error))};
 }
 
+// Standard input is read once; a verb that needs two passes opens it twice.
+Result<int> OpenStandardInput() {
+  static const Result<int> spool = SpoolStandardInput();
+  if (!spool.ok()) return spool;
+  const int copy = fcntl(*spool, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return Error{fmt::format("standard input: {}", Reason(errno))};
+  return copy;
+}
+
 Result<int> OpenFile(const std::string& path) {
   // Not to wait for the writer of a named pipe.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -68,7 +77,7 @@ Result<int> OpenFile(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
-  Result<int> descriptor = path == "-" ? SpoolStandardInput() : OpenFile(path);
+  Result<int> descriptor = path == "-" ? OpenStandardInput() : OpenFile(path);
   if (!descriptor.ok()) return descriptor.error();
   return std::unique_ptr<FileSource>(new FileSource(*descriptor, path));
 }

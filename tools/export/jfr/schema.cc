@@ -28,8 +28,10 @@ Type Content(TypeId id, std::string_view name) {
   return {id, name, {kValue}, {}, {}, Super::kAnnotation, /*simple=*/false, /*is_content=*/true};
 }
 
-std::vector<Type> Basics() {
-  return {
+}  // namespace
+
+const std::vector<Type>& Types() {
+  static const auto* types = new std::vector<Type>{
       Primitive(TypeId::kBoolean, "boolean"),
       Primitive(TypeId::kInt, "int"),
       Primitive(TypeId::kLong, "long"),
@@ -43,12 +45,6 @@ std::vector<Type> Basics() {
       Content(TypeId::kTimestamp, "jdk.jfr.Timestamp"),
       Content(TypeId::kTimespan, "jdk.jfr.Timespan"),
       Content(TypeId::kDataAmount, "jdk.jfr.DataAmount"),
-  };
-}
-
-// What events name by a key.
-std::vector<Type> Constants() {
-  return {
       Simple(TypeId::kSymbol, "jdk.types.Symbol", {"string", TypeId::kString, "String"}),
       Simple(TypeId::kFrameType, "jdk.types.FrameType", {"description", TypeId::kString, "Description"}),
       Type{TypeId::kModule,
@@ -99,11 +95,6 @@ std::vector<Type> Constants() {
            "jdk.types.StackTrace",
            {{"truncated", TypeId::kBoolean, "Truncated"},
             {"frames", TypeId::kStackFrame, "Stack Frames", Unit::kNone, /*pooled=*/false, /*array=*/true}}},
-  };
-}
-
-std::vector<Type> Samples() {
-  return {
       Type{TypeId::kAllocationSample,
            "jdk.ObjectAllocationSample",
            {kStartTime,
@@ -130,12 +121,6 @@ std::vector<Type> Samples() {
            "Java Exception",
            kJavaApplication,
            Super::kEvent},
-  };
-}
-
-// What is told of the recording, once.
-std::vector<Type> Facts() {
-  return {
       Type{TypeId::kActiveRecording,
            "jdk.ActiveRecording",
            {kStartTime,
@@ -174,17 +159,6 @@ std::vector<Type> Facts() {
            "Flight Recorder",
            Super::kEvent},
   };
-}
-
-}  // namespace
-
-const std::vector<Type>& Types() {
-  static const auto* types = [] {
-    auto* all = new std::vector<Type>;
-    for (const auto& part : {Basics(), Constants(), Samples(), Facts()})
-      all->insert(all->end(), part.begin(), part.end());
-    return all;
-  }();
   return *types;
 }
 

@@ -1,0 +1,69 @@
+"""What the verbs say of one real recording, word for word: two seconds of javac, tests/golden/javac.hrec.
+
+outputs.py HEAPREC GOLDEN            compares with GOLDEN/outputs
+outputs.py HEAPREC GOLDEN --update   writes them anew; look at the difference before it is committed:
+    python3 tests/golden/outputs.py bazel-bin/tools/heaprec tests/golden --update
+"""
+import difflib
+import os
+import pathlib
+import subprocess
+import sys
+
+CASES = {
+    "top.txt": "top",
+    "top_narrow.txt": "top --limit 4 --width-of 80",
+    "top_method.txt": "top --by method --sort cumulative --limit 12",
+    "top_stack.txt": "top --by stack --limit 3 --lines",
+    "top_package.txt": "top --by package --hide ^java\\.",
+    "top_size.txt": "top --by size --sort name",
+    "top_thread.txt": "top --by thread --focus Attr --ignore Lower",
+    "top_filter.txt": "top --class byte[] --to 6s --limit 3",
+    "top.json": "top --by class --limit 2 --json",
+    "tree.txt": "tree --min-share 5% --depth 30",
+    "tree_ascii.txt": "tree --min-share 10% --depth 12 --ascii",
+    "tree_callers.txt": "tree --callers --class char[] --depth 5 --min-share 1%",
+    "histogram.txt": "histogram",
+    "histogram.json": "histogram --class char[] --json",
+    "timeline.txt": "timeline --by class",
+    "timeline_ascii.txt": "timeline --by site --limit 3 --ascii --width-of 90",
+    "timeline.json": "timeline --by class --limit 1 --json",
+    "tree.json": "tree --min-share 20% --depth 3 --json",
+}
+
+
+def run(heaprec, recording, line):
+    words = line.split()
+    environment = {"PATH": os.environ["PATH"], "TZ": "UTC", "COLUMNS": "120", "LC_ALL": "C.UTF-8"}
+    if "--width-of" in words:
+        at = words.index("--width-of")
+        environment["COLUMNS"] = words[at + 1]
+        del words[at : at + 2]
+    if "--ascii" in words:
+        words.remove("--ascii")
+        environment["LC_ALL"] = "C"
+    return subprocess.run([heaprec, *words, recording], env=environment, check=True, timeout=60, capture_output=True,
+                          text=True).stdout
+
+
+def main():
+    heaprec, golden = sys.argv[1], pathlib.Path(sys.argv[2])
+    heaprec = str(pathlib.Path(heaprec).resolve())
+    failed = 0
+    for name, line in CASES.items():
+        said, expected = run(heaprec, str(golden / "javac.hrec"), line), golden / "outputs" / name
+        said = said.replace(str(golden / "javac.hrec"), "javac.hrec")
+        if sys.argv[3:] == ["--update"]:
+            expected.parent.mkdir(exist_ok=True)
+            expected.write_text(said)
+            continue
+        before = expected.read_text() if expected.exists() else ""
+        if said != before:
+            failed += 1
+            print(f"heaprec {line}")
+            print("".join(difflib.unified_diff(before.splitlines(True), said.splitlines(True), str(expected), "now")))
+    if failed:
+        sys.exit(f"{failed} of {len(CASES)} outputs differ")
+
+
+main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Completions in a real bash, man pages by a real man, and suggestions: generated, so checked against --help.
+# Usage: habits_test.sh HEAPREC
+set -euo pipefail
+heaprec=$(readlink -f "$1")
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+# shellcheck disable=SC1090
+source <("$heaprec" completion bash)
+complete -p heaprec | grep -q -- '-F _heaprec' || fail "complete does not know heaprec"
+# The words that bash would offer for the last of the given ones.
+offered() {
+  COMP_WORDS=(heaprec "$@")
+  COMP_CWORD=$#
+  COMPREPLY=()
+  _heaprec
+  printf '%s\n' "${COMPREPLY[@]}" | sort
+}
+verbs=$("$heaprec" --help | sed -n '/^Subcommands:/,/^$/p' | awk 'NR > 1 && NF && /^  [a-z]/ {print $1}' | sort)
+[ "$(wc -l <<<"$verbs")" -gt 15 ] || fail "verbs of --help: $verbs"
+for verb in $verbs; do
+  offered "$verb" | grep -qx "$verb" || fail "bash does not complete the verb $verb"
+  options=$("$heaprec" "$verb" --help | grep -oE '^  (-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u)
+  missing=$(comm -23 <(echo "$options") <(offered "$verb" --))
+  [ -z "$missing" ] || fail "bash does not complete of $verb: $missing"
+  # As man shows it: every option, and no line that roff complains of.
+  page=$("$heaprec" man "$verb" | MANWIDTH=100 man --warnings -E UTF-8 -l - 2>/tmp/habits.$$ | sed 's/.\x08//g')
+  [ -s /tmp/habits.$$ ] && fail "man of $verb: $(head -3 /tmp/habits.$$)"
+  for option in $options; do
+    grep -q -- "$option\\b" <<<"$page" || fail "the man page of $verb lacks $option"
+  done
+  grep -q "EXIT STATUS" <<<"$page" || fail "the man page of $verb has no exit status"
+  for shell in zsh fish; do
+    "$heaprec" completion "$shell" | grep -q "$verb" || fail "$shell does not know $verb"
+  done
+done
+rm -f /tmp/habits.$$
+[ "$(offered su)" = summary ] || fail "su completes to $(offered su)"
+offered top --sort '' | grep -qx objects || fail "values of top --sort: $(offered top --sort '')"
+offered print --kind t | grep -qx tlab || fail "values of print --kind: $(offered print --kind t)"
+[ "$(offered completion '' | tr '\n' ' ')" = "bash fish zsh " ] || fail "shells: $(offered completion '')"
+for shell in zsh fish; do
+  if command -v "$shell" >/dev/null; then
+    "$heaprec" completion "$shell" | "$shell" -n /dev/stdin || fail "$shell cannot read its completion"
+  fi
+done
+"$heaprec" man | MANWIDTH=100 man --warnings -E UTF-8 -l - | grep -q "VERBS" || fail "the man page of heaprec"
+
+says() {
+  local said
+  said=$("$heaprec" "${@:2}" 2>&1) && fail "heaprec ${*:2} ends with 0"
+  grep -qF -- "$1" <<<"$said" || fail "heaprec ${*:2} says: $said"
+}
+says "no verb: summry; did you mean summary?" summry x
+says "no verb: tpo; did you mean top?" tpo
+says "did you mean --limit?" top --limt 3 x
+says "did you mean --min-share?" top --minshare=3 x
+says "did you mean top?" man topp
+says "no verb: frobnicate; verbs:" frobnicate
+exit $failed

@@ -1,0 +1,143 @@
+// histogram and timeline from outside: what they add up, and the pictures.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::At;
+using testing::Contents;
+using testing::Count;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+using testing::Shell;
+using testing::SomeHeader;
+
+// Ten seconds; in the fifth second nine times as many small strings, and a collection in the seventh.
+void WriteTenSeconds(const std::string& path) {
+  RecordingFile file(path, SomeHeader());
+  for (uint64_t second = 0; second < 10; ++second) {
+    const uint64_t count = second == 4 ? 90 : 10;
+    for (uint64_t i = 0; i < count; ++i) {
+      Event event = At(second * kSecond + (i + 1) * 10 * kMs);
+      if (i % 5 == 0) {
+        event.class_name = "[I<>&";
+        event.size = 1600;
+        event.weight = 1600;
+      }
+      file.Add(event);
+    }
+    file.Add(format::Interval{second, count, count * 2240, count, count, 0});
+    file.Flush();
+  }
+  format::HeapState end;
+  end.id = 1;
+  end.time_ns = 6 * kSecond + 500 * kMs;
+  end.kind = format::StateKind::kGcEnd;
+  end.used = 5 << 20;
+  end.pauses = 1;
+  end.paused_ns = 3 * kMs;
+  file.Add(end);
+  file.End("jvm exit", 10 * kSecond);
+}
+
+json Parsed(const std::string& arguments) {
+  const Outcome outcome = Heaprec(arguments);
+  INFO(arguments << "\n" << outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+TEST_CASE("histogram has a class for each power of two, empty ones between too") {
+  const Directory directory;
+  WriteTenSeconds(directory / "rec.bin");
+  const json document = Parsed("histogram --json " + directory / "rec.bin");
+  CHECK(document["schema"] == "heaprec.histogram/1");
+  const json& classes = document["classes"];
+  REQUIRE(classes.size() == 7);  // 16 to 32, ..., 1024 to 2048
+  CHECK(classes[0]["from"] == 16);
+  CHECK(classes[0]["below"] == 32);
+  CHECK(classes[0]["bytes"]["value"] == Approx(144 * 2400));
+  CHECK(classes[0]["objects"]["value"] == Approx(144 * 100));
+  CHECK(classes[0]["objects"]["high"] > 144 * 100);
+  CHECK(classes[1]["bytes"]["value"] == 0);
+  CHECK(classes[1]["bytes"]["high"] > 0);
+  CHECK(classes[6]["bytes"]["value"] == Approx(36 * 1600));
+  double bytes = 0;
+  for (const json& one : classes) bytes += one["bytes"]["value"].get<double>();
+  CHECK(bytes == Approx(document["total"]["value"].get<double>()));
+  const std::string text = Heaprec("histogram " + directory / "rec.bin").out;
+  INFO(text);
+  CHECK(text.find("1 kB to 2 kB") != std::string::npos);
+  CHECK(Heaprec("histogram --kind exception " + directory / "rec.bin").code == 2);
+}
+
+TEST_CASE("timeline has the rate of each step, and what sampler and heap did") {
+  const Directory directory;
+  WriteTenSeconds(directory / "rec.bin");
+  const json document = Parsed("timeline --by class --json " + directory / "rec.bin");
+  CHECK(document["schema"] == "heaprec.timeline/1");
+  CHECK(document["step_ns"] == kSecond);
+  const json& steps = document["steps"];
+  REQUIRE(steps.size() == 10);
+  CHECK(steps[0]["bytes_per_second"]["value"] == Approx(22'400));
+  CHECK(steps[4]["bytes_per_second"]["value"] == Approx(9 * 22'400));
+  CHECK(steps[4]["bytes_per_second"]["low"] < 9 * 22'400);
+  CHECK(steps[4]["fill"] == Approx(90.0 / 150));
+  CHECK(steps[4]["counted_bytes"] == 90 * 2240);
+  CHECK(steps[6]["pauses"] == 1);
+  CHECK(steps[6]["heap_used"] == 5 << 20);
+  CHECK(steps[5]["pauses"] == 0);
+  REQUIRE(document["groups"].size() == 2);
+  CHECK(document["groups"][0]["name"] == "java.lang.String");
+  double bytes = 0;
+  for (const json& rate : document["groups"][0]["bytes_per_second"]) bytes += rate["value"].get<double>();
+  CHECK(bytes == Approx(144 * 2400));
+}
+
+TEST_CASE("timeline keeps to the span and the steps asked for, and reads standard input twice") {
+  const Directory directory;
+  WriteTenSeconds(directory / "rec.bin");
+  CHECK(Parsed("timeline --from 2s --to 6s --json " + directory / "rec.bin")["steps"].size() == 4);
+  const json two = Parsed("timeline --steps 2 --json " + directory / "rec.bin");
+  REQUIRE(two["steps"].size() == 2);
+  CHECK(two["step_ns"] == 5 * kSecond);
+  CHECK(two["steps"][0]["bytes_per_second"]["value"] == Approx((4 + 9) * 22'400 / 5));
+  const Outcome piped = Shell("cat " + directory / "rec.bin" + " | $HEAPREC timeline --by class --json -");
+  REQUIRE(piped.code == 0);
+  CHECK(json::parse(piped.out)["steps"].size() == 10);
+  CHECK(Heaprec("timeline --class nothing.such " + directory / "rec.bin").out.find("no events") != std::string::npos);
+}
+
+TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
+  const Directory directory;
+  WriteTenSeconds(directory / "rec.bin");
+  const std::string text = Shell("LC_ALL=C.UTF-8 $HEAPREC timeline --by class " + directory / "rec.bin").out;
+  INFO(text);
+  CHECK(text.find("█") != std::string::npos);
+  CHECK(text.find("collections") != std::string::npos);
+  const std::string ascii = Shell("LC_ALL=C $HEAPREC timeline " + directory / "rec.bin").out;
+  for (const char c : ascii) REQUIRE(static_cast<unsigned char>(c) < 0x80);
+  const std::string svg = directory / "t.svg", html = directory / "t.html";
+  REQUIRE(Heaprec("timeline --by class --svg " + svg + " --html " + html + " " + directory / "rec.bin").code == 0);
+  const std::string picture = Contents(svg);
+  CHECK(picture.starts_with("<svg xmlns="));
+  CHECK(picture.ends_with("</svg>\n"));
+  CHECK(picture.find("&lt;&gt;&amp;") != std::string::npos);
+  CHECK(picture.find("[I<") == std::string::npos);
+  CHECK(Contents(html).find(picture.substr(0, 60)) != std::string::npos);
+  CHECK(Shell("python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' " + svg).code == 0);
+  CHECK(Heaprec("timeline --svg " + svg + " " + directory / "rec.bin").code == 6);
+  CHECK(Heaprec("timeline -f --svg " + svg + " " + directory / "rec.bin").code == 0);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,265 @@
+// top and tree from outside: groups, orders, filters by frames, several recordings, and what they refuse.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::At;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+using testing::Shell;
+using testing::SomeHeader;
+using testing::WriteSmall;
+
+json Parsed(const std::string& arguments) {
+  const Outcome outcome = Heaprec(arguments);
+  INFO(arguments << "\n" << outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+std::vector<std::string> NamesIn(const json& rows) {
+  std::vector<std::string> names;
+  for (const json& row : rows) names.push_back(row["name"]);
+  return names;
+}
+using Names = std::vector<std::string>;
+
+// 100 samples in two seconds: 70 strings of Leaf, called by Main and by itself; 30 of a pool, on another thread.
+void WriteCalls(const std::string& path) {
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint64_t i = 0; i < 100; ++i) {
+    Event event = At((1 + i * 19) * kMs);
+    if (i % 10 < 7) {
+      event.stack = {"p/q/Leaf.make:7", "p/q/Leaf.make:9", "p/Main.work:" + std::to_string(20 + i % 2),
+                     "p/Main.main:3"};
+    } else {
+      event.class_name = "[B";
+      event.size = 1000;
+      event.weight = 5000;
+      event.thread = "pool";
+      event.stack = {"r/Pool.grow:5", "p/Main.work:30", "p/Main.main:3"};
+    }
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 100, 159'000, 53, 53, 0});
+  file.Add(format::Interval{1, 100, 159'000, 47, 47, 0});
+  file.End("jvm exit", 2 * kSecond);
+}
+
+TEST_CASE("top shows classes and sites first, those of most bytes above") {
+  const Directory directory;
+  WriteCalls(directory / "rec.bin");
+  const json document = Parsed("top --json " + directory / "rec.bin");
+  CHECK(document["schema"] == "heaprec.top/1");
+  CHECK(document["unit"] == "bytes");
+  REQUIRE(document["tables"].size() == 2);
+  CHECK(document["tables"][0]["by"] == "class");
+  CHECK(NamesIn(document["tables"][0]["rows"]) == Names{"java.lang.String", "byte[]"});
+  CHECK(NamesIn(document["tables"][1]["rows"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
+  const json& strings = document["tables"][0]["rows"][0];
+  CHECK(strings["samples"] == 70);
+  CHECK(strings["bytes"]["value"] == Approx(168'000));
+  CHECK(strings["bytes_per_second"]["value"] == Approx(84'000));
+  CHECK(strings["objects"]["value"] == Approx(7'000));
+  CHECK(strings["share"]["value"] == Approx(168.0 / 318));
+  CHECK(strings["mean_size"]["value"] == Approx(24));
+  for (const char* figure : {"bytes", "bytes_per_second", "objects", "share"}) {
+    INFO(figure << ": " << strings[figure]);
+    CHECK(strings[figure]["low"] < strings[figure]["value"]);
+    CHECK(strings[figure]["high"] > strings[figure]["value"]);
+  }
+  CHECK(document["total"]["value"] == Approx(318'000));
+  CHECK(document["survey"]["seconds"] == Approx(2));
+  CHECK(document["survey"]["recordings"][0]["losses"]["written"] == 100);
+}
+
+TEST_CASE("top groups by whatever is asked for") {
+  const Directory directory;
+  WriteCalls(directory / "rec.bin");
+  const auto names = [&](const std::string& options) {
+    return NamesIn(Parsed("top --json " + options + " " + directory / "rec.bin")["tables"][0]["rows"]);
+  };
+  CHECK(names("--by package") == Names{"p.q", "r"});
+  CHECK(names("--by thread") == Names{"main", "pool"});
+  CHECK(names("--by kind") == Names{"tlab"});
+  CHECK(names("--by size --sort name") == Names{"16 B to 32 B", "512 B to 1 kB"});
+  CHECK(names("--by label:request") == Names{"[none]"});
+  CHECK(names("--by site --lines") == Names{"p.q.Leaf.make:7", "r.Pool.grow:5"});
+  CHECK(names("--by class --sort mean-size") == Names{"byte[]", "java.lang.String"});
+  CHECK(names("--by class --sort name") == Names{"byte[]", "java.lang.String"});
+  CHECK(names("--by class --limit 1") == Names{"java.lang.String"});
+  CHECK(names("--by class --min-share 50%") == Names{"java.lang.String"});
+}
+
+TEST_CASE("top by method has what a method allocated itself and with its callees, recursion counted once") {
+  const Directory directory;
+  WriteCalls(directory / "rec.bin");
+  const json table = Parsed("top --by method --sort cumulative --json " + directory / "rec.bin")["tables"][0];
+  CHECK(NamesIn(table["rows"]) == Names{"p.Main.main", "p.Main.work", "p.q.Leaf.make", "r.Pool.grow"});
+  CHECK(table["rows"][0]["bytes"]["value"] == 0);
+  CHECK(table["rows"][0]["cumulative"]["bytes"]["value"] == Approx(318'000));
+  CHECK(table["rows"][2]["cumulative"]["bytes"]["value"] == Approx(168'000));
+  CHECK(table["rows"][2]["cumulative"]["samples"] == 70);
+  CHECK(Heaprec("top --by class --sort cumulative " + directory / "rec.bin").code == 2);
+}
+
+TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leaves frames out") {
+  const Directory directory;
+  WriteCalls(directory / "rec.bin");
+  const auto top = [&](const std::string& options) {
+    return Parsed("top --by site --json " + options + " " + directory / "rec.bin");
+  };
+  const json focused = top("--focus 'Pool\\.gr.w'");
+  CHECK(NamesIn(focused["tables"][0]["rows"]) == Names{"r.Pool.grow"});
+  CHECK(focused["survey"]["chosen"] == 30);
+  CHECK(focused["chosen"]["share"]["value"] == Approx(150.0 / 318));
+  CHECK(NamesIn(top("--ignore Pool")["tables"][0]["rows"]) == Names{"p.q.Leaf.make"});
+  const json hidden = top("--hide '^(p\\.q|r)\\.'");
+  CHECK(NamesIn(hidden["tables"][0]["rows"]) == Names{"p.Main.work"});
+  CHECK(hidden["tables"][0]["rows"][0]["samples"] == 100);
+  CHECK(NamesIn(top("--hide .")["tables"][0]["rows"]) == Names{"[hidden]"});
+  const Outcome bad = Heaprec("top --focus 'a(b' " + directory / "rec.bin");
+  CHECK(bad.code == 2);
+  CHECK(bad.err.find("--focus 'a(b': missing )") != std::string::npos);
+}
+
+TEST_CASE("several files add up, and standard input is one of them") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteCalls(path);
+  const json one = Parsed("top --by class --json " + path);
+  const Outcome outcome = Shell("cat " + path + " | $HEAPREC top --by class --json " + path + " -");
+  REQUIRE(outcome.code == 0);
+  const json two = json::parse(outcome.out);
+  CHECK(two["survey"]["recordings"].size() == 2);
+  CHECK(two["total"]["value"] == Approx(2 * 318'000));
+  const json &a = one["tables"][0]["rows"][0], &b = two["tables"][0]["rows"][0];
+  CHECK(b["bytes"]["value"] == Approx(2 * a["bytes"]["value"].get<double>()));
+  CHECK(b["bytes_per_second"]["value"] == Approx(a["bytes_per_second"]["value"].get<double>()));
+  CHECK(b["share"]["value"] == Approx(a["share"]["value"].get<double>()));
+  CHECK(b["share"]["high"] < a["share"]["high"]);
+  CHECK(Heaprec("top - - <" + path).code == 2);
+  CHECK(Heaprec("top " + path + " " + directory / "missing").code == 3);
+}
+
+TEST_CASE("exceptions are events, and are not mixed with bytes") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    format::FileHeader header = SomeHeader();
+    header.exceptions = {kSecond, 100, 100};
+    RecordingFile file(path, header);
+    for (uint64_t i = 0; i < 20; ++i) {
+      Event event = At(i * kMs);
+      event.kind = format::Kind::kException;
+      event.class_name = "java/io/IOException";
+      event.size = 0;
+      event.weight = 5;
+      file.Add(event);
+    }
+    file.books(format::Stream::kExceptions).candidates = 100;
+    file.End("jvm exit", kSecond);
+  }
+  const json document = Parsed("top --kind exception --by class --json " + path);
+  CHECK(document["unit"] == "events");
+  const json& row = document["tables"][0]["rows"][0];
+  CHECK(row["name"] == "java.io.IOException");
+  CHECK(row["events"]["value"] == Approx(100));
+  CHECK(row["events_per_second"]["value"] == Approx(100));
+  CHECK_FALSE(row.contains("bytes"));
+  const Outcome text = Heaprec("top --kind exception " + path);
+  CHECK(text.out.find("100 thrown in 1.000 s") != std::string::npos);
+  CHECK(Heaprec("top --kind exception,tlab " + path).code == 2);
+}
+
+TEST_CASE("a terminal's width is respected, and names keep their ends") {
+  const Directory directory;
+  WriteCalls(directory / "rec.bin");
+  for (const char* width : {"60", "80", "100", "200"}) {
+    const Outcome outcome =
+        Shell("COLUMNS=" + std::string(width) + " $HEAPREC top --by method " + directory / "rec.bin");
+    INFO(outcome.out);
+    CHECK(outcome.out.find("make") != std::string::npos);
+    size_t begin = outcome.out.find("bytes  "), longest = 0;
+    for (size_t end; (end = outcome.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const std::string line = outcome.out.substr(begin, end - begin);
+      if (line.starts_with("unseen")) break;
+      longest = std::max(longest, line.size());
+    }
+    CHECK(longest <= std::stoul(width));
+  }
+  CHECK(Heaprec("top " + directory / "rec.bin").out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("names cannot steer the terminal") {
+  const Directory directory;
+  {
+    RecordingFile file(directory / "rec.bin", SomeHeader());
+    Event event = At(kMs);
+    event.class_name = "evil\x1b[2J";
+    event.stack = {"e\nvil.m:1"};
+    file.Add(event);
+    file.End("jvm exit", kSecond);
+  }
+  for (const char* verb : {"top", "top --by stack", "tree"}) {
+    const std::string out = Heaprec(std::string(verb) + " " + directory / "rec.bin").out;
+    INFO(out);
+    CHECK(out.find('\x1b') == std::string::npos);
+    CHECK(out.find("e\nvil") == std::string::npos);
+  }
+}
+
+TEST_CASE("tree shows callees from the root, each with what is below it") {
+  const Directory directory;
+  WriteCalls(directory / "rec.bin");
+  const json document = Parsed("tree --json " + directory / "rec.bin");
+  CHECK(document["schema"] == "heaprec.tree/1");
+  CHECK(NamesIn(document["children"]) == Names{"p.Main.main"});
+  const json& work = document["children"][0]["children"][0];
+  CHECK(work["name"] == "p.Main.work");
+  CHECK(work["bytes"]["value"] == Approx(318'000));
+  CHECK(work["own"]["bytes"]["value"] == 0);
+  CHECK(NamesIn(work["children"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
+  CHECK(work["children"][0]["children"].empty());  // recursion folds
+  CHECK(work["children"][0]["own"]["samples"] == 70);
+  const json unfolded = Parsed("tree --no-fold --json " + directory / "rec.bin");
+  CHECK(NamesIn(unfolded["children"][0]["children"][0]["children"][0]["children"]) == Names{"p.q.Leaf.make"});
+  const json lines = Parsed("tree --lines --json " + directory / "rec.bin");
+  CHECK(NamesIn(lines["children"][0]["children"]) == Names{"p.Main.work:30", "p.Main.work:20", "p.Main.work:21"});
+}
+
+TEST_CASE("tree shows callers from the allocation, pruned by share, limit and depth") {
+  const Directory directory;
+  WriteCalls(directory / "rec.bin");
+  const json document = Parsed("tree --callers --json " + directory / "rec.bin");
+  CHECK(document["direction"] == "callers");
+  CHECK(NamesIn(document["children"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
+  CHECK(NamesIn(document["children"][1]["children"]) == Names{"p.Main.work"});
+  const json few = Parsed("tree --callers --limit 1 --depth 1 --json " + directory / "rec.bin");
+  CHECK(NamesIn(few["children"]) == Names{"p.q.Leaf.make"});
+  CHECK(few["left_out"] == 1);
+  CHECK(few["children"][0]["children"].empty());
+  CHECK(NamesIn(Parsed("tree --callers --min-share 50% --json " + directory / "rec.bin")["children"]) ==
+        Names{"p.q.Leaf.make"});
+  const std::string text = Shell("LC_ALL=C $HEAPREC tree " + directory / "rec.bin").out;
+  INFO(text);
+  CHECK(text.find("`- p.Main.main\n") != std::string::npos);
+  CHECK(text.find("   |- p.q.Leaf.make\n") != std::string::npos);
+  CHECK(text.find("   `- r.Pool.grow\n") != std::string::npos);
+  CHECK(Shell("LC_ALL=C.UTF-8 $HEAPREC tree " + directory / "rec.bin").out.find("└─ r.Pool.grow\n") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

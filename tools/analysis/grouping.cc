@@ -1,0 +1,156 @@
+#include "tools/analysis/grouping.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "format/thread_name.h"
+#include "tools/render/kind_name.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr std::string_view kLabelPrefix = "label:";
+constexpr std::string_view kNoLabel = "[none]", kNoPackage = "[no package]";
+
+constexpr std::array<std::pair<std::string_view, By>, 8> kNames{{{"class", By::kClass},
+                                                                 {"site", By::kSite},
+                                                                 {"method", By::kMethod},
+                                                                 {"package", By::kPackage},
+                                                                 {"thread", By::kThread},
+                                                                 {"stack", By::kStack},
+                                                                 {"kind", By::kKind},
+                                                                 {"size", By::kSize}}};
+
+// "java.util" of "java.util.HashMap.resize". A hidden class has an address behind a slash.
+std::string_view PackageIn(std::string_view site) {
+  if (site.starts_with('[')) return site;
+  const std::string_view class_name = site.substr(0, std::min(site.rfind('.'), site.find('/')));
+  const size_t dot = class_name.rfind('.');
+  return dot == std::string_view::npos ? kNoPackage : class_name.substr(0, dot);
+}
+
+std::string Size(uint64_t bytes) {
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit < 6; bytes /= 1024) ++unit;
+  return fmt::format("{} {}B", bytes, unit == 0 ? "" : std::string(1, "kMGTPE"[unit - 1]));
+}
+
+}  // namespace
+
+format::Result<Grouping> Grouping::Parse(std::string_view text) {
+  if (text.starts_with(kLabelPrefix) && text.size() > kLabelPrefix.size()) {
+    return Grouping(By::kLabel, std::string(text.substr(kLabelPrefix.size())));
+  }
+  for (const auto& [name, by] : kNames) {
+    if (name == text) return Grouping(by);
+  }
+  return format::Error{fmt::format("--by '{}': one of {}", text, Valid())};
+}
+
+std::string Grouping::Valid() {
+  std::string valid;
+  for (const auto& [name, by] : kNames) valid += std::string(name) + ", ";
+  return valid + "label:KEY";
+}
+
+std::string Grouping::Text() const {
+  if (by_ == By::kLabel) return std::string(kLabelPrefix) + label_;
+  return std::string(
+      std::find_if(kNames.begin(), kNames.end(), [this](const auto& n) { return n.second == by_; })->first);
+}
+
+Grain Grouping::grain(bool own_frames) const {
+  switch (by_) {
+    case By::kClass:
+      return Grain::kClass;
+    case By::kSite:
+    case By::kMethod:
+    case By::kPackage:
+      return own_frames ? Grain::kStack : Grain::kMethod;
+    case By::kStack:
+      return Grain::kStack;
+    default:
+      return Grain::kThread;
+  }
+}
+
+void Grouping::Enter(const format::Block& block) {
+  const format::Dictionaries& dictionaries = *block.dictionaries;
+  const size_t size = by_ == By::kClass ? dictionaries.classes.size() : dictionaries.threads.size();
+  if (dictionaries_ == nullptr || block.chunk != chunk_ || size < keys_.size()) keys_.clear();
+  chunk_ = block.chunk;
+  dictionaries_ = &dictionaries;
+  keys_.resize(size, kNotLooked);
+}
+
+void Grouping::KeysOf(const format::Block& block, std::span<const Drawn* const> drawn, Names* names, CallTree* tree,
+                      std::vector<uint32_t>* keys) {
+  Enter(block);
+  keys->resize(drawn.size());
+  for (size_t i = 0; i < drawn.size(); ++i) (*keys)[i] = KeyOf(block.samples[drawn[i]->index], names, tree);
+}
+
+uint32_t Grouping::KeyOf(const format::Sample& sample, Names* names, CallTree* tree) {
+  switch (by_) {
+    case By::kClass:
+      return Named(sample.class_id, names, tree);
+    case By::kThread:
+    case By::kLabel:
+      return Named(sample.thread, names, tree);
+    case By::kSite:
+    case By::kMethod:
+      return tree->At(tree->Of(sample.stack)).name;
+    case By::kPackage:
+      return PackageOf(tree->At(tree->Of(sample.stack)).name, &tree->names());
+    case By::kStack:
+      return tree->Of(sample.stack);
+    case By::kKind:
+      return static_cast<uint32_t>(sample.kind);
+    case By::kSize:
+      return SizeClassOf(sample.size);
+  }
+  return 0;
+}
+
+uint32_t Grouping::Named(format::Index index, Names* names, CallTree* tree) {
+  if (index >= keys_.size()) return tree->names().Of(kUnknown);
+  uint32_t& key = keys_[index];
+  if (key == kNotLooked) key = tree->names().Of(NameOfEntry(index, names));
+  return key;
+}
+
+// Valid until the next call.
+std::string_view Grouping::NameOfEntry(format::Index index, Names* names) {
+  if (by_ == By::kClass) return names->Class(index);
+  if (by_ == By::kThread) return names->Thread(index);
+  std::string_view found = kNoLabel;
+  format::ForEachLabel(names->ThreadOf(index)->name, [&](std::string_view key, std::string_view value) {
+    if (ToUtf8(key) == label_) found = scratch_ = ToUtf8(value);
+  });
+  return found;
+}
+
+uint32_t Grouping::PackageOf(NamePool::Id site, NamePool* pool) {
+  if (site >= packages_.size()) packages_.resize(pool->size(), kNotLooked);
+  if (packages_[site] == kNotLooked) packages_[site] = pool->Of(PackageIn(pool->At(site)));
+  return packages_[site];
+}
+
+std::string Grouping::NameOf(uint32_t key, const CallTree& tree) const {
+  if (by_ == By::kKind) return KindName(static_cast<format::Kind>(key));
+  if (by_ == By::kSize) return SizeClassName(key);
+  if (by_ == By::kStack) return std::string(tree.NameOf(key));
+  return tree.names().At(key);
+}
+
+std::string SizeClassName(uint32_t bits) {
+  if (bits == 0) return "0 B";
+  const uint64_t from = uint64_t{1} << (bits - 1);
+  return fmt::format("{} to {}", Size(from), bits < 64 ? Size(from * 2) : "16 EB");
+}
+
+}  // namespace heaprec::tools

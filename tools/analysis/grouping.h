@@ -1,0 +1,87 @@
+// By what a verb groups samples: the key of each as a small number, and the key's name.
+//
+//   auto grouping = Grouping::Parse("label:request");
+//   GroupTable table(grouping->grain(lines_are_apart));
+//   for (block) { grouping->KeysOf(block, drawn, &names, &tree, &keys); table.Add(keys[i], *drawn[i]); }
+//
+// Keys are the same for all chunks, recordings and files, as long as the tree is.
+//
+// Threads:  one.
+// Failure:  Parse returns the sentence for the user.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/reader.h"
+#include "format/result.h"
+#include "tools/analysis/call_tree.h"
+#include "tools/analysis/drawn.h"
+#include "tools/analysis/name_pool.h"
+#include "tools/render/names.h"
+
+namespace heaprec::tools {
+
+enum class By : uint8_t {
+  kClass,    // of the object
+  kSite,     // the frame that allocated: the leaf of the stack
+  kMethod,   // as kSite; a table may add whom it called (cumulative)
+  kPackage,  // of the site's class
+  kThread,   // by name
+  kStack,    // all frames
+  kLabel,    // the value of one key
+  kKind,     // tlab, outside, exception
+  kSize,     // of the object, by powers of two
+};
+
+class Grouping {
+ public:
+  // "class", ..., "label:KEY"
+  static format::Result<Grouping> Parse(std::string_view text);
+  static std::string Valid();  // all of them, for messages
+  explicit Grouping(By by, std::string label = "") : by_(by), label_(std::move(label)) {}
+
+  By by() const { return by_; }
+  // As given: "class", "label:request".
+  std::string Text() const;
+  // `own_frames`: sites are told apart, or left out, by more than their method.
+  Grain grain(bool own_frames) const;
+
+  // With every recording.
+  void Start() { dictionaries_ = nullptr; }
+  // Of the samples of a block that `drawn` has, in its order.
+  void KeysOf(const format::Block& block, std::span<const Drawn* const> drawn, Names* names, CallTree* tree,
+              std::vector<uint32_t>* keys);
+  // Of a size the key grows with it.
+  std::string NameOf(uint32_t key, const CallTree& tree) const;
+
+ private:
+  static constexpr uint32_t kNotLooked = 0xffffffff;
+  void Enter(const format::Block& block);
+  uint32_t KeyOf(const format::Sample& sample, Names* names, CallTree* tree);
+  uint32_t Named(format::Index index, Names* names, CallTree* tree);
+  std::string_view NameOfEntry(format::Index index, Names* names);
+  uint32_t PackageOf(NamePool::Id site, NamePool* pool);
+
+  By by_;
+  std::string label_;
+  // Of the chunk at hand, by class or by thread.
+  const format::Dictionaries* dictionaries_ = nullptr;
+  uint32_t chunk_ = 0;
+  std::vector<uint32_t> keys_;
+  std::string scratch_;
+  std::vector<uint32_t> packages_;  // by name
+};
+
+// "16 B to 32 B", "2 kB to 4 kB" (from, to below): objects of sizes of so many bits.
+std::string SizeClassName(uint32_t bits);
+inline uint32_t SizeClassOf(uint64_t size) {
+  uint32_t bits = 0;
+  for (; size > 0; size >>= 1) ++bits;
+  return bits;
+}
+
+}  // namespace heaprec::tools

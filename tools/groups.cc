@@ -1,0 +1,81 @@
+#include "tools/groups.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr char kCumulative[] = "cumulative", kName[] = "name";
+
+double Measure(const Figures& figures, std::string_view sort) {
+  if (sort == "objects") return figures.objects.value;
+  if (sort == "mean-size") return figures.mean_size.value;
+  if (sort == "samples") return static_cast<double>(figures.samples);
+  return figures.bytes.value;
+}
+
+}  // namespace
+
+Groups::Groups(Grouping grouping, bool own_frames) : grouping_(std::move(grouping)), own_(grouping_.grain(own_frames)) {
+  if (grouping_.by() == By::kMethod) cumulative_.emplace(Grain::kStack);
+}
+
+void Groups::Begin(std::optional<Grain> chosen_by) {
+  grouping_.Start();
+  own_.Start(chosen_by);
+  if (cumulative_) cumulative_->Start(chosen_by);
+}
+
+void Groups::See(const Sighting& sighting) {
+  grouping_.KeysOf(sighting.block, sighting.drawn, &sighting.names, &sighting.tree, &keys_);
+  for (size_t i = 0; i < keys_.size(); ++i) own_.Add(keys_[i], *sighting.drawn[i]);
+  if (cumulative_) AddCumulative(sighting);
+}
+
+void Groups::AddCumulative(const Sighting& sighting) {
+  CallTree& tree = sighting.tree;
+  for (const Drawn* drawn : sighting.drawn) {
+    CallTree::NodeId node = tree.Of(sighting.block.samples[drawn->index].stack);
+    for (; node != CallTree::kRoot; node = tree.At(node).parent) cumulative_->Add(tree.At(node).name, *drawn);
+  }
+}
+
+void Groups::End(const Estimator& estimator) {
+  own_.Close(estimator);
+  if (cumulative_) cumulative_->Close(estimator);
+}
+
+const std::vector<std::string>& SortKeys() {
+  static const auto* keys =
+      new std::vector<std::string>{"bytes", "objects", "mean-size", "samples", kCumulative, kName};
+  return *keys;
+}
+
+std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree) {
+  const bool by_cumulative = ranking.sort == kCumulative && of.cumulative() != nullptr;
+  const GroupTable& table = by_cumulative ? *of.cumulative() : of.own();
+  struct Entry {
+    double measure;
+    std::string name;
+    const GroupTable::Row* row;
+  };
+  std::vector<Entry> entries;
+  for (const GroupTable::Row& row : table.Rows()) {
+    if (row.figures.share.value < ranking.min_share) continue;
+    const double measure = ranking.sort == kName ? 0 : Measure(row.figures, ranking.sort);
+    entries.push_back({measure, of.grouping().NameOf(row.key, tree), &row});
+  }
+  const bool by_size = ranking.sort == kName && of.grouping().by() == By::kSize;
+  std::sort(entries.begin(), entries.end(), [by_size](const Entry& a, const Entry& b) {
+    if (a.measure != b.measure) return a.measure > b.measure;
+    return by_size || a.name == b.name ? a.row->key < b.row->key : a.name < b.name;
+  });
+  if (ranking.limit > 0 && entries.size() > ranking.limit) entries.resize(ranking.limit);
+  std::vector<const GroupTable::Row*> rows;
+  rows.reserve(entries.size());
+  for (const Entry& entry : entries) rows.push_back(entry.row);
+  return rows;
+}
+
+}  // namespace heaprec::tools

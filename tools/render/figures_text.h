@@ -1,0 +1,30 @@
+// Figures of groups, as the cells of a table and as JSON.
+//
+// In a cell an interval has the unit of its value, and no more digits than it is worth: "167.3 MB", "156-179".
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/figures.h"
+#include "tools/render/table.h"
+
+namespace heaprec::tools {
+
+// What the weights of a survey count.
+enum class Unit : bool { kBytes, kEvents };
+
+Cell BytesCell(const Estimate& bytes);
+Cell CountCell(const Estimate& count);
+Cell ShareCell(const Estimate& share);
+
+// Bytes, share, bytes/s, objects, mean size; of events: events, share, events/s.
+std::vector<Column> FigureColumns(Unit unit);
+std::vector<Cell> FigureCells(const Figures& figures, double seconds, Unit unit);
+
+// {"samples": 3, "bytes": {...}, "bytes_per_second": {...}, "objects": {...}, "share": {...}, "mean_size": {...}};
+// of events: "samples", "events", "events_per_second", "share".
+nlohmann::json AsJson(const Figures& figures, double seconds, Unit unit);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,96 @@
+#include "tools/render/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+namespace heaprec::tools {
+namespace {
+
+std::string_view Variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool IsUtf8Locale() {
+  std::string_view locale;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (locale.empty()) locale = Variable(name);
+  }
+  for (const char* charset : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
+    if (locale.find(charset) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+size_t Columns(int descriptor) {
+  const int columns = std::atoi(std::string(Variable("COLUMNS")).c_str());
+  if (columns > 0) return static_cast<size_t>(columns);
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// The first `count` characters, or the last.
+std::string_view First(std::string_view text, size_t count) {
+  size_t at = 0;
+  while (at < text.size() && (count > 0 || IsContinuation(text[at]))) count -= !IsContinuation(text[at++]);
+  return text.substr(0, at);
+}
+
+std::string_view Last(std::string_view text, size_t count) {
+  return text.substr(First(text, WidthOf(text) - std::min(count, WidthOf(text))).size());
+}
+
+// Where packages end: before the first segment that begins like a class, or the last two ("Class.method").
+std::vector<std::string_view> Packages(std::string_view name) {
+  std::vector<std::string_view> packages;
+  for (size_t dot = name.find('.'); dot != std::string_view::npos && dot > 0; dot = name.find('.')) {
+    const std::string_view segment = name.substr(0, dot);
+    if ((segment[0] >= 'A' && segment[0] <= 'Z') || segment.find_first_of(" (/") != std::string_view::npos) break;
+    packages.push_back(segment);
+    name.remove_prefix(dot + 1);
+  }
+  return packages;
+}
+
+}  // namespace
+
+Terminal Terminal::Of(int descriptor) {
+  const bool is_terminal = isatty(descriptor) == 1;
+  Terminal terminal;
+  terminal.width = Columns(descriptor);
+  terminal.colour = is_terminal && Variable("NO_COLOR").empty() && Variable("TERM") != "dumb";
+  terminal.unicode = IsUtf8Locale();
+  return terminal;
+}
+
+std::string Terminal::In(std::string_view code, std::string_view text) const {
+  if (!colour || text.empty()) return std::string(text);
+  return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+}
+
+size_t WidthOf(std::string_view utf8) {
+  return static_cast<size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) { return !IsContinuation(c); }));
+}
+
+std::string Shortened(std::string_view name, size_t width, bool unicode) {
+  if (width == 0 || WidthOf(name) <= width) return std::string(name);
+  std::string initials;
+  for (const std::string_view package : Packages(name)) {
+    if (WidthOf(initials) + WidthOf(name) <= width) break;
+    initials.append(First(package, 1)).append(".");
+    name.remove_prefix(package.size() + 1);
+  }
+  std::string text = initials + std::string(name);
+  if (WidthOf(text) <= width) return text;
+  const std::string_view gap = unicode ? "…" : "..";
+  const size_t kept = width - std::min(width, WidthOf(gap));
+  return std::string(First(text, kept / 2)).append(gap).append(Last(text, kept - kept / 2));
+}
+
+}  // namespace heaprec::tools

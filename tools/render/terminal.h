@@ -1,0 +1,34 @@
+// Where text goes: how wide it may be, and whether it may have colours and box-drawing characters.
+//
+// Context:  reads the environment: COLUMNS, NO_COLOR, TERM, and the locale's variables.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heaprec::tools {
+
+struct Terminal {
+  size_t width = 0;      // columns; 0: no bound
+  bool colour = false;   // a terminal, and NO_COLOR is not set
+  bool unicode = false;  // the locale is one of UTF-8
+
+  // Of a file or a pipe the width is $COLUMNS, if that is exported.
+  static Terminal Of(int descriptor);
+
+  // The text as it is without colour.
+  std::string Bold(std::string_view text) const { return In("1", text); }
+  std::string Dim(std::string_view text) const { return In("2", text); }
+  // `code`: of ECMA-48's SGR, "32".
+  std::string In(std::string_view code, std::string_view text) const;
+};
+
+// Columns that valid UTF-8 takes: its characters.
+size_t WidthOf(std::string_view utf8);
+
+// A name in at most `width` columns: packages to their initials, as many as needed, then the middle left out.
+// "c.s.t.javac.util.List". 0: no bound.
+std::string Shortened(std::string_view name, size_t width, bool unicode);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,45 @@
+#include "tools/suggest.h"
+
+#include <algorithm>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr size_t kLongest = 100;  // of what is worth a thought
+
+// Optimal string alignment: edits, and exchanges of neighbours.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> edits(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        edits[i][j] = i + j;
+        continue;
+      }
+      const size_t differs = a[i - 1] != b[j - 1];
+      edits[i][j] = std::min({edits[i - 1][j] + 1, edits[i][j - 1] + 1, edits[i - 1][j - 1] + differs});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        edits[i][j] = std::min(edits[i][j], edits[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return edits[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string nearest;
+  if (word.size() > kLongest) return nearest;
+  size_t least = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = Distance(word, candidate);
+    // Not a word of which nothing is left.
+    if (distance >= least || distance >= std::max(word.size(), candidate.size())) continue;
+    least = distance;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+}  // namespace heaprec::tools

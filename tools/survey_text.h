@@ -1,0 +1,22 @@
+// What stands above and below the tables of every verb that adds up: how much in all, and how sure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tools/render/figures_text.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+inline Unit UnitOf(const Survey& survey) { return survey.of_exceptions() ? Unit::kEvents : Unit::kBytes; }
+
+// "1.9 GB allocated in 28.193 s, 68.0 MB/s; 55.9 M objects (55.0-56.8)\n", and a line of what the filters took.
+std::string Headline(const Survey& survey);
+// "unseen: up to 3.4 MB of any class ...\n", and the loss line. `what`: "class or site".
+std::string Bottomline(const Survey& survey, std::string_view what);
+
+// The members that the documents of all these verbs have: schema, unit, survey, total, chosen, unseen.
+nlohmann::json DocumentOf(const Survey& survey, std::string_view schema);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,125 @@
+// heaprec timeline: allocation over time, with the sampler and the heap beside it.
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/complain.h"
+#include "tools/export/output_file.h"
+#include "tools/render/output.h"
+#include "tools/render/terminal.h"
+#include "tools/survey.h"
+#include "tools/survey_text.h"
+#include "tools/timeline_form.h"
+#include "tools/timeline_survey.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct TimelineOptions {
+  SurveyOptions survey;
+  std::string by, svg, html;
+  size_t limit = 5, steps = 0;
+  bool json = false, force = false;
+};
+
+constexpr size_t kStepsOfPictures = 240;
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  Complain(sentence);
+  return code;
+}
+
+ExitCode WriteFile(const std::string& path, bool force, const std::string& text) {
+  auto file = OutputFile::Open(path, force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  output.Append(text);
+  output.Flush();
+  const ExitCode written = output.Report(path == "-" ? "standard output" : path);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  return ExitCode::kOk;
+}
+
+ExitCode Write(const TimelineOptions& options, const Survey& survey, const Timeline& timeline) {
+  std::string title = Headline(survey);
+  title.pop_back();
+  ExitCode code = ExitCode::kOk;
+  if (!options.svg.empty()) code = WriteFile(options.svg, options.force, SvgOf(timeline, title));
+  if (code == ExitCode::kOk && !options.html.empty()) {
+    code = WriteFile(options.html, options.force, HtmlOf(timeline, title));
+  }
+  if (!options.json && (!options.svg.empty() || !options.html.empty())) return code;
+  if (code != ExitCode::kOk) return code;
+  Output output(STDOUT_FILENO);
+  if (options.json) {
+    nlohmann::json document = DocumentOf(survey, "heaprec.timeline/1");
+    document.update(JsonOf(timeline));
+    output.Append(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else {
+    output.Append(Headline(survey) + "\n" + TextOf(timeline, Terminal::Of(STDOUT_FILENO)) + "\n" +
+                  Bottomline(survey, "step"));
+  }
+  output.Flush();
+  return output.Report("standard output");
+}
+
+ExitCode ShowTimeline(const TimelineOptions& options) {
+  std::optional<Grouping> grouping;
+  if (!options.by.empty()) {
+    auto parsed = Grouping::Parse(options.by);
+    if (!parsed.ok()) return Fail(ExitCode::kUsage, parsed.error().message);
+    grouping = std::move(*parsed);
+  }
+  auto first = Survey::Parse(options.survey);
+  if (!first.ok()) return Fail(ExitCode::kUsage, first.error().message);
+  Survey second = *first;
+  NamePool names;
+  CallTree tree(&names, first->TreeOptions());
+  TimeSpan span(grouping);
+  const ExitCode read = first->Run(&tree, &span);
+  if (read == ExitCode::kUnreadable) return read;
+
+  std::vector<GroupTable::Key> keys;
+  std::vector<std::string> groups;
+  if (grouping) {
+    for (const GroupTable::Row* row : Ranked(*span.groups(), {.sort = "bytes", .limit = options.limit}, tree)) {
+      keys.push_back(row->key);
+      groups.push_back(grouping->NameOf(row->key, tree));
+    }
+  }
+  const bool is_text = !options.json && options.svg.empty() && options.html.empty();
+  const size_t usual = is_text ? StepsWithin(Terminal::Of(STDOUT_FILENO)) : kStepsOfPictures;
+  TimelineSurvey survey(span.AxisOf(options.steps > 0 ? options.steps : usual), grouping, keys);
+  second.BeQuiet();
+  if (second.Run(&tree, &survey) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
+  const ExitCode written = Write(options, second, TimelineOf(survey, groups, UnitOf(second)));
+  return written != ExitCode::kOk ? written : read;
+}
+
+}  // namespace
+
+Verb DeclareTimeline(CLI::App& heaprec) {
+  auto options = std::make_shared<TimelineOptions>();
+  CLI::App* verb = heaprec.add_subcommand("timeline", "Allocation over time");
+  verb->add_option("--by", options->by, "Also of the largest of these: " + Grouping::Valid())->type_name("KEY");
+  verb->add_option("--limit", options->limit, "So many of them (default: 5)")->type_name("N");
+  verb->add_option("--steps", options->steps, "At most so many steps in time; default: what fits, in pictures 240")
+      ->type_name("N");
+  verb->add_option("--svg", options->svg, "A picture; - is standard output")->type_name("FILE");
+  verb->add_option("--html", options->html, "The picture as a page")->type_name("FILE");
+  verb->add_flag("-f,--force", options->force, "Overwrite FILE if it exists");
+  verb->add_flag("--json", options->json, "JSON instead of text");
+  options->survey.AddTo(verb);
+  verb->footer(R"(Examples:
+  heaprec timeline rec.bin
+  heaprec timeline --by class --limit 8 --from 1m --to 2m rec.bin
+  heaprec timeline --by thread --html timeline.html rec.bin
+  heaprec timeline --json rec.bin | jq '.steps[].bytes_per_second.value')");
+  return {verb, [options](const auto&) { return ShowTimeline(*options); }};
+}
+
+}  // namespace heaprec::tools

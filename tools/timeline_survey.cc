@@ -1,0 +1,105 @@
+#include "tools/timeline_survey.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr uint32_t kNotWanted = 0xffffffff;
+
+}  // namespace
+
+TimeSpan::TimeSpan(const std::optional<Grouping>& grouping) {
+  if (grouping) groups_.emplace(*grouping, false);
+}
+
+void TimeSpan::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
+  start_ns_ = header.start_epoch_ns;
+  interval_ns_ = std::max(interval_ns_, header.interval_ns);
+  if (groups_) groups_->Begin(chosen_by);
+}
+
+void TimeSpan::See(const Sighting& sighting) {
+  if (groups_) groups_->See(sighting);
+  if (sighting.drawn.empty()) return;
+  for (const Drawn* drawn : sighting.drawn) {
+    const uint64_t time_ns = start_ns_ + sighting.block.samples[drawn->index].time_ns;
+    begin_ns_ = std::min(begin_ns_, time_ns);
+    end_ns_ = std::max(end_ns_, time_ns + 1);
+  }
+}
+
+void TimeSpan::End(const Estimator& estimator, double) {
+  if (groups_) groups_->End(estimator);
+}
+
+// From the interval of the first sample on: a step holds whole intervals.
+TimeAxis TimeSpan::AxisOf(size_t most_steps) const {
+  if (end_ns_ == 0) return {};
+  const uint64_t since_start = (begin_ns_ - std::min(begin_ns_, start_ns_)) % interval_ns_;
+  return TimeAxis::Of(begin_ns_ - since_start, end_ns_, interval_ns_, most_steps);
+}
+
+TimelineSurvey::TimelineSurvey(const TimeAxis& axis, const std::optional<Grouping>& grouping,
+                               std::vector<GroupTable::Key> keys)
+    : axis_(axis), grouping_(grouping), states_(axis.steps) {
+  for (size_t place = 0; place < keys.size(); ++place) {
+    if (keys[place] >= place_of_key_.size()) place_of_key_.resize(keys[place] + size_t{1}, kNotWanted);
+    place_of_key_[keys[place]] = static_cast<uint32_t>(place);
+  }
+}
+
+void TimelineSurvey::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
+  start_ns_ = header.start_epoch_ns;
+  interval_ns_ = std::max<uint64_t>(header.interval_ns, 1);
+  cap_ = header.interval_cap;
+  all_.Start(chosen_by);
+  groups_.Start(chosen_by);
+  if (grouping_) grouping_->Start();
+}
+
+void TimelineSurvey::See(const Sighting& sighting) {
+  if (axis_.steps == 0) return;
+  AddStates(sighting.block);
+  if (grouping_) {
+    grouping_->KeysOf(sighting.block, sighting.drawn, &sighting.names, &sighting.tree, &keys_);
+  }
+  for (size_t i = 0; i < sighting.drawn.size(); ++i) {
+    const Drawn& drawn = *sighting.drawn[i];
+    const size_t step = StepOf(sighting.block.samples[drawn.index].time_ns);
+    all_.Add(static_cast<GroupTable::Key>(step), drawn);
+    if (!grouping_ || keys_[i] >= place_of_key_.size() || place_of_key_[keys_[i]] == kNotWanted) continue;
+    groups_.Add(PlaceOf(step, place_of_key_[keys_[i]]), drawn);
+  }
+}
+
+// Of the part of the recording that is shown.
+void TimelineSurvey::AddStates(const format::Block& block) {
+  const uint64_t end_ns = axis_.begin_ns + axis_.step_ns * axis_.steps;
+  const auto is_shown = [&](uint64_t time_ns) {
+    return start_ns_ + time_ns >= axis_.begin_ns && start_ns_ + time_ns < end_ns;
+  };
+  for (const format::Interval& interval : block.intervals) {
+    const uint64_t time_ns = interval.index * interval_ns_;
+    if (interval.stream != format::Stream::kAllocations || !is_shown(time_ns)) continue;
+    StepState& state = states_[StepOf(time_ns)];
+    state.kept += interval.kept;
+    state.allowed += cap_;
+    state.bytes += interval.bytes;
+  }
+  for (const format::HeapState& look : block.states) {
+    if (!is_shown(look.time_ns)) continue;
+    StepState& state = states_[StepOf(look.time_ns)];
+    state.pauses += look.pauses;
+    state.paused_ns += look.paused_ns;
+    state.heap_used = std::max(state.heap_used, look.used);
+  }
+}
+
+void TimelineSurvey::End(const Estimator& estimator, double) {
+  all_.Close(estimator);
+  groups_.Close(estimator);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,65 @@
+#include "tools/tree_survey.h"
+
+#include <algorithm>
+
+namespace heaprec::tools {
+
+TreeSurvey::TreeSurvey(const CallTree& stacks, Direction direction, uint32_t depth)
+    : stacks_(stacks),
+      direction_(direction),
+      depth_(depth > 0 ? depth : CallTree::kMaxDepth),
+      callers_(&stacks.names(), {}),
+      below_(Grain::kStack),
+      own_(Grain::kStack) {}
+
+void TreeSurvey::Begin(const format::FileHeader&, std::optional<Grain> chosen_by) {
+  below_.Start(chosen_by);
+  own_.Start(chosen_by);
+}
+
+void TreeSurvey::See(const Sighting& sighting) {
+  for (const Drawn* drawn : sighting.drawn) {
+    CallTree::NodeId node = EndOf(sighting.tree.Of(sighting.block.samples[drawn->index].stack));
+    own_.Add(node, *drawn);
+    for (; node != CallTree::kRoot; node = tree().At(node).parent) below_.Add(node, *drawn);
+  }
+}
+
+void TreeSurvey::End(const Estimator& estimator, double) {
+  below_.Close(estimator);
+  own_.Close(estimator);
+}
+
+CallTree::NodeId TreeSurvey::EndOf(CallTree::NodeId leaf) {
+  if (leaf >= ends_.size()) ends_.resize(stacks_.nodes().size(), kNotLooked);
+  CallTree::NodeId& end = ends_[leaf];
+  if (end != kNotLooked) return end;
+  if (direction_ == Direction::kCallers) return end = Turned(leaf);
+  end = leaf;
+  while (stacks_.At(end).depth > depth_) end = stacks_.At(end).parent;
+  return end;
+}
+
+CallTree::NodeId TreeSurvey::Turned(CallTree::NodeId leaf) {
+  CallTree::NodeId node = CallTree::kRoot;
+  for (; leaf != CallTree::kRoot && callers_.At(node).depth < depth_; leaf = stacks_.At(leaf).parent) {
+    node = callers_.ChildOf(node, stacks_.At(leaf).name);
+  }
+  return node;
+}
+
+std::vector<std::vector<CallTree::NodeId>> TreeSurvey::Children() const {
+  std::vector<std::vector<CallTree::NodeId>> children(tree().nodes().size());
+  for (const GroupTable::Row& row : below_.Rows()) {
+    if (row.key != CallTree::kRoot) children[tree().At(row.key).parent].push_back(row.key);
+  }
+  for (std::vector<CallTree::NodeId>& of : children) {
+    std::sort(of.begin(), of.end(), [this](CallTree::NodeId a, CallTree::NodeId b) {
+      const double bytes_a = Below(a).bytes.value, bytes_b = Below(b).bytes.value;
+      return bytes_a != bytes_b ? bytes_a > bytes_b : tree().NameOf(a) < tree().NameOf(b);
+    });
+  }
+  return children;
+}
+
+}  // namespace heaprec::tools
