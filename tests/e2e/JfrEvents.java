@@ -33,7 +33,7 @@ public final class JfrEvents {
         String name = type.getString("name");
         // Of hidden classes: an address, behind it in some JDKs an identity hash.
         String address = "";
-        int mark = Math.max(name.indexOf("+0x"), name.indexOf("/0x"));
+        int mark = Math.max(Math.max(name.indexOf("+0x"), name.indexOf("/0x")), name.indexOf(".0x"));
         if (mark >= 0) {
             String rest = name.substring(mark + 1);
             int hash = rest.indexOf('/');

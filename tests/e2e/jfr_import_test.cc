@@ -2,6 +2,7 @@
 // exports, judged by the recording that it was.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -90,6 +91,29 @@ TEST_CASE("Every event of a JFR recording is there as the JDK itself reads it: t
   CHECK(expected.size() > 100);
   RequireSame(ReadWithHeaprec(recording), expected, 0);
   CHECK(ReadSummary(recording)["trustworthy"] == false);
+}
+
+// HEAPREC_ASYNC_PROFILER: path of its library; it is no part of this project.
+TEST_CASE("Every event of async-profiler's is there as the JDK reads it") {
+  const char* const agent = getenv("HEAPREC_ASYNC_PROFILER");  // NOLINT(concurrency-mt-unsafe): a test
+  if (agent == nullptr) {
+    WARN("needs HEAPREC_ASYNC_PROFILER");
+    return;
+  }
+  for (const std::string event : {"alloc=64k", "alloc,tlab"}) {
+    const std::string jfr = FreshFolder() + "/async.jfr";
+    const std::string options = "start,event=alloc," + event + ",jfr,file=" + jfr;
+    const Outcome outcome = Run(Java{.flags = {std::string("-agentpath:") + agent + "=" + options},
+                                     .main = "e2e.Sizes",
+                                     .args = {"0", "2", "3", "3000", "64", "1024", "200000"}});
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const std::string recording = Import(jfr);
+    const std::vector<JfrRow> expected = Expected(ReadWithJdk(jfr), false, recording);
+    CHECK(expected.size() > 100);
+    RequireSame(ReadWithHeaprec(recording), expected, 0);
+    CHECK(ReadSummary(recording)["recording"]["source_reason"].get<std::string>().starts_with("async-profiler"));
+  }
 }
 
 TEST_CASE("Exported and imported again a recording has the same events, to half a byte of weight") {

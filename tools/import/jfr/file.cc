@@ -8,7 +8,7 @@
 namespace heaprec::tools::jfr {
 namespace {
 
-constexpr size_t kPiece = 1 << 20;
+constexpr size_t kPiece = 1 << 18;
 constexpr size_t kSizeAndType = 18;                      // at most, in bytes
 constexpr uint64_t kMostEventBytes = uint64_t{1} << 30;  // constants of a chunk may be one event
 
