@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Completions in a real bash, man pages by a real man, and suggestions: generated, so checked against --help.
-# Usage: habits_test.sh HEAPREC
+# Colours and width are those of a real terminal, which script makes.
+# Usage: habits_test.sh HEAPREC RECORDING
 set -euo pipefail
-heaprec=$(readlink -f "$1")
+heaprec=$(readlink -f "$1") recording=$(readlink -f "$2")
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 
@@ -46,6 +47,14 @@ for shell in zsh fish; do
   fi
 done
 "$heaprec" man | MANWIDTH=100 man --warnings -E UTF-8 -l - | grep -q "VERBS" || fail "the man page of heaprec"
+
+on_terminal() { env LC_ALL=C TERM=xterm "${@:2}" script -qec "stty cols 70; $heaprec $1 $recording" /dev/null </dev/null | tr -d '\r'; }
+on_terminal top | grep -q $'\x1b\\[1m' || fail "no colour on a terminal"
+for without in NO_COLOR=1 TERM=dumb; do
+  if on_terminal top "$without" | grep -q $'\x1b'; then fail "colour with $without"; fi
+done
+longest=$(on_terminal "top --by method" | sed 's/\x1b\[[0-9]*m//g' | sed -n '3,/^$/p' | awk '{ if (length > m) m = length } END { print m }')
+[ "$longest" -le 70 ] && [ "$longest" -gt 40 ] || fail "a table of $longest columns on a terminal of 70"
 
 says() {
   local said

@@ -88,7 +88,7 @@ std::string Shortened(std::string_view name, size_t width, bool unicode) {
   }
   std::string text = initials + std::string(name);
   if (WidthOf(text) <= width) return text;
-  const std::string_view gap = unicode ? "…" : "..";
+  const std::string_view gap = unicode ? "…" : "~";
   const size_t kept = width - std::min(width, WidthOf(gap));
   return std::string(First(text, kept / 2)).append(gap).append(Last(text, kept - kept / 2));
 }

@@ -1,0 +1,86 @@
+// What fits a terminal: shortened names, tables, bars, estimates in few characters; and what was meant by a typo.
+#include "tools/render/terminal.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "tools/render/bars.h"
+#include "tools/render/figures_text.h"
+#include "tools/render/table.h"
+#include "tools/suggest.h"
+
+namespace heaprec::tools {
+namespace {
+
+TEST_CASE("names lose their packages first, then their middle") {
+  const std::string name = "com.acme.shop.Basket.add";
+  CHECK(Shortened(name, 0, false) == name);
+  CHECK(Shortened(name, 24, false) == name);
+  CHECK(Shortened(name, 22, false) == "c.acme.shop.Basket.add");
+  CHECK(Shortened(name, 20, false) == "c.a.shop.Basket.add");
+  CHECK(Shortened(name, 16, false) == "c.a.s.Basket.add");
+  CHECK(Shortened(name, 10, false) == "c.a.~t.add");
+  CHECK(Shortened(name, 11, true) == "c.a.s…t.add");
+  CHECK(Shortened("überlänge", 5, true) == "üb…ge");
+  for (size_t width = 1; width < 30; ++width) CHECK(WidthOf(Shortened(name, width, true)) <= width);
+}
+
+TEST_CASE("cells have the unit of the value, and as many digits as they are worth") {
+  const auto text = [](const Cell& cell) { return cell.value + "|" + cell.interval; };
+  CHECK(text(BytesCell({0, 0, 0})) == "0 B|");
+  CHECK(text(BytesCell({24, 24, 24})) == "24 B|");
+  CHECK(text(BytesCell({24.5, 20.25, 30})) == "24.5 B|20.2-30");
+  CHECK(text(BytesCell({2048, 1024, 20480})) == "2.00 kB|1.00-20.0");
+  CHECK(text(BytesCell({3.0 * (1 << 20), 2.999 * (1 << 20), 3.001 * (1 << 20)})) == "3.00 MB|");
+  CHECK(text(BytesCell({0, 0, 3.5 * (1 << 20)})) == "0 MB|0-3.50");
+  CHECK(text(BytesCell({77, 0, std::numeric_limits<double>::infinity()})) == "77 B|?");
+  CHECK(text(CountCell({999, 900, 1100})) == "999|900-1100");
+  CHECK(text(CountCell({1234, 1000, 2000})) == "1.23 k|1.00-2.00");
+  CHECK(text(CountCell({56e6, 55e6, 57e6})) == "56.0 M|55.0-57.0");
+  CHECK(text(ShareCell({0.5, 0.25, 1})) == "50.0 %|25.0-100.0");
+}
+
+TEST_CASE("a table leaves out what has the least patience, and keeps names readable") {
+  Table table({{"bytes"}, {"share", Column::kStays, 1}, {"rate", 3, 2}}, "class");
+  table.Add({{"12 MB", "10-14"}, {"50.0 %", "40-60"}, {"6 MB/s", "5-7"}}, "com.acme.shop.Basket");
+  table.Add({{"1 MB", "0.9-1.1"}, {"5.0 %", "4-6"}, {"0.5 MB/s", "0.4-0.6"}}, "x\x1b.Y");
+  const auto text = [&](size_t width) {
+    Text text;
+    table.AppendTo({.width = width}, &text);
+    return fmt::to_string(text);
+  };
+  CHECK(text(0) ==
+        "bytes           share            rate          class\n"
+        "12 MB 10-14    50.0 % 40-60    6 MB/s 5-7      com.acme.shop.Basket\n"
+        " 1 MB 0.9-1.1   5.0 % 4-6    0.5 MB/s 0.4-0.6  x\\x1b.Y\n");
+  CHECK(text(64).find("40-60") == std::string::npos);
+  CHECK(text(64).find("5-7") != std::string::npos);
+  CHECK(text(45).find("MB/s") == std::string::npos);
+  CHECK(text(45).find("10-14") != std::string::npos);
+  CHECK(text(40).find("c.a.shop.Basket") != std::string::npos);
+}
+
+TEST_CASE("what is more than nothing shows, and the most is full") {
+  CHECK(Bar(0, 3, true) == "   ");
+  CHECK(Bar(1e-9, 3, true) == "▏  ");
+  CHECK(Bar(0.5, 3, true) == "█▌ ");
+  CHECK(Bar(1, 3, false) == "###");
+  CHECK(Bar(1e-9, 3, false) == "#  ");
+  CHECK(Sparkline(std::vector<double>{0, 1, 4, 8}, 8, true) == " ▁▄█");
+  CHECK(ChartLine(std::vector<double>{4, 8}, 8, 0, 2, true) == " █");
+  CHECK(ChartLine(std::vector<double>{4, 8}, 8, 1, 2, true) == "██");
+  CHECK(Sparkline(std::vector<double>{0, 0}, 0, true) == "  ");
+}
+
+TEST_CASE("a typo is a few letters, not another word") {
+  const std::vector<std::string> verbs{"record", "summary", "top", "trim", "tree"};
+  CHECK(Nearest("summry", verbs) == "summary");
+  CHECK(Nearest("recrod", verbs) == "record");
+  CHECK(Nearest("tpo", verbs) == "top");
+  CHECK(Nearest("frobnicate", verbs).empty());
+  CHECK(Nearest(std::string(100'000, 'x'), verbs).empty());
+  CHECK(Nearest("", verbs).empty());
+}
+
+}  // namespace
+}  // namespace heaprec::tools
