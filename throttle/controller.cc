@@ -9,9 +9,11 @@ namespace heaprec::throttle {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9, kNsPerSecond = 1e9;
-// The effective share and that of new stacks are ratios of two sums over this many intervals: some 300 points, 6 %.
-// (The former is exactly 1 as long as lambda * size is small.)
+// The effective share is a ratio of two sums over this many intervals: some 300 points, 6 %, where it matters at all
+// (it is exactly 1 as long as lambda * size is small).
 constexpr double kShareIntervals = 2;
+// That of new stacks: it falls fast in a program that has begun, and need not be known any better than to a tenth.
+constexpr double kFreshIntervals = 0.5;
 
 // Of the surplus, what an interval should have that can be kept: 3.7 standard deviations at 150 points.
 constexpr double kFillSurplus = 1.3;
@@ -172,11 +174,12 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally poin
 }
 
 void Controller::Remember(uint64_t dt_ns, PointTally points) {
-  const double kept = std::exp(-Seconds(dt_ns) / (kShareIntervals * Seconds(config_.interval_ns)));
+  const double intervals = Seconds(dt_ns) / Seconds(config_.interval_ns);
+  const double kept = std::exp(-intervals / kShareIntervals), kept_stacks = std::exp(-intervals / kFreshIntervals);
   recent_.weight = recent_.weight * kept + points.weight;
   recent_.effective = recent_.effective * kept + points.effective;
-  recent_.count = recent_.count * kept + points.count;
-  recent_.fresh = recent_.fresh * kept + points.fresh;
+  recent_.count = recent_.count * kept_stacks + points.count;
+  recent_.fresh = recent_.fresh * kept_stacks + points.fresh;
 }
 
 // Effective bytes per byte, from the points of late.

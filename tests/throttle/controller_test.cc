@@ -278,14 +278,14 @@ TEST_CASE("fewer points are aimed at while their stacks are new, and what they c
     const double more = (surplus_at(fresh, 10) - 1) * 150;
     CHECK(more * (1 - fresh) + more * fresh * 6 == Approx(450).epsilon(1e-9));
   }
-  // Two intervals are remembered.
+  // Half an interval is remembered.
   Controller controller(config, 0);
   for (uint64_t t = 0; t <= 10 * kSecond; t += 20 * kMs) controller.Tick(t, t / 20, {1e6, 1e6, 10, 10});
   Forecast forecast;
-  for (uint64_t t = 10 * kSecond; t <= 12 * kSecond; t += 20 * kMs)
+  for (uint64_t t = 10 * kSecond; t <= 10'500 * kMs; t += 20 * kMs)
     forecast = controller.Tick(t, t / 20, {1e6, 1e6, 10});
   const double fresh = std::exp(-1);
-  CHECK(forecast.thrift * 4 == Approx(1 + 1 / ((1 - fresh) / 3 + fresh / 0.5)).epsilon(0.02));
+  CHECK(forecast.thrift * 4 == Approx(1 + 1 / ((1 - fresh) / 3 + fresh / 0.5)).epsilon(0.05));
 }
 
 TEST_CASE("intervals are numbered from the start") {
