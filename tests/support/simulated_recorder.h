@@ -97,9 +97,13 @@ class SimulatedRecorder final : public Recorder {
     tally_.weight += hit.weight_bytes;
     tally_.effective += hit.effective_bytes;
     ++tally_.count;
+    tally_.fresh += site < new_below_ ? 1 : 0;
     if (forecast_.Lambda(controller_.config(), now_, tally_) < throttle::kFallThreshold * window_lambda_) OpenWindow();
   }
   void OnMissed(double bytes) override { missed_bytes_ += bytes; }
+
+  // Points of these sites have stacks that were never seen.
+  void StacksAreNewBelow(uint32_t site) { new_below_ = site; }
 
   // Sees every allocation, if set.
   struct Allocation {
@@ -174,6 +178,7 @@ class SimulatedRecorder final : public Recorder {
   const Places places_;
   uint64_t seed_, tick_ns_, next_tick_ = 0, now_ = 0, next_id_ = 0, thinned_ = 0;
   throttle::PointTally tally_;
+  uint32_t new_below_ = 0;
   uint32_t at_work_ = 0;
   double window_lambda_ = 0, missed_bytes_ = 0;
   uint32_t window_ = 0;
