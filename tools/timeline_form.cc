@@ -100,7 +100,7 @@ class Lines {
 };
 
 void AddStates(const Timeline& timeline, Lines* lines) {
-  const std::vector<double> used = Values(timeline, [](const StepState& s) { return s.heap_used; });
+  const std::vector<double> used = timeline.HeapUsed();
   const std::vector<double> pauses = Values(timeline, [](const StepState& s) { return s.pauses; });
   const std::vector<double> fill = Values(timeline, FillOf), chance = Values(timeline, SamplesPerMb);
   if (MostOf(used) > 0) lines->AddLine("heap used", Bytes(MostOf(used)), used, MostOf(used));
@@ -122,6 +122,15 @@ json RatesAsJson(const Timeline::Series& series) {
 }  // namespace
 
 double Timeline::Series::Most() const { return MostOf(Values(*this)); }
+
+std::vector<double> Timeline::HeapUsed() const {
+  std::vector<double> used;
+  for (const StepState& state : states) {
+    const double before = used.empty() ? 0 : used.back();
+    used.push_back(state.heap_used > 0 ? static_cast<double>(state.heap_used) : before);
+  }
+  return used;
+}
 
 Timeline TimelineOf(const TimelineSurvey& survey, const std::vector<std::string>& groups, Unit unit) {
   Timeline timeline{.axis = survey.axis(), .unit = unit, .all = {}, .groups = {}, .states = survey.states()};

@@ -25,6 +25,9 @@ struct Timeline {
   Series all;
   std::vector<Series> groups;
   std::vector<StepState> states;
+
+  // Bytes; where nobody looked, what was seen before.
+  std::vector<double> HeapUsed() const;
 };
 
 Timeline TimelineOf(const TimelineSurvey& survey, const std::vector<std::string>& groups, Unit unit);

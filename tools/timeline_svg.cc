@@ -144,7 +144,7 @@ class Picture {
   }
 
   void AddHeap() {
-    const Values used = Each([](const StepState& state) { return state.heap_used; });
+    const Values used = timeline_.HeapUsed();
     const double most = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
     if (!(most > 0)) return;
     constexpr double kHeight = 80;
