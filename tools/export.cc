@@ -2,28 +2,25 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <iterator>
 #include <memory>
 
-#include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
 #include "tools/export/output_file.h"
+#include "tools/exporting.h"
 #include "tools/filter.h"
-#include "tools/input/recording.h"
 #include "tools/render/output.h"
 #include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
 
-using Recordings = std::vector<std::unique_ptr<Recording>>;
-
 struct ExportOptions {
   std::vector<std::string> paths;
   std::string output = "-", format = ExportFormats().front().name;
-  bool force = false;
+  std::string weights;
+  bool force = false, lines = false;
   FilterOptions filter;
 };
 
@@ -32,80 +29,60 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
   return code;
 }
 
-// `before`: events of the recordings before it. Returns those with its own.
-uint64_t Pass(Recording& recording, uint64_t before, Filter filter, const Output& output, Exporter* exporter) {
-  uint64_t events = before;
-  Names names;
-  std::vector<const format::Sample*> samples;
-  filter.Start(recording.header());
-  exporter->Begin(recording);
-  while (events < filter.limit() && !output.failed()) {
-    const auto block = recording.Next();
-    if (!block) break;
-    names.Enter(*block);
-    filter.Enter(*block, &names);
-    samples.clear();
-    for (const format::Sample& sample : block->samples) {
-      if (events + samples.size() == filter.limit()) break;
-      if (filter.Keeps(sample)) samples.push_back(&sample);
-    }
-    exporter->Add({*block, samples, names});
-    events += samples.size();
+std::string FormatsThat(bool ExportFormat::*take) {
+  std::string names;
+  for (const ExportFormat& format : ExportFormats()) {
+    if (format.*take) names += (names.empty() ? "" : ", ") + format.name;
   }
-  exporter->End(recording);
-  return events;
+  return names;
 }
 
-// The recordings of all files, in their order; an error also if the output is one of them.
-ExitCode OpenAll(const ExportOptions& options, Recordings* into) {
-  for (const std::string& path : options.paths) {
-    auto recordings = Recording::OpenAll(path);
-    if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
-    if (recordings->front()->source().IsSameFileAs(options.output)) {
-      return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
-    }
-    std::move(recordings->begin(), recordings->end(), std::back_inserter(*into));
+// What is wrong with the options; empty: nothing.
+std::string Objection(const ExportOptions& options, const ExportFormat& format) {
+  if (!options.weights.empty() && !format.takes_weights) {
+    return "--weights is for --format " + FormatsThat(&ExportFormat::takes_weights);
   }
-  return ExitCode::kOk;
-}
-
-// `events`: so many of the recordings before each, and of all.
-ExitCode Close(const Recordings& recordings, const std::vector<uint64_t>& events) {
-  ExitCode read = ExitCode::kOk;
-  for (size_t i = 0; i < recordings.size(); ++i) {
-    // The output stays pure: on a terminal the loss line goes to stderr.
-    if (isatty(STDERR_FILENO) == 1) Complain(LossLine(*recordings[i], events[i + 1] - events[i]).substr(2));
-    const ExitCode one = ReportDamage(*recordings[i]);
-    if (one != ExitCode::kOk) read = one;
+  if (options.lines && !format.takes_lines) return "--lines is for --format " + FormatsThat(&ExportFormat::takes_lines);
+  if (!options.filter.hide.empty() && !format.takes_hide) {
+    return "--hide is for --format " + FormatsThat(&ExportFormat::takes_hide);
   }
-  return read;
+  if (format.binary && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
+    return format.name + " is not for terminals: name a file with -o";
+  }
+  return {};
 }
 
 ExitCode Export(const ExportOptions& options) {
   const ExportFormat& format = *FindExportFormat(options.format);
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  if (format.binary && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
-    return Fail(ExitCode::kUsage, format.name + " is not for terminals: name a file with -o");
+  const std::string objection = Objection(options, format);
+  if (!objection.empty()) return Fail(ExitCode::kUsage, objection);
+  auto recordings = OpenRecordings(options.paths);
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  for (const auto& recording : *recordings) {
+    if (recording->source().IsSameFileAs(options.output)) {
+      return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
+    }
   }
-  Recordings recordings;
-  const ExitCode opened = OpenAll(options, &recordings);
-  if (opened != ExitCode::kOk) return opened;
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
 
   Output output((*file)->descriptor());
-  const std::unique_ptr<Exporter> exporter = format.make({.several = recordings.size() > 1}, &output);
-  std::vector<uint64_t> events{0};
-  for (const auto& recording : recordings) {
-    events.push_back(Pass(*recording, events.back(), *filter, output, exporter.get()));
-  }
+  const ExportSettings settings{.several = recordings->size() > 1,
+                                .allocations = filter->TakesAny(format::Stream::kAllocations),
+                                .exceptions = filter->TakesAny(format::Stream::kExceptions),
+                                .weights = options.weights,
+                                .hides = HiddenBy(*filter),
+                                .lines = options.lines};
+  const std::unique_ptr<Exporter> exporter = format.make(settings, &output);
+  const auto events = Pass(*recordings, *filter, exporter.get(), [&output] { return output.failed(); });
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   output.Flush();
   const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  return Close(recordings, events);
+  return Close(*recordings, events);
 }
 
 std::vector<std::string> FormatNames() {
@@ -125,8 +102,13 @@ Verb DeclareExport(CLI::App& heaprec) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember(FormatNames()));
   verb->add_option("-o,--output", options->output, "Where to; - is standard output (default)")->type_name("OUT");
+  verb->add_option("--weights", options->weights, "Of collapsed: bytes (default), objects or samples")
+      ->type_name("WEIGHTS")
+      ->check(CLI::IsMember({"bytes", "objects", "samples"}));
+  verb->add_flag("--lines", options->lines, "Of collapsed and speedscope: a frame is a line of a method, not a method");
   verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->filter.AddTo(verb);
+  options->filter.AddStackChoiceTo(verb);
   verb->footer(
       R"(Columns of csv and jsonl: time_ns (epoch), kind, thread, class, size, weight_bytes, weight_objects, probability,
 stack (root;...;leaf as Class.method:line), labels (key=value;...; JSON lines: an object).
@@ -135,7 +117,10 @@ Examples:
   heaprec export -o rec.csv rec.bin
   heaprec export --format jsonl --thread worker rec.bin | jq .class
   heaprec export --format csv -f -o rec.csv --from 10s --to 20s rec.bin
-  heaprec export --kind exception -o thrown.csv rec.bin)");
+  heaprec export --kind exception -o thrown.csv rec.bin
+  heaprec export --format collapsed rec.bin | flamegraph.pl > flame.svg
+  heaprec export --format pprof -o rec.pb.gz rec.bin && go tool pprof -http : rec.pb.gz
+  heaprec export --format speedscope -o rec.json rec.bin && speedscope rec.json)");
   return {verb, [options](const auto&) { return Export(*options); }};
 }
 

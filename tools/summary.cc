@@ -124,9 +124,9 @@ class TextForm {
     Throttle();
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
-    for (const std::string& note : trust.notes) Line("note", note);
+    for (const Remark& note : trust.notes) Line("note", note.text);
     std::string verdict = "yes";
-    for (const std::string& reason : trust.reasons) {
+    for (const auto& [about, reason] : trust.reasons) {
       verdict = verdict == "yes" ? "no, because " + reason : verdict + "; " + reason;
     }
     fmt::format_to(fmt::appender(text_), "trustworthy: {}\n", verdict);
@@ -297,8 +297,8 @@ std::string JsonForm(const Recording& recording, const Facts& facts, const Trust
       {"intervals_thinned", tally.intervals_thinned},
       {"losses", LossesAsJson(recording)},
       {"trustworthy", trust.reasons.empty()},
-      {"reasons", trust.reasons},
-      {"notes", trust.notes},
+      {"reasons", TextsOf(trust.reasons)},
+      {"notes", TextsOf(trust.notes)},
   };
   document.update(tables);
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -7,6 +7,7 @@ namespace heaprec::tools {
 
 Verb DeclareAttach(CLI::App& heaprec);
 Verb DeclareCompletion(CLI::App& heaprec);
+Verb DeclareDoctor(CLI::App& heaprec);
 Verb DeclareDump(CLI::App& heaprec);
 Verb DeclareExport(CLI::App& heaprec);
 Verb DeclareHistogram(CLI::App& heaprec);
@@ -18,6 +19,7 @@ Verb DeclarePrint(CLI::App& heaprec);
 Verb DeclareRecord(CLI::App& heaprec);
 Verb DeclareRecover(CLI::App& heaprec);
 Verb DeclareRedact(CLI::App& heaprec);
+Verb DeclareSql(CLI::App& heaprec);
 Verb DeclareStatus(CLI::App& heaprec);
 Verb DeclareStop(CLI::App& heaprec);
 Verb DeclareSummary(CLI::App& heaprec);

@@ -314,10 +314,11 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   WriteSmall(directory / "rec.bin");
   const Outcome verb = Heaprec("prnt rec.bin");
   CHECK(verb.code == 2);
-  CHECK(verb.err ==
-        "heaprec: no verb: prnt; verbs: record, attach, status, dump, stop, list, print, summary, export, import, "
-        "verify, "
-        "recover, trim, merge, redact; try heaprec --help\n");
+  CHECK(verb.err.find("heaprec: no verb: prnt; did you mean print?; verbs: record, attach, ") == 0);
+  for (const char* name : {"print, ", "export, ", "verify, ", "sql, ", "doctor"}) {
+    CHECK(verb.err.find(name) != std::string::npos);
+  }
+  CHECK(verb.err.ends_with("; try heaprec --help\n"));
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
@@ -344,7 +345,7 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
 TEST_CASE("Help and version go to standard output with exit 0") {
   CHECK(Heaprec("--version").out.find("heaprec ") == 0);
   CHECK(Heaprec("--version").code == 0);
-  for (const char* verb : {"print", "export", "summary"}) {
+  for (const char* verb : {"print", "export", "summary", "sql", "doctor"}) {
     const Outcome outcome = Heaprec(verb + std::string(" --help"));
     CHECK(outcome.code == 0);
     CHECK(outcome.out.find("Examples:") != std::string::npos);

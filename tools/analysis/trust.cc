@@ -41,8 +41,8 @@ class StreamJudgement {
  private:
   bool of_events() const { return stream_ == format::Stream::kExceptions; }
   std::string Named(const std::string& sentence) const { return of_events() ? "exceptions: " + sentence : sentence; }
-  void No(const std::string& reason) { trust_.reasons.push_back(Named(reason)); }
-  void Note(const std::string& note) { trust_.notes.push_back(Named(note)); }
+  void No(About about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }
+  void Note(About about, const std::string& note) { trust_.notes.push_back({about, Named(note)}); }
   uint64_t Lost(format::Loss loss) const { return books_.lost[static_cast<size_t>(loss)]; }
 
   void JudgeLosses() {
@@ -53,10 +53,10 @@ class StreamJudgement {
     if (lost <= kMaxLostShare * all) return;
     const double percent = all > 0 ? 100 * lost / all : 100;
     if (lost == missed && Lost(format::Loss::kMissed) <= kUsuallyMissed && percent <= kMostMissedPercent) {
-      return Note(fmt::format("the JVM did not deliver {} sampled objects, {:.2g} % of the bytes",
-                              Lost(format::Loss::kMissed), percent));
+      return Note(About::kLosses, fmt::format("the JVM did not deliver {} sampled objects, {:.2g} % of the bytes",
+                                              Lost(format::Loss::kMissed), percent));
     }
-    No(fmt::format("{:.2g} % of the {} were lost", percent, of_events() ? "events" : "bytes"));
+    No(About::kLosses, fmt::format("{:.2g} % of the {} were lost", percent, of_events() ? "events" : "bytes"));
   }
 
   // The books of docs/sampler.md#books. A thread that was stopped in the middle of a hit has counted its point but not
@@ -67,29 +67,31 @@ class StreamJudgement {
                           Lost(format::Loss::kOversized);
     const uint64_t known = books_.committed + books_.thinned + lost;
     if (books_.points + slack < known || known + slack < books_.points) {
-      No(fmt::format("the books do not add up: {} points, but {} committed + {} thinned + {} lost",
+      No(About::kBooks,
+         fmt::format("the books do not add up: {} points, but {} committed + {} thinned + {} lost",
                      Grouped(books_.points), Grouped(books_.committed), Grouped(books_.thinned), Grouped(lost)));
     }
     if (Lost(format::Loss::kNoClock) > 0) {
-      No(fmt::format("{} allocations of threads without a byte clock were not counted",
-                     Grouped(Lost(format::Loss::kNoClock))));
+      No(About::kClocks, fmt::format("{} allocations of threads without a byte clock were not counted",
+                                     Grouped(Lost(format::Loss::kNoClock))));
     }
     if (!recording_.damaged() && tally_.events() != books_.written) {
-      No(fmt::format("the books say {} events were written, but there are {}", Grouped(books_.written),
-                     Grouped(tally_.events())));
+      No(About::kBooks, fmt::format("the books say {} events were written, but there are {}", Grouped(books_.written),
+                                    Grouped(tally_.events())));
     }
     const uint64_t accounted = books_.written + books_.second_stage + Lost(format::Loss::kWriteFailed);
     const bool complete = recording_.ending().has_value() || (recording_.salvage().ring_found && !running_);
     if (complete && Distance(books_.committed, accounted) > slack) {
-      No(fmt::format("{} committed samples are missing", Grouped(Distance(books_.committed, accounted))));
+      No(About::kBooks,
+         fmt::format("{} committed samples are missing", Grouped(Distance(books_.committed, accounted))));
     }
   }
 
   void JudgeCap() {
     const uint64_t cap = recording_.header().CapOf(stream_).interval_cap;
     if (cap > 0 && tally_.most_in_interval > cap) {
-      No(fmt::format("an interval holds {} events, over its cap of {}", Grouped(tally_.most_in_interval),
-                     Grouped(cap)));
+      No(About::kCap, fmt::format("an interval holds {} events, over its cap of {}", Grouped(tally_.most_in_interval),
+                                  Grouped(cap)));
     }
   }
 
@@ -121,34 +123,37 @@ class Judgement {
   }
 
  private:
-  void No(std::string reason) { trust_.reasons.push_back(std::move(reason)); }
-  void Note(std::string note) { trust_.notes.push_back(std::move(note)); }
+  void No(About about, std::string reason) { trust_.reasons.push_back({about, std::move(reason)}); }
+  void Note(About about, std::string note) { trust_.notes.push_back({about, std::move(note)}); }
 
   void JudgeDamage() {
     if (!recording_.damaged()) return;
     uint64_t bytes = 0;
     for (const format::SkippedRange& range : recording_.skipped()) bytes += range.end - range.begin;
-    No(fmt::format("{} damaged bytes were skipped", Grouped(bytes)));
+    No(About::kDamage, fmt::format("{} damaged bytes were skipped", Grouped(bytes)));
   }
 
   void JudgeSource() {
     const std::string& source = recording_.header().source;
     if (source == "tlab") {
-      No("source tlab charges a whole TLAB to whoever refilled it: attribution is biased");
+      No(About::kSource, "source tlab charges a whole TLAB to whoever refilled it: attribution is biased");
     } else if (source == kImported) {
-      No("imported from " + recording_.header().source_reason +
-         ". Intervals show chance alone, as if each sample had been drawn by itself");
+      No(About::kSource, "imported from " + recording_.header().source_reason +
+                             ". Intervals show chance alone, as if each sample had been drawn by itself");
     } else if (source == kImportedOwn) {
-      Note("imported from " + recording_.header().source_reason + ": estimates are from the samples alone");
+      Note(About::kSource,
+           "imported from " + recording_.header().source_reason + ": estimates are from the samples alone");
     } else if (source != "hooks") {
-      Note(fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
+      Note(About::kSource,
+           fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
                        recording_.books().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));
     }
     if (recording_.books().stacks_differed > 0) {
-      Note("a walked stack was not what the JVM says: from there on all are asked of it, by GetStackTrace");
+      Note(About::kStacks,
+           "a walked stack was not what the JVM says: from there on all are asked of it, by GetStackTrace");
     }
     if (!recording_.header().exceptions_refused.empty()) {
-      Note("exceptions are not recorded: " + recording_.header().exceptions_refused);
+      Note(About::kExceptions, "exceptions are not recorded: " + recording_.header().exceptions_refused);
     }
   }
 
@@ -157,7 +162,8 @@ class Judgement {
     if (!(volume_.counted > 0)) return;
     const double apart = std::abs(volume_.counted - volume_.accounted);
     if (apart <= std::max(volume_.slack, kMaxLostShare * volume_.counted)) return;
-    No(fmt::format("{} bytes were counted, but samples and losses stand for {}",
+    No(About::kTotal,
+       fmt::format("{} bytes were counted, but samples and losses stand for {}",
                    Grouped(static_cast<uint64_t>(volume_.counted)), Grouped(static_cast<uint64_t>(volume_.accounted))));
   }
 
@@ -166,29 +172,31 @@ class Judgement {
     const uint64_t most = recording_.header().max_samples;
     if (most == 0 || recording_.books().second_stage == 0 || !(volume_.counted > 0)) return;
     if (volume_.raw_bytes.high - volume_.raw_bytes.low <= 1.5 * volume_.counted) return;
-    No(fmt::format("most of it was recorded with hardly any of its {} samples left", Grouped(most)));
+    No(About::kQuotas, fmt::format("most of it was recorded with hardly any of its {} samples left", Grouped(most)));
   }
 
   void JudgeSalvage() {
     const SalvageReport& salvage = recording_.salvage();
-    for (const std::string& error : salvage.errors) No("the ring could not be read to its end: " + error);
-    if (salvage.invalid > 0) No(fmt::format("{} samples of the ring are invalid", Grouped(salvage.invalid)));
-    if (salvage.unnamed > 0) No(fmt::format("{} salvaged events have lost names", Grouped(salvage.unnamed)));
+    for (const std::string& error : salvage.errors) No(About::kRing, "the ring could not be read to its end: " + error);
+    if (salvage.invalid > 0)
+      No(About::kRing, fmt::format("{} samples of the ring are invalid", Grouped(salvage.invalid)));
+    if (salvage.unnamed > 0)
+      No(About::kNames, fmt::format("{} salvaged events have lost names", Grouped(salvage.unnamed)));
   }
 
   void NoteEnd() {
     if (recording_.ending()) return;
     if (recording_.tail_bytes() > 0 && !running_) {
-      Note(fmt::format("{} bytes of an unfinished block at the end", Grouped(recording_.tail_bytes())));
+      Note(About::kEnd, fmt::format("{} bytes of an unfinished block at the end", Grouped(recording_.tail_bytes())));
     }
     if (recording_.blocks() == 0 && !recording_.salvage().ring_found && !running_) {
-      No("nothing could be read: the file ends before its first whole block, and its ring is gone");
+      No(About::kEnd, "nothing could be read: the file ends before its first whole block, and its ring is gone");
     } else if (running_) {
-      Note("the recording is still running");
+      Note(About::kEnd, "the recording is still running");
     } else if (recording_.salvage().ring_found) {
-      Note("the recording was cut off; its ring is complete");
+      Note(About::kEnd, "the recording was cut off; its ring is complete");
     } else {
-      Note("the recording was cut off and its ring is gone: up to one interval is missing at the end");
+      Note(About::kEnd, "the recording was cut off and its ring is gone: up to one interval is missing at the end");
     }
   }
 

@@ -6,6 +6,7 @@
 // whose names are gone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,38 @@
 
 namespace heaprec::tools {
 
-struct Trust {
-  std::vector<std::string> reasons;  // empty: trustworthy
-  std::vector<std::string> notes;
+// What a remark is about.
+enum class About : uint8_t {
+  kEnd,         // how the recording ended, and whether anything was read
+  kDamage,      // bytes that could not be decoded
+  kSource,      // where samples came from
+  kStacks,      // walked, or asked of the JVM
+  kTotal,       // two counts of the same bytes
+  kQuotas,      // samples=N
+  kLosses,      // points without a sample
+  kBooks,       // the recorder's own counts
+  kClocks,      // threads without a byte clock
+  kCap,         // the most samples of an interval
+  kRing,        // what was salvaged
+  kNames,       // definitions that are gone
+  kExceptions,  // why there are none
 };
+
+struct Remark {
+  About about = About::kEnd;
+  std::string text;
+};
+
+struct Trust {
+  std::vector<Remark> reasons;  // empty: trustworthy
+  std::vector<Remark> notes;
+};
+
+inline std::vector<std::string> TextsOf(const std::vector<Remark>& remarks) {
+  std::vector<std::string> texts;
+  for (const Remark& remark : remarks) texts.push_back(remark.text);
+  return texts;
+}
 
 // After the recording was read to its end.
 Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Volume& volume);

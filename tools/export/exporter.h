@@ -7,8 +7,11 @@
 // New ones: docs/cli.md#export, one line in formats.cc.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/reader.h"
@@ -21,7 +24,11 @@ namespace heaprec::tools {
 
 // What all formats may be asked for.
 struct ExportSettings {
-  bool several = false;  // recordings follow each other
+  bool several = false;                         // recordings follow each other
+  bool allocations = true, exceptions = false;  // which of them pass
+  std::string weights;                          // collapsed: bytes, objects or samples; empty: as fits what passes
+  std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none
+  bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
 };
 
 // A block, and its samples that pass the filters. Valid during the call.

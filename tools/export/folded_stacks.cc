@@ -46,6 +46,7 @@ std::string FoldedStacks::Render(format::Index stack) {
   std::vector<std::string> leaf_first;
   const bool cut = ForEachFrame(*names_, stack, 0, [&](const format::Frame& frame) {
     std::string text(names_->Method(frame));
+    if (hides_ && !frame.IsGap() && hides_(text)) return;
     std::replace(text.begin(), text.end(), ';', ',');
     if (frame.line >= 0) text += fmt::format(":{}", frame.line);
     leaf_first.push_back(std::move(text));

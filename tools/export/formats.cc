@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "tools/export/collapsed.h"
 #include "tools/export/jfr/exporter.h"
+#include "tools/export/otlp.h"
+#include "tools/export/pprof.h"
 #include "tools/export/row_exporter.h"
+#include "tools/export/speedscope.h"
+#include "tools/export/sqlite_exporter.h"
 
 namespace heaprec::tools {
 namespace {
@@ -17,9 +22,14 @@ std::unique_ptr<Exporter> MakeRows(const ExportSettings& settings, Output* outpu
 
 const std::vector<ExportFormat>& ExportFormats() {
   static const auto* const formats = new std::vector<ExportFormat>{
-      {"csv", false, MakeRows<MakeCsv>},
-      {"jsonl", false, MakeRows<MakeJsonl>},
-      {"jfr", true, MakeJfr},
+      {.name = "csv", .make = MakeRows<MakeCsv>},
+      {.name = "jsonl", .make = MakeRows<MakeJsonl>},
+      {.name = "collapsed", .takes_weights = true, .takes_lines = true, .make = MakeCollapsed},
+      {.name = "pprof", .binary = true, .make = MakePprof},
+      {.name = "jfr", .binary = true, .takes_hide = false, .make = MakeJfr},
+      {.name = "otlp", .binary = true, .make = MakeOtlp},
+      {.name = "speedscope", .takes_lines = true, .make = MakeSpeedscope},
+      {.name = "sqlite", .binary = true, .make = MakeSqlite},
   };
   return *formats;
 }

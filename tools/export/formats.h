@@ -11,7 +11,8 @@ namespace heaprec::tools {
 
 struct ExportFormat {
   std::string name;
-  bool binary = false;  // nothing for a terminal
+  bool binary = false;                                                 // nothing for a terminal
+  bool takes_hide = true, takes_weights = false, takes_lines = false;  // of the settings, those that only some have
   std::unique_ptr<Exporter> (*make)(const ExportSettings& settings, Output* output);
 };
 

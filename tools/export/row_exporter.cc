@@ -10,15 +10,15 @@ namespace {
 
 class RowExporter final : public Exporter {
  public:
-  RowExporter(std::unique_ptr<RowFormat> format, bool several, Output* output)
-      : format_(std::move(format)), several_(several), output_(*output) {
-    format_->AppendHeader(several, output_.text());
+  RowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings, Output* output)
+      : format_(std::move(format)), several_(settings.several), hides_(settings.hides), output_(*output) {
+    format_->AppendHeader(several_, output_.text());
   }
 
   void Begin(const Recording& recording) override {
     start_epoch_ns_ = recording.header().start_epoch_ns;
     if (several_) id_ = IdText(recording.header());
-    stacks_.emplace(format_.get());
+    stacks_.emplace(format_.get(), hides_);
   }
 
   void Add(const FilteredBlock& block) override {
@@ -37,6 +37,7 @@ class RowExporter final : public Exporter {
  private:
   const std::unique_ptr<RowFormat> format_;
   const bool several_;
+  const FoldedStacks::Hides hides_;
   Output& output_;
   uint64_t start_epoch_ns_ = 0;
   std::string id_;
@@ -47,7 +48,7 @@ class RowExporter final : public Exporter {
 
 std::unique_ptr<Exporter> MakeRowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings,
                                           Output* output) {
-  return std::make_unique<RowExporter>(std::move(format), settings.several, output);
+  return std::make_unique<RowExporter>(std::move(format), settings, output);
 }
 
 }  // namespace heaprec::tools

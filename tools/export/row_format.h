@@ -3,9 +3,11 @@
 // The columns, in order, are the same in every row format; docs/cli.md#columns
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "format/reader.h"
@@ -42,7 +44,10 @@ std::unique_ptr<RowFormat> MakeJsonl();
 // characters.
 class FoldedStacks {
  public:
-  explicit FoldedStacks(const RowFormat* format) : format_(*format) {}
+  using Hides = std::function<bool(std::string_view method)>;
+
+  // `hides`: frames to leave out; empty: none.
+  explicit FoldedStacks(const RowFormat* format, Hides hides = {}) : format_(*format), hides_(std::move(hides)) {}
   void Enter(const format::Block& block, Names* names);
   // Of an unknown stack: the empty text.
   std::string_view Of(format::Index stack);
@@ -52,6 +57,7 @@ class FoldedStacks {
   std::string Field(std::string_view folded) const;
 
   const RowFormat& format_;
+  const Hides hides_;
   Names* names_ = nullptr;
   uint32_t chunk_ = 0;
   std::string none_;

@@ -80,4 +80,15 @@ bool WriterIsAlive(const format::FileHeader& header, std::optional<uint64_t> hea
   return now < *heartbeat_ns + kHeartbeatNs;
 }
 
+std::optional<double> WallClockMoved(const format::FileHeader& header) {
+  if (header.boot_id.empty() || header.start_monotonic_ns == 0 ||
+      !Head("/proc/sys/kernel/random/boot_id").starts_with(header.boot_id)) {
+    return std::nullopt;
+  }
+  const double apart_now = Seconds(CLOCK_REALTIME) - Seconds(CLOCK_MONOTONIC);
+  // Each is more than 1e18 ns: their difference is taken before it becomes a double.
+  const auto apart_then = static_cast<double>(static_cast<int64_t>(header.start_epoch_ns - header.start_monotonic_ns));
+  return apart_now - apart_then * 1e-9;
+}
+
 }  // namespace heaprec::tools

@@ -15,4 +15,8 @@ namespace heaprec::tools {
 // `heartbeat_ns`: CLOCK_MONOTONIC of the drain's last tick, from a ring that says it is running.
 bool WriterIsAlive(const format::FileHeader& header, std::optional<uint64_t> heartbeat_ns);
 
+// Seconds by which the wall clock of this machine has moved against CLOCK_MONOTONIC since the recording started;
+// nullopt if the machine was started since, or is another.
+std::optional<double> WallClockMoved(const format::FileHeader& header);
+
 }  // namespace heaprec::tools

@@ -1,0 +1,228 @@
+// doctor from outside: recordings made bad in each way, and what it says of them.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::At;
+using testing::Contents;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::Overwrite;
+using testing::RecordingFile;
+using testing::SomeHeader;
+using testing::WriteSmall;
+
+class Patient {
+ public:
+  format::FileHeader header = SomeHeader();
+
+  // Two samples, then what `harm` does, then an ending.
+  json After(const std::function<void(RecordingFile&)>& harm) {
+    std::remove((directory_ / "rec.bin").c_str());
+    RecordingFile file(directory_ / "rec.bin", header);
+    file.Add(At(kMs));
+    file.Add(At(2 * kMs));
+    harm(file);
+    file.End("jvm exit", kSecond);
+    return Look();
+  }
+  json Look() const {
+    outcome_ = Heaprec("doctor --json " + path());
+    INFO(outcome_.err);
+    const json document = json::parse(outcome_.out);
+    CHECK(outcome_.code == (document["trustworthy"] == true ? 0 : 1));
+    return document["recordings"][0];
+  }
+  std::string path() const { return directory_ / "rec.bin"; }
+
+ private:
+  const Directory directory_;
+  mutable Outcome outcome_;
+};
+
+json Finding(const json& recording, const std::string& id) {
+  for (const json& finding : recording["findings"]) {
+    if (finding["id"] == id) return finding;
+  }
+  return {{"level", "not said"}, {"what", ""}, {"do", ""}, {"means", ""}, {"value", nullptr}};
+}
+
+void Nothing(RecordingFile&) {}
+
+std::function<void(RecordingFile&)> Lost(format::Loss reason, double weight) {
+  return [=](RecordingFile& file) {
+    format::Books& books = file.books();
+    books.lost[static_cast<size_t>(reason)] = 1;
+    books.lost_weight[static_cast<size_t>(reason)] = weight;
+    const bool is_point =
+        reason != format::Loss::kNoClock && reason != format::Loss::kNoStack && reason != format::Loss::kWriteFailed;
+    if (is_point) ++books.points;
+  };
+}
+
+TEST_CASE("The first line of doctor is the verdict, problems come first, and each has what to do") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const Outcome well = Heaprec("doctor " + directory / "rec.bin");
+  CHECK(well.code == 0);
+  CHECK(well.out.find("trustworthy: yes") == 0);
+  CHECK(well.out.find("\nok       source: hooks (symbols found)\n") != std::string::npos);
+  CHECK(Heaprec("doctor -q " + directory / "rec.bin").out.find("\nok ") == std::string::npos);
+
+  format::FileHeader header = SomeHeader();
+  header.source = "tlab";
+  WriteSmall(directory / "bad.bin", header);
+  const Outcome bad = Heaprec("doctor " + directory / "bad.bin");
+  CHECK(bad.code == 1);
+  CHECK(bad.out.find("trustworthy: no, 1 problem") == 0);
+  CHECK(bad.out.find("\nproblem  source: source tlab charges") < bad.out.find("\nnote"));
+  CHECK(bad.out.find("         do:    record with source=auto\n") != std::string::npos);
+
+  const Outcome both = Heaprec("doctor " + directory / "rec.bin" + " " + directory / "bad.bin");
+  CHECK(both.code == 1);
+  CHECK(both.out.find("trustworthy: yes") < both.out.find("trustworthy: no"));
+  CHECK(Heaprec("doctor " + directory / "none.bin").code == 3);
+}
+
+TEST_CASE("doctor and summary are of one mind") {
+  Patient patient;
+  const auto agree = [&](const std::function<void(RecordingFile&)>& harm, bool trusted) {
+    const json doctor = patient.After(harm);
+    const json summary = json::parse(Heaprec("summary --json " + patient.path()).out);
+    INFO(doctor.dump(1));
+    CHECK(doctor["trustworthy"] == trusted);
+    CHECK(summary["trustworthy"] == trusted);
+    for (const json& reason : summary["reasons"]) {
+      CHECK(doctor.dump().find(reason.get<std::string>()) != std::string::npos);
+    }
+    for (const json& finding : doctor["findings"]) {
+      INFO(finding);
+      if (finding["level"] != "ok") CHECK_FALSE(finding["do"].get<std::string>().empty());
+      if (finding["level"] != "ok") CHECK_FALSE(finding["means"].get<std::string>().empty());
+    }
+  };
+  agree(Nothing, true);
+  agree([](RecordingFile& file) { file.books().points += 100; }, false);
+  agree([](RecordingFile& file) { file.books().written += 1; }, false);
+  agree(Lost(format::Loss::kRingFull, 1000), false);
+  agree(Lost(format::Loss::kNoClock, 0), false);
+  agree([](RecordingFile& file) { file.Add(format::Interval{0, 10, 90'000, 2, 2, 0}); }, false);
+  patient.header.interval_cap = 1;
+  agree(Nothing, false);
+}
+
+TEST_CASE("doctor names each loss with its share") {
+  Patient patient;
+  for (size_t reason = 0; reason < format::kLosses; ++reason) {
+    const auto loss = static_cast<format::Loss>(reason);
+    const json finding = Finding(patient.After(Lost(loss, 480)), std::string("loss_") + format::LossName(loss));
+    INFO(format::LossName(loss));
+    CHECK(finding["level"] == "warning");
+    CHECK(finding["value"] == Approx(0.1));
+    CHECK(finding["do"] != "");
+  }
+  CHECK(Finding(patient.After(Nothing), "losses")["level"] == "ok");
+  CHECK(Finding(patient.After(Lost(format::Loss::kMissed, 1)), "loss_missed")["level"] == "note");
+}
+
+TEST_CASE("doctor says what share of the samples has cut stacks, unknown frames, no stack") {
+  Patient patient;
+  const auto with = [&](const std::vector<std::string>& stack, const char* id) {
+    return Finding(patient.After([&](RecordingFile& file) {
+      Event event = At(3 * kMs);
+      event.stack = stack;
+      file.Add(event);
+    }),
+                   id);
+  };
+  CHECK(with({"p/A.a:1"}, "no_stack")["level"] == "ok");
+  const json none = with({}, "no_stack");
+  CHECK(none["level"] == "warning");
+  CHECK(none["value"] == Approx(1.0 / 3));
+  CHECK(none["do"] == "record with stacks=jvmti");
+  CHECK(with({"p/A.a:1"}, "truncated")["level"] == "ok");
+  CHECK(with({"[lost].[lost]:1"}, "unknown_frames")["level"] == "warning");
+  const json lost = Finding(patient.After([](RecordingFile& file) {
+    Event event = At(3 * kMs);
+    event.class_name = "[lost]";
+    file.Add(event);
+  }),
+                            "unknown_classes");
+  CHECK(lost["level"] == "warning");
+}
+
+TEST_CASE("doctor says from where the samples came, and how stacks") {
+  Patient patient;
+  CHECK(Finding(patient.After(Nothing), "source")["level"] == "ok");
+  CHECK(Finding(patient.After(Nothing), "stacks")["level"] == "ok");
+  CHECK(Finding(patient.After([](RecordingFile& file) { file.books().stacks_differed = 3; }), "stacks")["level"] ==
+        "note");
+  patient.header.source = "jvmti";
+  CHECK(Finding(patient.After(Nothing), "source")["level"] == "note");
+  patient.header.source = "tlab";
+  CHECK(Finding(patient.After(Nothing), "source")["level"] == "problem");
+}
+
+TEST_CASE("doctor tells a ceiling that was hit and a rate that was not used") {
+  Patient patient;
+  const json ceiling = Finding(patient.After([](RecordingFile& file) {
+    file.Add(format::Interval{0, 10, 4800, 2, 2, 0});
+    file.Add(format::Interval{1, 10, 0, 0, 0, 7});
+  }),
+                               "ceiling");
+  CHECK(ceiling["level"] == "note");
+  CHECK(ceiling["value"] == Approx(0.5));
+  const json fill = Finding(patient.Look(), "fill");
+  CHECK(fill["level"] == "note");
+  CHECK(fill["value"] == Approx(2.0 / 300));
+}
+
+TEST_CASE("doctor tells damage, a lost end, and a front that was dropped") {
+  Patient patient;
+  patient.After([](RecordingFile& file) {
+    file.StartChunk();
+    file.Add(At(3 * kMs));
+    file.Flush();
+    file.StartChunk();
+    file.Add(At(4 * kMs));
+  });
+  std::string bytes = Contents(patient.path());
+  const size_t second_chunk = bytes.find("HRCHNK", bytes.find("HRCHNK") + 1);
+  std::string damaged = bytes;
+  damaged[second_chunk + 110] ^= 0x10;
+  Overwrite(patient.path(), damaged);
+  CHECK(Finding(patient.Look(), "damage")["level"] == "problem");
+
+  Overwrite(patient.path(), bytes.substr(0, bytes.rfind("HRCHNK") - 2));
+  const json cut = patient.Look();
+  CHECK(cut["trustworthy"] == true);
+  CHECK(Finding(cut, "end")["level"] == "note");
+  CHECK(Finding(cut, "ring")["what"] == "there was no shared ring");
+
+  patient.header.start.begin_ns = 5 * kSecond;
+  CHECK(Finding(patient.After(Nothing), "front")["what"].get<std::string>().find("5.000 s") != std::string::npos);
+}
+
+TEST_CASE("doctor measures how far the wall clock has moved, on the machine of the recording only") {
+  Patient patient;
+  CHECK(Finding(patient.After(Nothing), "clock")["value"].is_null());
+  std::string boot = Contents("/proc/sys/kernel/random/boot_id");
+  patient.header.boot_id = boot.substr(0, boot.find('\n'));
+  // SomeHeader's clocks are not this machine's.
+  const json moved = Finding(patient.After(Nothing), "clock");
+  CHECK(moved["level"] == "note");
+  CHECK(moved["value"].is_number());
+}
+
+}  // namespace
+}  // namespace heaprec::tools

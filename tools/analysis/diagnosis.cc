@@ -1,0 +1,257 @@
+#include "tools/analysis/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/analysis/advice.h"
+#include "tools/analysis/trust.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Stream;
+
+// Where a part of the samples that tells less than it should is worth a warning.
+constexpr double kWarnShare = 0.01;
+constexpr double kWarnTruncated = 0.2;  // deep stacks are usual in some frameworks, and their leaves are right
+// Half of the 95 % interval of the total, as a share of it.
+constexpr double kVague = 0.1;
+constexpr double kLowFill = 0.5;
+constexpr double kClockSeconds = 1;
+
+const char* IdOf(About about) {
+  switch (about) {
+    case About::kEnd:
+      return "end";
+    case About::kDamage:
+      return "damage";
+    case About::kSource:
+      return "source";
+    case About::kStacks:
+      return "stacks";
+    case About::kTotal:
+      return "total";
+    case About::kQuotas:
+      return "quotas";
+    case About::kLosses:
+      return "losses";
+    case About::kBooks:
+      return "books";
+    case About::kClocks:
+      return "clocks";
+    case About::kCap:
+      return "cap";
+    case About::kRing:
+      return "ring";
+    case About::kNames:
+      return "names";
+    case About::kExceptions:
+      return "exceptions";
+  }
+  return "?";
+}
+
+std::string Percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+class Examination {
+ public:
+  explicit Examination(const Examined& of)
+      : of_(of), recording_(of.recording), header_(recording_.header()), books_(recording_.books()) {}
+
+  std::vector<Symptom> Run() {
+    TakeTrust();
+    TakeVerification();
+    Total();
+    Losses(Stream::kAllocations);
+    Losses(Stream::kExceptions);
+    Samples();
+    Throttle();
+    Source();
+    Times();
+    std::ranges::stable_sort(symptoms_, std::ranges::greater(), &Symptom::level);
+    return std::move(symptoms_);
+  }
+
+ private:
+  // `advice`: the id of its words, if not its own.
+  void Say(const char* id, Level level, std::string what, std::optional<double> value = std::nullopt,
+           std::string_view advice = {}) {
+    const Advice words = level == Level::kOk ? Advice() : AdviceFor(advice.empty() ? id : advice);
+    symptoms_.push_back({id, level, std::move(what), value, std::string(words.means), std::string(words.todo)});
+  }
+  bool Said(std::string_view id) const {
+    return std::ranges::any_of(symptoms_, [id](const Symptom& symptom) { return symptom.id == id; });
+  }
+
+  void TakeTrust() {
+    const Trust trust = Judge(recording_, of_.tallies, of_.volume);
+    for (const Remark& reason : trust.reasons) {
+      const bool biased = reason.about == About::kSource;
+      Say(IdOf(reason.about), Level::kProblem, reason.text, std::nullopt, biased ? AdviceForSource() : "");
+    }
+    for (const Remark& note : trust.notes) {
+      Say(IdOf(note.about), Level::kNote, note.text, std::nullopt, note.about == About::kEnd ? AdviceForEnd() : "");
+    }
+    if (!Said("end")) Say("end", Level::kOk, "complete: " + ToUtf8(recording_.ending()->reason));
+    if (!Said("damage")) Say("damage", Level::kOk, "no damaged bytes");
+  }
+
+  std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
+  std::string_view AdviceForEnd() const {
+    if (recording_.running()) return "end_running";
+    return recording_.salvage().ring_found ? "end_salvaged" : "end";
+  }
+
+  void TakeVerification() {
+    const auto& findings = of_.verification.findings();
+    if (findings.empty())
+      return Say("consistency", Level::kOk, "every block is consistent with itself and the books", 0);
+    const uint64_t count = findings.size() + of_.verification.more_findings();
+    Say("consistency", Level::kProblem,
+        fmt::format("{} contradictions; the first, at offset {}: {}", Grouped(count), findings[0].offset,
+                    findings[0].what),
+        static_cast<double>(count));
+  }
+
+  void Total() {
+    if (Said("total")) return;
+    const auto counted = static_cast<double>(books_.candidate_bytes);
+    const double estimated = of_.volume.raw_bytes.value;
+    if (!(counted > 0)) {
+      return Say("total", Level::kNote, fmt::format("{} estimated; nothing was counted", Bytes(estimated)),
+                 std::nullopt, "uncounted");
+    }
+    const double off = estimated / counted - 1;
+    Say("total", Level::kOk,
+        fmt::format("{} estimated, {} counted: {:+.2f} %, within chance", Bytes(estimated), Bytes(counted), 100 * off),
+        off);
+  }
+
+  void Losses(Stream stream) {
+    const format::Books& books = recording_.books(stream);
+    const bool bytes = stream == Stream::kAllocations;
+    const double all = static_cast<double>(bytes ? books.candidate_bytes : books.candidates);
+    const double seen = bytes ? of_.tallies[stream].bytes() : of_.tallies[stream].objects();
+    for (size_t reason = 0; reason < books.lost.size(); ++reason) {
+      if (books.lost[reason] == 0) continue;
+      const double weight = books.lost_weight[reason];
+      const double share = std::max(all, seen) > 0 ? weight / std::max(all, seen) : 1;
+      const std::string name = format::LossName(static_cast<format::Loss>(reason));
+      Say(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
+          fmt::format("{}{}: {} points, {} of the {}", bytes ? "" : "exceptions: ", name, Grouped(books.lost[reason]),
+                      Percent(share), bytes ? "bytes" : "throws"),
+          share);
+      any_loss_ = true;
+    }
+    if (!bytes && !any_loss_) Say("losses", Level::kOk, "nothing was lost", 0);
+  }
+
+  // A part of the samples that tells less than it should.
+  void Part(const char* id, const Completeness::Part& part, const char* what, double warn) {
+    if (part.samples == 0) return Say(id, Level::kOk, fmt::format("no sample {}", what), 0);
+    const double share = of_.completeness.ShareOf(part);
+    Say(id, share >= warn ? Level::kWarning : Level::kNote,
+        fmt::format("{} samples, {} of the bytes, {}", Grouped(part.samples), Percent(share), what), share);
+  }
+
+  void Samples() {
+    const Completeness& samples = of_.completeness;
+    Part("truncated", samples.truncated, "with a stack that was cut", kWarnTruncated);
+    Part("unknown_frames", samples.unknown_frame, "with a frame that nobody knows", kWarnShare);
+    Part("no_stack", samples.no_stack, "without a stack", kWarnShare);
+    Part("unknown_classes", samples.unknown_class, "of a class that nobody knows", kWarnShare);
+    Part("no_thread", samples.no_thread, "without a thread", kWarnShare);
+    if (Said("names")) return;
+    if (samples.lost_names == 0) return Say("names", Level::kOk, "no names are lost", 0);
+    Say("names", Level::kWarning, fmt::format("{} names are lost with damaged bytes", Grouped(samples.lost_names)),
+        static_cast<double>(samples.lost_names));
+  }
+
+  void Throttle() {
+    const Tally& tally = of_.tallies[Stream::kAllocations];
+    const Estimate& total = of_.volume.raw_bytes;
+    if (total.value > 0 && std::isfinite(total.high)) {
+      const double half = (total.high - total.low) / 2 / total.value;
+      Say("precision", half > kVague ? Level::kNote : Level::kOk,
+          fmt::format("{} samples: their total alone is sure to {} (95 %)", Grouped(tally.events()), Percent(half)),
+          half);
+    }
+    if (tally.intervals == 0) return;
+    const double thinned = static_cast<double>(tally.intervals_thinned) / static_cast<double>(tally.intervals);
+    Say("ceiling", tally.intervals_thinned > 0 ? Level::kNote : Level::kOk,
+        fmt::format("{} of {} intervals had more points than their cap of {}", Grouped(tally.intervals_thinned),
+                    Grouped(tally.intervals), Grouped(header_.interval_cap)),
+        thinned);
+    const double seconds = static_cast<double>(tally.intervals) * static_cast<double>(header_.interval_ns) * 1e-9;
+    if (!(header_.rate_per_second > 0) || !(seconds > 0)) return;
+    const double fill = static_cast<double>(tally.events()) / seconds / header_.rate_per_second;
+    Say("fill", fill < kLowFill ? Level::kNote : Level::kOk,
+        fmt::format("{} of the samples that {:g}/s allows", Percent(fill), header_.rate_per_second), fill);
+  }
+
+  void Source() {
+    if (!Said("source")) {
+      Say("source", Level::kOk, fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
+    }
+    if (!Said("stacks")) {
+      Say("stacks", Level::kOk,
+          fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than it says", Grouped(books_.stacks_walked),
+                      Grouped(books_.stacks_asked), Grouped(books_.stacks_differed)),
+          static_cast<double>(books_.stacks_differed));
+    }
+    if (Said("ring")) return;
+    if (header_.ring_path.empty())
+      return Say("ring", Level::kNote, "there was no shared ring", std::nullopt, "no_ring");
+    Say("ring", Level::kOk,
+        recording_.salvage().ring_found
+            ? fmt::format("{} events came from the ring", Grouped(recording_.salvage().events))
+            : "nothing had to be salvaged");
+  }
+
+  void Times() {
+    const auto& moved = of_.clock_moved_seconds;
+    if (!moved) {
+      Say("clock", Level::kOk, "times are of one monotonic clock; the wall clock is known at the start only");
+    } else if (std::abs(*moved) < kClockSeconds) {
+      Say("clock", Level::kOk, "the wall clock was not set since the start", moved);
+    } else {
+      Say("clock", Level::kNote, fmt::format("the wall clock was set: by {:+.3f} s since the start", *moved), moved);
+    }
+    if (header_.start.begin_ns > 0) {
+      Say("front", Level::kNote,
+          fmt::format("the first {} of the recording are in other files, or dropped", Duration(header_.start.begin_ns)),
+          static_cast<double>(header_.start.begin_ns) * 1e-9);
+    }
+  }
+
+  const Examined& of_;
+  const Recording& recording_;
+  const format::FileHeader& header_;
+  const format::Books& books_;
+  bool any_loss_ = false;
+  std::vector<Symptom> symptoms_;
+};
+
+}  // namespace
+
+const char* LevelName(Level level) {
+  switch (level) {
+    case Level::kOk:
+      return "ok";
+    case Level::kNote:
+      return "note";
+    case Level::kWarning:
+      return "warning";
+    case Level::kProblem:
+      return "problem";
+  }
+  return "?";
+}
+
+std::vector<Symptom> Diagnose(const Examined& examined) { return Examination(examined).Run(); }
+
+}  // namespace heaprec::tools

@@ -1,0 +1,147 @@
+// heaprec doctor: can the numbers of these recordings be relied on, why, and what to do about it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/analysis/diagnosis.h"
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/exporting.h"
+#include "tools/input/liveness.h"
+#include "tools/render/output.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+
+struct DoctorOptions {
+  std::vector<std::string> paths;
+  bool json = false, quiet = false;
+};
+
+// Reads the recording to its end.
+std::vector<Symptom> Examine(Recording* recording) {
+  const format::FileHeader& header = recording->header();
+  format::PerStream<Tally> tallies{
+      {Tally(header.interval_ns), Tally(header.exceptions.interval_ns, format::Stream::kExceptions)}};
+  VolumeOfBlocks volume(header);
+  Verification verification(header);
+  Completeness completeness;
+  while (const auto block = recording->Next()) {
+    for (const format::Stream stream : format::kAllStreams) tallies[stream].Add(*block);
+    volume.Add(*block);
+    verification.Look(*block, *recording);
+    completeness.Add(*block);
+  }
+  verification.Close(*recording);
+  const Volume total = volume.Close(recording->books());
+  return Diagnose({*recording, tallies, total, verification, completeness, WallClockMoved(header)});
+}
+
+size_t CountOf(const std::vector<Symptom>& symptoms, Level level) {
+  return static_cast<size_t>(std::ranges::count(symptoms, level, &Symptom::level));
+}
+
+bool IsTrustworthy(const std::vector<Symptom>& symptoms) { return CountOf(symptoms, Level::kProblem) == 0; }
+
+std::string Verdict(const std::vector<Symptom>& symptoms) {
+  std::string verdict = IsTrustworthy(symptoms) ? "yes" : "no";
+  for (const Level level : {Level::kProblem, Level::kWarning, Level::kNote}) {
+    const size_t count = CountOf(symptoms, level);
+    if (count > 0) verdict += fmt::format(", {} {}{}", count, LevelName(level), count == 1 ? "" : "s");
+  }
+  return verdict;
+}
+
+// "  means:  ..."
+void AppendAdvice(const char* name, const std::string& text, Text* into) {
+  if (!text.empty()) fmt::format_to(fmt::appender(*into), "         {:<7}{}\n", name, text);
+}
+
+void AppendText(const std::vector<Symptom>& symptoms, bool with_ok, Text* into) {
+  for (const Symptom& symptom : symptoms) {
+    if (symptom.level == Level::kOk && !with_ok) continue;
+    fmt::format_to(fmt::appender(*into), "{:<9}{}: ", LevelName(symptom.level), symptom.id);
+    AppendPrintable(*into, symptom.what);
+    into->push_back('\n');
+    AppendAdvice("means:", symptom.means, into);
+    AppendAdvice("do:", symptom.todo, into);
+  }
+}
+
+json AsJson(const Recording& recording, const std::vector<Symptom>& symptoms) {
+  json findings = json::array();
+  for (const Symptom& symptom : symptoms) {
+    json finding = {{"id", symptom.id}, {"level", LevelName(symptom.level)}, {"what", symptom.what}};
+    finding["value"] = symptom.value ? json(*symptom.value) : json();
+    finding["means"] = symptom.means;
+    finding["do"] = symptom.todo;
+    findings.push_back(std::move(finding));
+  }
+  return {{"file", recording.source().name()},
+          {"recording", HeaderAsJson(recording.header())},
+          {"trustworthy", IsTrustworthy(symptoms)},
+          {"findings", findings}};
+}
+
+ExitCode Doctor(const DoctorOptions& options) {
+  const auto recordings = OpenRecordings(options.paths);
+  if (!recordings.ok()) {
+    Complain(recordings.error().message);
+    return ExitCode::kUnreadable;
+  }
+  Output output(STDOUT_FILENO);
+  json documents = json::array();
+  bool all_well = true;
+  for (size_t i = 0; i < recordings->size(); ++i) {
+    Recording& recording = *(*recordings)[i];
+    const std::vector<Symptom> symptoms = Examine(&recording);
+    all_well = all_well && IsTrustworthy(symptoms);
+    if (options.json) {
+      documents.push_back(AsJson(recording, symptoms));
+      continue;
+    }
+    Text& text = output.text();
+    if (recordings->size() > 1) {
+      fmt::format_to(fmt::appender(text), "{}{}: {}: ", i > 0 ? "\n" : "", ToUtf8(recording.source().name()),
+                     IdText(recording.header()));
+    }
+    fmt::format_to(fmt::appender(text), "trustworthy: {}\n", Verdict(symptoms));
+    AppendText(symptoms, !options.quiet, &text);
+  }
+  if (options.json) {
+    const json document = {{"trustworthy", all_well}, {"recordings", documents}};
+    output.Append(document.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  }
+  output.Flush();
+  const ExitCode written = output.Report("standard output");
+  if (written != ExitCode::kOk) return written;
+  return all_well ? ExitCode::kOk : ExitCode::kCheckFailed;
+}
+
+}  // namespace
+
+Verb DeclareDoctor(CLI::App& heaprec) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* verb = heaprec.add_subcommand("doctor", "Can the numbers be relied on, why, and what to do about it");
+  verb->add_option("REC", options->paths, "The recordings; - is standard input")->type_name("")->required();
+  verb->add_flag("--json", options->json, "JSON instead of text");
+  verb->add_flag("-q,--quiet", options->quiet, "Leave out what is as it should be");
+  verb->footer(R"(The first line is the verdict. Exit code 0: all are trustworthy; 1: one is not; 3: one cannot be read.
+
+Examples:
+  heaprec doctor rec.bin
+  heaprec doctor -q *.bin
+  heaprec doctor --json rec.bin | jq '.recordings[].findings[] | select(.level == "problem")')");
+  return {verb, [options](const auto&) { return Doctor(*options); }};
+}
+
+}  // namespace heaprec::tools

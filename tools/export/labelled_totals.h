@@ -1,0 +1,47 @@
+// What the samples of each stack, class, thread, kind and size add up to: what profiles with labels have as samples.
+//
+// Memory:   bounded: whoever uses it takes the rows out when it is full(); the same key may then come again.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/export/catalogue.h"
+#include "tools/export/totals.h"
+
+namespace heaprec::tools {
+
+class LabelledTotals {
+ public:
+  struct Key {
+    Catalogue::Id stack = 0, class_id = 0, thread = 0;
+    uint32_t kind = 0;
+    uint64_t size = 0;  // of the object
+    bool operator==(const Key&) const = default;
+  };
+  struct Row {
+    Key key;
+    Totals totals;
+  };
+
+  // `with_size`: whether sizes are told apart.
+  explicit LabelledTotals(bool with_size) : with_size_(with_size) {}
+
+  void Add(const format::Sample& sample, Catalogue* catalogue);
+  bool full() const { return rows_.size() >= kMostRows; }
+  // In the order in which they were first seen.
+  const std::vector<Row>& rows() const { return rows_; }
+  void Clear();
+
+ private:
+  static constexpr size_t kMostRows = 1 << 18;
+  struct KeyHash {
+    size_t operator()(const Key& key) const;
+  };
+  const bool with_size_;
+  std::vector<Row> rows_;
+  std::unordered_map<Key, size_t, KeyHash> known_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,221 @@
+#include "tools/export/pprof.h"
+
+#include <algorithm>
+#include <cmath>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+
+#include "format/thread_name.h"
+#include "tools/export/catalogue.h"
+#include "tools/export/gzip_stream.h"
+#include "tools/export/labelled_totals.h"
+#include "tools/export/provenance.h"
+#include "tools/export/source_path.h"
+#include "tools/export/string_table.h"
+#include "tools/export/totals.h"
+#include "tools/render/kind_name.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using Id = Catalogue::Id;
+using protozero::pbf_writer;
+
+// Numbers of fields, by message.
+namespace profile {
+enum { kSampleType = 1, kSample, kMapping, kLocation, kFunction, kStringTable, kDropFrames, kKeepFrames, kTime };
+enum { kDuration = 10, kPeriodType, kPeriod, kComment, kDefaultSampleType };
+}  // namespace profile
+namespace value_type {
+enum { kType = 1, kUnit };
+}
+namespace sample {
+enum { kLocations = 1, kValues, kLabel };
+}
+namespace label {
+enum { kKey = 1, kText, kNumber, kUnit };
+}
+namespace location {
+enum { kId = 1, kMapping, kAddress, kLine };
+}
+namespace line {
+enum { kFunction = 1, kLine };
+}
+namespace function {
+enum { kId = 1, kName, kSystemName, kFile };
+}
+
+class Pprof final : public Exporter {
+ public:
+  Pprof(const ExportSettings& settings, Output* output)
+      : measures_(MeasuresOf(settings)),
+        whole_(measures_.size()),
+        gzip_(output),
+        catalogue_(Catalogue::Detail::kLine, settings.hides) {
+    for (const Measure& measure : measures_) WriteValueType(profile::kSampleType, measure.name, measure.unit);
+  }
+
+  void Begin(const Recording& recording) override {
+    catalogue_.StartRecording();
+    const uint64_t start_ns = recording.header().start_epoch_ns + recording.header().start.begin_ns;
+    start_ns_ = start_ns_ == 0 ? start_ns : std::min(start_ns_, start_ns);
+    last_ns_ = 0;
+  }
+
+  void Add(const FilteredBlock& block) override {
+    last_ns_ = std::max(last_ns_, block.block.end_ns);
+    catalogue_.Enter(block.block, &block.names);
+    for (const format::Sample* const sample : block.samples) {
+      rows_.Add(*sample, &catalogue_);
+      all_.Add(*sample);
+      if (rows_.full()) WriteSamples();
+    }
+  }
+
+  void End(const Recording& recording) override {
+    const Span span = SpanOf(recording, last_ns_);
+    duration_ns_ += span.end_ns - span.begin_ns;
+    for (const std::string& remark : Provenance(recording)) comments_.push_back(strings_.NumberOf(remark));
+  }
+
+  std::optional<format::Error> Finish() override {
+    WriteSamples();
+    WriteFunctionsAndLocations();
+    WriteRest();
+    for (const std::string& text : strings_.texts()) {
+      message_.add_string(profile::kStringTable, text);
+      Tick();
+    }
+    gzip_.Write(bytes_);
+    gzip_.Finish();
+    return std::nullopt;
+  }
+
+ private:
+  void Tick() {
+    if (bytes_.size() < kPiece) return;
+    gzip_.Write(bytes_);
+    bytes_.clear();
+  }
+
+  void WriteValueType(protozero::pbf_tag_type field, const char* type, const char* unit) {
+    pbf_writer value(message_, field);
+    value.add_int64(value_type::kType, strings_.NumberOf(type));
+    value.add_int64(value_type::kUnit, strings_.NumberOf(unit));
+  }
+
+  void WriteSamples() {
+    for (const LabelledTotals::Row& row : rows_.rows()) {
+      WriteSample(row);
+      Tick();
+    }
+    rows_.Clear();
+  }
+
+  void WriteSample(const LabelledTotals::Row& row) {
+    pbf_writer message(message_, profile::kSample);
+    {
+      protozero::packed_field_uint64 locations(message, sample::kLocations);
+      for (Id at = row.key.stack; at != Catalogue::kNone; at = catalogue_.stacks()[at].parent) {
+        locations.add_element(uint64_t{catalogue_.stacks()[at].frame} + 1);
+      }
+    }
+    {
+      protozero::packed_field_int64 values(message, sample::kValues);
+      for (size_t i = 0; i < measures_.size(); ++i) values.add_element(whole_[i].Next(measures_[i].of(row.totals)));
+    }
+    WriteLabel(&message, "thread", catalogue_.ThreadName(row.key.thread));
+    WriteLabel(&message, "class", catalogue_.ClassName(row.key.class_id));
+    WriteLabel(&message, "kind", KindName(static_cast<format::Kind>(row.key.kind)));
+    if (row.key.thread < catalogue_.threads().size()) {
+      const std::string& text = catalogue_.strings()[catalogue_.threads()[row.key.thread].text];
+      format::ForEachLabel(text, [&](std::string_view key, std::string_view value) {
+        WriteLabel(&message, ToUtf8(key), ToUtf8(value));
+      });
+    }
+    if (row.key.size > 0) WriteSize(&message, row.key.size);
+  }
+
+  void WriteLabel(pbf_writer* message, std::string_view key, std::string_view text) {
+    pbf_writer one(*message, sample::kLabel);
+    one.add_int64(label::kKey, strings_.NumberOf(key));
+    one.add_int64(label::kText, strings_.NumberOf(text));
+  }
+
+  // As heap profiles of Go have it.
+  void WriteSize(pbf_writer* message, uint64_t size) {
+    pbf_writer one(*message, sample::kLabel);
+    one.add_int64(label::kKey, strings_.NumberOf("bytes"));
+    one.add_int64(label::kNumber, static_cast<int64_t>(size));
+    one.add_int64(label::kUnit, strings_.NumberOf("bytes"));
+  }
+
+  // A location is a frame, a function a method, or a frame without one: numbers from 1.
+  void WriteFunctionsAndLocations() {
+    const size_t methods = catalogue_.methods().size();
+    for (Id id = 0; id < methods; ++id) {
+      const Catalogue::Method& method = catalogue_.methods()[id];
+      const std::string& class_name = catalogue_.strings()[method.class_name];
+      WriteFunction(id + 1, class_name + "." + catalogue_.strings()[method.name], SourcePath(class_name));
+    }
+    for (Id id = 0; id < catalogue_.frames().size(); ++id) {
+      const Catalogue::Frame& frame = catalogue_.frames()[id];
+      const bool has_method = frame.method < methods;
+      const uint64_t number = has_method ? uint64_t{frame.method} + 1 : methods + 1 + id;
+      if (!has_method) WriteFunction(number, catalogue_.FrameName(id), "");
+      pbf_writer message(message_, profile::kLocation);
+      message.add_uint64(location::kId, uint64_t{id} + 1);
+      pbf_writer of(message, location::kLine);
+      of.add_uint64(line::kFunction, number);
+      if (frame.line > 0) of.add_int64(line::kLine, frame.line);
+      // Ended here, not by Tick's buffer being handed on while they are open.
+      of.commit();
+      message.commit();
+      Tick();
+    }
+  }
+
+  void WriteFunction(uint64_t number, const std::string& name, const std::string& file) {
+    pbf_writer message(message_, profile::kFunction);
+    message.add_uint64(function::kId, number);
+    message.add_int64(function::kName, strings_.NumberOf(name));
+    message.add_int64(function::kSystemName, strings_.NumberOf(name));
+    message.add_int64(function::kFile, strings_.NumberOf(file));
+    message.commit();
+    Tick();
+  }
+
+  void WriteRest() {
+    message_.add_int64(profile::kTime, static_cast<int64_t>(start_ns_));
+    message_.add_int64(profile::kDuration, static_cast<int64_t>(duration_ns_));
+    WriteValueType(profile::kPeriodType, "space", "bytes");
+    // Points are drawn by changing chances: so many bytes stand behind one on average.
+    const double mean = all_.samples > 0 ? all_.bytes / static_cast<double>(all_.samples) : 0;
+    message_.add_int64(profile::kPeriod, std::llround(mean));
+    message_.add_packed_int64(profile::kComment, comments_.begin(), comments_.end());
+    const bool has_space = measures_.size() > 1 && all_.bytes > 0;
+    message_.add_int64(profile::kDefaultSampleType, strings_.NumberOf(has_space ? kSpace.name : measures_[0].name));
+  }
+
+  static constexpr size_t kPiece = 1 << 16;
+  const std::vector<Measure> measures_;
+  std::vector<WholeNumbers> whole_;  // by measure
+  GzipStream gzip_;
+  Catalogue catalogue_;
+  LabelledTotals rows_{true};
+  Totals all_;
+  StringTable strings_;
+  std::vector<int64_t> comments_;
+  uint64_t start_ns_ = 0, last_ns_ = 0, duration_ns_ = 0;
+  std::string bytes_;  // not handed to gzip_ yet
+  pbf_writer message_{bytes_};
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakePprof(const ExportSettings& settings, Output* output) {
+  return std::make_unique<Pprof>(settings, output);
+}
+
+}  // namespace heaprec::tools

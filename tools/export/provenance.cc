@@ -1,0 +1,50 @@
+#include "tools/export/provenance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "format/version.h"
+#include "tools/closing.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+void AddLosses(const format::Books& books, format::Stream stream, std::vector<std::string>* lines) {
+  const bool bytes = stream == format::Stream::kAllocations;
+  for (size_t reason = 0; reason < format::kLosses; ++reason) {
+    if (books.lost[reason] == 0) continue;
+    const std::string weight =
+        bytes ? Bytes(books.lost_weight[reason]) : fmt::format("{:.4g} throws", books.lost_weight[reason]);
+    lines->push_back(fmt::format("lost, {}: {} points, which stand for {}",
+                                 format::LossName(static_cast<format::Loss>(reason)), Grouped(books.lost[reason]),
+                                 weight));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Provenance(const Recording& recording) {
+  const format::FileHeader& header = recording.header();
+  std::vector<std::string> lines{
+      fmt::format("heaprec {}: recording {} of {} {}, source {}, {:g} samples/s", kVersion, IdText(header),
+                  ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), ToUtf8(header.source), header.rate_per_second),
+      LossLine(recording, recording.events()).substr(2),
+  };
+  if (recording.books().candidate_bytes > 0) {
+    lines.push_back(fmt::format("counted by the JVM: {} bytes allocated", recording.books().candidate_bytes));
+  }
+  for (const format::Stream stream : format::kAllStreams) AddLosses(recording.books(stream), stream, &lines);
+  if (recording.damaged()) lines.push_back("damaged bytes of the recording were skipped");
+  return lines;
+}
+
+Span SpanOf(const Recording& recording, uint64_t last_block_ns) {
+  const uint64_t begin_ns = recording.header().start.begin_ns;
+  const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_block_ns;
+  return {begin_ns, std::max(begin_ns, end_ns)};
+}
+
+}  // namespace heaprec::tools

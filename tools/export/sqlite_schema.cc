@@ -1,0 +1,152 @@
+#include "tools/export/sqlite_schema.h"
+
+namespace heaprec::tools {
+
+const char kSqliteTables[] = R"(
+CREATE TABLE recordings (
+  id INTEGER PRIMARY KEY,
+  recording_id TEXT,          -- as in its file, 32 hexadecimal digits
+  file TEXT,
+  start_ns INTEGER,           -- time 0 of the recording, ns since 1970
+  start_time TEXT,
+  begin_ns INTEGER,           -- of what is in the file, since start_ns, as all other times are
+  end_ns INTEGER,
+  ended TEXT,                 -- why; 'still running', 'cut off'
+  pid INTEGER,
+  jvm_name TEXT, jvm_version TEXT, gc TEXT,
+  agent_version TEXT, agent_options TEXT,
+  source TEXT, source_reason TEXT,
+  rate_per_second REAL, interval_ns INTEGER, interval_cap INTEGER,
+  counted_bytes INTEGER,      -- allocated, as counted, not estimated
+  calibration REAL,           -- counted over what the samples say: of weights in bytes and objects
+  exception_calibration REAL  -- of weights in throws
+);
+CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE methods (id INTEGER PRIMARY KEY, class TEXT, name TEXT, descriptor TEXT);
+CREATE TABLE frames (
+  id INTEGER PRIMARY KEY,
+  method INTEGER REFERENCES methods,  -- NULL: unknown, or (line -2) frames that were not recorded
+  bci INTEGER, line INTEGER           -- NULL: not known
+);
+CREATE TABLE stacks (                 -- a tree: a stack is its innermost frame
+  id INTEGER PRIMARY KEY,
+  parent INTEGER REFERENCES stacks,   -- the caller; NULL: the root
+  frame INTEGER REFERENCES frames
+);
+CREATE TABLE threads (
+  id INTEGER PRIMARY KEY, name TEXT, java_tid INTEGER, os_tid INTEGER, is_virtual INTEGER
+);
+CREATE TABLE labels (thread INTEGER REFERENCES threads, key TEXT, value TEXT);
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY,
+  recording INTEGER REFERENCES recordings,
+  sample INTEGER,             -- its id in the recording
+  time_ns INTEGER,
+  kind TEXT,                  -- tlab, outside, exception
+  thread INTEGER REFERENCES threads,
+  class INTEGER REFERENCES classes,
+  stack INTEGER REFERENCES stacks,
+  size INTEGER,               -- of the object; an exception: 0
+  tlab_size INTEGER,
+  window INTEGER,
+  weight_bytes REAL,          -- bytes that it stands for
+  weight_objects REAL,        -- objects, or throws, that it stands for
+  probability REAL            -- with which it was sampled
+);
+CREATE TABLE windows (
+  recording INTEGER REFERENCES recordings, stream TEXT, id INTEGER, start_ns INTEGER, lambda REAL,
+  PRIMARY KEY (recording, stream, id)
+) WITHOUT ROWID;
+CREATE TABLE intervals (
+  recording INTEGER REFERENCES recordings, stream TEXT, number INTEGER, start_ns INTEGER,
+  candidates INTEGER, bytes INTEGER, held INTEGER, kept INTEGER, tau REAL
+);
+CREATE TABLE states (         -- 0: not known
+  recording INTEGER REFERENCES recordings, id INTEGER, time_ns INTEGER,
+  kind TEXT,                  -- periodic, gc_begin, gc_end, gc_counted
+  used INTEGER, committed INTEGER, pauses INTEGER, paused_ns INTEGER, threads INTEGER, rss INTEGER, cause TEXT
+);
+CREATE TABLE books (
+  recording INTEGER REFERENCES recordings, stream TEXT,
+  candidates INTEGER, candidate_bytes INTEGER, points INTEGER, thinned INTEGER, committed INTEGER, written INTEGER,
+  second_stage INTEGER, stacks_walked INTEGER, stacks_asked INTEGER, stacks_differed INTEGER
+);
+CREATE TABLE losses (         -- by reason, none left out
+  recording INTEGER REFERENCES recordings, stream TEXT, reason TEXT, points INTEGER, weight REAL
+);
+CREATE TABLE skipped (        -- bytes of the file that could not be read
+  recording INTEGER REFERENCES recordings, begin INTEGER, end INTEGER, why TEXT, at_end INTEGER
+);
+)";
+
+const char kSqliteViews[] = R"(
+CREATE VIEW frame_names AS    -- of each frame; site: Class.method
+SELECT f.id, CASE WHEN m.id IS NOT NULL THEN m.class || '.' || m.name
+                  WHEN f.line = -2 THEN '[truncated]' ELSE '[unknown]' END AS site,
+       CASE WHEN f.line >= 0 THEN f.line END AS line
+FROM frames f LEFT JOIN methods m ON m.id = f.method;
+
+CREATE VIEW samples AS        -- the events with their names
+SELECT e.id, e.recording, r.start_ns + e.time_ns AS time_ns, e.time_ns / 1e9 AS seconds, e.kind,
+       coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, e.size,
+       e.weight_bytes, e.weight_objects, e.probability,
+       e.weight_bytes * r.calibration AS calibrated_bytes,
+       e.weight_objects * iif(e.kind = 'exception', r.exception_calibration, r.calibration) AS calibrated_objects,
+       coalesce(f.site, '[unknown]') AS site, f.line,
+       (WITH RECURSIVE up(next, text) AS (
+          SELECT s0.parent, n.site || coalesce(':' || n.line, '')
+          FROM stacks s0 JOIN frame_names n ON n.id = s0.frame WHERE s0.id = e.stack
+          UNION ALL
+          SELECT s1.parent, n.site || coalesce(':' || n.line, '') || ';' || up.text
+          FROM up JOIN stacks s1 ON s1.id = up.next JOIN frame_names n ON n.id = s1.frame)
+        SELECT text FROM up WHERE next IS NULL) AS stack,
+       (SELECT group_concat(l.key || '=' || l.value, ';') FROM labels l WHERE l.thread = e.thread) AS labels
+FROM events e JOIN recordings r ON r.id = e.recording
+     LEFT JOIN threads t ON t.id = e.thread LEFT JOIN classes c ON c.id = e.class
+     LEFT JOIN stacks s ON s.id = e.stack LEFT JOIN frame_names f ON f.id = s.frame;
+
+CREATE VIEW by_class AS       -- the largest first
+SELECT class, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
+       sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
+FROM samples GROUP BY class ORDER BY weight_bytes DESC, weight_objects DESC;
+
+CREATE VIEW by_site AS        -- site: the method that allocated; the largest first
+SELECT site, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
+       sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
+FROM samples GROUP BY site ORDER BY weight_bytes DESC, weight_objects DESC;
+
+CREATE VIEW by_thread AS      -- threads of the same name are one; the largest first
+SELECT thread, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
+       sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
+FROM samples GROUP BY thread ORDER BY weight_bytes DESC, weight_objects DESC;
+
+CREATE VIEW by_second AS      -- in order of time
+SELECT recording, CAST(seconds AS INTEGER) AS second, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
+       sum(weight_objects) AS weight_objects
+FROM samples GROUP BY recording, second ORDER BY recording, second;
+
+CREATE VIEW stack_frames AS   -- all frames of the stacks of events; depth 0: the one that allocated
+WITH RECURSIVE up(stack, depth, frame, next) AS (
+  SELECT s.id, 0, s.frame, s.parent FROM stacks s WHERE s.id IN (SELECT stack FROM events)
+  UNION ALL
+  SELECT up.stack, up.depth + 1, s.frame, s.parent FROM up JOIN stacks s ON s.id = up.next)
+SELECT up.stack, up.depth, n.site, n.line FROM up JOIN frame_names n ON n.id = up.frame;
+
+CREATE VIEW by_method AS      -- with what it called, recursion counted once; the largest first
+SELECT m.site AS method, sum(e.samples) AS samples, sum(e.weight_bytes) AS weight_bytes,
+       sum(e.weight_objects) AS weight_objects
+FROM (SELECT DISTINCT stack, site FROM stack_frames) m
+     JOIN (SELECT stack, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects
+           FROM events GROUP BY stack) e ON e.stack = m.stack
+GROUP BY m.site ORDER BY weight_bytes DESC, weight_objects DESC;
+)";
+
+const char kSqliteIndices[] = R"(
+CREATE INDEX events_by_time ON events (recording, time_ns);
+CREATE INDEX events_by_class ON events (class);
+CREATE INDEX events_by_stack ON events (stack);
+CREATE INDEX events_by_thread ON events (thread);
+CREATE INDEX labels_by_thread ON labels (thread);
+)";
+
+}  // namespace heaprec::tools

@@ -1,0 +1,202 @@
+#include "tools/export/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "format/thread_name.h"
+#include "tools/analysis/estimator.h"
+#include "tools/closing.h"
+#include "tools/export/provenance.h"
+#include "tools/export/sqlite_schema.h"
+#include "tools/export/sqlite_statement.h"
+#include "tools/render/kind_name.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Stream;
+using Id = Catalogue::Id;
+
+const char* StreamName(Stream stream) { return stream == Stream::kAllocations ? "allocations" : "exceptions"; }
+
+std::string_view StateName(format::StateKind kind) {
+  static constexpr std::string_view kNames[format::kStateKinds] = {"periodic", "gc_begin", "gc_end", "gc_counted"};
+  return static_cast<size_t>(kind) < format::kStateKinds ? kNames[static_cast<size_t>(kind)] : "?";
+}
+
+std::optional<uint32_t> Known(Id id) { return id == Catalogue::kNone ? std::nullopt : std::optional(id); }
+std::optional<int32_t> KnownLine(int32_t line) { return line == -1 ? std::nullopt : std::optional(line); }
+
+std::string Iso(uint64_t epoch_ns) {
+  Text text;
+  ClockText(epoch_ns).AppendIso(text, 0);
+  return fmt::to_string(text);
+}
+
+std::string HowEnded(const Recording& recording) {
+  if (recording.ending()) return ToUtf8(recording.ending()->reason);
+  return recording.running() ? "still running" : "cut off";
+}
+
+}  // namespace
+
+struct SqliteStore::Inserts {
+  explicit Inserts(sqlite3* to)
+      : recording(to, "INSERT INTO recordings VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        one_class(to, "INSERT INTO classes VALUES (?,?)"),
+        method(to, "INSERT INTO methods VALUES (?,?,?,?)"),
+        frame(to, "INSERT INTO frames VALUES (?,?,?,?)"),
+        stack(to, "INSERT INTO stacks VALUES (?,?,?)"),
+        thread(to, "INSERT INTO threads VALUES (?,?,?,?,?)"),
+        label(to, "INSERT INTO labels VALUES (?,?,?)"),
+        event(to, "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        // A chunk repeats those it needs of the chunks before.
+        window(to, "INSERT OR IGNORE INTO windows VALUES (?,?,?,?,?)"),
+        interval(to, "INSERT INTO intervals VALUES (?,?,?,?,?,?,?,?,?)"),
+        state(to, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
+        books(to, "INSERT INTO books VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
+        loss(to, "INSERT INTO losses VALUES (?,?,?,?,?)"),
+        skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?)") {}
+
+  SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state, books,
+      loss, skipped;
+};
+
+SqliteStore::SqliteStore(const std::string& path, bool with_indices, Catalogue::Hides hides)
+    : with_indices_(with_indices), catalogue_(Catalogue::Detail::kAll, std::move(hides)) {
+  Try(sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr));
+  // Nobody else reads it before it is whole, and what is not whole is thrown away: no journal, no lock, no fsync.
+  Run("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA cache_size = "
+      "-65536");
+  Run(kSqliteTables);
+  inserts_ = std::make_unique<Inserts>(database_);
+  Run("BEGIN");
+}
+
+SqliteStore::~SqliteStore() {
+  inserts_.reset();
+  sqlite3_close(database_);
+}
+
+void SqliteStore::Try(int result) {
+  if (result != SQLITE_OK && error_.empty()) error_ = fmt::format("SQLite: {}", sqlite3_errmsg(database_));
+}
+
+void SqliteStore::Begin(const Recording& recording) {
+  ++recording_;
+  last_block_ns_ = 0;
+  catalogue_.StartRecording();
+  for (const Stream stream : format::kAllStreams) {
+    designs_[static_cast<size_t>(stream)].emplace(recording.header(), stream);
+    interval_ns_[static_cast<size_t>(stream)] = recording.header().CapOf(stream).interval_ns;
+  }
+}
+
+void SqliteStore::Add(const FilteredBlock& block) {
+  if (!error_.empty()) return;
+  last_block_ns_ = std::max(last_block_ns_, block.block.end_ns);
+  for (auto& design : designs_) design->Add(block.block);
+  catalogue_.Enter(block.block, &block.names);
+  AddEvents(block);
+  AddNames();
+  AddCourse(block.block);
+}
+
+void SqliteStore::AddEvents(const FilteredBlock& block) {
+  for (const format::Sample* const sample : block.samples) {
+    Try(inserts_->event.Run(recording_, sample->id, sample->time_ns, std::string_view(KindName(sample->kind)),
+                            Known(catalogue_.ThreadOf(sample->thread)), Known(catalogue_.ClassOf(sample->class_id)),
+                            Known(catalogue_.StackOf(sample->stack)), sample->size, sample->tlab_size, sample->window,
+                            sample->weight_bytes(), sample->weight_objects(), sample->probability()));
+  }
+}
+
+void SqliteStore::AddNames() {
+  const auto& strings = catalogue_.strings();
+  for (; classes_ < catalogue_.classes().size(); ++classes_) {
+    Try(inserts_->one_class.Run(classes_, catalogue_.ClassName(static_cast<Id>(classes_))));
+  }
+  for (; methods_ < catalogue_.methods().size(); ++methods_) {
+    const Catalogue::Method& method = catalogue_.methods()[methods_];
+    Try(inserts_->method.Run(methods_, strings[method.class_name], strings[method.name], strings[method.descriptor]));
+  }
+  for (; frames_ < catalogue_.frames().size(); ++frames_) {
+    const Catalogue::Frame& frame = catalogue_.frames()[frames_];
+    Try(inserts_->frame.Run(frames_, Known(frame.method), KnownLine(frame.bci), KnownLine(frame.line)));
+  }
+  for (; stacks_ < catalogue_.stacks().size(); ++stacks_) {
+    const Catalogue::Stack& stack = catalogue_.stacks()[stacks_];
+    Try(inserts_->stack.Run(stacks_, Known(stack.parent), stack.frame));
+  }
+  for (; threads_ < catalogue_.threads().size(); ++threads_) {
+    const Catalogue::Thread& thread = catalogue_.threads()[threads_];
+    Try(inserts_->thread.Run(threads_, strings[thread.name], thread.java_tid, thread.os_tid, thread.is_virtual));
+    format::ForEachLabel(strings[thread.text], [this](std::string_view key, std::string_view value) {
+      Try(inserts_->label.Run(threads_, ToUtf8(key), ToUtf8(value)));
+    });
+  }
+}
+
+void SqliteStore::AddCourse(const format::Block& block) {
+  for (const format::Window& window : block.windows) {
+    const std::string_view stream = StreamName(format::StreamOfWindow(window.id));
+    Try(inserts_->window.Run(recording_, stream, window.id, window.start_ns, window.lambda));
+  }
+  for (const format::Interval& interval : block.intervals) {
+    Try(inserts_->interval.Run(recording_, std::string_view(StreamName(interval.stream)), interval.index,
+                               interval.index * interval_ns_[static_cast<size_t>(interval.stream)], interval.candidates,
+                               interval.bytes, interval.held, interval.kept, interval.tau));
+  }
+  for (const format::HeapState& state : block.states) {
+    Try(inserts_->state.Run(recording_, state.id, state.time_ns, StateName(state.kind), state.used, state.committed,
+                            state.pauses, state.paused_ns, state.threads, state.rss, ToUtf8(state.cause)));
+  }
+}
+
+void SqliteStore::AddBooks(const Recording& recording) {
+  for (const Stream stream : format::kAllStreams) {
+    const format::Books& books = recording.books(stream);
+    const std::string_view name = StreamName(stream);
+    Try(inserts_->books.Run(recording_, name, books.candidates, books.candidate_bytes, books.points, books.thinned,
+                            books.committed, books.written, books.second_stage, books.stacks_walked, books.stacks_asked,
+                            books.stacks_differed));
+    for (size_t reason = 0; reason < format::kLosses; ++reason) {
+      const std::string_view why = format::LossName(static_cast<format::Loss>(reason));
+      Try(inserts_->loss.Run(recording_, name, why, books.lost[reason], books.lost_weight[reason]));
+    }
+  }
+  for (const format::SkippedRange& range : recording.skipped()) {
+    Try(inserts_->skipped.Run(recording_, range.begin, range.end, std::string_view(range.why), range.at_end));
+  }
+}
+
+void SqliteStore::End(const Recording& recording) {
+  AddBooks(recording);
+  const format::FileHeader& header = recording.header();
+  const Span span = SpanOf(recording, last_block_ns_);
+  const format::Books& thrown = recording.books(Stream::kExceptions);
+  designs_[1]->SetCounted(thrown.candidates);
+  const Estimator allocations(*designs_[0], LostWeight(recording.books())),
+      exceptions(*designs_[1], LostWeight(thrown));
+  Try(inserts_->recording.Run(
+      recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns, Iso(header.start_epoch_ns),
+      span.begin_ns, span.end_ns, HowEnded(recording), header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
+      ToUtf8(header.gc_name), ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
+      ToUtf8(header.source_reason), header.rate_per_second, header.interval_ns, header.interval_cap,
+      recording.books().candidate_bytes, allocations.factor(), exceptions.factor()));
+}
+
+std::optional<format::Error> SqliteStore::Finish() {
+  if (error_.empty() && with_indices_) Run(kSqliteIndices);
+  if (error_.empty()) Run(kSqliteViews);
+  if (error_.empty()) Run("COMMIT");
+  inserts_.reset();
+  if (!error_.empty()) return format::Error{error_};
+  return std::nullopt;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,65 @@
+// What samples add up to, the measures that profiles show of it, and how weights become whole numbers.
+//
+// Units:    bytes, objects, events.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "format/model.h"
+#include "tools/export/exporter.h"
+
+namespace heaprec::tools {
+
+struct Totals {
+  double bytes = 0, objects = 0, exceptions = 0;
+  uint64_t samples = 0;
+
+  void Add(const format::Sample& sample) {
+    ++samples;
+    bytes += sample.weight_bytes();
+    (sample.stream() == format::Stream::kExceptions ? exceptions : objects) += sample.weight_objects();
+  }
+};
+
+// As pprof names its own.
+struct Measure {
+  const char* name;
+  const char* unit;
+  double (*of)(const Totals&);
+};
+inline constexpr Measure kSpace{"alloc_space", "bytes", [](const Totals& totals) { return totals.bytes; }};
+inline constexpr Measure kObjects{"alloc_objects", "count", [](const Totals& totals) { return totals.objects; }};
+inline constexpr Measure kThrows{"exceptions", "count", [](const Totals& totals) { return totals.exceptions; }};
+inline constexpr Measure kSamples{"samples", "count",
+                                  [](const Totals& totals) { return static_cast<double>(totals.samples); }};
+
+// Of the kinds that are exported.
+inline std::vector<Measure> MeasuresOf(const ExportSettings& settings) {
+  std::vector<Measure> measures;
+  if (settings.allocations) measures = {kObjects, kSpace};
+  if (settings.exceptions) measures.push_back(kThrows);
+  measures.push_back(kSamples);
+  return measures;
+}
+
+// Whole numbers for formats that have no others. Each is what makes the sum so far the rounded one, so that no sum
+// drifts: it is off by at most 1/2, and each number by less than 1.
+class WholeNumbers {
+ public:
+  int64_t Next(double weight) {
+    sum_ = std::min(sum_ + weight, kMost);
+    const int64_t whole = std::llround(sum_) - given_;
+    given_ += whole;
+    return whole;
+  }
+
+ private:
+  static constexpr double kMost = 9e18;  // of an int64_t, nearly
+  double sum_ = 0;
+  int64_t given_ = 0;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,78 @@
+#include "tools/exporting.h"
+
+#include <unistd.h>
+
+#include <iterator>
+#include <utility>
+
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/render/names.h"
+
+namespace heaprec::tools {
+namespace {
+
+// `most`: events. Returns how many passed.
+uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* exporter,
+                 const std::function<bool()>& stop) {
+  uint64_t events = 0;
+  Names names;
+  std::vector<const format::Sample*> samples;
+  filter.Start(recording.header());
+  exporter->Begin(recording);
+  while (events < most && !stop()) {
+    const auto block = recording.Next();
+    if (!block) break;
+    names.Enter(*block);
+    filter.Enter(*block, &names);
+    samples.clear();
+    for (const format::Sample& sample : block->samples) {
+      if (events + samples.size() == most) break;
+      if (filter.Keeps(sample)) samples.push_back(&sample);
+    }
+    exporter->Add({*block, samples, names});
+    events += samples.size();
+  }
+  exporter->End(recording);
+  return events;
+}
+
+}  // namespace
+
+format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths) {
+  Recordings all;
+  for (const std::string& path : paths) {
+    auto of_file = Recording::OpenAll(path);
+    if (!of_file.ok()) return of_file.error();
+    std::move(of_file->begin(), of_file->end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+std::function<bool(std::string_view)> HiddenBy(const Filter& filter) {
+  if (!filter.hide()) return {};
+  return [hide = *filter.hide()](std::string_view method) { return hide.Matches(method); };
+}
+
+std::vector<uint64_t> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
+                           const std::function<bool()>& stop) {
+  std::vector<uint64_t> events;
+  uint64_t most = filter.limit();
+  for (const auto& recording : recordings) {
+    events.push_back(PassOne(*recording, filter, most, exporter, stop));
+    most -= events.back();
+  }
+  return events;
+}
+
+ExitCode Close(const Recordings& recordings, const std::vector<uint64_t>& events) {
+  ExitCode read = ExitCode::kOk;
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    if (isatty(STDERR_FILENO) == 1) Complain(LossLine(*recordings[i], events[i]).substr(2));
+    const ExitCode one = ReportDamage(*recordings[i]);
+    if (one != ExitCode::kOk) read = one;
+  }
+  return read;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,35 @@
+// The way of recordings through filters into an exporter, for the verbs that go it.
+//
+// Threads:  one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/result.h"
+#include "tools/exit_code.h"
+#include "tools/export/exporter.h"
+#include "tools/filter.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+
+using Recordings = std::vector<std::unique_ptr<Recording>>;
+
+// All recordings of all files, in their order.
+format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths);
+
+// Frames that the filter leaves out of stacks; empty: none.
+std::function<bool(std::string_view method)> HiddenBy(const Filter& filter);
+
+// Reads all of them into `exporter`, whose Finish is left to the caller; ends early when `stop` says so. Returns, for
+// each, how many of its events passed.
+std::vector<uint64_t> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
+                           const std::function<bool()>& stop);
+
+// What was lost (on a terminal; on stderr, for the output is pure) and what was damaged. `events`: of Pass.
+ExitCode Close(const Recordings& recordings, const std::vector<uint64_t>& events);
+
+}  // namespace heaprec::tools
