@@ -10,6 +10,7 @@ Verb DeclareCompletion(CLI::App& heaprec);
 Verb DeclareDoctor(CLI::App& heaprec);
 Verb DeclareDump(CLI::App& heaprec);
 Verb DeclareExport(CLI::App& heaprec);
+Verb DeclareFlame(CLI::App& heaprec);
 Verb DeclareHistogram(CLI::App& heaprec);
 Verb DeclareImport(CLI::App& heaprec);
 Verb DeclareList(CLI::App& heaprec);

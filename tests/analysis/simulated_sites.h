@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,10 +26,14 @@ class SiteMix {
  public:
   // Site k takes the place of site (k + shift) mod kAppSites. `arrays`: so large a part of the bytes of every fourth
   // site is arrays of 64 KB to 2 MB.
-  explicit SiteMix(uint32_t shift = 0, double arrays = 0) : arrays_(arrays) {
+  // `changes`: sites with so many times the share.
+  explicit SiteMix(uint32_t shift = 0, double arrays = 0, const std::map<uint32_t, double>& changes = {})
+      : arrays_(arrays) {
     double sum = 0;
     for (uint32_t k = 0; k < kAppSites; ++k) {
-      const double share = std::exp(-0.21 * ((k + shift) % kAppSites));
+      const auto change = changes.find(k);
+      const double times = change != changes.end() ? change->second : 1;
+      const double share = times * std::exp(-0.21 * ((k + shift) % kAppSites));
       sum += share / MeanSize(k);
       until_[k] = sum;
     }
@@ -163,8 +168,9 @@ inline format::Sample ToSample(const KeptSample& kept, uint64_t interval_ns, uin
   return sample;
 }
 
-// `surplus` 0: that of the rate.
-inline AppRun RunApp(const App& app, double rate_per_second, double surplus, double seconds, uint64_t seed) {
+// `surplus` 0: that of the rate. `load_seed`: of what is allocated, `seed`: of what is sampled of it.
+inline AppRun RunApp(const App& app, double rate_per_second, double surplus, double seconds, uint64_t seed,
+                     uint64_t load_seed) {
   AppRun run;
   throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, 1e6);
   if (surplus > 0) config.surplus = surplus;
@@ -177,7 +183,7 @@ inline AppRun RunApp(const App& app, double rate_per_second, double surplus, dou
                     const bool second = static_cast<int>(time / app.seconds) % 2 == 1;
                     return (second ? app.second : app.first).Draw(random);
                   }};
-  Run(load, seconds, seed, &recorder);
+  Run(load, seconds, load_seed, &recorder);
   run.blocks.resize(recorder.counted().size());
   for (size_t i = 0; i < run.blocks.size(); ++i) {
     run.blocks[i].dictionaries = run.names.get();
@@ -192,6 +198,10 @@ inline AppRun RunApp(const App& app, double rate_per_second, double surplus, dou
     block.samples.push_back(ToSample(kept, config.interval_ns, block.samples.size()));
   }
   return run;
+}
+
+inline AppRun RunApp(const App& app, double rate_per_second, double surplus, double seconds, uint64_t seed) {
+  return RunApp(app, rate_per_second, surplus, seconds, seed, seed);
 }
 
 }  // namespace heaprec::testing

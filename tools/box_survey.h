@@ -1,0 +1,76 @@
+// Flame graphs read recordings twice: first what each leaf holds, by which boxes are chosen; then the figures of those.
+//
+//   LeafSurvey leaves({.classes = true});
+//   rehearsal.Run(&tree, &leaves);                             // a quiet copy of the survey
+//   const BoxTree boxes = BoxTree::Callees(tree, leaves.weights(), bounds);
+//   BoxSurvey figures(&leaves, {&boxes});
+//   survey.Run(&tree, &figures);
+//
+// Memory:   two numbers for each leaf, one Subset for each box.
+// Threads:  one.
+// Failure:  none: what is read the second time only, of a recording that grows, is in the root alone.
+#pragma once
+
+#include <deque>
+#include <unordered_set>
+#include <vector>
+
+#include "tools/analysis/box_tree.h"
+#include "tools/analysis/group_table.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+// Of a first pass.
+class LeafSurvey final : public Surveyor {
+ public:
+  // `classes`: a sample's leaf is its class, below the frame that allocated it.
+  explicit LeafSurvey(bool classes) : classes_(classes) {}
+
+  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
+  void See(const Sighting& sighting) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  CallTree::NodeId LeafOf(const Sighting& sighting, const format::Sample& sample) const;
+  Grain grain() const { return Grain::kStack; }
+
+  // By node of the tree; bytes, calibrated.
+  const std::vector<double>& weights() const { return weights_; }
+  // Names that are those of classes, and of native methods.
+  bool IsClass(NamePool::Id name) const { return class_names_.count(name) > 0; }
+  bool IsNative(NamePool::Id name) const { return native_names_.count(name) > 0; }
+  const std::vector<format::FileHeader>& headers() const { return headers_; }
+  double seconds() const { return seconds_; }
+
+ private:
+  void NoteNatives(const Sighting& sighting);
+
+  const bool classes_;
+  std::vector<double> weights_, now_;  // of all recordings; of the one at hand, not calibrated
+  std::unordered_set<NamePool::Id> class_names_, native_names_;
+  std::vector<format::FileHeader> headers_;
+  double seconds_ = 0;
+  uint32_t chunk_ = format::kNone;
+  size_t frames_ = 0;  // of the chunk, looked at
+};
+
+// Of a second one: any number of trees of the same leaves.
+class BoxSurvey final : public Surveyor {
+ public:
+  // Both must outlive it.
+  BoxSurvey(const LeafSurvey* leaves, std::vector<const BoxTree*> trees);
+
+  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
+  void See(const Sighting& sighting) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  // Of a box of the tree.
+  const Figures& Of(size_t tree, BoxTree::BoxId box) const { return tables_[tree].Of(box); }
+
+ private:
+  const LeafSurvey& leaves_;
+  const std::vector<const BoxTree*> trees_;
+  std::vector<GroupTable> tables_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,170 @@
+#include "tools/export/flame/flame_svg.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tools/export/flame/box_text.h"
+#include "tools/export/flame/frame_kind.h"
+#include "tools/render/markup.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr double kRow = 18, kMargin = 10, kHead = 46, kLeast = 0.3;
+constexpr double kCharacter = 6.7;  // of the monospaced font, 11 px
+constexpr double kLeastText = 4 * kCharacter;
+
+// One class for each kind and an eighth of the hues, light and dark, as kindColour in drawing.js has them.
+constexpr int kShades = 8;
+constexpr std::string_view kStyle =
+    R"(text{font:11px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#26221c}
+.t{font:600 15px system-ui,"Noto Sans",sans-serif}.h{font:12px system-ui,"Noto Sans",sans-serif;fill:#6d675e}
+.k0{fill:#dfdcd6}.k3{fill:#c3b2e4}.k4,.k5{fill:#e9e7e3}.k6{fill:#a6c8f2}.v0{fill:#e3e1dd}
+)";
+constexpr std::string_view kDarkStyle = R"(@media(prefers-color-scheme:dark){
+.g{fill:#17181b}text{fill:#f2f0ec}.h{fill:#9c9a94}.k0{fill:#504e49}.k3{fill:#5c4f87}.k4,.k5{fill:#3d3b39}.k6{fill:#3b5c9b}.v0{fill:#52504c}
+)";
+
+// Codepoints, which is what a monospaced font counts.
+size_t Length(std::string_view utf8) {
+  return static_cast<size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string_view FirstCharacters(std::string_view utf8, size_t most) {
+  size_t at = 0;
+  for (; at < utf8.size() && most > 0; --most) {
+    for (++at; at < utf8.size() && (utf8[at] & 0xc0) == 0x80;) ++at;
+  }
+  return utf8.substr(0, at);
+}
+
+class Picture {
+ public:
+  Picture(const FlameGraph& graph, Text& text) : graph_(graph), tree_(graph.trees.front()), text_(text) {
+    const std::vector<std::string>& sum = graph.measures.front().sum;
+    for (size_t i = 0; i < graph.figures.size(); ++i) {
+      const std::string& id = graph.figures[i].id;
+      const bool counts = sum.empty() ? id == graph.measures.front().id : std::count(sum.begin(), sum.end(), id) > 0;
+      if (counts) widths_.push_back(i);
+    }
+  }
+
+  void Draw() {
+    Lay();
+    const double height = kHead + rows_ * kRow + kMargin;
+    Format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" height=\"{1:g}\">\n",
+           kPictureWidth, height);
+    Append(text_, std::string_view("<title>"));
+    AppendMarkup(text_, graph_.title);
+    Append(text_, std::string_view("</title>\n<style>"));
+    Style();
+    Append(text_, std::string_view("</style>\n<rect class=\"g\" width=\"100%\" height=\"100%\" fill=\"#fbfaf8\"/>\n"));
+    Line("t", 20, graph_.title);
+    Line("h", 37, graph_.headline);
+    for (size_t i = 0; i < tree_.boxes.size(); ++i) {
+      if (wide_[i] >= kLeast) Box(i);
+    }
+    Append(text_, std::string_view("</svg>\n"));
+  }
+
+ private:
+  template <typename... Arguments>
+  void Format(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(fmt::appender(text_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  double Value(size_t box) const {
+    double sum = 0;
+    for (const size_t figure : widths_) sum += tree_.figures[figure][box].value;
+    return sum;
+  }
+
+  // Preorder: a box's children follow it, so that its left end is known when they come.
+  void Lay() {
+    const double all = tree_.boxes.empty() ? 0 : Value(0);
+    const double scale = all > 0 ? (kPictureWidth - 2 * kMargin) / all : 0;
+    std::vector<double> next;  // by depth: where the next box of the row begins
+    for (size_t i = 0; i < tree_.boxes.size(); ++i) {
+      const uint32_t depth = tree_.boxes[i].depth;
+      next.resize(depth + 2, kMargin);
+      const double wide = Value(i) * scale;
+      left_.push_back(next[depth]);
+      wide_.push_back(wide);
+      next[depth + 1] = next[depth];
+      next[depth] += wide;
+      if (wide >= kLeast) rows_ = std::max(rows_, depth + 1);
+    }
+  }
+
+  void Style() {
+    Append(text_, kStyle);
+    for (int shade = 0; shade < kShades; ++shade) {
+      const double hue = (shade + 0.5) / kShades;
+      Format(".k1.s{0}{{fill:hsl({1:.0f} 48% {2:.0f}%)}}.k2.s{0}{{fill:hsl({3:.0f} 92% {4:.0f}%)}}\n", shade,
+             165 + 45 * hue, 70 + 9 * hue, 12 + 36 * hue, 70 + 7 * hue);
+    }
+    Append(text_, std::string_view(".v1,.v3{fill:hsl(6 82% 72%)}.v2,.v4{fill:hsl(216 82% 72%)}\n"));
+    Append(text_, kDarkStyle);
+    for (int shade = 0; shade < kShades; ++shade) {
+      const double hue = (shade + 0.5) / kShades;
+      Format(".k1.s{0}{{fill:hsl({1:.0f} 38% {2:.0f}%)}}.k2.s{0}{{fill:hsl({3:.0f} 62% {4:.0f}%)}}\n", shade,
+             165 + 45 * hue, 30 + 7 * hue, 8 + 40 * hue, 36 + 6 * hue);
+    }
+    Append(text_, std::string_view(".v1,.v3{fill:hsl(6 70% 44%)}.v2,.v4{fill:hsl(216 70% 44%)}}"));
+  }
+
+  void Line(std::string_view style, double y, std::string_view line) {
+    Format("<text class=\"{}\" x=\"{:g}\" y=\"{:g}\">", style, kMargin, y);
+    AppendMarkup(text_, line);
+    Append(text_, std::string_view("</text>\n"));
+  }
+
+  void Box(size_t i) {
+    const FlameBox& box = tree_.boxes[i];
+    const FlameName& name = graph_.names[box.name];
+    const double row = graph_.icicle ? box.depth : rows_ - 1 - box.depth;
+    const double y = kHead + row * kRow;
+    Append(text_, std::string_view("<g><title>"));
+    AppendMarkup(text_, BoxText(graph_, tree_, i));
+    Format("</title><rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" rx=\"1\" class=\"", left_[i], y,
+           std::max(wide_[i] - (wide_[i] > 3 ? 0.6 : 0), kLeast), kRow - 1);
+    if (!tree_.verdicts.empty()) {
+      Format("v{}\"/>", static_cast<int>(tree_.verdicts[i]));
+    } else {
+      Format("k{} s{}\"/>", static_cast<int>(name.kind), HueOfFrame(name.text) * kShades / 256);
+    }
+    const std::string label = Label(box, name, wide_[i] - kCharacter);
+    if (!label.empty()) {
+      Format("<text x=\"{:.2f}\" y=\"{:g}\">", left_[i] + kCharacter / 2, y + kRow - 5);
+      AppendMarkup(text_, label);
+      Append(text_, std::string_view("</text>"));
+    }
+    Append(text_, std::string_view("</g>\n"));
+  }
+
+  // What there is room for.
+  static std::string Label(const FlameBox& box, const FlameName& name, double room) {
+    if (room < kLeastText) return {};
+    const auto most = static_cast<size_t>(room / kCharacter);
+    const std::string whole = BoxName(box, name);
+    if (box.folded > 0 || Length(whole) <= most) return std::string(FirstCharacters(whole, most));
+    for (const bool shortest : {false, true}) {
+      const std::string_view part = ShortName(name, shortest);
+      if (Length(part) <= most) return std::string(part);
+    }
+    return std::string(FirstCharacters(ShortName(name, true), most - 1)) + "…";
+  }
+
+  const FlameGraph& graph_;
+  const FlameTree& tree_;
+  Text& text_;
+  std::vector<size_t> widths_;  // figures that a box's width is the sum of
+  std::vector<double> left_, wide_;
+  uint32_t rows_ = 1;
+};
+
+}  // namespace
+
+void AppendFlamePicture(const FlameGraph& graph, Text& into) { Picture(graph, into).Draw(); }
+
+}  // namespace heaprec::tools

@@ -1,0 +1,181 @@
+// heaprec flame: what allocates, as a page with a flame graph to explore, or as a picture.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "tools/complain.h"
+#include "tools/export/flame/flame_html.h"
+#include "tools/export/flame/flame_svg.h"
+#include "tools/export/output_file.h"
+#include "tools/flame_assembly.h"
+#include "tools/percent_option.h"
+#include "tools/render/output.h"
+#include "tools/render/utf8.h"
+#include "tools/survey.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+struct FlameOptions {
+  SurveyOptions survey;
+  std::string output, title;
+  double min_share = 0;
+  size_t limit = 20'000;
+  bool force = false, svg = false, icicle = false, reverse = false, no_classes = false, quiet = false;
+};
+
+// The two orders in which a graph can be read.
+struct Orders {
+  BoxTree callees, callers;
+};
+
+Orders ChooseBoxes(const CallTree& tree, std::span<const double> weights, BoxTree::Bounds bounds) {
+  return {BoxTree::Callees(tree, weights, bounds), BoxTree::Callers(tree, weights, bounds)};
+}
+
+std::vector<FlameFigure> FiguresOf(bool of_exceptions) {
+  using Unit = FlameFigure::Unit;
+  if (of_exceptions) {
+    return {{"bytes", "thrown", Unit::kCount, "", true, false},
+            {"share", "share", Unit::kShare, "", true, false},
+            {"samples", "samples", Unit::kCount, "", false, false}};
+  }
+  return {{"bytes", "bytes", Unit::kBytes, "", true, false},
+          {"objects", "objects", Unit::kCount, "", true, false},
+          {"share", "share", Unit::kShare, "", true, false},
+          {"samples", "samples", Unit::kCount, "", false, false}};
+}
+
+std::vector<FlameMeasure> MeasuresOf(bool of_exceptions) {
+  const FlameMeasure samples{"samples", "Samples", "Samples that were taken", {}};
+  if (of_exceptions) return {{"bytes", "Thrown", "Exceptions that were thrown", {}}, samples};
+  return {{"bytes", "Bytes", "Bytes that were allocated", {}},
+          {"objects", "Objects", "Objects that were allocated", {}},
+          samples};
+}
+
+Estimate FigureOf(const Figures& of, const std::string& id) {
+  if (id == "bytes") return of.bytes;
+  if (id == "objects") return of.objects;
+  if (id == "share") return of.share;
+  const auto samples = static_cast<double>(of.samples);
+  return {samples, samples, samples};
+}
+
+FlameTree TreeOf(const std::string& order, const BoxTree& boxes, size_t table, const BoxSurvey& survey,
+                 const std::vector<FlameFigure>& figures, FlameAssembly* assembly) {
+  std::vector<double> bytes(boxes.boxes().size());
+  for (BoxTree::BoxId box = 0; box < bytes.size(); ++box) bytes[box] = survey.Of(table, box).bytes.value;
+  const std::vector<BoxTree::BoxId> shown = boxes.Preorder(bytes);
+  FlameTree tree{.order = order, .boxes = assembly->Boxes(boxes, shown), .figures = {}, .verdicts = {}};
+  for (const FlameFigure& figure : figures) {
+    std::vector<Estimate>& column = tree.figures.emplace_back();
+    for (const BoxTree::BoxId box : shown) column.push_back(FigureOf(survey.Of(table, box), figure.id));
+  }
+  return tree;
+}
+
+std::string BaseName(const std::string& path) {
+  return path == "-" ? "standard input" : std::filesystem::path(path).filename().string();
+}
+
+std::string TitleOf(const FlameOptions& options) {
+  if (!options.title.empty()) return ToUtf8(options.title);
+  std::string title;
+  for (const std::string& file : options.survey.files) title += (title.empty() ? "" : ", ") + ToUtf8(BaseName(file));
+  return title;
+}
+
+// rec.bin: rec.html in the working directory.
+std::string OutputOf(const FlameOptions& options) {
+  if (!options.output.empty()) return options.output;
+  const std::string& first = options.survey.files.front();
+  const std::string stem = first == "-" ? "flame" : std::filesystem::path(first).stem().string();
+  return stem + (options.svg ? ".svg" : ".html");
+}
+
+FlameGraph Assemble(const FlameOptions& options, const Survey& survey, const NamePool& names, const LeafSurvey& leaves,
+                    const Orders& orders, const BoxSurvey& boxes) {
+  FlameGraph graph;
+  graph.title = TitleOf(options);
+  graph.headline = HeadlineOf(boxes.Of(0, 0), survey);
+  graph.facts = FactsOf(leaves, survey);
+  graph.measures = MeasuresOf(survey.of_exceptions());
+  graph.figures = FiguresOf(survey.of_exceptions());
+  graph.icicle = options.icicle;
+  FlameAssembly assembly(&names, {&leaves});
+  graph.trees = {TreeOf("callees", orders.callees, 0, boxes, graph.figures, &assembly),
+                 TreeOf("callers", orders.callers, 1, boxes, graph.figures, &assembly)};
+  if (options.reverse) std::swap(graph.trees[0], graph.trees[1]);
+  graph.names = assembly.TakeNames();
+  return graph;
+}
+
+ExitCode Fail(ExitCode code, std::string_view sentence) {
+  Complain(sentence);
+  return code;
+}
+
+ExitCode Write(const FlameOptions& options, const FlameGraph& graph, OutputFile* file, const std::string& path) {
+  Output output(file->descriptor());
+  options.svg ? AppendFlamePicture(graph, output.text()) : AppendFlamePage(graph, output.text());
+  output.Flush();
+  const ExitCode written = output.Report(path == "-" ? "standard output" : path);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = file->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (path != "-" && !options.quiet) Complain(fmt::format("{}: {} boxes", path, graph.trees.front().boxes.size()));
+  return ExitCode::kOk;
+}
+
+ExitCode Flame(const FlameOptions& options) {
+  auto survey = Survey::Parse(options.survey);
+  if (!survey.ok()) return Fail(ExitCode::kUsage, survey.error().message);
+  NamePool names;
+  CallTree tree(&names, survey->TreeOptions());
+  LeafSurvey leaves(!options.no_classes);
+  Survey rehearsal = *survey;
+  rehearsal.BeQuiet();
+  const ExitCode first = rehearsal.Run(&tree, &leaves);
+  if (first == ExitCode::kUnreadable) return first;
+  const std::string path = OutputOf(options);
+  auto file = OutputFile::Open(path, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+
+  const Orders orders = ChooseBoxes(tree, leaves.weights(), {options.limit, options.min_share});
+  BoxSurvey boxes(&leaves, {&orders.callees, &orders.callers});
+  const ExitCode read = survey->Run(&tree, &boxes);
+  if (read == ExitCode::kUnreadable) return read;
+  const ExitCode written = Write(options, Assemble(options, *survey, names, leaves, orders, boxes), file->get(), path);
+  return written != ExitCode::kOk ? written : read;
+}
+
+}  // namespace
+
+Verb DeclareFlame(CLI::App& heaprec) {
+  auto options = std::make_shared<FlameOptions>();
+  CLI::App* verb = heaprec.add_subcommand("flame", "Draw a flame graph: a page that needs no network, or a picture");
+  verb->add_option("-o,--output", options->output, "Where to (default: REC with .html); - is standard output")
+      ->type_name("OUT");
+  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
+  verb->add_flag("-q,--quiet", options->quiet, "Do not say where it is");
+  verb->add_flag("--svg", options->svg, "A picture, without a script");
+  verb->add_flag("--reverse", options->reverse, "Show first who called what allocated, from there to the root");
+  verb->add_flag("--icicle", options->icicle, "The root at the top");
+  verb->add_flag("--no-classes", options->no_classes, "Leave out what was allocated, which else ends each stack");
+  verb->add_option("--title", options->title, "In place of the recording's name")->type_name("TEXT");
+  verb->add_option("--limit", options->limit, "Most boxes; others are folded into one (default: 20000)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  AddPercent(verb, "--min-share", &options->min_share, "Fold boxes with less of all bytes: 0.1%");
+  options->survey.AddTo(verb);
+  verb->footer(R"(Examples:
+  heaprec flame rec.bin -o flame.html
+  heaprec flame --from 10s --to 20s --thread worker rec.bin -o -  > worker.html
+  heaprec flame --reverse --class 'byte[]' rec.bin -o bytes.html
+  heaprec flame --svg --min-share 0.5% rec.bin -o flame.svg)");
+  return {verb, [options](const auto&) { return Flame(*options); }};
+}
+
+}  // namespace heaprec::tools

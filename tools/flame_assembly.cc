@@ -1,0 +1,73 @@
+#include "tools/flame_assembly.h"
+
+#include <fmt/format.h>
+
+#include "tools/export/flame/frame_kind.h"
+#include "tools/render/estimate_text.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr uint32_t kAllName = 0, kFoldedName = 1;
+
+}  // namespace
+
+std::vector<FlameBox> FlameAssembly::Boxes(const BoxTree& tree, std::span<const BoxTree::BoxId> order) {
+  std::vector<FlameBox> boxes;
+  boxes.reserve(order.size());
+  std::vector<uint32_t> depths(tree.boxes().size());
+  for (const BoxTree::BoxId box : order) {
+    const BoxTree::Box& of = tree.boxes()[box];
+    depths[box] = of.parent == BoxTree::kNone ? 0 : depths[of.parent] + 1;
+    boxes.push_back({depths[box], NameOf(tree, box), of.folded});
+  }
+  return boxes;
+}
+
+uint32_t FlameAssembly::NameOf(const BoxTree& tree, BoxTree::BoxId box) {
+  const BoxTree::Box& of = tree.boxes()[box];
+  if (of.parent == BoxTree::kNone) return kAllName;
+  if (of.folded > 0) return kFoldedName;
+  const auto [known, is_new] = indexes_.try_emplace(of.name, static_cast<uint32_t>(flame_names_.size()));
+  if (is_new) flame_names_.push_back({names_.At(of.name), KindOf(of.name)});
+  return known->second;
+}
+
+FrameKind FlameAssembly::KindOf(NamePool::Id name) const {
+  for (const LeafSurvey* leaves : leaves_) {
+    if (leaves->IsClass(name)) return FrameKind::kClass;
+    if (leaves->IsNative(name)) return FrameKind::kNative;
+  }
+  return KindOfFrame(names_.At(name));
+}
+
+std::string HeadlineOf(const Figures& all, const Survey& survey) {
+  const double seconds = survey.covered().seconds;
+  if (survey.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
+  std::string text = fmt::format("{} in {} objects", BytesText(all.bytes), CountText(all.objects));
+  if (seconds > 0) text += fmt::format(", {}/s", Bytes(all.bytes.value / seconds));
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> FactsOf(const LeafSurvey& leaves, const Survey& survey) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const Covered& covered = survey.covered();
+  if (covered.recordings > 1) facts.emplace_back("recordings", Grouped(covered.recordings));
+  if (!leaves.headers().empty()) {
+    const format::FileHeader& header = leaves.headers().front();
+    facts.emplace_back("JVM", fmt::format("{} {}, {}, pid {}", ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
+                                          ToUtf8(header.gc_name), header.pid));
+    Text start;
+    ClockText(header.start_epoch_ns).AppendLocal(start, 0);
+    facts.emplace_back("start", fmt::to_string(start).substr(0, 8) + fmt::to_string(start).substr(15));
+  }
+  facts.emplace_back("duration", Duration(static_cast<uint64_t>(covered.seconds * 1e9)));
+  facts.emplace_back("samples", survey.LossLine().substr(2));
+  facts.back().second.pop_back();
+  facts.emplace_back("intervals", "95 %");
+  return facts;
+}
+
+}  // namespace heaprec::tools
