@@ -64,12 +64,13 @@ ExitCode Main(int argc, char** argv) {
   heaprec.footer("heaprec VERB --help has the options and examples of each verb.");
   heaprec.require_subcommand(1);
   const std::vector<Verb> verbs{
-      DeclareRecord(heaprec),     DeclareAttach(heaprec), DeclareStatus(heaprec),    DeclareDump(heaprec),
-      DeclareStop(heaprec),       DeclareList(heaprec),   DeclarePrint(heaprec),     DeclareSummary(heaprec),
-      DeclareTop(heaprec),        DeclareTree(heaprec),   DeclareHistogram(heaprec), DeclareTimeline(heaprec),
-      DeclareFlame(heaprec),      DeclareExport(heaprec), DeclareImport(heaprec),    DeclareVerify(heaprec),
-      DeclareRecover(heaprec),    DeclareTrim(heaprec),   DeclareMerge(heaprec),     DeclareRedact(heaprec),
-      DeclareCompletion(heaprec), DeclareMan(heaprec),    DeclareSql(heaprec),       DeclareDoctor(heaprec)};
+      DeclareRecord(heaprec), DeclareAttach(heaprec), DeclareStatus(heaprec),     DeclareDump(heaprec),
+      DeclareStop(heaprec),   DeclareList(heaprec),   DeclarePrint(heaprec),      DeclareSummary(heaprec),
+      DeclareTop(heaprec),    DeclareTree(heaprec),   DeclareHistogram(heaprec),  DeclareTimeline(heaprec),
+      DeclareFlame(heaprec),  DeclareDiff(heaprec),   DeclareCheck(heaprec),      DeclareExport(heaprec),
+      DeclareImport(heaprec), DeclareVerify(heaprec), DeclareRecover(heaprec),    DeclareTrim(heaprec),
+      DeclareMerge(heaprec),  DeclareRedact(heaprec), DeclareCompletion(heaprec), DeclareMan(heaprec),
+      DeclareSql(heaprec),    DeclareDoctor(heaprec)};
   // What follows "--" is a command of its own, whose options are none of ours.
   char** const end = argv + argc;
   char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });

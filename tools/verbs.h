@@ -6,7 +6,9 @@
 namespace heaprec::tools {
 
 Verb DeclareAttach(CLI::App& heaprec);
+Verb DeclareCheck(CLI::App& heaprec);
 Verb DeclareCompletion(CLI::App& heaprec);
+Verb DeclareDiff(CLI::App& heaprec);
 Verb DeclareDoctor(CLI::App& heaprec);
 Verb DeclareDump(CLI::App& heaprec);
 Verb DeclareExport(CLI::App& heaprec);

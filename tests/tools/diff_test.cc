@@ -1,0 +1,189 @@
+// diff from outside: what changed, what is noise, and in which units.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::At;
+using testing::Contents;
+using testing::Count;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::RecordingFile;
+using testing::SomeHeader;
+
+struct Amounts {
+  uint32_t strings = 200, bytes = 50, nodes = 40, rare = 2;  // samples of 10,000 B in 10 s
+};
+
+void WriteAmounts(const std::string& path, const Amounts& amounts, uint64_t later_s = 0) {
+  format::FileHeader header = SomeHeader();
+  header.start_epoch_ns += later_s * kSecond;
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 7e-9});
+  uint64_t n = 0;
+  const auto add = [&](uint32_t samples, const char* class_name, const char* site) {
+    for (uint32_t i = 0; i < samples; ++i) {
+      Event event = At((10'000 * i / samples) * kMs + ++n);
+      event.class_name = class_name;
+      event.stack = {site, "com/acme/App.main:3"};
+      event.weight = 10'000;
+      file.Add(event);
+    }
+  };
+  add(amounts.strings, "java/lang/String", "com/acme/Text.of:7");
+  add(amounts.bytes, "[B", "com/acme/Cache.fill:12");
+  add(amounts.nodes, "java/util/HashMap$Node", "java/util/HashMap.newNode:1");
+  add(amounts.rare, "com/acme/Rare", "com/acme/Rare.<init>:1");
+  file.Add(format::Interval{0, 1000, n * 10'000, n, n, 0});
+  file.End("jvm exit", 10 * kSecond);
+}
+
+// The rows by name: "byte[] more".
+std::string Verdicts(const std::string& arguments) {
+  const auto outcome = Heaprec("diff --json " + arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  std::string text;
+  const json document = json::parse(outcome.out);
+  for (const json& row : document["tables"][0]["rows"]) {
+    text += row["name"].get<std::string>() + " " + row["verdict"].get<std::string>() + "; ";
+  }
+  return text;
+}
+
+TEST_CASE("diff names what changed, the largest first, and leaves out what may be noise") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", both = a + " " + b;
+  WriteAmounts(a, {});
+  WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
+  CHECK(Verdicts("--by class " + both) == "byte[] more; java.util.HashMap$Node gone; ");
+  CHECK(Verdicts("--by class " + b + " " + a) == "byte[] less; java.util.HashMap$Node new; ");
+  CHECK(Verdicts("--by site " + both) == "com.acme.Cache.fill more; java.util.HashMap.newNode gone; ");
+  CHECK(Verdicts("--by package " + both) == "com.acme more; java.util gone; ");
+  CHECK(Verdicts("--by stack " + both).find("com.acme.App.main;com.acme.Cache.fill more") == 0);
+  CHECK(Verdicts("--by method --min-change 5% " + both).find("com.acme.Cache.fill more") != std::string::npos);
+  CHECK(Verdicts("--by thread " + both) == "main more; ");
+  CHECK(Verdicts("--by class --all " + both) ==
+        "byte[] more; java.util.HashMap$Node gone; java.lang.String same; com.acme.Rare same; ");
+  const std::string c = directory / "c.bin";
+  WriteAmounts(c, {.bytes = 95, .nodes = 0});
+  CHECK(Verdicts("--by class " + a + " " + c) == "byte[] more; java.util.HashMap$Node gone; ");
+  CHECK(Verdicts("--by class --min-change 50% " + a + " " + c) == "java.util.HashMap$Node gone; ");
+  CHECK(Verdicts("--by class " + a + " " + a).empty());
+  CHECK(Verdicts("--by class --class 'byte[]' " + both) == "byte[] more; ");
+}
+
+TEST_CASE("diff compares per second, per operation or shares") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", both = a + " " + b;
+  WriteAmounts(a, {});
+  WriteAmounts(b, {.strings = 400, .bytes = 100, .nodes = 80, .rare = 4}, 100);
+  const json twice = json::parse(Heaprec("diff --json --all --by class " + both).out);
+  CHECK(twice["per"] == "second");
+  CHECK(twice["total"]["ratio"]["value"] == Approx(2));
+  CHECK(twice["total"]["before"]["value"] == Approx(292'000));
+  const json& strings = twice["tables"][0]["rows"][0];
+  CHECK(strings["name"] == "java.lang.String");
+  CHECK(strings["change"]["value"] == Approx(200'000));
+  CHECK(strings["change"]["low"] > 100'000);
+  CHECK(strings["ratio"]["low"] < 2);
+  CHECK(strings["samples_after"] == 400);
+  CHECK(strings["p"] < 1e-6);
+  // Twice the work: the same for each operation, and the same shares.
+  CHECK(Verdicts("--by class --ops A=100,B=200 " + both).empty());
+  CHECK(Verdicts("--by class --per total " + both).empty());
+  CHECK_FALSE(Verdicts("--by class --ops 100 " + both).empty());
+  CHECK(json::parse(Heaprec("diff --json --ops A=100,B=200 " + both).out)["total"]["ratio"]["value"] == Approx(1));
+}
+
+TEST_CASE("diff compares two windows of one recording") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint32_t i = 0; i < 300; ++i) {
+    Event event = At((i < 100 ? 20 * i : 4000 + 10 * (i - 100)) * kMs + 1);
+    event.class_name = i % 2 == 0 || i < 100 ? "[B" : "[I";
+    event.weight = 10'000;
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 1000, 3'000'000, 300, 300, 0});
+  file.End("jvm exit", 10 * kSecond);
+  CHECK(Verdicts("--by class --window 0s..2s 4s..6s " + path) == "int[] new; ");
+  CHECK(Verdicts("--by class --window 0s..1s 1s..2s " + path).empty());
+  for (const char* wrong : {"--window 0s 4s..6s", "--window ..2s 4s..6s", "--window 0s..2s 4s..6s --from 1s", ""}) {
+    INFO(wrong);
+    CHECK(Heaprec(std::string("diff ") + wrong + " " + path).code == 2);
+  }
+}
+
+TEST_CASE("The first line is the answer, and times that look reversed are said") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin";
+  WriteAmounts(a, {});
+  WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
+  const auto outcome = Heaprec("diff " + a + " " + b);
+  INFO(outcome.out);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.find("total    +21.9 %") == 0);
+  CHECK(outcome.out.find("\nby class: 2 of 4 changed, at a false discovery rate of 5 %; the others may be noise\n") !=
+        std::string::npos);
+  CHECK(outcome.out.find("  MORE ") != std::string::npos);
+  CHECK(outcome.out.find("  GONE ") != std::string::npos);
+  CHECK(outcome.out.find("java.lang.String") == std::string::npos);
+  CHECK(Heaprec("diff --limit 1 --by class " + a + " " + b).out.find("... 1 more; --limit 0 shows all") !=
+        std::string::npos);
+  CHECK(Heaprec("diff " + b + " " + a).err ==
+        "heaprec: B was recorded before A: if that is not meant, exchange them\n");
+  CHECK(json::parse(Heaprec("diff --json " + b + " " + a + " 2>/dev/null").out)["reversed"] == true);
+}
+
+TEST_CASE("A differential flame graph colours what changed") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", page = directory / "diff.html";
+  WriteAmounts(a, {});
+  WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
+  REQUIRE(Heaprec("diff --html " + page + " " + a + " " + b).code == 0);
+  CHECK(Heaprec("diff --html " + page + " " + a + " " + b).code == 6);
+  CHECK(Heaprec("diff -f --html " + page + " " + a + " " + b).code == 0);
+  const std::string text = Contents(page), begin = "id=\"data\">";
+  const size_t from = text.find(begin) + begin.size();
+  const json data = json::parse(text.substr(from, text.find("</script>", from) - from));
+  const json& tree = data["trees"]["callees"];
+  std::string verdicts;
+  for (size_t i = 0; i < tree["depth"].size(); ++i) {
+    const std::string name = data["names"]["text"][tree["name"][i].get<size_t>()];
+    verdicts += name + " " + std::to_string(tree["verdict"][i].get<int>()) + "; ";
+  }
+  INFO(verdicts);
+  CHECK(verdicts.find("com.acme.Cache.fill 1; byte[] 1; ") != std::string::npos);
+  CHECK(verdicts.find("java.util.HashMap.newNode 4; java.util.HashMap$Node 4; ") != std::string::npos);
+  CHECK(verdicts.find("com.acme.Text.of 0; java.lang.String 0; ") != std::string::npos);
+}
+
+TEST_CASE("diff says what does not fit together") {
+  const Directory directory;
+  const std::string a = directory / "a.bin";
+  WriteAmounts(a, {});
+  for (const char* options : {"--per op", "--per total --ops 3", "--ops A=1", "--ops A=1,B=x", "--ops 0", "--by colour",
+                              "--per total --objects", "--fdr x"}) {
+    const auto outcome = Heaprec(std::string("diff ") + options + " " + a + " " + a);
+    INFO(options << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(Count(outcome.err, "\n") == 1);
+  }
+  CHECK(Heaprec("diff " + a).code == 2);
+  CHECK(Heaprec("diff " + a + " " + directory / "absent.bin").code == 3);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

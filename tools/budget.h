@@ -1,0 +1,39 @@
+// Budgets for what is allocated, as given on the command line: "site:com.acme.*<5MB/op", "total<2GB",
+// "class:byte[]<10%".
+//
+//   budget   = subject "<" amount
+//   subject  = "total" | ("class" | "site" | "method" | "package" | "thread") ":" pattern
+//   amount   = number [unit] ["/op" | "/s"]        unit: B kB MB GB TB (powers of 1024), KiB ..., objects, %
+//
+// A pattern is that of the filters (name_pattern.h); what it matches counts together.
+//
+// Failure:  Parse returns the sentence for the user: what is wrong, where, and an example.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "format/result.h"
+#include "tools/name_pattern.h"
+
+namespace heaprec::tools {
+
+struct Budget {
+  enum class Subject : uint8_t { kTotal, kClass, kSite, kMethod, kPackage, kThread };
+  enum class Unit : uint8_t { kBytes, kObjects, kShare };
+  enum class Per : uint8_t { kRecording, kSecond, kOp };
+
+  std::string text;  // as given
+  Subject subject = Subject::kTotal;
+  std::string subject_text;            // "site:com.acme.*"
+  std::optional<NamePattern> pattern;  // nullopt: all
+  double limit = 0;                    // bytes, objects, or a part from 0 to 1
+  Unit unit = Unit::kBytes;
+  Per per = Per::kRecording;
+
+  static format::Result<Budget> Parse(const std::string& text);
+};
+
+}  // namespace heaprec::tools

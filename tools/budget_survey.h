@@ -1,0 +1,43 @@
+// What each of several budgets is spent on: one group of samples for each, over the recordings of a survey.
+//
+// Threads:  one.
+#pragma once
+
+#include <vector>
+
+#include "tools/analysis/group_table.h"
+#include "tools/budget.h"
+#include "tools/stack_match.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+class BudgetSurvey final : public Surveyor {
+ public:
+  // Must outlive it.
+  explicit BudgetSurvey(const std::vector<Budget>* budgets);
+
+  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
+  void See(const Sighting& sighting) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  const Figures& Of(size_t budget) const { return tables_[budget].Of(0); }
+  double seconds() const { return seconds_; }
+
+ private:
+  // Of a chunk's entries that were asked already.
+  struct Known {
+    Matches classes, stacks, threads;
+    std::optional<StackMatch> any_frame;
+  };
+  bool Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names);
+
+  const std::vector<Budget>& budgets_;
+  std::vector<GroupTable> tables_;  // by budget, of one key
+  std::vector<Known> known_;
+  uint32_t chunk_ = format::kNone;
+  size_t stacks_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,24 @@
+// The flame graph of what differs between two sides, as a page.
+#pragma once
+
+#include <string>
+
+#include "tools/comparison.h"
+#include "tools/exit_code.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+struct DiffPage {
+  SurveyOptions before, after;
+  Scale scale_before, scale_after;
+  double fdr = 0.05, margin = 0;
+  std::string output;
+  bool force = false;
+  std::string headline;
+};
+
+// Reads both sides again, twice. Says on stderr what went wrong.
+ExitCode WriteDiffPage(const DiffPage& page);
+
+}  // namespace heaprec::tools

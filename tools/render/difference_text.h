@@ -1,0 +1,35 @@
+// Differences as text and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "tools/analysis/difference.h"
+
+namespace heaprec::tools {
+
+// How the values of a comparison are written.
+struct ValueStyle {
+  enum class Unit : uint8_t { kBytes, kCount, kShare };
+  Unit unit = Unit::kBytes;
+  std::string suffix;  // "/s", "/op"
+};
+
+// "more", "less", "NEW", "GONE"; "~" for what may be noise.
+std::string_view VerdictText(Verdict verdict);
+
+// "18.6 MB/s"
+std::string ValueText(double value, const ValueStyle& style);
+// "+18.6 MB/s", of shares "+1.2 points"; and "(+17.1 to +20.0 MB)".
+std::string ChangeText(const Estimate& change, const ValueStyle& style);
+std::string ChangeIntervalText(const Estimate& change, const ValueStyle& style);
+// "x1.52"
+std::string RatioText(double ratio);
+// "+6.5 % (+3.1 % to +9.9 %): 68.0 MB/s before, 72.4 MB/s after"
+std::string TotalText(const Difference& difference, const ValueStyle& style);
+
+// {"verdict": "more", "before": {...}, "after": {...}, "change": {...}, "ratio": {...}, "p": ..., "q": ...}
+nlohmann::json AsJson(const Difference& difference);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,143 @@
+#include "tools/render/verdicts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "tools/render/estimate_text.h"
+#include "tools/render/markup.h"
+#include "tools/render/text.h"
+
+namespace heaprec::tools {
+namespace {
+
+std::string_view Word(Outcome outcome) {
+  static constexpr std::array<std::string_view, 3> kWords{"kept", "BROKEN", "not shown"};
+  return kWords[static_cast<size_t>(outcome)];
+}
+
+std::string Markup(std::string_view text) {
+  Text escaped;
+  AppendMarkup(escaped, text);
+  return fmt::to_string(escaped);
+}
+
+std::string Printable(std::string_view text) {
+  Text escaped;
+  AppendPrintable(escaped, text);
+  return fmt::to_string(escaped);
+}
+
+// Within a cell of a table, as code: no pipe ends it, no backtick either.
+std::string Code(std::string_view text) {
+  std::string code = "<code>";
+  for (const char c : Printable(text)) {
+    switch (c) {
+      case '|':
+        code += "&#124;";
+        break;
+      case '`':
+        code += "&#96;";
+        break;
+      case '*':
+        code += "&#42;";
+        break;
+      case '_':
+        code += "&#95;";
+        break;
+      case '[':
+        code += "&#91;";
+        break;
+      default:
+        code += Markup(std::string_view(&c, 1));
+    }
+  }
+  return code + "</code>";
+}
+
+std::string Sentence(const Checked& check) {
+  return fmt::format("{} measured, {} allowed", check.measured, check.allowed);
+}
+
+std::string Summary(const CheckReport& report) {
+  return fmt::format("{} of {} budgets broken, {} not shown", report.Count(Outcome::kBroken), report.checks.size(),
+                     report.Count(Outcome::kNotShown));
+}
+
+}  // namespace
+
+size_t CheckReport::Count(Outcome outcome) const {
+  return static_cast<size_t>(
+      std::count_if(checks.begin(), checks.end(), [outcome](const Checked& one) { return one.outcome == outcome; }));
+}
+
+Outcome OutcomeOf(const Estimate& value, double limit) {
+  if (value.low > limit) return Outcome::kBroken;
+  return value.high <= limit ? Outcome::kKept : Outcome::kNotShown;
+}
+
+std::string AsText(const CheckReport& report) {
+  std::string text = Printable(report.recording) + ": " + Summary(report) + "\n";
+  for (const Checked& check : report.checks) {
+    text += fmt::format("{:<10} {}: {}\n", Word(check.outcome), Printable(check.name), Printable(Sentence(check)));
+  }
+  return text;
+}
+
+std::string AsMarkdown(const CheckReport& report) {
+  std::string text = fmt::format("### Allocation budgets: {}\n\n{}\n\n", Code(report.recording), Summary(report));
+  text += "| | budget | measured (95 % interval) | allowed |\n|---|---|---|---|\n";
+  static constexpr std::array<std::string_view, 3> kSigns{"✅ kept", "❌ **broken**", "❔ not shown"};
+  for (const Checked& check : report.checks) {
+    text += fmt::format("| {} | {} | {} | {} |\n", kSigns[static_cast<size_t>(check.outcome)], Code(check.name),
+                        check.measured, check.allowed);
+  }
+  return text + "\nBroken: the whole interval lies above what is allowed. Not shown: what is allowed lies within it.\n";
+}
+
+std::string AsJunit(const CheckReport& report) {
+  const std::string counts =
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3f}\"", report.checks.size(),
+                  report.Count(Outcome::kBroken), report.Count(Outcome::kNotShown), report.seconds);
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"heaprec check\" {0}>\n"
+      "  <testsuite name=\"{1}\" {0}>\n",
+      counts, Markup(report.recording));
+  for (const Checked& check : report.checks) {
+    xml += fmt::format("    <testcase classname=\"heaprec.check\" name=\"{}\" time=\"0\">", Markup(check.name));
+    const std::string sentence = Markup(Sentence(check));
+    if (check.outcome == Outcome::kBroken) {
+      xml += fmt::format("\n      <failure type=\"budget\" message=\"{0}\">{0}</failure>\n    ", sentence);
+    } else if (check.outcome == Outcome::kNotShown) {
+      xml += fmt::format("\n      <skipped message=\"not shown: {}\"/>\n    ", sentence);
+    } else {
+      xml += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
+    }
+    xml += "</testcase>\n";
+  }
+  return xml + "  </testsuite>\n</testsuites>\n";
+}
+
+nlohmann::json AsJson(const CheckReport& report) {
+  static constexpr std::array<const char*, 3> kNames{"kept", "broken", "not_shown"};
+  nlohmann::json checks = nlohmann::json::array();
+  for (const Checked& check : report.checks) {
+    checks.push_back({{"name", check.name},
+                      {"outcome", kNames[static_cast<size_t>(check.outcome)]},
+                      {"value", AsJson(check.value)},
+                      {"limit", check.limit},
+                      {"measured", check.measured},
+                      {"allowed", check.allowed}});
+  }
+  return {{"schema", "heaprec.check/1"},
+          {"recording", report.recording},
+          {"seconds", report.seconds},
+          {"broken", report.Count(Outcome::kBroken)},
+          {"not_shown", report.Count(Outcome::kNotShown)},
+          {"checks", checks}};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,41 @@
+// What a check came to, and its report in the forms that people and CI servers read.
+//
+// Failure:  none. Texts may hold names from recordings: each form escapes them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/error_bar.h"
+
+namespace heaprec::tools {
+
+// Broken only when the interval says so; not shown when the limit lies within it.
+enum class Outcome : uint8_t { kKept, kBroken, kNotShown };
+
+struct Checked {
+  std::string name;  // "site:com.acme.*<5MB/op"
+  Outcome outcome = Outcome::kKept;
+  Estimate value;  // in the limit's unit
+  double limit = 0;
+  std::string measured;  // "5.3 MB/op (5.1 MB/op to 5.5 MB/op)"
+  std::string allowed;   // "5.0 MB/op"
+};
+
+struct CheckReport {
+  std::string recording;  // "rec.bin", for titles
+  std::vector<Checked> checks;
+  double seconds = 0;  // of the recording
+
+  size_t Count(Outcome outcome) const;
+};
+
+Outcome OutcomeOf(const Estimate& value, double limit);
+
+std::string AsText(const CheckReport& report);
+std::string AsMarkdown(const CheckReport& report);
+std::string AsJunit(const CheckReport& report);
+nlohmann::json AsJson(const CheckReport& report);
+
+}  // namespace heaprec::tools
