@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/analysis/imported.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/render/progress.h"
@@ -167,6 +168,9 @@ std::string Survey::LossLine() const {
                       Grouped(covered_.lost));
   if (covered_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(covered_.salvaged));
   if (covered_.recordings != 1) line += fmt::format("; {} recordings", covered_.recordings);
+  const auto is_biased = [](const nlohmann::json& one) { return IsBiased(one["source"].get<std::string>()); };
+  if (std::any_of(recordings_.begin(), recordings_.end(), is_biased))
+    line += "; weights are biased, intervals show chance alone: heaprec summary has why";
   return line + "\n";
 }
 

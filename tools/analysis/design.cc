@@ -24,8 +24,7 @@ uint64_t IntervalNs(const format::FileHeader& header, format::Stream stream) {
 Design::Design(const format::FileHeader& header, format::Stream stream)
     : stream_(stream),
       interval_ns_(IntervalNs(header, stream)),
-      has_no_chances_(stream == format::Stream::kAllocations &&
-                      (header.source == "tlab" || header.source == kImported)),
+      has_no_chances_(stream == format::Stream::kAllocations && IsBiased(header.source)),
       has_quotas_(stream == format::Stream::kAllocations && header.max_samples > 0) {}
 
 std::span<const Drawn> Design::Add(const format::Block& block) {

@@ -1,11 +1,16 @@
 // Sources of imported recordings, as their headers have them. docs/decisions/0011-imported-weights.md
 #pragma once
 
+#include <string_view>
+
 namespace heaprec::tools {
 
 // Samples of another recorder: their weights are biased, and their chances of inclusion are not known.
 inline constexpr char kImported[] = "imported";
 // Samples of heaprec's that went through another format: unbiased, but windows and counts are lost.
 inline constexpr char kImportedOwn[] = "imported from heaprec";
+
+// Of recordings of this source: whether sums are off by more than chance, however many samples there are.
+inline bool IsBiased(std::string_view source) { return source == kImported || source == "tlab"; }
 
 }  // namespace heaprec::tools
