@@ -186,7 +186,7 @@ class Generator {
     books_.points = books_.committed += held;
     books_.second_stage += held - kept;
     books_.written = sums_.events;
-    const bool full = writer_->raw_bytes() >= kChunkRawBytes || writer_->stack_bytes() >= kChunkDefinitionBytes ||
+    const bool full = writer_->raw_bytes() >= kChunkRawBytes || writer_->name_bytes() >= kChunkDefinitionBytes ||
                       end_ns - chunk_start_ns_ >= kChunkNs;
     const heaprec::format::Ending ending{end_ns, "jvm exit"};
     const auto block = last || full ? writer_->Finish({{books_}}, {}, end_ns, last ? &ending : nullptr)
