@@ -95,7 +95,7 @@ public final class JfrEvents {
         line.append(",\"tlab_size\":").append(number(event, "tlabSize"));
         line.append(",\"thread\":").append(quoted(thread == null ? "[unknown]" : thread.getJavaName() != null ? thread.getJavaName() : thread.getOSName()));
         line.append(",\"java_tid\":").append(thread == null ? 0 : thread.getJavaThreadId());
-        line.append(",\"os_tid\":").append(thread == null ? 0 : thread.getOSThreadId());
+        line.append(",\"os_tid\":").append(thread == null ? 0 : thread.getLong("osThreadId"));
         line.append(",\"labels\":").append(quoted(labels == null ? "" : labels));
         line.append(",\"stack\":").append(quoted(stack(trace)));
         line.append(",\"bytecodes\":").append(quoted(bytecodes(trace)));

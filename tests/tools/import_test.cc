@@ -209,6 +209,11 @@ TEST_CASE("An imported recording is whole, says what it is, and is not trusted")
   const std::string reason = summary["reasons"][0];
   CHECK(reason.find("weights are biased") != std::string::npos);
   CHECK(reason.find("Intervals show chance alone") != std::string::npos);
+  // Nor is it after another round.
+  REQUIRE(Heaprec("export --format jfr -o " + (directory / "again.jfr") + " " + (directory / "t.bin")).code == 0);
+  const Outcome again = Heaprec("import --json " + (directory / "again.jfr") + " -o " + (directory / "again.bin"));
+  REQUIRE(again.code == 0);
+  CHECK(json::parse(again.out)["source"] == "imported");
   // One sample tells next to nothing of the sum.
   CHECK(summary["classes"][0]["bytes"]["low"] < 0.2 * 7777);
   CHECK(summary["classes"][0]["bytes"]["high"] > 3.0 * 7777);

@@ -16,6 +16,12 @@ using jfr::TypeId;
 constexpr size_t kChunkBytes = 4 << 20;  // a chunk is in memory until it is written
 constexpr uint64_t kNsPerMs = 1'000'000;
 
+// A weight is of whole bytes there; what a damaged recording says may be anything.
+uint64_t WholeBytes(double weight) {
+  constexpr double kMost = 0x1p62;
+  return weight > 0 ? static_cast<uint64_t>(std::llround(std::min(weight, kMost))) : 0;
+}
+
 class JfrExporter final : public Exporter {
  public:
   explicit JfrExporter(Output* output) : output_(*output) {}
@@ -74,7 +80,7 @@ class JfrExporter final : public Exporter {
       sink.Long(constants.Thread(sample.thread));
       sink.Long(constants.Stack(sample.stack));
       sink.Long(constants.Class(sample.class_id));
-      sink.Long(static_cast<uint64_t>(std::llround(sample.weight_bytes())));
+      sink.Long(WholeBytes(sample.weight_bytes()));
       sink.Long(sample.size);
       sink.Long(sample.tlab_size);
       sink.Long(constants.Labels(sample.thread));

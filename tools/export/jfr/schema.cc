@@ -28,10 +28,8 @@ Type Content(TypeId id, std::string_view name) {
   return {id, name, {kValue}, {}, {}, Super::kAnnotation, /*simple=*/false, /*is_content=*/true};
 }
 
-}  // namespace
-
-const std::vector<Type>& Types() {
-  static const auto* types = new std::vector<Type>{
+std::vector<Type> Basics() {
+  return {
       Primitive(TypeId::kBoolean, "boolean"),
       Primitive(TypeId::kInt, "int"),
       Primitive(TypeId::kLong, "long"),
@@ -45,6 +43,12 @@ const std::vector<Type>& Types() {
       Content(TypeId::kTimestamp, "jdk.jfr.Timestamp"),
       Content(TypeId::kTimespan, "jdk.jfr.Timespan"),
       Content(TypeId::kDataAmount, "jdk.jfr.DataAmount"),
+  };
+}
+
+// What events name by a key.
+std::vector<Type> Constants() {
+  return {
       Simple(TypeId::kSymbol, "jdk.types.Symbol", {"string", TypeId::kString, "String"}),
       Simple(TypeId::kFrameType, "jdk.types.FrameType", {"description", TypeId::kString, "Description"}),
       Type{TypeId::kModule,
@@ -95,6 +99,11 @@ const std::vector<Type>& Types() {
            "jdk.types.StackTrace",
            {{"truncated", TypeId::kBoolean, "Truncated"},
             {"frames", TypeId::kStackFrame, "Stack Frames", Unit::kNone, /*pooled=*/false, /*array=*/true}}},
+  };
+}
+
+std::vector<Type> Samples() {
+  return {
       Type{TypeId::kAllocationSample,
            "jdk.ObjectAllocationSample",
            {kStartTime,
@@ -121,6 +130,12 @@ const std::vector<Type>& Types() {
            "Java Exception",
            kJavaApplication,
            Super::kEvent},
+  };
+}
+
+// What is told of the recording, once.
+std::vector<Type> Facts() {
+  return {
       Type{TypeId::kActiveRecording,
            "jdk.ActiveRecording",
            {kStartTime,
@@ -159,6 +174,17 @@ const std::vector<Type>& Types() {
            "Flight Recorder",
            Super::kEvent},
   };
+}
+
+}  // namespace
+
+const std::vector<Type>& Types() {
+  static const auto* types = [] {
+    auto* all = new std::vector<Type>;
+    for (const auto& part : {Basics(), Constants(), Samples(), Facts()})
+      all->insert(all->end(), part.begin(), part.end());
+    return all;
+  }();
   return *types;
 }
 

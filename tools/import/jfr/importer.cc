@@ -32,10 +32,16 @@ format::RecordingId IdOf(const std::string& text) {
   return id;
 }
 
+// heaprec's own weights, if they were not biased from the first.
+bool IsUnbiased(const Survey& survey) {
+  const std::string& source = survey.heaprec_source;
+  return !source.empty() && source != "tlab" && source != kImported;
+}
+
 std::string ReasonOf(const Survey& survey, EventSet set) {
   if (!survey.heaprec_source.empty()) {
-    return fmt::format("JFR that heaprec exported; source {}; windows and counted bytes are not in it",
-                       survey.heaprec_source);
+    return fmt::format("JFR that heaprec exported; source {}; {}", survey.heaprec_source,
+                       IsUnbiased(survey) ? "windows and counted bytes are not in it" : "weights are biased");
   }
   const bool by_jvm = survey.producer == "JFR";
   std::string reason = survey.producer;
@@ -178,7 +184,7 @@ format::FileHeader HeaderOf(const Survey& survey, EventSet set) {
   header.pid = static_cast<uint32_t>(survey.pid);
   header.jvm_name = survey.jvm_name;
   header.jvm_version = survey.jvm_version;
-  header.source = survey.heaprec_source.empty() || survey.heaprec_source == "tlab" ? kImported : kImportedOwn;
+  header.source = IsUnbiased(survey) ? kImportedOwn : kImported;
   header.source_reason = ReasonOf(survey, set);
   const uint64_t events = survey.events.contains(set) ? survey.events.at(set) : 0;
   header.recording_id =
