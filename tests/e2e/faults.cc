@@ -39,7 +39,7 @@ extern "C" {
 Walked EXPAND(__real_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames);
 Walked EXPAND(__wrap_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames) {
   const Walked walked = EXPAND(__real_)(walker, java_thread, frames);
-  if (walks.fetch_add(1) + 1 >= first_wrong_walk) frames->Add(nullptr, -1);
+  if (walks.fetch_add(1) + 1 >= first_wrong_walk) frames->Add({.method = nullptr, .bci = -1});
   return walked;
 }
 
