@@ -1,4 +1,4 @@
-// Sources of imported recordings, as their headers have them. docs/decisions/0011-imported-weights.md
+// Sources of imported recordings, as their headers have them. docs/decisions/0012-imported-weights.md
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // A JFR file as a recording: its allocations, with the weights that the file gives them.
 //
 // The recording has no windows, no intervals and no counts of what was not sampled: its header says where it comes
-// from, and readers take each sample as drawn by itself. docs/decisions/0011-imported-weights.md
+// from, and readers take each sample as drawn by itself. docs/decisions/0012-imported-weights.md
 //
 // Memory:   the constants of one chunk of the file, and its allocations, of which a million at most at once.
 // Threads:  one.
