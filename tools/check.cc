@@ -128,7 +128,7 @@ ExitCode Usage(const format::Error& error) {
 ExitCode Read(const SurveyOptions& options, BudgetSurvey* into) {
   auto survey = Survey::Parse(options);
   if (!survey.ok()) return Usage(survey.error());
-  NamePool names;
+  NamePool names(NamePool::Runs::kSeveral);
   CallTree tree(&names, survey->TreeOptions());
   return survey->Run(&tree, into);
 }

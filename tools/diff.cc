@@ -231,6 +231,12 @@ ExitCode Write(const std::string& text) {
   return output.Report("standard output");
 }
 
+void WarnIfEmpty(const Survey& survey, const SurveyOptions& side, std::string_view name) {
+  if (survey.covered().seconds > 0) return;
+  Complain(fmt::format("{}: no time of {} lies within {}..{}: nothing is known of it", name, side.files.front(),
+                       side.filter.from, side.filter.to));
+}
+
 ExitCode Diff(const DiffOptions& options) {
   const auto by = RowsOf(options.by);
   if (!by.ok()) return Usage(by.error());
@@ -241,7 +247,7 @@ ExitCode Diff(const DiffOptions& options) {
   if (!before.ok()) return Usage(before.error());
   if (!after.ok()) return Usage(after.error());
 
-  NamePool names;
+  NamePool names(NamePool::Runs::kSeveral);
   CallTree tree(&names, before->TreeOptions());
   Side side_before(*by), side_after(*by);
   const ExitCode first = before->Run(&tree, &side_before);
@@ -251,6 +257,8 @@ ExitCode Diff(const DiffOptions& options) {
   both->scale_before.seconds = before->covered().seconds;
   both->scale_after.seconds = after->covered().seconds;
   const Result result = ResultOf(options, *by, side_before, side_after, *both);
+  WarnIfEmpty(*before, both->before, "A");
+  WarnIfEmpty(*after, both->after, "B");
   if (result.reversed) Complain("B was recorded before A: if that is not meant, exchange them");
   if (!options.html.empty()) {
     const ExitCode page =

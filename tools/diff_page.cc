@@ -112,7 +112,7 @@ ExitCode Write(const FlameGraph& graph, const DiffPage& page) {
 
 ExitCode WriteDiffPage(const DiffPage& given) {
   DiffPage page = given;
-  NamePool names;
+  NamePool names(NamePool::Runs::kSeveral);
   const auto survey = Survey::Parse(page.before);
   if (!survey.ok()) return Fail(ExitCode::kUsage, survey.error().message);
   // Folding is for tables by method: a page shows stacks as they are.

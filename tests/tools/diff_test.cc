@@ -60,6 +60,15 @@ std::string Verdicts(const std::string& arguments) {
   return text;
 }
 
+TEST_CASE("a window outside of the recording is said to be one") {
+  const Directory directory;
+  const std::string a = directory / "a.bin";
+  WriteAmounts(a, {});
+  const auto outcome = Heaprec("diff --window 0s..5s 1h..2h " + a);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err == "heaprec: B: no time of " + a + " lies within 1h..2h: nothing is known of it\n");
+}
+
 TEST_CASE("diff names what changed, the largest first, and leaves out what may be noise") {
   const Directory directory;
   const std::string a = directory / "a.bin", b = directory / "b.bin", both = a + " " + b;

@@ -142,8 +142,8 @@ class Examination {
       const double share = std::max(all, seen) > 0 ? weight / std::max(all, seen) : 1;
       const std::string name = format::LossName(static_cast<format::Loss>(reason));
       Say(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
-          fmt::format("{}{}: {} points, {} of the {}", bytes ? "" : "exceptions: ", name, Grouped(books.lost[reason]),
-                      Percent(share), bytes ? "bytes" : "throws"),
+          fmt::format("{}{}: {} point{}, {} of the {}", bytes ? "" : "exceptions: ", name, Grouped(books.lost[reason]),
+                      books.lost[reason] == 1 ? "" : "s", Percent(share), bytes ? "bytes" : "throws"),
           share);
       any_loss_ = true;
     }
