@@ -28,6 +28,16 @@ CASES = {
     "timeline.txt": "timeline --by class",
     "timeline_ascii.txt": "timeline --by site --limit 3 --ascii --width-of 90",
     "timeline.json": "timeline --by class --limit 1 --json",
+    "summary.txt": "summary",
+    "print.txt": "print --limit 2 --stack-depth 6",
+    "verify.txt": "verify",
+    "diff.txt": "diff --window 0s..1s 1s..2s --by site --limit 8",
+    "diff.json": "diff --window 0s..1s 1s..2s --by class --limit 2 --json",
+    "check.txt": "check --budget total<200MB --budget class:char[]<20%",
+    "check.md": "check --format markdown --budget total<200MB --budget class:char[]<20%",
+    "sql.txt": "sql",
+    "collapsed.txt": "export --format collapsed --class char[] -o -",
+    "export.csv": "export --format csv --class char[] -o -",
     "tree.json": "tree --min-share 20% --depth 3 --json",
 }
 
