@@ -66,6 +66,11 @@ std::optional<format::Error> SetScales(const DiffOptions& options, Both* both) {
   if ((scale.per == Per::kOp) != !options.operations.empty()) {
     return format::Error{"--per op and --ops A=N,B=M belong together: how many operations each side did"};
   }
+  const auto& filter = options.survey.filter;
+  if (scale.per == Per::kTotal && (!options.windows.empty() || !filter.from.empty() || !filter.to.empty())) {
+    return format::Error{"--per total compares shares of whole recordings: not with --window, --from or --to"};
+  }
+  if (options.html == "-") return format::Error{"--html -: standard output has the table; name a file"};
   if (scale.per == Per::kTotal && options.objects) return format::Error{"--per total compares shares of bytes"};
   if (scale.per != Per::kOp) return {};
   const auto operations = ParseOperations(options.operations);

@@ -9,6 +9,7 @@
 #include "tools/box_survey.h"
 #include "tools/complain.h"
 #include "tools/export/flame/flame_html.h"
+#include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/flame_assembly.h"
 #include "tools/render/output.h"
@@ -97,6 +98,9 @@ ExitCode Fail(ExitCode code, std::string_view sentence) {
 }
 
 ExitCode Write(const FlameGraph& graph, const DiffPage& page) {
+  if (IsOneOf(page.output, page.before.files) || IsOneOf(page.output, page.after.files)) {
+    return Fail(ExitCode::kCannotWrite, page.output + ": is the recording itself");
+  }
   auto file = OutputFile::Open(page.output, page.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());

@@ -7,6 +7,7 @@
 #include "tools/complain.h"
 #include "tools/export/flame/flame_html.h"
 #include "tools/export/flame/flame_svg.h"
+#include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/flame_assembly.h"
 #include "tools/percent_option.h"
@@ -140,6 +141,7 @@ ExitCode Flame(const FlameOptions& options) {
   const ExitCode first = rehearsal.Run(&tree, &leaves);
   if (first == ExitCode::kUnreadable) return first;
   const std::string path = OutputOf(options);
+  if (IsOneOf(path, options.survey.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   auto file = OutputFile::Open(path, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tools/complain.h"
+#include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/render/output.h"
 #include "tools/render/terminal.h"
@@ -67,7 +68,19 @@ ExitCode Write(const TimelineOptions& options, const Survey& survey, const Timel
   return output.Report("standard output");
 }
 
+// One document at most on standard output, and none over a recording.
+std::optional<ExitCode> Objection(const TimelineOptions& options) {
+  if ((options.svg == "-") + (options.html == "-") + options.json > 1) {
+    return Fail(ExitCode::kUsage, "--svg, --html, --json: one of them only to standard output");
+  }
+  for (const std::string& path : {options.svg, options.html}) {
+    if (IsOneOf(path, options.survey.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
+  }
+  return {};
+}
+
 ExitCode ShowTimeline(const TimelineOptions& options) {
+  if (const auto objection = Objection(options)) return *objection;
   std::optional<Grouping> grouping;
   if (!options.by.empty()) {
     auto parsed = Grouping::Parse(options.by);

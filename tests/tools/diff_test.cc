@@ -60,6 +60,32 @@ std::string Verdicts(const std::string& arguments) {
   return text;
 }
 
+TEST_CASE("no picture is written over a recording, however it is called") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin";
+  WriteAmounts(a, {});
+  WriteAmounts(b, {});
+  const std::string before = Contents(a), other_name = directory / "./a.bin";
+  CHECK(Heaprec("diff -f --html " + other_name + " " + a + " " + b).code == 6);
+  CHECK(Heaprec("diff -f --html " + a + " " + b + " " + a).code == 6);
+  CHECK(Heaprec("flame -f -o " + other_name + " " + a).code == 6);
+  CHECK(Heaprec("timeline -f --svg " + a + " " + a).code == 6);
+  CHECK(Heaprec("timeline -f --html " + a + " " + a).code == 6);
+  CHECK(Contents(a) == before);
+}
+
+TEST_CASE("diff and check refuse what they could only answer wrongly") {
+  const Directory directory;
+  const std::string a = directory / "a.bin";
+  WriteAmounts(a, {});
+  CHECK(Heaprec("diff --per total --window 0s..1s 1s..5s " + a).code == 2);
+  CHECK(Heaprec("diff --per total --from 1s " + a + " " + a).code == 2);
+  CHECK(Heaprec("diff --html - " + a + " " + a).code == 2);
+  CHECK(Heaprec("timeline --svg - --html - " + a).code == 2);
+  CHECK(Heaprec("check --ops nan --budget 'total<1B/op' " + a).code == 2);
+  CHECK(Heaprec("check --ops 0 --budget 'total<1B/op' " + a).code == 2);
+}
+
 TEST_CASE("a window outside of the recording is said to be one") {
   const Directory directory;
   const std::string a = directory / "a.bin";
