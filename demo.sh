@@ -24,6 +24,8 @@ time javac "-J-agentpath:$bin/recorder/libheaprec.so=file=$recording,rate=150" \
 
 printf '\n== heaprec summary %s\n' "$recording"
 "$heaprec" summary "$recording"
+printf '\n== heaprec top --limit 8 %s\n' "$recording"
+"$heaprec" top --limit 8 "$recording"
 printf '\n== heaprec print --limit 3 %s\n' "$recording"
 "$heaprec" print --limit 3 --stack-depth 8 "$recording"
 printf '\nRead on with: %s --help\n' "$heaprec"
