@@ -89,7 +89,7 @@ Examples:
   heaprec attach com.example.Main --rate 300
   heaprec attach app.jar --set source=jvmti)");
   return {verb, [options](const auto&) {
-            return Run(*options, options->agent.library, [&](const Process& process) -> format::Result<std::string> {
+            return Run(*options, options->agent.agent_file, [&](const Process& process) -> format::Result<std::string> {
               auto text = options->agent.Text(/*as_they_are=*/!process.same_files);
               if (!text.ok()) return text.error();
               return "start," + *text;

@@ -60,7 +60,7 @@ ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
     return Fail(ExitCode::kUsage, fmt::format("record: unknown option {}; options of record: {}",
                                               options.command.front(), OptionNames(verb)));
   }
-  auto library = FindAgent(options.agent.library);
+  auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return Fail(ExitCode::kUsage, library.error().message);
   auto text = options.agent.Text(/*as_they_are=*/false);
   if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
