@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """CPU cost of a recording: paired, interleaved runs without one, with heaprec's and with JFR's. README.md defines the figures.
 
-usage: bench/cost/run.py [all | startup | candidate | kept | applications | instructions ...] [--rounds N] [--only javac,H2] [--json FILE]
+usage: bench/cost/run.py [all | startup | candidate | kept | applications | instructions | attributed ...] [--rounds N] [--only javac,H2] [--json FILE]
 
 all: everything, 12 minutes on two quiet cores. Needs `bench/cost/fetch_applications.sh` (for the applications), a JDK 17 and
-`bazel build //recorder:libheaprec.so //tools:heaprec //bench/cost:libholder.so`. instructions is not in all: it needs gdb.
+`bazel build //recorder:libheaprec.so //tools:heaprec //bench/cost:libholder.so`. Not in all: instructions, which needs gdb,
+and attributed, which needs perf.
 """
 import argparse
 import json
@@ -17,6 +18,7 @@ import tempfile
 
 import micro
 from applications import APPLICATIONS
+from attributed import attributed
 from micro import Row
 from paired import interleaved
 from processes import Machine, cpu_seconds
@@ -24,7 +26,7 @@ from processes import Machine, cpu_seconds
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 JDK = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"))
-ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "applications": 10, "instructions": 11}
+ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "applications": 10, "instructions": 11, "attributed": 6}
 
 
 class Bench:
@@ -102,7 +104,7 @@ def main():
     parser.add_argument("--heaprec", default=ROOT / "bazel-bin/tools/heaprec")
     parser.add_argument("--holder", default=ROOT / "bazel-bin/bench/cost/libholder.so")
     options = parser.parse_args()
-    wanted = [what for what in ROUNDS if what != "instructions"] if "all" in options.what else options.what
+    wanted = [what for what in ROUNDS if what not in ("instructions", "attributed")] if "all" in options.what else options.what
     machine, rows = Machine(), []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, folder)
@@ -110,6 +112,8 @@ def main():
             rounds = options.rounds or ROUNDS[what]
             if what == "applications":
                 rows += applications(bench, rounds, options.only.split(","))
+            elif what == "attributed":
+                rows += attributed(bench, rounds, options.only.split(","), JDK)
             else:
                 rows += getattr(micro, what)(bench, rounds)
             print(f"{what} done", file=sys.stderr)
