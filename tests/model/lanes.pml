@@ -5,6 +5,9 @@
  * intervals, writes blocks and gives room back (recorder/writer/drain.cc, collector.cc, definitions.cc). A salvager takes
  * what is behind the positions of the last block (tools/input/salvage.cc). One slot of a lane is one record.
  *
+ * With BROUGHT=1 the definition is that of a stack: a sample brings it along in its own lease until the drain, which puts
+ * it into the chunk once a sample that is kept needs it, has announced it.
+ *
  * Asserted: a sample whose commit has returned is in the file or in the ring, once and not twice, and its definition can be
  * read; or its block could not be written and it is counted. A lane has one writer at a time, nothing is overwritten that
  * the drain or a salvager needs, and a lane keeps the order of time.
@@ -28,6 +31,11 @@
 #define RESOLVE_LATE (MISTAKE == 3)
 #define PUBLISH_EARLY (MISTAKE == 4)
 #define MARK_BEFORE_COMMIT (MISTAKE == 5)
+#define PASS_WHAT_WAS_BROUGHT (MISTAKE == 6)
+#define ANNOUNCE_WHAT_IS_NOT_KEPT (MISTAKE == 7)
+#ifndef BROUGHT
+#define BROUGHT 0
+#endif
 #define LANES 2
 #define CAPACITY 4
 #define DEFINITION 15 /* a record's value; samples are 0 .. WRITERS * RECORDS - 1 */
@@ -80,12 +88,14 @@ inline let_go(mine) { atomic { writers_in[mine]--; lease[mine] = 0 } }
 
 proctype Writer(byte first) {
   byte l, i, seen, mine, n;
+  bit brings;
   n = 0;
   do
   :: n < RECORDS ->
      atomic { seen = epoch; under_way[first / RECORDS] = seen };
+     brings = BROUGHT && announced != seen;
      if
-     :: announced == seen -> skip
+     :: announced == seen || BROUGHT -> skip
      :: else ->
         if :: MARK_BEFORE_COMMIT -> announced = seen :: else -> skip fi;
         take_lane(mine, 1);
@@ -98,9 +108,13 @@ proctype Writer(byte first) {
         let_go(mine);
         announced = seen
      fi;
-     take_lane(mine, 1);
+     take_lane(mine, 1 + brings);
      if
      :: mine < LANES ->
+        if
+        :: brings -> SLOT(mine, head[mine]) = DEFINITION; head[mine]++
+        :: else -> skip
+        fi;
         if
         :: !PUBLISH_EARLY ->
            atomic { born[first + n] = interval; SLOT(mine, head[mine]) = first + n };
@@ -126,6 +140,8 @@ byte scanned[LANES], needed[LANES];
 byte at[WRITERS * RECORDS], where[WRITERS * RECORDS];
 byte chunk;
 bit defined_now, defined_before, announced_in_block;
+short brought;             /* samples scanned that brought their definition */
+byte brought_at[LANES];    /* position + 1 of a definition whose sample has not been scanned; 0: none */
 
 /* A sample that is held needs its definition in the chunk, from the one before if it is only there. */
 inline resolve() {
@@ -134,6 +150,13 @@ inline resolve() {
   :: else -> skip
   fi
 }
+
+inline define() {
+  if :: !defined_now -> defined_now = 1; announced_in_block = 1 :: else -> skip fi
+}
+
+/* Of a sample that brought its definition and is kept, or is the second one that brought it. */
+inline need() { announced = epoch; define() }
 
 inline scan() {
   d_lane = 0;
@@ -145,13 +168,23 @@ inline scan() {
        :: scanned[d_lane] < d_head ->
           r = SLOT(d_lane, scanned[d_lane]);
           if
-          :: r == DEFINITION -> if :: !defined_now -> defined_now = 1; announced_in_block = 1 :: else fi
+          :: r == DEFINITION && !BROUGHT -> define()
+          :: r == DEFINITION && BROUGHT -> brought_at[d_lane] = scanned[d_lane] + 1
           :: else ->
              /* Each lane is in order of time. */
              if :: last[d_lane] < 255 -> assert(born[last[d_lane]] <= born[r]) :: else fi;
              last[d_lane] = r;
              held = held | BIT(r); at[r] = scanned[d_lane]; where[r] = d_lane;
-             if :: !RESOLVE_LATE -> resolve() :: else -> skip fi
+             if
+             :: brought_at[d_lane] != 0 ->
+                brought = brought | BIT(r);
+                if :: !PASS_WHAT_WAS_BROUGHT -> at[r] = brought_at[d_lane] - 1 :: else -> skip fi;
+                brought_at[d_lane] = 0;
+                if :: need() :: skip fi
+             :: else ->
+                skip;
+                if :: !RESOLVE_LATE -> resolve() :: else -> skip fi
+             fi
           fi;
           scanned[d_lane]++
        :: else -> break
@@ -169,8 +202,18 @@ inline close_interval(everything) {
     :: r < WRITERS * RECORDS ->
        if
        :: (held & BIT(r)) && (everything || born[r] < interval) ->
-          if :: RESOLVE_LATE -> resolve() :: else -> skip fi;
-          assert(defined_now);
+          if
+          :: brought & BIT(r) ->
+             brought = brought & ~BIT(r);
+             if
+             :: need()
+             :: skip; if :: ANNOUNCE_WHAT_IS_NOT_KEPT -> announced = epoch :: else -> skip fi
+             fi
+          :: else ->
+             skip;
+             if :: RESOLVE_LATE -> resolve() :: else -> skip fi;
+             assert(defined_now)
+          fi;
           held = held & ~BIT(r);
           pending = pending | BIT(r)
        :: else -> skip
@@ -192,6 +235,7 @@ inline begin_chunk() {
     :: else -> defined_before = defined_before || defined_now
     fi;
     defined_now = 0; announced_in_block = 0;
+    if :: brought != 0 -> define() :: else -> skip fi;
     if :: held != 0 -> resolve() :: else -> skip fi
   };
   epoch++
@@ -207,7 +251,7 @@ inline flush(last_of_chunk) {
     d_lane = 0;
     do
     :: d_lane < LANES ->
-       needed[d_lane] = scanned[d_lane];
+       needed[d_lane] = (brought_at[d_lane] != 0 && !PASS_WHAT_WAS_BROUGHT -> brought_at[d_lane] - 1 : scanned[d_lane]);
        r = 0;
        do
        :: r < WRITERS * RECORDS ->
