@@ -19,7 +19,7 @@ namespace heaprec::format {
 class BlockPacker {
  public:
   // `chunk`: its sequence number; `seed`: HeaderSeed of the recording.
-  BlockPacker(uint32_t chunk, uint64_t seed, int zstd_level);
+  BlockPacker(uint32_t chunk, uint64_t seed);
   ~BlockPacker();
   BlockPacker(const BlockPacker&) = delete;
   BlockPacker& operator=(const BlockPacker&) = delete;

@@ -17,7 +17,7 @@ uint64_t HashOf(const ChunkNames::NamedThread& thread) {
 uint64_t HashOf(const ChunkNames::Node& node) { return MixWord(uint64_t{node.parent} << 32 | node.frame); }
 uint64_t HashOf(const StackFrame& frame) {
   return MixWord(MixWord(uint64_t{frame.method} << 32 | static_cast<uint32_t>(frame.bci)) +
-                 static_cast<uint32_t>(frame.line));
+                 (uint64_t{static_cast<uint8_t>(frame.type)} << 32 | static_cast<uint32_t>(frame.line)));
 }
 
 // The index of `entry` in `entries`, to which it is added if it is not there.

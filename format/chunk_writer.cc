@@ -23,9 +23,9 @@ void EncodeBases(const DictionaryCounts& bases, ByteBuffer* raw) {
 }  // namespace
 
 struct ChunkWriter::State {
-  State(const FileHeader& file, uint32_t sequence, int zstd_level)
+  State(const FileHeader& file, uint32_t sequence)
       : header{sequence, file.recording_id},
-        packer(sequence, HeaderSeed(kFileVersion, file.recording_id), zstd_level),
+        packer(sequence, HeaderSeed(kFileVersion, file.recording_id)),
         fields(EncodeHeaderFields(file)) {}
 
   Result<ByteBuffer> Block(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
@@ -42,8 +42,8 @@ struct ChunkWriter::State {
   ByteBuffer raw;
 };
 
-ChunkWriter::ChunkWriter(const FileHeader& header, uint32_t sequence, int zstd_level)
-    : state_(std::make_unique<State>(header, sequence, zstd_level)) {}
+ChunkWriter::ChunkWriter(const FileHeader& header, uint32_t sequence)
+    : state_(std::make_unique<State>(header, sequence)) {}
 ChunkWriter::~ChunkWriter() = default;
 
 Index ChunkWriter::InternClass(std::string_view name) { return state_->dictionaries.names().InternClass(name); }

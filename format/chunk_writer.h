@@ -25,7 +25,7 @@ namespace heaprec::format {
 class ChunkWriter {
  public:
   // `sequence` counts the chunks of a recording from 0. Each chunk has a copy of the file's header.
-  ChunkWriter(const FileHeader& header, uint32_t sequence, int zstd_level = 3);
+  ChunkWriter(const FileHeader& header, uint32_t sequence);
   ~ChunkWriter();
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;

@@ -18,6 +18,7 @@ struct StackFrame {
   Index method = kNone;
   int32_t bci = -1;
   int32_t line = -1;
+  FrameType type = FrameType::kUnknown;
   bool operator==(const StackFrame&) const = default;
 };
 

@@ -131,7 +131,7 @@ bool DictionaryDecoder::DecodeThreads(Bytes body, bool* refused) {
 }
 
 bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
-  ColumnReader<3> columns(body);
+  ColumnReader<4> columns(body);
   *refused |= columns.unknown_critical();
   if (!columns.HasBytesForRows()) return false;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
@@ -143,6 +143,8 @@ bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
     frame.bci = static_cast<int32_t>(static_cast<uint32_t>(columns[1].Varint()) - 1U);
     int32_t& line = context_.line_of_method[method];
     frame.line = line = static_cast<int32_t>(columns[2].Delta(static_cast<uint64_t>(int64_t{line})));
+    const uint64_t type = columns[3].Varint();
+    if (type < kFrameTypes) frame.type = static_cast<FrameType>(type);
     dictionaries_.frames.push_back(frame);
   }
   return columns.ok();

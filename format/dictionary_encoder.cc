@@ -83,7 +83,7 @@ void DictionaryEncoder::EncodeThreads(ByteBuffer* raw) {
 }
 
 void DictionaryEncoder::EncodeFrames(ByteBuffer* raw) {
-  ColumnWriter<3> columns;
+  ColumnWriter<4> columns;
   const auto fresh = From(names_.frames(), encoded_[kFrames]);
   for (const StackFrame& frame : fresh) {
     const uint64_t method = frame.method == kNone ? 0 : static_cast<uint64_t>(frame.method) + 1;
@@ -93,6 +93,7 @@ void DictionaryEncoder::EncodeFrames(ByteBuffer* raw) {
     const int64_t line = frame.line;
     columns.Delta(2, static_cast<uint64_t>(line),
                   static_cast<uint64_t>(int64_t{std::exchange(context_.line_of_method[method], frame.line)}));
+    columns.Varint(3, static_cast<uint8_t>(frame.type));
   }
   columns.Finish(Section::kFrames, fresh.size(), raw);
 }

@@ -24,6 +24,22 @@ const char* LossName(Loss loss) {
   return "unknown";
 }
 
+const char* FrameTypeName(FrameType type) {
+  switch (type) {
+    case FrameType::kUnknown:
+      return "unknown";
+    case FrameType::kInterpreted:
+      return "interpreted";
+    case FrameType::kCompiled:
+      return "compiled";
+    case FrameType::kInlined:
+      return "inlined";
+    case FrameType::kNative:
+      return "native";
+  }
+  return "unknown";
+}
+
 Books Books::Since(const Books& earlier) const {
   Books since = *this;
   for (const auto counter : kBookCounters) since.*counter -= std::min(since.*counter, earlier.*counter);

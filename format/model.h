@@ -67,6 +67,11 @@ struct Method {
   bool operator==(const Method&) const = default;
 };
 
+// How a frame's code ran when its stack was taken. docs/format.md#dictionaries
+enum class FrameType : uint8_t { kUnknown = 0, kInterpreted = 1, kCompiled = 2, kInlined = 3, kNative = 4 };
+inline constexpr int kFrameTypes = 5;
+const char* FrameTypeName(FrameType type);  // "unknown", "interpreted", "compiled", "inlined", "native"
+
 // The line of a frame without a method that stands for frames that were left out of a stack.
 inline constexpr int32_t kGapLine = -2;
 
@@ -74,6 +79,7 @@ struct Frame {
   Index method = kNone;
   int32_t bci = -1;   // -1: native
   int32_t line = -1;  // -1: unknown
+  FrameType type = FrameType::kUnknown;
   bool IsGap() const { return method == kNone && line == kGapLine; }
   bool operator==(const Frame&) const = default;
 };

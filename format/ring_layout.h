@@ -25,7 +25,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 3;
+inline constexpr uint32_t kRingVersion = 4;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 
@@ -137,7 +137,8 @@ static_assert(sizeof(MethodRecord) == 24);
 struct RingFrame {
   uint64_t method;  // MethodRecord.key; 0: unknown
   int32_t bci;
-  int32_t line;
+  int32_t line : 24;
+  FrameType type : 8 = FrameType::kUnknown;
   bool operator==(const RingFrame&) const = default;
 };
 static_assert(sizeof(RingFrame) == 16);

@@ -38,7 +38,7 @@ class Record {
       case RecordType::kMethod:
         return VisitMethod(visitor);
       case RecordType::kStack:
-        return VisitStack(visitor);
+        return VisitStack(visitor, lane, position);
       case RecordType::kThread:
         return VisitThread(visitor);
       case RecordType::kWindow:
@@ -89,7 +89,7 @@ class Record {
     visitor.OnMethod(record.key, class_name, name, descriptor);
     return true;
   }
-  bool VisitStack(RecordVisitor& visitor) const {
+  bool VisitStack(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
     StackRecord record;
     if (!Fixed(&record, [](const StackRecord& fixed) { return uint64_t{fixed.frame_count} * sizeof(RingFrame); })) {
       return false;
@@ -99,7 +99,7 @@ class Record {
     const std::span frames(reinterpret_cast<const RingFrame*>(bytes_.data() + sizeof(record)), record.frame_count);
     const bool truncated = record.truncated == 1;
     if (!(record.key == KeyOfStack(frames, truncated))) return false;
-    visitor.OnStack(record.key, frames, truncated);
+    visitor.OnStack(record.key, frames, truncated, lane, position);
     return true;
   }
   bool VisitThread(RecordVisitor& visitor) const {

@@ -42,7 +42,8 @@ struct RecordVisitor {
   virtual void OnClass(uint64_t key, std::string_view name) = 0;
   virtual void OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
                         std::string_view descriptor) = 0;
-  virtual void OnStack(StackKey key, std::span<const RingFrame> leaf_first, bool truncated) = 0;
+  virtual void OnStack(StackKey key, std::span<const RingFrame> leaf_first, bool truncated, uint32_t lane,
+                       uint64_t begin) = 0;
   virtual void OnThread(uint64_t key, const ThreadRecord& record, std::string_view name) = 0;
   virtual void OnWindow(const WindowRecord& record) = 0;
   // `end` is the position just after the sample.

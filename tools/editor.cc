@@ -116,7 +116,7 @@ Index Editor::Stack(const format::Dictionaries& names, Index leaf) {
       const format::StackNode& node = names.stacks[at];
       if (node.frame < names.frames.size()) {
         const format::Frame& frame = names.frames[node.frame];
-        frames.push_back({Method(names, frame.method), frame.bci, frame.line});
+        frames.push_back({Method(names, frame.method), frame.bci, frame.line, frame.type});
       }
       truncated = node.truncated;
       at = node.parent < at ? node.parent : kNone;

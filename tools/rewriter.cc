@@ -111,7 +111,7 @@ Index Rewriter::Stack(const format::Dictionaries& names, Index leaf) {
   for (Index at = leaf; at != kNone; at = names.stacks[at].parent) {
     const format::Frame& frame = names.frames[names.stacks[at].frame];
     const Index method = frame.method == kNone ? kNone : chunk_->InternMethod(names.methods[frame.method]);
-    frames.push_back({method, frame.bci, frame.line});
+    frames.push_back({method, frame.bci, frame.line, frame.type});
     truncated = names.stacks[at].truncated;
   }
   return chunk_->InternStack(frames, truncated);

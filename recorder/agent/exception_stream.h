@@ -1,6 +1,6 @@
 // The exceptions of a recording: windows, books, capture and source of the second stream, put together.
 //
-// Context:  the constructor, Activate: setup. OnTick, NewEpoch, Stop: drain.
+// Context:  the constructor, Activate: setup. OnTick, NewEpoch, AnnounceStack, Stop: drain.
 // Failure:  none. It lives as long as its recording: a thread may be inside it.
 #pragma once
 
@@ -24,6 +24,7 @@ class ExceptionStream {
   void Activate();
   void OnTick(uint64_t now_ns);
   void NewEpoch() { capture_.NewEpoch(); }
+  void AnnounceStack(const format::StackKey& key) { capture_.AnnounceStack(key); }
   // No more samples; all that was thrown is counted.
   void Stop();
 

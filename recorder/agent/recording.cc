@@ -120,6 +120,10 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
     capture_->NewEpoch();
     if (exceptions_ != nullptr) exceptions_->NewEpoch();
   };
+  callbacks.on_stack = [this](const format::StackKey& key) {
+    capture_->AnnounceStack(key);
+    if (exceptions_ != nullptr) exceptions_->AnnounceStack(key);
+  };
   callbacks.on_stop = [this] { OnDrainStop(); };
   drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   capture_->CommitWindow(board_->first(), kDrainLane);

@@ -45,7 +45,7 @@ class CompiledMethod {
     return Load<uintptr_t>(sp + static_cast<size_t>(Load<int32_t>(blob_ + layout_.compiled.original_pc)));
   }
 
-  // Calls visit(const VmMethod*, int bci) for the methods at `pc`, innermost first.
+  // Calls visit(const VmMethod*, int bci, bool is_inlined) for the methods at `pc`, innermost first.
   template <typename Visit>
   bool ForEachScope(uintptr_t pc, const Visit& visit) const {
     uint32_t scope = FindScope(pc);
@@ -63,7 +63,7 @@ class CompiledMethod {
       const VmMethod* const of = MethodAt(method);
       if (of == nullptr) return false;
       // Stored plus one; what is then -1 is the entry of a synchronized method, before its first bytecode.
-      visit(of, bci == 0 ? 0 : static_cast<int>(bci) - 1);
+      visit(of, bci == 0 ? 0 : static_cast<int>(bci) - 1, sender != 0);
       if (sender >= scope && sender != 0) return false;  // scopes are written from the outermost one
       scope = sender;
     }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "format/model.h"
 #include "recorder/hotspot/names.h"
 
 namespace heaprec::hotspot {
@@ -20,6 +21,7 @@ struct MethodFrame {
   int64_t bci;  // -1: a native method
   // Stands for this method and bci as long as the process lives, whatever is unloaded or redefined; 0: nothing does.
   uint64_t place = 0;
+  format::FrameType type = format::FrameType::kUnknown;
   bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }
 };
 

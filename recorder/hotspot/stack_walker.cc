@@ -7,6 +7,9 @@
 #include "recorder/hotspot/compiled_method.h"
 
 namespace heaprec::hotspot {
+
+using format::FrameType;
+
 namespace {
 
 constexpr uintptr_t kWord = sizeof(void*);
@@ -87,12 +90,18 @@ class Places {
   uint64_t inlined_ = 0;
 };
 
+MethodFrame InterpretedFrame(const VmMethod* method, int bci) {
+  return {method, bci, 0, bci < 0 ? FrameType::kNative : FrameType::kInterpreted};
+}
+
 // Gives add(MethodFrame) all methods of a compiled frame.
 template <typename Add>
 bool AddCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native, const Add& add) {
   Places places(code, pc);
-  if (is_native) return add({code.method(), -1, places.Next()}), true;
-  return code.ForEachScope(pc, [&](const VmMethod* method, int bci) { add({method, bci, places.Next()}); });
+  if (is_native) return add({code.method(), -1, places.Next(), FrameType::kNative}), true;
+  return code.ForEachScope(pc, [&](const VmMethod* method, int bci, bool is_inlined) {
+    add({method, bci, places.Next(), is_inlined ? FrameType::kInlined : FrameType::kCompiled});
+  });
 }
 
 class ExpandingVisitor {
@@ -100,7 +109,7 @@ class ExpandingVisitor {
   explicit ExpandingVisitor(FrameSelection* frames) : frames_(frames) {}
 
   bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) {
-    frames_->Add({method, bci});
+    frames_->Add(InterpretedFrame(method, bci));
     return true;
   }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
@@ -116,7 +125,9 @@ class LeafSideVisitor {
  public:
   explicit LeafSideVisitor(std::span<MethodFrame> room) : room_(room) {}
 
-  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) { return Add({method, bci}), true; }
+  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) {
+    return Add(InterpretedFrame(method, bci)), true;
+  }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
     return AddCompiled(code, pc, is_native, [this](const MethodFrame& frame) { Add(frame); });
   }

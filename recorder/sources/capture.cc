@@ -59,15 +59,16 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
       {static_cast<hotspot::MethodFrame*>(alloca(sizeof(hotspot::MethodFrame) * stack_depth_)), stack_depth_});
   std::optional<KnownStack> known;
   const bool is_taken = taker_.Take(context.jvmti, context.java_thread, &stack);
-  if (is_taken) known = stacks_.Find(stack.identity, epoch);
-  const bool is_new =
-      is_taken && (!known || stack.is_checked) && taker_.Expand(context.jvmti, context.java_thread, &stack);
+  if (is_taken) known = stacks_.Find(stack.identity);
+  const bool is_announced = known && announced_stacks_.Has(known->key.low, epoch);
+  const bool is_brought =
+      is_taken && (!is_announced || stack.is_checked) && taker_.Expand(context.jvmti, context.java_thread, &stack);
   ThreadIdentity identity;
   fields_.Read(context.jni, context.thread, &identity);
   ClassName class_name;
   ReadClassName(context, &class_name);
   Frames frames;
-  if (is_new) {
+  if (is_brought) {
     if (!known) board_.OnNewStack();
     const size_t count = stack.frames.size() + (stack.is_cut ? 1 : 0);
     frames = {static_cast<format::RingFrame*>(alloca(sizeof(format::RingFrame) * count)), count};
@@ -82,7 +83,8 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
   if (window) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
-  if ((is_new && !DefineStack(lease, stack, frames, epoch, &known)) ||
+  if (!is_brought && !is_announced) known.reset();
+  if ((is_brought && !DefineStack(lease, stack, frames, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
       !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}))) {
@@ -117,6 +119,7 @@ bool Capture::DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32
 bool Capture::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
                             format::RingFrame* into) {
   into->bci = static_cast<int32_t>(from.bci);
+  into->type = from.type;
   if (from.place != 0) {
     if (const auto known = frames_.Find(from.place, epoch)) {
       into->method = known->method;
@@ -158,8 +161,7 @@ bool Capture::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, 
   return true;
 }
 
-bool Capture::DefineStack(LaneLease& lease, const TakenStack& stack, Frames frames, uint32_t epoch,
-                          std::optional<KnownStack>* known) {
+bool Capture::DefineStack(LaneLease& lease, const TakenStack& stack, Frames frames, std::optional<KnownStack>* known) {
   const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), PathOf(frames)};
   // The identity stood for another stack.
   if (stack.is_walked && *known && !(**known == defined)) taker_.Distrust();
@@ -169,7 +171,7 @@ bool Capture::DefineStack(LaneLease& lease, const TakenStack& stack, Frames fram
   CopyFixed(record, format::StackRecord{{}, defined.key, static_cast<uint32_t>(frames.size()), 0});
   std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size_bytes());
   lease.Commit();
-  stacks_.Store(stack.identity, epoch, defined);
+  stacks_.Store(stack.identity, defined);
   return true;
 }
 

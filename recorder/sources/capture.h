@@ -62,6 +62,11 @@ class Capture {
 
   // Definitions announced before this call are written again on their next use (a new chunk begins).
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+  // Samples need not bring the stack's definition any more, until the next epoch. Until then each does, because most
+  // stacks are needed by no sample that the second stage keeps. Drain.
+  void AnnounceStack(const format::StackKey& key) {
+    announced_stacks_.Mark(key.low, epoch_.load(std::memory_order_relaxed));
+  }
 
   const StackTaker& stacks() const { return taker_; }
 
@@ -77,8 +82,7 @@ class Capture {
   bool DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into);
   bool DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch, format::RingFrame* into);
   bool DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);
-  bool DefineStack(buffer::LaneLease& lease, const TakenStack& stack, Frames frames, uint32_t epoch,
-                   std::optional<KnownStack>* known);
+  bool DefineStack(buffer::LaneLease& lease, const TakenStack& stack, Frames frames, std::optional<KnownStack>* known);
   bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);
   bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
                     uint64_t* key);
@@ -97,6 +101,7 @@ class Capture {
   StackTaker taker_;
   StackCache stacks_;
   FrameCache frames_;
+  buffer::Announced<1 << 14> announced_stacks_;
   buffer::Announced<1 << 14> methods_;
   buffer::Announced<1 << 12> classes_;
   buffer::Announced<1 << 12> threads_;

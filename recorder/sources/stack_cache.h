@@ -1,7 +1,6 @@
-// From a stack's identity in this process to what a recording knows of it: the key of the definition that a lane
-// already carries, and its path.
+// From a stack's identity in this process to what a recording calls it: the key of its definition, and its path.
 //
-// Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs writing the definition again. Identity is
+// Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs looking at the frames again. Identity is
 // a 128-bit hash on both sides. Context:  alloc. Readers and writers never wait: a slot being written counts as a miss.
 #pragma once
 
@@ -22,15 +21,13 @@ struct KnownStack {
 
 class StackCache {
  public:
-  // With the key of a definition committed in `epoch`; nullopt if there is none.
-  std::optional<KnownStack> Find(format::StackKey raw, uint32_t epoch) const {
+  std::optional<KnownStack> Find(format::StackKey raw) const {
     const Slot& slot = slots_[raw.low % kSlots];
     const uint32_t before = slot.version.load(std::memory_order_acquire);
     if ((before & 1) != 0) return std::nullopt;
     // Acquire on each word (pairs with Store): who sees a word of a later writer also sees that the version has moved.
     const bool same = slot.raw_low.load(std::memory_order_acquire) == raw.low &&
-                      slot.raw_high.load(std::memory_order_acquire) == raw.high &&
-                      slot.epoch.load(std::memory_order_acquire) == epoch;
+                      slot.raw_high.load(std::memory_order_acquire) == raw.high;
     const KnownStack known{
         {slot.key_low.load(std::memory_order_acquire), slot.key_high.load(std::memory_order_acquire)},
         slot.path.load(std::memory_order_acquire)};
@@ -38,15 +35,13 @@ class StackCache {
     return known;
   }
 
-  // Call after the definition's Commit.
-  void Store(format::StackKey raw, uint32_t epoch, const KnownStack& known) {
+  void Store(format::StackKey raw, const KnownStack& known) {
     Slot& slot = slots_[raw.low % kSlots];
     uint32_t version = slot.version.load(std::memory_order_relaxed);
     if ((version & 1) != 0 || !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_acquire))
       return;
     slot.raw_low.store(raw.low, std::memory_order_release);
     slot.raw_high.store(raw.high, std::memory_order_release);
-    slot.epoch.store(epoch, std::memory_order_release);
     slot.key_low.store(known.key.low, std::memory_order_release);
     slot.key_high.store(known.key.high, std::memory_order_release);
     slot.path.store(known.path, std::memory_order_release);
@@ -54,9 +49,9 @@ class StackCache {
   }
 
  private:
-  static constexpr size_t kSlots = 1 << 14;  // 16,384 x 56 bytes = 896 KiB
+  static constexpr size_t kSlots = 1 << 14;  // 16,384 x 48 bytes = 768 KiB
   struct Slot {
-    std::atomic<uint32_t> version{0}, epoch{0};
+    std::atomic<uint32_t> version{0};
     std::atomic<uint64_t> raw_low{0}, raw_high{0}, key_low{0}, key_high{0}, path{0};
   };
   std::array<Slot, kSlots> slots_{};

@@ -15,8 +15,6 @@ uint64_t FirstWord(const format::RecordingId& id) {
 
 // Older ones are referred to by stale arms at most: those samples then carry their weight themselves.
 constexpr size_t kMostWindows = 4096;
-// Each round finds what the one before was missing; new stacks may come meanwhile, and those wait for the next Scan.
-constexpr int kMostRounds = 3;
 
 // A stream that is not recorded has no interval, and no samples either.
 throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream stream, const format::RecordingId& id,
@@ -30,43 +28,67 @@ throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream strea
 
 }  // namespace
 
-Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns)
+Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
+                     OnStackKnown on_stack)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       reducers_{{throttle::IntervalReducer(
                      BoundsOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
                  throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns))}},
-      lanes_(ring.lane_count()) {}
+      lanes_(ring.lane_count()),
+      on_stack_(std::move(on_stack)) {}
 
 void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
   sequence_ = sequence;
   definitions_.NewChunk(chunk);
+  ScanLanes();
   // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
   for (const Lane& lane : lanes_) {
     for (const std::deque<Held>& stream : lane.held.of) {
-      for (const Held& held : stream) Intern(held.record);
+      for (const Held& held : stream) {
+        Intern(held);
+        if (held.stack) {
+          definitions_.DefineStackAnyway(held.stack->key, held.stack->leaf_first, held.stack->truncated);
+        } else {
+          (void)definitions_.Stack(held.record.stack_key);
+        }
+      }
     }
   }
 }
 
-void Collector::Intern(const format::SampleRecord& record) {
-  (void)definitions_.Class(record.class_key);
-  (void)definitions_.Stack(record.stack_key);
-  (void)definitions_.Thread(record.thread_key);
+void Collector::Intern(const Held& held) {
+  (void)definitions_.Class(held.record.class_key);
+  (void)definitions_.Thread(held.record.thread_key);
+}
+
+void Collector::InternStack(const Held& held) {
+  if (!held.stack) return (void)definitions_.Stack(held.record.stack_key);
+  const Brought& stack = *held.stack;
+  if (!definitions_.DefineStack(stack.key, stack.leaf_first, stack.truncated)) {
+    // Its methods were announced before it, in a lane that had been scanned by then.
+    ScanLanes();
+    definitions_.DefineStackAnyway(stack.key, stack.leaf_first, stack.truncated);
+  }
+  if (on_stack_) on_stack_(stack.key);
+}
+
+// A sample of a long interval must not need its lane for that (NeededFrom).
+bool Collector::NeedsStackNow(const Held& held) {
+  const auto stream = format::StreamOf(static_cast<format::Kind>(held.record.kind));
+  return !held.stack || ring_.header().IntervalNsOf(stream) > ShortestIntervalNs() ||
+         definitions_.HasStack(held.stack->key) || !brought_.insert(held.stack->key).second;
 }
 
 void Collector::Scan() {
   ScanLanes();
-  // Definitions are committed before what uses them, so those that a stack was missing are in the lanes by now.
-  for (int round = 0; round < kMostRounds && !waiting_.empty(); ++round) {
-    const std::vector<WaitingStack> waiting = std::exchange(waiting_, {});
-    ScanLanes();
-    for (const WaitingStack& stack : waiting) definitions_.DefineStackAnyway(stack.key, stack.frames, stack.truncated);
-  }
   // What was announced in the chunk before is forgotten by the time some of these are closed.
-  for (const format::SampleRecord& record : just_scanned_) Intern(record);
-  just_scanned_.clear();
+  const std::vector<Held> scanned = std::exchange(just_scanned_, {});
+  for (const Held& held : scanned) {
+    Intern(held);
+    if (NeedsStackNow(held)) InternStack(held);
+  }
 }
 
 void Collector::ScanLanes() {
@@ -75,7 +97,10 @@ void Collector::ScanLanes() {
     if (lane.damaged) continue;
     // Acquire: what was published before this head is whole (pairs with the release in LaneLease::Commit).
     const uint64_t head = ring_.lane(i).head.load(std::memory_order_acquire);
-    if (head == lane.scanned) continue;
+    if (head == lane.scanned) {
+      ForgetOrphan(i);
+      continue;
+    }
     auto reached = format::WalkLane(view_, i, lane.scanned, head, *this);
     if (reached.ok()) {
       lane.scanned = *reached;
@@ -83,6 +108,14 @@ void Collector::ScanLanes() {
       lane.damaged = true;
     }
   }
+}
+
+// A stack whose sample never came.
+void Collector::ForgetOrphan(uint32_t index) {
+  const format::LaneHeader& lane = ring_.lane(index);
+  // The lease is read first: whoever has let go of it has published all before.
+  if (!lanes_[index].stack || lane.lease.load(std::memory_order_acquire) != 0) return;
+  if (lane.head.load(std::memory_order_acquire) == lanes_[index].scanned) lanes_[index].stack.reset();
 }
 
 uint64_t Collector::next_close_ns(format::Stream stream) const {
@@ -110,6 +143,7 @@ ClosedInterval Collector::CloseNext(format::Stream stream) {
   const uint64_t index = next_interval_[stream];
   const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
   const std::vector<Held> taken = TakeUntil(stream, next_close_ns(stream));
+  brought_.clear();
   std::vector<throttle::HeldPoint> points;
   points.reserve(taken.size());
   for (const Held& held : taken) {
@@ -127,7 +161,7 @@ ClosedInterval Collector::CloseNext(format::Stream stream) {
   closed.totals.tau = reduction.tau;
   closed.samples.reserve(reduction.kept.size());
   for (const throttle::KeptPoint& point : reduction.kept) {
-    closed.samples.push_back(ToSample(taken[point.index].record, points[point.index].time_ns, point.weight));
+    closed.samples.push_back(ToSample(taken[point.index], points[point.index].time_ns, point.weight));
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
@@ -162,12 +196,9 @@ std::vector<uint64_t> Collector::Positions() const {
 // From the oldest sample held. But one that waits for an interval longer than another stream's does not keep more than
 // half of the lane from it: it is held here alone then, and a kill loses it.
 uint64_t Collector::NeededFrom(const Lane& lane) const {
-  const format::RingHeader& header = ring_.header();
-  uint64_t shortest_ns = header.interval_ns;
-  if (header.exceptions.interval_ns > 0) shortest_ns = std::min(shortest_ns, header.exceptions.interval_ns);
-  uint64_t needed = lane.scanned;
+  uint64_t needed = lane.stack ? lane.stack->begin : lane.scanned;
   for (const format::Stream stream : format::kAllStreams) {
-    const bool may_wait = header.IntervalNsOf(stream) <= shortest_ns;
+    const bool may_wait = ring_.header().IntervalNsOf(stream) <= ShortestIntervalNs();
     for (const Held& held : lane.held[stream]) {
       if (!may_wait && lane.scanned - held.begin > ring_.lane_bytes() / 2) continue;
       needed = std::min(needed, held.begin);
@@ -175,6 +206,12 @@ uint64_t Collector::NeededFrom(const Lane& lane) const {
     }
   }
   return needed;
+}
+
+uint64_t Collector::ShortestIntervalNs() const {
+  const format::RingHeader& header = ring_.header();
+  return header.exceptions.interval_ns > 0 ? std::min(header.interval_ns, header.exceptions.interval_ns)
+                                           : header.interval_ns;
 }
 
 void Collector::Release(const std::vector<uint64_t>& positions) {
@@ -194,8 +231,10 @@ bool Collector::IsShortOfRoom() const {
   return false;
 }
 
-format::Sample Collector::ToSample(const format::SampleRecord& record, uint64_t time_ns, double weight) {
+format::Sample Collector::ToSample(const Held& held, uint64_t time_ns, double weight) {
+  const format::SampleRecord& record = held.record;
   UseWindow(record.window);
+  InternStack(held);
   format::Sample sample;
   sample.id = record.id;
   sample.time_ns = time_ns;
@@ -222,9 +261,9 @@ void Collector::OnMethod(uint64_t key, std::string_view class_name, std::string_
   definitions_.DefineMethod(key, class_name, name, descriptor);
 }
 
-void Collector::OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) {
-  if (definitions_.DefineStack(key, leaf_first, truncated)) return;
-  waiting_.push_back({key, {leaf_first.begin(), leaf_first.end()}, truncated});
+void Collector::OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated,
+                        uint32_t lane, uint64_t begin) {
+  lanes_[lane].stack = Brought{key, leaf_first, truncated, begin};
 }
 
 void Collector::OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) {
@@ -251,8 +290,13 @@ void Collector::UseWindow(uint32_t id) {
 }
 
 void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
-  lanes_[lane].held[format::StreamOf(static_cast<format::Kind>(record.kind))].push_back({record, begin});
-  just_scanned_.push_back(record);
+  // The record right in front of a sample that brings its stack is that stack, or what else it brings: whoever holds
+  // the lane writes them together.
+  std::optional<Brought> stack = std::exchange(lanes_[lane].stack, std::nullopt);
+  if (stack && !(stack->key == record.stack_key)) stack.reset();
+  const Held held{record, stack ? stack->begin : begin, stack};
+  lanes_[lane].held[format::StreamOf(static_cast<format::Kind>(record.kind))].push_back(held);
+  just_scanned_.push_back(held);
 }
 
 void Collector::OnState(const format::StateRecord& record) {

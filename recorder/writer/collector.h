@@ -2,6 +2,8 @@
 // each stream has intervals of its own.
 //
 // Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
+// A stack goes into the chunk once a sample that is kept needs it, or the second one that is held: most stacks of a
+// program whose stacks are new each time are needed by none (docs/decisions/0011). Until then it stays in the lane.
 // Context:  drain (it allocates). No clock of its own: `now` is given.
 // Failure:  a lane with a record that cannot be true is given up; what it held is missing in `written` of the books.
 // Maths:    docs/sampler.md#second-stage; docs/format.md#ring says how a reader repeats it.
@@ -9,7 +11,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "format/chunk_writer.h"
@@ -28,8 +33,12 @@ struct ClosedInterval {
 
 class Collector final : private format::RecordVisitor {
  public:
-  // `max_samples` (of the allocations), `duration_ns` as in FileHeader.
-  Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns);
+  using OnStackKnown = std::function<void(const format::StackKey&)>;
+
+  // `max_samples` (of the allocations), `duration_ns` as in FileHeader. on_stack: the chunk has the stack, so that
+  // samples need not bring it; may be empty.
+  Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
+            OnStackKnown on_stack);
 
   // The chunk is about to go: takes what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
@@ -70,39 +79,47 @@ class Collector final : private format::RecordVisitor {
   bool IsShortOfRoom() const;
 
  private:
+  // A stack that a sample brought along, in the lane.
+  struct Brought {
+    format::StackKey key;
+    std::span<const format::RingFrame> leaf_first;
+    bool truncated;
+    uint64_t begin;  // position in the lane
+  };
   struct Held {
     format::SampleRecord record;
-    uint64_t begin;  // position in the lane
+    uint64_t begin;  // position in the lane, of what it brought along or of itself
+    std::optional<Brought> stack;
   };
   struct Lane {
     format::PerStream<std::deque<Held>> held;
+    std::optional<Brought> stack;  // of the sample that comes next
     uint64_t scanned = 0;
     bool damaged = false;
   };
 
   void OnClass(uint64_t key, std::string_view name) override;
   void OnMethod(uint64_t key, std::string_view class_name, std::string_view name, std::string_view descriptor) override;
-  void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) override;
+  void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated, uint32_t lane,
+               uint64_t begin) override;
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override;
   void OnWindow(const format::WindowRecord& record) override;
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
   void OnState(const format::StateRecord& record) override;
 
-  // A stack whose methods were announced in a lane that had been scanned before they were.
-  struct WaitingStack {
-    format::StackKey key;
-    std::vector<format::RingFrame> frames;
-    bool truncated;
-  };
-
   void ScanLanes();
+  void ForgetOrphan(uint32_t index);
   // Puts what the sample refers to into the current chunk.
-  void Intern(const format::SampleRecord& record);
+  void Intern(const Held& held);
+  void InternStack(const Held& held);
+  // Whether its stack is needed before it is known to be kept.
+  bool NeedsStackNow(const Held& held);
+  uint64_t ShortestIntervalNs() const;
   std::vector<Held> TakeUntil(format::Stream stream, uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
   void UseWindow(uint32_t id);
   uint64_t TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const;
-  format::Sample ToSample(const format::SampleRecord& record, uint64_t time_ns, double weight);
+  format::Sample ToSample(const Held& held, uint64_t time_ns, double weight);
   uint64_t SinceStart(uint64_t monotonic_ns) const;
 
   buffer::Ring& ring_;
@@ -110,8 +127,12 @@ class Collector final : private format::RecordVisitor {
   format::PerStream<throttle::IntervalReducer> reducers_;
   std::vector<Lane> lanes_;
   Definitions definitions_;
-  std::vector<WaitingStack> waiting_;
-  std::vector<format::SampleRecord> just_scanned_;
+  OnStackKnown on_stack_;
+  std::vector<Held> just_scanned_;
+  struct KeyHash {
+    size_t operator()(const format::StackKey& key) const { return key.low; }
+  };
+  std::unordered_set<format::StackKey, KeyHash> brought_;  // since an interval closed
   struct KnownWindow {
     format::Window window;
     int64_t chunk;  // sequence of the last one it was given to; -1: none

@@ -81,7 +81,7 @@ bool Definitions::DefineStack(format::StackKey key, std::span<const RingFrame> l
     format::StackFrame& into = next_stack_[leaf_first.size() - from_root];
     is_alike = is_alike && from_root <= last_frames_.size() && last_frames_[last_frames_.size() - from_root] == frame;
     into = is_alike ? last_stack_[last_stack_.size() - from_root]
-                    : format::StackFrame{Method(frame.method), frame.bci, frame.line};
+                    : format::StackFrame{Method(frame.method), frame.bci, frame.line, frame.type};
     if (into.method == kNone && frame.method != 0) return false;
   }
   last_frames_.assign(leaf_first.begin(), leaf_first.end());
@@ -93,7 +93,7 @@ bool Definitions::DefineStack(format::StackKey key, std::span<const RingFrame> l
 void Definitions::DefineStackAnyway(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
   if (DefineStack(key, leaf_first, truncated)) return;
   std::vector<format::StackFrame> frames;
-  for (const RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line});
+  for (const RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
   current_.stacks[key] = {chunk_->InternStack(frames, truncated), false};
 }
 

@@ -37,6 +37,9 @@ class Definitions {
   // The same; methods that are unknown have no name.
   void DefineStackAnyway(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated);
 
+  // Whether the current chunk has it.
+  bool HasStack(format::StackKey key) const { return current_.stacks.contains(key); }
+
   // Index in the current chunk; kNone for key 0 and for what was never defined.
   format::Index Class(uint64_t key);
   format::Index Stack(format::StackKey key);

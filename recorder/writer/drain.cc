@@ -55,7 +55,7 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
       store_(std::move(store)),
       config_(config),
       callbacks_(std::move(callbacks)),
-      collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns) {
+      collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
   last_flush_ns_ = now_ns;

@@ -34,10 +34,11 @@ struct DrainConfig {
 };
 
 struct DrainCallbacks {
-  std::function<uint64_t()> now;                 // CLOCK_MONOTONIC
-  std::function<void(uint64_t now_ns)> on_tick;  // counts the population, moves the window
-  std::function<void()> on_new_chunk;            // definitions have to be announced again
-  std::function<void()> on_stop;                 // no more samples, please: called before the last scan
+  std::function<uint64_t()> now;                          // CLOCK_MONOTONIC
+  std::function<void(uint64_t now_ns)> on_tick;           // counts the population, moves the window
+  std::function<void()> on_new_chunk;                     // definitions have to be announced again
+  std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
+  std::function<void()> on_stop;                          // no more samples, please: called before the last scan
 };
 
 class Drain {

@@ -42,7 +42,7 @@ bool WriteSample(LaneLease& lease, uint64_t id) {
 struct SampleSink final : format::RecordVisitor {
   void OnClass(uint64_t, std::string_view) override {}
   void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
-  void OnStack(format::StackKey, std::span<const format::RingFrame>, bool) override {}
+  void OnStack(format::StackKey, std::span<const format::RingFrame>, bool, uint32_t, uint64_t) override {}
   void OnThread(uint64_t, const format::ThreadRecord&, std::string_view) override {}
   void OnWindow(const format::WindowRecord&) override {}
   void OnSample(const SampleRecord& record, uint32_t, uint64_t, uint64_t) override {

@@ -109,7 +109,7 @@ TEST_CASE("What a process committed before kill -9 is in the file of its ring") 
       if (key == format::ClassKey(name)) seen += name;
     }
     void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
-    void OnStack(format::StackKey, std::span<const format::RingFrame>, bool) override {}
+    void OnStack(format::StackKey, std::span<const format::RingFrame>, bool, uint32_t, uint64_t) override {}
     void OnThread(uint64_t, const format::ThreadRecord&, std::string_view) override {}
     void OnWindow(const format::WindowRecord&) override {}
     void OnSample(const format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}

@@ -115,6 +115,7 @@ class Recording {
       if (const auto window = board_.Tick(now_ns, bytes)) capture_->CommitWindow(*window, 0);
     };
     callbacks.on_new_chunk = [this] { capture_->NewEpoch(); };
+    callbacks.on_stack = [this](const format::StackKey& key) { capture_->AnnounceStack(key); };
     callbacks.on_stop = [this] { is_stopped_ = true; };
     return callbacks;
   }

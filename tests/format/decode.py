@@ -77,12 +77,13 @@ class Chunk:
         return refused
 
     def section_4(self, body, block):
-        rows, (method, bci, line), refused = columns(body, 3)
+        rows, (method, bci, line, kind_of), refused = columns(body, 4)
         for _ in range(rows):
             self.frame_method = method.delta(self.frame_method)
             number = self.lines.get(self.frame_method, 0) + line.signed()
             self.lines[self.frame_method] = number
-            self.frames.append((self.frame_method - 1, bci.varint() - 1, number))
+            # How its code ran, where that was recorded.
+            self.frames.append((self.frame_method - 1, [bci.varint() - 1, number] + [kind for kind in [kind_of.varint()] if kind]))
         return refused
 
     def section_5(self, body, block):
@@ -172,8 +173,8 @@ class Chunk:
         frames, cut = [], 0
         while node is not None and node >= 0:
             parent, frame, cut = self.nodes[node]
-            method, bci, line = self.frames[frame]
-            frames.append([".".join(self.methods[method]) if method >= 0 else "?", bci, line])
+            method, place = self.frames[frame]
+            frames.append([".".join(self.methods[method]) if method >= 0 else "?", *place])
             node = parent
         return frames, cut
 

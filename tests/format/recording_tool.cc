@@ -79,6 +79,7 @@ json Stack(const Dictionaries& names, Index leaf, bool* cut) {
       method = Latin1(known.class_name + "." + known.name + "." + known.descriptor);
     }
     frames.push_back({method, frame.bci, frame.line});
+    if (frame.type != FrameType::kUnknown) frames.back().push_back(static_cast<int>(frame.type));
     *cut = names.stacks[node].truncated;
   }
   return frames;

@@ -9,9 +9,9 @@
 namespace heaprec::format::testing {
 namespace {
 
-std::string Text(const Method& method, int32_t bci, int32_t line) {
+std::string Text(const Method& method, int32_t bci, int32_t line, FrameType type) {
   return method.class_name + "." + method.name + method.descriptor + " @" + std::to_string(bci) + " :" +
-         std::to_string(line);
+         std::to_string(line) + (type == FrameType::kUnknown ? "" : std::string(" ") + FrameTypeName(type));
 }
 
 std::string Text(const Thread& thread) {
@@ -26,7 +26,7 @@ PlainSample Resolved(const Sample& sample, const Dictionaries& names) {
   for (Index node = sample.stack; node != kNone; node = names.stacks.at(node).parent) {
     const Frame& frame = names.frames.at(names.stacks[node].frame);
     const Method method = frame.method == kNone ? Method{} : names.methods.at(frame.method);
-    plain.stack.push_back(Text(method, frame.bci, frame.line));
+    plain.stack.push_back(Text(method, frame.bci, frame.line, frame.type));
     plain.truncated = names.stacks[node].truncated;
   }
   std::ranges::reverse(plain.stack);
@@ -81,9 +81,10 @@ Index RandomRecording::AddStack(ChunkWriter* writer, PlainSample* plain) {
     const Method method{"p/C" + std::to_string(Uniform(3)), "m" + std::to_string(Uniform(4)), "()V"};
     const bool known = Uniform(20) != 0;
     StackFrame frame{known ? writer->InternMethod(method) : kNone, static_cast<int32_t>(Uniform(3)) - 1,
-                     static_cast<int32_t>(Uniform(4) == 0 ? AnyInteger() & 0x7fffffff : Uniform(3)) - 1};
+                     static_cast<int32_t>(Uniform(4) == 0 ? AnyInteger() & 0x7fffffff : Uniform(3)) - 1,
+                     Uniform(3) == 0 ? static_cast<FrameType>(Uniform(kFrameTypes)) : FrameType::kUnknown};
     leaf_first.push_back(frame);
-    plain->stack.push_back(Text(known ? method : Method{}, frame.bci, frame.line));
+    plain->stack.push_back(Text(known ? method : Method{}, frame.bci, frame.line, frame.type));
   }
   std::ranges::reverse(plain->stack);
   plain->truncated = !leaf_first.empty() && Uniform(5) == 0;

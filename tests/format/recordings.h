@@ -18,7 +18,7 @@ namespace heaprec::format::testing {
 struct PlainSample {
   Sample sample;
   std::string thread, class_name;
-  std::vector<std::string> stack;  // root first, "Class.method descriptor @bci :line"
+  std::vector<std::string> stack;  // root first, "Class.method descriptor @bci :line [type]"
   bool truncated = false;
 };
 struct PlainBlock {

@@ -127,7 +127,8 @@ struct CountingVisitor : RecordVisitor {
                 std::string_view descriptor) override {
     ++methods, Touch(class_name), Touch(name), Touch(descriptor);
   }
-  void OnStack(StackKey /*key*/, std::span<const RingFrame> leaf_first, bool /*truncated*/) override {
+  void OnStack(StackKey /*key*/, std::span<const RingFrame> leaf_first, bool /*truncated*/, uint32_t /*lane*/,
+               uint64_t /*begin*/) override {
     ++stacks;
     for (const RingFrame& frame : leaf_first) sum += frame.method + static_cast<uint32_t>(frame.bci);
   }

@@ -34,7 +34,7 @@ TEST_CASE("what a record says comes through") {
       CHECK(key == MethodKey("a/B", "run", "()V"));
       CHECK(std::string(class_name) + std::string(name) + std::string(descriptor) == "a/Brun()V");
     }
-    void OnStack(StackKey key, std::span<const RingFrame> leaf_first, bool truncated) override {
+    void OnStack(StackKey key, std::span<const RingFrame> leaf_first, bool truncated, uint32_t, uint64_t) override {
       CHECK(key == KeyOfStack(leaf_first, true));
       CHECK(truncated);
       REQUIRE(leaf_first.size() == 2);

@@ -16,7 +16,7 @@ uint64_t SomeSeed() { return HeaderSeed(kFileVersion, SomeFileHeader().recording
 // A chunk of blocks with raw bytes of the test's own making.
 class RawChunk {
  public:
-  RawChunk() : packer_(0, SomeSeed(), 3), bytes_(EncodeFileHeader(SomeFileHeader())) {
+  RawChunk() : packer_(0, SomeSeed()), bytes_(EncodeFileHeader(SomeFileHeader())) {
     AppendTo(&bytes_, ChunkHeader{0, SomeFileHeader().recording_id});
   }
   RawChunk& Add(Bytes raw) {
@@ -192,7 +192,7 @@ TEST_CASE("a block whose frame holds more or less than its header says is damage
   ByteBuffer file = EncodeFileHeader(SomeFileHeader());
   AppendTo(&file, ChunkHeader{0, SomeFileHeader().recording_id});
   const size_t begin = file.size();
-  BlockPacker packer(0, SomeSeed(), 3);
+  BlockPacker packer(0, SomeSeed());
   REQUIRE(packer.Pack(UnknownSection(false), {}, &file).ok());
   const BlockHeader honest = *DecodeBlockHeader(Bytes(file).subspan(begin, kBlockHeaderBytes), SomeSeed());
   for (const int wrong : {-1, 1}) {

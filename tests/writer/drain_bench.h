@@ -59,6 +59,7 @@ class Bench {
     callbacks.now = [this] { return now_ += step_; };
     callbacks.on_tick = [](uint64_t) {};
     callbacks.on_new_chunk = [this] { ++chunks_; };
+    callbacks.on_stack = [this](const format::StackKey& key) { announced_.push_back(key); };
     callbacks.on_stop = [this] { stopped_ = true; };
     drain_ = std::make_unique<Drain>(*ring_, std::move(*store), config, std::move(callbacks));
   }
@@ -108,7 +109,7 @@ class Bench {
     std::vector<format::Interval> intervals;
     format::Books books, thrown;
     std::string ending;
-    size_t skipped = 0;
+    size_t skipped = 0, stacks = 0;  // stacks: nodes of the last chunk
     std::set<uint32_t> chunks;
     format::FileHeader header;
   };
@@ -133,6 +134,7 @@ class Bench {
       read.books = block->books[format::Stream::kAllocations];
       read.thrown = block->books[format::Stream::kExceptions];
       read.chunks.insert(block->chunk);
+      read.stacks = block->dictionaries->stacks.size();
       if (block->ending) read.ending = block->ending->reason;
     }
     read.skipped = (*reader)->skipped().size();
@@ -149,6 +151,8 @@ class Bench {
   const std::filesystem::path& directory() const { return directory_; }
   int chunks() const { return chunks_; }
   bool stopped() const { return stopped_; }
+  // Stacks that samples need not bring, each time it was said.
+  const std::vector<format::StackKey>& announced() const { return announced_; }
 
  private:
   std::filesystem::path directory_;
@@ -158,6 +162,7 @@ class Bench {
   std::unique_ptr<Drain> drain_;
   uint64_t now_ = kStart, step_ = 0;
   int chunks_ = 0;
+  std::vector<format::StackKey> announced_;
   bool stopped_ = false;
 };
 

@@ -26,7 +26,8 @@ std::optional<bool> WalkPath(const Dictionaries& dictionaries, const std::vector
     const format::StackNode& node = dictionaries.stacks[at];
     if (node.frame >= dictionaries.frames.size()) return std::nullopt;
     const format::Frame& frame = dictionaries.frames[node.frame];
-    path->push_back({frame.method < method_keys.size() ? method_keys[frame.method] : 0, frame.bci, frame.line});
+    path->push_back(
+        {frame.method < method_keys.size() ? method_keys[frame.method] : 0, frame.bci, frame.line, frame.type});
     truncated |= node.truncated;
   }
   return truncated;

@@ -33,8 +33,8 @@ Index KeyedDictionaries::Thread(uint64_t key) { return Intern(key, definitions_.
 Index KeyedDictionaries::Method(uint64_t key) { return Intern(key, definitions_.methods, methods_, into_.methods); }
 
 Index KeyedDictionaries::FrameOf(const format::RingFrame& ring) {
-  const format::Frame frame{Method(ring.method), ring.bci, ring.line};
-  return InternValue(std::tuple(frame.method, frame.bci, frame.line), frame, frames_, into_.frames);
+  const format::Frame frame{Method(ring.method), ring.bci, ring.line, ring.type};
+  return InternValue(std::tuple(frame.method, frame.bci, frame.line, frame.type), frame, frames_, into_.frames);
 }
 
 Index KeyedDictionaries::Node(Index parent, Index frame, bool truncated) {

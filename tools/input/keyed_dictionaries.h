@@ -32,7 +32,7 @@ class KeyedDictionaries {
   format::Dictionaries& into_;
   std::unordered_map<uint64_t, format::Index> classes_, threads_, methods_;
   std::unordered_map<format::StackKey, format::Index, StackKeyHash> stacks_;
-  std::map<std::tuple<format::Index, int32_t, int32_t>, format::Index> frames_;
+  std::map<std::tuple<format::Index, int32_t, int32_t, format::FrameType>, format::Index> frames_;
   std::map<std::tuple<format::Index, format::Index, bool>, format::Index> nodes_;
 };
 

@@ -39,7 +39,8 @@ class Gatherer final : public format::RecordVisitor {
     definitions.methods.try_emplace(
         key, format::Method{std::string(class_name), std::string(name), std::string(descriptor)});
   }
-  void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated) override {
+  void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated, uint32_t,
+               uint64_t) override {
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {

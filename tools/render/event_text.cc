@@ -209,7 +209,10 @@ void EventText::RenderJsonStack(format::Index index, Text& into) {
     const format::Method* method = names_->MethodOf(frame.method);
     tools::Append(into, ",\"parameters\":");
     AppendJsonString(into, method != nullptr ? ParameterTypes(method->descriptor) : "");
-    fmt::format_to(fmt::appender(into), ",\"line\":{},\"bci\":{}}}", std::max(frame.line, -1), frame.bci);
+    fmt::format_to(fmt::appender(into), ",\"line\":{},\"bci\":{}", std::max(frame.line, -1), frame.bci);
+    if (frame.type != format::FrameType::kUnknown)
+      fmt::format_to(fmt::appender(into), ",\"type\":\"{}\"", format::FrameTypeName(frame.type));
+    into.push_back('}');
   });
   tools::Append(into, cut || gap ? "],\"truncated\":true}" : "],\"truncated\":false}");
 }

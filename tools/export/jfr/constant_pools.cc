@@ -1,6 +1,7 @@
 #include "tools/export/jfr/constant_pools.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "format/java_names.h"
@@ -99,9 +100,12 @@ uint64_t ConstantPools::Symbol(std::string_view utf8) {
   return Intern(kSymbols, std::string(utf8), [utf8](Sink sink) { sink.String(utf8); });
 }
 
-// How a frame's code was compiled is not recorded.
-uint64_t ConstantPools::FrameType(bool is_native) {
-  const std::string name = is_native ? "Native" : "Java";
+// As JFR spells them; "Java" where how the code ran is not recorded.
+uint64_t ConstantPools::FrameType(const format::Frame& frame) {
+  static constexpr std::array<const char*, format::kFrameTypes> kNames{"Java", "Interpreted", "JIT compiled", "Inlined",
+                                                                       "Native"};
+  const bool is_native = frame.bci < 0 && frame.method != format::kNone;
+  const std::string name = is_native ? "Native" : kNames[static_cast<size_t>(frame.type)];
   return Intern(kFrameTypes, name, [&name](Sink sink) { sink.String(name); });
 }
 
@@ -194,7 +198,7 @@ uint64_t ConstantPools::Stack(Index leaf) {
       sink.Long(MethodOf(frame));
       sink.Int(std::max(frame.line, -1));
       sink.Int(frame.bci);
-      sink.Long(FrameType(frame.bci < 0 && frame.method != format::kNone));
+      sink.Long(FrameType(frame));
       ++depth;
       truncated |= node.truncated || frame.IsGap();
       at = node.parent < at ? node.parent : format::kNone;

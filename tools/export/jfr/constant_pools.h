@@ -58,7 +58,7 @@ class ConstantPools {
   template <typename Make>
   static uint64_t Cached(Keys* keys, size_t known, format::Index index, const Make& make);
   uint64_t Symbol(std::string_view utf8);
-  uint64_t FrameType(bool is_native);
+  uint64_t FrameType(const format::Frame& frame);
   uint64_t Package(std::string_view class_name);
   uint64_t ClassNamed(std::string_view name);
   uint64_t Method(format::Index index);

@@ -112,12 +112,23 @@ Index NamesOfChunk::Method(const Field& field, Cursor at) {
   return known->second = chunk_.InternMethod(method);
 }
 
+// async-profiler tells C1's code apart, and has frames of native code too.
+format::FrameType NamesOfChunk::TypeOf(const Field& field, Cursor value) {
+  const std::string name = constants_.TextOfPart(field, value, "description");
+  using enum format::FrameType;
+  if (name == "Interpreted") return kInterpreted;
+  if (name == "JIT compiled" || name == "C1 compiled") return kCompiled;
+  if (name == "Inlined") return kInlined;
+  return name == "Native" ? kNative : kUnknown;
+}
+
 void NamesOfChunk::AddFrame(const Type& type, Cursor at, std::vector<format::StackFrame>* frames) {
   format::StackFrame frame;
   ForEachField(type, &at, [&](const Field& field, Cursor value) {
     if (field.name == "method") frame.method = Method(field, value);
     if (field.name == "lineNumber") frame.line = static_cast<int32_t>(ReadInteger(*field.type, &value));
     if (field.name == "bytecodeIndex") frame.bci = static_cast<int32_t>(ReadInteger(*field.type, &value));
+    if (field.name == "type") frame.type = TypeOf(field, value);
   });
   frame.line = std::max(frame.line, -1);
   frame.bci = std::max(frame.bci, -1);

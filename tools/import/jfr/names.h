@@ -35,6 +35,7 @@ class NamesOfChunk {
  private:
   using Known = std::unordered_map<uint64_t, format::Index>;
   format::Index Method(const Field& field, Cursor at);
+  format::FrameType TypeOf(const Field& field, Cursor value);
   void AddFrame(const Type& type, Cursor at, std::vector<format::StackFrame>* frames);
   // The field's elements; false: more than a stack may have.
   bool AddFrames(const Field& field, Cursor at, std::vector<format::StackFrame>* frames);

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "tests/writer/drain_bench.h"
+
+namespace heaprec::writer {
+namespace {
+
+// A stack of one frame, of a method of its own.
+struct OneFrame {
+  explicit OneFrame(const std::string& name) : text("p/C" + name + "()V"), name_bytes(name.size()) {
+    frame.method = format::MethodKey("p/C", name, "()V");
+    frame.bci = 3;
+    frame.line = 14;
+  }
+  format::StackKey key() const { return format::KeyOfStack({&frame, 1}, false); }
+
+  std::string text;
+  size_t name_bytes;
+  format::RingFrame frame{};
+};
+
+template <typename Record>
+void Put(buffer::LaneLease* lease, format::RecordType type, Record fields, const void* behind, size_t bytes) {
+  std::byte* const record = lease->Reserve(type, sizeof(fields) + bytes);
+  REQUIRE(record != nullptr);
+  std::memcpy(&fields, record, sizeof(format::RecordHeader));
+  std::memcpy(record, &fields, sizeof(fields));
+  if (bytes > 0) std::memcpy(record + sizeof(fields), behind, bytes);
+  lease->Commit();
+}
+
+void PutStack(buffer::LaneLease* lease, const OneFrame& stack) {
+  Put(lease, format::RecordType::kMethod,
+      format::MethodRecord{{}, stack.frame.method, 3, static_cast<uint16_t>(stack.name_bytes), 3}, stack.text.data(),
+      stack.text.size());
+  Put(lease, format::RecordType::kStack, format::StackRecord{{}, stack.key(), 1, 0}, &stack.frame, sizeof(stack.frame));
+}
+
+enum class Brings : bool { kNothing, kStack };
+
+void Sample(Bench* bench, uint64_t id, uint64_t time_ns, const OneFrame& stack, Brings brings, double weight = 1000) {
+  buffer::LaneLease lease(bench->ring(), 0, 400);
+  REQUIRE(lease.ok());
+  if (brings == Brings::kStack) PutStack(&lease, stack);
+  format::SampleRecord sample{};
+  sample.monotonic_ns = kStart + time_ns;
+  sample.id = id;
+  sample.stack_key = stack.key();
+  sample.size = 100;
+  sample.weight = weight;
+  Put(&lease, format::RecordType::kSample, sample, nullptr, 0);
+}
+
+uint64_t Head(Bench* bench) { return bench->ring().lane(0).head.load(); }
+uint64_t Tail(Bench* bench) { return bench->ring().lane(0).tail.load(); }
+
+}  // namespace
+
+TEST_CASE("A stack that is needed by no sample that is kept is neither in the file nor announced") {
+  Bench bench(1);
+  const OneFrame heavy("heavy"), light("light");
+  Sample(&bench, 1, kSecond / 10, light, Brings::kStack, 1);
+  Sample(&bench, 2, kSecond / 5, heavy, Brings::kStack, 1e9);  // far above tau: kept for certain
+  bench.TickAt(kSecond / 2);
+  CHECK(bench.announced().empty());
+  bench.TickAt(kSecond);
+  CHECK(bench.announced() == std::vector<format::StackKey>{heavy.key()});
+  bench.EndAt(3 * kSecond / 2);
+  const auto read = bench.ReadBack();
+  CHECK(read.leaf_methods == std::vector<std::string>{"p/C.heavy:14"});
+  CHECK(read.stacks == 1);
+}
+
+TEST_CASE("A stack that comes a second time is announced at once, and need not be brought any more") {
+  Bench bench(150);
+  const OneFrame stack("often");
+  Sample(&bench, 1, kSecond / 10, stack, Brings::kStack);
+  Sample(&bench, 2, kSecond / 10, stack, Brings::kStack);
+  bench.TickAt(kSecond / 8);
+  CHECK(std::ranges::count(bench.announced(), stack.key()) >= 1);
+  Sample(&bench, 3, kSecond / 2, stack, Brings::kNothing);
+  bench.EndAt(kSecond);
+  const auto read = bench.ReadBack();
+  CHECK(read.leaf_methods == std::vector<std::string>(3, "p/C.often:14"));
+  CHECK(read.stacks == 1);
+}
+
+TEST_CASE("What a sample that is held has brought stays in the lane as long as the sample") {
+  Bench bench(150);
+  Sample(&bench, 1, kSecond / 2, OneFrame("early"), Brings::kStack);
+  const uint64_t late_begin = Head(&bench);
+  const OneFrame late("late");
+  Sample(&bench, 2, 3 * kSecond / 2, late, Brings::kStack);
+  bench.TickAt(kSecond);
+  // The tail stands before the stack, behind the method: that is in the chunk.
+  CHECK(Tail(&bench) > late_begin);
+  CHECK(Tail(&bench) < Head(&bench) - sizeof(format::SampleRecord));
+  bench.TickAt(2 * kSecond);
+  CHECK(Tail(&bench) == Head(&bench));
+  CHECK(bench.ReadBack().leaf_methods == std::vector<std::string>{"p/C.early:14", "p/C.late:14"});
+}
+
+TEST_CASE("A stack is held for a sample that is under way, and for none that never comes") {
+  Bench bench(150);
+  bench.LetTimePass();
+  {
+    buffer::LaneLease lease(bench.ring(), 0, 400);
+    PutStack(&lease, OneFrame("orphan"));
+    bench.Sample(1, kSecond / 2, 1000, /*lane=*/1);
+    bench.TickAt(kSecond);
+    CHECK(Tail(&bench) < Head(&bench));
+  }
+  bench.Sample(2, 3 * kSecond / 2, 1000, /*lane=*/1);
+  bench.TickAt(2 * kSecond);
+  CHECK(Tail(&bench) == Head(&bench));
+}
+
+TEST_CASE("A stack that a held sample brought outlives the chunk in which its methods were announced") {
+  Bench bench(150, {}, 5);
+  bench.ring().header().interval_ns = 3600 * kSecond;
+  bench.ring().header().exceptions.interval_ns = 3600 * kSecond;
+  Sample(&bench, 1, kSecond / 10, OneFrame("patient"), Brings::kStack);
+  bench.TickAt(kSecond);
+  for (uint64_t second = 70; second <= 280; second += 70) bench.TickAt(second * kSecond);
+  CHECK(bench.chunks() >= 3);
+  bench.EndAt(290 * kSecond);
+  CHECK(bench.ReadBack().leaf_methods == std::vector<std::string>{"p/C.patient:14"});
+}
+
+}  // namespace heaprec::writer
