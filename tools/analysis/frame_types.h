@@ -1,0 +1,42 @@
+// How the code of frames ran: what part of the bytes that were allocated below them was by interpreted, by compiled, by
+// inlined code.
+//
+//   FrameTypes types;
+//   types.Start();                                     // with every recording
+//   types.Add(block, tree, sample.stack, weight);      // the tree has entered the block
+//   types.Close(factor);                               // at a recording's end: what its weights are to be multiplied
+//   by types.Of(node), types.ByName(tree)                 // of a frame on its path, of a method wherever it stands
+//
+// Memory:   a few numbers for each node of the tree.
+// Threads:  one.
+// Failure:  none. What the recording does not tell is FrameType::kUnknown.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+#include "format/reader.h"
+#include "tools/analysis/call_tree.h"
+
+namespace heaprec::tools {
+
+// By format::FrameType.
+using ByFrameType = std::array<double, format::kFrameTypes>;
+
+class FrameTypes {
+ public:
+  void Start() { now_.clear(); }
+  void Add(const format::Block& block, CallTree& tree, format::Index stack, double weight);
+  void Close(double factor);
+
+  // Bytes, of all recordings closed.
+  ByFrameType Of(CallTree::NodeId node) const { return node < all_.size() ? all_[node] : ByFrameType{}; }
+  // The same by name, wherever it stands.
+  std::unordered_map<NamePool::Id, ByFrameType> ByName(const CallTree& tree) const;
+
+ private:
+  std::vector<ByFrameType> all_, now_;  // by node
+};
+
+}  // namespace heaprec::tools
