@@ -75,6 +75,115 @@ TEST_CASE("What is not known, or known exactly, compares too") {
   CHECK(Compare(exact, Count(150)).p < 1e-4);
 }
 
+// What an estimate may come to, each with its probability.
+using Draws = std::vector<std::pair<double, Estimate>>;
+
+// A share of `total`, which is known, by `samples` samples.
+Draws SharesOf(int samples, double share, double total) {
+  Draws draws;
+  for (int k = 0; k <= samples; ++k) {
+    const double n = samples, part = k / n;
+    const double log = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(share) +
+                       (n - k) * std::log1p(-share);
+    draws.emplace_back(std::exp(log), Scaled(ShareWithin(part, part * (1 - part) / n, 1 / n), total));
+  }
+  return draws;
+}
+
+// So much that is certain, as large arrays are, which is the least that there can be; and samples of weight 1.
+Draws CertainAnd(double certain, double samples) {
+  Draws draws;
+  for (int k = 0; k < 60; ++k) {
+    Estimate total = TotalWithin(certain + k, k, 1);
+    total.low = std::max(total.low, std::min(certain, total.value));
+    draws.emplace_back(std::exp(k * std::log(samples) - samples - std::lgamma(k + 1.0)), total);
+  }
+  return draws;
+}
+
+// How often, over all that both may come to: exact.
+struct Chances {
+  std::array<double, 3> below{};  // p < 0.05, 0.01, 0.001
+  double more = 0;                // p < 0.05, asked for more alone
+  double held = 0, ratio_held = 0;
+};
+
+Chances ChancesOf(const Draws& before, double was, const Draws& after, double is) {
+  Chances all;
+  for (const auto& [first, old_one] : before) {
+    for (const auto& [second, new_one] : after) {
+      const double chance = first * second;
+      if (chance < 1e-12) continue;
+      const Difference one = Compare(old_one, new_one);
+      for (size_t level = 0; level < all.below.size(); ++level) {
+        all.below[level] += chance * (one.p < testing::kLevels[level]);
+      }
+      all.more += chance * (Compare(old_one, new_one, 0, Asked::kMore).p < 0.05);
+      all.held += chance * (one.change.low <= is - was && is - was <= one.change.high);
+      all.ratio_held += chance * (one.ratio.low <= is / was && is / was <= one.ratio.high);
+    }
+  }
+  return all;
+}
+
+void CheckUnchanged(const Chances& all) {
+  INFO(all.below[0] << " " << all.below[1] << " " << all.below[2] << " more " << all.more << " held " << all.held
+                    << " ratio " << all.ratio_held);
+  CHECK(all.below[0] < 0.065);
+  CHECK(all.below[1] < 0.015);
+  CHECK(all.below[2] < 0.003);
+  CHECK(all.more < 0.065);
+  CHECK(all.held > 0.92);
+  CHECK(all.ratio_held > 0.92);
+}
+
+TEST_CASE("Shares near all are no surer than their samples: p-values and intervals are right there, too") {
+  for (const int samples : {40, 150, 600}) {
+    for (const double share : {0.999, 0.99, 0.97, 0.9, 0.6}) {
+      // As large in both; and of totals that differ, as counted ones do, by what the shares make up for.
+      for (const double other : {share, share * 0.985}) {
+        INFO(samples << " samples, " << share << ", " << other);
+        CheckUnchanged(ChancesOf(SharesOf(samples, share, 1), share, SharesOf(samples, other, share / other), share));
+        CheckUnchanged(ChancesOf(SharesOf(samples, other, share / other), share, SharesOf(samples, share, 1), share));
+      }
+    }
+  }
+}
+
+TEST_CASE("What is certain but for few samples is no surer than these") {
+  for (const double certain : {3.0, 20.0, 500.0}) {
+    for (const double samples : {0.3, 1.0, 3.0, 10.0}) {
+      INFO(certain << " and " << samples << " samples");
+      const Draws draws = CertainAnd(certain, samples);
+      CheckUnchanged(ChancesOf(draws, certain + samples, draws, certain + samples));
+    }
+  }
+}
+
+TEST_CASE("A share that falls from all of it is found") {
+  const Chances all = ChancesOf(SharesOf(150, 0.999, 1), 0.999, SharesOf(150, 0.85, 1), 0.85);
+  CHECK(all.below[0] > 0.95);
+}
+
+TEST_CASE("Beside exactly nothing the other side's lower end decides") {
+  const Estimate nothing{0, 0, 0};
+  std::vector<Difference> rows{Compare(nothing, Count(3)), Compare(Count(3), nothing), Compare(nothing, nothing),
+                               Compare(nothing, {5, 0, 20}), Compare(Count(3), nothing, 0, Asked::kMore)};
+  Judge(&rows, 0.05);
+  CHECK(rows[0].verdict == Verdict::kNew);
+  CHECK(rows[0].p == 0);
+  CHECK(rows[1].verdict == Verdict::kGone);
+  CHECK(rows[1].ratio.high == 0);
+  for (size_t i = 2; i < rows.size(); ++i) CHECK(rows[i].verdict == Verdict::kSame);
+}
+
+TEST_CASE("Asked for more alone, less is none, and more is found sooner") {
+  CHECK(Compare(Count(100), Count(130), 0, Asked::kMore).p == Approx(Compare(Count(100), Count(130)).p / 2));
+  CHECK(Compare(Count(130), Count(100), 0, Asked::kMore).p > 0.95);
+  CHECK(Compare(Count(100), Count(260), 1.5, Asked::kMore).p > 0.3);
+  CHECK(Compare(Count(100), Count(400), 1.5, Asked::kMore).p < 0.01);
+}
+
 TEST_CASE("Within the margin nothing differs") {
   CHECK(Compare(Count(10'000), Count(10'300), 0.05).p > 0.9);
   CHECK(Compare(Count(10'000), Count(11'000), 0.05).p < 0.01);

@@ -20,18 +20,44 @@ struct Counts {
   double count, per_unit;
 };
 
+// On which side of an estimate the truth would have to be.
+enum class Truth : uint8_t { kAbove, kBelow };
+
+// The end of a score interval is kZ standard deviations of what would be true there away, which has end / weight
+// samples.
+double WeightByEnd(double reach, double end) {
+  return reach > 0 ? reach * reach / (kZ * kZ * std::max(end, reach * 1e-9)) : 0;
+}
+
 // Of a score interval, a and b its reach below and above, a b = z^2 V and b - a = z^2 u (docs/sampler.md#intervals).
-Counts CountsOf(const Estimate& of) {
+// That is not so where one end was cut, as no share is above 1, and no total below what was seen: the end on the
+// truth's side tells how sure the estimate is on that side.
+Counts CountsOf(const Estimate& of, Truth truth) {
   const double below = of.value - of.low, above = of.high - of.value;
   const double variance = below * above / (kZ * kZ), unit = std::max(above - below, 0.0) / (kZ * kZ);
   const double all = of.value + unit;
-  const double weight = std::max(all > 0 ? (variance + unit * unit) / all : 0, of.value / kCertain);
+  double weight = all > 0 ? (variance + unit * unit) / all : 0;
+  if (truth == Truth::kAbove) weight = std::max(weight, WeightByEnd(above, of.high));
+  if (truth == Truth::kBelow && below > above) weight = std::max(weight, WeightByEnd(below, of.low));
+  weight = std::max(weight, of.value / kCertain);
   return {weight > 0 ? of.value / weight : 0, weight > 0 ? 1 / weight : 0};
 }
 
+// Both, as they tell whether the later one is more, or less.
+struct Pair {
+  Counts before, after;
+  double all() const { return before.count + after.count; }
+};
+Pair AskedForMore(const Estimate& before, const Estimate& after) {
+  return {CountsOf(before, Truth::kAbove), CountsOf(after, Truth::kBelow)};
+}
+Pair AskedForLess(const Estimate& before, const Estimate& after) {
+  return {CountsOf(before, Truth::kBelow), CountsOf(after, Truth::kAbove)};
+}
+
 // Of the counts, the share that are `after`'s, were `after` so many times `before`.
-double ShareAt(double ratio, const Counts& before, const Counts& after) {
-  return ratio * after.per_unit / (before.per_unit + ratio * after.per_unit);
+double ShareAt(double ratio, const Pair& of) {
+  return ratio * of.after.per_unit / (of.before.per_unit + ratio * of.after.per_unit);
 }
 
 // One-sided p-values of `after` in `all` counts, the count itself by half: for whole ones the mid-p value of the exact
@@ -50,14 +76,18 @@ Estimate ChangeOf(const Estimate& before, const Estimate& after) {
           change + std::hypot(after.high - after.value, before.value - before.low)};
 }
 
-Estimate RatioOf(const Counts& before, const Counts& after, double value) {
-  const auto at = [&](double share) {
-    return share < 1 ? share / (1 - share) * before.per_unit / after.per_unit : std::numeric_limits<double>::infinity();
-  };
-  const double a = after.count + kJeffreys, b = before.count + kJeffreys;
-  const double low = after.count > 0 ? at(BetaQuantile(kTail, a, b)) : 0;
-  const double high = before.count > 0 ? at(1 - BetaQuantile(kTail, b, a)) : std::numeric_limits<double>::infinity();
-  return {value, std::min(low, value), std::max(high, value)};
+// An end of Jeffreys' interval of the ratio.
+double RatioAt(double share, const Pair& of) {
+  if (!(share < 1)) return std::numeric_limits<double>::infinity();
+  return share / (1 - share) * of.before.per_unit / of.after.per_unit;
+}
+double LowRatio(const Pair& of) {
+  return of.after.count > 0 ? RatioAt(BetaQuantile(kTail, of.after.count + kJeffreys, of.before.count + kJeffreys), of)
+                            : 0;
+}
+double HighRatio(const Pair& of) {
+  if (!(of.before.count > 0)) return std::numeric_limits<double>::infinity();
+  return RatioAt(1 - BetaQuantile(kTail, of.before.count + kJeffreys, of.after.count + kJeffreys), of);
 }
 
 double RatioOfValues(double before, double after) {
@@ -65,21 +95,38 @@ double RatioOfValues(double before, double after) {
   return after > 0 ? std::numeric_limits<double>::infinity() : 1;
 }
 
+bool IsNothing(const Estimate& of) { return of.high <= 0; }
+bool IsExact(const Estimate& of) { return of.low == of.high; }
+
+// What is known says it all; beside exactly nothing the other's lower end says whether it is more.
+void CompareExactly(double margin, Asked asked, Difference* of) {
+  const bool is_more = of->after.low > of->before.high * (1 + margin);
+  const bool is_less = of->after.high < of->before.low * (1 - margin);
+  of->p = of->least_p = is_more || (is_less && asked == Asked::kEither) ? 0 : 1;
+  of->ratio.low = RatioOfValues(of->before.high, of->after.low);
+  of->ratio.high = RatioOfValues(of->before.low, of->after.high);
+}
+
 }  // namespace
 
-Difference Compare(const Estimate& before, const Estimate& after, double margin) {
+Difference Compare(const Estimate& before, const Estimate& after, double margin, Asked asked) {
   Difference of{before, after, ChangeOf(before, after), {RatioOfValues(before.value, after.value), 0, 0}};
   of.ratio.high = std::numeric_limits<double>::infinity();
   if (std::isinf(before.high) || std::isinf(after.high)) return of;
-  const Counts old_counts = CountsOf(before), new_counts = CountsOf(after);
-  const double all = old_counts.count + new_counts.count;
-  if (!(all > 0) || old_counts.per_unit <= 0 || new_counts.per_unit <= 0) return of;
-  of.ratio = RatioOf(old_counts, new_counts, of.ratio.value);
-  const double most = ShareAt(1 + margin, old_counts, new_counts);
-  const double least = ShareAt(std::max(1 - margin, 0.0), old_counts, new_counts);
-  const double more = AtLeast(new_counts.count, all, most), less = AtMost(new_counts.count, all, least);
-  of.p = std::min(1.0, 2 * std::min(more, less));
-  of.least_p = std::min(1.0, 2 * std::min(AtLeast(all, all, most), AtMost(0, all, least)));
+  if (IsNothing(before) || IsNothing(after) || (IsExact(before) && IsExact(after))) {
+    CompareExactly(margin, asked, &of);
+    return of;
+  }
+  const Pair more = AskedForMore(before, after), less = AskedForLess(before, after);
+  if (!(more.all() > 0) || !(less.all() > 0)) return of;
+  of.ratio.low = std::min(LowRatio(more), of.ratio.value);
+  of.ratio.high = std::max(HighRatio(less), of.ratio.value);
+  const double most = ShareAt(1 + margin, more), least = ShareAt(std::max(1 - margin, 0.0), less);
+  of.p = AtLeast(more.after.count, more.all(), most);
+  of.least_p = AtLeast(more.all(), more.all(), most);
+  if (asked == Asked::kMore) return of;
+  of.p = std::min(1.0, 2 * std::min(of.p, AtMost(less.after.count, less.all(), least)));
+  of.least_p = std::min(1.0, 2 * std::min(of.least_p, AtMost(0, less.all(), least)));
   return of;
 }
 

@@ -3,12 +3,15 @@
 //   const Difference one = Compare(Scaled(before, 1 / seconds), Scaled(after, 1 / other_seconds));
 //   Judge(&differences, 0.05);       // of all rows of a table: sets the verdicts
 //
-// An estimate tells like so many samples of one weight as give its interval. Of two such counts one is binomial in both
-// under the hypothesis that the rates are the same: that gives the p-value, and Jeffreys' interval of the ratio. Both
-// are right on average with few samples, where normal ones are not, and the normal ones with many.
+// An estimate tells like so many samples of one weight as give its interval, on the side that is asked for. Of two such
+// counts one is binomial in both under the hypothesis that the rates are the same: that gives the p-value, and
+// Jeffreys' interval of the ratio. Both are right on average with few samples, where normal ones are not, and the
+// normal ones with many.
 //
 // Context:  pure functions.
-// Failure:  none. Estimates without an upper end tell nothing: p = 1.
+// Failure:  none. Estimates without an upper end tell nothing: p = 1. Beside what is exactly nothing, that of which
+// there
+//           is some is new, or gone: p = 0.
 // Maths:    docs/sampler.md#differences
 #pragma once
 
@@ -32,9 +35,12 @@ struct Difference {
   Verdict verdict = Verdict::kSame;
 };
 
+// What p is to tell: noise from a difference, or from more alone.
+enum class Asked : uint8_t { kEither, kMore };
+
 // Both in the same unit: per second, per operation, or shares. `margin`: a ratio from 1 - margin to 1 + margin is no
 // difference.
-Difference Compare(const Estimate& before, const Estimate& after, double margin = 0);
+Difference Compare(const Estimate& before, const Estimate& after, double margin = 0, Asked asked = Asked::kEither);
 
 // Benjamini and Hochberg's procedure: of the rows that are said to differ, on average at most `rate` do not. Rows of so
 // few samples that they could not differ are not asked.

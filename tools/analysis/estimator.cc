@@ -33,8 +33,8 @@ double LostWeight(const format::Books& books) {
   return lost;
 }
 
-Estimator::Estimator(const Design& design, double lost_weight, Weights weights)
-    : all_(design.all()), variance_(design.VarianceOfBytes()) {
+Estimator::Estimator(const Design& design, double lost_weight, Weights weights, const Subset* whole)
+    : all_(design.all()), whole_(whole != nullptr ? *whole : all_), variance_(design.VarianceOfBytes()) {
   if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
   const double estimated = all_.bytes() - design.uncounted().bytes() + lost_weight;
   calibrated_ = weights == Weights::kCalibrated && design.counted_bytes() > 0 && estimated > 0;
@@ -63,18 +63,20 @@ Estimate Estimator::Total() const {
   return Scaled(TotalWithin(all_.bytes(), variance, UnitBytes(variance, all_.bytes())), factor_);
 }
 
-Estimate Estimator::Share(const Subset& of) const { return ShareWith(of, 0); }
+Estimate Estimator::Share(const Subset& of) const { return ShareWith(of, whole_, 0); }
 
-// `variance_of_whole`: of all_.bytes(), if the share is to be one of a whole that is not known.
-Estimate Estimator::ShareWith(const Subset& of, double variance_of_whole) const {
-  const double whole = all_.bytes(), share = PerByte(of.bytes());
-  if (whole <= 0) return {0, 0, 1};
-  const double variance = of.WholeChain().bytes - 2 * share * of.bytes_with_all() +
-                          share * share * (all_.bytes_with_all() + variance_of_whole);
+// `variance_of_whole`: of its bytes, if the share is to be one of a whole that is not known. Parts of a whole that was
+// chosen by time have as little to do with each other as parts of all.
+Estimate Estimator::ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const {
+  if (whole.bytes() <= 0) return {0, 0, 1};
+  const double share = of.bytes() / whole.bytes(), chain = of.WholeChain().bytes;
+  const double variance =
+      chain - 2 * share * of.bytes_with_all() + share * share * (whole.bytes_with_all() + variance_of_whole);
   // Near 0 a sample more in the subset makes the difference, near 1 one that is not.
-  const double chain = of.WholeChain().bytes, others = chain + all_.bytes_with_all() - 2 * of.bytes_with_all();
-  const double unit = (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, whole - of.bytes());
-  return ShareWithin(share, WideningOfBytes(of) * variance / (whole * whole), unit / whole);
+  const double others = chain + whole.bytes_with_all() - 2 * of.bytes_with_all();
+  const double unit =
+      (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, whole.bytes() - of.bytes());
+  return ShareWithin(share, WideningOfBytes(of) * variance / (whole.bytes() * whole.bytes()), unit / whole.bytes());
 }
 
 Estimate Estimator::Bytes(const Subset& of) const {
@@ -83,7 +85,7 @@ Estimate Estimator::Bytes(const Subset& of) const {
     const double variance = of.WholeChain().bytes;
     bytes = TotalWithin(of.bytes(), WideningOfBytes(of) * variance, UnitBytes(variance, of.bytes()));
   } else {
-    bytes = Scaled(ShareWith(of, uncounted_variance_), factor_ * all_.bytes());
+    bytes = Scaled(ShareWith(of, all_, uncounted_variance_), factor_ * all_.bytes());
   }
   bytes.low = std::max(bytes.low, std::min(of.seen(), bytes.value));
   return bytes;
@@ -93,7 +95,7 @@ Estimate Estimator::Objects(const Subset& of) const {
   const double raw = of.WholeChain().objects;
   double variance = raw, unit = UnitObjects(of);
   if (calibrated_) {
-    const double per_byte = PerByte(of.objects());
+    const double per_byte = all_.bytes() > 0 ? of.objects() / all_.bytes() : 0;
     variance +=
         -2 * per_byte * of.objects_with_all() + per_byte * per_byte * (all_.bytes_with_all() + uncounted_variance_);
     // Known bytes of like objects are known objects, however few the samples.

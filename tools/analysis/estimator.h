@@ -28,7 +28,9 @@ enum class Weights : bool { kRaw, kCalibrated };
 
 class Estimator {
  public:
-  Estimator(const Design& design, double lost_weight, Weights weights = Weights::kCalibrated);
+  // `whole`: what shares are of, samples that were chosen by time; nullptr: all.
+  Estimator(const Design& design, double lost_weight, Weights weights = Weights::kCalibrated,
+            const Subset* whole = nullptr);
 
   // Counted bytes over what the samples say of them; 1 if raw or nothing was counted.
   double factor() const { return factor_; }
@@ -37,19 +39,21 @@ class Estimator {
   // What all samples stand for. Calibrated it is known but for the intervals that were not counted (salvaged ones).
   Estimate Total() const;
 
+  // What shares are of.
+  double Whole() const { return factor_ * whole_.bytes(); }
+
   // Of a subset, which may be empty: then 0, and how much may have been there all the same.
   Estimate Bytes(const Subset& of) const;
   Estimate Objects(const Subset& of) const;
-  Estimate Share(const Subset& of) const;     // of Total(), in bytes
+  Estimate Share(const Subset& of) const;     // of the whole, in bytes
   Estimate MeanSize(const Subset& of) const;  // bytes per object; 0 to infinity if fewer than two samples tell
 
  private:
-  double PerByte(double part) const { return all_.bytes() > 0 ? part / all_.bytes() : 0; }
-  Estimate ShareWith(const Subset& of, double variance_of_whole) const;
+  Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
   double UnitBytes(double variance, double bytes) const;
   double UnitObjects(const Subset& of) const;
 
-  const Subset all_;
+  const Subset all_, whole_;
   const double variance_;  // of all_.bytes()
   bool calibrated_ = false;
   double factor_ = 1;

@@ -21,7 +21,7 @@ void GroupTable::Add(Key key, const Drawn& drawn) {
 }
 
 void GroupTable::Close(const Estimator& estimator) {
-  const double whole = estimator.Total().value;
+  const double whole = estimator.Whole();
   for (size_t slot = 0; slot < rows_.size(); ++slot) {
     rows_[slot].figures = Sum(rows_[slot].figures, whole_, FiguresOf(subsets_[slot], estimator), whole);
   }

@@ -48,13 +48,14 @@ format::Result<Grouping> Grouping::Parse(std::string_view text) {
   for (const auto& [name, by] : kNames) {
     if (name == text) return Grouping(by);
   }
-  return format::Error{fmt::format("--by '{}': one of {}", text, Valid())};
+  return format::Error{fmt::format("--by '{}': one of {}", text, fmt::join(Words(), ", "))};
 }
 
-std::string Grouping::Valid() {
-  std::string valid;
-  for (const auto& [name, by] : kNames) valid += std::string(name) + ", ";
-  return valid + "label:KEY";
+std::vector<std::string> Grouping::Words() {
+  std::vector<std::string> words;
+  for (const auto& [name, by] : kNames) words.emplace_back(name);
+  words.emplace_back(kLabelPrefix);
+  return words;
 }
 
 std::string Grouping::Text() const {

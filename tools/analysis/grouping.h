@@ -41,7 +41,7 @@ class Grouping {
  public:
   // "class", ..., "label:KEY"
   static format::Result<Grouping> Parse(std::string_view text);
-  static std::string Valid();  // all of them, for messages
+  static std::vector<std::string> Words();  // all of them; behind "label:" stands the key
   explicit Grouping(By by, std::string label = "") : by_(by), label_(std::move(label)) {}
 
   By by() const { return by_; }
