@@ -139,5 +139,27 @@ TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
   CHECK(Heaprec("timeline -f --svg " + svg + " " + directory / "rec.bin").code == 0);
 }
 
+TEST_CASE("A browser shows what each step has, light and dark") {
+  const Directory directory;
+  WriteTenSeconds(directory / "rec.bin");
+  const std::string page = directory / "t.html";
+  REQUIRE(Heaprec("timeline --by class --html " + page + " " + directory / "rec.bin").code == 0);
+  const Outcome outcome = Shell("python3 tests/tools/timeline_browser.py " + page + " 2>&1");
+  INFO(outcome.out);
+  CHECK(outcome.code == 0);
+}
+
+TEST_CASE("What XML has no character for does not get into a picture") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", svg = directory / "t.svg";
+  RecordingFile file(path, SomeHeader());
+  Event event = At(10 * kMs);
+  event.class_name = "p/\xef\xbf\xbf\xef\xbf\xbe\x01";
+  file.Add(event);
+  file.End("jvm exit", kSecond);
+  REQUIRE(Heaprec("timeline --by class --svg " + svg + " " + path).code == 0);
+  CHECK(Shell("python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' " + svg).code == 0);
+}
+
 }  // namespace
 }  // namespace heaprec::tools

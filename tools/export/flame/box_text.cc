@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/render/text.h"
@@ -24,6 +25,7 @@ std::string InUnit(const FlameFigure& figure, double value) {
     case FlameFigure::Unit::kRatio:
       return "× " + Digits(value);
     case FlameFigure::Unit::kProbability:
+      if (value < 1e-12) return "< 1e-12";
       return value < 1e-4 ? fmt::format("{:.1e}", value) : fmt::format("{:.4f}", value);
     case FlameFigure::Unit::kCount:
       break;
@@ -43,15 +45,16 @@ std::string BoxName(const FlameBox& box, const FlameName& name) {
   return box.folded > 0 ? fmt::format("… {} more", Grouped(box.folded)) : name.text;
 }
 
-std::string BoxText(const FlameGraph& graph, const FlameTree& tree, size_t box) {
+std::string BoxText(const FlameGraph& graph, const FlameTree& tree, size_t box, size_t figures) {
   std::string text = BoxName(tree.boxes[box], graph.names[tree.boxes[box].name]);
-  for (size_t i = 0; i < graph.figures.size(); ++i) {
+  for (size_t i = 0; i < std::min(figures, graph.figures.size()); ++i) {
     const FlameFigure& figure = graph.figures[i];
     const Estimate& of = tree.figures[i][box];
-    text += fmt::format("\n{}: {}", figure.label, FigureText(figure, of.value));
-    if (figure.has_interval) {
-      text += fmt::format(" ({} to {})", FigureText(figure, of.low), FigureText(figure, of.high));
-    }
+    const std::string value = FigureText(figure, of.value);
+    text += fmt::format("\n{}: {}", figure.label, value);
+    if (!figure.has_interval) continue;
+    const std::string low = FigureText(figure, of.low), high = FigureText(figure, of.high);
+    if (low != value || high != value) text += fmt::format(" ({} to {})", low, high);
   }
   return text;
 }

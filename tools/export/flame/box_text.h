@@ -3,6 +3,7 @@
 // Failure:  none.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "tools/export/flame/flame_graph.h"
@@ -12,8 +13,8 @@ namespace heaprec::tools {
 // "java.util.HashMap.resize", "… 12 more".
 std::string BoxName(const FlameBox& box, const FlameName& name);
 
-// The name, and a line for each figure: "bytes: 18.6 MB (17.2 MB to 20.1 MB)".
-std::string BoxText(const FlameGraph& graph, const FlameTree& tree, size_t box);
+// The name, and a line for each of the first so many figures: "bytes: 18.6 MB (17.2 MB to 20.1 MB)".
+std::string BoxText(const FlameGraph& graph, const FlameTree& tree, size_t box, size_t figures = SIZE_MAX);
 
 // "18.6 MB", "12.3 %", "× 1.52": a value of a figure.
 std::string FigureText(const FlameFigure& figure, double value);

@@ -95,7 +95,7 @@ class Drawing {
     const scale = width / (to - from);
     for (let i = 0; i < tree.size;) {
       const left = (layout.start[i] - from) * scale, wide = layout.width[i] * scale;
-      if (wide < kLeast || left > width || left + wide < 0) {
+      if (wide < kLeast || left >= width || left + wide <= 0) {
         i = tree.end[i];
         continue;
       }

@@ -1,7 +1,8 @@
 #include "tools/export/flame/flame_svg.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <vector>
 
 #include "tools/export/flame/box_text.h"
 #include "tools/export/flame/frame_kind.h"
@@ -10,14 +11,18 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr double kRow = 18, kMargin = 10, kHead = 46, kLeast = 0.3;
+constexpr double kRow = 18, kMargin = 10, kHead = 46;
 constexpr double kCharacter = 6.7;  // of the monospaced font, 11 px
 constexpr double kLeastText = 4 * kCharacter;
+// Narrower boxes are left out; those in which no pointer rests say their first figure alone: a picture has thousands.
+constexpr double kLeast = 0.5, kLeastFigures = 3;
+constexpr double kBox = kRow - 1;
 
-// One class for each kind and an eighth of the hues, light and dark, as kindColour in drawing.js has them.
+// One class for each kind, j (JDK) and a (application) for an eighth of the hues each, v for a verdict, light and dark,
+// as kindColour in drawing.js has them.
 constexpr int kShades = 8;
 constexpr std::string_view kStyle =
-    R"(text{font:11px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#26221c}
+    R"(text{font:11px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#26221c;pointer-events:none}
 .t{font:600 15px system-ui,"Noto Sans",sans-serif}.h{font:12px system-ui,"Noto Sans",sans-serif;fill:#6d675e}
 .k0{fill:#dfdcd6}.k3{fill:#c3b2e4}.k4,.k5{fill:#e9e7e3}.k6{fill:#a6c8f2}.v0{fill:#e3e1dd}
 )";
@@ -61,9 +66,7 @@ class Picture {
     Append(text_, std::string_view("</style>\n<rect class=\"g\" width=\"100%\" height=\"100%\" fill=\"#fbfaf8\"/>\n"));
     Line("t", 20, graph_.title);
     Line("h", 37, graph_.headline);
-    for (size_t i = 0; i < tree_.boxes.size(); ++i) {
-      if (wide_[i] >= kLeast) Box(i);
-    }
+    for (uint32_t depth = 0; depth < rows_; ++depth) Row(depth);
     Append(text_, std::string_view("</svg>\n"));
   }
 
@@ -92,7 +95,10 @@ class Picture {
       wide_.push_back(wide);
       next[depth + 1] = next[depth];
       next[depth] += wide;
-      if (wide >= kLeast) rows_ = std::max(rows_, depth + 1);
+      if (wide < kLeast) continue;
+      rows_ = std::max(rows_, depth + 1);
+      by_depth_.resize(std::max<size_t>(by_depth_.size(), rows_));
+      by_depth_[depth].push_back(i);
     }
   }
 
@@ -100,15 +106,15 @@ class Picture {
     Append(text_, kStyle);
     for (int shade = 0; shade < kShades; ++shade) {
       const double hue = (shade + 0.5) / kShades;
-      Format(".k1.s{0}{{fill:hsl({1:.0f} 48% {2:.0f}%)}}.k2.s{0}{{fill:hsl({3:.0f} 92% {4:.0f}%)}}\n", shade,
-             165 + 45 * hue, 70 + 9 * hue, 12 + 36 * hue, 70 + 7 * hue);
+      Format(".j{0}{{fill:hsl({1:.0f} 48% {2:.0f}%)}}.a{0}{{fill:hsl({3:.0f} 92% {4:.0f}%)}}\n", shade, 165 + 45 * hue,
+             70 + 9 * hue, 12 + 36 * hue, 70 + 7 * hue);
     }
     Append(text_, std::string_view(".v1,.v3{fill:hsl(6 82% 72%)}.v2,.v4{fill:hsl(216 82% 72%)}\n"));
     Append(text_, kDarkStyle);
     for (int shade = 0; shade < kShades; ++shade) {
       const double hue = (shade + 0.5) / kShades;
-      Format(".k1.s{0}{{fill:hsl({1:.0f} 38% {2:.0f}%)}}.k2.s{0}{{fill:hsl({3:.0f} 62% {4:.0f}%)}}\n", shade,
-             165 + 45 * hue, 30 + 7 * hue, 8 + 40 * hue, 36 + 6 * hue);
+      Format(".j{0}{{fill:hsl({1:.0f} 38% {2:.0f}%)}}.a{0}{{fill:hsl({3:.0f} 62% {4:.0f}%)}}\n", shade, 165 + 45 * hue,
+             30 + 7 * hue, 8 + 40 * hue, 36 + 6 * hue);
     }
     Append(text_, std::string_view(".v1,.v3{fill:hsl(6 70% 44%)}.v2,.v4{fill:hsl(216 70% 44%)}}"));
   }
@@ -119,27 +125,36 @@ class Picture {
     Append(text_, std::string_view("</text>\n"));
   }
 
+  void Row(uint32_t depth) {
+    if (depth >= by_depth_.size()) return;
+    Format("<g transform=\"translate(0 {:g})\">\n", kHead + (graph_.icicle ? depth : rows_ - 1 - depth) * kRow);
+    for (const size_t i : by_depth_[depth]) Box(i);
+    Append(text_, std::string_view("</g>\n"));
+  }
+
+  static double Tenths(double number) { return std::round(number * 10) / 10; }
+
   void Box(size_t i) {
     const FlameBox& box = tree_.boxes[i];
     const FlameName& name = graph_.names[box.name];
-    const double row = graph_.icicle ? box.depth : rows_ - 1 - box.depth;
-    const double y = kHead + row * kRow;
-    Append(text_, std::string_view("<g><title>"));
-    AppendMarkup(text_, BoxText(graph_, tree_, i));
-    Format("</title><rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" rx=\"1\" class=\"", left_[i], y,
-           std::max(wide_[i] - (wide_[i] > 3 ? 0.6 : 0), kLeast), kRow - 1);
-    if (!tree_.verdicts.empty()) {
-      Format("v{}\"/>", static_cast<int>(tree_.verdicts[i]));
-    } else {
-      Format("k{} s{}\"/>", static_cast<int>(name.kind), HueOfFrame(name.text) * kShades / 256);
-    }
+    const double left = Tenths(left_[i]);
+    Format("<path class=\"{}\" d=\"M{:g} 0h{:g}v{:g}H{:g}z\"><title>", ClassOf(i, name), left,
+           std::max(Tenths(wide_[i] - (wide_[i] > 3 ? 0.6 : 0)), kLeast), kBox, left);
+    AppendMarkup(text_, BoxText(graph_, tree_, i, wide_[i] < kLeastFigures ? 1 : SIZE_MAX));
+    Append(text_, std::string_view("</title></path>\n"));
     const std::string label = Label(box, name, wide_[i] - kCharacter);
-    if (!label.empty()) {
-      Format("<text x=\"{:.2f}\" y=\"{:g}\">", left_[i] + kCharacter / 2, y + kRow - 5);
-      AppendMarkup(text_, label);
-      Append(text_, std::string_view("</text>"));
-    }
-    Append(text_, std::string_view("</g>\n"));
+    if (label.empty()) return;
+    Format("<text x=\"{:g}\" y=\"{:g}\">", Tenths(left + kCharacter / 2), kRow - 5);
+    AppendMarkup(text_, label);
+    Append(text_, std::string_view("</text>\n"));
+  }
+
+  std::string ClassOf(size_t i, const FlameName& name) const {
+    if (!tree_.verdicts.empty()) return fmt::format("v{}", static_cast<int>(tree_.verdicts[i]));
+    const int shade = HueOfFrame(name.text) * kShades / 256;
+    if (name.kind == FrameKind::kJdk) return fmt::format("j{}", shade);
+    if (name.kind == FrameKind::kApplication) return fmt::format("a{}", shade);
+    return fmt::format("k{}", static_cast<int>(name.kind));
   }
 
   // What there is room for.
@@ -160,6 +175,7 @@ class Picture {
   Text& text_;
   std::vector<size_t> widths_;  // figures that a box's width is the sum of
   std::vector<double> left_, wide_;
+  std::vector<std::vector<size_t>> by_depth_;  // those that are drawn
   uint32_t rows_ = 1;
 };
 

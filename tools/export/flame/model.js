@@ -128,7 +128,7 @@ function inUnit(number, { unit, suffix = "", signed = false }, round = undefined
     case "bytes": return sign + bytes(number) + suffix;
     case "share": return `${sign}${digits(100 * number)} %`;
     case "ratio": return `× ${digits(number)}`;
-    case "probability": return number < 1e-4 ? number.toExponential(1) : number.toFixed(4);
+    case "probability": return number < 1e-12 ? "< 1e-12" : number < 1e-4 ? number.toExponential(1) : number.toFixed(4);
     default: return sign + (suffix ? digits(number) + suffix : count(round ? rounded(number, round) : number));
   }
 }

@@ -19,12 +19,12 @@ class Teller {
     return i === 0 ? "" : kKinds[tree.kind(i)];
   }
 
-  // [label, value, interval]
+  // [label, value, interval], the last empty if it says the same.
   rows(tree, i) {
     return this.graph.rows.filter((row) => tree.data[row.column]).map((row) => {
-      const limits = tree.interval(row.column, i);
-      return [row.label, inUnit(tree.value(row.column, i), row),
-              limits ? `${inUnit(limits[0], row, Math.floor)} to ${inUnit(limits[1], row, Math.ceil)}` : ""];
+      const limits = tree.interval(row.column, i), value = inUnit(tree.value(row.column, i), row);
+      const [low, high] = limits ? [inUnit(limits[0], row, Math.floor), inUnit(limits[1], row, Math.ceil)] : [value, value];
+      return [row.label, value, low === value && high === value ? "" : `${low} to ${high}`];
     });
   }
 
