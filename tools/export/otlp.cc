@@ -1,7 +1,6 @@
 #include "tools/export/otlp.h"
 
 #include <algorithm>
-#include <array>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
@@ -10,9 +9,8 @@
 #include "tools/closing.h"
 #include "tools/export/catalogue.h"
 #include "tools/export/labelled_totals.h"
+#include "tools/export/otlp_dictionary.h"
 #include "tools/export/provenance.h"
-#include "tools/export/source_path.h"
-#include "tools/export/string_table.h"
 #include "tools/export/totals.h"
 #include "tools/render/kind_name.h"
 #include "tools/render/utf8.h"
@@ -20,7 +18,6 @@
 namespace heaprec::tools {
 namespace {
 
-using Id = Catalogue::Id;
 using protozero::pbf_writer;
 
 // Numbers of fields, by message.
@@ -54,27 +51,6 @@ enum { kType = 1, kUnit };
 namespace sample {
 enum { kStack = 1, kAttributes, kLink, kValues };
 }
-namespace dictionary {
-enum { kMapping = 1, kLocation, kFunction, kLink, kString, kAttribute, kStack };
-}
-namespace location {
-enum { kLines = 3 };
-}
-namespace line {
-enum { kFunction = 1, kLine };
-}
-namespace function {
-enum { kName = 1, kSystemName, kFile };
-}
-namespace attribute {
-enum { kKey = 1, kValue };
-}
-namespace stack {
-enum { kLocations = 1 };
-}
-namespace link {
-enum { kTrace = 1, kSpan };
-}
 
 class Otlp final : public Exporter {
  public:
@@ -104,12 +80,7 @@ class Otlp final : public Exporter {
     {
       pbf_writer message(bytes);
       pbf_writer table(message, data::kDictionary);
-      WriteStacks(&table);
-      WriteLocationsAndFunctions(&table);
-      WriteAttributes(&table);
-      table.add_string(dictionary::kMapping, "");
-      WriteNoLink(&table);
-      for (const std::string& text : strings_.texts()) table.add_string(dictionary::kString, text);
+      dictionary_.WriteTo(&table);
     }
     output_.Append(bytes);
     return std::nullopt;
@@ -156,8 +127,8 @@ class Otlp final : public Exporter {
     pbf_writer message(*into, scope_profiles::kProfiles);
     {
       pbf_writer type(message, profile::kSampleType);
-      type.add_int32(value_type::kType, Number(measures_[at].name));
-      type.add_int32(value_type::kUnit, Number(measures_[at].unit));
+      type.add_int32(value_type::kType, dictionary_.Number(measures_[at].name));
+      type.add_int32(value_type::kUnit, dictionary_.Number(measures_[at].unit));
     }
     for (const LabelledTotals::Row& row : rows_.rows()) {
       const int64_t value = whole_[at].Next(measures_[at].of(row.totals));
@@ -169,96 +140,20 @@ class Otlp final : public Exporter {
   }
 
   void WriteSample(const LabelledTotals::Key& key, int64_t value, pbf_writer* into) {
-    std::vector<int32_t> attributes{Attribute("thread.name", catalogue_.ThreadName(key.thread)),
-                                    Attribute("heaprec.class", catalogue_.ClassName(key.class_id)),
-                                    Attribute("heaprec.kind", KindName(static_cast<format::Kind>(key.kind)))};
+    std::vector<int32_t> attributes{
+        dictionary_.Attribute("thread.name", catalogue_.ThreadName(key.thread)),
+        dictionary_.Attribute("heaprec.class", catalogue_.ClassName(key.class_id)),
+        dictionary_.Attribute("heaprec.kind", KindName(static_cast<format::Kind>(key.kind)))};
     if (key.thread < catalogue_.threads().size()) {
       const std::string& text = catalogue_.strings()[catalogue_.threads()[key.thread].text];
       format::ForEachLabel(text, [&](std::string_view name, std::string_view label) {
-        attributes.push_back(Attribute("heaprec.label." + ToUtf8(name), ToUtf8(label)));
+        attributes.push_back(dictionary_.Attribute("heaprec.label." + ToUtf8(name), ToUtf8(label)));
       });
     }
     pbf_writer message(*into, profile::kSamples);
-    message.add_int32(sample::kStack, StackNumber(key.stack));
+    message.add_int32(sample::kStack, dictionary_.StackNumber(key.stack));
     message.add_packed_int32(sample::kAttributes, attributes.begin(), attributes.end());
     message.add_packed_int64(sample::kValues, &value, &value + 1);
-  }
-
-  int32_t Number(std::string_view text) { return static_cast<int32_t>(strings_.NumberOf(text)); }
-
-  // A key has no zero byte.
-  int32_t Attribute(std::string_view key, std::string_view value) {
-    return static_cast<int32_t>(attributes_.NumberOf(std::string(key).append(1, '\0').append(value)));
-  }
-
-  // Of those that samples have, from 1.
-  int32_t StackNumber(Id stack) {
-    if (stack >= stack_numbers_.size()) stack_numbers_.resize(catalogue_.stacks().size());
-    int32_t& number = stack_numbers_[stack];
-    if (number == 0) {
-      stacks_.push_back(stack);
-      number = static_cast<int32_t>(stacks_.size());
-    }
-    return number;
-  }
-
-  // In each table the first entry is the empty one.
-  void WriteStacks(pbf_writer* table) {
-    table->add_string(dictionary::kStack, "");
-    for (const Id leaf : stacks_) {
-      pbf_writer message(*table, dictionary::kStack);
-      protozero::packed_field_int32 locations(message, stack::kLocations);
-      for (Id at = leaf; at != Catalogue::kNone; at = catalogue_.stacks()[at].parent) {
-        locations.add_element(static_cast<int32_t>(catalogue_.stacks()[at].frame) + 1);
-      }
-    }
-  }
-
-  // A location is a frame, a function a method; behind the methods stand what has none.
-  void WriteLocationsAndFunctions(pbf_writer* table) {
-    const auto methods = static_cast<int32_t>(catalogue_.methods().size());
-    table->add_string(dictionary::kLocation, "");
-    for (const Catalogue::Frame& frame : catalogue_.frames()) {
-      pbf_writer message(*table, dictionary::kLocation);
-      pbf_writer of(message, location::kLines);
-      const bool has_method = frame.method != Catalogue::kNone;
-      of.add_int32(line::kFunction,
-                   has_method ? static_cast<int32_t>(frame.method) + 1 : methods + (frame.IsGap() ? 1 : 2));
-      if (frame.line > 0) of.add_int64(line::kLine, frame.line);
-    }
-    table->add_string(dictionary::kFunction, "");
-    for (const Catalogue::Method& method : catalogue_.methods()) {
-      const std::string& class_name = catalogue_.strings()[method.class_name];
-      WriteFunction(class_name + "." + catalogue_.strings()[method.name], SourcePath(class_name), table);
-    }
-    WriteFunction(kTruncated, "", table);
-    WriteFunction(kUnknown, "", table);
-  }
-
-  void WriteFunction(std::string_view name, std::string_view file, pbf_writer* table) {
-    pbf_writer message(*table, dictionary::kFunction);
-    message.add_int32(function::kName, Number(name));
-    if (!file.empty()) message.add_int32(function::kFile, Number(file));
-  }
-
-  void WriteAttributes(pbf_writer* table) {
-    table->add_string(dictionary::kAttribute, "");
-    for (const std::string& text : attributes_.texts()) {
-      if (text.empty()) continue;  // written above
-      const size_t end = text.find('\0');
-      pbf_writer message(*table, dictionary::kAttribute);
-      message.add_int32(attribute::kKey, Number(std::string_view(text).substr(0, end)));
-      pbf_writer value(message, attribute::kValue);
-      value.add_string(any_value::kString, text.substr(end + 1));
-    }
-  }
-
-  // Ids of the lengths that strict readers expect, of zeros.
-  static void WriteNoLink(pbf_writer* table) {
-    constexpr std::array<char, 16> kZeros{};
-    pbf_writer message(*table, dictionary::kLink);
-    message.add_bytes(link::kTrace, kZeros.data(), 16);
-    message.add_bytes(link::kSpan, kZeros.data(), 8);
   }
 
   const std::vector<Measure> measures_;
@@ -268,9 +163,7 @@ class Otlp final : public Exporter {
   const Recording* recording_ = nullptr;  // the one at hand
   uint64_t last_ns_ = 0;
   LabelledTotals rows_{false};
-  StringTable strings_, attributes_;    // attributes: key, zero byte, value
-  std::vector<int32_t> stack_numbers_;  // by stack; 0: none yet
-  std::vector<Id> stacks_;              // by number, less 1
+  OtlpDictionary dictionary_{&catalogue_};
 };
 
 }  // namespace
