@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "tools/analysis/generated_names.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -59,7 +61,8 @@ Budget::Per TakePer(std::string_view* amount) {
 
 std::optional<format::Error> SetUnit(const std::string& text, std::string_view unit, Budget* budget) {
   const size_t position = unit.empty() ? text.size() : static_cast<size_t>(unit.data() - text.data());
-  if (unit == "objects" || unit == "object") {
+  budget->has_unit = !unit.empty();
+  if (unit == "objects" || unit == "object" || unit == "events" || unit == "event") {
     budget->unit = Budget::Unit::kObjects;
     return {};
   }
@@ -74,7 +77,8 @@ std::optional<format::Error> SetUnit(const std::string& text, std::string_view u
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
   const auto known = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& one) { return one.first == lower; });
   if (known == kUnits.end()) {
-    return Wrong(text, position, fmt::format("'{}' is no unit: B, kB, MB, GB, TB, objects or %, and /op or /s", unit));
+    return Wrong(text, position,
+                 fmt::format("'{}' is no unit: B, kB, MB, GB, TB, objects, events or %, and /op or /s", unit));
   }
   budget->limit *= known->second;
   return {};
@@ -103,14 +107,20 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
   const std::string_view pattern = subject.substr(colon + 1);
   if (pattern.empty()) return Wrong(text, colon + 1, "a pattern is wanted");
   budget->subject = kind->second;
+  const std::string lasting = pattern.starts_with('/') ? std::string(pattern) : WithoutWhatIsMadeUp(pattern);
   auto parsed =
-      kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(pattern);
+      kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(lasting);
   if (!parsed.ok()) return Wrong(text, colon + 1, parsed.error().message);
   budget->pattern = std::move(*parsed);
   return {};
 }
 
 }  // namespace
+
+// Globs and expressions may have been written for names as they were in one run: so these are asked, too.
+bool Budget::Matches(std::string_view name) const {
+  return pattern->Matches(WithoutWhatIsMadeUp(name)) || pattern->Matches(name);
+}
 
 format::Result<Budget> Budget::Parse(const std::string& text) {
   Budget budget;

@@ -3,9 +3,10 @@
 //
 //   budget   = subject "<" amount
 //   subject  = "total" | ("class" | "site" | "method" | "package" | "thread") ":" pattern
-//   amount   = number [unit] ["/op" | "/s"]        unit: B kB MB GB TB (powers of 1024), KiB ..., objects, %
+//   amount   = number [unit] ["/op" | "/s"]        unit: B kB MB GB TB (powers of 1024), KiB ..., objects, events, %
 //
-// A pattern is that of the filters (name_pattern.h); what it matches counts together.
+// A pattern is that of the filters (name_pattern.h); what it matches counts together. It is asked for names as they are
+// in every run (generated_names.h), and may itself hold what a JVM made up.
 //
 // Failure:  Parse returns the sentence for the user: what is wrong, where, and an example.
 #pragma once
@@ -31,7 +32,11 @@ struct Budget {
   std::optional<NamePattern> pattern;  // nullopt: all
   double limit = 0;                    // bytes, objects, or a part from 0 to 1
   Unit unit = Unit::kBytes;
+  bool has_unit = true;  // else it is a plain number, of bytes
   Per per = Per::kRecording;
+
+  // Not for kTotal.
+  bool Matches(std::string_view name) const;
 
   static format::Result<Budget> Parse(const std::string& text);
 };

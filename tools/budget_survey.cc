@@ -54,8 +54,7 @@ BudgetSurvey::BudgetSurvey(const std::vector<Budget>* budgets) : budgets_(*budge
   for (size_t i = 0; i < budgets_.size(); ++i) {
     tables_.emplace_back(GrainOf(budgets_[i].subject));
     if (budgets_[i].subject != Budget::Subject::kMethod) continue;
-    known_[i].any_frame.emplace(
-        [&pattern = *budgets_[i].pattern](std::string_view method) { return pattern.Matches(method); });
+    known_[i].any_frame.emplace([&budget = budgets_[i]](std::string_view method) { return budget.Matches(method); });
   }
 }
 
@@ -81,7 +80,7 @@ void BudgetSurvey::See(const Sighting& sighting) {
 }
 
 bool BudgetSurvey::Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names) {
-  const auto matches = [&](std::string_view name) { return budget.pattern->Matches(name); };
+  const auto matches = [&](std::string_view name) { return budget.Matches(name); };
   switch (budget.subject) {
     case Budget::Subject::kTotal:
       return true;

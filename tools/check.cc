@@ -7,15 +7,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/difference.h"
 #include "tools/budget.h"
-#include "tools/budget_survey.h"
+#include "tools/budget_check.h"
+#include "tools/choice.h"
+#include "tools/comparison.h"
 #include "tools/complain.h"
 #include "tools/percent_option.h"
 #include "tools/render/output.h"
-#include "tools/render/text.h"
 #include "tools/render/utf8.h"
 #include "tools/render/verdicts.h"
+#include "tools/spending.h"
 #include "tools/survey.h"
 #include "tools/verb.h"
 
@@ -25,70 +26,13 @@ namespace {
 struct CheckOptions {
   SurveyOptions survey;
   std::vector<std::string> budgets;
-  std::string baseline, format = "text";
+  std::string baseline, by = "site", format = "text";
   std::optional<double> operations, baseline_operations;
   double regression = -1;  // not given
+  double fdr = 0.05;
 };
 
-// What a recording's figures are divided by.
-struct Exposure {
-  double seconds = 0, operations = 0;
-};
-
-// Not known is from 0 to infinity.
-Estimate Over(const Estimate& of, double exposure) {
-  return exposure > 0 ? Scaled(of, 1 / exposure) : Estimate{0, 0, INFINITY};
-}
-
-Estimate ValueOf(const Budget& budget, const Figures& figures, const Exposure& exposure) {
-  if (budget.unit == Budget::Unit::kShare) return figures.share;
-  const Estimate& of = budget.unit == Budget::Unit::kObjects ? figures.objects : figures.bytes;
-  if (budget.per == Budget::Per::kRecording) return of;
-  return Over(of, budget.per == Budget::Per::kOp ? exposure.operations : exposure.seconds);
-}
-
-std::string NumberText(double value, Budget::Unit unit, std::string_view suffix) {
-  if (std::isinf(value)) return "any";
-  if (unit == Budget::Unit::kShare) return fmt::format("{:.1f} %", 100 * value);
-  if (unit == Budget::Unit::kBytes) return Bytes(value) + std::string(suffix);
-  const std::string count =
-      value < 100 ? fmt::format("{:.3g}", value) : Grouped(static_cast<uint64_t>(std::llround(value)));
-  return count + " objects" + std::string(suffix);
-}
-
-std::string MeasuredText(const Estimate& value, Budget::Unit unit, std::string_view suffix) {
-  return fmt::format("{} ({} to {})", NumberText(value.value, unit, suffix), NumberText(value.low, unit, suffix),
-                     NumberText(value.high, unit, suffix));
-}
-
-Checked CheckBudget(const Budget& budget, const Figures& figures, const Exposure& exposure) {
-  static constexpr std::array<std::string_view, 3> kSuffixes{"", "/s", "/op"};
-  const std::string_view suffix = kSuffixes[static_cast<size_t>(budget.per)];
-  const Estimate value = ValueOf(budget, figures, exposure);
-  return {ToUtf8(budget.text), OutcomeOf(value, budget.limit),           value,
-          budget.limit,        MeasuredText(value, budget.unit, suffix), NumberText(budget.limit, budget.unit, suffix)};
-}
-
-std::string PercentText(double ratio) {
-  return std::isinf(ratio) ? "any" : fmt::format("{:+.1f} %", 100 * (ratio - 1));
-}
-
-// By how much more than the baseline's, per operation or second.
-Checked CheckRegression(const Budget& budget, const Figures& before, const Exposure& exposure_before,
-                        const Figures& after, const Exposure& exposure_after, double most) {
-  const bool per_op = exposure_after.operations > 0;
-  const auto rate = [&](const Figures& of, const Exposure& over) {
-    return Over(budget.unit == Budget::Unit::kObjects ? of.objects : of.bytes, per_op ? over.operations : over.seconds);
-  };
-  const Estimate ratio = Compare(rate(before, exposure_before), rate(after, exposure_after)).ratio;
-  const char* const what = budget.unit == Budget::Unit::kObjects ? "objects" : "bytes";
-  return {fmt::format("{} against the baseline, {}/{}", ToUtf8(budget.subject_text), what, per_op ? "op" : "s"),
-          OutcomeOf(ratio, 1 + most),
-          ratio,
-          1 + most,
-          fmt::format("{} ({} to {})", PercentText(ratio.value), PercentText(ratio.low), PercentText(ratio.high)),
-          PercentText(1 + most)};
-}
+constexpr char kNone[] = "none";
 
 std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std::vector<Budget>& budgets) {
   if (budgets.empty() && options.baseline.empty()) {
@@ -104,17 +48,28 @@ std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std:
   return {};
 }
 
-// Of each subject once, and of all.
+// Exceptions are counted, not weighed.
+std::optional<format::Error> CountEvents(std::vector<Budget>* budgets) {
+  for (Budget& budget : *budgets) {
+    if (budget.unit != Budget::Unit::kBytes) continue;
+    if (budget.has_unit) {
+      return format::Error{fmt::format("--budget '{}': exceptions are counted: 'class:java.io.*<100'", budget.text)};
+    }
+    budget.unit = Budget::Unit::kObjects;
+  }
+  return {};
+}
+
+// Of each subject once, and of all. Shares are compared as bytes: of a share of all there is a budget already.
 std::vector<Budget> Subjects(const std::vector<Budget>& budgets) {
-  std::vector<Budget> subjects;
-  Budget total;
-  total.subject_text = "total";
-  subjects.push_back(total);
-  for (const Budget& budget : budgets) {
+  std::vector<Budget> subjects(1);
+  subjects[0].subject_text = "total";
+  for (Budget budget : budgets) {
+    if (budget.unit == Budget::Unit::kShare) budget.unit = Budget::Unit::kBytes;
     const bool known = std::any_of(subjects.begin(), subjects.end(), [&](const Budget& one) {
       return one.subject_text == budget.subject_text && one.unit == budget.unit;
     });
-    if (!known && budget.unit != Budget::Unit::kShare) subjects.push_back(budget);
+    if (!known) subjects.push_back(std::move(budget));
   }
   return subjects;
 }
@@ -124,15 +79,6 @@ ExitCode Usage(const format::Error& error) {
   return ExitCode::kUsage;
 }
 
-// Reads the files into figures of the budgets.
-ExitCode Read(const SurveyOptions& options, BudgetSurvey* into) {
-  auto survey = Survey::Parse(options);
-  if (!survey.ok()) return Usage(survey.error());
-  NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, survey->TreeOptions());
-  return survey->Run(&tree, into);
-}
-
 std::string Rendered(const CheckReport& report, const std::string& format) {
   if (format == "markdown") return AsMarkdown(report);
   if (format == "junit") return AsJunit(report);
@@ -140,43 +86,95 @@ std::string Rendered(const CheckReport& report, const std::string& format) {
   return AsText(report);
 }
 
-ExitCode Check(const CheckOptions& options) {
-  std::vector<Budget> budgets;
+ExitCode Write(const CheckReport& report, const std::string& format) {
+  Output output(STDOUT_FILENO);
+  output.Append(Rendered(report, format));
+  output.Flush();
+  return output.Report("standard output");
+}
+
+bool IsRead(ExitCode code) { return code == ExitCode::kOk || code == ExitCode::kDamaged; }
+
+// A check, put together from its options.
+struct Task {
+  CheckOptions options;
+  std::vector<Budget> budgets, subjects, asked;  // asked: both
+  std::vector<Grouping> rows;                    // none, or what a baseline is compared by
+  Counted counted = Counted::kBytes;
+
+  bool has_baseline() const { return !options.baseline.empty(); }
+};
+
+format::Result<Task> TaskOf(const CheckOptions& options) {
+  Task task{.options = options, .budgets = {}, .subjects = {}, .asked = {}, .rows = {}};
   for (const std::string& text : options.budgets) {
     auto budget = Budget::Parse(text);
-    if (!budget.ok()) return Usage(budget.error());
-    budgets.push_back(std::move(*budget));
+    if (!budget.ok()) return budget.error();
+    task.budgets.push_back(std::move(*budget));
   }
-  if (const auto wrong = WhatIsWrong(options, budgets)) return Usage(*wrong);
-  const std::vector<Budget> subjects = options.baseline.empty() ? std::vector<Budget>() : Subjects(budgets);
-  std::vector<Budget> asked = budgets;
-  asked.insert(asked.end(), subjects.begin(), subjects.end());
+  if (const auto wrong = WhatIsWrong(options, task.budgets)) return *wrong;
+  const auto survey = Survey::Parse(options.survey);
+  if (!survey.ok()) return survey.error();
+  if (survey->of_exceptions()) {
+    task.counted = Counted::kEvents;
+    if (const auto wrong = CountEvents(&task.budgets)) return *wrong;
+  }
+  if (task.has_baseline()) task.subjects = Subjects(task.budgets);
+  task.asked = task.budgets;
+  task.asked.insert(task.asked.end(), task.subjects.begin(), task.subjects.end());
+  if (!task.has_baseline() || options.by == kNone) return task;
+  auto by = Grouping::Parse(options.by);
+  if (!by.ok()) return by.error();
+  task.options.survey.fold = by->by() == By::kMethod;
+  task.rows.push_back(std::move(*by));
+  return task;
+}
 
-  BudgetSurvey now(&asked), before(&subjects);
-  const ExitCode read = Read(options.survey, &now);
-  if (read != ExitCode::kOk && read != ExitCode::kDamaged) return read;
+// The same files, names and filters hold for both sides.
+Spending SpendingOf(const Task& task, const std::vector<std::string>& files, const std::vector<Budget>& budgets) {
+  SurveyOptions survey = task.options.survey;
+  survey.files = files;
+  return {*Survey::Parse(survey), &budgets, task.rows, survey.lines || !survey.filter.hide.empty()};
+}
+
+void CompareWithBaseline(const Task& task, const Spending& before, const Spending& now, const CallTree& tree,
+                         CheckReport* report) {
+  const double operations = task.options.operations.value_or(0);
+  const Baseline baseline{.before = {before.seconds(), task.options.baseline_operations.value_or(operations)},
+                          .now = {now.seconds(), operations},
+                          .most = task.options.regression,
+                          .fdr = task.options.fdr,
+                          .counted = task.counted};
+  for (size_t i = 0; i < task.subjects.size(); ++i) {
+    const Figures is = now.Of(task.budgets.size() + i);
+    report->checks.push_back(CheckRegression(baseline, task.subjects[i], before.Of(i), is));
+  }
+  if (task.rows.empty()) return;
+  report->rows = CheckRows(baseline, task.rows.front(), before.rows().table(0), now.rows().table(0), tree);
+}
+
+ExitCode Check(const CheckOptions& options) {
+  const auto task = TaskOf(options);
+  if (!task.ok()) return Usage(task.error());
+  NamePool names(NamePool::Runs::kSeveral);
+  CallTree tree(&names, Survey::Parse(task->options.survey)->TreeOptions());
+  Spending now = SpendingOf(*task, options.survey.files, task->asked);
+  const ExitCode read = now.Read(&tree);
+  if (!IsRead(read)) return read;
+  CheckReport report{ToUtf8(options.survey.files.front()), {}, now.seconds(), {}};
   const Exposure exposure{now.seconds(), options.operations.value_or(0)};
-  CheckReport report{ToUtf8(options.survey.files.front()), {}, now.seconds()};
-  for (size_t i = 0; i < budgets.size(); ++i) {
-    report.checks.push_back(CheckBudget(budgets[i], now.Of(i), exposure));
+  for (size_t i = 0; i < task->budgets.size(); ++i) {
+    report.checks.push_back(CheckBudget(task->budgets[i], now.Of(i), exposure, task->counted));
   }
-  if (!options.baseline.empty()) {
-    SurveyOptions old = options.survey;
-    old.files = {options.baseline};
-    const ExitCode code = Read(old, &before);
-    if (code != ExitCode::kOk && code != ExitCode::kDamaged) return code;
-    const Exposure of_old{before.seconds(), options.baseline_operations.value_or(options.operations.value_or(0))};
-    for (size_t i = 0; i < subjects.size(); ++i) {
-      report.checks.push_back(
-          CheckRegression(subjects[i], before.Of(i), of_old, now.Of(budgets.size() + i), exposure, options.regression));
-    }
+  if (task->has_baseline()) {
+    Spending before = SpendingOf(*task, {options.baseline}, task->subjects);
+    const ExitCode code = before.Read(&tree);
+    if (!IsRead(code)) return code;
+    CompareWithBaseline(*task, before, now, tree, &report);
   }
-  Output output(STDOUT_FILENO);
-  output.Append(Rendered(report, options.format));
-  output.Flush();
-  const ExitCode written = output.Report("standard output");
+  const ExitCode written = Write(report, options.format);
   if (written != ExitCode::kOk) return written;
-  return report.Count(Outcome::kBroken) > 0 ? ExitCode::kCheckFailed : read;
+  return report.Count(Outcome::kBroken) > 0 || report.BrokenRows() > 0 ? ExitCode::kCheckFailed : read;
 }
 
 // An empty division in a script says "nan"; with that every budget would be kept.
@@ -193,13 +191,20 @@ Verb DeclareCheck(CLI::App& heaprec) {
   CLI::App* verb = heaprec.add_subcommand("check", "Whether a recording keeps its budgets, for CI: exit code 1 if not");
   verb->add_option(
           "--budget", options->budgets,
-          "SUBJECT<AMOUNT: total, class: site: method: package: thread: with a pattern; B kB MB GB, objects or "
-          "%; /op, /s; may be repeated")
+          "SUBJECT<AMOUNT: total, class: site: method: package: thread: with a pattern; B kB MB GB, objects, events "
+          "or %; /op, /s; may be repeated")
       ->type_name("BUDGET")
       ->allow_extra_args(false);
-  verb->add_option("--baseline", options->baseline, "Compare with this recording: all, and what budgets are of")
+  verb->add_option("--baseline", options->baseline,
+                   "Compare with this recording: the total, what budgets are of, every site")
       ->type_name("OLD");
-  AddPercent(verb, "--max-regression", &options->regression, "So much more than the baseline is allowed: 3%");
+  AddGrowth(verb, "--max-regression", &options->regression, "So much more than the baseline is allowed: 3%");
+  std::vector<std::string> rows = Grouping::Words();
+  rows.emplace_back(kNone);
+  verb->add_option("--by", options->by, "What is compared with the baseline one by one (default: site)")
+      ->type_name("KEY")
+      ->check(OneOf(rows));
+  AddPercent(verb, "--fdr", &options->fdr, "So many of these that are called broken may not be (default: 5%)");
   verb->add_option("--ops", options->operations, "How many operations were recorded, for /op")
       ->type_name("N")
       ->check(NoCount);
@@ -208,14 +213,15 @@ Verb DeclareCheck(CLI::App& heaprec) {
       ->check(NoCount);
   verb->add_option("--format", options->format, "text (default), markdown, junit or json")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "markdown", "junit", "json"}));
+      ->check(OneOf({"text", "markdown", "junit", "json"}));
   options->survey.AddTo(verb);
   verb->footer(R"(A budget is broken only if the whole 95 % interval lies above it.
 
 Examples:
   heaprec check rec.bin --budget 'total<2GB' --budget 'class:byte[]<10%'
   heaprec check rec.bin --ops 10000 --budget 'site:com.acme.*<5kB/op' --format junit > heaprec.xml
-  heaprec check rec.bin --baseline old.bin --max-regression 3% --format markdown)");
+  heaprec check rec.bin --baseline old.bin --max-regression 3% --format markdown
+  heaprec check rec.bin --baseline old.bin --max-regression 10% --by class --fdr 1%)");
   return {verb, [options](const auto&) { return Check(*options); }};
 }
 

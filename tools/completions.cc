@@ -49,17 +49,23 @@ std::string BashValues(const VerbDescription& verb) {
   return cases;
 }
 
+// "(class site label\:)": a colon would end the values.
+std::string ZshValues(const std::vector<std::string>& choices) {
+  if (choices.empty()) return "_files";
+  std::string values;
+  for (const char c : Joined(choices, " ")) values += c == ':' ? std::string("\\:") : std::string(1, c);
+  return "(" + values + ")";
+}
+
 std::string ZshOption(const OptionDescription& option) {
   const std::string text = Plain(option.text, "'[]:\\");
   std::string action;
   if (!option.value.empty()) {
-    action = fmt::format(":{}:{}", option.value,
-                         option.choices.empty() ? "_files" : "(" + Joined(option.choices, " ") + ")");
+    action = fmt::format(":{}:{}", option.value, ZshValues(option.choices));
   }
   if (option.is_positional) {
     const char* const which = option.is_list ? "*" : "";
-    const std::string values = option.choices.empty() ? "_files" : "(" + Joined(option.choices, " ") + ")";
-    return fmt::format(" \\\n        '{}:{}:{}'", which, Plain(option.names[0], "':"), values);
+    return fmt::format(" \\\n        '{}:{}:{}'", which, Plain(option.names[0], "':"), ZshValues(option.choices));
   }
   std::string specs;
   for (const std::string& name : option.names) specs += fmt::format(" \\\n        '*{}[{}]{}'", name, text, action);

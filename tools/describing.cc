@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/completions.h"
 #include "tools/description.h"
@@ -41,7 +42,7 @@ Verb DeclareCompletion(CLI::App& heaprec) {
   CLI::App* verb = heaprec.add_subcommand("completion", "A script by which a shell completes verbs and options");
   verb->add_option("SHELL", *shell, "bash, zsh or fish")
       ->type_name("")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->check(OneOf({"bash", "zsh", "fish"}))
       ->required();
   verb->footer(R"(Examples:
   . <(heaprec completion bash)

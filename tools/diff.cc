@@ -3,23 +3,20 @@
 #include <unistd.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "tools/choice.h"
 #include "tools/comparison.h"
 #include "tools/complain.h"
+#include "tools/diff_form.h"
 #include "tools/diff_page.h"
 #include "tools/percent_option.h"
-#include "tools/render/difference_text.h"
 #include "tools/render/output.h"
-#include "tools/render/text.h"
 #include "tools/render/utf8.h"
 #include "tools/survey.h"
 #include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
-
-using nlohmann::json;
 
 struct DiffOptions {
   SurveyOptions survey;
@@ -29,8 +26,6 @@ struct DiffOptions {
   std::optional<size_t> limit;
   bool objects = false, all = false, json = false, force = false;
 };
-
-constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
 
 // What both sides are.
 struct Both {
@@ -66,10 +61,7 @@ std::optional<format::Error> SetScales(const DiffOptions& options, Both* both) {
   if ((scale.per == Per::kOp) != !options.operations.empty()) {
     return format::Error{"--per op and --ops A=N,B=M belong together: how many operations each side did"};
   }
-  const auto& filter = options.survey.filter;
-  if (scale.per == Per::kTotal && (!options.windows.empty() || !filter.from.empty() || !filter.to.empty())) {
-    return format::Error{"--per total compares shares of whole recordings: not with --window, --from or --to"};
-  }
+  both->before.shares_of_span = both->after.shares_of_span = scale.per == Per::kTotal;
   if (options.html == "-") return format::Error{"--html -: standard output has the table; name a file"};
   if (scale.per == Per::kTotal && options.objects) return format::Error{"--per total compares shares of bytes"};
   if (scale.per != Per::kOp) return {};
@@ -94,134 +86,40 @@ format::Result<Both> BothOf(const DiffOptions& options) {
   return both;
 }
 
-ValueStyle StyleOf(const Scale& scale) {
-  using Unit = ValueStyle::Unit;
-  return {scale.per == Per::kTotal ? Unit::kShare : scale.objects ? Unit::kCount : Unit::kBytes, scale.Suffix()};
-}
-
-// One grouping's rows.
-struct ComparedTable {
-  RowsBy by;
-  std::vector<ComparedRow> rows;
-  size_t changed = 0;
-};
-
-struct Result {
-  Difference total;  // in bytes or objects; of shares as they are
-  ValueStyle style, total_style;
-  bool reversed = false;
-  std::vector<ComparedTable> tables;
-};
-
 // The total is no share: per second it is.
-Difference TotalOf(const Side& before, const Side& after, Scale scale_before, Scale scale_after) {
+Difference TotalOf(const Survey& before, const Survey& after, Scale scale_before, Scale scale_after) {
   if (scale_before.per == Per::kTotal) scale_before.per = scale_after.per = Per::kSecond;
-  std::vector<Difference> one{Compare(scale_before.Of(before.all()), scale_after.Of(after.all()))};
+  std::vector<Difference> one{Compare(scale_before.Of(AllOf(before)), scale_after.Of(AllOf(after)))};
   Judge(&one, 0.05);
   return one.front();
 }
 
-Result ResultOf(const DiffOptions& options, const std::vector<RowsBy>& by, const Side& before, const Side& after,
-                const Both& both) {
-  Result result;
-  result.total = TotalOf(before, after, both.scale_before, both.scale_after);
-  result.style = result.total_style = StyleOf(both.scale_before);
-  if (both.scale_before.per == Per::kTotal) result.total_style = {ValueStyle::Unit::kBytes, "/s"};
+DiffResult ResultOf(const DiffOptions& options, const std::vector<Grouping>& by, const Side& before, const Side& after,
+                    const Both& both) {
+  DiffResult result;
+  result.scale = both.scale_before;
+  result.question = {options.margin, options.fdr};
   result.reversed = options.windows.empty() && after.start_epoch_ns() < before.start_epoch_ns();
   for (size_t i = 0; i < by.size(); ++i) {
-    ComparedTable table{by[i], CompareTables(before.table(i), both.scale_before, after.table(i), both.scale_after,
-                                             options.margin, options.fdr)};
+    ComparedTable table{
+        by[i], CompareTables(before.table(i), both.scale_before, after.table(i), both.scale_after, result.question)};
     for (const ComparedRow& row : table.rows) table.changed += row.difference.verdict != Verdict::kSame;
     result.tables.push_back(std::move(table));
   }
   return result;
 }
 
-std::string Printable(std::string_view text) {
-  Text printable;
-  AppendPrintable(printable, text);
-  return fmt::to_string(printable);
-}
-
-std::string SideText(const char* name, const Survey& survey, const Side& side, const DiffOptions& options,
-                     size_t which) {
+std::string NameOf(const DiffOptions& options, size_t which) {
   const std::string& file = which == 0 ? options.survey.files.front() : options.survey.files.back();
   const std::string window = options.windows.empty() ? "" : ", " + options.windows[which];
-  const double bytes = side.all().bytes.value;
-  return fmt::format("{:<9}{}: {} in {}, {} samples\n", name,
-                     Printable(ToUtf8(file == "-" ? "standard input" : file) + window),
-                     survey.of_exceptions() ? Grouped(static_cast<uint64_t>(bytes)) + " events" : Bytes(bytes),
-                     Duration(static_cast<uint64_t>(survey.covered().seconds * 1e9)), Grouped(side.all().samples));
+  return ToUtf8(file == "-" ? "standard input" : file) + window;
 }
 
-void AppendTable(const ComparedTable& of, const Result& result, const DiffOptions& options, size_t limit,
-                 CallTree& tree, std::string* into) {
-  const size_t shown = options.all ? of.rows.size() : of.changed;
-  const size_t rows = limit > 0 ? std::min(limit, shown) : shown;
-  *into += fmt::format("\nby {}: {} of {} changed, at a false discovery rate of {:g} %{}\n", RowsByText(of.by),
-                       Grouped(of.changed), Grouped(of.rows.size()), 100 * options.fdr,
-                       of.changed < of.rows.size() ? "; the others may be noise" : "");
-  for (size_t i = 0; i < rows; ++i) {
-    const Difference& one = of.rows[i].difference;
-    *into += fmt::format("  {:<4} {:>14} {:<22} {:>8} {:>12} -> {:<12} {}\n", VerdictText(one.verdict),
-                         ChangeText(one.change, result.style), ChangeIntervalText(one.change, result.style),
-                         RatioText(one.ratio.value), ValueText(one.before.value, result.style),
-                         ValueText(one.after.value, result.style), Printable(RowName(of.by, of.rows[i].key, tree)));
-  }
-  if (rows < shown) *into += fmt::format("  ... {} more; --limit 0 shows all\n", Grouped(shown - rows));
-}
-
-std::string TextForm(const Result& result, const DiffOptions& options, const Survey& before, const Side& side_before,
-                     const Survey& after, const Side& side_after, CallTree& tree) {
-  const std::string verdict = result.total.verdict == Verdict::kSame ? ", not shown to differ" : "";
-  std::string text = fmt::format("{:<9}{}{}\n", "total", TotalText(result.total, result.total_style), verdict);
-  text += SideText("before", before, side_before, options, 0);
-  text += SideText("after", after, side_after, options, 1);
-  const size_t limit = options.limit.value_or(result.tables.size() > 1 ? kRowsOfTwo : kRowsOfOne);
-  for (const ComparedTable& table : result.tables) AppendTable(table, result, options, limit, tree, &text);
-  return text + "\n" + before.LossLine() + after.LossLine();
-}
-
-json RowAsJson(const ComparedRow& row, const ComparedTable& table, CallTree& tree) {
-  json one = AsJson(row.difference);
-  one["name"] = RowName(table.by, row.key, tree);
-  one["samples_before"] = row.samples_before;
-  one["samples_after"] = row.samples_after;
-  return one;
-}
-
-std::string JsonForm(const Result& result, const DiffOptions& options, const Both& both, const Survey& before,
-                     const Survey& after, CallTree& tree) {
-  static constexpr std::array<const char*, 3> kPer{"second", "total", "op"};
-  json document = {{"schema", "heaprec.diff/1"},
-                   {"per", kPer[static_cast<size_t>(both.scale_before.per)]},
-                   {"unit", options.objects          ? "objects"
-                            : before.of_exceptions() ? "events"
-                                                     : "bytes"},
-                   {"fdr", options.fdr},
-                   {"min_change", options.margin},
-                   {"reversed", result.reversed},
-                   {"before", before.AsJson()},
-                   {"after", after.AsJson()},
-                   {"total", AsJson(result.total)},
-                   {"tables", json::array()}};
-  for (const ComparedTable& table : result.tables) {
-    json rows = json::array();
-    for (const ComparedRow& row : table.rows) {
-      if (options.limit.value_or(0) > 0 && rows.size() == *options.limit) break;
-      if (options.all || row.difference.verdict != Verdict::kSame) rows.push_back(RowAsJson(row, table, tree));
-    }
-    document["tables"].push_back(
-        {{"by", RowsByText(table.by)}, {"count", table.rows.size()}, {"changed", table.changed}, {"rows", rows}});
-  }
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-format::Result<std::vector<RowsBy>> RowsOf(const std::string& by) {
-  if (by.empty()) return std::vector<RowsBy>{RowsBy::kClass, RowsBy::kSite};
-  const auto one = ParseRowsBy(by);
+format::Result<std::vector<Grouping>> GroupingsOf(const std::string& by) {
+  if (by.empty()) return std::vector<Grouping>{Grouping(By::kClass), Grouping(By::kSite)};
+  auto one = Grouping::Parse(by);
   if (!one.ok()) return one.error();
-  return std::vector<RowsBy>{*one};
+  return std::vector<Grouping>{std::move(*one)};
 }
 
 ExitCode Usage(const format::Error& error) {
@@ -242,39 +140,51 @@ void WarnIfEmpty(const Survey& survey, const SurveyOptions& side, std::string_vi
                        side.filter.from, side.filter.to));
 }
 
+ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result) {
+  if (options.html.empty()) return ExitCode::kOk;
+  return WriteDiffPage({both.before, both.after, both.scale_before, both.scale_after, result.question, options.html,
+                        options.force, TotalText(result.total, result.total_style)});
+}
+
+ExitCode Read(Survey* before, Survey* after, CallTree* tree, Side* side_before, Side* side_after) {
+  const ExitCode first = before->Run(tree, side_before);
+  if (first == ExitCode::kUnreadable) return first;
+  const ExitCode second = after->Run(tree, side_after);
+  return first != ExitCode::kOk && second != ExitCode::kUnreadable ? first : second;
+}
+
 ExitCode Diff(const DiffOptions& options) {
-  const auto by = RowsOf(options.by);
+  const auto by = GroupingsOf(options.by);
   if (!by.ok()) return Usage(by.error());
   auto both = BothOf(options);
   if (!both.ok()) return Usage(both.error());
-  both->before.fold = both->after.fold = by->front() == RowsBy::kMethod;
+  both->before.fold = both->after.fold = by->front().by() == By::kMethod;
   auto before = Survey::Parse(both->before), after = Survey::Parse(both->after);
   if (!before.ok()) return Usage(before.error());
   if (!after.ok()) return Usage(after.error());
 
   NamePool names(NamePool::Runs::kSeveral);
   CallTree tree(&names, before->TreeOptions());
-  Side side_before(*by), side_after(*by);
-  const ExitCode first = before->Run(&tree, &side_before);
-  if (first == ExitCode::kUnreadable) return first;
-  const ExitCode second = after->Run(&tree, &side_after);
-  if (second == ExitCode::kUnreadable) return second;
+  const bool own_frames = options.survey.lines || !options.survey.filter.hide.empty();
+  Side side_before(*by, own_frames), side_after(*by, own_frames);
+  const ExitCode read = Read(&*before, &*after, &tree, &side_before, &side_after);
+  if (read == ExitCode::kUnreadable) return read;
   both->scale_before.seconds = before->covered().seconds;
   both->scale_after.seconds = after->covered().seconds;
-  const Result result = ResultOf(options, *by, side_before, side_after, *both);
+  DiffResult result = ResultOf(options, *by, side_before, side_after, *both);
+  result.total = TotalOf(*before, *after, both->scale_before, both->scale_after);
+  result.style = result.total_style = StyleOf(both->scale_before, *before);
+  if (result.scale.per == Per::kTotal) result.total_style = StyleOf({.per = Per::kSecond}, *before);
   WarnIfEmpty(*before, both->before, "A");
   WarnIfEmpty(*after, both->after, "B");
   if (result.reversed) Complain("B was recorded before A: if that is not meant, exchange them");
-  if (!options.html.empty()) {
-    const ExitCode page =
-        WriteDiffPage({both->before, both->after, both->scale_before, both->scale_after, options.fdr, options.margin,
-                       options.html, options.force, TotalText(result.total, result.total_style)});
-    if (page != ExitCode::kOk) return page;
-  }
-  const ExitCode written =
-      Write(options.json ? JsonForm(result, options, *both, *before, *after, tree)
-                         : TextForm(result, options, *before, side_before, *after, side_after, tree));
-  return written != ExitCode::kOk ? written : first != ExitCode::kOk ? first : second;
+  const ExitCode page = WritePage(options, *both, result);
+  if (page != ExitCode::kOk) return page;
+  const DiffSide of_before{*before, NameOf(options, 0)}, of_after{*after, NameOf(options, 1)};
+  const DiffRows shown{options.all, options.limit};
+  const ExitCode written = Write(options.json ? DiffJson(result, of_before, of_after, shown, tree)
+                                              : DiffText(result, of_before, of_after, shown, tree));
+  return written != ExitCode::kOk ? written : read;
 }
 
 }  // namespace
@@ -285,15 +195,16 @@ Verb DeclareDiff(CLI::App& heaprec) {
   verb->add_option("--window", options->windows, "Two times of one recording: 10s..20s 40s..60s")
       ->type_name("FROM..TO")
       ->expected(2);
-  verb->add_option("--by", options->by, "One of " + std::string(kAllRowsBy) + " (default: class, and site)")
-      ->type_name("KEY");
-  verb->add_option("--per", options->per, "second (default), total (shares are compared) or op")
+  verb->add_option("--by", options->by, "What a row is (default: class, and site)")
+      ->type_name("KEY")
+      ->check(OneOf(Grouping::Words()));
+  verb->add_option("--per", options->per, "second (default), total (shares of each side's total are compared) or op")
       ->type_name("UNIT")
-      ->check(CLI::IsMember({"second", "total", "op"}));
+      ->check(OneOf({"second", "total", "op"}));
   verb->add_option("--ops", options->operations, "How many operations each side did: A=1000,B=1200, or 1000")
       ->type_name("A=N,B=M");
   AddPercent(verb, "--fdr", &options->fdr, "So much of what is called changed may not be (default: 5%)");
-  AddPercent(verb, "--min-change", &options->margin, "Smaller changes are none: 5% (default: 0%)");
+  AddGrowth(verb, "--min-change", &options->margin, "Smaller changes are none: 5% (default: 0%)");
   verb->add_flag("--objects", options->objects, "Compare objects, not bytes");
   verb->add_flag("--all", options->all, "Show also what may be noise");
   verb->add_option("--limit", options->limit,

@@ -48,9 +48,10 @@ double Exposure(const Scale& scale, const LeafSurvey& leaves) {
   return exposure > 0 ? exposure : 1;
 }
 
-std::vector<FlameFigure> FiguresOf(const Scale& scale) {
+std::vector<FlameFigure> FiguresOf(const Scale& scale, bool of_exceptions) {
   using Unit = FlameFigure::Unit;
-  const Unit unit = scale.per == Per::kTotal ? Unit::kShare : scale.objects ? Unit::kCount : Unit::kBytes;
+  const Unit amount = scale.objects || of_exceptions ? Unit::kCount : Unit::kBytes;
+  const Unit unit = scale.per == Per::kTotal ? Unit::kShare : amount;
   return {{"before", "before", unit, scale.Suffix(), true, false},
           {"after", "after", unit, scale.Suffix(), true, false},
           {"change", "change", unit, scale.Suffix(), true, true},
@@ -73,11 +74,11 @@ FlameTree TreeOf(const std::string& order, const BoxTree& boxes, size_t table, c
   std::vector<Difference> differences;
   std::vector<double> sums;
   for (BoxTree::BoxId box = 0; box < boxes.boxes().size(); ++box) {
-    differences.push_back(
-        Compare(page.scale_before.Of(before.Of(table, box)), page.scale_after.Of(after.Of(table, box)), page.margin));
+    differences.push_back(Compare(page.scale_before.Of(before.Of(table, box)),
+                                  page.scale_after.Of(after.Of(table, box)), page.question.margin));
     sums.push_back(differences.back().before.value + differences.back().after.value);
   }
-  Judge(&differences, page.fdr);
+  Judge(&differences, page.question.fdr);
   FlameTree tree{.order = order, .boxes = {}, .figures = std::vector<std::vector<Estimate>>(7), .verdicts = {}};
   const std::vector<BoxTree::BoxId> shown = boxes.Preorder(sums);
   tree.boxes = assembly->Boxes(boxes, shown);
@@ -116,12 +117,12 @@ ExitCode Write(const FlameGraph& graph, const DiffPage& page) {
 
 ExitCode WriteDiffPage(const DiffPage& given) {
   DiffPage page = given;
-  NamePool names(NamePool::Runs::kSeveral);
-  const auto survey = Survey::Parse(page.before);
-  if (!survey.ok()) return Fail(ExitCode::kUsage, survey.error().message);
   // Folding is for tables by method: a page shows stacks as they are.
   page.before.fold = page.after.fold = false;
-  CallTree tree(&names, Survey::Parse(page.before)->TreeOptions());
+  const auto survey = Survey::Parse(page.before);
+  if (!survey.ok()) return Fail(ExitCode::kUsage, survey.error().message);
+  NamePool names(NamePool::Runs::kSeveral);
+  CallTree tree(&names, survey->TreeOptions());
   LeafSurvey old_leaves(true), new_leaves(true);
   for (const auto& [options, leaves, scale] : {std::tuple{&page.before, &old_leaves, &page.scale_before},
                                                std::tuple{&page.after, &new_leaves, &page.scale_after}}) {
@@ -143,12 +144,12 @@ ExitCode WriteDiffPage(const DiffPage& given) {
   graph.headline = page.headline;
   graph.facts = {{"before", Duration(static_cast<uint64_t>(page.scale_before.seconds * 1e9))},
                  {"after", Duration(static_cast<uint64_t>(page.scale_after.seconds * 1e9))},
-                 {"false discovery rate", fmt::format("{:g} %", 100 * page.fdr)},
+                 {"false discovery rate", fmt::format("{:g} %", 100 * page.question.fdr)},
                  {"intervals", "95 %"}};
   graph.measures = {{"both", "Both", "What was allocated before and after", {"before", "after"}},
                     {"after", "After", "What is allocated after", {}},
                     {"before", "Before", "What was allocated before", {}}};
-  graph.figures = FiguresOf(page.scale_before);
+  graph.figures = FiguresOf(page.scale_before, survey->of_exceptions());
   FlameAssembly assembly(&names, {&old_leaves, &new_leaves});
   graph.trees = {TreeOf("callees", callees, 0, before, after, page, &assembly),
                  TreeOf("callers", callers, 1, before, after, page, &assembly)};

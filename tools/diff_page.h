@@ -12,7 +12,7 @@ namespace heaprec::tools {
 struct DiffPage {
   SurveyOptions before, after;
   Scale scale_before, scale_after;
-  double fdr = 0.05, margin = 0;
+  Question question;
   std::string output;
   bool force = false;
   std::string headline;

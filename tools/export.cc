@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
@@ -100,11 +101,11 @@ Verb DeclareExport(CLI::App& heaprec) {
   verb->add_option("REC", options->paths, "The recordings; - is standard input")->type_name("")->required();
   verb->add_option("--format", options->format, fmt::format("One of {} (default: csv)", fmt::join(FormatNames(), ", ")))
       ->type_name("FORMAT")
-      ->check(CLI::IsMember(FormatNames()));
+      ->check(OneOf(FormatNames()));
   verb->add_option("-o,--output", options->output, "Where to; - is standard output (default)")->type_name("OUT");
   verb->add_option("--weights", options->weights, "Of collapsed: bytes (default), objects or samples")
       ->type_name("WEIGHTS")
-      ->check(CLI::IsMember({"bytes", "objects", "samples"}));
+      ->check(OneOf({"bytes", "objects", "samples"}));
   verb->add_flag("--lines", options->lines, "Of collapsed and speedscope: a frame is a line of a method, not a method");
   verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->filter.AddTo(verb);

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "format/thread_name.h"
+#include "tools/choice.h"
 #include "tools/render/kind_name.h"
 #include "tools/render/utf8.h"
 
@@ -96,7 +97,7 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
       ->type_name("KIND")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember(known))
+      ->check(OneOf(known))
       ->group(kGroup);
   verb->add_option("--label", labels,
                    "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")
@@ -214,8 +215,7 @@ void Filter::Enter(const format::Block& block, Names* names) {
 }
 
 bool Filter::Keeps(const format::Sample& sample) {
-  const auto time = static_cast<int64_t>(sample.time_ns);
-  if (time < from_ns_ || time >= to_ns_) return false;
+  if (!KeepsTime(sample.time_ns)) return false;
   if (!kinds_[static_cast<size_t>(sample.kind)]) return false;
   if ((thread_ || java_tid_ || os_tid_ || !labels_.empty()) && !KeepsThread(sample.thread)) return false;
   if (class_ && !KeepsClass(sample.class_id)) return false;
@@ -223,8 +223,7 @@ bool Filter::Keeps(const format::Sample& sample) {
 }
 
 bool Filter::Keeps(const format::HeapState& state) const {
-  const auto time = static_cast<int64_t>(state.time_ns);
-  if (time < from_ns_ || time >= to_ns_) return false;
+  if (!KeepsTime(state.time_ns)) return false;
   if (thread_ || java_tid_ || os_tid_ || !labels_.empty() || class_ || site_ || focus_ || ignore_) return false;
   return state.kind == format::StateKind::kPeriodic ? heap_ : collections_;
 }

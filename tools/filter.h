@@ -52,6 +52,9 @@ class Filter {
   // With every block, after `names` has entered it. Both must stay until the next one.
   void Enter(const format::Block& block, Names* names);
   bool Keeps(const format::Sample& sample);
+  bool KeepsTime(uint64_t time_ns) const {
+    return static_cast<int64_t>(time_ns) >= from_ns_ && static_cast<int64_t>(time_ns) < to_ns_;
+  }
   // A state has neither thread nor class nor stack, so it passes no filter of these.
   bool Keeps(const format::HeapState& state) const;
 

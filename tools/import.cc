@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/export/output_file.h"
 #include "tools/import/jfr/importer.h"
@@ -118,7 +119,7 @@ Verb DeclareImport(CLI::App& heaprec) {
                    "Which events count: sample (jdk.ObjectAllocationSample), tlab (jdk.ObjectAllocationInNewTLAB and "
                    "-OutsideTLAB), or auto: sample if there are any (default)")
       ->type_name("SET")
-      ->check(CLI::IsMember({"auto", "sample", "tlab"}));
+      ->check(OneOf({"auto", "sample", "tlab"}));
   verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
   verb->add_flag("--json", options->json, "Say as JSON what was written");
   verb->add_flag("-q,--quiet", options->quiet, "Do not say what was written");

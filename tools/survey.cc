@@ -21,10 +21,12 @@ struct Passed {
   std::vector<const Drawn*> now;  // of the block at hand
   uint64_t samples = 0;
   Subset all;
+  std::optional<Subset> span;  // if asked for: what passes those of time
 
   void Take(const format::Block& block, std::span<const Drawn> drawn, Filter* filter) {
     now.clear();
     for (const Drawn& one : drawn) {
+      if (span && filter->KeepsTime(block.samples[one.index].time_ns)) span->Add(one);
       if (filter != nullptr && !filter->Keeps(block.samples[one.index])) continue;
       now.push_back(&one);
       if (filter != nullptr) all.Add(one);
@@ -100,7 +102,8 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   tree->Start();
   surveyor->Begin(recording->header(), filter.chosen_by());
   const Grain chosen_by = filter.chosen_by().value_or(Grain::kThread);
-  Passed passed{.now = {}, .all = Subset(chosen_by)};
+  Passed passed{.now = {}, .all = Subset(chosen_by), .span = {}};
+  if (options_.shares_of_span && sieve != nullptr) passed.span.emplace();
   Progress progress(recording->source().name(), recording->source().size());
   uint64_t last_ns = 0;
   while (const auto block = recording->Next()) {
@@ -115,7 +118,7 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   const format::Books& books = recording->books(stream_);
   if (of_exceptions()) design.SetCounted(books.candidates);
   const double seconds = Seconds(*recording, filter, last_ns);
-  const Estimator estimator(design, LostWeight(books));
+  const Estimator estimator(design, LostWeight(books), Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
   surveyor->End(estimator, seconds);
   Conclude(sieve != nullptr ? passed.all : design.all(), chosen_by, estimator);
   Note(*recording, seconds, passed.samples);
@@ -124,9 +127,10 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
 }
 
 void Survey::Conclude(const Subset& chosen, Grain chosen_by, const Estimator& estimator) {
-  const double before = total_.value, whole = estimator.Total().value;
-  chosen_ = Sum(chosen_, before, FiguresOf(chosen, estimator), whole);
-  unseen_ = Sum(unseen_, before, FiguresOf(Subset(chosen_by), estimator), whole);
+  const double whole = estimator.Whole();
+  chosen_ = Sum(chosen_, whole_, FiguresOf(chosen, estimator), whole);
+  unseen_ = Sum(unseen_, whole_, FiguresOf(Subset(chosen_by), estimator), whole);
+  whole_ += whole;
   total_ = Sum(total_, estimator.Total());
 }
 

@@ -39,6 +39,7 @@ namespace heaprec::tools {
 struct SurveyOptions {
   std::vector<std::string> files;
   bool lines = false, fold = false;
+  bool shares_of_span = false;  // of what --from and --to leave, not of all that was recorded
   FilterOptions filter;
 
   SurveyOptions() { filter.allocations_only = true; }
@@ -114,6 +115,7 @@ class Survey {
   Covered covered_;
   Figures chosen_, unseen_;
   Estimate total_;
+  double whole_ = 0;  // bytes that shares are of
   nlohmann::json recordings_ = nlohmann::json::array();
 };
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
@@ -118,7 +119,9 @@ ExitCode ShowTimeline(const TimelineOptions& options) {
 Verb DeclareTimeline(CLI::App& heaprec) {
   auto options = std::make_shared<TimelineOptions>();
   CLI::App* verb = heaprec.add_subcommand("timeline", "Allocation over time");
-  verb->add_option("--by", options->by, "Also of the largest of these: " + Grouping::Valid())->type_name("KEY");
+  verb->add_option("--by", options->by, "Also of the largest of these")
+      ->type_name("KEY")
+      ->check(OneOf(Grouping::Words()));
   verb->add_option("--limit", options->limit, "So many of them (default: 5)")->type_name("N");
   verb->add_option("--steps", options->steps, "At most so many steps in time; default: what fits, in pictures 240")
       ->type_name("N");

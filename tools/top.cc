@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/groups.h"
 #include "tools/percent_option.h"
@@ -198,11 +199,12 @@ ExitCode Top(TopOptions options) {
 Verb DeclareTop(CLI::App& heaprec) {
   auto options = std::make_shared<TopOptions>();
   CLI::App* verb = heaprec.add_subcommand("top", "What allocates most: classes, sites, methods, threads, ...");
-  verb->add_option("--by", options->by, "One of " + Grouping::Valid() + " (default: class, and site)")
-      ->type_name("KEY");
+  verb->add_option("--by", options->by, "What a row is (default: class, and site)")
+      ->type_name("KEY")
+      ->check(OneOf(Grouping::Words()));
   verb->add_option("--sort", options->ranking.sort, "bytes (default), objects, mean-size, samples, cumulative or name")
       ->type_name("COLUMN")
-      ->check(CLI::IsMember(SortKeys()));
+      ->check(OneOf(SortKeys()));
   verb->add_option("--limit", options->limit,
                    "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json")
       ->type_name("N");

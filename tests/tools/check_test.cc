@@ -63,6 +63,9 @@ TEST_CASE("A budget has a subject, a pattern, a limit and what it is per") {
   CHECK(parsed("class:byte[]<10%").limit == Approx(0.1));
   CHECK(parsed("class:byte[]<10%").unit == Budget::Unit::kShare);
   CHECK(parsed("thread:worker<100 objects/op").unit == Budget::Unit::kObjects);
+  CHECK(parsed("class:java.io.*<100 events/s").unit == Budget::Unit::kObjects);
+  CHECK_FALSE(parsed("class:java.io.*<100/s").has_unit);
+  CHECK(parsed("class:java.io.*<100B/s").has_unit);
   CHECK(parsed("method:Outer.<init><1MB").subject_text == "method:Outer.<init>");
 }
 
@@ -127,13 +130,146 @@ TEST_CASE("A baseline is exceeded only if the ratio's interval says so") {
   const std::string old = directory / "old.bin", now = directory / "now.bin";
   WriteQuarters(old);
   WriteQuarters(now, 30'000);
-  const std::string baseline = "--baseline " + old + " --max-regression 3% ";
+  const std::string baseline = "--by none --baseline " + old + " --max-regression 3% ";
   CHECK(OutcomeOf(baseline, old) == "kept");
   CHECK(OutcomeOf(baseline, now) == "broken");
-  CHECK(OutcomeOf("--baseline " + old + " --max-regression 60%", now) == "kept");
-  CHECK(OutcomeOf(baseline + "--budget 'class:byte[]<9MB' --budget 'class:String<9MB'", now) ==
+  CHECK(OutcomeOf("--by none --baseline " + old + " --max-regression 60%", now) == "kept");
+  CHECK(OutcomeOf(baseline + "--budget 'class:byte[]<9MB' --budget 'class:String<99%'", now) ==
         "kept kept broken broken not_shown");
   CHECK(OutcomeOf(baseline + "--ops 200 --baseline-ops 100", now) == "kept");
+  CHECK(OutcomeOf("--baseline " + old + " --max-regression 150% --by none", now) == "kept");
+}
+
+TEST_CASE("Against a baseline every site is compared, and those that are shown to be more are broken") {
+  const Directory directory;
+  const std::string old = directory / "old.bin", now = directory / "now.bin";
+  WriteQuarters(old);
+  WriteQuarters(now, 30'000);
+  const std::string baseline = "check --format json --baseline " + old + " --max-regression 60% ";
+  const auto outcome = Heaprec(baseline + now);
+  CHECK(outcome.code == 1);
+  const json document = json::parse(outcome.out);
+  INFO(document.dump(1));
+  CHECK(document["rows"] == json({{"by", "site"}, {"count", 2}, {"broken", 1}, {"fdr", 0.05}}));
+  CHECK(document["broken"] == 1);
+  REQUIRE(document["checks"].size() == 2);
+  CHECK(document["checks"][0]["name"] == "total against the baseline, bytes/s");
+  CHECK(document["checks"][0]["outcome"] == "kept");
+  const json& site = document["checks"][1];
+  CHECK(site["name"] == "site:com.acme.Cache.fill against the baseline, bytes/s");
+  CHECK(site["outcome"] == "broken");
+  CHECK(site["value"]["value"] == Approx(3));
+  CHECK(site["value"]["low"] > 1.6);
+  CHECK(site["measured"].get<std::string>().find(", from 48.8 kB/s to 146.5 kB/s") != std::string::npos);
+  CHECK(json::parse(Heaprec(baseline + "--by class " + now).out)["checks"][1]["name"] ==
+        "class:byte[] against the baseline, bytes/s");
+  CHECK(OutcomeOf("--baseline " + old + " --max-regression 250%", now) == "kept");
+  // The other way round: less is no regression.
+  CHECK(OutcomeOf("--baseline " + now + " --max-regression 0%", old) == "kept");
+  const std::string kept = Heaprec("check --baseline " + now + " --max-regression 0% " + old).out;
+  INFO(kept);
+  CHECK(kept.find("\nby site: 0 of 2 broken against the baseline, at a false discovery rate of 5 %\n") !=
+        std::string::npos);
+  const std::string junit = Heaprec("check --format junit --baseline " + now + " --max-regression 0% " + old).out;
+  CHECK(junit.find("tests=\"2\" failures=\"0\"") != std::string::npos);
+  CHECK(junit.find("name=\"every site against the baseline\"") != std::string::npos);
+  CHECK(Heaprec("check --by colour --baseline " + now + " --max-regression 0% " + old).code == 2);
+}
+
+// Of a class whose name a JVM made up.
+void WriteLambdas(const std::string& path, const std::string& made_up) {
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint32_t i = 0; i < 100; ++i) {
+    Event event = At((50 * i + 1) * kMs);
+    event.class_name = "com/acme/App$$Lambda" + made_up;
+    event.stack = {"com/acme/App$$Lambda" + made_up + ".apply:1", "com/acme/App.main:3"};
+    event.weight = 10'000;
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 1000, 1'000'000, 100, 100, 0});
+  file.End("jvm exit", 10 * kSecond);
+}
+
+TEST_CASE("A budget for a lambda holds in every run, whatever the JVM called it") {
+  const Directory directory;
+  const std::string one = directory / "one.bin", other = directory / "other.bin";
+  WriteLambdas(one, "$141+0x00007f0f84115150");
+  WriteLambdas(other, "$77+0x00007f0f99999999");
+  const std::string as_shown = "com.acme.App$$Lambda$141/0x00007f0f84115150";
+  for (const std::string& path : {one, other}) {
+    INFO(path << ": " << Heaprec("top --by site " + path).out);
+    CHECK(OutcomeOf("--budget 'class:" + as_shown + "<9kB'", path) == "broken");
+    CHECK(OutcomeOf("--budget 'site:" + as_shown + ".apply<9kB'", path) == "broken");
+    CHECK(OutcomeOf("--budget 'method:com.acme.App$$Lambda.apply<9kB'", path) == "broken");
+    CHECK(OutcomeOf("--budget 'site:com.acme.App$$Lambda$*<9kB'", path) == "broken");
+    CHECK(OutcomeOf("--budget 'class:com.acme.App$$Lambda<9kB'", path) == "broken");
+    CHECK(OutcomeOf("--budget 'class:com.acme.App<9kB'", path) == "not_shown");
+  }
+  CHECK(OutcomeOf("--baseline " + one + " --max-regression 3%", other) == "kept");
+}
+
+TEST_CASE("One sample breaks a budget of nothing") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint32_t i = 0; i < 50; ++i) {
+    Event event = At((50 * i + 1) * kMs);
+    event.weight = 10'000;
+    if (i == 7) event.class_name = "com/acme/Rare";
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 1000, 500'000, 50, 50, 0});
+  file.End("jvm exit", 10 * kSecond);
+  for (const char* none : {"0", "0%", "0 objects", "0B/s"}) {
+    INFO(none);
+    CHECK(OutcomeOf(std::string("--budget 'class:com.acme.Rare<") + none + "'", path) == "broken");
+    CHECK(OutcomeOf(std::string("--budget 'class:com.acme.Absent<") + none + "'", path) == "not_shown");
+  }
+}
+
+TEST_CASE("Exceptions are counted: budgets and baselines of theirs are events, not bytes") {
+  const Directory directory;
+  const auto write = [](const std::string& path, uint32_t often) {
+    format::FileHeader header = SomeHeader();
+    header.exceptions = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+    RecordingFile file(path, header);
+    file.Add(format::Window{format::kWindowStreamBit + 1, 0, 0.1});
+    for (uint32_t i = 0; i < 100; ++i) {
+      Event event = At((50 * i + 1) * kMs);
+      event.kind = format::Kind::kException;
+      event.class_name = i % 4 == 0 ? "com/acme/Rare" : "com/acme/Often";
+      event.stack = {"com/acme/App.fail:7", "com/acme/App.main:3"};
+      event.size = 0;
+      event.weight = i % 4 == 0 ? 10 : 10.0 * often;
+      file.Add(event);
+    }
+    file.End("jvm exit", 10 * kSecond);
+  };
+  const std::string one = directory / "one.bin", other = directory / "other.bin", of = "check --kind exception ";
+  write(one, 1);
+  write(other, 10);
+  const std::string text = Heaprec(of + "--budget 'class:Often<300' --budget 'total<10000 events/s' " + one).out;
+  INFO(text);
+  CHECK(text.find("class:Often<300: 750 events (") != std::string::npos);
+  CHECK(text.find(" measured, 300 events allowed") != std::string::npos);
+  CHECK(text.find("10,000 events/s allowed") != std::string::npos);
+  const auto bytes = Heaprec(of + "--budget 'class:Often<300B' " + one);
+  CHECK(bytes.code == 2);
+  CHECK(bytes.err.find("exceptions are counted") != std::string::npos);
+  const std::string baseline = Heaprec(of + "--by class --baseline " + one + " --max-regression 3% " + other).out;
+  INFO(baseline);
+  CHECK(baseline.find("BROKEN     class:com.acme.Often against the baseline, events/s: +900.0 % (") !=
+        std::string::npos);
+  CHECK(baseline.find("from 75/s to 750/s") != std::string::npos);
+  CHECK(baseline.find("class:com.acme.Rare") == std::string::npos);
+  const auto diff = Heaprec("diff --kind exception --by class " + one + " " + other);
+  INFO(diff.out);
+  CHECK(diff.out.find(": 100/s before, 775/s after") != std::string::npos);
+  CHECK(diff.out.find("75/s -> 750/s") != std::string::npos);
+  CHECK(diff.out.find("B/s") == std::string::npos);
+  CHECK(json::parse(Heaprec("diff --json --kind exception " + one + " " + other).out)["unit"] == "events");
 }
 
 TEST_CASE("JUnit's XML parses and counts, whatever is in names") {
@@ -160,13 +296,13 @@ TEST_CASE("Text and Markdown say what was measured and what is allowed") {
   const std::string text = Heaprec("check" + budgets + path).out;
   INFO(text);
   CHECK(text.find("rec.bin: 1 of 3 budgets broken, 1 not shown\n") != std::string::npos);
-  CHECK(text.find("\nBROKEN     total<1MB: 1.9 MB (") != std::string::npos);
+  CHECK(text.find("\nBROKEN     total<1MB: 1.9 MB measured") != std::string::npos);
   CHECK(text.find(") measured, 1.0 MB allowed\n") != std::string::npos);
   CHECK(text.find("\nkept       site:a|b*<1MB: 0 bytes (") != std::string::npos);
   CHECK(text.find("\nnot shown  class:byte[]<25%: 25.0 % (") != std::string::npos);
   const std::string markdown = Heaprec("check --format markdown" + budgets + path).out;
   INFO(markdown);
-  CHECK(markdown.find("| ❌ **broken** | <code>total&lt;1MB</code> | 1.9 MB (") != std::string::npos);
+  CHECK(markdown.find("| ❌ **broken** | <code>total&lt;1MB</code> | 1.9 MB | 1.0 MB |") != std::string::npos);
   CHECK(markdown.find("<code>site:a&#124;b&#42;&lt;1MB</code>") != std::string::npos);
   // Each row has the same cells.
   for (size_t at = markdown.find("\n| "); at != std::string::npos; at = markdown.find("\n| ", at + 1)) {

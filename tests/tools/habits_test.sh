@@ -41,11 +41,6 @@ rm -f /tmp/habits.$$
 offered top --sort '' | grep -qx objects || fail "values of top --sort: $(offered top --sort '')"
 offered print --kind t | grep -qx tlab || fail "values of print --kind: $(offered print --kind t)"
 [ "$(offered completion '' | tr '\n' ' ')" = "bash fish zsh " ] || fail "shells: $(offered completion '')"
-for shell in zsh fish; do
-  if command -v "$shell" >/dev/null; then
-    "$heaprec" completion "$shell" | "$shell" -n /dev/stdin || fail "$shell cannot read its completion"
-  fi
-done
 "$heaprec" man | MANWIDTH=100 man --warnings -E UTF-8 -l - | grep -q "VERBS" || fail "the man page of heaprec"
 
 on_terminal() { env LC_ALL=C TERM=xterm "${@:2}" script -qec "stty cols 70; $heaprec $1 $recording" /dev/null </dev/null | tr -d '\r'; }
@@ -66,5 +61,12 @@ says "no verb: tpo; did you mean top?" tpo
 says "did you mean --limit?" top --limt 3 x
 says "did you mean --min-share?" top --minshare=3 x
 says "did you mean top?" man topp
+says "--by: 'clas'; did you mean class?: one of class, site," top --by clas x
+says "--sort: 'byts'; did you mean bytes?" top --sort byts x
+says "--per: 'secnd'; did you mean second?" diff --per secnd x y
+says "--by: 'nonne'; did you mean none?" check --by nonne x
+says "--format: 'jnuit'; did you mean junit?" check --format jnuit x
+says "--kind: 'outsid'; did you mean outside?" print --kind outsid x
+says "--by: 'label:': one of class" top --by label: x
 says "no verb: frobnicate; verbs:" frobnicate
 exit $failed

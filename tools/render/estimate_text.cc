@@ -12,8 +12,6 @@ namespace {
 
 enum class Rounding { kDown, kUp };
 
-bool IsPoint(const Estimate& estimate) { return estimate.low == estimate.high; }
-
 std::string Whole(double number) {
   return number < 1e18 ? Grouped(static_cast<uint64_t>(std::llround(number))) : fmt::format("{:.3g}", number);
 }
@@ -27,15 +25,18 @@ double ThreeDigits(double number, Rounding rounding) {
 
 }  // namespace
 
+std::string WithInterval(const std::string& value, const std::string& low, const std::string& high) {
+  return low == value && high == value ? value : fmt::format("{} ({} to {})", value, low, high);
+}
+
 std::string BytesText(const Estimate& bytes) {
-  if (IsPoint(bytes)) return Bytes(bytes.value);
-  return fmt::format("{} ({} to {})", Bytes(bytes.value), Bytes(bytes.low), Bytes(bytes.high));
+  return WithInterval(Bytes(bytes.value), Bytes(bytes.low), Bytes(bytes.high));
 }
 
 std::string CountText(const Estimate& count) {
-  if (IsPoint(count)) return Whole(count.value);
-  return fmt::format("{} ({} to {})", Whole(count.value), Whole(ThreeDigits(count.low, Rounding::kDown)),
-                     Whole(ThreeDigits(count.high, Rounding::kUp)));
+  if (count.low == count.high) return Whole(count.value);
+  return WithInterval(Whole(count.value), Whole(ThreeDigits(count.low, Rounding::kDown)),
+                      Whole(ThreeDigits(count.high, Rounding::kUp)));
 }
 
 nlohmann::json AsJson(const Estimate& estimate) {

@@ -8,7 +8,9 @@
 
 namespace heaprec::tools {
 
-// "18.6 MB (17.2 MB to 20.1 MB)"; without the interval where it is a point.
+// "18.6 MB (17.2 MB to 20.1 MB)"; without an interval that says the same as the value.
+std::string WithInterval(const std::string& value, const std::string& low, const std::string& high);
+// Likewise, in these digits.
 std::string BytesText(const Estimate& bytes);
 // "1,234,567 (1,150,000 to 1,320,000)": the interval to three digits, outwards. Likewise.
 std::string CountText(const Estimate& count);

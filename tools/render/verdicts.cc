@@ -67,6 +67,39 @@ std::string Summary(const CheckReport& report) {
                      report.Count(Outcome::kNotShown));
 }
 
+// "by site: 2 of 412 broken against the baseline, at a false discovery rate of 5 %"
+std::string Summary(const CheckedRows& rows) {
+  return fmt::format("by {}: {} of {} broken against the baseline, at a false discovery rate of {:g} %", rows.by,
+                     rows.broken.size(), Grouped(rows.count), 100 * rows.fdr);
+}
+
+std::vector<Checked> AllOf(const CheckReport& report) {
+  std::vector<Checked> all = report.checks;
+  if (report.rows) all.insert(all.end(), report.rows->broken.begin(), report.rows->broken.end());
+  return all;
+}
+
+void AppendTestCase(const Checked& check, std::string* xml) {
+  *xml += fmt::format("    <testcase classname=\"heaprec.check\" name=\"{}\" time=\"0\">", Markup(check.name));
+  const std::string sentence = Markup(Sentence(check));
+  if (check.outcome == Outcome::kBroken) {
+    *xml += fmt::format("\n      <failure type=\"budget\" message=\"{0}\">{0}</failure>\n    ", sentence);
+  } else if (check.outcome == Outcome::kNotShown) {
+    *xml += fmt::format("\n      <skipped message=\"not shown: {}\"/>\n    ", sentence);
+  } else {
+    *xml += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
+  }
+  *xml += "</testcase>\n";
+}
+
+// That all were compared is a test that was passed.
+void AppendRowsKept(const CheckedRows& rows, std::string* xml) {
+  *xml += fmt::format(
+      "    <testcase classname=\"heaprec.check\" name=\"every {} against the baseline\" time=\"0\">\n"
+      "      <system-out>{}</system-out>\n    </testcase>\n",
+      Markup(rows.by), Markup(Summary(rows)));
+}
+
 }  // namespace
 
 size_t CheckReport::Count(Outcome outcome) const {
@@ -81,7 +114,8 @@ Outcome OutcomeOf(const Estimate& value, double limit) {
 
 std::string AsText(const CheckReport& report) {
   std::string text = Printable(report.recording) + ": " + Summary(report) + "\n";
-  for (const Checked& check : report.checks) {
+  if (report.rows) text += Printable(Summary(*report.rows)) + "\n";
+  for (const Checked& check : AllOf(report)) {
     text += fmt::format("{:<10} {}: {}\n", Word(check.outcome), Printable(check.name), Printable(Sentence(check)));
   }
   return text;
@@ -89,9 +123,10 @@ std::string AsText(const CheckReport& report) {
 
 std::string AsMarkdown(const CheckReport& report) {
   std::string text = fmt::format("### Allocation budgets: {}\n\n{}\n\n", Code(report.recording), Summary(report));
+  if (report.rows) text += fmt::format("{}\n\n", Markup(Summary(*report.rows)));
   text += "| | budget | measured (95 % interval) | allowed |\n|---|---|---|---|\n";
   static constexpr std::array<std::string_view, 3> kSigns{"✅ kept", "❌ **broken**", "❔ not shown"};
-  for (const Checked& check : report.checks) {
+  for (const Checked& check : AllOf(report)) {
     text += fmt::format("| {} | {} | {} | {} |\n", kSigns[static_cast<size_t>(check.outcome)], Code(check.name),
                         check.measured, check.allowed);
   }
@@ -99,32 +134,24 @@ std::string AsMarkdown(const CheckReport& report) {
 }
 
 std::string AsJunit(const CheckReport& report) {
-  const std::string counts =
-      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3f}\"", report.checks.size(),
-                  report.Count(Outcome::kBroken), report.Count(Outcome::kNotShown), report.seconds);
+  const std::vector<Checked> all = AllOf(report);
+  const bool rows_kept = report.rows && report.rows->broken.empty();
+  const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3f}\"",
+                                         all.size() + rows_kept, report.Count(Outcome::kBroken) + report.BrokenRows(),
+                                         report.Count(Outcome::kNotShown), report.seconds);
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"heaprec check\" {0}>\n"
       "  <testsuite name=\"{1}\" {0}>\n",
       counts, Markup(report.recording));
-  for (const Checked& check : report.checks) {
-    xml += fmt::format("    <testcase classname=\"heaprec.check\" name=\"{}\" time=\"0\">", Markup(check.name));
-    const std::string sentence = Markup(Sentence(check));
-    if (check.outcome == Outcome::kBroken) {
-      xml += fmt::format("\n      <failure type=\"budget\" message=\"{0}\">{0}</failure>\n    ", sentence);
-    } else if (check.outcome == Outcome::kNotShown) {
-      xml += fmt::format("\n      <skipped message=\"not shown: {}\"/>\n    ", sentence);
-    } else {
-      xml += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
-    }
-    xml += "</testcase>\n";
-  }
+  for (const Checked& check : all) AppendTestCase(check, &xml);
+  if (rows_kept) AppendRowsKept(*report.rows, &xml);
   return xml + "  </testsuite>\n</testsuites>\n";
 }
 
 nlohmann::json AsJson(const CheckReport& report) {
   static constexpr std::array<const char*, 3> kNames{"kept", "broken", "not_shown"};
   nlohmann::json checks = nlohmann::json::array();
-  for (const Checked& check : report.checks) {
+  for (const Checked& check : AllOf(report)) {
     checks.push_back({{"name", check.name},
                       {"outcome", kNames[static_cast<size_t>(check.outcome)]},
                       {"value", AsJson(check.value)},
@@ -132,12 +159,19 @@ nlohmann::json AsJson(const CheckReport& report) {
                       {"measured", check.measured},
                       {"allowed", check.allowed}});
   }
-  return {{"schema", "heaprec.check/1"},
-          {"recording", report.recording},
-          {"seconds", report.seconds},
-          {"broken", report.Count(Outcome::kBroken)},
-          {"not_shown", report.Count(Outcome::kNotShown)},
-          {"checks", checks}};
+  nlohmann::json document = {{"schema", "heaprec.check/1"},
+                             {"recording", report.recording},
+                             {"seconds", report.seconds},
+                             {"broken", report.Count(Outcome::kBroken) + report.BrokenRows()},
+                             {"not_shown", report.Count(Outcome::kNotShown)},
+                             {"checks", checks}};
+  if (report.rows) {
+    document["rows"] = {{"by", report.rows->by},
+                        {"count", report.rows->count},
+                        {"broken", report.BrokenRows()},
+                        {"fdr", report.rows->fdr}};
+  }
+  return document;
 }
 
 }  // namespace heaprec::tools

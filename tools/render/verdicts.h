@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,22 @@ struct Checked {
   std::string allowed;   // "5.0 MB/op"
 };
 
+// Many that were compared with a baseline, one by one, and judged together.
+struct CheckedRows {
+  std::string by;     // "site"
+  size_t count = 0;   // that were compared
+  double fdr = 0.05;  // so much of what is broken may not be
+  std::vector<Checked> broken;
+};
+
 struct CheckReport {
   std::string recording;  // "rec.bin", for titles
   std::vector<Checked> checks;
   double seconds = 0;  // of the recording
+  std::optional<CheckedRows> rows;
 
-  size_t Count(Outcome outcome) const;
+  size_t Count(Outcome outcome) const;  // of the checks
+  size_t BrokenRows() const { return rows ? rows->broken.size() : 0; }
 };
 
 Outcome OutcomeOf(const Estimate& value, double limit);

@@ -1,0 +1,51 @@
+// What diff came to, as text and as JSON.
+//
+// Failure:  none. Names come from recordings: they are made printable.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/comparison.h"
+#include "tools/render/difference_text.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+// One grouping's rows.
+struct ComparedTable {
+  Grouping by;
+  std::vector<ComparedRow> rows;
+  size_t changed = 0;
+};
+
+struct DiffResult {
+  Difference total;  // in bytes or objects; of shares as they are
+  Scale scale;
+  ValueStyle style, total_style;
+  Question question;
+  bool reversed = false;
+  std::vector<ComparedTable> tables;
+};
+
+// How values in this unit are written.
+ValueStyle StyleOf(const Scale& scale, const Survey& survey);
+
+struct DiffSide {
+  const Survey& survey;
+  std::string name;  // "rec.bin, 10s..20s"
+};
+
+// Which rows are shown: those that changed, or all; the first so many.
+struct DiffRows {
+  bool all = false;
+  std::optional<size_t> limit;  // 0: all
+};
+
+std::string DiffText(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
+                     const CallTree& tree);
+std::string DiffJson(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
+                     const CallTree& tree);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,56 @@
+// What a recording spends on budgets, and on each row that a baseline is compared by, in one pass.
+//
+//   Spending now(*Survey::Parse(options), &budgets, {Grouping(By::kSite)}, false);
+//   now.Read(&tree);
+//
+// Threads:  one.
+// Failure:  Read's, as Survey::Run's.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/grouping.h"
+#include "tools/budget.h"
+#include "tools/budget_survey.h"
+#include "tools/comparison.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+class Spending final : public Surveyor {
+ public:
+  // `budgets` must outlive it. `own_frames`: as Groups.
+  Spending(Survey survey, const std::vector<Budget>* budgets, const std::vector<Grouping>& rows, bool own_frames)
+      : survey_(std::move(survey)), asked_(*budgets), budgets_(budgets), rows_(rows, own_frames) {}
+
+  ExitCode Read(CallTree* tree) { return survey_.Run(tree, this); }
+  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override {
+    budgets_.Begin(header, chosen_by);
+    rows_.Begin(header, chosen_by);
+  }
+  void See(const Sighting& sighting) override {
+    budgets_.See(sighting);
+    rows_.See(sighting);
+  }
+  void End(const Estimator& estimator, double seconds) override {
+    budgets_.End(estimator, seconds);
+    rows_.End(estimator, seconds);
+  }
+
+  // The total is what was counted, where it was.
+  Figures Of(size_t budget) const {
+    return asked_[budget].subject == Budget::Subject::kTotal ? AllOf(survey_) : budgets_.Of(budget);
+  }
+  const Side& rows() const { return rows_; }
+  double seconds() const { return budgets_.seconds(); }
+
+ private:
+  Survey survey_;
+  const std::vector<Budget>& asked_;
+  BudgetSurvey budgets_;
+  Side rows_;
+};
+
+}  // namespace heaprec::tools
