@@ -35,7 +35,7 @@ class Bench {
  public:
   // `thrown_cap`: of exceptions in half a second; 0: they are not recorded.
   explicit Bench(uint32_t cap, DrainConfig config = {}, uint32_t thrown_cap = 0, const Limits& limits = {},
-                 SyncPolicy sync = {}) {
+                 SyncPolicy sync = {}, Syncer::Where sync_where = Syncer::Where::kAtOnce) {
     // Not named by the pid alone: in sandboxes of their own two tests may have the same.
     std::string pattern = std::filesystem::temp_directory_path() / "heaprec-drain-XXXXXX";
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
@@ -53,7 +53,7 @@ class Bench {
     header.interval_ns = kSecond;
     header.interval_cap = cap;
     path_ = (directory_ / "rec.hrec").string();
-    auto store = Store::Create({path_, header, limits, sync, Syncer::Where::kAtOnce});
+    auto store = Store::Create({path_, header, limits, sync, sync_where});
     REQUIRE(store.ok());
     DrainCallbacks callbacks;
     callbacks.now = [this] { return now_ += step_; };
