@@ -114,6 +114,7 @@ TEST_CASE("diff names what changed, the largest first, and leaves out what may b
   CHECK(Verdicts("--by class " + a + " " + c) == "byte[] more; java.util.HashMap$Node gone; ");
   CHECK(Verdicts("--by class --min-change 50% " + a + " " + c) == "java.util.HashMap$Node gone; ");
   CHECK(Verdicts("--by class " + a + " " + a).empty());
+  CHECK(Verdicts("--by class --min-change 350% " + both) == "");
   CHECK(Verdicts("--by class --class 'byte[]' " + both) == "byte[] more; ");
 }
 
@@ -232,8 +233,9 @@ TEST_CASE("diff says what does not fit together") {
   const Directory directory;
   const std::string a = directory / "a.bin";
   WriteAmounts(a, {});
-  for (const char* options : {"--per op", "--per total --ops 3", "--ops A=1", "--ops A=1,B=x", "--ops 0", "--by colour",
-                              "--per total --objects", "--fdr x"}) {
+  for (const char* options :
+       {"--per op", "--per total --ops 3", "--ops A=1", "--ops A=1,B=x", "--ops 0", "--by colour",
+        "--per total --objects", "--fdr x", "--fdr 150%", "--min-change -1%", "--min-change inf"}) {
     const auto outcome = Heaprec(std::string("diff ") + options + " " + a + " " + a);
     INFO(options << ": " << outcome.err);
     CHECK(outcome.code == 2);

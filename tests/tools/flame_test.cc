@@ -170,6 +170,30 @@ TEST_CASE("No name of a recording gets out of its quotes") {
   CHECK(std::stoi(parsed.out) > 50);
 }
 
+TEST_CASE("A picture leaves out boxes that nobody sees, and has all others") {
+  const Directory directory;
+  RecordingFile file(directory / "rec.bin", SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  const auto add = [&](uint64_t at, const std::string& method, double weight) {
+    Event event = At(at * kMs);
+    event.stack = {method, "com/acme/App.main:3"};
+    event.weight = weight;
+    file.Add(event);
+  };
+  add(1, "com/acme/Wide.run", 1e6);
+  add(2, "com/acme/Seen.run", 1e3);    // 1.2 of 1,200 pixels
+  add(3, "com/acme/Unseen.run", 100);  // a tenth of that
+  file.Add(format::Interval{0, 1000, 1'001'100, 3, 3, 0});
+  file.End("jvm exit", kSecond);
+  const std::string picture = Heaprec("flame --svg --no-classes -o - " + directory / "rec.bin").out;
+  CHECK(picture.find("com.acme.Wide.run\nbytes: 976.6 kB (") == std::string::npos);  // in markup
+  CHECK(picture.find("com.acme.Wide.run&#10;bytes: 976.6 kB") != std::string::npos);
+  CHECK(picture.find("com.acme.Seen.run&#10;bytes: 1000 bytes") != std::string::npos);
+  CHECK(picture.find("Unseen") == std::string::npos);
+  CHECK(Count(picture, "<path") == 4);
+  CHECK(picture.find("&#10;samples: 1<") != std::string::npos);
+}
+
 TEST_CASE("A recording without samples has a page, too") {
   const Directory directory;
   RecordingFile(directory / "rec.bin", SomeHeader()).End("jvm exit", kSecond);
