@@ -15,6 +15,8 @@ uint64_t FirstWord(const format::RecordingId& id) {
 
 // Older ones are referred to by stale arms at most: those samples then carry their weight themselves.
 constexpr size_t kMostWindows = 4096;
+// Of a stack in its lane. What was announced in the chunk before is remembered for longer (Drain).
+constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 
 // A stream that is not recorded has no interval, and no samples either.
 throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream stream, const format::RecordingId& id,
@@ -74,11 +76,16 @@ void Collector::InternStack(const Held& held) {
   if (on_stack_) on_stack_(stack.key);
 }
 
-// A sample of a long interval must not need its lane for that (NeededFrom).
+// A sample of a long interval must not need its lane for that (NeededFrom), nor the methods of the chunk before.
+bool Collector::MayWait(format::Stream stream) const {
+  const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
+  return interval_ns <= ShortestIntervalNs() && interval_ns <= kLongestWaitNs;
+}
+
 bool Collector::NeedsStackNow(const Held& held) {
   const auto stream = format::StreamOf(static_cast<format::Kind>(held.record.kind));
-  return !held.stack || ring_.header().IntervalNsOf(stream) > ShortestIntervalNs() ||
-         definitions_.HasStack(held.stack->key) || !brought_.insert(held.stack->key).second;
+  return !held.stack || !MayWait(stream) || definitions_.HasStack(held.stack->key) ||
+         !brought_.insert(held.stack->key).second;
 }
 
 void Collector::Scan() {
@@ -294,9 +301,10 @@ void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint
   // the lane writes them together.
   std::optional<Brought> stack = std::exchange(lanes_[lane].stack, std::nullopt);
   if (stack && !(stack->key == record.stack_key)) stack.reset();
-  const Held held{record, stack ? stack->begin : begin, stack};
-  lanes_[lane].held[format::StreamOf(static_cast<format::Kind>(record.kind))].push_back(held);
-  just_scanned_.push_back(held);
+  just_scanned_.push_back({record, begin, stack});
+  const format::Stream stream = format::StreamOf(static_cast<format::Kind>(record.kind));
+  if (!MayWait(stream)) stack.reset();  // Scan will have put it into the chunk
+  lanes_[lane].held[stream].push_back({record, stack ? stack->begin : begin, stack});
 }
 
 void Collector::OnState(const format::StateRecord& record) {

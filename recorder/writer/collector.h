@@ -112,7 +112,8 @@ class Collector final : private format::RecordVisitor {
   // Puts what the sample refers to into the current chunk.
   void Intern(const Held& held);
   void InternStack(const Held& held);
-  // Whether its stack is needed before it is known to be kept.
+  // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
+  bool MayWait(format::Stream stream) const;
   bool NeedsStackNow(const Held& held);
   uint64_t ShortestIntervalNs() const;
   std::vector<Held> TakeUntil(format::Stream stream, uint64_t end_ns);
