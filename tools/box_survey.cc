@@ -9,6 +9,7 @@ void LeafSurvey::Begin(const format::FileHeader& header, std::optional<Grain>) {
   headers_.push_back(header);
   chunk_ = format::kNone;
   now_.clear();
+  types_.Start();
 }
 
 void LeafSurvey::See(const Sighting& sighting) {
@@ -18,6 +19,9 @@ void LeafSurvey::See(const Sighting& sighting) {
     if (leaf >= now_.size()) now_.resize(std::max<size_t>(leaf + size_t{1}, now_.size() * 3 / 2));
     if (classes_ && now_[leaf] == 0) class_names_.insert(sighting.tree.At(leaf).name);
     now_[leaf] += drawn->weight;
+    if (wants_types_) {
+      types_.Add(sighting.block, sighting.tree, sighting.block.samples[drawn->index].stack, drawn->weight);
+    }
   }
 }
 
@@ -25,6 +29,7 @@ void LeafSurvey::End(const Estimator& estimator, double seconds) {
   seconds_ += seconds;
   weights_.resize(std::max(weights_.size(), now_.size()));
   for (size_t leaf = 0; leaf < now_.size(); ++leaf) weights_[leaf] += estimator.factor() * now_[leaf];
+  types_.Close(estimator.factor());
 }
 
 CallTree::NodeId LeafSurvey::LeafOf(const Sighting& sighting, const format::Sample& sample) const {

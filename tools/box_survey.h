@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tools/analysis/box_tree.h"
+#include "tools/analysis/frame_types.h"
 #include "tools/analysis/group_table.h"
 #include "tools/survey.h"
 
@@ -24,8 +25,8 @@ namespace heaprec::tools {
 // Of a first pass.
 class LeafSurvey final : public Surveyor {
  public:
-  // `classes`: a sample's leaf is its class, below the frame that allocated it.
-  explicit LeafSurvey(bool classes) : classes_(classes) {}
+  // `classes`: a sample's leaf is its class, below the frame that allocated it. `types`: how frames ran is wanted too.
+  explicit LeafSurvey(bool classes, bool types = false) : classes_(classes), wants_types_(types) {}
 
   void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
   void See(const Sighting& sighting) override;
@@ -39,13 +40,15 @@ class LeafSurvey final : public Surveyor {
   // Names that are those of classes, and of native methods.
   bool IsClass(NamePool::Id name) const { return class_names_.count(name) > 0; }
   bool IsNative(NamePool::Id name) const { return native_names_.count(name) > 0; }
+  const FrameTypes& types() const { return types_; }
   const std::vector<format::FileHeader>& headers() const { return headers_; }
   double seconds() const { return seconds_; }
 
  private:
   void NoteNatives(const Sighting& sighting);
 
-  const bool classes_;
+  const bool classes_, wants_types_;
+  FrameTypes types_;
   std::vector<double> weights_, now_;  // of all recordings; of the one at hand, not calibrated
   std::unordered_set<NamePool::Id> class_names_, native_names_;
   std::vector<format::FileHeader> headers_;

@@ -66,11 +66,13 @@ Estimate FigureOf(const Figures& of, const std::string& id) {
 }
 
 FlameTree TreeOf(const std::string& order, const BoxTree& boxes, size_t table, const BoxSurvey& survey,
-                 const std::vector<FlameFigure>& figures, FlameAssembly* assembly) {
+                 const std::vector<FlameFigure>& figures, const CallTree& calls, const FrameTypes& types,
+                 FlameAssembly* assembly) {
   std::vector<double> bytes(boxes.boxes().size());
   for (BoxTree::BoxId box = 0; box < bytes.size(); ++box) bytes[box] = survey.Of(table, box).bytes.value;
   const std::vector<BoxTree::BoxId> shown = boxes.Preorder(bytes);
   FlameTree tree{.order = order, .boxes = assembly->Boxes(boxes, shown), .figures = {}, .verdicts = {}};
+  tree.code = order == "callees" ? CodeOf(boxes, shown, types) : CodeByName(calls, boxes, shown, types);
   for (const FlameFigure& figure : figures) {
     std::vector<Estimate>& column = tree.figures.emplace_back();
     for (const BoxTree::BoxId box : shown) column.push_back(FigureOf(survey.Of(table, box), figure.id));
@@ -97,7 +99,7 @@ std::string OutputOf(const FlameOptions& options) {
   return stem + (options.svg ? ".svg" : ".html");
 }
 
-FlameGraph Assemble(const FlameOptions& options, const Survey& survey, const NamePool& names, const LeafSurvey& leaves,
+FlameGraph Assemble(const FlameOptions& options, const Survey& survey, const CallTree& calls, const LeafSurvey& leaves,
                     const Orders& orders, const BoxSurvey& boxes) {
   FlameGraph graph;
   graph.title = TitleOf(options);
@@ -106,9 +108,9 @@ FlameGraph Assemble(const FlameOptions& options, const Survey& survey, const Nam
   graph.measures = MeasuresOf(survey.of_exceptions());
   graph.figures = FiguresOf(survey.of_exceptions());
   graph.icicle = options.icicle;
-  FlameAssembly assembly(&names, {&leaves});
-  graph.trees = {TreeOf("callees", orders.callees, 0, boxes, graph.figures, &assembly),
-                 TreeOf("callers", orders.callers, 1, boxes, graph.figures, &assembly)};
+  FlameAssembly assembly(&calls.names(), {&leaves});
+  graph.trees = {TreeOf("callees", orders.callees, 0, boxes, graph.figures, calls, leaves.types(), &assembly),
+                 TreeOf("callers", orders.callers, 1, boxes, graph.figures, calls, leaves.types(), &assembly)};
   if (options.reverse) std::swap(graph.trees[0], graph.trees[1]);
   graph.names = assembly.TakeNames();
   return graph;
@@ -135,7 +137,7 @@ ExitCode Flame(const FlameOptions& options) {
   if (!survey.ok()) return Fail(ExitCode::kUsage, survey.error().message);
   NamePool names;
   CallTree tree(&names, survey->TreeOptions());
-  LeafSurvey leaves(!options.no_classes);
+  LeafSurvey leaves(!options.no_classes, /*types=*/!options.svg);
   Survey rehearsal = *survey;
   rehearsal.BeQuiet();
   const ExitCode first = rehearsal.Run(&tree, &leaves);
@@ -149,7 +151,7 @@ ExitCode Flame(const FlameOptions& options) {
   BoxSurvey boxes(&leaves, {&orders.callees, &orders.callers});
   const ExitCode read = survey->Run(&tree, &boxes);
   if (read == ExitCode::kUnreadable) return read;
-  const ExitCode written = Write(options, Assemble(options, *survey, names, leaves, orders, boxes), file->get(), path);
+  const ExitCode written = Write(options, Assemble(options, *survey, tree, leaves, orders, boxes), file->get(), path);
   return written != ExitCode::kOk ? written : read;
 }
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "tools/export/flame/frame_kind.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/text.h"
@@ -41,6 +45,43 @@ FrameKind FlameAssembly::KindOf(NamePool::Id name) const {
     if (leaves->IsNative(name)) return FrameKind::kNative;
   }
   return KindOfFrame(names_.At(name));
+}
+
+namespace {
+
+CodeShares SharesOf(const ByFrameType& of) {
+  const auto at = [&of](format::FrameType type) { return of[static_cast<size_t>(type)]; };
+  const double all = std::accumulate(of.begin(), of.end(), 0.0);
+  const auto percent = [all](double part) { return static_cast<uint8_t>(std::lround(100 * part / all)); };
+  if (!(all > 0)) return {};
+  return {percent(at(format::FrameType::kInterpreted)), percent(at(format::FrameType::kCompiled)),
+          percent(at(format::FrameType::kInlined))};
+}
+
+std::vector<CodeShares> UnlessUnknown(std::vector<CodeShares> shares) {
+  const bool is_known = std::any_of(shares.begin(), shares.end(),
+                                    [](const CodeShares& of) { return of.interpreted + of.compiled + of.inlined > 0; });
+  return is_known ? std::move(shares) : std::vector<CodeShares>();
+}
+
+}  // namespace
+
+std::vector<CodeShares> CodeOf(const BoxTree& tree, std::span<const BoxTree::BoxId> order, const FrameTypes& types) {
+  std::vector<CodeShares> shares;
+  for (const BoxTree::BoxId box : order) shares.push_back(SharesOf(types.Of(tree.boxes()[box].node)));
+  return UnlessUnknown(std::move(shares));
+}
+
+std::vector<CodeShares> CodeByName(const CallTree& calls, const BoxTree& tree, std::span<const BoxTree::BoxId> order,
+                                   const FrameTypes& types) {
+  const auto by_name = types.ByName(calls);
+  std::vector<CodeShares> shares;
+  for (const BoxTree::BoxId box : order) {
+    const auto found = by_name.find(tree.boxes()[box].name);
+    const bool is_frame = found != by_name.end() && tree.boxes()[box].folded == 0;
+    shares.push_back(is_frame ? SharesOf(found->second) : CodeShares{});
+  }
+  return UnlessUnknown(std::move(shares));
 }
 
 std::string HeadlineOf(const Figures& all, const Survey& survey) {

@@ -38,6 +38,11 @@ class FlameAssembly {
   std::unordered_map<NamePool::Id, uint32_t> indexes_;  // into flame_names_
 };
 
+// How the boxes ran that are shown, in that order; empty if of none is it known. Callers are told by name alone.
+std::vector<CodeShares> CodeOf(const BoxTree& tree, std::span<const BoxTree::BoxId> order, const FrameTypes& types);
+std::vector<CodeShares> CodeByName(const CallTree& calls, const BoxTree& tree, std::span<const BoxTree::BoxId> order,
+                                   const FrameTypes& types);
+
 // What stands above the graph: "4.2 GB in 66,089 objects, 351 MB/s, 12.3 s", and whose recording it is.
 std::string HeadlineOf(const Figures& all, const Survey& survey);
 std::vector<std::pair<std::string, std::string>> FactsOf(const LeafSurvey& leaves, const Survey& survey);

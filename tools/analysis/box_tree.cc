@@ -57,7 +57,7 @@ Children ChildrenOf(const CallTree& tree) {
 }  // namespace
 
 BoxTree::BoxId BoxTree::Add(BoxId parent, NamePool::Id name, double weight) {
-  boxes_.push_back({.parent = parent, .name = name, .folded = 0, .weight = weight});
+  boxes_.push_back({.parent = parent, .name = name, .folded = 0, .weight = weight, .node = CallTree::kRoot});
   return static_cast<BoxId>(boxes_.size() - 1);
 }
 
@@ -73,6 +73,7 @@ BoxTree BoxTree::Callees(const CallTree& tree, std::span<const double> weights, 
     queue.pop();
     if (next.weight < bounds.least_part * sums[CallTree::kRoot] && next.what != CallTree::kRoot) break;
     own[next.what] = made.Add(next.parent, tree.At(next.what).name, next.weight);
+    made.boxes_[own[next.what]].node = next.what;
     for (uint32_t i = children.begin[next.what]; i < children.begin[next.what + 1]; ++i) {
       const NodeId child = children.nodes[i];
       if (sums[child] > 0) queue.push({sums[child], child, own[next.what], child});

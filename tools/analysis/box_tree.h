@@ -28,6 +28,7 @@ class BoxTree {
     NamePool::Id name = 0;  // of the root, and of what is folded, the empty text
     uint64_t folded = 0;    // so many boxes, with what is below them, in one
     double weight = 0;
+    CallTree::NodeId node = CallTree::kRoot;  // Callees, of what is not folded: whose box it is
   };
   struct Bounds {
     size_t most = 0;        // boxes beside those of what is folded

@@ -25,6 +25,19 @@ function kindColour(kind, hue, dark) {
   }
 }
 
+// How code ran, and the colours between which frames stand that ran in several ways.
+const kCodes = ["interpreted", "compiled", "inlined"];
+const kCodeTitles = ["Ran in the interpreter", "Ran as compiled code, by itself", "Ran within the compiled code of its caller"];
+const kCodeColours = { light: [[238, 130, 104], [120, 196, 128], [112, 178, 232]], dark: [[164, 70, 48], [52, 122, 66], [48, 100, 156]] };
+
+// `shares`: in %, as kCodes.
+function codeColour(shares, dark) {
+  const all = shares.reduce((sum, share) => sum + share, 0);
+  const colours = kCodeColours[dark ? "dark" : "light"];
+  const mixed = [0, 1, 2].map((part) => Math.round(colours.reduce((sum, colour, i) => sum + colour[part] * shares[i] / all, 0)));
+  return `rgb(${mixed.join(" ")})`;
+}
+
 // `verdict`: index into kVerdicts; `strength`: 0 to 1.
 function changeColour(verdict, strength, dark) {
   const hue = kVerdicts[verdict] === "more" || kVerdicts[verdict] === "new" ? 6 : 216;
@@ -58,6 +71,7 @@ class Drawing {
   fillOf(tree, i) {
     const name = tree.data.name[i];
     const changed = tree.data.verdict !== undefined;
+    if (this.byCode && !changed) return tree.code(i) ? codeColour(tree.code(i), this.dark) : kindColour(kFolded, 0, this.dark);
     const key = changed ? `${tree.data.verdict[i]} ${tree.data.ratio.v[i]}` : name;
     let colour = this.colours.get(key);
     if (colour === undefined) {

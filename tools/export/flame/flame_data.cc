@@ -150,8 +150,17 @@ class Writer {
       Literal(",\"verdict\":");
       AppendList(text_, tree.verdicts, [this](uint8_t verdict) { Append(text_, uint64_t{verdict}); });
     }
+    if (!tree.code.empty()) Code(tree.code);
     for (size_t i = 0; i < graph_.figures.size(); ++i) Column(graph_.figures[i], tree.figures[i]);
     text_.push_back('}');
+  }
+
+  void Code(const std::vector<CodeShares>& of) {
+    Literal(",\"code\":");
+    AppendList(text_, std::array{&CodeShares::interpreted, &CodeShares::compiled, &CodeShares::inlined},
+               [&](auto part) {
+                 AppendList(text_, of, [&](const CodeShares& shares) { Append(text_, uint64_t{shares.*part}); });
+               });
   }
 
   void Column(const FlameFigure& figure, const std::vector<Estimate>& of) {

@@ -38,11 +38,17 @@ struct FlameFigure {
   bool is_signed = false;     // "+" before what is above 0
 };
 
+// How the code of a frame ran, in % of what was allocated below it. All 0: not known.
+struct CodeShares {
+  uint8_t interpreted = 0, compiled = 0, inlined = 0;
+};
+
 struct FlameTree {
   std::string order;  // "callees": root first, or "callers"
   std::vector<FlameBox> boxes;
   std::vector<std::vector<Estimate>> figures;  // of FlameGraph::figures, each by box
   std::vector<uint8_t> verdicts;               // of a differential graph, by box: Verdict; else empty
+  std::vector<CodeShares> code{};              // by box; empty: of none is it known
 };
 
 // What the width of a box may be: a figure, or the sum of several, that adds up along the tree.

@@ -47,6 +47,7 @@ Page.prototype.actions = function () {
     "1": () => this.setMeasure(0), "2": () => this.setMeasure(1), "3": () => this.setMeasure(2),
     "r": () => this.setTree(Object.keys(this.trees).find((other) => other !== this.name) ?? this.name),
     "i": () => this.setShape(!view.flame),
+    "k": () => this.setColours(!this.drawing.byCode),
     "n": () => this.nextMatch(1), "N": () => this.nextMatch(-1),
     "c": copy(name), "C": copy((i) => this.teller.stack(this.tree, i)),
     "t": () => this.setTheme(!this.dark),

@@ -23,6 +23,11 @@ class Tree {
 
   text(i) { return this.names.text[this.data.name[i]]; }
   kind(i) { return this.names.kind[this.data.name[i]]; }
+  // [interpreted, compiled, inlined] in %; undefined if it is not known.
+  code(i) {
+    const shares = this.data.code?.map((of) => of[i]);
+    return shares?.some((share) => share > 0) ? shares : undefined;
+  }
   more(i) { return this.data.more[i] ?? 0; }
   value(column, i) { return this.data[column].v[i]; }
   // undefined if the column has no intervals.

@@ -45,6 +45,7 @@ class Page {
       button({ tree: name }, ...kOrders[name], () => this.setTree(name))));
     byId("directions").hidden = Object.keys(this.trees).length < 2;
     for (const one of byId("shapes").children) one.onclick = () => this.setShape(one.dataset.shape === "flame");
+    for (const one of byId("colours").children) one.onclick = () => this.setColours(one.dataset.colours === "code");
     byId("back").onclick = () => this.back();
     byId("reset").onclick = () => this.zoom(0);
     byId("theme").onclick = () => this.setTheme(!this.dark);
@@ -91,6 +92,7 @@ class Page {
     this.press("directions", (data) => data.tree === name);
     this.name = name;
     this.setMeasure(this.measure ?? 0);
+    this.setColours(this.drawing.byCode ?? false);
   }
 
   setMeasure(at) {
@@ -107,6 +109,15 @@ class Page {
     this.view.flame = flame;
     this.press("shapes", (data) => (data.shape === "flame") === flame);
     this.show(this.view.zoomed);
+  }
+
+  setColours(byCode) {
+    const known = this.tree.data.code !== undefined;
+    byId("colours").hidden = !known;
+    this.drawing.byCode = byCode && known;
+    this.press("colours", (data) => (data.colours === "code") === this.drawing.byCode);
+    this.legend();
+    this.redraw();
   }
 
   // Without gliding: the layout has changed.

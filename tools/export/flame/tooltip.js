@@ -19,6 +19,11 @@ class Teller {
     return i === 0 ? "" : kKinds[tree.kind(i)];
   }
 
+  codeText(tree, i) {
+    const parts = tree.code(i).map((share, at) => share > 0 ? `${kCodes[at]} ${share} %` : "");
+    return parts.filter((part) => part).join(", ");
+  }
+
   // [label, value, interval], the last empty if it says the same.
   rows(tree, i) {
     return this.graph.rows.filter((row) => tree.data[row.column]).map((row) => {
@@ -33,6 +38,10 @@ class Teller {
     for (const [label, value, interval] of this.rows(tree, i)) {
       const row = table.insertRow();
       row.append(element("th", label, { scope: "row" }), element("td", value), element("td", interval));
+    }
+    if (tree.code(i)) {
+      const row = table.insertRow();
+      row.append(element("th", "ran", { scope: "row" }), element("td", this.codeText(tree, i), { colSpan: 2 }));
     }
     if (layout.width[i] > 0 && i > 0) {
       const parts = [["of its parent", layout.width[i] / layout.width[tree.parent[i]]], ["itself", layout.self[i] / layout.width[i]]];
