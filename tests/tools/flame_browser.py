@@ -151,6 +151,24 @@ def keys(browser):
     browser.run("document.getElementById('keys').close()")
 
 
+def codes(browser):
+    def pressed():
+        return browser.run("return document.querySelector('[data-colours=code]').ariaPressed")
+    plain = colour(browser, "com.acme.App.main")
+    browser.type("k")
+    browser.wait("!flame.waiting")
+    expect("by code", pressed(), "true")
+    expect("legend", browser.text("#legend"), "interpretedcompiledinlinednot known")
+    expect("interpreted", colour(browser, "com.acme.App.main")[:3], [238, 130, 104])
+    browser.point(*middle(browser, "com.acme.Step0.run"))
+    browser.wait("!document.getElementById('tooltip').hidden")
+    if "interpreted 45 %, compiled 55 %" not in browser.text("#tooltip"):
+        raise AssertionError(f"how it ran is not in the tooltip: {browser.text('#tooltip')!r}")
+    browser.click("[data-colours=package]")
+    browser.wait("!flame.waiting")
+    expect("by package", (pressed(), colour(browser, "com.acme.App.main")), ("false", plain))
+
+
 def is_harmless(browser):
     expect("hostile name", len(boxes(browser, HOSTILE)), 1)
     browser.point(*middle(browser, HOSTILE))
@@ -183,7 +201,7 @@ def main(page, folder=None):
     with Browser() as browser:
         browser.open(page)
         browser.wait("globalThis.flame && !flame.waiting")
-        for check in (tooltips, searches, zooms, orders, keys, is_harmless):
+        for check in (tooltips, searches, zooms, orders, keys, codes, is_harmless):
             check(browser)
         themes(browser, folder and pathlib.Path(folder))
         expect("asked for", browser.requests(), [pathlib.Path(page).resolve().as_uri()])

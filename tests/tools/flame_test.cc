@@ -26,6 +26,15 @@ using testing::SomeHeader;
 
 const std::string kHostile = "p/Evil.</script><img src=x onerror=alert(1)>";
 
+// The application's own steps are compiled after a while.
+format::FrameType TypeOf(const std::string& frame, uint32_t i) {
+  if (frame == kHostile) return format::FrameType::kUnknown;
+  if (frame.find("HashMap") != std::string::npos) return format::FrameType::kInlined;
+  if (frame.find("main") != std::string::npos) return format::FrameType::kInterpreted;
+  return frame.find("Step") != std::string::npos && i < 25 ? format::FrameType::kInterpreted
+                                                           : format::FrameType::kCompiled;
+}
+
 // 100 samples: main calls work, which calls one of ten, of falling weight; and hostile names.
 void WriteStacks(const std::string& path) {
   RecordingFile file(path, SomeHeader());
@@ -38,6 +47,7 @@ void WriteStacks(const std::string& path) {
                    "com/acme/App.main:3"};
     if (which == 3) event.stack.insert(event.stack.begin() + 1, "java/util/HashMap.resize");
     if (which == 7) event.stack = {kHostile, "com/acme/App.work:7", "com/acme/App.main:3"};
+    for (const std::string& frame : event.stack) event.types.push_back(TypeOf(frame, i));
     event.class_name = which == 7 ? "p/<b>Evil</b>" : which % 2 == 0 ? "[B" : "java/lang/String";
     event.weight = 10'000;
     bytes += 10'000;
@@ -85,6 +95,29 @@ TEST_CASE("flame writes one page with all boxes in both orders, each with its fi
   CHECK(NameOf(data, callers, 1) == "byte[]");
   CHECK(NameOf(data, callers, 2) == "java.util.HashMap.put");
   CHECK(data["headline"].get<std::string>().find("976.6 kB ") == 0);
+}
+
+TEST_CASE("The page knows how much of what is below a frame it allocated interpreted, compiled and inlined") {
+  const Directory directory;
+  WriteStacks(directory / "rec.bin");
+  const json data = DataOf(Heaprec("flame -o - " + directory / "rec.bin").out);
+  using Shares = std::vector<int>;
+  const auto shares = [&](const std::string& order, const std::string& name) {
+    const json& tree = data["trees"][order];
+    for (size_t box = 1; box < tree["depth"].size(); ++box) {
+      if (NameOf(data, tree, box) == name)
+        return Shares{tree["code"][0][box], tree["code"][1][box], tree["code"][2][box]};
+    }
+    return Shares{};
+  };
+  for (const char* order : {"callees", "callers"}) {
+    INFO(order);
+    CHECK(shares(order, "com.acme.App.main") == Shares{100, 0, 0});
+    CHECK(shares(order, "com.acme.Step0.run") == Shares{45, 55, 0});
+    CHECK(shares(order, "java.util.HashMap.put") == Shares{0, 0, 100});
+    CHECK(shares(order, "byte[]") == Shares{0, 0, 0});
+  }
+  CHECK(Heaprec("print --json " + directory / "rec.bin").out.find("\"type\":\"inlined\"") != std::string::npos);
 }
 
 TEST_CASE("Beyond the limit boxes are folded into one that has their sum") {

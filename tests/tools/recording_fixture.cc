@@ -50,12 +50,16 @@ uint64_t KeyOfThread(const Event& event) {
   return format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
 }
 
+format::FrameType TypeOf(const Event& event, size_t frame) {
+  return frame < event.types.size() ? event.types[frame] : format::FrameType::kUnknown;
+}
+
 std::vector<format::RingFrame> FramesOf(const Event& event) {
   std::vector<format::RingFrame> frames;
   for (const std::string& text : event.stack) {
     const Site site = SiteOf(text);
-    frames.push_back(
-        {format::MethodKey(site.method.class_name, site.method.name, site.method.descriptor), 5, site.line});
+    frames.push_back({format::MethodKey(site.method.class_name, site.method.name, site.method.descriptor), 5, site.line,
+                      TypeOf(event, frames.size())});
   }
   return frames;
 }
@@ -119,7 +123,7 @@ format::Index RecordingFile::Stack(const Event& event) {
   std::vector<format::StackFrame> frames;
   for (const std::string& text : event.stack) {
     const Site site = SiteOf(text);
-    frames.push_back({writer_->InternMethod(site.method), 5, site.line});
+    frames.push_back({writer_->InternMethod(site.method), 5, site.line, TypeOf(event, frames.size())});
   }
   return frames.empty() ? format::kNone : writer_->InternStack(frames, false);
 }

@@ -38,8 +38,9 @@ struct Event {
   format::Kind kind = format::Kind::kTlab;
   std::string thread = "main";
   std::vector<std::string> stack = {"p/Leaf.allocate:7", "p/Main.main:3"};
-  uint64_t id = 0;    // 0: the next free one
-  uint64_t path = 0;  // in the ring
+  std::vector<format::FrameType> types{};  // of the frames of the stack; those beyond are unknown
+  uint64_t id = 0;                         // 0: the next free one
+  uint64_t path = 0;                       // in the ring
 };
 
 // 2026-11-20T16:40:00Z, 150/s, cap 150 per second, pid 0 (no process), no ring.
