@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+#include <vector>
 
 #include "format/columns.h"
 #include "format/sample_codec.h"
@@ -9,7 +13,25 @@ namespace {
 
 bool Fits(uint64_t rows, size_t beside) { return rows <= kMaxBlockRows && rows + beside <= kMaxBlockRows; }
 
-// Decodes one section of samples, row by row from all columns at once.
+// As many as `into` has room for: what ByteCursor::Varint would yield.
+void TakeVarints(ByteCursor* cursor, std::span<uint64_t> into) {
+  constexpr uint64_t kGoesOn = 0x8080808080808080;  // the bits of bytes that are not the last of theirs
+  size_t done = 0;
+  while (into.size() - done >= sizeof(uint64_t) && cursor->left() >= sizeof(uint64_t)) {
+    const uint64_t word = ByteCursor(*cursor).U64();
+    const auto shorts = static_cast<size_t>(std::countr_zero(word & kGoesOn)) / 8;
+    for (size_t i = 0; i < sizeof(word); ++i) into[done + i] = word >> (8 * i) & 0xff;
+    done += shorts;
+    cursor->Take(shorts);
+    if (shorts < sizeof(word)) into[done++] = cursor->Varint();
+  }
+  for (; done < into.size() && cursor->left() > 0; ++done) into[done] = cursor->Varint();
+  if (done == into.size()) return;
+  cursor->Varint();  // has failed, or is of a column that is not there
+  std::fill(into.begin() + static_cast<std::ptrdiff_t>(done), into.end(), 0);
+}
+
+// Decodes one section of samples: some rows of each column at a time, and then row by row.
 class SampleRows {
  public:
   SampleRows(Bytes body, Stream stream, const Dictionaries& dictionaries, std::span<const Interval> intervals,
@@ -17,28 +39,50 @@ class SampleRows {
       : columns_(body), stream_(stream), dictionaries_(dictionaries), intervals_(intervals), context_(*context) {}
 
   const ColumnReader<kSampleColumns>& columns() const { return columns_; }
-  // False as soon as a row cannot be true. `known` tells whether the sample is of a kind that the stream has.
-  bool Next(Sample* sample, bool* known) {
-    const uint64_t gap = columns_[kTime].Varint();
-    if (gap > kLastTick - tick_) return false;
-    tick_ += gap;
-    sample->time_ns = tick_ * kTickNs;
-    sample->id = context_.last_id = columns_[kId].Delta(context_.last_id);
-    context_.last_window = columns_[kWindow].Delta(context_.last_window);
-    sample->window = static_cast<uint32_t>(context_.last_window);
-    if (context_.last_window != sample->window) return false;
-    sample->kind = static_cast<Kind>(std::min<uint64_t>(columns_[kKind].Varint(), kKinds));
-    *known = sample->kind < static_cast<Kind>(kKinds) && sample->stream() == stream_;
-    return DecodeObject(sample) && DecodeThread(sample) && DecodeWeight(sample);
+  // False as soon as a row cannot be true. Those of a kind that the stream has not are left out.
+  bool AppendTo(std::vector<Sample>* samples) {
+    if (columns_.HasBytesForRows()) samples->reserve(samples->size() + columns_.rows());
+    for (uint64_t left = columns_.rows(); left > 0;) {
+      const size_t rows = std::min<uint64_t>(left, kBatch);
+      for (const SampleColumn column : kOfEveryRow)
+        TakeVarints(&columns_[column], std::span(batch_[column]).first(rows));
+      for (size_t row = 0; row < rows; ++row) {
+        Sample sample;
+        if (!Decode(row, &sample)) return false;
+        if (sample.kind < static_cast<Kind>(kKinds) && sample.stream() == stream_) samples->push_back(sample);
+      }
+      left -= rows;
+    }
+    return columns_.ok();
   }
 
  private:
+  static constexpr size_t kBatch = 256;
   static constexpr uint64_t kLastTick = UINT64_MAX / kTickNs;
+  static constexpr std::array kOfEveryRow{kTime, kId,   kStack,  kThread, kClass,   kSize,
+                                          kTlab, kKind, kWindow, kRule,   kRaisedBy};
 
-  bool DecodeObject(Sample* sample) {
-    const uint64_t code = columns_[kStack].Varint();
-    uint64_t number = code - 1;
-    if (code == 0) number = 0;
+  uint64_t At(SampleColumn column, size_t row) const { return batch_[column][row]; }
+  // What the value of that row makes of `*base`.
+  uint64_t Step(SampleColumn column, size_t row, uint64_t* base) const {
+    return *base += static_cast<uint64_t>(Unzigzag(At(column, row)));
+  }
+
+  bool Decode(size_t row, Sample* sample) {
+    const uint64_t gap = At(kTime, row);
+    if (gap > kLastTick - tick_) return false;
+    tick_ += gap;
+    sample->time_ns = tick_ * kTickNs;
+    sample->id = Step(kId, row, &context_.last_id);
+    sample->window = static_cast<uint32_t>(Step(kWindow, row, &context_.last_window));
+    if (context_.last_window != sample->window) return false;
+    sample->kind = static_cast<Kind>(std::min<uint64_t>(At(kKind, row), kKinds));
+    return DecodeObject(row, sample) && DecodeThread(row, sample) && DecodeWeight(row, sample);
+  }
+
+  bool DecodeObject(size_t row, Sample* sample) {
+    const uint64_t code = At(kStack, row);
+    uint64_t number = code == 0 ? 0 : code - 1;
     if (code == 1) {
       number = context_.stacks.size();
       context_.last_leaf = columns_[kLeaf].Delta(context_.last_leaf);
@@ -49,33 +93,31 @@ class SampleRows {
     if (number >= context_.stacks.size()) return false;
     SampleContext::Stack& stack = context_.stacks[number];
     sample->stack = stack.leaf;
-    const uint64_t class_code = columns_[kClass].Varint();
+    const uint64_t class_code = At(kClass, row);
     if (class_code == 1) stack.class_id = kNone;
     if (class_code >= 2) {
       if (class_code - 2 >= dictionaries_.classes.size()) return false;
       stack.class_id = static_cast<Index>(class_code - 2);
     }
     sample->class_id = stack.class_id;
-    stack.size = columns_[kSize].Delta(stack.size);
-    sample->size = Unrotated(stack.size);
+    sample->size = Unrotated(Step(kSize, row, &stack.size));
     return true;
   }
 
-  bool DecodeThread(Sample* sample) {
-    const uint64_t thread = columns_[kThread].Varint();
+  bool DecodeThread(size_t row, Sample* sample) {
+    const uint64_t thread = At(kThread, row);
     if (thread > dictionaries_.threads.size()) return false;
     sample->thread = thread == 0 ? kNone : static_cast<Index>(thread - 1);
     if (context_.tlab_of_thread.size() <= thread) context_.tlab_of_thread.resize(thread + 1);
-    uint64_t& tlab = context_.tlab_of_thread[thread][static_cast<size_t>(sample->kind)];
-    tlab = columns_[kTlab].Delta(tlab);
-    sample->tlab_size = Unrotated(tlab);
+    sample->tlab_size =
+        Unrotated(Step(kTlab, row, &context_.tlab_of_thread[thread][static_cast<size_t>(sample->kind)]));
     return true;
   }
 
-  bool DecodeWeight(Sample* sample) {
-    const uint64_t rule = columns_[kRule].Varint();
-    raised_by_ = columns_[kRaisedBy].Delta(raised_by_);
-    if (rule >= kWeightRules || raised_by_ > intervals_.size()) return false;
+  bool DecodeWeight(size_t row, Sample* sample) {
+    const uint64_t rule = At(kRule, row);
+    const uint64_t raised_by = Step(kRaisedBy, row, &raised_by_);
+    if (rule >= kWeightRules || raised_by > intervals_.size()) return false;
     if (rule == static_cast<uint64_t>(WeightRule::kExplicit)) {
       sample->weight = columns_[kExplicitWeight].F64();
       return true;
@@ -88,7 +130,7 @@ class SampleRows {
       lambda_ = window->second;
     }
     const double first = FirstStageWeight(static_cast<WeightRule>(rule), lambda_, sample->size, sample->tlab_size);
-    sample->weight = raised_by_ == 0 ? first : std::max(first, intervals_[raised_by_ - 1].tau);
+    sample->weight = raised_by == 0 ? first : std::max(first, intervals_[raised_by - 1].tau);
     return true;
   }
 
@@ -97,6 +139,7 @@ class SampleRows {
   const Dictionaries& dictionaries_;
   std::span<const Interval> intervals_;
   SampleContext& context_;
+  std::array<std::array<uint64_t, kBatch>, kSampleColumns> batch_;
   uint64_t tick_ = 0;
   uint64_t raised_by_ = 0;
   bool has_lambda_ = false;
@@ -147,13 +190,7 @@ bool SampleDecoder::DecodeSamples(Bytes body, const Dictionaries& dictionaries, 
   SampleRows rows(body, stream_, dictionaries, intervals, &context_);
   *refused |= rows.columns().unknown_critical();
   if (!Fits(rows.columns().rows(), samples->size())) return false;
-  for (uint64_t row = 0; row < rows.columns().rows(); ++row) {
-    Sample sample;
-    bool known = false;
-    if (!rows.Next(&sample, &known)) return false;
-    if (known) samples->push_back(sample);
-  }
-  return rows.columns().ok();
+  return rows.AppendTo(samples);
 }
 
 }  // namespace heaprec::format

@@ -47,6 +47,8 @@ class Breakdown {
   };
   using Groups = std::unordered_map<std::string, Subset, Hash, std::equal_to<>>;
   using Ranked = std::vector<const Groups::value_type*>;
+  void Enter(const format::Block& block);
+  Subset* GroupOf(std::string_view name, Grain grain, Groups* groups);
   static Ranked RankedOf(const Groups& groups, size_t limit);
   static nlohmann::json Rows(const char* key, const Groups& groups, const Estimator& estimator, size_t limit);
   static void AppendRows(std::string_view title, const Groups& groups, const Estimator& estimator, size_t limit,
@@ -55,6 +57,9 @@ class Breakdown {
   const Keeps keeps_;
   Subset chosen_;
   Groups classes_, sites_;
+  // Of the chunk at hand, by class and by method; nullptr: not looked for yet.
+  uint32_t chunk_ = format::kNone;
+  std::vector<Subset*> class_of_, site_of_;
 };
 
 }  // namespace heaprec::tools

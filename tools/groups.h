@@ -26,6 +26,7 @@ class Groups {
   void End(const Estimator& estimator);
 
   const Grouping& grouping() const { return grouping_; }
+  Grain finest() const { return cumulative_ ? Grain::kStack : own_.grain(); }
   const GroupTable& own() const { return own_; }
   // By method: of each, with what the methods that it called allocated; nullptr by anything else.
   const GroupTable* cumulative() const { return cumulative_ ? &*cumulative_ : nullptr; }

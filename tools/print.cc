@@ -15,6 +15,7 @@
 #include "tools/render/event_text.h"
 #include "tools/render/names.h"
 #include "tools/render/output.h"
+#include "tools/render/progress.h"
 #include "tools/render/state_text.h"
 #include "tools/verb.h"
 
@@ -59,7 +60,9 @@ class Printer {
         options_(options),
         text_(StyleOf(options), recording->header().start_epoch_ns),
         states_(StyleOf(options), recording->header().start_epoch_ns),
-        output_(STDOUT_FILENO) {
+        output_(STDOUT_FILENO),
+        progress_(recording->source().name(), options.follow ? 0 : recording->source().size(),
+                  Progress::Beside::kOutput) {
     filter_.Start(recording->header());
   }
 
@@ -70,6 +73,7 @@ class Printer {
       const auto block = recording_.Next();
       if (!block) break;
       Print(*block);
+      progress_.At(recording_.bytes_read());
     }
     End();
     output_.Flush();
@@ -165,6 +169,7 @@ class Printer {
   EventText text_;
   StateText states_;
   Output output_;
+  Progress progress_;
   Names names_;
   uint64_t printed_ = 0;         // samples
   uint64_t states_printed_ = 0;  // collections and looks at the heap

@@ -23,6 +23,7 @@
 #include "tools/render/kind_name.h"
 #include "tools/render/names.h"
 #include "tools/render/output.h"
+#include "tools/render/progress.h"
 #include "tools/render/text.h"
 #include "tools/render/thrown_text.h"
 #include "tools/render/utf8.h"
@@ -44,16 +45,16 @@ constexpr size_t kMostGroups = 5;
 // All that the recording adds up to, worked out once for both forms of the summary.
 struct Facts {
   Tally tally;  // of the allocations
-  Volume volume;
+  Volume volume{};
   Tally thrown_tally;
-  Thrown thrown;
-  HeapCourse heap;
+  Thrown thrown{};
+  HeapCourse heap{};
   uint64_t events = 0;  // of all streams
   uint64_t duration_ns = 0;
   double mean_rate = 0;  // events/s
   double fill = 0;       // of what the rate allows
   double bytes_per_event = 0;
-  std::string ended;
+  std::string ended{};
 };
 
 void AddTimes(const Recording& recording, Facts* into) {
@@ -85,14 +86,11 @@ Breakdown::Keeps KeptBy(Filter* filter) {
 Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Breakdown* breakdown) {
   const format::FileHeader& header = recording->header();
   Facts facts{.tally = Tally(header.interval_ns),
-              .volume = {},
-              .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
-              .thrown = {},
-              .heap = {},
-              .ended = {}};
+              .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions)};
   ThrownOfBlocks thrown(header, KeptBy(filter));
   Names names;
   if (filter != nullptr) filter->Start(header);
+  Progress progress(recording->source().name(), recording->source().size());
   while (const auto block = recording->Next()) {
     facts.tally.Add(*block);
     facts.thrown_tally.Add(*block);
@@ -101,6 +99,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
     breakdown->Add(*block, volume->Add(*block), &names);
     thrown.Add(*block, &names);
     facts.heap.Add(*block);
+    progress.At(recording->bytes_read());
   }
   facts.events = recording->events();
   facts.volume = volume->Close(recording->books());

@@ -93,7 +93,8 @@ ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* sur
 }
 
 ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
-  Design design(recording->header(), stream_);
+  const Grain finest = std::max(surveyor->finest(), filter_.chosen_by().value_or(Grain::kClass));
+  Design design(recording->header(), stream_, finest);
   Names names;
   Filter filter = filter_;
   filter.Start(recording->header());

@@ -60,6 +60,8 @@ struct Sighting {
 class Surveyor {
  public:
   virtual ~Surveyor() = default;
+  // Of the grains by which it chooses what belongs together.
+  virtual Grain finest() const { return Grain::kThread; }
   // `chosen_by`: the finest grain of the filters, for GroupTable::Start.
   virtual void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) = 0;
   virtual void See(const Sighting& sighting) = 0;

@@ -1,6 +1,7 @@
 // heaprec top: what allocates most, by class, site, method, thread, ...
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,6 +40,11 @@ class Tables : public Surveyor {
  public:
   Tables(const std::vector<Grouping>& groupings, bool own_frames) {
     for (const Grouping& grouping : groupings) of_.emplace_back(grouping, own_frames);
+  }
+  Grain finest() const override {
+    Grain finest = Grain::kClass;
+    for (const Groups& one : of_) finest = std::max(finest, one.finest());
+    return finest;
   }
   void Begin(const format::FileHeader&, std::optional<Grain> chosen_by) override {
     for (Groups& one : of_) one.Begin(chosen_by);

@@ -23,6 +23,7 @@ class TreeSurvey : public Surveyor {
   // `stacks`: the tree of the survey. `depth`: of the nodes, 0: all.
   TreeSurvey(const CallTree& stacks, Direction direction, uint32_t depth);
 
+  Grain finest() const override { return Grain::kStack; }
   void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
   void See(const Sighting& sighting) override;
   void End(const Estimator& estimator, double seconds) override;

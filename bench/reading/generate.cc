@@ -1,12 +1,12 @@
 // Writes a recording of any number of events whose sums are known, for bench/reading/run.py.
 //
-// Usage: generate EVENTS OUT [RATE]     prints as JSON what the recording adds up to.
+// Usage: generate EVENTS OUT [RATE [NAMES]]     prints as JSON what the recording adds up to.
 //
 // 50,000 stacks of depth 40 on average share prefixes as those of a server do: each leaves an earlier one at a random
 // depth and goes on through 4,000 methods. How often a stack is seen falls as its rank to the power 1.1, 200 classes
 // hang on the sites, 64 threads take turns. RATE events a second (20,000), of 1.2 to 4.2 times as many that
 // the second stage had to choose from, four intervals and blocks a second, chunks
-// end as the agent ends them.
+// end as the agent ends them: at NAMES bytes of definitions (2 MiB), or after a minute.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -37,6 +37,7 @@ constexpr uint64_t kIntervalsPerSecond = 4;
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kIntervalNs = kSecondNs / kIntervalsPerSecond;
 constexpr double kPopularity = 1.1;
+constexpr uint64_t kRate = 20'000;
 // recorder/writer/drain.cc, recorder/writer/retention.cc
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
@@ -95,7 +96,8 @@ struct Sums {
 
 class Generator {
  public:
-  Generator(std::FILE* out, uint64_t rate) : out_(out), rate_(rate), paths_(MakePaths(&random_)) {
+  Generator(std::FILE* out, uint64_t rate, uint64_t names)
+      : out_(out), rate_(rate), most_names_(names), paths_(MakePaths(&random_)) {
     header_.start_epoch_ns = 1'700'000'000 * kSecondNs;
     header_.interval_ns = kIntervalNs;
     header_.interval_cap = static_cast<uint32_t>(rate / kIntervalsPerSecond);
@@ -186,7 +188,7 @@ class Generator {
     books_.points = books_.committed += held;
     books_.second_stage += held - kept;
     books_.written = sums_.events;
-    const bool full = writer_->raw_bytes() >= kChunkRawBytes || writer_->name_bytes() >= kChunkDefinitionBytes ||
+    const bool full = writer_->raw_bytes() >= kChunkRawBytes || writer_->name_bytes() >= most_names_ ||
                       end_ns - chunk_start_ns_ >= kChunkNs;
     const heaprec::format::Ending ending{end_ns, "jvm exit"};
     const auto block = last || full ? writer_->Finish({{books_}}, {}, end_ns, last ? &ending : nullptr)
@@ -200,7 +202,7 @@ class Generator {
   }
 
   std::FILE* const out_;
-  const uint64_t rate_;
+  const uint64_t rate_, most_names_;
   Random random_{1};
   const std::vector<Path> paths_;
   const Popularity popularity_;
@@ -217,8 +219,8 @@ class Generator {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc > 4) {
-    std::fprintf(stderr, "usage: generate EVENTS OUT [RATE]\n");
+  if (argc < 3 || argc > 5) {
+    std::fprintf(stderr, "usage: generate EVENTS OUT [RATE [NAMES]]\n");
     return 2;
   }
   std::FILE* const out = std::fopen(argv[2], "wbx");
@@ -226,8 +228,10 @@ int main(int argc, char** argv) {
     std::perror(argv[2]);
     return 6;
   }
-  const Sums sums =
-      Generator(out, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 20'000).Run(std::strtoull(argv[1], nullptr, 10));
+  const auto number = [&](int at, uint64_t otherwise) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
+  };
+  const Sums sums = Generator(out, number(3, kRate), number(4, kChunkDefinitionBytes)).Run(number(1, 0));
   if (std::fclose(out) != 0) {
     std::perror(argv[2]);
     return 6;

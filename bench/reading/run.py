@@ -2,8 +2,8 @@
 """How fast recordings are read, and in how much memory: heaprec's verbs on a generated recording whose sums are known.
 
 Writes (once) a recording of --events events with bench/reading:generate, and for each verb prints events/s, CPU seconds
-and the most memory resident. What `top` and `summary` say is compared with the generator's sums: another sum is an
-error. With --jfr the JDK's own `jfr print --json` and `jfr summary` read the same events, exported by
+and the most memory resident, of `top` also what one core does. What `top`, `summary` and the exports say is compared
+with the generator's sums: another sum is an error. With --jfr the JDK's own `jfr print --json` and `jfr summary` read the same events, exported by
 `heaprec export --format jfr`, in the same run.
 """
 import argparse
@@ -19,10 +19,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUM_TOLERANCE = 1e-9
 
 
-def measured(command, out):
-    """Runs it with its output in `out`: (wall seconds, CPU seconds, most resident MiB)."""
+def measured(command, out, cores=None):
+    """Runs it with its output in `out`: (wall seconds, CPU seconds, most resident MiB). `cores`: at most so many."""
+    own = sorted(os.sched_getaffinity(0))
     start = time.monotonic()
-    process = subprocess.Popen(command, stdout=out)
+    process = subprocess.Popen(command, stdout=out, preexec_fn=lambda: os.sched_setaffinity(0, own[:cores]))
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.monotonic() - start
     if status != 0:
@@ -51,19 +52,58 @@ def generated(binaries, events, folder):
     return recording, json.loads(sums.read_text())
 
 
-def heaprec_rows(heaprec, recording, sums, folder):
-    events = sums["events"]
-    with open(folder / "out", "w+") as out:
-        row("heaprec verify", events, measured([heaprec, "verify", recording], subprocess.DEVNULL))
-        row("heaprec summary --json", events, measured([heaprec, "summary", "--json", recording], out))
-        out.seek(0)
-        summary = json.load(out)
-        same("summary: events", summary["events"], events)
-        same("summary: bytes", summary["estimated_bytes"], sums["bytes"])
-        same("summary: objects", summary["estimated_objects"], sums["objects"])
-    row("heaprec top", events, measured([heaprec, "top", recording], subprocess.DEVNULL))
-    for verb in (["print"], ["export", "--format", "csv", "-o", "-"]):
-        row("heaprec " + verb[0], events, measured([heaprec, *verb, recording], subprocess.DEVNULL))
+def check_summary(out, sums):
+    summary = json.load(out)
+    same("summary: events", summary["events"], sums["events"])
+    same("summary: bytes", summary["estimated_bytes"], sums["bytes"])
+    same("summary: objects", summary["estimated_objects"], sums["objects"])
+
+
+def check_top(out, sums):
+    document = json.load(out)
+    same("top: events", document["survey"]["events"], sums["events"])
+    rows = document["tables"][0]["rows"]
+    # Calibrated to what was counted: the sum of the weights but for its fractions.
+    for one in rows:
+        same(f"top: {one['name']}", one["bytes"]["value"], sums["classes"][one["name"]])
+    same("top: classes", len(rows), len(sums["classes"]))
+
+
+def check_collapsed(out, sums):
+    same("collapsed: bytes", sum(int(line.rpartition(" ")[2]) for line in out), sums["bytes"])
+
+
+# Verbs, with what checks their output against the generator's sums.
+RUNS = (
+    (["summary", "--json"], check_summary),
+    (["top", "--json"], check_top),
+    (["top", "--by", "class"], None),
+    (["top", "--by", "site"], None),
+    (["tree"], None),
+    (["diff"], None),
+    (["verify"], None),
+    (["print"], None),
+    (["export", "--format", "collapsed"], check_collapsed),
+    (["export", "--format", "pprof"], None),
+    (["export", "--format", "csv"], None),
+)
+
+
+def heaprec_rows(heaprec, recording, sums, only, folder):
+    for verb, check in RUNS:
+        if only and verb[0] not in only:
+            continue
+        name = "heaprec " + " ".join(verb)
+        command = [heaprec, *verb, recording] + ([recording] if verb == ["diff"] else [])
+        if check is None:
+            row(name, sums["events"], measured(command, subprocess.DEVNULL))
+        else:
+            with open(folder / "out", "w+") as out:
+                row(name, sums["events"], measured(command, out))
+                out.seek(0)
+                check(out, sums)
+        if verb[0] == "top":
+            row(name + ", one core", sums["events"], measured(command, subprocess.DEVNULL, 1))
 
 
 def jfr_rows(heaprec, jfr, recording, events, folder):
@@ -79,6 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=100_000_000)
     parser.add_argument("--jfr", type=int, default=0, metavar="EVENTS", help="also the peers, on so many events")
+    parser.add_argument("--only", type=lambda text: text.split(","), metavar="VERB,...", help="not all verbs")
     parser.add_argument("--binaries", type=pathlib.Path, default=ROOT / "bazel-bin")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "heaprec-reading",
                         help="keeps the generated recordings")
@@ -86,7 +127,7 @@ def main():
     arguments.folder.mkdir(parents=True, exist_ok=True)
     heaprec = arguments.binaries / "tools/heaprec"
     recording, sums = generated(arguments.binaries, arguments.events, arguments.folder)
-    heaprec_rows(heaprec, recording, sums, arguments.folder)
+    heaprec_rows(heaprec, recording, sums, arguments.only, arguments.folder)
     if arguments.jfr > 0:
         recording, _ = generated(arguments.binaries, arguments.jfr, arguments.folder)
         jfr_rows(heaprec, "jfr", recording, arguments.jfr, arguments.folder)

@@ -48,6 +48,8 @@ on_terminal top | grep -q $'\x1b\\[1m' || fail "no colour on a terminal"
 for without in NO_COLOR=1 TERM=dumb; do
   if on_terminal top "$without" | grep -q $'\x1b'; then fail "colour with $without"; fi
 done
+far=$(script -qec "$heaprec print --json $recording | { sleep 1.5; cat >/dev/null; }" /dev/null </dev/null)
+grep -q 'javac.hrec.* %' <<<"$far" || fail "a reading of more than a second does not say how far it is: $far"
 longest=$(on_terminal "top --by method" | sed 's/\x1b\[[0-9]*m//g' | sed -n '3,/^$/p' | awk '{ if (length > m) m = length } END { print m }')
 [ "$longest" -le 70 ] && [ "$longest" -gt 40 ] || fail "a table of $longest columns on a terminal of 70"
 

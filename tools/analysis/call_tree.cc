@@ -4,10 +4,13 @@
 
 #include <utility>
 
+#include "format/ring_reader.h"
+
 namespace heaprec::tools {
 
 CallTree::CallTree(NamePool* names, Options options) : names_(*names), options_(std::move(options)) {
   nodes_.push_back({.parent = kRoot, .name = names_.Of(""), .depth = 0});
+  children_.Add(kRoot, [this](NodeId id) { return HashOf(id); });
 }
 
 void CallTree::Start() { chunk_names_ = nullptr; }
@@ -17,11 +20,13 @@ void CallTree::Enter(const format::Block& block, Names* names) {
   if (chunk_names_ == nullptr || block.chunk != chunk_ || dictionaries.stacks.size() < nodes_of_.size()) {
     nodes_of_.clear();
     names_of_.clear();
+    names_of_methods_.clear();
   }
   chunk_ = block.chunk;
   chunk_names_ = names;
   nodes_of_.resize(dictionaries.stacks.size(), kNotLooked);
   names_of_.resize(dictionaries.frames.size(), kNotLooked);
+  names_of_methods_.resize(dictionaries.methods.size(), kNotLooked);
 }
 
 // Upwards to a node that is known already, then down again: a stack may be thousands of frames deep.
@@ -50,6 +55,17 @@ CallTree::NodeId CallTree::Look(format::Index stack) {
   return node == kRoot ? nodes_of_[stack] = ChildOf(kRoot, names_.Of(kHidden)) : node;
 }
 
+NamePool::Id CallTree::LeafNameOf(format::Index stack) {
+  if (stack >= nodes_of_.size()) return names_.Of(kUnknown);
+  for (format::Index at = stack;;) {
+    const format::StackNode& entry = *chunk_names_->NodeOf(at);
+    const NamePool::Id name = NameOfFrame(entry.frame);
+    if (name != kLeftOut) return name;
+    if (entry.parent == format::kNone || entry.parent >= at) return names_.Of(entry.truncated ? kTruncated : kHidden);
+    at = entry.parent;
+  }
+}
+
 CallTree::NodeId CallTree::Below(NodeId parent, format::Index frame) {
   const NamePool::Id name = NameOfFrame(frame);
   if (name == kLeftOut || nodes_[parent].depth >= kMaxDepth) return parent;
@@ -62,20 +78,40 @@ CallTree::NodeId CallTree::Below(NodeId parent, format::Index frame) {
 }
 
 CallTree::NodeId CallTree::ChildOf(NodeId parent, NamePool::Id name) {
-  const auto [known, is_new] = children_.try_emplace(uint64_t{parent} << 32 | name, static_cast<NodeId>(nodes_.size()));
-  if (is_new) nodes_.push_back({parent, name, nodes_[parent].depth + 1});
-  return known->second;
+  // A stack that was new brought its frames one after the other: the first child is the next node.
+  const NodeId next = parent + 1;
+  if (next < nodes_.size() && nodes_[next].parent == parent && nodes_[next].name == name) return next;
+  const NodeId known = children_.Find(HashOf(parent, name), [&](NodeId id) {
+    return id != kRoot && nodes_[id].parent == parent && nodes_[id].name == name;
+  });
+  if (known != format::kNone) return known;
+  const auto id = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back({parent, name, nodes_[parent].depth + 1});
+  children_.Add(id, [this](NodeId of) { return HashOf(of); });
+  return id;
 }
 
 NamePool::Id CallTree::NameOfFrame(format::Index frame) {
   if (frame >= names_of_.size()) return names_.Of(kUnknown);
   NamePool::Id& name = names_of_[frame];
-  if (name == kNotLooked) name = RenderFrame(frame);
-  return name;
+  if (name != kNotLooked) return name;
+  const format::Frame& entry = *chunk_names_->FrameOf(frame);
+  return name = options_.lines && entry.line >= 0 ? Render(entry) : NameOfMethod(entry);
 }
 
-NamePool::Id CallTree::RenderFrame(format::Index index) {
-  const format::Frame& frame = *chunk_names_->FrameOf(index);
+// Each chunk has most of the methods that those before it had.
+NamePool::Id CallTree::NameOfMethod(const format::Frame& frame) {
+  const format::Method* const method = chunk_names_->MethodOf(frame.method);
+  if (method == nullptr) return Render(frame);
+  NamePool::Id& name = names_of_methods_[frame.method];
+  if (name != kNotLooked) return name;
+  const uint64_t key = format::MixWord(format::ClassKey(method->class_name)) + format::ClassKey(method->name);
+  const auto [known, is_new] = known_methods_.try_emplace(key);
+  if (is_new) known->second = Render({.method = frame.method});
+  return name = known->second;
+}
+
+NamePool::Id CallTree::Render(const format::Frame& frame) {
   const std::string_view method = chunk_names_->Method(frame);
   if (options_.hides && !frame.IsGap() && options_.hides(method)) return kLeftOut;
   if (!options_.lines || frame.line < 0) return names_.Of(method);

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "format/index_table.h"
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/name_pool.h"
@@ -60,6 +61,8 @@ class CallTree {
   NodeId Of(format::Index stack) {
     return stack < nodes_of_.size() && nodes_of_[stack] != kNotLooked ? nodes_of_[stack] : Look(stack);
   }
+  // The name of that node, for which no path has to be made.
+  NamePool::Id LeafNameOf(format::Index stack);
   // The child of that name, made if there is none: for what is shown below a leaf, such as its class.
   NodeId ChildOf(NodeId parent, NamePool::Id name);
 
@@ -70,23 +73,27 @@ class CallTree {
 
  private:
   static constexpr NodeId kNotLooked = 0xffffffff;
-  static constexpr NamePool::Id kLeftOut = 0xffffffff;
+  static constexpr NamePool::Id kLeftOut = 0xfffffffe;
 
   NodeId Look(format::Index stack);
   NodeId Below(NodeId parent, format::Index frame);
+  uint64_t HashOf(NodeId id) const { return HashOf(nodes_[id].parent, nodes_[id].name); }
+  static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
   NamePool::Id NameOfFrame(format::Index frame);
-  NamePool::Id RenderFrame(format::Index frame);
+  NamePool::Id NameOfMethod(const format::Frame& frame);
+  NamePool::Id Render(const format::Frame& frame);
 
   NamePool& names_;
   const Options options_;
   std::vector<Node> nodes_;
-  std::unordered_map<uint64_t, NodeId> children_;  // by parent and name
+  format::IndexTable children_;                               // by parent and name
+  std::unordered_map<uint64_t, NamePool::Id> known_methods_;  // by a hash of class and name: of all chunks
   // Of the chunk at hand.
   Names* chunk_names_ = nullptr;
   uint32_t chunk_ = format::kNone;
-  std::vector<NodeId> nodes_of_;        // by stack
-  std::vector<NamePool::Id> names_of_;  // by frame
-  std::vector<format::Index> path_;     // scratch
+  std::vector<NodeId> nodes_of_;                           // by stack
+  std::vector<NamePool::Id> names_of_, names_of_methods_;  // by frame, by method
+  std::vector<format::Index> path_;                        // scratch
 };
 
 }  // namespace heaprec::tools

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "format/weights.h"
 #include "tools/analysis/imported.h"
 
 namespace heaprec::tools {
@@ -21,16 +22,18 @@ uint64_t IntervalNs(const format::FileHeader& header, format::Stream stream) {
 
 }  // namespace
 
-Design::Design(const format::FileHeader& header, format::Stream stream)
+Design::Design(const format::FileHeader& header, format::Stream stream, Grain finest)
     : stream_(stream),
       interval_ns_(IntervalNs(header, stream)),
       has_no_chances_(stream == format::Stream::kAllocations && IsBiased(header.source)),
-      has_quotas_(stream == format::Stream::kAllocations && header.max_samples > 0) {}
+      has_quotas_(stream == format::Stream::kAllocations && header.max_samples > 0),
+      line_(finest) {}
 
 std::span<const Drawn> Design::Add(const format::Block& block) {
   if (block.chunk != chunk_) windows_.clear();
   chunk_ = block.chunk;
   for (const format::Window& window : block.windows) windows_[window.id] = window.lambda;
+  lambda_ = 0;
   not_counted_.clear();
   few_.clear();
   for (const format::Interval& interval : block.intervals) {
@@ -41,11 +44,12 @@ std::span<const Drawn> Design::Add(const format::Block& block) {
     if (block.samples[i].stream() != stream_) continue;
     drawn_.push_back(Of(block.samples[i]));
     drawn_.back().index = i;
+    drawn_.back().SetChances();
   }
   line_.Lay(block, &drawn_);
   for (const Drawn& drawn : drawn_) {
     all_.Add(drawn);
-    if (not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);
+    if (!not_counted_.empty() && not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);
   }
   return drawn_;
 }
@@ -68,24 +72,39 @@ void Design::NoteQuota(const format::Interval& interval) {
 // Where quotas are small both are estimates of the same; where they are large, their part is small.
 double Design::VarianceOfBytes() const { return std::max({all_.bytes_with_all(), variance_of_quotas_, 0.0}); }
 
-Drawn Design::Of(const format::Sample& sample) const {
+Drawn Design::Of(const format::Sample& sample) {
   Drawn drawn;
   drawn.weight = drawn.first_weight = sample.weight;
   drawn.objects = sample.weight_objects();
-  drawn.interval = sample.time_ns / interval_ns_;
+  drawn.interval = IntervalOf(sample.time_ns);
   if (has_no_chances_) return drawn;
   const double size = stream_ == format::Stream::kAllocations ? static_cast<double>(sample.size) : 1;
   drawn.size = std::min(size, sample.weight);
-  if (few_.count(drawn.interval) > 0) return drawn;
-  const auto window = windows_.find(sample.window);
-  if (window == windows_.end() || !(window->second > 0)) return drawn;
-  const double first = FirstWeight(drawn.size, window->second);
+  if (!few_.empty() && few_.count(drawn.interval) > 0) return drawn;
+  const double lambda = LambdaOf(sample.window);
+  if (!(lambda > 0)) return drawn;
+  const double first = FirstWeight(drawn.size, lambda);
   if (first < sample.weight * (1 - kRounding)) drawn.first_weight = first;
   return drawn;
 }
 
+uint64_t Design::IntervalOf(uint64_t time_ns) {
+  if (time_ns - interval_begin_ns_ >= interval_ns_) {
+    interval_ = time_ns / interval_ns_;
+    interval_begin_ns_ = interval_ * interval_ns_;
+  }
+  return interval_;
+}
+
+double Design::LambdaOf(uint32_t window) {
+  if (window == window_ && lambda_ > 0) return lambda_;
+  const auto known = windows_.find(window);
+  window_ = window;
+  return lambda_ = known == windows_.end() ? 0 : known->second;
+}
+
 double Design::FirstWeight(double size, double lambda) const {
-  return stream_ == format::Stream::kAllocations ? size / -std::expm1(-lambda * size) : 1 / lambda;
+  return stream_ == format::Stream::kAllocations ? size / format::InclusionProbability(lambda * size) : 1 / lambda;
 }
 
 }  // namespace heaprec::tools

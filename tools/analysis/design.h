@@ -22,7 +22,9 @@ namespace heaprec::tools {
 
 class Design {
  public:
-  explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations);
+  // `finest`: of the grains by which subsets of it are chosen. Coarser is faster.
+  explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations,
+                  Grain finest = Grain::kThread);
 
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
   // subsets take them; valid until the next block.
@@ -46,7 +48,10 @@ class Design {
  private:
   void Count(const format::Interval& interval);
   void NoteQuota(const format::Interval& interval);
-  Drawn Of(const format::Sample& sample) const;
+  Drawn Of(const format::Sample& sample);
+  uint64_t IntervalOf(uint64_t time_ns);
+  // 0: not known.
+  double LambdaOf(uint32_t window);
   double FirstWeight(double size, double lambda) const;
 
   const format::Stream stream_;
@@ -55,9 +60,13 @@ class Design {
   const bool has_no_chances_;
   uint32_t chunk_ = format::kNone;                // windows are those of this chunk: each chunk has all it needs
   std::unordered_map<uint32_t, double> windows_;  // lambda by id
-  const bool has_quotas_;                         // samples=N
-  std::unordered_set<uint64_t> not_counted_;      // intervals of the last block
-  std::unordered_set<uint64_t> few_;              // likewise: those that could keep but a few by their quota
+  // What was asked for last: samples that follow each other are mostly of one.
+  uint32_t window_ = 0;
+  double lambda_ = 0;
+  uint64_t interval_ = 0, interval_begin_ns_ = 0;
+  const bool has_quotas_;                     // samples=N
+  std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
+  std::unordered_set<uint64_t> few_;          // likewise: those that could keep but a few by their quota
   std::vector<Drawn> drawn_;
   Line line_;
   Subset all_, uncounted_;

@@ -15,6 +15,7 @@ namespace heaprec::tools {
 // kSample: in random order within the node of a thread.
 enum class Grain : uint8_t { kClass, kMethod, kStack, kThread, kSample };
 inline constexpr size_t kNodes = 4;  // all but kSample
+inline constexpr size_t kGrains = kNodes + 1;
 
 struct Drawn {
   size_t index = 0;         // into the samples of its block
@@ -24,12 +25,17 @@ struct Drawn {
   double first_weight = 0;  // after the first stage: <= weight, equal if the second did not raise it
   double objects = 0;       // that it stands for
 
+  // Of these, what every subset asks for: the chance that it was left out by both stages, by the second, and the first
+  // stage's part in it, as docs/sampler.md#variance weighs squares by; objects for each byte.
+  double not_sure = 0, loose = 0, first_part = 0, per_byte = 0;
+  void SetChances();
+
   // The line it lay on, if the second stage raised it (else 0): the `rank`-th of `in_line` samples.
   uint64_t line = 0;
   uint32_t rank = 0, in_line = 0;
   // What is left of the variance at an end of a piece of the line if the piece is the sample's node of that grain, over
-  // that at an end of a single sample: 1 for rare nodes.
-  std::array<float, kNodes> rounding{1, 1, 1, 1};
+  // that at an end of a single sample: 1 for rare nodes, for single samples, and of grains that nobody asked for.
+  std::array<float, kGrains> rounding{1, 1, 1, 1, 1};
   // Towards a neighbour on the line (which is a circle): the grain at which the two part, and the neighbour's rounding.
   struct Side {
     Grain parted = Grain::kSample;
@@ -40,5 +46,13 @@ struct Drawn {
   // By the second stage.
   double raised() const { return weight - first_weight; }
 };
+
+inline void Drawn::SetChances() {
+  if (!(weight > 0)) return;
+  not_sure = 1 - size / weight;
+  loose = raised() / weight;
+  first_part = (first_weight - size) / weight;
+  per_byte = objects / weight;
+}
 
 }  // namespace heaprec::tools

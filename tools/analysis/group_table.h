@@ -35,6 +35,7 @@ class GroupTable {
   // `grain`: the finest that has a say in which group a sample belongs to (Subset).
   explicit GroupTable(Grain grain) : grain_(grain) {}
 
+  Grain grain() const { return grain_; }
   // `chosen_by`: the finest grain that has a say in which samples are taken at all; nullopt: all are.
   void Start(std::optional<Grain> chosen_by);
   void Add(Key key, const Drawn& drawn);

@@ -104,9 +104,9 @@ uint32_t Grouping::KeyOf(const format::Sample& sample, Names* names, CallTree* t
       return Named(sample.thread, names, tree);
     case By::kSite:
     case By::kMethod:
-      return tree->At(tree->Of(sample.stack)).name;
+      return tree->LeafNameOf(sample.stack);
     case By::kPackage:
-      return PackageOf(tree->At(tree->Of(sample.stack)).name, &tree->names());
+      return PackageOf(tree->LeafNameOf(sample.stack), &tree->names());
     case By::kStack:
       return tree->Of(sample.stack);
     case By::kKind:

@@ -58,28 +58,36 @@ void Line::Lay(const format::Block& block, std::vector<Drawn>* samples) {
   samples->swap(laid_);
 }
 
-// What is sorted is small: all else is looked up where two samples are of one class.
+// What is sorted is small: all else is looked up where two samples are of one method.
 void Line::Order(const format::Block& block, const std::vector<Drawn>& samples) {
   places_.clear();
   unordered_keys_.clear();
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const Drawn& drawn = samples[i];
+  lots_.clear();
+  for (const Drawn& drawn : samples) {
+    const format::Sample& sample = block.samples[drawn.index];
+    const PlaceKey& key = unordered_keys_.emplace_back(keys_.Of(sample));
+    lots_.push_back(Mixed(sample.id, drawn.index));
     const auto tau = drawn.raised() > 0 ? static_cast<float>(drawn.weight) : kNoLine;
-    unordered_keys_.push_back(keys_.Of(block.samples[drawn.index]));
-    places_.push_back({Mixed(unordered_keys_.back()[0], drawn.interval), tau, static_cast<uint32_t>(i)});
+    places_.push_back({Mixed(key[0], drawn.interval), key[1], tau, static_cast<uint32_t>(places_.size())});
   }
-  const auto lot = [&](const Place& place) {
-    const Drawn& drawn = samples[place.at];
-    return Mixed(block.samples[drawn.index].id, drawn.index);
-  };
-  std::sort(places_.begin(), places_.end(), [&](const Place& a, const Place& b) {
-    const uint64_t interval_a = samples[a.at].interval, interval_b = samples[b.at].interval;
-    if (interval_a != interval_b) return interval_a < interval_b;
-    if (a.tau != b.tau) return a.tau < b.tau;
-    if (a.of_class != b.of_class) return a.of_class < b.of_class;
-    const PlaceKey &key_a = unordered_keys_[a.at], &key_b = unordered_keys_[b.at];
-    return key_a != key_b ? key_a < key_b : lot(a) < lot(b);
-  });
+  // In order of time, so of intervals.
+  for (size_t begin = 0, end = 0; begin < samples.size(); begin = end) {
+    while (end < samples.size() && samples[end].interval == samples[begin].interval) ++end;
+    std::sort(places_.begin() + static_cast<std::ptrdiff_t>(begin), places_.begin() + static_cast<std::ptrdiff_t>(end),
+              [this](const Place& a, const Place& b) { return IsBefore(a, b); });
+  }
+}
+
+bool Line::IsBefore(const Place& a, const Place& b) const {
+  if (a.tau != b.tau) return a.tau < b.tau;
+  if (a.of_class != b.of_class) return a.of_class < b.of_class;
+  if (a.of_method != b.of_method) return a.of_method < b.of_method;
+  const PlaceKey &key_a = unordered_keys_[a.at], &key_b = unordered_keys_[b.at];
+  for (const Grain grain : {Grain::kStack, Grain::kThread}) {
+    const uint64_t of_a = key_a[static_cast<size_t>(grain)], of_b = key_b[static_cast<size_t>(grain)];
+    if (of_a != of_b) return of_a < of_b;
+  }
+  return lots_[a.at] < lots_[b.at];
 }
 
 void Line::LayOne(std::span<Drawn> line, std::span<const PlaceKey> keys) {
@@ -91,18 +99,18 @@ void Line::LayOne(std::span<Drawn> line, std::span<const PlaceKey> keys) {
   SetRounding(line, keys);
   SetSides(line, keys);
   ++lines_;
-  usual_.EndInterval();
+  for (size_t grain = 0; grain < nodes_; ++grain) usual_[grain].EndInterval();
 }
 
 void Line::SetRounding(std::span<Drawn> line, std::span<const PlaceKey> keys) {
   double surplus = 0;  // a sample of length w1/w stands for w/w1 held ones
   for (const Drawn& drawn : line) surplus += drawn.weight / drawn.first_weight;
   surplus /= static_cast<double>(line.size());
-  for (size_t grain = 0; grain < kNodes; ++grain) {
+  for (size_t grain = 0; grain < nodes_; ++grain) {
     for (size_t begin = 0, end = 0; begin < line.size(); begin = end) {
       for (end = begin; end < line.size() && keys[end][grain] == keys[begin][grain];) ++end;
       const auto kept = static_cast<double>(end - begin);
-      const double usual = usual_.Note(keys[begin][grain] + grain, end - begin);
+      const double usual = usual_[grain].Note(keys[begin][grain], end - begin);
       // So many at once are not rare, even if nothing like it was seen before.
       const auto left = static_cast<float>(RoundingLeft(std::max(usual, kept - 1), surplus));
       for (size_t i = begin; i < end; ++i) line[i].rounding[grain] = left;
@@ -112,11 +120,10 @@ void Line::SetRounding(std::span<Drawn> line, std::span<const PlaceKey> keys) {
 
 void Line::SetSides(std::span<Drawn> line, std::span<const PlaceKey> keys) {
   for (size_t i = 0; i < line.size(); ++i) {
-    const size_t beyond = (i + 1) % line.size();
+    const size_t beyond = i + 1 < line.size() ? i + 1 : 0;
     Drawn &here = line[i], &next = line[beyond];
     const Grain parted = PartedAt(keys[i], keys[beyond]);
     here.after.parted = next.before.parted = parted;
-    if (parted == Grain::kSample) continue;
     here.after.rounding = next.rounding[static_cast<size_t>(parted)];
     next.before.rounding = here.rounding[static_cast<size_t>(parted)];
   }

@@ -9,6 +9,8 @@
 // Maths:    docs/sampler.md#variance
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,29 +28,34 @@ double RoundingLeft(double samples, double surplus);
 
 class Line {
  public:
+  // `finest`: the grains up to it get a rounding.
+  explicit Line(Grain finest = Grain::kThread) : nodes_(std::min(static_cast<size_t>(finest) + 1, kNodes)) {}
   // Of one block, in order of time: brings them into the order of the line, interval by interval, and sets their
   // places.
   void Lay(const format::Block& block, std::vector<Drawn>* samples);
 
  private:
   struct Place {
-    uint64_t of_class;  // in another order in each interval
-    float tau;          // of the line: the weight that the second stage gave; kNoLine: it gave none
-    uint32_t at;        // which of the samples
+    uint64_t of_class, of_method;  // classes: in another order in each interval
+    float tau;                     // of the line: the weight that the second stage gave; kNoLine: it gave none
+    uint32_t at;                   // which of the samples
   };
-  // Sorts places_ into the order of the lines.
+  // Fills places_, in the order of the lines.
   void Order(const format::Block& block, const std::vector<Drawn>& samples);
+  bool IsBefore(const Place& a, const Place& b) const;
   void LayOne(std::span<Drawn> line, std::span<const PlaceKey> keys);
   static void SetSides(std::span<Drawn> line, std::span<const PlaceKey> keys);
   void SetRounding(std::span<Drawn> line, std::span<const PlaceKey> keys);
 
+  const size_t nodes_;
   PlaceKeys keys_;
   // Of the block at hand; kept for their memory.
   std::vector<Place> places_;
   std::vector<PlaceKey> unordered_keys_, line_keys_;
+  std::vector<uint64_t> lots_;
   std::vector<Drawn> laid_;
   uint64_t lines_ = 0;  // so far
-  UsualCounts usual_;
+  std::array<UsualCounts, kNodes> usual_;
 };
 
 }  // namespace heaprec::tools

@@ -17,14 +17,6 @@ uint64_t Once(format::Index index, const Entries* entries, std::vector<uint64_t>
 
 }  // namespace
 
-// The finaliser of SplitMix64 over a linear combination.
-uint64_t Mixed(uint64_t a, uint64_t b) {
-  uint64_t z = a * 0x9e3779b97f4a7c15u + b + 1;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 void PlaceKeys::Enter(const format::Block& block) {
   if (block.chunk != chunk_ || block.dictionaries != names_) {
     classes_.clear(), methods_.clear(), threads_.clear(), stacks_.clear();

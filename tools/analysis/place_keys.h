@@ -41,7 +41,12 @@ class PlaceKeys {
   std::vector<StackKey> stacks_;  // of the nodes so far
 };
 
-// A hash of both.
-uint64_t Mixed(uint64_t a, uint64_t b);
+// A hash of both: the finaliser of SplitMix64 over a linear combination.
+inline uint64_t Mixed(uint64_t a, uint64_t b) {
+  uint64_t z = a * 0x9e3779b97f4a7c15u + b + 1;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
 
 }  // namespace heaprec::tools

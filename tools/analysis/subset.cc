@@ -12,6 +12,12 @@ Spread operator*(double factor, const Spread& of) { return {factor * of.bytes, f
 
 }  // namespace
 
+template <typename Other>
+Spread Subset::Product(const End& a, const Other& b) {
+  const double loose = (a.loose + b.loose) / 2;
+  return loose * Spread{a.weight * b.weight, a.objects * b.objects, (a.weight * b.objects + a.objects * b.weight) / 2};
+}
+
 void Subset::Add(const Drawn& sample) {
   const double w = sample.weight, o = sample.objects;
   ++samples_;
@@ -21,34 +27,41 @@ void Subset::Add(const Drawn& sample) {
   squares_ += w * w;
 
   // y / p times z / p times 1 - p = 1 - s / w.
-  const double not_sure = w > 0 ? 1 - sample.size / w : 0;
-  independent_ += not_sure * Spread{w * w, o * o, w * o};
-  bytes_fourth_ += w * w * not_sure * w * w * not_sure;
-  objects_fourth_ += o * o * not_sure * o * o * not_sure;
+  const Spread square{w * w, o * o, w * o};
+  const Spread independent = sample.not_sure * square;
+  independent_ += independent;
+  bytes_fourth_ += independent.bytes * independent.bytes;
+  objects_fourth_ += independent.objects * independent.objects;
   // Of the first stage alone, and its estimate over both: y / p times z / p times (w_1 - s) / w.
-  const double first = w > 0 ? (sample.first_weight - sample.size) / w : 0;
-  first_stage_ += first * Spread{w * w, o * o, w * o};
-  if (sample.line > 0) AddToLine(sample);
+  first_stage_ += sample.first_part * square;
+  if (sample.line == 0) return;
+  second_stage_ += sample.loose * square;
+  AddToLine(sample);
 }
 
 void Subset::AddToLine(const Drawn& sample) {
-  const End first = EndOf(sample, sample.before), last = EndOf(sample, sample.after);
-  second_stage_ += Product(first, first);
-  if (sample.line != line_) {
-    const auto [circle, rounded] = Pending();
-    second_stage_ += circle;
-    rounded_ += rounded;
-    line_ = sample.line;
-    in_line_ = sample.in_line;
-    runs_ = 1;
-    begin_ = run_ = first;
-  } else if (sample.rank == last_.rank + 1) {
-    second_stage_ += -1 * Product(last_, first);
+  if (sample.line == line_ && sample.rank == last_.rank + 1) {
+    second_stage_ += -1 * Product(last_, sample);
     if (sample.before.parted > chosen_by_) ++whole_;
   } else {
-    run_ = EndRun(first);
+    BeginRun(sample);
   }
-  last_ = last;
+  last_ = EndOf(sample, sample.after);
+}
+
+void Subset::BeginRun(const Drawn& sample) {
+  const End first = EndOf(sample, sample.before);
+  if (sample.line == line_) {
+    run_ = EndRun(first);
+    return;
+  }
+  const auto [circle, rounded] = Pending();
+  second_stage_ += circle;
+  rounded_ += rounded;
+  line_ = sample.line;
+  in_line_ = sample.in_line;
+  runs_ = 1;
+  begin_ = run_ = first;
 }
 
 // The latest run is over, and one begins with `next`.
@@ -82,26 +95,23 @@ std::pair<Spread, Spread> Subset::Pending() const {
 
 Subset::End Subset::EndOf(const Drawn& sample, const Drawn::Side& side) const {
   const Grain grain = std::max(chosen_by_, side.parted);
-  End end{.bytes = sample.weight, .objects = sample.objects, .loose = sample.raised() / sample.weight};
-  if (grain != Grain::kSample) end.rounding = sample.rounding[static_cast<size_t>(grain)];
-  end.next = side.rounding;
-  end.earlier = line_ > 0 ? last_.objects / last_.bytes : sample.objects / sample.weight;
-  end.rank = sample.rank;
-  end.parted = side.parted;
-  return end;
+  return {.weight = sample.weight,
+          .objects = sample.objects,
+          .loose = sample.loose,
+          .rounding = sample.rounding[static_cast<size_t>(grain)],
+          .next = side.rounding,
+          .per_byte = sample.per_byte,
+          .earlier = line_ > 0 ? last_.per_byte : sample.per_byte,
+          .rank = sample.rank,
+          .parted = side.parted};
 }
 
 // An estimate of the square of what is the same in the whole run, so of two samples; if the run has but one, with the
 // objects per byte of the one before it.
 Spread Subset::ProductOfEnds(const End& first, const End& last) {
   End other = last;
-  if (first.rank == last.rank) other.objects = last.bytes * first.earlier;
+  if (first.rank == last.rank) other.objects = last.weight * first.earlier;
   return Product(first, other);
-}
-
-Spread Subset::Product(const End& a, const End& b) {
-  const double loose = (a.loose + b.loose) / 2;
-  return loose * Spread{a.bytes * b.bytes, a.objects * b.objects, (a.bytes * b.objects + a.objects * b.bytes) / 2};
 }
 
 // What an end that rounds takes off, by the product of the run's two ends.

@@ -50,16 +50,20 @@ class Subset {
  private:
   // The end of a run: samples next to each other on the line, all of them in the subset.
   struct End {
-    double bytes = 0, objects = 0;
+    double weight = 0, objects = 0;
     double loose = 0;               // the chance that the second stage left it out
     double rounding = 1, next = 1;  // of its own node, and of the one beyond
-    double earlier = 0;             // objects per byte of the subset's sample before it
+    double per_byte = 0;            // objects
+    double earlier = 0;             // likewise, of the subset's sample before it
     uint32_t rank = 0;
     Grain parted = Grain::kSample;
   };
   void AddToLine(const Drawn& sample);
+  void BeginRun(const Drawn& sample);
   End EndOf(const Drawn& sample, const Drawn::Side& side) const;
-  static Spread Product(const End& a, const End& b);
+  // `b`: an End or a Drawn.
+  template <typename Other>
+  static Spread Product(const End& a, const Other& b);
   static Spread ProductOfEnds(const End& first, const End& last);
   static Spread Rounded(const End& end, const Spread& product);
   static void Part(uint32_t gap, End* last, End* first);

@@ -96,7 +96,16 @@ Catalogue::Id Catalogue::FrameOf(const Frame& frame) {
 }
 
 Catalogue::Id Catalogue::Node(Id parent, Id frame) {
-  return Number({Pair(parent, frame), 0}, Stack{parent, frame}, &known_stacks_, &stacks_);
+  const auto hash_of = [](const Stack& stack) { return format::MixWord(Pair(stack.parent, stack.frame)); };
+  const Stack stack{parent, frame};
+  // A stack that was new brought its frames one after the other: the first child is the next number.
+  if (parent + 1 < stacks_.size() && stacks_[parent + 1] == stack) return parent + 1;
+  const Id known = known_stacks_.Find(hash_of(stack), [&](Id id) { return stacks_[id] == stack; });
+  if (known != kNone) return known;
+  stacks_.push_back(stack);
+  const auto id = static_cast<Id>(stacks_.size() - 1);
+  known_stacks_.Add(id, [&](Id of) { return hash_of(stacks_[of]); });
+  return id;
 }
 
 bool Catalogue::IsHidden(Id frame) {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/index_table.h"
 #include "format/reader.h"
 #include "tools/export/string_table.h"
 #include "tools/render/names.h"
@@ -45,6 +46,7 @@ class Catalogue {
   // gap in front of it.
   struct Stack {
     Id parent = kNone, frame = kNone;
+    bool operator==(const Stack&) const = default;
   };
   struct Thread {
     Id name = kNone, text = kNone;  // text: as recorded, with its labels (format/thread_name.h)
@@ -119,7 +121,8 @@ class Catalogue {
   std::vector<Frame> frames_;
   std::vector<Stack> stacks_;
   std::vector<Thread> threads_;
-  Known known_classes_, known_methods_, known_frames_, known_stacks_, known_threads_;
+  Known known_classes_, known_methods_, known_frames_, known_threads_;
+  format::IndexTable known_stacks_;
 };
 
 }  // namespace heaprec::tools

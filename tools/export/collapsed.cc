@@ -1,7 +1,9 @@
 #include "tools/export/collapsed.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "tools/export/catalogue.h"
 #include "tools/export/stack_totals.h"
@@ -62,23 +64,32 @@ class Collapsed final : public Exporter {
     size_t line_size;  // without it
     size_t next, end;  // of its children, in sorted_
   };
-  Step Into(Id stack) const {
-    const auto children = std::ranges::equal_range(sorted_, stack + 1, {}, [this](Id id) { return OrderOfParent(id); });
-    return {line_.size(), static_cast<size_t>(children.begin() - sorted_.begin()),
-            static_cast<size_t>(children.end() - sorted_.begin())};
+  Step Into(Id stack) const { return {line_.size(), begins_[stack + 1], begins_[stack + 2]}; }
+
+  // All stacks by parent (those without one, kNone, come first), then by name.
+  void SortChildren() {
+    const std::vector<Id> place = PlacesByName();
+    const std::vector<Catalogue::Stack>& stacks = catalogue_.stacks();
+    begins_.assign(stacks.size() + 2, 0);
+    for (const Catalogue::Stack& stack : stacks) ++begins_[stack.parent + 2];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    std::vector<size_t> next = begins_;
+    sorted_.resize(stacks.size());
+    for (Id stack = 0; stack < stacks.size(); ++stack) sorted_[next[stacks[stack].parent + 1]++] = stack;
+    for (size_t parent = 0; parent + 1 < begins_.size(); ++parent) {
+      std::ranges::sort(sorted_.begin() + static_cast<std::ptrdiff_t>(begins_[parent]),
+                        sorted_.begin() + static_cast<std::ptrdiff_t>(begins_[parent + 1]), {},
+                        [&](Id stack) { return place[stacks[stack].frame]; });
+    }
   }
 
-  // Those without one (kNone) come first.
-  Id OrderOfParent(Id stack) const { return catalogue_.stacks()[stack].parent + 1; }
-
-  // All stacks by parent, then by name.
-  void SortChildren() {
-    sorted_.resize(catalogue_.stacks().size());
-    for (Id stack = 0; stack < sorted_.size(); ++stack) sorted_[stack] = stack;
-    std::ranges::sort(sorted_, [this](Id a, Id b) {
-      if (OrderOfParent(a) != OrderOfParent(b)) return OrderOfParent(a) < OrderOfParent(b);
-      return names_[catalogue_.stacks()[a].frame] < names_[catalogue_.stacks()[b].frame];
-    });
+  // Of each frame, among all in order of their names.
+  std::vector<Id> PlacesByName() const {
+    std::vector<Id> by_name(names_.size()), places(names_.size());
+    std::iota(by_name.begin(), by_name.end(), Id{0});
+    std::ranges::stable_sort(by_name, {}, [this](Id frame) -> const std::string& { return names_[frame]; });
+    for (Id place = 0; place < by_name.size(); ++place) places[by_name[place]] = place;
+    return places;
   }
 
   void Write(Id stack) {
@@ -94,6 +105,7 @@ class Collapsed final : public Exporter {
   Output& output_;
   std::vector<std::string> names_;  // by frame
   std::vector<Id> sorted_;
+  std::vector<size_t> begins_;  // of the children of stack s, in sorted_: at s + 1
   WholeNumbers whole_;
   std::string line_;
 };

@@ -50,7 +50,10 @@ class Csv final : public RowFormat {
 
   // Quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
   void AppendText(std::string_view field, Text& into) const override {
-    if (field.find_first_of(",\"\r\n") == std::string_view::npos) return Append(into, field);
+    // One after the other is faster than all at once: fields are long.
+    const bool is_plain = field.find(',') == std::string_view::npos && field.find('"') == std::string_view::npos &&
+                          field.find('\n') == std::string_view::npos && field.find('\r') == std::string_view::npos;
+    if (is_plain) return Append(into, field);
     into.push_back('"');
     for (const char c : field) {
       if (c == '"') into.push_back('"');

@@ -3,24 +3,31 @@
 #include <xxhash.h>
 
 namespace heaprec::tools {
+namespace {
 
-size_t LabelledTotals::KeyHash::operator()(const Key& key) const {
-  static_assert(sizeof(Key) == 24, "no padding, which would be hashed");
+uint64_t HashOf(const LabelledTotals::Key& key) {
+  static_assert(sizeof(key) == 24, "no padding, which would be hashed");
   return XXH3_64bits(&key, sizeof(key));
 }
+
+}  // namespace
 
 void LabelledTotals::Add(const format::Sample& sample, Catalogue* catalogue) {
   Key key{catalogue->StackOf(sample.stack), catalogue->ClassOf(sample.class_id), catalogue->ThreadOf(sample.thread),
           static_cast<uint32_t>(sample.kind), with_size_ ? sample.size : 0};
   if (key.stack == Catalogue::kNone) key.stack = catalogue->UnknownStack();
-  const auto [at, is_new] = known_.try_emplace(key, rows_.size());
-  if (is_new) rows_.push_back({key, {}});
-  rows_[at->second].totals.Add(sample);
+  format::Index row = known_.Find(HashOf(key), [&](format::Index of) { return rows_[of].key == key; });
+  if (row == format::kNone) {
+    row = static_cast<format::Index>(rows_.size());
+    rows_.push_back({key, {}});
+    known_.Add(row, [this](format::Index of) { return HashOf(rows_[of].key); });
+  }
+  rows_[row].totals.Add(sample);
 }
 
 void LabelledTotals::Clear() {
   rows_.clear();
-  known_.clear();
+  known_ = {};
 }
 
 }  // namespace heaprec::tools

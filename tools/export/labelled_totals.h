@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "format/index_table.h"
 #include "tools/export/catalogue.h"
 #include "tools/export/totals.h"
 
@@ -36,12 +36,9 @@ class LabelledTotals {
 
  private:
   static constexpr size_t kMostRows = 1 << 18;
-  struct KeyHash {
-    size_t operator()(const Key& key) const;
-  };
   const bool with_size_;
   std::vector<Row> rows_;
-  std::unordered_map<Key, size_t, KeyHash> known_;
+  format::IndexTable known_;  // rows_ by key
 };
 
 }  // namespace heaprec::tools

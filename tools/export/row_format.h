@@ -53,6 +53,8 @@ class FoldedStacks {
   std::string_view Of(format::Index stack);
 
  private:
+  // Valid until the next block.
+  const std::string& Frame(const format::Frame& frame);
   std::string Render(format::Index stack);
   std::string Field(std::string_view folded) const;
 
@@ -61,7 +63,8 @@ class FoldedStacks {
   Names* names_ = nullptr;
   uint32_t chunk_ = 0;
   std::string none_;
-  std::vector<std::string> stacks_;  // empty: not rendered yet
+  std::vector<std::string> stacks_, frames_;  // empty: not rendered yet
+  std::vector<std::string_view> leaf_first_;
   size_t cached_bytes_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/recordings_in_file.h"
+#include "tools/input/ahead_reader.h"
 #include "tools/input/liveness.h"
 #include "tools/input/ring_copy.h"
 #include "tools/input/slice_source.h"
@@ -28,7 +29,8 @@ format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<F
   auto part = std::make_unique<SliceSource>(source.get(), begin, end);
   auto reader = format::Reader::Open(part.get());
   if (!reader.ok()) return reader.error();
-  return std::unique_ptr<Recording>(new Recording(std::move(source), std::move(part), std::move(*reader), root));
+  auto ahead = std::make_unique<AheadReader>(std::move(*reader));
+  return std::unique_ptr<Recording>(new Recording(std::move(source), std::move(part), std::move(ahead), root));
 }
 
 format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
@@ -120,7 +122,7 @@ bool Recording::FollowReplacement() {
       (*reader)->header().start.part != header_.start.part) {
     return false;
   }
-  reader_ = std::move(*reader);
+  reader_ = std::make_unique<AheadReader>(std::move(*reader));
   part_ = std::move(part);
   source_ = std::move(*source);
   blocks_to_skip_ = blocks_of_chunk_;

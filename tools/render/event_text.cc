@@ -21,12 +21,14 @@ void EventText::Enter(const format::Block& block, Names* names) {
   if (!same_chunk || block.dictionaries->stacks.size() < stacks_.size()) {
     threads_.clear();
     stacks_.clear();
+    frames_.clear();
     cached_bytes_ = 0;
   }
   chunk_ = block.chunk;
   names_ = names;
   threads_.resize(block.dictionaries->threads.size());
   stacks_.resize(block.dictionaries->stacks.size());
+  frames_.resize(block.dictionaries->frames.size());
 }
 
 void EventText::Append(const format::Sample& sample, Text& into) {
@@ -178,23 +180,48 @@ void EventText::RenderJsonThread(format::Index index, Text& into) {
   tools::Append(into, any ? "}}" : "}");
 }
 
+std::string_view EventText::Frame(const format::Frame& frame) {
+  std::string& cached = frames_[static_cast<size_t>(&frame - names_->dictionaries().frames.data())];
+  if (cached.empty()) {
+    Text text;
+    style_.json ? RenderJsonFrame(frame, text) : RenderPlainFrame(frame, text);
+    cached = fmt::to_string(text);
+  }
+  return cached;
+}
+
+void EventText::RenderPlainFrame(const format::Frame& frame, Text& into) {
+  tools::Append(into, "    ");
+  AppendPrintable(into, names_->Method(frame));
+  if (const format::Method* method = names_->MethodOf(frame.method)) {
+    into.push_back('(');
+    AppendPrintable(into, ParameterTypes(method->descriptor));
+    into.push_back(')');
+  }
+  if (frame.line >= 0) {
+    tools::Append(into, " line: ");
+    tools::Append(into, static_cast<uint64_t>(frame.line));
+  }
+  into.push_back('\n');
+}
+
 void EventText::RenderPlainStack(format::Index index, Text& into) {
   tools::Append(into, "[\n");
-  const bool cut = ForEachFrame(*names_, index, style_.stack_depth, [&](const format::Frame& frame) {
-    tools::Append(into, "    ");
-    AppendPrintable(into, names_->Method(frame));
-    if (const format::Method* method = names_->MethodOf(frame.method)) {
-      into.push_back('(');
-      AppendPrintable(into, ParameterTypes(method->descriptor));
-      into.push_back(')');
-    }
-    if (frame.line >= 0) {
-      tools::Append(into, " line: ");
-      tools::Append(into, static_cast<uint64_t>(frame.line));
-    }
-    into.push_back('\n');
-  });
+  const bool cut = ForEachFrame(*names_, index, style_.stack_depth,
+                                [&](const format::Frame& frame) { tools::Append(into, Frame(frame)); });
   tools::Append(into, cut ? "    ...\n  ]" : "  ]");
+}
+
+void EventText::RenderJsonFrame(const format::Frame& frame, Text& into) {
+  tools::Append(into, "{\"method\":");
+  AppendJsonString(into, names_->Method(frame));
+  const format::Method* method = names_->MethodOf(frame.method);
+  tools::Append(into, ",\"parameters\":");
+  AppendJsonString(into, method != nullptr ? ParameterTypes(method->descriptor) : "");
+  fmt::format_to(fmt::appender(into), ",\"line\":{},\"bci\":{}", std::max(frame.line, -1), frame.bci);
+  if (frame.type != format::FrameType::kUnknown)
+    fmt::format_to(fmt::appender(into), ",\"type\":\"{}\"", format::FrameTypeName(frame.type));
+  into.push_back('}');
 }
 
 void EventText::RenderJsonStack(format::Index index, Text& into) {
@@ -203,16 +230,9 @@ void EventText::RenderJsonStack(format::Index index, Text& into) {
   bool gap = false;
   const bool cut = ForEachFrame(*names_, index, style_.stack_depth, [&](const format::Frame& frame) {
     gap |= frame.IsGap();
-    tools::Append(into, first ? "{\"method\":" : ",{\"method\":");
+    if (!first) into.push_back(',');
     first = false;
-    AppendJsonString(into, names_->Method(frame));
-    const format::Method* method = names_->MethodOf(frame.method);
-    tools::Append(into, ",\"parameters\":");
-    AppendJsonString(into, method != nullptr ? ParameterTypes(method->descriptor) : "");
-    fmt::format_to(fmt::appender(into), ",\"line\":{},\"bci\":{}", std::max(frame.line, -1), frame.bci);
-    if (frame.type != format::FrameType::kUnknown)
-      fmt::format_to(fmt::appender(into), ",\"type\":\"{}\"", format::FrameTypeName(frame.type));
-    into.push_back('}');
+    tools::Append(into, Frame(frame));
   });
   tools::Append(into, cut || gap ? "],\"truncated\":true}" : "],\"truncated\":false}");
 }

@@ -1,6 +1,6 @@
 // One event as text, in the manner of `jfr print`; or as a JSON object with everything that is known of it.
 //
-// Each stack and thread of a chunk is rendered once and then copied; the cache is bounded.
+// Each frame, stack and thread of a chunk is rendered once and then copied; what is kept is bounded.
 //
 // Threads:  one.
 #pragma once
@@ -37,8 +37,11 @@ class EventText {
   void Field(std::string_view name, Text& into);
   std::string_view Thread(format::Index index);
   std::string_view Stack(format::Index index);
+  std::string_view Frame(const format::Frame& frame);
   void RenderPlainThread(format::Index index, Text& into);
   void RenderJsonThread(format::Index index, Text& into);
+  void RenderPlainFrame(const format::Frame& frame, Text& into);
+  void RenderJsonFrame(const format::Frame& frame, Text& into);
   void RenderPlainStack(format::Index index, Text& into);
   void RenderJsonStack(format::Index index, Text& into);
 
@@ -46,8 +49,8 @@ class EventText {
   ClockText clock_;
   Names* names_ = nullptr;
   uint32_t chunk_ = 0;
-  std::vector<std::string> threads_, stacks_;  // rendered; empty: not yet
-  size_t cached_bytes_ = 0;                    // of stacks_
+  std::vector<std::string> threads_, stacks_, frames_;  // rendered; empty: not yet
+  size_t cached_bytes_ = 0;                             // of stacks_
   Text scratch_;
 };
 

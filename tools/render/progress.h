@@ -11,25 +11,26 @@ namespace heaprec::tools {
 
 class Progress {
  public:
+  // What goes to stdout while it is shown. On a terminal the two would tear each other apart: then nothing is shown.
+  enum class Beside : bool { kNothing, kOutput };
+
   // `total`: in bytes; 0: not known, then nothing is shown.
-  Progress(std::string name, uint64_t total);
+  Progress(std::string name, uint64_t total, Beside beside = Beside::kNothing);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void At(uint64_t bytes) {
-    if (is_shown_ && ++calls_ % kCalls == 0) Show(bytes);
+    if (is_shown_) Show(bytes);
   }
 
  private:
-  static constexpr uint32_t kCalls = 8;  // the clock is looked at once in so many
   void Show(uint64_t bytes);
 
   using Clock = std::chrono::steady_clock;
   const std::string name_;
   const uint64_t total_;
   bool is_shown_;
-  uint32_t calls_ = 0;
   bool has_line_ = false;
   Clock::time_point next_;
 };

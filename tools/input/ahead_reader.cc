@@ -1,0 +1,119 @@
+#include "tools/input/ahead_reader.h"
+
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+// The entries of `all` from `*sent` on.
+template <typename Entry>
+std::vector<Entry> NewOf(const std::vector<Entry>& all, size_t* sent) {
+  std::vector<Entry> added(all.begin() + static_cast<std::ptrdiff_t>(*sent), all.end());
+  *sent = all.size();
+  return added;
+}
+
+template <typename Entry>
+void MoveTo(std::vector<Entry>* into, std::vector<Entry> added) {
+  into->insert(into->end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+}
+
+}  // namespace
+
+AheadReader::AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before)
+    : within_(std::move(within)),
+      header_(within_->header()),
+      blocks_before_(blocks_before),
+      position_(within_->position()) {}
+
+AheadReader::~AheadReader() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::optional<format::Block> AheadReader::Next() {
+  if (is_direct_ && blocks_before_ == 0 && !at_end_) {
+    is_direct_ = false;
+    thread_ = std::thread([this] { Run(); });
+  }
+  if (!is_direct_) {
+    if (auto step = TakeStep()) return Apply(std::move(*step));
+    thread_.join();
+    is_direct_ = true;
+  }
+  if (blocks_before_ > 0) --blocks_before_;
+  // What was the end may be followed by more now.
+  auto step = Read();
+  std::optional<format::Block> block;
+  if (step) block = Apply(std::move(*step));
+  skipped_ = within_->skipped();
+  position_ = within_->position();
+  return block;
+}
+
+std::optional<AheadReader::Step> AheadReader::Read() {
+  auto block = within_->Next();
+  if (!block) return std::nullopt;
+  Step step{.block = std::move(*block), .names = {}, .skipped = {}, .position = within_->position()};
+  NoteNames(&step);
+  step.skipped = NewOf(within_->skipped(), &ranges_sent_);
+  return step;
+}
+
+// Dictionaries only grow, but for those of a new chunk.
+void AheadReader::NoteNames(Step* step) {
+  const format::Dictionaries& all = *step->block.dictionaries;
+  const std::pair place(step->block.chunk, step->block.sequence);
+  step->new_chunk = !last_ || place.first != last_->first || place.second <= last_->second;
+  if (step->new_chunk) sent_ = {};
+  last_ = place;
+  step->names = {.classes = NewOf(all.classes, &sent_.classes),
+                 .methods = NewOf(all.methods, &sent_.methods),
+                 .frames = NewOf(all.frames, &sent_.frames),
+                 .stacks = NewOf(all.stacks, &sent_.stacks),
+                 .threads = NewOf(all.threads, &sent_.threads)};
+}
+
+void AheadReader::Run() {
+  for (;;) {
+    auto step = Read();
+    std::unique_lock lock(mutex_);
+    if (!step) at_end_ = true;
+    if (!step || stop_) break;
+    samples_waiting_ += step->block.samples.size();
+    waiting_.push_back(std::move(*step));
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return samples_waiting_ <= kMostWaiting || stop_; });
+  }
+  changed_.notify_all();
+}
+
+std::optional<AheadReader::Step> AheadReader::TakeStep() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !waiting_.empty() || at_end_; });
+  if (waiting_.empty()) return std::nullopt;
+  Step step = std::move(waiting_.front());
+  waiting_.pop_front();
+  samples_waiting_ -= step.block.samples.size();
+  changed_.notify_all();
+  return step;
+}
+
+format::Block AheadReader::Apply(Step step) {
+  if (step.new_chunk) names_ = {};
+  MoveTo(&names_.classes, std::move(step.names.classes));
+  MoveTo(&names_.methods, std::move(step.names.methods));
+  MoveTo(&names_.frames, std::move(step.names.frames));
+  MoveTo(&names_.stacks, std::move(step.names.stacks));
+  MoveTo(&names_.threads, std::move(step.names.threads));
+  MoveTo(&skipped_, std::move(step.skipped));
+  position_ = step.position;
+  step.block.dictionaries = &names_;
+  return std::move(step.block);
+}
+
+}  // namespace heaprec::tools

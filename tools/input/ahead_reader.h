@@ -1,0 +1,79 @@
+// A reader that decodes on a thread of its own, a few blocks ahead of whoever takes them: what is returned, and in
+// which order, is what the reader within would have returned.
+//
+// The thread begins after some blocks, so that small recordings do without, and ends with what is there. From then on,
+// as before, blocks are read when they are asked for: what comes later is never missed.
+//
+// Memory:   what is waiting: kMostWaiting samples and one block; the names of the chunk at hand twice.
+// Threads:  one takes. The reader within and its source are the other thread's while it runs.
+// Failure:  as format/reader.h.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "format/reader.h"
+
+namespace heaprec::tools {
+
+class AheadReader final : public format::Reader {
+ public:
+  static constexpr size_t kBlocksBefore = 16;
+  static constexpr size_t kMostWaiting = 1 << 15;
+
+  // `blocks_before`: how many are read without the thread.
+  explicit AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore);
+  ~AheadReader() override;
+
+  const format::FileHeader& header() const override { return header_; }
+  std::optional<format::Block> Next() override;
+  const std::vector<format::SkippedRange>& skipped() const override { return skipped_; }
+  uint64_t position() const override { return position_; }
+
+ private:
+  // A block, and what has changed with it.
+  struct Step {
+    format::Block block;
+    bool new_chunk = false;
+    format::Dictionaries names;  // that it adds
+    std::vector<format::SkippedRange> skipped;
+    uint64_t position = 0;
+  };
+  std::optional<Step> Read();
+  void NoteNames(Step* step);
+  void Run();
+  std::optional<Step> TakeStep();
+  format::Block Apply(Step step);
+
+  // The reader's side.
+  const std::unique_ptr<format::Reader> within_;
+  std::optional<std::pair<uint32_t, uint32_t>> last_;  // chunk and sequence of the last block
+  size_t ranges_sent_ = 0;
+  struct Counts {
+    size_t classes = 0, methods = 0, frames = 0, stacks = 0, threads = 0;
+  } sent_;  // of the chunk's names
+
+  // The taker's side.
+  const format::FileHeader header_;
+  size_t blocks_before_;
+  bool is_direct_ = true;  // there is no thread, or it has ended
+  format::Dictionaries names_;
+  std::vector<format::SkippedRange> skipped_;
+  uint64_t position_ = 0;
+
+  // Of both.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Step> waiting_;
+  size_t samples_waiting_ = 0;
+  bool at_end_ = false, stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace heaprec::tools
