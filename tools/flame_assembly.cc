@@ -87,7 +87,9 @@ std::vector<CodeShares> CodeByName(const CallTree& calls, const BoxTree& tree, s
 std::string HeadlineOf(const Figures& all, const Survey& survey) {
   const double seconds = survey.covered().seconds;
   if (survey.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
-  std::string text = fmt::format("{} in {} objects", BytesText(all.bytes), CountText(all.objects));
+  // Of all that was recorded the bytes are counted.
+  const Estimate& bytes = survey.chooses_all() ? survey.total() : all.bytes;
+  std::string text = fmt::format("{} in {} objects", BytesText(bytes), CountText(all.objects));
   if (seconds > 0) text += fmt::format(", {}/s", Bytes(all.bytes.value / seconds));
   return text;
 }

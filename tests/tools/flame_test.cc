@@ -94,7 +94,7 @@ TEST_CASE("flame writes one page with all boxes in both orders, each with its fi
   const json& callers = data["trees"]["callers"];
   CHECK(NameOf(data, callers, 1) == "byte[]");
   CHECK(NameOf(data, callers, 2) == "java.util.HashMap.put");
-  CHECK(data["headline"].get<std::string>().find("976.6 kB ") == 0);
+  CHECK(data["headline"].get<std::string>().find("976.6 kB in ") == 0);
 }
 
 TEST_CASE("The page knows how much of what is below a frame it allocated interpreted, compiled and inlined") {
