@@ -44,18 +44,20 @@ void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
   sequence_ = sequence;
   definitions_.NewChunk(chunk);
-  ScanLanes();
   // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
+  std::vector<Held> all;
   for (const Lane& lane : lanes_) {
-    for (const std::deque<Held>& stream : lane.held.of) {
-      for (const Held& held : stream) {
-        Intern(held);
-        if (held.stack) {
-          definitions_.DefineStackAnyway(held.stack->key, held.stack->leaf_first, held.stack->truncated);
-        } else {
-          (void)definitions_.Stack(held.record.stack_key);
-        }
-      }
+    for (const std::deque<Held>& stream : lane.held.of) all.insert(all.end(), stream.begin(), stream.end());
+  }
+  if (all.empty()) return;
+  // The methods of the stacks that they brought were announced before them, but maybe not scanned.
+  ScanLanes();
+  for (const Held& held : all) {
+    Intern(held);
+    if (held.stack) {
+      definitions_.DefineStackAnyway(held.stack->key, held.stack->leaf_first, held.stack->truncated);
+    } else {
+      (void)definitions_.Stack(held.record.stack_key);
     }
   }
 }
