@@ -77,7 +77,8 @@ ExitCode Export(const ExportOptions& options) {
                                 .hides = HiddenBy(*filter),
                                 .lines = options.lines};
   const std::unique_ptr<Exporter> exporter = format.make(settings, &output);
-  const auto events = Pass(*recordings, *filter, exporter.get(), [&output] { return output.failed(); });
+  const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
+  const auto events = Pass(*recordings, *filter, exporter.get(), beside, [&output] { return output.failed(); });
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   output.Flush();
   const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);

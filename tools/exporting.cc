@@ -13,8 +13,9 @@ namespace heaprec::tools {
 namespace {
 
 // `most`: events. Returns how many passed.
-uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* exporter,
+uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* exporter, Progress::Beside beside,
                  const std::function<bool()>& stop) {
+  Progress progress(recording.source().name(), recording.source().size(), beside);
   uint64_t events = 0;
   Names names;
   std::vector<const format::Sample*> samples;
@@ -32,6 +33,7 @@ uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* e
     }
     exporter->Add({*block, samples, names});
     events += samples.size();
+    progress.At(recording.bytes_read());
   }
   exporter->End(recording);
   return events;
@@ -55,11 +57,11 @@ std::function<bool(std::string_view)> HiddenBy(const Filter& filter) {
 }
 
 std::vector<uint64_t> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
-                           const std::function<bool()>& stop) {
+                           Progress::Beside beside, const std::function<bool()>& stop) {
   std::vector<uint64_t> events;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    events.push_back(PassOne(*recording, filter, most, exporter, stop));
+    events.push_back(PassOne(*recording, filter, most, exporter, beside, stop));
     most -= events.back();
   }
   return events;

@@ -13,6 +13,7 @@
 #include "tools/export/exporter.h"
 #include "tools/filter.h"
 #include "tools/input/recording.h"
+#include "tools/render/progress.h"
 
 namespace heaprec::tools {
 
@@ -25,9 +26,9 @@ format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths)
 std::function<bool(std::string_view method)> HiddenBy(const Filter& filter);
 
 // Reads all of them into `exporter`, whose Finish is left to the caller; ends early when `stop` says so. Returns, for
-// each, how many of its events passed.
+// each, how many of its events passed. `beside`: what the exporter writes meanwhile.
 std::vector<uint64_t> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
-                           const std::function<bool()>& stop);
+                           Progress::Beside beside, const std::function<bool()>& stop);
 
 // What was lost (on a terminal; on stderr, for the output is pure) and what was damaged. `events`: of Pass.
 ExitCode Close(const Recordings& recordings, const std::vector<uint64_t>& events);
