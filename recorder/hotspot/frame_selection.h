@@ -18,12 +18,15 @@ namespace heaprec::hotspot {
 
 struct MethodFrame {
   const VmMethod* method;
-  int64_t bci;  // -1: a native method
   // Stands for this method and bci as long as the process lives, whatever is unloaded or redefined; 0: nothing does.
   uint64_t place = 0;
+  int32_t bci = -1;  // -1: a native method
   format::FrameType type = format::FrameType::kUnknown;
   bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }
 };
+
+// A thousand of them may lie on a stack that has just overflowed.
+static_assert(sizeof(MethodFrame) == 24);
 
 class FrameSelection {
  public:

@@ -91,16 +91,16 @@ class Places {
 };
 
 MethodFrame InterpretedFrame(const VmMethod* method, int bci) {
-  return {method, bci, 0, bci < 0 ? FrameType::kNative : FrameType::kInterpreted};
+  return {method, 0, bci, bci < 0 ? FrameType::kNative : FrameType::kInterpreted};
 }
 
 // Gives add(MethodFrame) all methods of a compiled frame.
 template <typename Add>
 bool AddCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native, const Add& add) {
   Places places(code, pc);
-  if (is_native) return add({code.method(), -1, places.Next(), FrameType::kNative}), true;
+  if (is_native) return add({code.method(), places.Next(), -1, FrameType::kNative}), true;
   return code.ForEachScope(pc, [&](const VmMethod* method, int bci, bool is_inlined) {
-    add({method, bci, places.Next(), is_inlined ? FrameType::kInlined : FrameType::kCompiled});
+    add({method, places.Next(), bci, is_inlined ? FrameType::kInlined : FrameType::kCompiled});
   });
 }
 

@@ -24,7 +24,9 @@ jint FramesOf(jvmtiEnv* jvmti, jint start, jint most, jvmtiFrameInfo* into) {
   return jvmti->GetStackTrace(nullptr, start, most, into, &count) == JVMTI_ERROR_NONE ? count : 0;
 }
 
-MethodFrame FrameOf(const jvmtiFrameInfo& frame) { return {Names::MethodOf(frame.method), frame.location}; }
+MethodFrame FrameOf(const jvmtiFrameInfo& frame) {
+  return {Names::MethodOf(frame.method), 0, static_cast<int32_t>(frame.location)};
+}
 
 }  // namespace
 

@@ -25,7 +25,7 @@ inline format::ByteBuffer EmptyChunk() {
 // Two blocks, so that what one leaves behind meets the other.
 inline format::ByteBuffer Seal(format::Bytes first, format::Bytes second) {
   format::ByteBuffer file = EmptyChunk();
-  format::BlockPacker packer(0, Seed(format::testing::SomeFileHeader()), 1);
+  format::BlockPacker packer(0, Seed(format::testing::SomeFileHeader()));
   for (const format::Bytes raw : {first, second}) Require(packer.Pack(raw, {}, &file).ok());
   return file;
 }

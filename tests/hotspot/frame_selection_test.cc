@@ -11,7 +11,7 @@ namespace {
 std::vector<int64_t> Kept(size_t deep, size_t room, bool* cut = nullptr) {
   std::vector<MethodFrame> memory(room);
   FrameSelection selection(memory);
-  for (size_t i = 0; i < deep; ++i) selection.Add({nullptr, static_cast<int64_t>(i)});
+  for (size_t i = 0; i < deep; ++i) selection.Add({nullptr, 0, static_cast<int32_t>(i)});
   std::vector<int64_t> kept;
   for (const MethodFrame& frame : selection.Finish()) kept.push_back(frame.bci);
   if (cut != nullptr) *cut = selection.is_cut();

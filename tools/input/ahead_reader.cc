@@ -87,7 +87,8 @@ void AheadReader::Run() {
     samples_waiting_ += step->block.samples.size();
     waiting_.push_back(std::move(*step));
     changed_.notify_all();
-    changed_.wait(lock, [this] { return samples_waiting_ <= kMostWaiting || stop_; });
+    changed_.wait(lock,
+                  [this] { return (samples_waiting_ <= kMostWaiting && waiting_.size() < kMostBlocks) || stop_; });
   }
   changed_.notify_all();
 }

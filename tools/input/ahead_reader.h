@@ -4,7 +4,7 @@
 // The thread begins after some blocks, so that small recordings do without, and ends with what is there. From then on,
 // as before, blocks are read when they are asked for: what comes later is never missed.
 //
-// Memory:   what is waiting: kMostWaiting samples and one block; the names of the chunk at hand twice.
+// Memory:   what is waiting: kMostWaiting samples or kMostBlocks blocks; the names of the chunk at hand twice.
 // Threads:  one takes. The reader within and its source are the other thread's while it runs.
 // Failure:  as format/reader.h.
 #pragma once
@@ -25,7 +25,7 @@ namespace heaprec::tools {
 class AheadReader final : public format::Reader {
  public:
   static constexpr size_t kBlocksBefore = 16;
-  static constexpr size_t kMostWaiting = 1 << 15;
+  static constexpr size_t kMostWaiting = 1 << 15, kMostBlocks = 256;
 
   // `blocks_before`: how many are read without the thread.
   explicit AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore);
