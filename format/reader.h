@@ -38,8 +38,10 @@ struct Block {
   // Of all streams.
   std::vector<Window> windows;
   std::vector<Interval> intervals;
-  std::vector<Sample> samples;    // ascending in time; the weights are final
-  std::vector<HeapState> states;  // in the order in which they were taken in, which is that of time but for a few
+  std::vector<Sample> samples;      // ascending in time; the weights are final
+  std::vector<HeapState> states;    // in the order in which they were taken in, which is that of time but for a few
+  std::vector<Fate> fates;          // ascending in time
+  std::vector<Survivor> survivors;  // alive at the start of the chunk; in its first block only
   std::optional<Ending> ending;
   uint64_t lost_names = 0;  // entries of the dictionaries so far that stood in blocks that are lost: kLost, or gaps
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next

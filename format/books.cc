@@ -1,4 +1,4 @@
-#include "format/model.h"
+#include "format/books.h"
 
 #include <algorithm>
 
@@ -20,22 +20,6 @@ const char* LossName(Loss loss) {
       return "write_failed";
     case Loss::kOversized:
       return "oversized";
-  }
-  return "unknown";
-}
-
-const char* FrameTypeName(FrameType type) {
-  switch (type) {
-    case FrameType::kUnknown:
-      return "unknown";
-    case FrameType::kInterpreted:
-      return "interpreted";
-    case FrameType::kCompiled:
-      return "compiled";
-    case FrameType::kInlined:
-      return "inlined";
-    case FrameType::kNative:
-      return "native";
   }
   return "unknown";
 }

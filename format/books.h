@@ -1,0 +1,51 @@
+// Books: what was counted and what was lost, cumulative.
+//
+// Format:   docs/format.md#books
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace heaprec::format {
+
+// Reasons for which a point that fell was not recorded; a counter and a weight for each stand in every block (Books).
+enum class Loss : uint8_t {
+  kMissed = 0,       // the JVM dropped the event in which the point lay (found afterwards by the byte clock)
+  kRingFull = 1,     // no room in any lane
+  kLanesBusy = 2,    // every lane was leased
+  kNoClock = 3,      // candidates (not points) of threads beyond the number of byte clocks
+  kNoStack = 4,      // the JVM gave no stack (still recorded when the rest is known: stack kNone)
+  kWriteFailed = 5,  // committed, but the file could not be written (disk full, I/O error)
+  kOversized = 6,    // an event too big for a lane
+};
+inline constexpr int kLosses = 7;
+const char* LossName(Loss loss);  // "missed", "ring_full", ... as in summary and docs/format.md
+
+// Of one stream, cumulative since the start; every block carries them, so a gap is quantified.
+// points = committed + thinned + lost[kMissed, kRingFull, kLanesBusy, kOversized];
+// committed = written + second_stage + lost[kWriteFailed] once all intervals are closed. Events in flight may be
+// missing from the right-hand sides, never the other way round.
+struct Books {
+  uint64_t candidates = 0;       // slow-path allocations, or events, seen
+  uint64_t candidate_bytes = 0;  // counted by the byte clocks; 0 for events
+  uint64_t points = 0;           // sample points that fell
+  uint64_t thinned = 0;          // points dropped at the hit because lambda had fallen since they were armed
+  uint64_t committed = 0;        // samples published in the ring
+  uint64_t written = 0;          // samples written to the file
+  uint64_t second_stage = 0;     // committed samples whose weight others took over (VarOpt)
+  // Stacks of allocations, as of the drain's last tick: walked raw; asked of JVMTI; walked, but not what JVMTI said.
+  uint64_t stacks_walked = 0, stacks_asked = 0, stacks_differed = 0;
+  std::array<uint64_t, kLosses> lost{};
+  std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
+
+  // What was counted since `earlier`; 0 where that cannot be.
+  Books Since(const Books& earlier) const;
+  bool operator==(const Books&) const = default;
+};
+
+// The counters of the books in the order in which files have them.
+inline constexpr std::array kBookCounters{
+    &Books::candidates, &Books::candidate_bytes, &Books::points,        &Books::thinned,      &Books::committed,
+    &Books::written,    &Books::second_stage,    &Books::stacks_walked, &Books::stacks_asked, &Books::stacks_differed};
+
+}  // namespace heaprec::format

@@ -1,0 +1,42 @@
+// What became of sampled objects that are followed until they die (option live).
+//
+// Every sample of the stream of allocations is followed from its birth, up to `live_bound` at a time (FileHeader); a
+// Fate says when and how that ended. A followed sample whose fate is in no block so far is alive.
+//
+// Weight:   at time t what is alive is estimated by the followed samples alone, each standing for the larger of its
+//           weight and the highest threshold of the kReleased fates from its birth up to t (priority sampling;
+//           docs/sampler.md#live-objects).
+// Units:    time in ns since the start of the recording.
+// Format:   docs/format.md#fates
+#pragma once
+
+#include <cstdint>
+
+#include "format/sample.h"
+
+namespace heaprec::format {
+
+enum class FateKind : uint8_t {
+  kDied = 0,        // found dead
+  kReleased = 1,    // drawn out so that the bound holds: what becomes of it is not known, others stand for it
+  kNotFollowed = 2  // never followed, for want of room: nothing stands for it (books: lost_followed)
+};
+inline constexpr int kFateKinds = 3;
+
+struct Fate {
+  uint64_t sample = 0;   // its id
+  uint64_t time_ns = 0;  // kDied: of the first look at it after the collection that found it dead
+  FateKind kind = FateKind::kDied;
+  uint64_t collections = 0;  // which the JVM had completed by then (HeapState::collections)
+  double threshold = 0;      // kReleased: its priority; 0 else
+  bool operator==(const Fate&) const = default;
+};
+
+// A sample of an earlier chunk that is alive when a chunk begins, so that any chunk alone tells who is.
+struct Survivor {
+  Sample sample;             // indices are of the chunk that it stands in
+  double threshold = 0;      // highest of the kReleased fates since its birth; 0: none
+  uint64_t collections = 0;  // which the JVM had completed at its birth
+};
+
+}  // namespace heaprec::format

@@ -1,0 +1,60 @@
+// What a file says of its recording as a whole, before its first chunk and at its end.
+//
+// Units:    time in ns since the start of the recording unless the name says otherwise.
+// Format:   docs/format.md#file-header
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/books.h"
+#include "format/stream.h"
+
+namespace heaprec::format {
+
+// Where a file begins in its recording: not at its start, if older chunks were dropped (maxsize, maxage) or the
+// recording goes on from another file (rotation).
+struct FileStart {
+  uint32_t part = 0;                                  // number of the file in the recording, from 0
+  uint64_t begin_ns = 0;                              // what was recorded before is not in this file
+  PerStream<Books> books;                             // of what is not in this file
+  PerStream<uint64_t> next_interval, held_intervals;  // the first that may be in it; how many before it held points
+  std::vector<uint64_t> lane_positions;               // as Block's, before the first block
+  bool operator==(const FileStart&) const = default;
+};
+
+// Stands at the start of the file; never the application's arguments or environment.
+struct FileHeader {
+  uint32_t version = 2;  // of the format; what is written is always the newest
+  RecordingId recording_id{};
+  uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
+  uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC
+  uint64_t interval_ns = 0;         // as StreamCap, of the allocations
+  uint32_t interval_cap = 0;
+  double rate_per_second = 0;
+  StreamCap exceptions;
+  uint32_t live_bound = 0;         // most objects followed at a time; 0: none is
+  std::string exceptions_refused;  // why they are not recorded though they were asked for
+  uint64_t max_samples = 0;        // most samples of allocations the recording may hold; 0: no bound
+  uint64_t duration_ns = 0;        // as asked for; 0: until it is stopped
+  uint32_t pid = 0;
+  std::string boot_id, container_id;
+  std::string jvm_name, jvm_version, gc_name;
+  std::string agent_version, agent_options;
+  std::string source, source_reason;  // "hooks" | "jvmti" | "tlab", and why it was chosen
+  std::string ring_path;              // empty: no shared ring
+  FileStart start;
+
+  StreamCap CapOf(Stream stream) const {
+    return stream == Stream::kExceptions ? exceptions : StreamCap{interval_ns, interval_cap, rate_per_second};
+  }
+};
+
+// Why and when the recording ended; absent in a recording that was cut off.
+struct Ending {
+  uint64_t time_ns = 0;
+  std::string reason;  // "jvm exit", "duration", "stop", ...
+};
+
+}  // namespace heaprec::format

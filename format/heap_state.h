@@ -1,0 +1,36 @@
+// The process on the time axis of the samples: heap, collections, threads, memory.
+//
+// Units:    time in ns since the start of the recording unless the name says otherwise; sizes in bytes.
+// Format:   docs/format.md#states
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace heaprec::format {
+
+// What a look at the process showed: heap, collector, threads, memory. A value of 0 is not known.
+// docs/format.md#states
+enum class StateKind : uint8_t {
+  kPeriodic = 0,  // about once a second
+  kGcBegin = 1,   // the JVM stands still and begins to collect
+  kGcEnd = 2,     // it has, and is about to go on
+  kGcCounted = 3  // pauses that the JVM counts but does not announce, since the look before
+};
+inline constexpr int kStateKinds = 4;
+
+struct HeapState {
+  uint64_t id = 0;  // from 1 without gaps: a number that is missing was lost
+  uint64_t time_ns = 0;
+  StateKind kind = StateKind::kPeriodic;
+  uint64_t used = 0, committed = 0;  // bytes of the heap
+  uint64_t pauses = 0;               // kGcEnd: 1; kGcCounted: how many
+  uint64_t paused_ns = 0;            // in all of them
+  uint64_t threads = 0;              // live Java threads
+  uint64_t rss = 0;                  // resident bytes of the process
+  uint64_t collections = 0;          // cycles that the JVM has completed so far
+  std::string cause;                 // kGcEnd, and kGcBegin if it is known by then: as HotSpot has it
+  bool operator==(const HeapState&) const = default;
+};
+
+}  // namespace heaprec::format

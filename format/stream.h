@@ -1,0 +1,62 @@
+// Streams: what is sampled under a throttle of its own; and the words in which all of a recording is told.
+//
+// Format:   docs/format.md#streams
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace heaprec::format {
+
+using RecordingId = std::array<uint8_t, 16>;
+
+// An index into the dictionaries of the chunk in which it was read. 0 is the first entry; kNone means "not known".
+using Index = uint32_t;
+inline constexpr Index kNone = 0xffffffff;
+
+// Resolution of a sample's time: finer is noise. docs/format.md#conventions
+inline constexpr uint64_t kTickNs = 64;
+
+enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2 };
+inline constexpr int kKinds = 3;
+inline constexpr std::array kAllocationKinds{Kind::kTlab, Kind::kOutside};
+
+// What is sampled under a throttle of its own: windows, intervals, cap and books are a stream's, and its weights are in
+// its unit. docs/format.md#streams
+enum class Stream : uint8_t {
+  kAllocations = 0,  // the unit is the byte
+  kExceptions = 1,   // the unit is the event
+};
+inline constexpr int kStreams = 2;
+inline constexpr std::array kAllStreams{Stream::kAllocations, Stream::kExceptions};
+constexpr Stream StreamOf(Kind kind) { return kind == Kind::kException ? Stream::kExceptions : Stream::kAllocations; }
+
+// Windows are numbered across streams: the top bit of an id tells the stream.
+inline constexpr uint32_t kWindowStreamBit = 0x80000000;
+constexpr Stream StreamOfWindow(uint32_t id) {
+  return (id & kWindowStreamBit) != 0 ? Stream::kExceptions : Stream::kAllocations;
+}
+
+// What the draws of a stream's second stage depend on, from the first eight bytes of the recording's id (little
+// endian): streams draw apart. docs/format.md#intervals
+constexpr uint64_t SeedOf(Stream stream, uint64_t recording) {
+  return recording ^ uint64_t { static_cast<uint8_t>(stream) } << 63;
+}
+
+template <typename T>
+struct PerStream {
+  std::array<T, kStreams> of{};
+  T& operator[](Stream stream) { return of[static_cast<size_t>(stream)]; }
+  const T& operator[](Stream stream) const { return of[static_cast<size_t>(stream)]; }
+  bool operator==(const PerStream&) const = default;
+};
+
+// The bound of a stream.
+struct StreamCap {
+  uint64_t interval_ns = 0;    // length of a throttle interval; 0: the stream is not recorded
+  uint32_t interval_cap = 0;   // most samples an interval may hold
+  double rate_per_second = 0;  // as asked for
+};
+
+}  // namespace heaprec::format
