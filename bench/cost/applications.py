@@ -44,20 +44,29 @@ def words(generator, count):
     return " ".join("".join(generator.choices("abcdefghijklmnopqrstuvwxyz", k=generator.randint(2, 10))) for _ in range(count))
 
 
-def prepare_javac(jdk, folder):
+def unpack_module(jdk, module, folder):
     homes = [pathlib.Path(jdk), pathlib.Path("/usr/lib/jvm/openjdk-17"), fetched() / "usr/lib/jvm/openjdk-17"]
     places = [path for home in homes for path in (home / "lib/src.zip", home / "src.zip") if path.exists()]
     if not places:
         raise SystemExit("no src.zip of the JDK: run bench/cost/fetch_applications.sh")
     with zipfile.ZipFile(places[0]) as sources:
-        sources.extractall(folder / "src", [name for name in sources.namelist() if name.startswith("jdk.jdeps/")])
+        sources.extractall(folder / "src", [name for name in sources.namelist() if name.startswith(module + "/")])
+
+
+def compile_module(jdk, module, options, folder):
+    """The command; `options` are the compiling JVM's."""
+    # A folder of its own: what has been compiled there before would not be compiled again.
+    classes = tempfile.mkdtemp(prefix="classes-", dir=folder)
+    return [jdk / "bin/javac", *(f"-J{option}" for option in options), "-nowarn", "-XDignore.symbol.file", "-proc:none", "-d",
+            classes, "--module-source-path", folder / "src", "--module", module]
+
+
+def prepare_javac(jdk, folder):
+    unpack_module(jdk, "jdk.jdeps", folder)
 
 
 def run_javac(jdk, options, folder):
-    # A folder of its own: what has been compiled there before would not be compiled again.
-    classes = tempfile.mkdtemp(prefix="classes-", dir=folder)
-    return [jdk / "bin/javac", *("-J" + option for option in (*HEAP, *options)), "-nowarn", "-XDignore.symbol.file",
-            "-proc:none", "-d", classes, "--module-source-path", folder / "src", "--module", "jdk.jdeps"]
+    return compile_module(jdk, "jdk.jdeps", [*HEAP, *options], folder)
 
 
 H2_SCRIPT = """

@@ -1,7 +1,6 @@
 // However a JVM ends, its recording holds what was committed to the last event, and the program's output is its own.
 //
-// The last object of e2e.Ends is of 4 MiB and allocated at once before the end. At the rate used it is kept with
-// 1 - exp(-lambda size), lambda size > 40 as in crash_test: missing by chance with probability < 1e-17.
+// HEAPREC_ENDINGS=20: how often each of those ways is taken that a recording has to survive.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,128 +9,143 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "tests/e2e/ends.h"
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
 
-constexpr uint64_t kLastSize = 4 << 20;
-constexpr const char* kRate = "20000";
-
-struct Ended {
-  std::string folder;
-  pid_t pid = 0;
-  Outcome outcome;
-};
-
-Command EndsCommand(const std::string& folder, const std::vector<std::string>& args,
-                    const std::vector<std::string>& flags = {}) {
-  Java java{.flags = {"-XX:-CreateCoredumpOnCrash"}, .main = "e2e.Ends", .args = args};
-  java.flags.insert(java.flags.end(), flags.begin(), flags.end());
-  java.agent_options = std::string("file=rec.bin,rate=") + kRate;
-  Command command = CommandOf(java);
-  command.folder = folder;
-  return command;
-}
-
-// Runs e2e.Ends; `signal` is sent once it waits.
-Ended RunEnds(const std::vector<std::string>& args, const std::vector<std::string>& flags = {}, int signal = 0) {
-  Ended ended{FreshFolder(), 0, {}};
-  Process process(EndsCommand(ended.folder, args, flags));
-  ended.pid = process.pid();
-  if (signal != 0) {
-    REQUIRE(process.WaitForOutput("running"));
-    process.Kill(signal);
-  }
-  ended.outcome = process.Finish();
-  return ended;
-}
-
-// "jvm exit": the agent wrote an ending. "cut off": the rest is in the ring.
-void RequireLast(const Ended& ended, const std::string& how) {
-  const Rows rows = ReadRows(ended.folder + "/rec.bin");
-  INFO(rows.reasons());
-  CHECK(rows.summary["ended"] == how);
-  const auto last = rows.Where([](const Row& row) { return row.size == kLastSize; });
-  REQUIRE(last.size() == 1);
-  CHECK(last.front().stack.find(";e2e.Ends.last:") != std::string::npos);
-  CHECK(last.front().class_name == "byte[]");
-  for (const char* reason : {"ring_full", "lanes_busy", "oversized", "write_failed"}) CHECK(rows.Lost(reason) == 0);
-  CHECK(RingsOf(ended.pid).size() == (how == "cut off" ? 1 : 0));
-  RemoveRingsOf(ended.pid);
-}
-
-void RequireSilent(const Ended& ended, int exit_code) {
-  CHECK(ended.outcome.exit_code == exit_code);
-  CHECK(ended.outcome.signal == 0);
-  CHECK(ended.outcome.out.empty());
-  CHECK(ended.outcome.err.empty());
-}
-
 bool Mentions(const std::string& text) { return text.find("heaprec: ") != std::string::npos; }
+
+void Repeat(const std::function<void()>& way) {
+  const char* const value = getenv("HEAPREC_ENDINGS");  // NOLINT(concurrency-mt-unsafe)
+  for (int left = value != nullptr ? atoi(value) : 1; left > 0; --left) way();
+}
+
+// A control group of its own whose memory is bounded; none where the test may not make one.
+class MemoryGroup {
+ public:
+  explicit MemoryGroup(const std::string& bytes) {
+    const std::string name = "/heaprec-test-" + std::to_string(getpid());
+    for (const auto& [root, limit] :
+         {std::pair{"/sys/fs/cgroup/memory", "/memory.limit_in_bytes"}, {"/sys/fs/cgroup", "/memory.max"}}) {
+      if (mkdir((root + name).c_str(), 0755) != 0) continue;
+      folder_ = root + name;
+      std::ofstream file(folder_ + limit);
+      if (file << bytes << std::flush) return;
+      rmdir(folder_.c_str());
+      folder_.clear();
+    }
+  }
+  ~MemoryGroup() {
+    if (!folder_.empty()) rmdir(folder_.c_str());
+  }
+  MemoryGroup(const MemoryGroup&) = delete;
+  MemoryGroup& operator=(const MemoryGroup&) = delete;
+  bool exists() const { return !folder_.empty(); }
+
+  // The same process, once it has joined.
+  Command Inside(Command command) const {
+    const std::vector<std::string> join{"sh", "-c", "echo $$ > " + folder_ + "/cgroup.procs && exec \"$@\"", "sh"};
+    command.args.insert(command.args.begin(), join.begin(), join.end());
+    return command;
+  }
+
+ private:
+  std::string folder_;
+};
 
 }  // namespace
 
 TEST_CASE("System.exit, Runtime.halt and the end of main beside a daemon end the recording properly") {
-  for (const auto& [way, code] : {std::pair{"exit", 7}, {"halt", 8}, {"daemon", 0}}) {
-    INFO(way);
-    const Ended ended = RunEnds({way});
-    RequireSilent(ended, code);
-    RequireLast(ended, "jvm exit");
-  }
+  Repeat([] {
+    for (const auto& [way, code] : {std::pair{"exit", 7}, {"halt", 8}, {"daemon", 0}}) {
+      INFO(way);
+      const Ended ended = RunEnds({way});
+      RequireSilent(ended, code);
+      RequireLast(ended, "jvm exit");
+    }
+  });
 }
 
 TEST_CASE("An uncaught OutOfMemoryError, the program's or the heap's, ends the recording properly") {
-  for (const char* way : {"throw", "exhaust"}) {
-    INFO(way);
-    const Ended ended = RunEnds({way}, {"-Xmx64m"});
-    CHECK(ended.outcome.exit_code == 1);
-    CHECK(ended.outcome.out.empty());
-    CHECK(ended.outcome.err.find("java.lang.OutOfMemoryError") != std::string::npos);
-    CHECK_FALSE(Mentions(ended.outcome.err));
-    RequireLast(ended, "jvm exit");
-  }
+  Repeat([] {
+    for (const char* way : {"throw", "exhaust"}) {
+      INFO(way);
+      const Ended ended = RunEnds({way}, {"-Xmx64m"});
+      CHECK(ended.outcome.exit_code == 1);
+      CHECK(ended.outcome.out.empty());
+      CHECK(ended.outcome.err.find("java.lang.OutOfMemoryError") != std::string::npos);
+      CHECK_FALSE(Mentions(ended.outcome.err));
+      RequireLast(ended, "jvm exit");
+    }
+  });
 }
 
 TEST_CASE("SIGTERM ends the recording properly") {
-  const Ended ended = RunEnds({"wait"}, {}, SIGTERM);
-  CHECK(ended.outcome.exit_code == 128 + SIGTERM);
-  CHECK(ended.outcome.out == "running\n");
-  CHECK(ended.outcome.err.empty());
-  RequireLast(ended, "jvm exit");
+  Repeat([] {
+    const Ended ended = RunEnds({"wait"}, {}, SIGTERM);
+    CHECK(ended.outcome.exit_code == 128 + SIGTERM);
+    CHECK(ended.outcome.out == "running\n");
+    CHECK(ended.outcome.err.empty());
+    RequireLast(ended, "jvm exit");
+  });
 }
 
 TEST_CASE("ExitOnOutOfMemoryError and CrashOnOutOfMemoryError leave the rest in the ring") {
-  const Ended exited = RunEnds({"exhaust"}, {"-Xmx64m", "-XX:+ExitOnOutOfMemoryError"});
-  CHECK(exited.outcome.exit_code == 3);
-  CHECK_FALSE(Mentions(exited.outcome.err));
-  RequireLast(exited, "cut off");
-  const Ended crashed = RunEnds({"exhaust"}, {"-Xmx64m", "-XX:+CrashOnOutOfMemoryError"});
-  CHECK(crashed.outcome.exit_code == 1);  // without a core file the JVM exits
-  CHECK_FALSE(Mentions(crashed.outcome.out + crashed.outcome.err));
-  CHECK(FileExists(crashed.folder + "/hs_err_pid" + std::to_string(crashed.pid) + ".log"));
-  RequireLast(crashed, "cut off");
+  Repeat([] {
+    const Ended exited = RunEnds({"exhaust"}, {"-Xmx64m", "-XX:+ExitOnOutOfMemoryError"});
+    CHECK(exited.outcome.exit_code == 3);
+    CHECK_FALSE(Mentions(exited.outcome.err));
+    RequireLast(exited, "cut off");
+    const Ended crashed = RunEnds({"exhaust"}, {"-Xmx64m", "-XX:+CrashOnOutOfMemoryError"});
+    CHECK(crashed.outcome.exit_code == 1);  // without a core file the JVM exits
+    CHECK_FALSE(Mentions(crashed.outcome.out + crashed.outcome.err));
+    CHECK(FileExists(crashed.folder + "/hs_err_pid" + std::to_string(crashed.pid) + ".log"));
+    RequireLast(crashed, "cut off");
+  });
 }
 
 TEST_CASE("SIGSEGV gets its hs_err file, and the recording what was committed") {
-  const Ended ended = RunEnds({"wait"}, {}, SIGSEGV);
-  CHECK(ended.outcome.exit_code == 1);
-  CHECK_FALSE(Mentions(ended.outcome.out + ended.outcome.err));
-  const std::string report = ReadFile(ended.folder + "/hs_err_pid" + std::to_string(ended.pid) + ".log");
-  CHECK(report.find("SIGSEGV") != std::string::npos);
-  CHECK(report.find("END.") != std::string::npos);  // written to its end
-  RequireLast(ended, "cut off");
+  Repeat([] {
+    const Ended ended = RunEnds({"wait"}, {}, SIGSEGV);
+    CHECK(ended.outcome.exit_code == 1);
+    CHECK_FALSE(Mentions(ended.outcome.out + ended.outcome.err));
+    const std::string report = ReadFile(ended.folder + "/hs_err_pid" + std::to_string(ended.pid) + ".log");
+    CHECK(report.find("SIGSEGV") != std::string::npos);
+    CHECK(report.find("END.") != std::string::npos);  // written to its end
+    RequireLast(ended, "cut off");
+  });
+}
+
+TEST_CASE("The kernel's OOM killer leaves the rest in the ring") {
+  const MemoryGroup group("250M");
+  if (!group.exists()) {
+    WARN("a control group of our own is not allowed here");
+    return;
+  }
+  Repeat([&] {
+    const std::string folder = FreshFolder();
+    Process process(group.Inside(EndsCommand(folder, {"exhaust"}, {"-Xmx2g", "-Xms32m"})));
+    const Ended ended{folder, process.pid(), process.Finish()};
+    CHECK(ended.outcome.signal == SIGKILL);
+    CHECK(ended.outcome.out.empty());
+    CHECK(ended.outcome.err.empty());
+    RequireLast(ended, "cut off");
+  });
 }
 
 TEST_CASE("An agent in JAVA_TOOL_OPTIONS records, and the JVM prints its own line only") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Ends", .args = {"exit"}});
   command.folder = folder;
-  command.environment = {"JAVA_TOOL_OPTIONS=-agentpath:" + AgentPath() + "=file=rec.bin,rate=" + kRate};
+  command.environment = {"JAVA_TOOL_OPTIONS=-agentpath:" + AgentPath() + "=file=rec.bin,rate=" + kEndsRate};
   Process process(command);
   const Ended ended{folder, process.pid(), process.Finish()};
   CHECK(ended.outcome.exit_code == 7);
@@ -152,108 +166,6 @@ TEST_CASE("A JVM that a recorded one starts is not recorded, and neither disturb
   const std::filesystem::directory_iterator files(folder);
   CHECK(std::count_if(begin(files), end(files), [](const auto& file) { return file.path().extension() == ".bin"; }) ==
         1);
-}
-
-// With a folder that holds copies of what is needed: the build's own folders may be closed to others.
-class Stranger {
- public:
-  Stranger() {
-    REQUIRE(mkdtemp(folder_.data()) != nullptr);
-    std::filesystem::copy_file(AgentPath(), folder_ + "/libheaprec.so");
-    std::filesystem::copy_file(ProgramsJar(), folder_ + "/programs.jar");
-    std::filesystem::create_directory(folder_ + "/out");
-    CHECK(chmod(folder_.c_str(), 0755) == 0);
-    CHECK(chmod((folder_ + "/out").c_str(), 0777) == 0);
-  }
-  ~Stranger() { std::filesystem::remove_all(folder_); }
-  Stranger(const Stranger&) = delete;
-  Stranger& operator=(const Stranger&) = delete;
-  const std::string& folder() const { return folder_; }
-
-  // In "/", where only root may create files; as nobody, if we are root.
-  Command CommandWith(const std::string& options) const {
-    Command command;
-    if (geteuid() == 0) command.args = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
-    const std::vector<std::string> java{JavaHome() + "/bin/java",
-                                        "-Xmx200m",
-                                        "-agentpath:" + folder_ + "/libheaprec.so=" + options,
-                                        "-cp",
-                                        folder_ + "/programs.jar",
-                                        "e2e.Ends",
-                                        "exit"};
-    command.args.insert(command.args.end(), java.begin(), java.end());
-    command.folder = "/";
-    return command;
-  }
-
- private:
-  std::string folder_ = "/tmp/heaprec-test-XXXXXX";
-};
-
-TEST_CASE("A user without rights in a folder that is closed to him is told once, and records elsewhere") {
-  if (geteuid() == 0 && !IsOpenToOthers(JavaHome())) {
-    WARN(JavaHome() << " is closed to other users");
-    return;
-  }
-  const Stranger stranger;
-  const Outcome refused = Run(stranger.CommandWith("rate=100"));
-  CHECK(refused.exit_code == 7);
-  CHECK(refused.out.empty());
-  CHECK(refused.err.starts_with("heaprec: not recording: heaprec-"));
-  CHECK(refused.err.find("Permission denied") != std::string::npos);
-  CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
-
-  Process process(stranger.CommandWith("rate=20000,file=" + stranger.folder() + "/out/rec.bin"));
-  const Ended ended{stranger.folder() + "/out", process.pid(), process.Finish()};
-  RequireSilent(ended, 7);
-  RequireLast(ended, "jvm exit");
-}
-
-TEST_CASE("On a root file system that is read-only one line says so, and a file elsewhere is recorded into") {
-  std::string out = "/dev/shm/heaprec-test-XXXXXX";
-  REQUIRE(mkdtemp(out.data()) != nullptr);
-  const auto command = [](const std::string& file) {
-    Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Ends", .args = {"exit"}};
-    java.agent_options = std::string(file).append("rate=") + kRate;
-    Command command = CommandOf(java);
-    const std::vector<std::string> sealed{"unshare", "--mount", "sh", "-c", "mount -o remount,ro,bind / && exec \"$@\"",
-                                          "sh"};
-    command.args.insert(command.args.begin(), sealed.begin(), sealed.end());
-    command.folder = "/";
-    return command;
-  };
-  if (Run(Command{{"unshare", "--mount", "mount", "-o", "remount,ro,bind", "/"}}).exit_code != 0) {
-    WARN("a mount namespace of our own is not allowed here");
-    std::filesystem::remove(out);
-    return;
-  }
-  const Outcome refused = Run(command(""));
-  CHECK(refused.exit_code == 7);
-  CHECK(refused.out.empty());
-  CHECK(refused.err.starts_with("heaprec: not recording: heaprec-"));
-  CHECK(refused.err.find("Read-only file system") != std::string::npos);
-  CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
-
-  Process process(command("file=" + out + "/rec.bin,"));
-  const Ended ended{out, process.pid(), process.Finish()};
-  RequireSilent(ended, 7);
-  RequireLast(ended, "jvm exit");
-  std::filesystem::remove_all(out);
-}
-
-TEST_CASE("Where there is no place for a ring, one line says what that costs, and the rest is recorded") {
-  const std::string folder = FreshFolder();
-  Java java{.main = "e2e.Ends", .args = {"exit"}};
-  java.agent_options = std::string("file=rec.bin,ring=/no/such/folder/x.ring,rate=") + kRate;
-  Command command = CommandOf(java);
-  command.folder = folder;
-  Process process(command);
-  const Ended ended{folder, process.pid(), process.Finish()};
-  CHECK(ended.outcome.exit_code == 7);
-  CHECK(ended.outcome.out.empty());
-  CHECK(ended.outcome.err.starts_with("heaprec: no shared ring (/no/such/folder/x.ring: No such file or directory)"));
-  CHECK(std::count(ended.outcome.err.begin(), ended.outcome.err.end(), '\n') == 1);
-  RequireLast(ended, "jvm exit");
 }
 
 }  // namespace heaprec::testing
