@@ -27,6 +27,8 @@ namespace {
 
 // A drain that cannot finish in this time is stuck in a system call; the JVM's exit does not wait for it any longer.
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
+// Two intervals of the default rate (docs/decisions/0013).
+constexpr uint64_t kBlockNs = 2'000'000'000;
 // The drain's own lane hint: it writes windows only.
 constexpr uint32_t kDrainLane = 0;
 // Lanes of 128 KiB: 4 MiB, and all but 8 MiB where an interval may hold thousands of samples.
@@ -113,6 +115,9 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   drain.header = header;
   drain.max_samples = options_.samples;
   drain.duration_ns = options_.duration_ns;
+  // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
+  const bool may_share = !ring_->path().empty() && options_.sync.every_ns > 0 && !options_.limits.drops();
+  drain.block_ns = may_share ? kBlockNs : 0;
   writer::DrainCallbacks callbacks;
   callbacks.now = [] { return sources::MonotonicNs(); };
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };

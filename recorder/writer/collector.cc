@@ -240,6 +240,15 @@ bool Collector::IsShortOfRoom() const {
   return false;
 }
 
+uint64_t Collector::UsedRoom() const {
+  uint64_t used = 0;
+  for (uint32_t i = 0; i < lanes_.size(); ++i) {
+    const format::LaneHeader& lane = ring_.lane(i);
+    used += lane.head.load(std::memory_order_relaxed) - lane.tail.load(std::memory_order_relaxed);
+  }
+  return used;
+}
+
 format::Sample Collector::ToSample(const Held& held, uint64_t time_ns, double weight) {
   const format::SampleRecord& record = held.record;
   UseWindow(record.window);

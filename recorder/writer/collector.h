@@ -77,6 +77,8 @@ class Collector final : private format::RecordVisitor {
   void Release(const std::vector<uint64_t>& positions);
   // Whether a lane is more than half full with what could be released.
   bool IsShortOfRoom() const;
+  // Of all lanes, in bytes.
+  uint64_t UsedRoom() const;
 
  private:
   // A stack that a sample brought along, in the lane.

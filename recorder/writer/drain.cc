@@ -21,6 +21,8 @@ constexpr uint64_t kMostUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kRetryNs = 1'000 * kMs;
 // On the heap, while blocks cannot be written.
 constexpr uint64_t kMostWaitingBytes = 1 << 20;
+// Of samples that share a block: it is to be written before the ring runs short, whatever the rate.
+constexpr uint64_t kMostInBlock = 2048;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 // Bounds the heap where every stack is new: it is the dictionaries that take most of it.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
@@ -189,8 +191,17 @@ void Drain::FlushIfDue(uint64_t now_ns) {
   const auto has_samples = [](const Pending& pending) { return pending.written != 0 || pending.second_stage != 0; };
   const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples);
   const uint64_t since_ns = now_ns - last_flush_ns_;
-  if (waiting_ ? since_ns < kRetryNs && !TooMuchWaits() : !samples && since_ns < kMostUnflushedNs) return;
-  (void)Flush(now_ns, nullptr);  // what fails waits
+  const bool too_early = waiting_  ? since_ns < kRetryNs && !TooMuchWaits()
+                         : samples ? MayBlockGrow(since_ns)
+                                   : since_ns < kMostUnflushedNs;
+  if (!too_early) (void)Flush(now_ns, nullptr);  // what fails waits
+}
+
+bool Drain::MayBlockGrow(uint64_t since_ns) const {
+  uint64_t samples = 0;
+  for (const format::Stream stream : streams_) samples += pending_[stream].written;
+  const uint64_t room = uint64_t{ring_.lane_count()} * ring_.lane_bytes();
+  return since_ns < config_.block_ns && samples < kMostInBlock && collector_.UsedRoom() < room / 4;
 }
 
 // The block's books count the block itself; the ring's follow when it is in the file.

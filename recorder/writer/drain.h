@@ -31,6 +31,9 @@ struct DrainConfig {
   format::FileHeader header;  // of the recording
   uint64_t max_samples = 0;   // of the allocations of the whole recording; 0: no bound
   uint64_t duration_ns = 0;   // 0: until it is stopped
+  // How long samples may wait for others to share a block with, while the ring has them (docs/decisions/0013); 0: each
+  // interval gets a block.
+  uint64_t block_ns = 0;
 };
 
 struct DrainCallbacks {
@@ -92,6 +95,7 @@ class Drain {
   // True: the next chunk is begun as well.
   bool EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books, const std::vector<uint64_t>& positions);
   bool WriteWaiting();
+  bool MayBlockGrow(uint64_t since_ns) const;
   bool TooMuchWaits() const;
   // Loses what waits, and what came since.
   void LoseWaiting(uint64_t now_ns);

@@ -46,6 +46,7 @@ Plan RandomPlan(std::mt19937_64& random) {
   plan.lanes = static_cast<uint32_t>(among(1, 8));
   plan.lane_bytes = uint32_t{8} << 10 << among(0, 3);
   plan.interval_ns = among(1, 6) * kMs;
+  plan.block_ns = among(0, 3) * plan.interval_ns;
   plan.pause_ns = among(0, 60) * 1000;
   if (among(0, 3) == 0) plan.cap = static_cast<uint32_t>(among(5, 40));
   if (among(0, 1) == 0) plan.sync = {.every_ns = among(0, 4) * kMs};

@@ -35,6 +35,7 @@ TEST_CASE("Each prefix that is read beside the writer is whole, in order and wit
     plan.threads = 1 + recording % 4;
     plan.pause_ns = 200'000;
     plan.interval_ns = (1 + recording % 5) * 2'000'000;
+    plan.block_ns = recording % 3 * plan.interval_ns;
     if (recording % 3 == 1) plan.cap = 4;
     const auto witness = MakeWitness();
     const pid_t child = fork();

@@ -40,6 +40,7 @@ struct Plan {
   uint64_t seed = 1;
   uint32_t threads = 4, lanes = 8, lane_bytes = 64 << 10;
   uint64_t interval_ns = 4'000'000;
+  uint64_t block_ns = 0;       // as DrainConfig
   uint32_t cap = 100'000;      // of an interval; as it stands more than the lanes hold
   uint64_t pause_ns = 20'000;  // of a thread, between two objects
   writer::Limits limits{};

@@ -109,6 +109,7 @@ class Bench {
     std::vector<format::Interval> intervals;
     format::Books books, thrown;
     std::string ending;
+    size_t blocks = 0;
     size_t skipped = 0, stacks = 0;  // stacks: nodes of the last chunk
     std::set<uint32_t> chunks;
     format::FileHeader header;
@@ -133,6 +134,7 @@ class Bench {
       read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());
       read.books = block->books[format::Stream::kAllocations];
       read.thrown = block->books[format::Stream::kExceptions];
+      ++read.blocks;
       read.chunks.insert(block->chunk);
       read.stacks = block->dictionaries->stacks.size();
       if (block->ending) read.ending = block->ending->reason;

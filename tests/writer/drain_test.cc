@@ -232,6 +232,27 @@ TEST_CASE("samples= is never exceeded, and the recording goes on") {
   }
 }
 
+TEST_CASE("Intervals share a block for as long as was said, and no longer once there is much to write") {
+  const auto blocks_of_eight_seconds = [](uint64_t block_ns, uint64_t per_second) {
+    DrainConfig config;
+    config.block_ns = block_ns;
+    Bench bench(10'000, config);
+    for (uint64_t i = 0; i < 8 * per_second; ++i) {
+      bench.Sample(i + 1, i * kSecond / per_second);
+      if ((i + 1) % 20 == 0) bench.TickAt((i + 1) * kSecond / per_second);
+    }
+    bench.EndAt(8 * kSecond + 1);
+    const auto read = bench.ReadBack();
+    CHECK(read.samples.size() == 8 * per_second);
+    CHECK(read.intervals.size() == 9);
+    return read.blocks;
+  };
+  CHECK(blocks_of_eight_seconds(0, 100) == 9);  // the end has one
+  CHECK(blocks_of_eight_seconds(2 * kSecond, 100) == 5);
+  CHECK(blocks_of_eight_seconds(4 * kSecond, 100) == 3);
+  CHECK(blocks_of_eight_seconds(4 * kSecond, 2000) >= 5);  // a quarter of the ring
+}
+
 TEST_CASE("A disk that is full for a while costs nothing: the ring keeps what the block that waits stands for") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2);

@@ -69,7 +69,9 @@ TEST_CASE("Three minutes of stacks, classes and threads that were never seen bef
   constexpr size_t kMost = 7 << 20;
   const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
   size_t most = 0;
-  Bench bench(150);
+  DrainConfig config;
+  config.block_ns = 2 * kSecond;
+  Bench bench(150, config);
   for (uint64_t second = 0; second < 180; ++second) {
     for (uint64_t i = 0; i < kPerSecond; ++i) {
       Unseen(&bench, second * kPerSecond + i + 1, second * kSecond + i * kSecond / kPerSecond);
