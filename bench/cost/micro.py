@@ -18,6 +18,7 @@ CANDIDATES = {
 }
 CANDIDATE_HEAP = ["-Xms64m", "-Xmx64m", "-Xmn4m"]
 ARRAYS, BATCHES = 50_000, 100
+DRAIN_SECONDS = 20
 KEPT_ARRAYS, NEW_STACKS, KEPT_BEGINS_MS = 1_000_000, 10_000, 3000
 
 
@@ -135,3 +136,32 @@ def kept(bench, rounds):
             Row("of that, HotSpot's delivery to an empty callback", "ns", per_sample("delivered", plain), None, "HotSpot's own", 0),
             Row("sample kept, stack seen for the first time", "ns", per_sample("walked, new", plain_new), None, "depth 50", 0),
             Row("sample kept, stack from GetStackTrace", "ns", per_sample("GetStackTrace", plain), None, "stacks=jvmti", 0)]
+
+
+def thread_cpu_ns(pid, name):
+    """On a CPU so far; the thread has to be there."""
+    tasks = pathlib.Path(f"/proc/{pid}/task")
+    task = next(task for task in tasks.iterdir() if (task / "comm").read_text().strip() == name)
+    return int((task / "schedstat").read_text().split()[0])
+
+
+def drain(bench, rounds):
+    """The agent's own thread at 300 samples a second, all of them kept, once it runs."""
+    bench.compile(bench.here.parent / "crash/Steady.java")
+    values = []
+    for _ in range(rounds):
+        bench.forget()
+        options = bench.java(["-Xmx256m", *bench.recording("heaprec", "rate=300")])
+        program = subprocess.Popen([*options, "Steady", str(1000 * (DRAIN_SECONDS + 8))], stdout=subprocess.DEVNULL)
+        try:
+            time.sleep(4)
+            began, before = time.monotonic(), thread_cpu_ns(program.pid, "heaprec-drain")
+            time.sleep(DRAIN_SECONDS)
+            used, passed = thread_cpu_ns(program.pid, "heaprec-drain") - before, time.monotonic() - began
+        finally:
+            program.wait()
+        kept = bench.summary()["losses"]["written"]
+        if kept < 250 * DRAIN_SECONDS:
+            raise SystemExit(f"drain: only {kept} samples in {DRAIN_SECONDS} s")
+        values.append(100 * used * 1e-9 / passed)
+    return [Row("the agent's thread at 300 samples a second", "% of a core", values, 0.3, decimals=2)]

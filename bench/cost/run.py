@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """CPU cost of a recording: paired, interleaved runs without one, with heaprec's and with JFR's. README.md defines the figures.
 
-usage: bench/cost/run.py [all | startup | candidate | kept | applications | instructions | attributed ...] [--rounds N] [--only javac,H2] [--json FILE]
+usage: bench/cost/run.py [all | startup | candidate | kept | drain | applications | instructions | attributed ...] [--rounds N] [--only javac,H2] [--json FILE]
 
-all: everything, 12 minutes on two quiet cores. Needs `bench/cost/fetch_applications.sh` (for the applications), a JDK 17 and
+all: everything, 15 minutes on two quiet cores. Needs `bench/cost/fetch_applications.sh` (for the applications), a JDK 17 and
 `bazel build //recorder:libheaprec.so //tools:heaprec //bench/cost:libholder.so`. Not in all: instructions, which needs gdb,
 and attributed, which needs perf.
 """
@@ -26,7 +26,7 @@ from processes import Machine, cpu_seconds
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 JDK = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"))
-ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "applications": 10, "instructions": 11, "attributed": 6}
+ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "drain": 6, "applications": 10, "instructions": 11, "attributed": 6}
 
 
 class Bench:

@@ -51,6 +51,7 @@ Plan RandomPlan(std::mt19937_64& random) {
   if (among(0, 3) == 0) plan.cap = static_cast<uint32_t>(among(5, 40));
   if (among(0, 1) == 0) plan.sync = {.every_ns = among(0, 4) * kMs};
   const auto files = static_cast<Files>(among(0, 2));
+  if (files == Files::kOne && among(0, 3) == 0) plan.disk_bytes = among(2, 60) << 10;
   if (files == Files::kBounded) plan.limits.max_bytes = among(64, 512) << 10;
   if (files == Files::kRotated) plan.limits.rotate_bytes = among(8, 60) << 10;
   if (among(0, 9) == 0) plan.stop_after_ns = among(1, 60) * kMs;
@@ -97,7 +98,7 @@ void Look(const Plan& plan, const Witness& witness, const std::string& how, Tota
   for (const std::string& finding : inquest.findings) findings += "\n  " + finding;
   INFO(how << ", " << plan.folder << ", " << plan.threads << " threads, " << plan.lanes << " lanes of "
            << plan.lane_bytes << ", cap " << plan.cap << ", maxsize " << plan.limits.max_bytes << ", rotated at "
-           << plan.limits.rotate_bytes << ":" << findings);
+           << plan.limits.rotate_bytes << ", disk " << plan.disk_bytes << ":" << findings);
   CHECK(inquest.findings.empty());
   if (inquest.findings.empty()) std::filesystem::remove_all(plan.folder);
   ++totals->kills;
@@ -113,6 +114,7 @@ void Look(const Plan& plan, const Witness& witness, const std::string& how, Tota
 Plan PlanFor(const std::string& point, std::mt19937_64& random) {
   Plan plan = RandomPlan(random);
   plan.limits = {};
+  plan.disk_bytes = 0;
   plan.stop_after_ns = 0;
   plan.pause_ns = 10'000;
   if (point.starts_with("rotation.") || point.starts_with("chunk.")) plan.limits.rotate_bytes = 8 << 10;

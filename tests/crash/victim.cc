@@ -1,6 +1,8 @@
 #include "tests/crash/victim.h"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +49,13 @@ throttle::ControllerConfig ConfigOf(const Plan& plan) {
 }
 
 // As recorder/agent/recording.cc puts a recording together.
+// From now on; what is mapped already is as it was.
+void BoundFiles(uint64_t bytes) {
+  signal(SIGXFSZ, SIG_IGN);  // the write fails instead
+  const rlimit limit{bytes, bytes};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) std::abort();
+}
+
 class Recording {
  public:
   Recording(const Plan& plan, Witness* witness)
@@ -62,6 +71,7 @@ class Recording {
   }
 
   void Run() {
+    if (plan_.disk_bytes > 0) BoundFiles(plan_.disk_bytes);
     std::vector<std::thread> writers;
     for (uint32_t i = 0; i < plan_.threads; ++i) writers.emplace_back([this, i] { Allocate(i); });
     if (!drain_.Start().ok()) std::abort();

@@ -45,6 +45,7 @@ struct Plan {
   uint64_t pause_ns = 20'000;  // of a thread, between two objects
   writer::Limits limits{};
   writer::SyncPolicy sync{.never = true};
+  uint64_t disk_bytes = 0;     // at most in a file, as if the disk were full then; 0: no bound
   uint64_t stop_after_ns = 0;  // 0: it goes on until it is killed
 };
 
