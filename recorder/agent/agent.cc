@@ -10,7 +10,7 @@
 
 #include "recorder/agent/events.h"
 #include "recorder/agent/hooks.h"
-#include "recorder/agent/label_entry.h"
+#include "recorder/agent/java_entry.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
 #include "recorder/sources/entry.h"
@@ -116,6 +116,18 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
 
 jint Agent::OnAttach(JavaVM* vm, const char* text) {
   const std::lock_guard lock(mutex_);
+  return Obey(vm, text);
+}
+
+bool Agent::Ask(JavaVM* vm, const char* text, std::string* answer) {
+  const std::lock_guard lock(mutex_);
+  listener_ = answer;
+  const bool ok = Obey(vm, text) == JNI_OK;
+  listener_ = nullptr;
+  return ok;
+}
+
+jint Agent::Obey(JavaVM* vm, const char* text) {
   auto command = ParseCommand(text != nullptr ? text : "");
   if (!command.ok()) return Refuse(command.error().message);
   answer_ = command->answer;
@@ -190,6 +202,7 @@ void Agent::OnVmDeath() {
   const std::lock_guard lock(mutex_);
   ending_ = true;
   ending_changed_.notify_all();
+  if (samples_) sources::active_source.store(nullptr);
   if (recording_ == nullptr) return;
   // First of all: while the source is active, other threads allocate, and what it forces has to be delivered.
   recording_->Stop("jvm exit", /*jvm_ends=*/true);
@@ -243,18 +256,23 @@ void Agent::AskForExceptions() {
   has_exceptions_ = jvmti_->AddCapabilities(&capabilities) == JVMTI_ERROR_NONE;
 }
 
+format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
+  if (jvm_ != nullptr) return std::monostate{};
+  auto jvm = Jvm::Resolve(vm_, jvmti_, jni);
+  if (!jvm.ok()) return jvm.error();
+  jvm_ = std::make_unique<Jvm>(std::move(*jvm));
+  // A forked child shares nothing with the recording but its code.
+  pthread_atfork(nullptr, nullptr, [] {
+    sources::active_source.store(nullptr, std::memory_order_relaxed);
+    sources::active_exceptions.store(nullptr, std::memory_order_relaxed);
+    sources::active_heap_watch.store(nullptr, std::memory_order_relaxed);
+  });
+  return std::monostate{};
+}
+
 format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
-  if (jvm_ == nullptr) {
-    auto jvm = Jvm::Resolve(vm_, jvmti_, jni);
-    if (!jvm.ok()) return jvm.error();
-    jvm_ = std::make_unique<Jvm>(std::move(*jvm));
-    // A forked child shares nothing with the recording but its code.
-    pthread_atfork(nullptr, nullptr, [] {
-      sources::active_source.store(nullptr, std::memory_order_relaxed);
-      sources::active_exceptions.store(nullptr, std::memory_order_relaxed);
-      sources::active_heap_watch.store(nullptr, std::memory_order_relaxed);
-    });
-  }
+  auto prepared = Prepare(jni);
+  if (!prepared.ok()) return prepared.error();
   if (options_.delay_ns == 0) return StartRecording(jni);
 
   auto thread = writer::StartQuietThread(
@@ -279,6 +297,7 @@ void Agent::StartAfterDelay() {
 }
 
 format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
+  if (samples_) return format::Error{"another agent samples through heaprec (include/heaprec_sampling.h)"};
   if (recording_ != nullptr) retired_.Add(std::move(recording_));
   retired_.Free(jvmti_);
   auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
@@ -332,12 +351,15 @@ jint Agent::Fail(const std::string& why, bool strict) {
 }
 
 jint Agent::Refuse(const std::string& why) {
-  if (answer_.empty()) Log(LogLevel::kError, "not recording: {}", why);
+  if (answer_.empty() && listener_ == nullptr) Log(LogLevel::kError, "not recording: {}", why);
   Answer(false, why);
   return JNI_ERR;
 }
 
-void Agent::Answer(bool ok, const std::string& sentence) { WriteAnswer(std::exchange(answer_, {}), ok, sentence); }
+void Agent::Answer(bool ok, const std::string& sentence) {
+  if (listener_ != nullptr) *std::exchange(listener_, nullptr) = sentence;
+  WriteAnswer(std::exchange(answer_, {}), ok, sentence);
+}
 
 }  // namespace heaprec::agent
 

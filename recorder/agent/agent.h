@@ -11,12 +11,14 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "recorder/agent/command.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording.h"
 #include "recorder/agent/retired.h"
+#include "recorder/sources/interval_source.h"
 
 namespace heaprec::agent {
 
@@ -28,6 +30,12 @@ class Agent {
   jint OnLoad(JavaVM* vm, const char* options);
   // A command (recorder/agent/command.h). A JNI status, which the JVM survives whatever it is.
   jint OnAttach(JavaVM* vm, const char* options);
+
+  // The same for the application itself (heaprec.Heaprec): `*answer` is what would stand in the answer's file.
+  bool Ask(JavaVM* vm, const char* command, std::string* answer);
+  // For another agent (include/heaprec_sampling.h); answers as it says there.
+  int Sample(JavaVM* vm, const heaprec_sampling& how);
+  int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user);
 
   void OnVmInit(JNIEnv* jni);
   void OnVmDeath();
@@ -45,6 +53,10 @@ class Agent {
   format::Result<std::monostate> Begin(JNIEnv* jni);
   format::Result<std::monostate> StartRecording(JNIEnv* jni);
   void StartAfterDelay();
+  // What every start needs of the JVM.
+  format::Result<std::monostate> Prepare(JNIEnv* jni);
+  format::Result<std::monostate> StartSampling(JNIEnv* jni, const heaprec_sampling& how);
+  void StopSampling(JNIEnv* jni);
   ChosenSource ChooseSource(JNIEnv* jni);
   ChosenSource ChooseJvmti(JNIEnv* jni, const std::string& why);
   jint Fail(const std::string& why, bool strict);
@@ -63,11 +75,15 @@ class Agent {
   jvmtiEnv* jvmti_ = nullptr;
   Options options_;
   std::string options_text_;
-  std::string answer_;  // the file in which the asker waits for an answer; empty: nobody does
+  jint Obey(JavaVM* vm, const char* text);
+  std::string* listener_ = nullptr;  // of whoever asks through Ask
+  std::string answer_;               // the file in which the asker waits for an answer; empty: nobody does
   std::unique_ptr<Jvm> jvm_;
-  std::unique_ptr<Recording> recording_;  // the last one
-  Retired retired_;                       // those before it
-  uint32_t recordings_ = 0;
+  std::unique_ptr<Recording> recording_;                             // the last one
+  Retired retired_;                                                  // those before it
+  uint32_t recordings_ = 0;                                          // and samplings
+  bool samples_ = false;                                             // for another agent
+  std::vector<std::unique_ptr<sources::IntervalSource>> samplings_;  // of which the last may be active
 };
 
 }  // namespace heaprec::agent

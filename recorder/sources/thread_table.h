@@ -28,6 +28,8 @@ struct alignas(128) ThreadEntry {
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
   double drawn_lambda = 0;
   uint32_t drawn_window = 0;
+  // IntervalSource: the thread's count of bytes at its last object, and that which the next one has to reach.
+  uint64_t given_at = 0, due = 0;
   // source=tlab: the event that was kept and awaits its stack.
   uint32_t event_window = 0;
   double event_weight = 0, event_probability = 0;

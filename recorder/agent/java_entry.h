@@ -1,7 +1,7 @@
-// Where labels come in: heaprec.Heaprec.label of Java, heaprec_label of C (include/heaprec.h).
+// Where the application comes in: heaprec.Heaprec of Java, heaprec_label of C (include/heaprec.h).
 //
 // Context:  any thread of the application, outside of allocations.
-// Failure:  a label that cannot be set is not; nothing is thrown into the application.
+// Failure:  a label that cannot be set is not; nothing is thrown into the application but what Heaprec.java throws.
 #pragma once
 
 #include <jni.h>

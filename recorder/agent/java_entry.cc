@@ -1,8 +1,11 @@
-#include "recorder/agent/label_entry.h"
+#include "recorder/agent/java_entry.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
+#include "recorder/agent/agent.h"
+#include "recorder/sources/entry.h"
 #include "recorder/sources/labels.h"
 
 namespace heaprec::agent {
@@ -49,6 +52,25 @@ JNIEXPORT void JNICALL Java_heaprec_Heaprec_label0(JNIEnv* jni, jclass, jstring 
   if (value == nullptr) return heaprec::sources::ClearLabel(name.view());
   const Text text(jni, value);
   if (text.fits()) heaprec::sources::SetLabel(name.view(), text.view());
+}
+
+JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_ask0(JNIEnv* jni, jclass, jstring command) {
+  using heaprec::agent::Agent;
+  JavaVM* vm = nullptr;
+  if (jni->GetJavaVM(&vm) != JNI_OK) return nullptr;
+  const char* const text = jni->GetStringUTFChars(command, nullptr);
+  if (text == nullptr) return nullptr;  // an OutOfMemoryError is on its way
+  std::string answer;
+  try {
+    std::string sentence;
+    const bool ok = Agent::Instance().Ask(vm, text, &sentence);
+    answer = (ok ? "ok " : "error ") + sentence;
+  } catch (...) {
+    heaprec::sources::active_source.store(nullptr);
+    answer = "error out of memory";
+  }
+  jni->ReleaseStringUTFChars(command, text);
+  return jni->NewStringUTF(answer.c_str());
 }
 
 JNIEXPORT void heaprec_label(const char* key, const char* value) {

@@ -1,0 +1,110 @@
+#include "recorder/agent/sampling_entry.h"
+
+#include <algorithm>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/events.h"
+#include "recorder/agent/log.h"
+#include "recorder/sources/entry.h"
+
+namespace heaprec::agent {
+namespace {
+
+// As under a recording's hooks: what the JVM draws bounds the stretch in which a thread is not armed.
+constexpr jint kJvmInterval = 512;
+
+bool IsValid(const heaprec_sampling& how) {
+  if (how.struct_bytes < sizeof(how)) return false;
+  if (how.function == nullptr) return true;
+  return how.depth >= 1 && how.depth <= HEAPREC_MOST_FRAMES && how.followed >= 0 &&
+         how.followed <= HEAPREC_MOST_FOLLOWED;
+}
+
+}  // namespace
+
+int Agent::Sample(JavaVM* vm, const heaprec_sampling& how) {
+  if (vm == nullptr || !IsValid(how)) return HEAPREC_INVALID;
+  const std::lock_guard lock(mutex_);
+  JNIEnv* jni = nullptr;
+  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return HEAPREC_INVALID;
+  if (how.function == nullptr) {
+    StopSampling(jni);
+    return HEAPREC_OK;
+  }
+  if (samples_) {
+    samplings_.back()->Replace(how);
+    return HEAPREC_OK;
+  }
+  if (delayed_ || (recording_ != nullptr && !recording_->ended())) return HEAPREC_RECORDING;
+  if (jvmti_ == nullptr) {
+    auto environment = MakeEnvironment(vm);
+    if (!environment.ok())
+      return Log(LogLevel::kError, "no sampling: {}", environment.error().message), HEAPREC_REFUSED;
+    jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
+  }
+  auto started = StartSampling(jni, how);
+  if (started.ok()) return HEAPREC_OK;
+  Log(LogLevel::kError, "no sampling: {}", started.error().message);
+  return HEAPREC_REFUSED;
+}
+
+format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
+  auto prepared = Prepare(jni);
+  if (!prepared.ok()) return prepared.error();
+  auto enabled = EnableEvents(*jvm_, /*exceptions=*/false);
+  if (!enabled.ok()) return enabled.error();
+  options_.source = SourceChoice::kAuto;
+  const ChosenSource choice = ChooseSource(jni);
+  if (!choice.armed) {
+    QuietJvm(*jvm_);
+    return format::Error{choice.why};
+  }
+  jvmti_->SetHeapSamplingInterval(kJvmInterval);
+  const sources::IntervalParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
+                                     ++recordings_};
+  samplings_.push_back(std::make_unique<sources::IntervalSource>(parts, how));
+  samples_ = true;
+  // Release: whoever sees the source sees all of it (pairs with the acquires in sources/entry.cc).
+  sources::active_source.store(samplings_.back().get(), std::memory_order_release);
+  return std::monostate{};
+}
+
+// The source stays: a thread may be inside it. Its traces do not.
+void Agent::StopSampling(JNIEnv* jni) {
+  if (!samples_) return;
+  samples_ = false;
+  sources::active_source.store(nullptr);
+  QuietJvm(*jvm_);
+  samplings_.back()->followed().Clear(jni);
+}
+
+int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
+  const std::lock_guard lock(mutex_);
+  if (jni == nullptr || visit == nullptr || samplings_.empty()) return 0;
+  return samplings_.back()->followed().Visit(jni, which, visit, user);
+}
+
+}  // namespace heaprec::agent
+
+using heaprec::agent::Agent;
+
+extern "C" {
+
+JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) {
+  if (how == nullptr) return HEAPREC_INVALID;
+  try {
+    return Agent::Instance().Sample(static_cast<JavaVM*>(vm), *how);
+  } catch (...) {  // no memory
+    heaprec::sources::active_source.store(nullptr);
+    return HEAPREC_REFUSED;
+  }
+}
+
+JNIEXPORT int64_t heaprec_visit_traces(void* jni, int which, heaprec_visit visit, void* user) {
+  try {
+    return Agent::Instance().VisitTraces(static_cast<JNIEnv*>(jni), which, visit, user);
+  } catch (...) {
+    return 0;
+  }
+}
+}

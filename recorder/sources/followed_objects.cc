@@ -1,0 +1,128 @@
+#include "recorder/sources/followed_objects.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace heaprec::sources {
+namespace {
+
+// Looked at for each object that is followed: twice as many die as are born, so that the dead make room.
+constexpr size_t kLooks = 2;
+
+}  // namespace
+
+FollowedObjects::FollowedObjects(int capacity, int depth)
+    : capacity_(static_cast<size_t>(capacity)),
+      followed_(Room(capacity_, depth)),
+      recent_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)),
+      sampled_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)) {
+  for (size_t i = capacity_; i > 0; --i) free_.push_back(i - 1);
+}
+
+std::vector<FollowedObjects::Trace> FollowedObjects::Room(size_t count, int depth) {
+  std::vector<Trace> traces(count);
+  for (Trace& trace : traces) trace.frames.resize(static_cast<size_t>(depth));
+  return traces;
+}
+
+void FollowedObjects::Follow(JNIEnv* jni, jobject object, const heaprec_trace& trace) {
+  if (capacity_ == 0) return;
+  if (busy_.test_and_set(std::memory_order_acquire)) {
+    not_followed_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  for (size_t i = 0; i < kLooks; ++i) Look(jni, next_look_++ % capacity_);
+  if (!Put(jni, object, trace)) not_followed_.fetch_add(1, std::memory_order_relaxed);
+  busy_.clear(std::memory_order_release);
+}
+
+bool FollowedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace) {
+  const size_t place = Place();
+  if (place == capacity_) return true;  // drawn out
+  Trace& into = followed_[place];
+  if (into.object != nullptr) jni->DeleteWeakGlobalRef(std::exchange(into.object, nullptr));
+  into.object = jni->NewWeakGlobalRef(object);
+  if (into.object == nullptr) {
+    jni->ExceptionClear();  // OutOfMemoryError
+    free_.push_back(place);
+    return false;
+  }
+  Copy(trace, &into);
+  return true;
+}
+
+// A free one, or one whose object has to go; capacity_: the new one has to.
+size_t FollowedObjects::Place() {
+  ++seen_;
+  if (!free_.empty()) {
+    const size_t place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+  const auto drawn = static_cast<uint64_t>(random_.Uniform() * static_cast<double>(seen_));
+  return drawn < capacity_ ? static_cast<size_t>(drawn) : capacity_;
+}
+
+void FollowedObjects::Look(JNIEnv* jni, size_t index) {
+  Trace& trace = followed_[index];
+  if (trace.object == nullptr || jni->IsSameObject(trace.object, nullptr) == JNI_FALSE) return;
+  jni->DeleteWeakGlobalRef(std::exchange(trace.object, nullptr));
+  Bury(trace);
+  free_.push_back(index);
+}
+
+void FollowedObjects::Bury(Trace& dead) {
+  ++found_dead_;
+  Copy(dead.fields, &recent_[(found_dead_ - 1) % HEAPREC_GARBAGE]);
+  if (found_dead_ <= HEAPREC_GARBAGE) return Copy(dead.fields, &sampled_[found_dead_ - 1]);
+  const auto drawn = static_cast<uint64_t>(random_.Uniform() * static_cast<double>(found_dead_));
+  if (drawn < HEAPREC_GARBAGE) Copy(dead.fields, &sampled_[drawn]);
+}
+
+void FollowedObjects::Copy(const heaprec_trace& from, Trace* into) {
+  into->fields = from;
+  const size_t bytes = std::min(strlen(from.class_signature), kSignatureBytes - 1);
+  std::memmove(into->signature, from.class_signature, bytes);
+  into->signature[bytes] = 0;
+  into->fields.class_signature = into->signature;
+  const auto count = std::min(static_cast<size_t>(from.frame_count), into->frames.size());
+  std::copy_n(from.frames, count, into->frames.begin());
+  into->fields.frames = into->frames.data();
+  into->fields.frame_count = static_cast<int32_t>(count);
+}
+
+int64_t FollowedObjects::Visit(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
+  while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  for (size_t i = 0; i < capacity_; ++i) Look(jni, i);
+  int64_t count = 0;
+  const auto give = [&](const Trace& trace) {
+    visit(&trace.fields, user);
+    ++count;
+  };
+  const uint64_t garbage = std::min<uint64_t>(found_dead_, recent_.size());
+  for (const Trace& trace : followed_) {
+    if (which == HEAPREC_LIVE && trace.object != nullptr) give(trace);
+  }
+  for (uint64_t i = 0; which == HEAPREC_RECENT_GARBAGE && i < garbage; ++i) {
+    give(recent_[(found_dead_ - 1 - i) % HEAPREC_GARBAGE]);
+  }
+  for (uint64_t i = 0; which == HEAPREC_SAMPLED_GARBAGE && i < garbage; ++i) give(sampled_[i]);
+  busy_.clear(std::memory_order_release);
+  return count;
+}
+
+void FollowedObjects::Clear(JNIEnv* jni) {
+  while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  for (size_t i = 0; i < capacity_; ++i) {
+    Trace& trace = followed_[i];
+    if (trace.object == nullptr) continue;
+    jni->DeleteWeakGlobalRef(std::exchange(trace.object, nullptr));
+    free_.push_back(i);
+  }
+  busy_.clear(std::memory_order_release);
+}
+
+}  // namespace heaprec::sources

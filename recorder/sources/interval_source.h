@@ -1,0 +1,64 @@
+// Gives another agent one object of each thread every so many bytes (include/heaprec_sampling.h): nothing is drawn,
+// nothing recorded.
+//
+// A thread's next object is that which holds the byte it is due at: the hooks force it where they see it, the JVM's own
+// threshold is set to it where they do not. An object that the JVM drops is made up for by the next.
+//
+// Context, Threads, Failure: as Source. Replace: setup. The callback is the other agent's and may call JNI and JVMTI.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "include/heaprec_sampling.h"
+#include "recorder/hotspot/thread_layout.h"
+#include "recorder/sources/followed_objects.h"
+#include "recorder/sources/source.h"
+#include "recorder/sources/thread_fields.h"
+#include "recorder/sources/thread_table.h"
+
+namespace heaprec::sources {
+
+struct IntervalParts {
+  const hotspot::ThreadLayout& layout;
+  const ThreadFields& fields;
+  ThreadTable& threads;
+  uint32_t number;  // among the recordings of this process
+};
+
+class IntervalSource final : public Source {
+ public:
+  // `how` is copied.
+  IntervalSource(const IntervalParts& parts, const heaprec_sampling& how);
+  ~IntervalSource() override;
+
+  // From now on; a thread that is inside the callback ends its turn with the old one.
+  void Replace(const heaprec_sampling& how);
+  // Of those that are followed.
+  FollowedObjects& followed() { return followed_; }
+
+  void OnRefill(void* java_thread, uint64_t size) override;
+  void OnOutside(void* java_thread, uint64_t size) override;
+  void OnDelivered(const Delivered& object) override;
+
+ private:
+  struct How {
+    heaprec_sampling_interval function;
+    void* user;
+    uint64_t first_interval;
+    const How* before;  // an allocating thread may still read it: kept as long as the source
+  };
+  static const How* Keep(const heaprec_sampling& how, const How* before);
+  // Null: the table is full, or the thread has ended.
+  ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size);
+  void Touch(void* java_thread, uint64_t size, bool outside);
+  void Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry);
+
+  const IntervalParts parts_;
+  const int depth_;
+  std::atomic<const How*> how_;
+  std::atomic<uint64_t> next_uid_{1};
+  FollowedObjects followed_;
+};
+
+}  // namespace heaprec::sources

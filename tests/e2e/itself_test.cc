@@ -1,0 +1,56 @@
+// A program that records itself through heaprec.Heaprec.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+namespace heaprec::testing {
+namespace {
+
+void RequireBoth(const std::string& folder, const std::string& out) {
+  for (const char* name : {"first", "second"}) {
+    const std::string file = folder + "/" + name + ".bin";
+    INFO(out);
+    CHECK(out.find("start " + file + "\nagain refused: heaprec: already recording into " + file + "\nstop " + file) !=
+          std::string::npos);
+    const Rows rows = ReadRows(file);
+    CHECK(rows.summary["ended"] == "stop");
+    const auto large = rows.Where([](const Row& row) { return row.size == (1 << 20) + 16; });
+    CHECK(large.size() == 50);  // each is kept with 1 - exp(-lambda size), lambda size > 10
+  }
+  CHECK(out.find("stop refused: heaprec: nothing is being recorded\nwrong refused: heaprec: unknown option `no`") !=
+        std::string::npos);
+  CHECK(out.ends_with("after idle\n"));
+}
+
+}  // namespace
+
+TEST_CASE("A program that loads the library records itself, as often as it likes") {
+  const std::string folder = FreshFolder();
+  const Outcome outcome = Run(Java{.flags = {"-Xmx200m"}, .main = "e2e.Itself", .args = {folder, AgentPath()}});
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out.starts_with("before refused: heaprec: the agent is not loaded\n"));
+  RequireBoth(folder, outcome.out);
+}
+
+TEST_CASE("So does one whose JVM has the agent, once its recording has ended") {
+  const std::string folder = FreshFolder();
+  Java java{.flags = {"-Xmx200m"}, .main = "e2e.Itself", .args = {folder}};
+  java.agent_options = "file=" + folder + "/agent.bin,delay=1h";
+  const Outcome waiting = Run(java);
+  INFO(waiting.out << waiting.err);
+  CHECK(waiting.exit_code == 0);
+  CHECK(waiting.out.starts_with("before waiting\nstart refused: heaprec: a recording is waiting for its delay"));
+}
+
+TEST_CASE("Without library and agent a program is told, and runs on") {
+  const Outcome outcome = Run(Java{.main = "e2e.Itself", .args = {FreshFolder()}});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.ends_with("after refused: heaprec: the agent is not loaded\n"));
+}
+
+}  // namespace heaprec::testing
