@@ -35,6 +35,7 @@ struct Books {
   uint64_t second_stage = 0;     // committed samples whose weight others took over (VarOpt)
   // Stacks of allocations, as of the drain's last tick: walked raw; asked of JVMTI; walked, but not what JVMTI said.
   uint64_t stacks_walked = 0, stacks_asked = 0, stacks_differed = 0;
+  uint64_t not_followed = 0;  // written samples whose object is not followed, for want of room (Fate)
   std::array<uint64_t, kLosses> lost{};
   std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
 
@@ -44,8 +45,9 @@ struct Books {
 };
 
 // The counters of the books in the order in which files have them.
-inline constexpr std::array kBookCounters{
-    &Books::candidates, &Books::candidate_bytes, &Books::points,        &Books::thinned,      &Books::committed,
-    &Books::written,    &Books::second_stage,    &Books::stacks_walked, &Books::stacks_asked, &Books::stacks_differed};
+inline constexpr std::array kBookCounters{&Books::candidates,      &Books::candidate_bytes, &Books::points,
+                                          &Books::thinned,         &Books::committed,       &Books::written,
+                                          &Books::second_stage,    &Books::stacks_walked,   &Books::stacks_asked,
+                                          &Books::stacks_differed, &Books::not_followed};
 
 }  // namespace heaprec::format

@@ -5,6 +5,7 @@
 
 #include "format/block_rows.h"
 #include "format/columns.h"
+#include "format/fate_codec.h"
 #include "format/state_codec.h"
 
 namespace heaprec::format {
@@ -107,6 +108,10 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return Applied::kYes;  // for readers to whom the file's own is lost
     case Section::kStates:
       return known(DecodeStates(body, &block->states, refused));
+    case Section::kFates:
+      return known(DecodeFates(body, &block->fates, refused));
+    case Section::kSurvivors:
+      return known(DecodeSurvivors(body, dictionaries_.dictionaries(), &block->survivors, refused));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;

@@ -6,6 +6,7 @@
 #include "format/block_stream.h"
 #include "format/columns.h"
 #include "format/dictionary_codec.h"
+#include "format/fate_codec.h"
 #include "format/layout.h"
 #include "format/sample_codec.h"
 #include "format/state_codec.h"
@@ -38,6 +39,8 @@ struct ChunkWriter::State {
   DictionaryEncoder dictionaries;
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions)}};
   std::vector<HeapState> states;
+  std::vector<Fate> fates;
+  std::vector<Survivor> survivors;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
 };
@@ -62,9 +65,12 @@ void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].A
 void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
 void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.stream].Add(interval); }
 void ChunkWriter::Add(const HeapState& state) { state_->states.push_back(state); }
+void ChunkWriter::Add(const Fate& fate) { state_->fates.push_back(fate); }
+void ChunkWriter::Add(const Survivor& survivor) { state_->survivors.push_back(survivor); }
 
 bool ChunkWriter::has_pending() const {
-  return state_->dictionaries.has_pending() || !state_->states.empty() ||
+  return state_->dictionaries.has_pending() || !state_->states.empty() || !state_->fates.empty() ||
+         !state_->survivors.empty() ||
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
@@ -73,7 +79,8 @@ ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
 
 Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::span<const uint64_t> lane_positions,
                                              uint64_t now_ns, bool last, const Ending* ending) {
-  if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) || states.size() > kMaxBlockRows)
+  if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
+      std::max({states.size(), fates.size(), survivors.size()}) > kMaxBlockRows)
     return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
@@ -92,6 +99,10 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   }
   EncodeStates(states, &raw);
   states.clear();
+  EncodeFates(fates, &raw);
+  fates.clear();
+  EncodeSurvivors(survivors, &raw);
+  survivors.clear();
   EncodeLanes(lane_positions, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
   raw_bytes += raw.size();

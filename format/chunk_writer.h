@@ -42,6 +42,8 @@ class ChunkWriter {
   void Add(const Window& window);
   void Add(const Interval& interval);
   void Add(const HeapState& state);
+  void Add(const Fate& fate);          // ascending in time
+  void Add(const Survivor& survivor);  // for the chunk's first block only
 
   bool has_pending() const;
   // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.

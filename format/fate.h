@@ -19,16 +19,20 @@ namespace heaprec::format {
 enum class FateKind : uint8_t {
   kDied = 0,        // found dead
   kReleased = 1,    // drawn out so that the bound holds: what becomes of it is not known, others stand for it
-  kNotFollowed = 2  // never followed, for want of room: nothing stands for it (books: lost_followed)
+  kNotFollowed = 2  // never followed, for want of room: nothing stands for it (Books::not_followed)
 };
 inline constexpr int kFateKinds = 3;
 
 struct Fate {
-  uint64_t sample = 0;   // its id
-  uint64_t time_ns = 0;  // kDied: of the first look at it after the collection that found it dead
+  uint64_t sample = 0;  // its id
+  // kDied: of the first look at it after the collection that found it dead. kReleased: the end of the interval whose
+  // samples needed the room: it says something of samples that were born before, and of no other.
+  uint64_t time_ns = 0;
   FateKind kind = FateKind::kDied;
-  uint64_t collections = 0;  // which the JVM had completed by then (HeapState::collections)
-  double threshold = 0;      // kReleased: its priority; 0 else
+  // Which the JVM had completed (HeapState::collections) when it was last seen alive: less those at its birth, what it
+  // has survived.
+  uint64_t collections = 0;
+  double threshold = 0;  // kReleased: its priority; 0 else
   bool operator==(const Fate&) const = default;
 };
 

@@ -43,6 +43,7 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(22, header.exceptions.rate_per_second);
   visit(23, header.exceptions_refused);
   visit(24, header.start);
+  visit(25, header.live_bound);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }

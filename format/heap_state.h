@@ -28,7 +28,7 @@ struct HeapState {
   uint64_t paused_ns = 0;            // in all of them
   uint64_t threads = 0;              // live Java threads
   uint64_t rss = 0;                  // resident bytes of the process
-  uint64_t collections = 0;          // cycles that the JVM has completed so far
+  uint64_t collections = 0;          // that the JVM has completed, or is about to, since its start
   std::string cause;                 // kGcEnd, and kGcBegin if it is known by then: as HotSpot has it
   bool operator==(const HeapState&) const = default;
 };

@@ -51,6 +51,8 @@ enum class Section : uint32_t {
   kLanes = 11,
   kEnding = 12,
   kStates = 13,
+  kFates = 14,
+  kSurvivors = 15,
   kBases = 17,
   kHeader = 18,
 };

@@ -25,7 +25,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 4;
+inline constexpr uint32_t kRingVersion = 5;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 
@@ -104,6 +104,7 @@ enum class RecordType : uint16_t {
   kWindow = 5,
   kSample = 6,
   kState = 7,
+  kDeath = 8,
 };
 
 inline constexpr uint32_t kRecordAlign = 8;
@@ -191,7 +192,8 @@ struct SampleRecord {
   uint64_t size, tlab_size;
   double weight;  // after stage 1, in the unit of the stream
   uint32_t window;
-  uint32_t kind;  // Kind
+  uint16_t kind;   // Kind
+  uint16_t place;  // from 1: where the object is followed (FileHeader::live_bound); 0: it is not
 };
 static_assert(sizeof(SampleRecord) == 96);
 
@@ -204,10 +206,20 @@ struct StateRecord {
   uint64_t used, committed;
   uint64_t pauses, paused_ns;
   uint64_t rss;
+  uint64_t collections;
   uint32_t threads;
   uint32_t kind;                // StateKind
   char cause[kMostCauseBytes];  // zeros behind it
 };
-static_assert(sizeof(StateRecord) == 120);
+static_assert(sizeof(StateRecord) == 128);
+
+// A followed object was found dead: Fate.
+struct DeathRecord {
+  RecordHeader header;
+  uint64_t monotonic_ns;
+  uint64_t sample;  // its id
+  uint64_t collections;
+};
+static_assert(sizeof(DeathRecord) == 32);
 
 }  // namespace heaprec::format

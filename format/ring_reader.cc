@@ -47,6 +47,8 @@ class Record {
         return VisitSample(visitor, lane, position);
       case RecordType::kState:
         return VisitState(visitor);
+      case RecordType::kDeath:
+        return VisitDeath(visitor, lane, position);
     }
     return false;
   }
@@ -131,6 +133,12 @@ class Record {
     visitor.OnState(record);
     return true;
   }
+  bool VisitDeath(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
+    DeathRecord record;
+    if (!Fixed(&record, [](const DeathRecord&) { return uint64_t{0}; })) return false;
+    visitor.OnDeath(record, lane, position);
+    return true;
+  }
 
   RecordHeader header_;
   std::span<const std::byte> bytes_;
@@ -202,8 +210,18 @@ HeapState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
   state.paused_ns = record.paused_ns;
   state.threads = record.threads;
   state.rss = record.rss;
+  state.collections = record.collections;
   state.cause.assign(record.cause, strnlen(record.cause, sizeof(record.cause)));
   return state;
+}
+
+Fate FateOf(const DeathRecord& record, uint64_t start_monotonic_ns) {
+  Fate fate;
+  fate.sample = record.sample;
+  fate.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
+  fate.kind = FateKind::kDied;
+  fate.collections = record.collections;
+  return fate;
 }
 
 }  // namespace heaprec::format

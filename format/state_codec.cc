@@ -25,15 +25,16 @@ enum StateColumn : size_t {
   kStateCause = 9,
   kStateCauseBytes = 10,
   kStateCauseText = 11,
+  kStateCollections = 12,
 };
-constexpr size_t kStateColumns = 12;
+constexpr size_t kStateColumns = 13;
 constexpr uint64_t kNoCause = 0, kNewCause = 1, kFirstCause = 2;
 // HotSpot has some thirty; the bound is a reader's.
 constexpr size_t kMostCauses = 1024, kLongestCause = 256;
 
 // The row before: of all kinds, and of the same kind. All kinds that are not known share the last place.
 struct Before {
-  uint64_t id = 0, time_ns = 0;
+  uint64_t id = 0, time_ns = 0, collections = 0;
   struct Values {
     uint64_t used = 0, committed = 0, threads = 0, rss = 0;
   };
@@ -57,6 +58,7 @@ void EncodeStates(std::span<const HeapState> states, ByteBuffer* raw) {
     columns.Varint(kStatePausedNs, state.paused_ns);
     columns.Delta(kStateThreads, state.threads, std::exchange(last.threads, state.threads));
     columns.Delta(kStateRss, state.rss, std::exchange(last.rss, state.rss));
+    columns.Delta(kStateCollections, state.collections, std::exchange(before.collections, state.collections));
     const std::string cause = state.cause.substr(0, kLongestCause);
     if (cause.empty() || (causes.size() == kMostCauses && !causes.contains(cause))) {
       columns.Varint(kStateCause, kNoCause);
@@ -91,6 +93,7 @@ bool DecodeStates(Bytes body, std::vector<HeapState>* states, bool* refused) {
     state.paused_ns = columns[kStatePausedNs].Varint();
     state.threads = last.threads = columns[kStateThreads].Delta(last.threads);
     state.rss = last.rss = columns[kStateRss].Delta(last.rss);
+    state.collections = before.collections = columns[kStateCollections].Delta(before.collections);
     const uint64_t cause = columns[kStateCause].Varint();
     if (cause == kNewCause) {
       if (causes.size() == kMostCauses) return false;

@@ -86,9 +86,13 @@ std::optional<format::Block> Cut::Of(const format::Block& block) {
     cut.samples.push_back(sample);
   }
   AddIntervals(block, &cut);
+  if (header_.live_bound > 0) AddFates(block, &cut);
   AddBooks(block, &cut);
   // Windows alone are kept too: a later block's samples may be of them.
-  if (cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty()) return std::nullopt;
+  if (cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() && cut.fates.empty() &&
+      cut.survivors.empty()) {
+    return std::nullopt;
+  }
   return cut;
 }
 
@@ -120,6 +124,64 @@ void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
     books.second_stage += interval.held - std::min(interval.held, interval.kept);
     interval.index -= shift_ns_ / length;
     cut->intervals.push_back(interval);
+  }
+}
+
+// A chunk says at its start who is alive.
+void Cut::NoteSurvivors(const format::Block& block) {
+  if (chunk_ != block.chunk && !has_begun_) {
+    alive_.clear();
+    for (const format::Survivor& survivor : block.survivors) alive_[survivor.sample.id] = survivor;
+  }
+  chunk_ = block.chunk;
+}
+
+void Cut::NoteFate(const format::Fate& fate) {
+  alive_.erase(fate.sample);
+  if (fate.kind != format::FateKind::kReleased) return;
+  for (auto& [id, survivor] : alive_) {
+    if (survivor.sample.time_ns < fate.time_ns) survivor.threshold = std::max(survivor.threshold, fate.threshold);
+  }
+}
+
+// A sample that a border leaves out has no fate in the cut either.
+void Cut::AddFates(const format::Block& block, format::Block* cut) {
+  NoteSurvivors(block);
+  for (const format::Sample& sample : block.samples) {
+    const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
+    if (!is_left_out && sample.stream() == Stream::kAllocations) alive_[sample.id] = {sample, 0, 0};
+  }
+  const auto is_within = [this](const format::Fate& fate) { return fate.time_ns >= from_ns_ && fate.time_ns < to_ns_; };
+  for (const format::Fate& fate : block.fates) {
+    if (!has_begun_ && fate.time_ns < from_ns_) NoteFate(fate);
+  }
+  const bool begins = !cut->samples.empty() || !cut->states.empty() || !cut->intervals.empty() ||
+                      std::ranges::any_of(block.fates, is_within);
+  if (!has_begun_ && !begins) return;
+  AddSurvivors(block, cut);
+  has_begun_ = true;
+  for (format::Fate fate : block.fates) {
+    if (!is_within(fate) || alive_.erase(fate.sample) == 0) continue;
+    fate.time_ns = Since(fate.time_ns);
+    books_[Stream::kAllocations].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
+    cut->fates.push_back(fate);
+  }
+}
+
+// Who is alive when the span begins stands in the cut's first block, and who is when a chunk does in that one.
+void Cut::AddSurvivors(const format::Block& block, format::Block* cut) {
+  const auto add = [&](format::Survivor survivor) {
+    survivor.sample.time_ns = Since(survivor.sample.time_ns);
+    cut->survivors.push_back(survivor);
+  };
+  if (!has_begun_) {
+    for (const auto& [id, survivor] : alive_) {
+      if (survivor.sample.time_ns < from_ns_) add(survivor);
+    }
+    return;
+  }
+  for (const format::Survivor& survivor : block.survivors) {
+    if (alive_.count(survivor.sample.id) > 0) add(survivor);
   }
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "format/model.h"
@@ -34,6 +35,10 @@ class Cut {
  private:
   void AddIntervals(const format::Block& block, format::Block* cut);
   void AddBooks(const format::Block& block, format::Block* cut);
+  void AddFates(const format::Block& block, format::Block* cut);
+  void AddSurvivors(const format::Block& block, format::Block* cut);
+  void NoteSurvivors(const format::Block& block);
+  void NoteFate(const format::Fate& fate);
   uint64_t Since(uint64_t time_ns) const { return time_ns > shift_ns_ ? time_ns - shift_ns_ : 0; }
 
   format::FileHeader header_;
@@ -42,6 +47,10 @@ class Cut {
   format::PerStream<format::Books> before_;  // of the recording, when the span begins
   uint64_t last_ns_ = 0;                     // of the blocks so far
   format::PerStream<format::Books> books_;   // of the cut
+  // Followed and alive, by id, with the names of chunk_; from the first block of the cut on, those that the cut has.
+  std::map<uint64_t, format::Survivor> alive_;
+  std::optional<uint32_t> chunk_;
+  bool has_begun_ = false;  // the cut has a block
 };
 
 }  // namespace heaprec::tools

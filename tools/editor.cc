@@ -53,7 +53,8 @@ format::Result<std::monostate> Editor::Write(bool last, const format::Ending* en
 
 format::Result<std::monostate> Editor::Add(const format::Block& block) {
   const bool next_chunk = chunk_ == nullptr || block.chunk != sequence_;
-  const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty();
+  const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty() ||
+                        !block.fates.empty() || !block.survivors.empty();
   if (pending_ && (next_chunk || has_rows)) {
     auto written = Write(next_chunk, nullptr);
     if (!written.ok()) return written;
@@ -66,11 +67,14 @@ format::Result<std::monostate> Editor::Add(const format::Block& block) {
   const format::Dictionaries& names = *block.dictionaries;
   for (format::Sample sample : block.samples) {
     AddWindow(sample.window);
-    sample.class_id = Class(names, sample.class_id);
-    sample.thread = Thread(names, sample.thread);
-    sample.stack = Stack(names, sample.stack);
+    Name(names, &sample);
     chunk_->Add(sample);
     ++samples_;
+  }
+  for (const format::Fate& fate : block.fates) chunk_->Add(fate);
+  for (format::Survivor survivor : block.survivors) {
+    Name(names, &survivor.sample);
+    chunk_->Add(survivor);
   }
   if (has_rows) pending_ = Pending{block.books, block.lane_positions, block.end_ns};
   return std::monostate{};
@@ -90,6 +94,12 @@ void Editor::AddWindow(uint32_t id) {
   const auto known = windows_.find(id);
   if (known == windows_.end() || std::exchange(known->second.written, true)) return;
   chunk_->Add(known->second.window);
+}
+
+void Editor::Name(const format::Dictionaries& names, format::Sample* sample) {
+  sample->class_id = Class(names, sample->class_id);
+  sample->thread = Thread(names, sample->thread);
+  sample->stack = Stack(names, sample->stack);
 }
 
 Index Editor::Class(const format::Dictionaries& names, Index index) {

@@ -50,6 +50,8 @@ class Editor {
   format::Result<std::monostate> Write(bool last, const format::Ending* ending);
   void StartChunk(uint32_t sequence);
   void AddWindow(uint32_t id);
+  // Its indices are of `names`; afterwards of the chunk that is written.
+  void Name(const format::Dictionaries& names, format::Sample* sample);
   format::Index Class(const format::Dictionaries& names, format::Index index);
   format::Index Method(const format::Dictionaries& names, format::Index index);
   format::Index Thread(const format::Dictionaries& names, format::Index index);

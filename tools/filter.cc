@@ -90,9 +90,11 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
       ->group(kGroup);
   const char* help = allocations_only ? "tlab, outside or exception (repeatable; default: tlab and outside)"
                                       : "tlab, outside or exception (repeatable; default: all)";
-  if (with_states) help = "tlab, outside, exception, gc or heap (repeatable; default: the first three)";
+  if (with_states) {
+    help = "tlab, outside, exception, gc, heap, died, released or not_followed (repeatable; default: the first three)";
+  }
   std::vector<std::string> known{"tlab", "outside", "exception"};
-  if (with_states) known.insert(known.end(), {kCollectionKind, kHeapKind});
+  if (with_states) known.insert(known.end(), {kCollectionKind, kHeapKind, "died", "released", "not_followed"});
   verb->add_option("--kind", kinds, help)
       ->type_name("KIND")
       ->delimiter(',')
@@ -147,6 +149,10 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   }
   filter.collections_ = std::count(options.kinds.begin(), options.kinds.end(), kCollectionKind) > 0;
   filter.heap_ = std::count(options.kinds.begin(), options.kinds.end(), kHeapKind) > 0;
+  for (int kind = 0; kind < format::kFateKinds; ++kind) {
+    const char* const name = FateKindName(static_cast<format::FateKind>(kind));
+    filter.fates_[static_cast<size_t>(kind)] = std::count(options.kinds.begin(), options.kinds.end(), name) > 0;
+  }
   for (const std::string& label : options.labels) {
     const size_t equals = label.find('=');
     if (label.empty() || equals == 0) return Error{fmt::format("--label '{}': KEY=VALUE, or KEY", label)};
@@ -223,9 +229,16 @@ bool Filter::Keeps(const format::Sample& sample) {
 }
 
 bool Filter::Keeps(const format::HeapState& state) const {
-  if (!KeepsTime(state.time_ns)) return false;
-  if (thread_ || java_tid_ || os_tid_ || !labels_.empty() || class_ || site_ || focus_ || ignore_) return false;
+  if (!KeepsTime(state.time_ns) || !KeepsAnyThreadAndPlace()) return false;
   return state.kind == format::StateKind::kPeriodic ? heap_ : collections_;
+}
+
+bool Filter::Keeps(const format::Fate& fate) const {
+  return KeepsTime(fate.time_ns) && KeepsAnyThreadAndPlace() && fates_[static_cast<size_t>(fate.kind)];
+}
+
+bool Filter::KeepsAnyThreadAndPlace() const {
+  return !thread_ && !java_tid_ && !os_tid_ && labels_.empty() && !class_ && !site_ && !focus_ && !ignore_;
 }
 
 bool Filter::MatchesThread(format::Index index) {

@@ -33,7 +33,7 @@ struct FilterOptions {
   std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
   bool allocations_only = false;  // unless kinds are given
-  bool with_states = false;       // gc and heap are kinds, too: taken only if they are given
+  bool with_states = false;       // gc, heap and fates are kinds, too: taken only if they are given
 
   void AddTo(CLI::App* verb);
   // All but --limit.
@@ -57,6 +57,7 @@ class Filter {
   }
   // A state has neither thread nor class nor stack, so it passes no filter of these.
   bool Keeps(const format::HeapState& state) const;
+  bool Keeps(const format::Fate& fate) const;
 
   uint64_t limit() const { return limit_; }
   // Frames that are not to be shown: the caller leaves them out.
@@ -69,6 +70,7 @@ class Filter {
   std::pair<uint64_t, uint64_t> Span(uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
+  bool KeepsAnyThreadAndPlace() const;
   bool KeepsThread(format::Index index);
   bool HasLabels(const format::Thread& thread) const;
   bool KeepsClass(format::Index index);
@@ -89,6 +91,7 @@ class Filter {
   std::vector<Label> labels_;
   std::array<bool, format::kKinds> kinds_{};
   bool collections_ = false, heap_ = false;
+  std::array<bool, format::kFateKinds> fates_{};
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 
   int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();

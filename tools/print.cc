@@ -116,8 +116,10 @@ class Printer {
     filter_.Enter(block, &names_);
     text_.Enter(block, &names_);
     auto state = block.states.begin();
+    auto fate = block.fates.begin();
     const auto print_states = [&](uint64_t until_ns) {
       for (; state != block.states.end() && state->time_ns <= until_ns && !done(); ++state) Print(*state);
+      for (; fate != block.fates.end() && fate->time_ns <= until_ns && !done(); ++fate) Print(*fate);
     };
     for (const format::Sample& sample : block.samples) {
       print_states(sample.time_ns);
@@ -135,6 +137,13 @@ class Printer {
     if (!filter_.Keeps(state)) return;
     Text text;
     if (states_.Append(state, text)) AppendState(text);
+  }
+
+  void Print(const format::Fate& fate) {
+    if (!filter_.Keeps(fate)) return;
+    Text text;
+    states_.Append(fate, text);
+    AppendState(text);
   }
 
   void AppendState(const Text& text) {
@@ -172,7 +181,7 @@ class Printer {
   Progress progress_;
   Names names_;
   uint64_t printed_ = 0;         // samples
-  uint64_t states_printed_ = 0;  // collections and looks at the heap
+  uint64_t states_printed_ = 0;  // collections, looks at the heap, fates
 };
 
 void Write(const std::string& text) {

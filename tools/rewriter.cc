@@ -98,11 +98,20 @@ void Rewriter::AddRows(const format::Block& block) {
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
   for (const format::HeapState& state : block.states) chunk_->Add(state);
   for (format::Sample sample : block.samples) {
-    if (sample.thread != kNone) sample.thread = chunk_->InternThread(names.threads[sample.thread]);
-    if (sample.class_id != kNone) sample.class_id = chunk_->InternClass(names.classes[sample.class_id]);
-    if (sample.stack != kNone) sample.stack = Stack(names, sample.stack);
+    Name(names, &sample);
     chunk_->Add(sample);
   }
+  for (const format::Fate& fate : block.fates) chunk_->Add(fate);
+  for (format::Survivor survivor : block.survivors) {
+    Name(names, &survivor.sample);
+    chunk_->Add(survivor);
+  }
+}
+
+void Rewriter::Name(const format::Dictionaries& names, format::Sample* sample) {
+  if (sample->thread != kNone) sample->thread = chunk_->InternThread(names.threads[sample->thread]);
+  if (sample->class_id != kNone) sample->class_id = chunk_->InternClass(names.classes[sample->class_id]);
+  if (sample->stack != kNone) sample->stack = Stack(names, sample->stack);
 }
 
 Index Rewriter::Stack(const format::Dictionaries& names, Index leaf) {

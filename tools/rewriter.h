@@ -40,6 +40,7 @@ class Rewriter {
     double weight = 0;
   };
   void AddRows(const format::Block& block);
+  void Name(const format::Dictionaries& names, format::Sample* sample);
   format::Index Stack(const format::Dictionaries& names, format::Index leaf);
   void NoteMissing(const format::Block& block, format::Stream stream);
   format::PerStream<format::Books> TrueBooks(format::PerStream<format::Books> books) const;

@@ -245,7 +245,7 @@ bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_
   sample.tlab_size = point.tlab_size;
   sample.weight = point.weight;
   sample.window = point.window;
-  sample.kind = static_cast<uint32_t>(point.kind);
+  sample.kind = static_cast<uint16_t>(point.kind);
   CopyFixed(record, sample);
   ledger_.Committed();  // before it can be seen: a block never holds more samples than its books have committed
   lease.Commit();

@@ -55,7 +55,8 @@ def main(tool, decoder, *golden_files):
             fresh = read(path)
             assert sum(len(block["samples"]) for block in fresh["blocks"]) == 120
             assert any(block.get("exceptions", {}).get("samples") for block in fresh["blocks"])
-            assert any(block.get("states") for block in fresh["blocks"])
+            for rows in ("states", "fates", "survivors"):
+                assert any(block.get(rows) for block in fresh["blocks"]), rows
             same(fresh, decode(path))
             whole = open(path, "rb").read()
             for size in range(1200, len(whole), len(whole) // 5):

@@ -13,7 +13,7 @@ import sys
 from decode_values import M64, Bytes, columns, rotate_left, text
 
 FILE, CHUNK, BLOCK = b"\x89HRFILE\n", b"\x89HRCHNK\n", b"\x89HRBLCK\n"
-COUNTERS = 10
+COUNTERS = 11  # the last came later: it is shown where it says something
 LOSSES = 7
 
 
@@ -35,7 +35,7 @@ class Stream:
 
     def end_block(self, rows):
         del rows["taus"]
-        rows["counters"], rows["lost"] = list(self.counters), list(self.lost)
+        rows["counters"], rows["lost"] = self.counters[:10 + bool(self.counters[10])], list(self.lost)
         rows["lost_bytes"] = [repr(weight) for weight in self.lost_bytes]
 
     def says_something(self, rows):
@@ -216,8 +216,8 @@ class Chunk:
         """A copy of the file's header."""
 
     def section_13(self, body, block):
-        rows, c, refused = columns(body, 12)
-        number = time = 0
+        rows, c, refused = columns(body, 13)
+        number = time = collections = 0
         of_kind, causes = {}, []  # last values by kind; all that are not known count as one
         for _ in range(rows):
             number, time, kind = c[0].delta(number), c[1].delta(time), c[2].varint()
@@ -231,9 +231,39 @@ class Chunk:
             if code == 1:
                 causes.append(text(c[11].take(c[10].varint())))
             cause = "" if code == 0 else causes[-1] if code == 1 else causes[code - 2]
+            collections = c[12].delta(collections)
             if kind < 4:
                 block.setdefault("states", []).append(
-                    [number, time, kind, last[0], last[1], pauses, paused, last[2], last[3], cause])
+                    [number, time, kind, last[0], last[1], pauses, paused, last[2], last[3], cause]
+                    + [collections] * bool(collections))
+        return refused
+
+    def section_14(self, body, block):
+        rows, c, refused = columns(body, 5)
+        sample = time = collections = 0
+        for _ in range(rows):
+            sample, time, kind, collections = c[0].delta(sample), c[1].delta(time), c[2].varint(), c[3].delta(collections)
+            threshold = repr(c[4].f64()) if kind == 1 else "0.0"
+            if kind < 3:
+                block.setdefault("fates", []).append([sample, time, kind, collections, threshold])
+        return refused
+
+    def section_15(self, body, block):
+        rows, c, refused = columns(body, 11)
+        number = tick = collections = 0
+        for _ in range(rows):
+            number, tick = c[0].delta(number), c[1].delta(tick)
+            stack, thread, klass = c[2].varint(), c[3].varint(), c[4].varint()
+            size, tlab, kind, weight, threshold = c[5].varint(), c[6].varint(), c[7].varint(), c[8].f64(), c[9].f64()
+            collections = c[10].delta(collections)
+            if kind > 1:
+                continue
+            frames, cut = self.frames_of(stack - 1 if stack else None)
+            block.setdefault("survivors", []).append({
+                "id": number, "time": tick * 64, "kind": kind, "size": size, "tlab": tlab, "window": 0,
+                "weight": repr(weight), "thread": self.threads[thread - 1] if thread else None,
+                "class": self.classes[klass - 1] if klass else None, "stack": frames, "cut": cut,
+                "threshold": repr(threshold), "collections": collections})
         return refused
 
     def apply(self, raw, block):
@@ -282,7 +312,7 @@ def file_header(data):
     while cursor.left():
         tag = cursor.varint()
         body = cursor.string()
-        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21):
+        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25):
             fields[tag] = Bytes(body).varint()
         elif tag in (6, 22):
             fields[tag] = repr(Bytes(body).f64())

@@ -18,23 +18,13 @@ ReadResult Read(Bytes bytes) {
   return result;
 }
 
-void RequireSame(const PlainBlock& read, const PlainBlock& given) {
-  REQUIRE(read.block.chunk == given.block.chunk);
-  REQUIRE(read.block.end_ns == given.block.end_ns);
-  REQUIRE(read.block.books == given.block.books);
-  REQUIRE(read.block.lane_positions == given.block.lane_positions);
-  REQUIRE(read.block.windows == given.block.windows);
-  REQUIRE(read.block.intervals == given.block.intervals);
-  REQUIRE(read.block.states == given.block.states);
-  REQUIRE(read.block.ending.has_value() == given.block.ending.has_value());
-  if (read.block.ending) {
-    REQUIRE(read.block.ending->reason == given.block.ending->reason);
-    REQUIRE(read.block.ending->time_ns == given.block.ending->time_ns);
-  }
-  REQUIRE(read.samples.size() == given.samples.size());
-  for (size_t i = 0; i < read.samples.size(); ++i) {
-    const PlainSample& got = read.samples[i];
-    const PlainSample& want = given.samples[i];
+namespace {
+
+void RequireSame(const std::vector<PlainSample>& read, const std::vector<PlainSample>& given) {
+  REQUIRE(read.size() == given.size());
+  for (size_t i = 0; i < read.size(); ++i) {
+    const PlainSample& got = read[i];
+    const PlainSample& want = given[i];
     CAPTURE(i);
     REQUIRE(got.sample.id == want.sample.id);
     REQUIRE(got.sample.time_ns == want.sample.time_ns / kTickNs * kTickNs);
@@ -49,6 +39,31 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
     REQUIRE(got.class_name == want.class_name);
     REQUIRE(got.stack == want.stack);
     REQUIRE(got.truncated == want.truncated);
+  }
+}
+
+}  // namespace
+
+void RequireSame(const PlainBlock& read, const PlainBlock& given) {
+  REQUIRE(read.block.chunk == given.block.chunk);
+  REQUIRE(read.block.end_ns == given.block.end_ns);
+  REQUIRE(read.block.books == given.block.books);
+  REQUIRE(read.block.lane_positions == given.block.lane_positions);
+  REQUIRE(read.block.windows == given.block.windows);
+  REQUIRE(read.block.intervals == given.block.intervals);
+  REQUIRE(read.block.states == given.block.states);
+  REQUIRE(read.block.ending.has_value() == given.block.ending.has_value());
+  if (read.block.ending) {
+    REQUIRE(read.block.ending->reason == given.block.ending->reason);
+    REQUIRE(read.block.ending->time_ns == given.block.ending->time_ns);
+  }
+  REQUIRE(read.block.fates == given.block.fates);
+  RequireSame(read.samples, given.samples);
+  RequireSame(read.survivors, given.survivors);
+  REQUIRE(read.block.survivors.size() == given.block.survivors.size());
+  for (size_t i = 0; i < read.block.survivors.size(); ++i) {
+    REQUIRE(read.block.survivors[i].threshold == given.block.survivors[i].threshold);
+    REQUIRE(read.block.survivors[i].collections == given.block.survivors[i].collections);
   }
 }
 
@@ -83,7 +98,7 @@ bool SameButLostNames(const PlainBlock& read, const PlainBlock& given) {
                     read.block.books == given.block.books && read.block.lane_positions == given.block.lane_positions &&
                     read.block.windows == given.block.windows && read.block.intervals == given.block.intervals &&
                     read.block.ending.has_value() == given.block.ending.has_value() &&
-                    read.samples.size() == given.samples.size();
+                    read.block.fates == given.block.fates && read.samples.size() == given.samples.size();
   for (size_t i = 0; same && i < read.samples.size(); ++i) {
     const PlainSample& got = read.samples[i];
     const PlainSample& want = given.samples[i];

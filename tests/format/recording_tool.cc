@@ -66,6 +66,7 @@ json Header(const FileHeader& header) {
   if (exceptions.interval_cap != 0) fields["21"] = exceptions.interval_cap;
   if (exceptions.rate_per_second != 0) fields["22"] = Number(exceptions.rate_per_second);
   if (!header.exceptions_refused.empty()) fields["23"] = header.exceptions_refused;
+  if (header.live_bound != 0) fields["25"] = header.live_bound;
   return fields;
 }
 
@@ -117,6 +118,7 @@ json OneStream(const Block& block, Stream stream) {
             {"windows", json::array()},
             {"intervals", json::array()},
             {"samples", json::array()}};
+  if (books.not_followed != 0) line["counters"].push_back(books.not_followed);
   for (const double weight : books.lost_weight) line["lost_bytes"].push_back(Number(weight));
   for (const Window& window : block.windows) {
     if (StreamOfWindow(window.id) != stream) continue;
@@ -147,6 +149,17 @@ json OneBlock(const Block& block) {
   for (const HeapState& state : block.states) {
     line["states"].push_back({state.id, state.time_ns, static_cast<int>(state.kind), state.used, state.committed,
                               state.pauses, state.paused_ns, state.threads, state.rss, Latin1(state.cause)});
+    if (state.collections != 0) line["states"].back().push_back(state.collections);
+  }
+  for (const Fate& fate : block.fates) {
+    line["fates"].push_back(
+        {fate.sample, fate.time_ns, static_cast<int>(fate.kind), fate.collections, Number(fate.threshold)});
+  }
+  for (const Survivor& survivor : block.survivors) {
+    json one = OneSample(survivor.sample, *block.dictionaries);
+    one["threshold"] = Number(survivor.threshold);
+    one["collections"] = survivor.collections;
+    line["survivors"].push_back(std::move(one));
   }
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;

@@ -58,6 +58,7 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.ring_path = "/dev/shm/heaprec-4242.ring";
   header.max_samples = 5000;
   header.duration_ns = 60'000'000'000;
+  header.live_bound = 4096;
   header.exceptions = {.interval_ns = 500'000'000, .interval_cap = 50, .rate_per_second = 100};
   return header;
 }
@@ -178,9 +179,42 @@ void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
     state.paused_ns = Uniform(3) == 0 ? AnyInteger() : 0;
     state.threads = Uniform(50);
     state.rss = AnyInteger();
+    state.collections = Uniform(3) == 0 ? AnyInteger() : Uniform(4);
     if (state.kind == StateKind::kGcBegin) state.cause = "Cause " + std::to_string(Uniform(4));
     writer->Add(state);
     plain->block.states.push_back(state);
+  }
+}
+
+void RandomRecording::AddFates(ChunkWriter* writer, PlainBlock* plain) {
+  for (uint64_t i = Uniform(6); i > 0; --i) {
+    Fate fate;
+    fate.sample = AnyInteger();
+    fate.time_ns = now_ns_ + Uniform(1000);
+    fate.kind = static_cast<FateKind>(Uniform(kFateKinds));
+    fate.collections = Uniform(5) == 0 ? AnyInteger() : Uniform(3);
+    if (fate.kind == FateKind::kReleased) fate.threshold = static_cast<double>(AnyInteger());
+    writer->Add(fate);
+    plain->block.fates.push_back(fate);
+  }
+}
+
+void RandomRecording::AddSurvivors(ChunkWriter* writer, PlainBlock* plain) {
+  for (uint64_t i = Uniform(5); i > 0; --i) {
+    Survivor survivor;
+    PlainSample named{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
+    named.sample.kind = Uniform(4) == 0 ? Kind::kOutside : Kind::kTlab;
+    Fill(writer, &named);
+    named.sample.time_ns = named.sample.time_ns / kTickNs * kTickNs;
+    named.sample.size = AnyInteger();
+    named.sample.tlab_size = Uniform(3) == 0 ? AnyInteger() : 0;
+    named.sample.weight = static_cast<double>(AnyInteger());
+    survivor.sample = named.sample;
+    survivor.threshold = Uniform(3) == 0 ? 0 : static_cast<double>(AnyInteger());
+    survivor.collections = Uniform(100);
+    writer->Add(survivor);
+    plain->block.survivors.push_back(survivor);
+    plain->survivors.push_back(std::move(named));
   }
 }
 
@@ -198,6 +232,8 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
   if (Uniform(3) != 0) AddExceptions(writer, &plain, static_cast<int>(Uniform(6)));
   AddStates(writer, &plain);
+  AddFates(writer, &plain);
+  if (Uniform(3) != 0) AddSurvivors(writer, &plain);
   std::ranges::stable_sort(plain.samples, {}, [](const PlainSample& s) { return s.sample.time_ns / kTickNs; });
   Books& books = books_[Stream::kAllocations];
   books.candidates += AnyInteger() >> 20;
@@ -205,6 +241,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   books.stacks_walked += static_cast<uint64_t>(samples);
   books.stacks_asked += Uniform(3);
   books.stacks_differed += Uniform(2);
+  books.not_followed += Uniform(2);
   books.lost[Uniform(kLosses)] += Uniform(3);
   books.lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
   block.books = books_;
@@ -232,6 +269,9 @@ std::vector<PlainBlock> ReadAll(Reader* reader) {
   while (std::optional<Block> block = reader->Next()) {
     PlainBlock plain;
     for (const Sample& sample : block->samples) plain.samples.push_back(Resolved(sample, *block->dictionaries));
+    for (const Survivor& survivor : block->survivors) {
+      plain.survivors.push_back(Resolved(survivor.sample, *block->dictionaries));
+    }
     block->dictionaries = nullptr;
     plain.block = std::move(*block);
     blocks.push_back(std::move(plain));

@@ -23,7 +23,7 @@ struct PlainSample {
 };
 struct PlainBlock {
   Block block;
-  std::vector<PlainSample> samples;
+  std::vector<PlainSample> samples, survivors;
 };
 
 FileHeader SomeFileHeader(uint32_t seed = 1);
@@ -57,6 +57,8 @@ class RandomRecording {
   // What a block has of the exceptions, which not every block has.
   void AddExceptions(ChunkWriter* writer, PlainBlock* plain, int samples);
   void AddStates(ChunkWriter* writer, PlainBlock* plain);
+  void AddFates(ChunkWriter* writer, PlainBlock* plain);
+  void AddSurvivors(ChunkWriter* writer, PlainBlock* plain);
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
   std::mt19937_64 random_;

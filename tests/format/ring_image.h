@@ -103,6 +103,10 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   state.kind = static_cast<uint32_t>(StateKind::kGcEnd);
   std::memcpy(state.cause, "System.gc()", 11);
   position = ring->Put(lane, position, RecordType::kState, state);
+  DeathRecord death{};
+  death.sample = 8;
+  death.collections = 2;
+  position = ring->Put(lane, position, RecordType::kDeath, death);
   SampleRecord sample{};
   sample.id = 9;
   sample.thread_key = thread.key;
@@ -116,7 +120,7 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
 
 // Counts, and touches every byte it is shown: a sanitizer notices what is out of bounds.
 struct CountingVisitor : RecordVisitor {
-  int classes = 0, methods = 0, stacks = 0, threads = 0, windows = 0, samples = 0, states = 0;
+  int classes = 0, methods = 0, stacks = 0, threads = 0, windows = 0, samples = 0, states = 0, deaths = 0;
   uint64_t sum = 0;
   uint64_t last_end = 0;
   void Touch(std::string_view text) {
@@ -142,6 +146,9 @@ struct CountingVisitor : RecordVisitor {
   void OnState(const StateRecord& record) override {
     ++states, sum += record.id;
     Touch(StateOf(record, 0).cause);
+  }
+  void OnDeath(const DeathRecord& record, uint32_t /*lane*/, uint64_t begin) override {
+    ++deaths, sum += FateOf(record, 0).sample + begin;
   }
 };
 

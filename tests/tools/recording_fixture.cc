@@ -136,9 +136,9 @@ void RecordingFile::Define(const Event& event) {
   Thread(event);
 }
 
-void RecordingFile::Add(const Event& event) {
+format::Sample RecordingFile::SampleOf(const Event& event, uint64_t id) {
   format::Sample sample;
-  sample.id = event.id != 0 ? event.id : next_id_++;
+  sample.id = id;
   sample.time_ns = event.time_ns;
   sample.kind = event.kind;
   sample.thread = Thread(event);
@@ -148,6 +148,11 @@ void RecordingFile::Add(const Event& event) {
   sample.tlab_size = event.kind == format::Kind::kTlab ? 1 << 16 : 0;
   sample.window = WindowOf(event);
   sample.weight = event.weight;
+  return sample;
+}
+
+void RecordingFile::Add(const Event& event) {
+  const format::Sample sample = SampleOf(event, event.id != 0 ? event.id : next_id_++);
   writer_->Add(sample);
   format::Books& books = books_[sample.stream()];
   ++books.points;
@@ -155,6 +160,15 @@ void RecordingFile::Add(const Event& event) {
   ++books.written;
   const auto counted = static_cast<uint64_t>(event.weight);
   (sample.stream() == format::Stream::kAllocations ? books.candidate_bytes : books.candidates) += counted;
+}
+
+void RecordingFile::Add(const format::Fate& fate) {
+  books_[format::Stream::kAllocations].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
+  writer_->Add(fate);
+}
+
+void RecordingFile::AddSurvivor(const Event& event, double threshold, uint64_t collections) {
+  writer_->Add(format::Survivor{SampleOf(event, event.id), threshold, collections});
 }
 
 void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions) {
@@ -273,7 +287,8 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   record.tlab_size = event.kind == format::Kind::kTlab ? 1 << 16 : 0;
   record.weight = event.weight;
   record.window = WindowOf(event);
-  record.kind = static_cast<uint32_t>(event.kind);
+  record.kind = static_cast<uint16_t>(event.kind);
+  record.place = event.place;
   Append(lane, format::RecordType::kSample, record, {});
   format::RingBooks& books = header().BooksOf(format::StreamOf(event.kind));
   ++books.points;
@@ -294,6 +309,14 @@ void RingFile::Add(uint32_t lane, const format::HeapState& state) {
   REQUIRE(state.cause.size() <= sizeof(record.cause));
   std::memcpy(record.cause, state.cause.data(), state.cause.size());
   Append(lane, format::RecordType::kState, record, {});
+}
+
+void RingFile::AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64_t collections) {
+  format::DeathRecord record{};
+  record.monotonic_ns = start_monotonic_ns_ + time_ns;
+  record.sample = sample;
+  record.collections = collections;
+  Append(lane, format::RecordType::kDeath, record, {});
 }
 
 void RingFile::WriteTo(const std::string& path) const {

@@ -41,6 +41,7 @@ struct Event {
   std::vector<format::FrameType> types{};  // of the frames of the stack; those beyond are unknown
   uint64_t id = 0;                         // 0: the next free one
   uint64_t path = 0;                       // in the ring
+  uint16_t place = 0;                      // likewise: where it is followed
 };
 
 // 2026-11-20T16:40:00Z, 150/s, cap 150 per second, pid 0 (no process), no ring.
@@ -56,6 +57,9 @@ class RecordingFile {
   void Add(const format::Interval& interval) { writer_->Add(interval); }
   void Add(const format::Window& window) { writer_->Add(window); }
   void Add(const format::HeapState& state) { writer_->Add(state); }
+  void Add(const format::Fate& fate);
+  // Of an earlier chunk; its id is given.
+  void AddSurvivor(const Event& event, double threshold = 0, uint64_t collections = 0);
   // Definitions without an event that uses them.
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
@@ -67,6 +71,7 @@ class RecordingFile {
 
  private:
   void Append(const format::ByteBuffer& bytes);
+  format::Sample SampleOf(const Event& event, uint64_t id);
   format::Index Stack(const Event& event);
   format::Index Thread(const Event& event);
 
@@ -89,6 +94,7 @@ class RingFile {
   void Define(uint32_t lane, const Event& event);
   void Add(uint32_t lane, const Event& event);
   void Add(uint32_t lane, const format::HeapState& state);
+  void AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64_t collections = 0);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   void SetTail(uint32_t lane, uint64_t tail);
   format::RingHeader& header() { return *reinterpret_cast<format::RingHeader*>(words_.data()); }

@@ -85,7 +85,7 @@ class Bench {
     sample.class_key = format::ClassKey(name);
     sample.size = 100;
     sample.weight = weight;
-    sample.kind = static_cast<uint32_t>(kind);
+    sample.kind = static_cast<uint16_t>(kind);
     std::memcpy(record, &sample, sizeof(sample));
     lease.Commit();
     buffer::Ledger ledger(ring_->header().BooksOf(format::StreamOf(kind)));

@@ -41,7 +41,7 @@ std::string Named(Stream stream, std::string sentence) {
 }  // namespace
 
 // Blocks count from the start of the recording, which may be before that of the file.
-Verification::Verification(const format::FileHeader& header) : header_(header) {
+Verification::Verification(const format::FileHeader& header) : header_(header), fates_(header) {
   for (const Stream stream : format::kAllStreams) streams_[stream].books = header.start.books[stream];
 }
 
@@ -68,6 +68,8 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   LookAtNames(block);
   LookAtSamples(block);
   for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
+  fates_.Look(block, is_gap || recording.salvage().ring_found,
+              [&](std::string what) { Find(block.offset, std::move(what)); });
 }
 
 void Verification::LookAtNames(const format::Block& block) {

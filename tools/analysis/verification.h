@@ -1,7 +1,8 @@
 // Is what a recording says consistent with itself? Looks at each block, then at the books.
 //
 // Checked: weights, times and their order; indices within the dictionaries; per interval what was kept against what is
-// there, and its cap; per block the books against its rows; at the end the ledger's identities (format/model.h, Books).
+// there, and its cap; per block the books against its rows; what became of followed objects (FateCheck); at the end the
+// ledger's identities (format/books.h).
 //
 // Failure:  none; what does not hold is a finding.
 #pragma once
@@ -12,6 +13,7 @@
 
 #include "format/model.h"
 #include "format/reader.h"
+#include "tools/analysis/fate_check.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {
@@ -48,6 +50,7 @@ class Verification {
   void Find(uint64_t offset, std::string what);
 
   const format::FileHeader& header_;
+  FateCheck fates_;
   format::PerStream<StreamState> streams_;
   std::vector<Finding> findings_;
   uint64_t more_ = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "format/ring_reader.h"
@@ -31,6 +32,7 @@ class Gatherer final : public format::RecordVisitor {
   std::vector<SampleRecord> samples;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
+  std::vector<format::DeathRecord> deaths;
   uint64_t invalid = 0;
 
   void OnClass(uint64_t key, std::string_view name) override { definitions.classes.emplace(key, name); }
@@ -49,6 +51,7 @@ class Gatherer final : public format::RecordVisitor {
   }
   void OnWindow(const format::WindowRecord& record) override { windows.push_back(record); }
   void OnState(const format::StateRecord& record) override { states.push_back(record); }
+  void OnDeath(const format::DeathRecord& record, uint32_t, uint64_t) override { deaths.push_back(record); }
   void OnSample(const SampleRecord& record, uint32_t, uint64_t, uint64_t) override {
     if (IsPossible(record)) {
       samples.push_back(record);
@@ -183,6 +186,7 @@ void CarryBooks(const RingCopy& ring, const format::PerStream<format::Books>& fi
     salvaged->books[stream] = ring.books(stream);
     salvaged->books[stream].written = file[stream].written;
     salvaged->books[stream].second_stage = file[stream].second_stage;
+    salvaged->books[stream].not_followed = file[stream].not_followed;
     CatchUp(salvaged->blocks, stream, &salvaged->books[stream]);
   }
   for (format::Block& block : salvaged->blocks) {
@@ -212,15 +216,53 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
   if (gathered->definitions.wants_anything()) GatherFile(file, &gathered->definitions);
 }
 
+// Deaths of samples that are followed: some are in the file already, and most are of samples that were not kept.
+// `followed`: those of the file and of the other blocks.
+std::vector<format::Fate> FatesOf(const Gatherer& gathered, const FileHeader& header, FollowedIds followed,
+                                  std::vector<format::Fate> fates) {
+  for (const format::DeathRecord& record : gathered.deaths) {
+    if (followed.Take(record.sample)) fates.push_back(format::FateOf(record, header.start_monotonic_ns));
+  }
+  std::ranges::stable_sort(fates, {}, &format::Fate::time_ns);
+  return fates;
+}
+
+// Of the samples of the other blocks, those that nobody follows. What is followed is added to `followed`.
+std::vector<format::Fate> NotFollowed(const Gatherer& gathered, Salvaged* salvaged, FollowedIds* followed) {
+  std::unordered_set<uint64_t> without_place;
+  for (const SampleRecord& record : gathered.samples) {
+    if (record.place == 0) without_place.insert(record.id);
+  }
+  std::vector<format::Fate> fates;
+  for (const format::Block& block : salvaged->blocks) {
+    for (const format::Sample& sample : block.samples) {
+      if (sample.stream() != Stream::kAllocations) continue;
+      if (without_place.count(sample.id) == 0) {
+        followed->Add(sample.id);
+      } else {
+        fates.push_back({sample.id, block.end_ns, format::FateKind::kNotFollowed, 0, 0});
+      }
+    }
+  }
+  salvaged->books[Stream::kAllocations].not_followed += fates.size();
+  return fates;
+}
+
 // A block of their own behind the others; without lanes that moved and without intervals.
-void AddStates(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, Salvaged* salvaged) {
+void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, Salvaged* salvaged) {
   format::Block block;
+  if (header.live_bound > 0) {
+    FollowedIds followed = end.followed;
+    std::vector<format::Fate> fates = NotFollowed(gathered, salvaged, &followed);
+    block.fates = FatesOf(gathered, header, std::move(followed), std::move(fates));
+  }
+  if (!block.fates.empty()) block.end_ns = block.fates.back().time_ns;
   for (const format::StateRecord& record : gathered.states) {
     if (end.states.Has(record.id)) continue;
     block.states.push_back(format::StateOf(record, header.start_monotonic_ns));
     block.end_ns = std::max(block.end_ns, block.states.back().time_ns);
   }
-  if (block.states.empty()) return;
+  if (block.states.empty() && block.fates.empty()) return;
   std::sort(block.states.begin(), block.states.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   if (!salvaged->blocks.empty()) block.end_ns = std::max(block.end_ns, salvaged->blocks.back().end_ns);
   block.chunk = end.next_chunk;
@@ -271,7 +313,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
   CarryBooks(ring, end.books, &result);
-  AddStates(gathered, header, end, &result);
+  AddRest(gathered, header, end, &result);
   if (result.blocks.empty()) return result;
   for (const format::WindowRecord& window : gathered.windows) {
     result.blocks.front().windows.push_back({window.id, SinceStart(window.start_monotonic_ns, header), window.lambda});

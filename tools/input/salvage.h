@@ -17,6 +17,7 @@
 
 #include "format/model.h"
 #include "format/reader.h"
+#include "tools/input/followed_ids.h"
 #include "tools/input/ring_copy.h"
 
 namespace heaprec::tools {
@@ -51,6 +52,7 @@ struct FileEnd {
   };
   format::PerStream<StreamEnd> streams;
   StateIds states;
+  FollowedIds followed;
   uint32_t next_chunk = 0;
   uint64_t offset = 0;
   format::PerStream<format::Books> books;

@@ -7,6 +7,18 @@ namespace heaprec::tools {
 
 inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap";
 
+inline const char* FateKindName(format::FateKind kind) {
+  switch (kind) {
+    case format::FateKind::kDied:
+      return "died";
+    case format::FateKind::kReleased:
+      return "released";
+    case format::FateKind::kNotFollowed:
+      return "not_followed";
+  }
+  return "?";
+}
+
 inline const char* KindName(format::Kind kind) {
   switch (kind) {
     case format::Kind::kTlab:

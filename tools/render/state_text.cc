@@ -33,6 +33,19 @@ bool StateText::AppendUnfinished(Text& into) {
   return begun.has_value();
 }
 
+void StateText::Append(const format::Fate& fate, Text& into) {
+  Open("heaprec.ObjectFate", FateKindName(fate.kind), fate.time_ns, into);
+  Field("sample", "sample", into);
+  tools::Append(into, fate.sample);
+  Field("collections", "collections", into);
+  tools::Append(into, fate.collections);
+  if (fate.kind == format::FateKind::kReleased) {
+    Field("threshold", "threshold_bytes", into);
+    style_.json ? tools::Append(into, fmt::format("{:.17g}", fate.threshold)) : AppendBytes(into, fate.threshold);
+  }
+  Close(into);
+}
+
 void StateText::AppendPeriodic(const format::HeapState& state, Text& into) {
   Open("heaprec.HeapState", kHeapKind, state.time_ns, into);
   SizeField("heapUsed", "used", state.used, into);

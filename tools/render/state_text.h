@@ -1,4 +1,4 @@
-// Collections and looks at the heap as text or JSON, in the manner of EventText.
+// Collections, looks at the heap and fates of followed objects as text or JSON, in the manner of EventText.
 //
 // A collection is printed when it ends, with what was noted when it began.
 //
@@ -20,6 +20,7 @@ class StateText {
 
   // False: nothing yet, a collection has begun. JSON: without a newline or comma around it.
   bool Append(const format::HeapState& state, Text& into);
+  void Append(const format::Fate& fate, Text& into);
   // After the last one: a collection that never ended. False: none.
   bool AppendUnfinished(Text& into);
 

@@ -1,0 +1,26 @@
+// Fates and survivors of objects that are followed, as columns; those of a block need no other block but its names.
+//
+// Units:    as model.h.
+// Context:  EncodeFates, EncodeSurvivors: drain (they allocate).
+// Failure:  decoding returns false for bytes that cannot be true, and sets *refused when a critical column is unknown.
+// Format:   docs/format.md#fates, #survivors
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "format/bytes.h"
+#include "format/dictionaries.h"
+#include "format/model.h"
+
+namespace heaprec::format {
+
+// Each appends its section, unless there are no rows.
+void EncodeFates(std::span<const Fate> fates, ByteBuffer* raw);
+bool DecodeFates(Bytes body, std::vector<Fate>* fates, bool* refused);
+
+void EncodeSurvivors(std::span<const Survivor> survivors, ByteBuffer* raw);
+// `dictionaries`: of the chunk up to this section.
+bool DecodeSurvivors(Bytes body, const Dictionaries& dictionaries, std::vector<Survivor>* survivors, bool* refused);
+
+}  // namespace heaprec::format

@@ -1,0 +1,71 @@
+#include "tools/analysis/fate_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heaprec::tools {
+
+using format::FateKind;
+
+void FateCheck::Look(const format::Block& block, bool is_gap, const Find& find) {
+  const bool begins_chunk = !any_block_ || block.chunk != chunk_;
+  // A recording whose front was left out says at its first chunk who is alive.
+  if (!any_block_) knows_all_ = true;
+  const format::Books& now = block.books[format::Stream::kAllocations];
+  constexpr auto kFailed = static_cast<size_t>(format::Loss::kWriteFailed);
+  // With a block that could not be written its fates are lost too.
+  if (is_gap || now.lost[kFailed] != before_.lost[kFailed]) knows_all_ = false;
+  any_block_ = true;
+  chunk_ = block.chunk;
+  if (!follows_) {
+    if (!block.fates.empty() || !block.survivors.empty()) find("fates, though nothing is followed");
+    return;
+  }
+  if (!block.survivors.empty() && !begins_chunk) find("survivors behind the first block of a chunk");
+  LookAtSurvivors(block, find);
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() == format::Stream::kAllocations) alive_.insert(sample.id);
+  }
+  uint64_t not_followed = 0, last_ns = 0;
+  for (const format::Fate& fate : block.fates) {
+    if (fate.time_ns < last_ns) find(fmt::format("fate of sample {}: earlier than the one before it", fate.sample));
+    last_ns = fate.time_ns;
+    if (fate.kind == FateKind::kNotFollowed) ++not_followed;
+    LookAtFate(fate, find);
+  }
+  if (!is_gap && now.not_followed - before_.not_followed != not_followed) {
+    find(fmt::format("the books say {} not followed, but {} are there", now.not_followed - before_.not_followed,
+                     not_followed));
+  }
+  before_ = now;
+}
+
+void FateCheck::LookAtSurvivors(const format::Block& block, const Find& find) {
+  if (block.survivors.empty()) return;
+  std::unordered_set<uint64_t> now;
+  for (const format::Survivor& survivor : block.survivors) {
+    const uint64_t id = survivor.sample.id;
+    if (!now.insert(id).second) find(fmt::format("survivor {}: twice", id));
+    if (!std::isfinite(survivor.threshold) || survivor.threshold < 0) {
+      find(fmt::format("survivor {}: a threshold that cannot be", id));
+    }
+  }
+  if (knows_all_ && !alive_.empty() && now != alive_) find("survivors that are not those who are alive");
+  alive_ = std::move(now);
+  knows_all_ = true;
+}
+
+void FateCheck::LookAtFate(const format::Fate& fate, const Find& find) {
+  const bool is_known = alive_.erase(fate.sample) > 0;
+  if (!is_known && knows_all_) {
+    find(fmt::format("fate of sample {}: not followed, or a second one", fate.sample));
+  }
+  const bool has_threshold = std::isfinite(fate.threshold) && fate.threshold > 0;
+  if (has_threshold != (fate.kind == FateKind::kReleased)) {
+    find(fmt::format("fate of sample {}: a threshold that cannot be", fate.sample));
+  }
+}
+
+}  // namespace heaprec::tools
