@@ -80,6 +80,7 @@ json LossesAsJson(const Recording& recording) {
   losses["stacks"] = {{"walked", recording.books().stacks_walked},
                       {"asked", recording.books().stacks_asked},
                       {"differed", recording.books().stacks_differed}};
+  losses["not_followed"] = recording.books().not_followed;
   losses["exceptions"] = BooksAsJson(recording.books(format::Stream::kExceptions), "events");
   losses["salvage"] = SalvageAsJson(recording.salvage());
   losses["skipped"] = SkippedAsJson(recording);
@@ -108,6 +109,7 @@ json HeaderAsJson(const format::FileHeader& header) {
           {"rate_per_second", header.rate_per_second},
           {"interval_ns", header.interval_ns},
           {"interval_cap", header.interval_cap},
+          {"live_bound", header.live_bound},
           {"exceptions",
            {{"rate_per_second", header.exceptions.rate_per_second},
             {"interval_ns", header.exceptions.interval_ns},

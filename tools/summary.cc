@@ -123,6 +123,7 @@ class TextForm {
     Throttle();
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
+    if (header_.live_bound > 0) Followed();
     for (const Remark& note : trust.notes) Line("note", note.text);
     std::string verdict = "yes";
     for (const auto& [about, reason] : trust.reasons) {
@@ -215,6 +216,13 @@ class TextForm {
     Line("  points", fmt::format("{}: {} committed; {} thinned in the second stage", Grouped(books.points),
                                  Grouped(books.committed), Grouped(books.second_stage)));
     Line("  lost", LostText(books, format::Stream::kExceptions));
+  }
+
+  void Followed() {
+    std::string text = fmt::format("up to {} objects at a time", Grouped(header_.live_bound));
+    const uint64_t not_followed = recording_.books().not_followed;
+    if (not_followed > 0) text += fmt::format("; {} samples were not, for want of room", Grouped(not_followed));
+    Line("followed", text);
   }
 
   static std::string LostText(const format::Books& books, format::Stream stream) {

@@ -1,6 +1,7 @@
 #include "recorder/agent/jvm.h"
 
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "recorder/hotspot/jdk_version.h"
@@ -81,9 +82,16 @@ std::string Jvm::GcName() const {
   return "unknown";
 }
 
-AttachedScope::AttachedScope(JavaVM* vm) : vm_(vm) {
+// Generational Z: always from JDK 24 on, where the flag is gone; with it in 21 to 23.
+bool Jvm::KeepsYoungReferents() const {
+  if (GcName() != "Z") return false;
+  if (const auto asked_for = structs.BoolFlag("ZGenerational")) return *asked_for;
+  return std::atoi(Property("java.vm.specification.version").c_str()) >= 24;  // NOLINT(cert-err34-c): 0 is fine
+}
+
+AttachedScope::AttachedScope(JavaVM* vm, const char* name) : vm_(vm) {
   if (vm->GetEnv(reinterpret_cast<void**>(&jni_), JNI_VERSION_1_6) == JNI_OK) return;
-  JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>("heaprec-drain"), nullptr};
+  JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>(name), nullptr};
   // A daemon: the JVM's exit does not wait for it.
   if (vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {
     jni_ = nullptr;

@@ -40,13 +40,15 @@ struct Jvm {
   std::string Property(const char* name) const;  // a system property; empty if unset
   // Of the platform's threads that JVMTI shows; they come and go meanwhile.
   std::vector<void*> AllThreads(JNIEnv* jni) const;
+  // Whether the collector keeps the young objects of weak references until it collects the old ones too.
+  bool KeepsYoungReferents() const;
   std::string GcName() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
 };
 
 // Attaches the calling native thread for its scope; nothing if it is attached already.
 class AttachedScope {
  public:
-  explicit AttachedScope(JavaVM* vm);
+  explicit AttachedScope(JavaVM* vm, const char* name = "heaprec-drain");
   ~AttachedScope();
   AttachedScope(const AttachedScope&) = delete;
   AttachedScope& operator=(const AttachedScope&) = delete;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kMostPerSecond = 200'000;
 constexpr double kLeastPerSecond = 1.0 / 3600;
+constexpr uint64_t kLeastFollowed = 64;
 
 struct Named {
   std::string_view name;
@@ -135,6 +136,13 @@ std::optional<bool> ParseSwitch(std::string_view value) {
   return std::nullopt;
 }
 
+bool SetLive(Options* options, std::string_view value) {
+  options->live_bound = 0;
+  if (const auto on = ParseSwitch(value)) return options->follows = *on, true;
+  options->follows = true;
+  return Set(&options->live_bound, ParseCount(value, kLeastFollowed, sources::kMostFollowed));
+}
+
 struct Key {
   std::string_view name, valid;  // what its values look like
   bool (*set)(Options*, std::string_view);
@@ -173,6 +181,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->exceptions, ParseSwitch(v)); }},
     Key{"exceptions.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->exceptions_per_second, ParseRate(v)); }},
+    Key{"live", "on (4096 objects are followed), off, or a number from 64 to 65535", SetLive},
     Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
     Key{"sync", "a time like 5s between two fdatasync, block: after each block, or none", SetSync},
     Key{"maxsize", "a size from 1m, like 64m or 1g",

@@ -18,6 +18,7 @@
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/hotspot/safepoint.h"
 #include "recorder/sources/byte_source.h"
+#include "recorder/sources/capture_limits.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/tlab_source.h"
@@ -36,6 +37,8 @@ constexpr uint32_t kLanes = 32, kManyLanes = 62;
 constexpr double kManySamples = 1000;
 // Threads are touched about so often, whatever they allocate, to learn of a new lambda: 250 ns each, 0.1 % of a core.
 constexpr double kTouchesPerSecond = 4000;
+constexpr uint32_t kUsuallyFollowed = 4096;
+constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
 
 }  // namespace
 
@@ -53,11 +56,13 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   if (begun.exceptions_ != nullptr) begun.exceptions_->Activate();
   // Release: whoever sees it sees all of it (pairs with the acquires in agent.cc).
   sources::active_heap_watch.store(begun.heap_watch_.get(), std::memory_order_release);
-  auto started = begun.drain_->Start();
+  auto started = begun.live_ != nullptr ? begun.live_->Start() : format::Result<std::monostate>(std::monostate{});
+  if (started.ok()) started = begun.drain_->Start();
   if (started.ok()) return retired->TakeLast();
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
   sources::active_heap_watch.store(nullptr);
+  if (begun.live_ != nullptr) begun.live_->Stop();
   begun.ring_->Close();
   unlink(begun.path().c_str());  // nothing but a header, and ours
   return started.error();
@@ -104,6 +109,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
                                                 options_.stack_depth);
   MakeSource(source);
   heap_watch_ = std::make_unique<sources::HeapWatch>(*ring_, jvm_.heap);
+  if (options_.follows) MakeLive();
   if (has_exceptions) {
     exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, exceptions, start_ns_, options_.stack_depth, Seed());
   }
@@ -115,6 +121,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   drain.header = header;
   drain.max_samples = options_.samples;
   drain.duration_ns = options_.duration_ns;
+  drain.held_per_interval = HeldPerInterval();
   // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
   const bool may_share = !ring_->path().empty() && options_.sync.every_ns > 0 && !options_.limits.drops();
   drain.block_ns = may_share ? kBlockNs : 0;
@@ -130,6 +137,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
     if (exceptions_ != nullptr) exceptions_->AnnounceStack(key);
   };
   callbacks.on_stop = [this] { OnDrainStop(); };
+  if (live_ != nullptr) callbacks.followed = Followed();
   drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   capture_->CommitWindow(board_->first(), kDrainLane);
   return std::monostate{};
@@ -179,6 +187,7 @@ format::FileHeader Recording::Header(const std::string& agent_options, const Cho
                          options_.exceptions_per_second};
   }
   header.exceptions_refused = source.no_exceptions;
+  if (live_ != nullptr) header.live_bound = live_->places().count();
   header.max_samples = options_.samples;
   header.duration_ns = options_.duration_ns;
   header.pid = static_cast<uint32_t>(getpid());
@@ -191,6 +200,7 @@ format::FileHeader Recording::Header(const std::string& agent_options, const Cho
   header.agent_options = agent_options;
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + WayOfStacks();
+  if (live_ != nullptr && jvm_.KeepsYoungReferents()) header.source_reason += std::string("; ") + kYoungReferents;
   header.ring_path = ring_->path();
   return header;
 }
@@ -232,6 +242,31 @@ void Recording::MakeSource(const ChosenSource& source) {
     source_ = std::move(jvmti);
     SetJvmInterval();
   }
+}
+
+uint32_t Recording::HeldPerInterval() const {
+  return static_cast<uint32_t>(std::ceil(board_->config().surplus * board_->config().cap));
+}
+
+// Half of the places are for births, at most (writer::ReservoirOf).
+void Recording::MakeLive() {
+  const auto enough =
+      static_cast<uint32_t>(std::min<uint64_t>(4 * uint64_t{HeldPerInterval()}, sources::kMostFollowed));
+  const uint32_t bound = options_.live_bound > 0 ? options_.live_bound : std::max(kUsuallyFollowed, enough);
+  if (bound < enough) {
+    Log(LogLevel::kWarn, "live={} is few for this rate: some objects will not be followed; {} are enough", bound,
+        enough);
+  }
+  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", kYoungReferents);
+  live_ = std::make_unique<LiveThread>(jvm_, *ring_, *heap_watch_, bound);
+  capture_->FollowIn(&live_->places(), &jvm_.heap);
+}
+
+writer::LiveSet::Recorder Recording::Followed() const {
+  sources::Places& places = live_->places();
+  return {.drop = [&places](uint16_t place, uint64_t sample) { (void)places.Drop(place, sample); },
+          .collections_at_birth = [&places](uint16_t place) { return places.CollectionsAtBirth(place); },
+          .collections = [this] { return jvm_.heap.Collections(); }};
 }
 
 void Recording::OnTick(uint64_t now_ns) {
@@ -281,6 +316,7 @@ void Recording::OnDrainStop() {
   if (exceptions_ != nullptr) exceptions_->Stop();
   sources::HeapWatch* watch = heap_watch_.get();
   sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
+  if (live_ != nullptr) live_->Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   if (!jvm_ends_.load(std::memory_order_relaxed)) {
     const AttachedScope attached(jvm_.vm);

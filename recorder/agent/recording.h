@@ -10,6 +10,7 @@
 
 #include "recorder/agent/exception_stream.h"
 #include "recorder/agent/jvm.h"
+#include "recorder/agent/live_thread.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/retired.h"
 #include "recorder/sources/heap_watch.h"
@@ -40,7 +41,7 @@ class Recording {
   // It has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
   // Its threads are gone, so that destroying it waits for nothing. A disk that hangs can keep one for ever.
-  bool TryJoin() { return drain_->TryJoin(); }
+  bool TryJoin() { return drain_->TryJoin() && (live_ == nullptr || live_->TryJoin()); }
 
   std::string path() const { return drain_->path(); }
 
@@ -55,6 +56,9 @@ class Recording {
   const hotspot::StackWalker* Walker() const;  // null: stacks are asked of JVMTI
   std::string WayOfStacks() const;
   void MakeSource(const ChosenSource& source);
+  void MakeLive();
+  uint32_t HeldPerInterval() const;
+  writer::LiveSet::Recorder Followed() const;
   uint64_t Seed() const;
   void Activate();
   void OnTick(uint64_t now_ns);
@@ -74,6 +78,7 @@ class Recording {
   std::unique_ptr<sources::Capture> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
   std::unique_ptr<sources::HeapWatch> heap_watch_;
+  std::unique_ptr<LiveThread> live_;              // null: objects are not followed
   std::unique_ptr<ExceptionStream> exceptions_;   // null: they are not recorded
   sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
   bool unit_is_event_ = false;                    // source=tlab

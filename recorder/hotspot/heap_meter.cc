@@ -56,6 +56,7 @@ void HeapMeter::UseStructs(const VmStructs& structs, const std::string& gc) {
     return object != nullptr && offset ? object + *offset : nullptr;
   };
   const auto pointee = [](const char* address) { return address == nullptr ? nullptr : LoadPointer(address); };
+  collections_ = field(heap, "CollectedHeap", "_total_collections");
   if (gc == "G1") used_ = field(heap, "G1CollectedHeap", "_summary_bytes_used");
   if (gc == "Shenandoah") {
     used_ = field(heap, "ShenandoahHeap", "_used");
@@ -119,6 +120,11 @@ uint64_t HeapMeter::Committed() const { return Sum(capacities_); }
 
 uint32_t HeapMeter::LiveThreads() const {
   return live_threads_ == nullptr ? 0 : static_cast<uint32_t>(Load(live_threads_));
+}
+
+uint64_t HeapMeter::Collections() const {
+  return collections_ == nullptr ? 0
+                                 : __atomic_load_n(reinterpret_cast<const uint32_t*>(collections_), __ATOMIC_RELAXED);
 }
 
 bool HeapMeter::PerfText::CopyTo(char* into, size_t size) const {

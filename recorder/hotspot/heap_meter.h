@@ -23,6 +23,8 @@ class HeapMeter {
   uint64_t Used() const;
   uint64_t Committed() const;
   uint32_t LiveThreads() const;
+  // Collections since the JVM's start. It counts one when it begins.
+  uint64_t Collections() const;
   // Of the collection under way, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing where the
   // collector says it only after it has begun.
   void Cause(char* into, size_t size) const;
@@ -39,7 +41,8 @@ class HeapMeter {
   void UseCounters(const VmStructs& structs);
 
   std::vector<Space> spaces_;
-  const char* used_ = nullptr;  // a size_t
+  const char* used_ = nullptr;         // a size_t
+  const char* collections_ = nullptr;  // an unsigned int
   // Of the performance memory.
   std::vector<const char*> used_of_spaces_, capacities_;
   const char* live_threads_ = nullptr;

@@ -77,6 +77,7 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
     }
   }
 
+  Hold hold(places_, meter_, context.jni, context.object);
   const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
   if (!lease.ok()) return ledger_.Lost(WhyNoLease(lease, room), point.weight);
@@ -87,7 +88,7 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
   if ((is_brought && !DefineStack(lease, stack, frames, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
-      !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}))) {
+      !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}), &hold)) {
     return ledger_.Lost(Loss::kRingFull, point.weight);
   }
   if (!known) ledger_.Note(Loss::kNoStack);
@@ -231,7 +232,7 @@ void Capture::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
 }
 
 bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
-                          const KnownStack& stack) {
+                          const KnownStack& stack, Hold* hold) {
   std::byte* record = lease.Reserve(RecordType::kSample, sizeof(format::SampleRecord));
   if (record == nullptr) return false;
   format::SampleRecord sample{};
@@ -246,6 +247,8 @@ bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_
   sample.weight = point.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(point.kind);
+  // Before the sample can be seen: whoever drops it finds it in its place.
+  sample.place = hold->Follow(sample.id);
   CopyFixed(record, sample);
   ledger_.Committed();  // before it can be seen: a block never holds more samples than its books have committed
   lease.Commit();

@@ -17,8 +17,10 @@
 #include "recorder/buffer/announced.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ledger.h"
+#include "recorder/hotspot/heap_meter.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/sources/frame_cache.h"
+#include "recorder/sources/hold.h"
 #include "recorder/sources/stack_cache.h"
 #include "recorder/sources/stack_taker.h"
 #include "recorder/sources/thread_fields.h"
@@ -42,6 +44,7 @@ struct CallbackContext {
   const void* java_thread;
   jthread thread;
   jclass object_class;
+  jobject object;  // of a point; null where there is none to be followed
   uint32_t os_tid;
   uint32_t lane_hint;
 };
@@ -56,6 +59,12 @@ class Capture {
 
   // Counts the point's fate in the ledger; the point itself is counted by the caller.
   void Commit(const CallbackContext& context, const Point& point);
+
+  // Objects of samples are followed in these places from now on. Setup; they outlive the Capture.
+  void FollowIn(Places* places, const hotspot::HeapMeter* meter) {
+    places_ = places;
+    meter_ = meter;
+  }
 
   // Publishes a window that has begun, so that a salvager finds its parameters.
   void CommitWindow(const PublishedWindow& window, uint32_t lane_hint);
@@ -88,7 +97,7 @@ class Capture {
                     uint64_t* key);
   static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
   bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
-                   const KnownStack& stack);
+                   const KnownStack& stack, Hold* hold);
 
   buffer::Ring& ring_;
   buffer::Ledger& ledger_;
@@ -96,6 +105,8 @@ class Capture {
   const hotspot::Names& names_;
   const ThreadFields& fields_;
   const size_t stack_depth_;
+  Places* places_ = nullptr;
+  const hotspot::HeapMeter* meter_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
   std::atomic<uint64_t> next_id_;
   StackTaker taker_;

@@ -28,7 +28,8 @@ void ExceptionSource::Keep(const ThrownException& thrown, double weight, uint32_
   point.window = window;
   const auto os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   const jclass thrown_class = thrown.jni->GetObjectClass(thrown.exception);
-  capture_.Commit({thrown.jvmti, thrown.jni, thrown.java_thread, thrown.thread, thrown_class, os_tid, os_tid}, point);
+  capture_.Commit({thrown.jvmti, thrown.jni, thrown.java_thread, thrown.thread, thrown_class, nullptr, os_tid, os_tid},
+                  point);
   thrown.jni->DeleteLocalRef(thrown_class);
 }
 

@@ -49,6 +49,7 @@ void HeapWatch::Commit(format::StateKind kind, uint64_t now_ns, format::StateRec
   record.kind = static_cast<uint32_t>(kind);
   record.used = meter_.Used();
   record.committed = meter_.Committed();
+  record.collections = meter_.Collections();
   record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   buffer::LaneLease lease(ring_, kLane, sizeof(record));
   if (!lease.ok()) return;
@@ -67,6 +68,7 @@ void HeapWatch::OnGcBegin() {
 }
 
 void HeapWatch::OnGcEnd() {
+  pauses_.fetch_add(1, std::memory_order_relaxed);
   if (gc_begin_ns_ == 0) return;  // it began before the recording
   const uint64_t now_ns = MonotonicNs();
   format::StateRecord record{};

@@ -25,6 +25,8 @@ class HeapWatch {
   void OnGcBegin();
   void OnGcEnd();
   void OnTick(uint64_t now_ns);
+  // That have ended so far. Any thread.
+  uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
 
  private:
   void Commit(format::StateKind kind, uint64_t now_ns, format::StateRecord record);
@@ -32,6 +34,7 @@ class HeapWatch {
   buffer::Ring& ring_;
   const hotspot::HeapMeter& meter_;
   std::atomic<uint64_t> next_id_{1};
+  std::atomic<uint64_t> pauses_{0};
   uint64_t gc_begin_ns_ = 0;  // of the collection under way; 0: none
   uint64_t last_periodic_ns_ = 0;
 };

@@ -119,8 +119,8 @@ void RecordingSource::Settle(const Delivered& object, const Hit& hit, format::Ki
                     hit.weight_bytes,
                     TallyOf(hit),
                     hit.window};
-  const CallbackContext context{object.jvmti,        object.jni,   object.java_thread, object.thread,
-                                object.object_class, entry.os_tid, entry.index};
+  const CallbackContext context{object.jvmti,        object.jni,    object.java_thread, object.thread,
+                                object.object_class, object.object, entry.os_tid,       entry.index};
   parts_.capture.Commit(context, point);
 }
 

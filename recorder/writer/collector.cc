@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 namespace heaprec::writer {
@@ -31,14 +32,15 @@ throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream strea
 }  // namespace
 
 Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-                     OnStackKnown on_stack)
+                     OnStackKnown on_stack, bool follows)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       reducers_{{throttle::IntervalReducer(
                      BoundsOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
                  throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
-      on_stack_(std::move(on_stack)) {}
+      on_stack_(std::move(on_stack)),
+      follows_(follows) {}
 
 void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
@@ -174,8 +176,29 @@ ClosedInterval Collector::CloseNext(format::Stream stream) {
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
+  if (follows_ && stream == format::Stream::kAllocations) closed.births = BirthsOf(taken, closed.samples);
   ++next_interval_[stream];
   return closed;
+}
+
+std::vector<Birth> Collector::BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept) {
+  std::unordered_map<uint64_t, const format::Sample*> samples;
+  for (const format::Sample& sample : kept) samples.emplace(sample.id, &sample);
+  std::vector<Birth> births;
+  births.reserve(held.size());
+  for (const Held& one : held) {
+    const format::SampleRecord& record = one.record;
+    Birth birth;
+    birth.place = record.place;
+    if (const auto sample = samples.find(record.id); sample != samples.end()) {
+      birth.is_kept = true;
+      birth.sample = *sample->second;
+      birth.keys = {record.class_key, record.thread_key, record.stack_key};
+    }
+    birth.sample.id = record.id;
+    births.push_back(birth);
+  }
+  return births;
 }
 
 // In ticks, as the file has it: a salvager that counts the file's samples then counts what the drain counted.
@@ -195,10 +218,15 @@ std::vector<Collector::Held> Collector::TakeUntil(format::Stream stream, uint64_
   return taken;
 }
 
-std::vector<uint64_t> Collector::Positions() const {
-  std::vector<uint64_t> positions;
+// A death whose sample is held is needed as that is, but does not keep more than half of the lane either.
+std::vector<uint64_t> Collector::Positions(const LiveSet& deaths) const {
+  std::vector<uint64_t> positions, floors(lanes_.size(), UINT64_MAX);
   positions.reserve(lanes_.size());
-  for (const Lane& lane : lanes_) positions.push_back(NeededFrom(lane));
+  deaths.LowerTo(&floors);
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const uint64_t least = lanes_[i].scanned - std::min<uint64_t>(lanes_[i].scanned, ring_.lane_bytes() / 2);
+    positions.push_back(std::min(NeededFrom(lanes_[i]), std::max(floors[i], least)));
+  }
   return positions;
 }
 
@@ -230,12 +258,13 @@ void Collector::Release(const std::vector<uint64_t>& positions) {
   }
 }
 
-bool Collector::IsShortOfRoom() const {
+bool Collector::IsShortOfRoom(const LiveSet& deaths) const {
+  const std::vector<uint64_t> needed = Positions(deaths);
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
     const uint64_t tail = lane.tail.load(std::memory_order_relaxed);  // ours alone to write
     const uint64_t used = lane.head.load(std::memory_order_relaxed) - tail;
-    if (used > ring_.lane_bytes() / 2 && NeededFrom(lanes_[i]) != tail) return true;
+    if (used > ring_.lane_bytes() / 2 && needed[i] != tail) return true;
   }
   return false;
 }
@@ -316,6 +345,16 @@ void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint
   const format::Stream stream = format::StreamOf(static_cast<format::Kind>(record.kind));
   if (!MayWait(stream)) stack.reset();  // Scan will have put it into the chunk
   lanes_[lane].held[stream].push_back({record, stack ? stack->begin : begin, stack});
+}
+
+void Collector::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {
+  if (follows_) deaths_.push_back({record, lane, begin});
+}
+
+void Collector::Name(const NameKeys& keys, format::Sample* sample) {
+  sample->class_id = definitions_.Class(keys.class_key);
+  sample->thread = definitions_.Thread(keys.thread_key);
+  sample->stack = definitions_.Stack(keys.stack_key);
 }
 
 void Collector::OnState(const format::StateRecord& record) {

@@ -15,12 +15,14 @@
 #include <map>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "format/chunk_writer.h"
 #include "format/ring_reader.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/definitions.h"
+#include "recorder/writer/live_set.h"
 #include "throttle/interval_reducer.h"
 
 namespace heaprec::writer {
@@ -28,7 +30,8 @@ namespace heaprec::writer {
 // The rows of one closed interval, ready for a chunk.
 struct ClosedInterval {
   format::Interval totals;              // candidates and bytes are the caller's to fill
-  std::vector<format::Sample> samples;  // ascending in time; thread, class and stack are set by Resolve
+  std::vector<format::Sample> samples;  // ascending in time
+  std::vector<Birth> births;            // if objects are followed: of the allocations, all that were held
 };
 
 class Collector final : private format::RecordVisitor {
@@ -36,9 +39,9 @@ class Collector final : private format::RecordVisitor {
   using OnStackKnown = std::function<void(const format::StackKey&)>;
 
   // `max_samples` (of the allocations), `duration_ns` as in FileHeader. on_stack: the chunk has the stack, so that
-  // samples need not bring it; may be empty.
+  // samples need not bring it; may be empty. follows: whether objects are.
   Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-            OnStackKnown on_stack);
+            OnStackKnown on_stack, bool follows);
 
   // The chunk is about to go: takes what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
@@ -54,6 +57,15 @@ class Collector final : private format::RecordVisitor {
 
   // Takes in what the lanes have published.
   void Scan();
+  // Of followed objects, since the last call.
+  struct Death {
+    format::DeathRecord record;
+    uint32_t lane;
+    uint64_t begin;  // position in the lane
+  };
+  std::vector<Death> TakeDeaths() { return std::exchange(deaths_, {}); }
+  // Names a sample of an earlier chunk in this one.
+  void Name(const NameKeys& keys, format::Sample* sample);
 
   // End of the interval of a stream that closes next.
   uint64_t next_close_ns(format::Stream stream) const;
@@ -71,12 +83,13 @@ class Collector final : private format::RecordVisitor {
   // its time is set to that one's start.
   ClosedInterval CloseNext(format::Stream stream);
 
-  // For each lane: all records before this position are in the rows handed out so far.
-  std::vector<uint64_t> Positions() const;
+  // For each lane: all records before this position are in the rows handed out so far. `deaths`: what is needed of
+  // them.
+  std::vector<uint64_t> Positions(const LiveSet& deaths) const;
   // Those rows are in the file: the lanes may be used again up to `positions`.
   void Release(const std::vector<uint64_t>& positions);
   // Whether a lane is more than half full with what could be released.
-  bool IsShortOfRoom() const;
+  bool IsShortOfRoom(const LiveSet& deaths) const;
   // Of all lanes, in bytes.
   uint64_t UsedRoom() const;
 
@@ -108,6 +121,7 @@ class Collector final : private format::RecordVisitor {
   void OnWindow(const format::WindowRecord& record) override;
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
   void OnState(const format::StateRecord& record) override;
+  void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
 
   void ScanLanes();
   void ForgetOrphan(uint32_t index);
@@ -120,6 +134,7 @@ class Collector final : private format::RecordVisitor {
   uint64_t ShortestIntervalNs() const;
   std::vector<Held> TakeUntil(format::Stream stream, uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
+  static std::vector<Birth> BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept);
   void UseWindow(uint32_t id);
   uint64_t TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const;
   format::Sample ToSample(const Held& held, uint64_t time_ns, double weight);
@@ -131,7 +146,9 @@ class Collector final : private format::RecordVisitor {
   std::vector<Lane> lanes_;
   Definitions definitions_;
   OnStackKnown on_stack_;
+  const bool follows_;
   std::vector<Held> just_scanned_;
+  std::vector<Death> deaths_;
   struct KeyHash {
     size_t operator()(const format::StackKey& key) const { return key.low; }
   };

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
+#include "format/ring_reader.h"
 #include "recorder/writer/quiet_thread.h"
 
 namespace heaprec::writer {
@@ -39,6 +41,12 @@ uint64_t LostPoints(const format::Books& books) {
   return lost;
 }
 
+uint64_t SeedOf(const format::RecordingId& id) {
+  uint64_t seed = 0;
+  std::memcpy(&seed, id.data(), sizeof(seed));
+  return seed;
+}
+
 std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
   std::vector<format::Stream> streams;
   for (const format::Stream stream : format::kAllStreams) {
@@ -57,7 +65,10 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
       store_(std::move(store)),
       config_(config),
       callbacks_(std::move(callbacks)),
-      collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack) {
+      live_(config.header.live_bound, config.held_per_interval, SeedOf(config.header.recording_id),
+            callbacks_.followed),
+      collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
+                 live_.follows()) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
   last_flush_ns_ = now_ns;
@@ -71,6 +82,7 @@ Drain::~Drain() {
 Drain::Pending& Drain::Pending::operator+=(const Pending& other) {
   written += other.written;
   second_stage += other.second_stage;
+  not_followed += other.not_followed;
   weight += other.weight;
   return *this;
 }
@@ -141,7 +153,7 @@ void Drain::Tick() {
   quiet_ticks_ = candidates == last_candidates_ ? quiet_ticks_ + 1 : 0;
   last_candidates_ = candidates;
   ring_.header().heartbeat_ns.store(now_ns, std::memory_order_relaxed);
-  collector_.Scan();
+  Scan();
   CloseDueIntervals(now_ns);
   FlushIfDue(now_ns);
   store_.Tick(SinceStart(now_ns));
@@ -153,7 +165,7 @@ void Drain::CloseDueIntervals(uint64_t now_ns) {
   const auto is_due = [&](format::Stream stream) { return now_ns >= collector_.next_close_ns(stream); };
   if (std::none_of(streams_.begin(), streams_.end(), is_due)) return;
   AwaitWriters();
-  collector_.Scan();
+  Scan();
   for (const format::Stream stream : streams_) {
     while (is_due(stream)) AddInterval(stream);
   }
@@ -169,8 +181,36 @@ void Drain::AwaitWriters() {
   }
 }
 
+void Drain::Scan() {
+  collector_.Scan();
+  for (const Collector::Death& death : collector_.TakeDeaths()) {
+    live_.Died(format::FateOf(death.record, ring_.header().start_monotonic_ns), death.lane, death.begin);
+  }
+}
+
+// All fates that are known stand in the next block, be it that of their samples.
+void Drain::AddFates() {
+  for (const format::Fate& fate : live_.TakeFates()) {
+    chunk_->Add(fate);
+    if (fate.kind == format::FateKind::kNotFollowed) ++pending_[format::Stream::kAllocations].not_followed;
+  }
+}
+
+// The stacks of thousands may be more than what ends a chunk: they are not counted towards that.
+void Drain::AddSurvivors() {
+  for (const auto& [id, followed] : live_.followed()) {
+    format::Survivor survivor = followed.survivor;
+    collector_.Name(followed.keys, &survivor.sample);
+    chunk_->Add(survivor);
+  }
+  survivor_bytes_ = name_bytes();
+}
+
 void Drain::AddInterval(format::Stream stream) {
+  // The last one is cut short.
+  const uint64_t end_ns = SinceStart(std::min(collector_.next_close_ns(stream), callbacks_.now()));
   ClosedInterval closed = collector_.CloseNext(stream);
+  if (stream == format::Stream::kAllocations) live_.Close(end_ns, closed.births);
   const format::Books books = ledgers_[stream].Snapshot();
   closed.totals.candidates = books.candidates - at_last_close_[stream].candidates;
   closed.totals.bytes = books.candidate_bytes - at_last_close_[stream].candidate_bytes;
@@ -213,6 +253,7 @@ format::PerStream<format::Books> Drain::BooksWithPending() const {
     all[stream] = ledgers_[stream].Snapshot();
     all[stream].written += counted.written;
     all[stream].second_stage += counted.second_stage;
+    all[stream].not_followed = counted.not_followed + (stream == format::Stream::kAllocations ? not_followed_ : 0);
   }
   const format::RingStacks& stacks = ring_.header().stacks;
   format::Books& books = all[format::Stream::kAllocations];
@@ -228,7 +269,8 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
     if (ending == nullptr && TooMuchWaits()) LoseWaiting(now_ns);
     return false;
   }
-  const std::vector<uint64_t> positions = collector_.Positions();
+  AddFates();
+  const std::vector<uint64_t> positions = collector_.Positions(live_);
   const format::PerStream<format::Books> books = BooksWithPending();
   const bool rotates = ending == nullptr && store_.OpenNext(SinceStart(now_ns), StartBehind(now_ns, books, positions));
   const bool last = ending != nullptr || (!rotates && ChunkIsFull(now_ns));
@@ -259,7 +301,7 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
 
 bool Drain::ChunkIsFull(uint64_t now_ns) const {
   return store_.ChunkIsFull(SinceStart(now_ns)) || chunk_->raw_bytes() >= kChunkRawBytes ||
-         collector_.definition_bytes() + chunk_->name_bytes() >= kChunkDefinitionBytes;
+         name_bytes() - survivor_bytes_ >= kChunkDefinitionBytes;
 }
 
 // A block of its own, which nothing depends on: if it cannot be written, this file goes on. Before it, the next file is
@@ -292,16 +334,18 @@ bool Drain::WriteWaiting() {
 bool Drain::TooMuchWaits() const {
   uint64_t samples = 0;
   for (const format::Stream stream : streams_) samples += pending_[stream].written;
-  return collector_.IsShortOfRoom() || waiting_->block.size() + samples * sizeof(format::Sample) > kMostWaitingBytes ||
-         collector_.definition_bytes() + chunk_->name_bytes() > kChunkDefinitionBytes + kMostWaitingBytes;
+  return collector_.IsShortOfRoom(live_) ||
+         waiting_->block.size() + samples * sizeof(format::Sample) > kMostWaitingBytes ||
+         name_bytes() - survivor_bytes_ > kChunkDefinitionBytes + kMostWaitingBytes;
 }
 
 void Drain::LoseWaiting(uint64_t now_ns) {
   const Waiting lost = *std::exchange(waiting_, std::nullopt);
   Account(lost.counted, false);
   Account(std::exchange(pending_, {}), false);
+  (void)live_.TakeFates();  // of samples that the next chunk does not have
   BeginChunk(now_ns);
-  collector_.Release(collector_.Positions());
+  collector_.Release(collector_.Positions(live_));
 }
 
 void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
@@ -313,6 +357,7 @@ void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
       ledgers_[stream].Lost(format::Loss::kWriteFailed, pending.written, pending.weight);
     }
     ledgers_[stream].SecondStage(pending.second_stage);
+    if (written) not_followed_ += pending.not_followed;
   }
 }
 
@@ -354,6 +399,7 @@ void Drain::AdoptChunk(const format::FileHeader& header, uint64_t now_ns) {
   chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
   chunk_start_ns_ = now_ns;
   collector_.NewChunk(chunk_.get(), next_chunk_++);
+  AddSurvivors();
 }
 
 void Drain::StopIfDone(uint64_t now_ns) {
@@ -363,7 +409,7 @@ void Drain::StopIfDone(uint64_t now_ns) {
 void Drain::End() {
   callbacks_.on_stop();
   AwaitSettled();
-  collector_.Scan();
+  Scan();
   const uint64_t now_ns = callbacks_.now();
   callbacks_.on_tick(now_ns);
   for (const format::Stream stream : streams_) {

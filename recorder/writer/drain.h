@@ -23,6 +23,7 @@
 #include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/collector.h"
+#include "recorder/writer/live_set.h"
 #include "recorder/writer/store.h"
 
 namespace heaprec::writer {
@@ -34,6 +35,7 @@ struct DrainConfig {
   // How long samples may wait for others to share a block with, while the ring has them (docs/decisions/0013); 0: each
   // interval gets a block.
   uint64_t block_ns = 0;
+  uint32_t held_per_interval = 0;  // of the allocations, about; for LiveSet
 };
 
 struct DrainCallbacks {
@@ -42,6 +44,7 @@ struct DrainCallbacks {
   std::function<void()> on_new_chunk;                     // definitions have to be announced again
   std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
   std::function<void()> on_stop;                          // no more samples, please: called before the last scan
+  LiveSet::Recorder followed;                             // if the header's live_bound is not 0
 };
 
 class Drain {
@@ -68,7 +71,7 @@ class Drain {
 
  private:
   struct Pending {
-    uint64_t written = 0, second_stage = 0;
+    uint64_t written = 0, second_stage = 0, not_followed = 0;
     double weight = 0;
     Pending& operator+=(const Pending& other);
   };
@@ -87,6 +90,10 @@ class Drain {
   void AwaitWriters();
   void AwaitSettled();
   void AddInterval(format::Stream stream);
+  void Scan();
+  void AddFates();
+  void AddSurvivors();
+  uint64_t name_bytes() const { return collector_.definition_bytes() + chunk_->name_bytes(); }
   format::PerStream<format::Books> BooksWithPending() const;
   void FlushIfDue(uint64_t now_ns);
   // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
@@ -114,10 +121,13 @@ class Drain {
   Store store_;
   const DrainConfig config_;
   const DrainCallbacks callbacks_;
+  LiveSet live_;
   Collector collector_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;
   uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0;
+  uint64_t survivor_bytes_ = 0;  // of the chunk's names, those that it began with
+  uint64_t not_followed_ = 0;    // in the file
   format::PerStream<format::Books> at_last_close_;
   format::PerStream<uint64_t> closed_intervals_, held_intervals_;  // the latter: of those, with points
   format::PerStream<Pending> pending_;                             // of the next block

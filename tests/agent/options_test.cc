@@ -52,6 +52,7 @@ TEST_CASE("Without options there are defaults") {
   CHECK_FALSE(options.strict);
   CHECK_FALSE(options.exceptions);
   CHECK(options.exceptions_per_second == 100);
+  CHECK_FALSE(options.follows);
 }
 
 TEST_CASE("Exceptions are turned on, and have a rate of their own") {
@@ -61,6 +62,15 @@ TEST_CASE("Exceptions are turned on, and have a rate of their own") {
   const Options options = Parsed("rate=20,exceptions:on,exceptions.rate:6/min,settings=profile");
   CHECK(options.rate_per_second == 20);
   CHECK(options.exceptions_per_second == Approx(0.1));
+}
+
+TEST_CASE("Objects are followed if asked for, as many as asked for") {
+  CHECK(Parsed("live").follows);
+  CHECK(Parsed("live=on").live_bound == 0);
+  CHECK_FALSE(Parsed("live=500,live=off").follows);
+  CHECK(Parsed("live=500").follows);
+  CHECK(Parsed("live=500").live_bound == 500);
+  CHECK(Parsed("live=65535").live_bound == 65'535);
 }
 
 TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megabytes of a size") {
@@ -153,6 +163,9 @@ TEST_CASE("A bad value is named with its option and what would be valid") {
                           "exceptions=perhaps",
                           "exceptions.rate=0",
                           "exceptions.rate=fast",
+                          "live=63",
+                          "live=65536",
+                          "live=many",
                           "file=",
                           "sync=often",
                           "maxsize=1k",

@@ -1,0 +1,89 @@
+#include "recorder/sources/death_watch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "recorder/buffer/lane_lease.h"
+#include "recorder/sources/clock.h"
+
+namespace heaprec::sources {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kLeastBetweenNs = 100 * kMs, kMostBetweenNs = 2'000 * kMs;
+// Of a core.
+constexpr uint64_t kShareOfLooks = 400;
+constexpr uint32_t kLane = 0;
+
+}  // namespace
+
+void DeathWatch::Tick(JNIEnv* jni, uint64_t now_ns) {
+  if (IsTime(now_ns)) {
+    LookNow(jni);
+  } else {
+    Sweep(jni, /*looks=*/false);
+  }
+}
+
+bool DeathWatch::IsTime(uint64_t now_ns) const {
+  if (now_ns < not_before_ns_) return false;
+  return pauses_.pauses() != seen_pauses_ || now_ns >= last_look_ns_ + kMostBetweenNs;
+}
+
+void DeathWatch::LookNow(JNIEnv* jni) {
+  const uint64_t begin_ns = MonotonicNs();
+  seen_pauses_ = pauses_.pauses();
+  Sweep(jni, /*looks=*/true);
+  last_look_ns_ = MonotonicNs();
+  not_before_ns_ = last_look_ns_ + std::max(kLeastBetweenNs, kShareOfLooks * (last_look_ns_ - begin_ns));
+}
+
+void DeathWatch::Sweep(JNIEnv* jni, bool looks) {
+  // Before the first object is looked at: who is alive has survived those at least.
+  const uint64_t collections = meter_.Collections();
+  for (uint32_t place = 1; place <= places_.count(); ++place) {
+    const auto number = static_cast<uint16_t>(place);
+    const Places::View view = places_.Look(number);
+    if (view.state == Places::State::kDropped) Free(jni, number, view.reference);
+    if (looks && view.state == Places::State::kFollowed) LookAt(jni, number, view);
+  }
+  if (looks) last_seen_alive_ = collections;
+}
+
+// Room first: once the place is dead, its death has to be told.
+void DeathWatch::LookAt(JNIEnv* jni, uint16_t place, const Places::View& view) {
+  if (jni->IsSameObject(view.reference, nullptr) == JNI_FALSE) return;
+  format::DeathRecord record{};
+  buffer::LaneLease lease(ring_, kLane, sizeof(record));
+  if (!lease.ok()) return;
+  std::byte* const into = lease.Reserve(format::RecordType::kDeath, sizeof(record));
+  if (into == nullptr || !places_.Bury(place, view.sample)) return;
+  record.monotonic_ns = MonotonicNs();  // under the lease: a lane is in order of time
+  record.sample = view.sample;
+  record.collections = std::max(view.collections, last_seen_alive_);
+  constexpr size_t kHeader = sizeof(format::RecordHeader);
+  std::memcpy(into + kHeader, reinterpret_cast<const std::byte*>(&record) + kHeader, sizeof(record) - kHeader);
+  lease.Commit();
+  Free(jni, place, view.reference);
+}
+
+void DeathWatch::Free(JNIEnv* jni, uint16_t place, jweak reference) {
+  if (reference != nullptr) jni->DeleteWeakGlobalRef(reference);
+  places_.Free(place);
+}
+
+bool DeathWatch::Clear(JNIEnv* jni) {
+  bool is_clear = true;
+  for (uint32_t place = 1; place <= places_.count(); ++place) {
+    const auto number = static_cast<uint16_t>(place);
+    const Places::View view = places_.Look(number);
+    if (view.state == Places::State::kFollowed) (void)places_.Drop(number, view.sample);
+    if (view.state == Places::State::kTaken) is_clear = false;
+    if (view.state == Places::State::kFollowed || view.state == Places::State::kDropped) {
+      Free(jni, number, view.reference);
+    }
+  }
+  return is_clear;
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,52 @@
+// Finds out which followed objects have died, commits their deaths to a lane, and gives their places back.
+//
+// A look asks of each reference whether the JVM has cleared it: some 0.1 us each. It is taken soon after a pause of the
+// collector, and now and then besides, for concurrent collectors clear references between pauses; but never so often
+// that looks take more than 1/400 of a core.
+//
+// Units:    ns of CLOCK_MONOTONIC.
+// Context:  one thread that is attached to the JVM, in native state. JNI is called here only (and NewWeakGlobalRef by
+//           threads that allocate).
+// Failure:  a death that finds no lane is found again at the next look.
+#pragma once
+
+#include <jni.h>
+
+#include <cstdint>
+
+#include "recorder/buffer/ring.h"
+#include "recorder/hotspot/heap_meter.h"
+#include "recorder/sources/heap_watch.h"
+#include "recorder/sources/places.h"
+
+namespace heaprec::sources {
+
+class DeathWatch {
+ public:
+  // All outlive it.
+  DeathWatch(buffer::Ring& ring, Places& places, const HeapWatch& pauses, const hotspot::HeapMeter& meter)
+      : ring_(ring), places_(places), pauses_(pauses), meter_(meter) {}
+
+  // Deletes the references of dropped places, and looks for deaths if it is time. Call some times a second.
+  void Tick(JNIEnv* jni, uint64_t now_ns);
+  // Looks for deaths whatever the time.
+  void LookNow(JNIEnv* jni);
+  // Deletes all references. False: a thread is still about to follow something; call again.
+  bool Clear(JNIEnv* jni);
+
+ private:
+  bool IsTime(uint64_t now_ns) const;
+  void Sweep(JNIEnv* jni, bool looks);
+  void LookAt(JNIEnv* jni, uint16_t place, const Places::View& view);
+  void Free(JNIEnv* jni, uint16_t place, jweak reference);
+
+  buffer::Ring& ring_;
+  Places& places_;
+  const HeapWatch& pauses_;
+  const hotspot::HeapMeter& meter_;
+  uint64_t last_look_ns_ = 0, not_before_ns_ = 0;
+  uint64_t seen_pauses_ = 0;
+  uint64_t last_seen_alive_ = 0;  // collections at the last look
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,76 @@
+#include "recorder/sources/places.h"
+
+#include <algorithm>
+
+#include "recorder/sources/capture_limits.h"
+
+namespace heaprec::sources {
+namespace {
+
+constexpr int kStateBits = 3;
+// A thread that allocates looks at no more. An eighth of the places is kept free for births (LiveSet): that no one of
+// so many in a row is has a chance of 1e-15.
+constexpr uint32_t kMostLooks = 256;
+// What lies between two that begin to look at about the same time. A prime: all places come first in turn.
+constexpr uint32_t kStride = 65'537;
+
+uint64_t Word(Places::State state, uint64_t sample = 0) { return sample << kStateBits | static_cast<uint64_t>(state); }
+
+}  // namespace
+
+Places::Places(uint32_t count)
+    : count_(std::clamp<uint32_t>(count, 1, kMostFollowed)), places_(std::make_unique<Place[]>(count_)) {}
+
+uint16_t Places::Take() {
+  const uint32_t looks = std::min(count_, kMostLooks);
+  const uint32_t begin =
+      static_cast<uint32_t>(uint64_t{next_.fetch_add(1, std::memory_order_relaxed)} * kStride % count_);
+  for (uint32_t i = 0; i < looks; ++i) {
+    const uint32_t index = (begin + i) % count_;
+    uint64_t expected = places_[index].word.load(std::memory_order_relaxed);
+    if (expected != Word(State::kFree)) continue;
+    // Acquire: what the watch did with the place is over (pairs with the release in Free).
+    if (places_[index].word.compare_exchange_strong(expected, Word(State::kTaken), std::memory_order_acquire)) {
+      return static_cast<uint16_t>(index + 1);
+    }
+  }
+  return 0;
+}
+
+void Places::Follow(uint16_t place, jweak reference, uint64_t sample, uint64_t collections) {
+  At(place).reference = reference;
+  At(place).collections = collections;
+  // Release: reference and all are there before it can be looked at (pairs with the acquire in Look).
+  At(place).word.store(Word(State::kFollowed, sample), std::memory_order_release);
+}
+
+void Places::GiveUp(uint16_t place, jweak reference) {
+  At(place).reference = reference;
+  At(place).word.store(Word(reference == nullptr ? State::kFree : State::kDropped), std::memory_order_release);
+}
+
+bool Places::Drop(uint16_t place, uint64_t sample) {
+  if (place == 0 || place > count_) return false;
+  uint64_t expected = Word(State::kFollowed, sample);
+  return At(place).word.compare_exchange_strong(expected, Word(State::kDropped), std::memory_order_acq_rel);
+}
+
+Places::View Places::Look(uint16_t place) const {
+  const Place& at = At(place);
+  const uint64_t word = at.word.load(std::memory_order_acquire);
+  const auto state = static_cast<State>(word & ((1 << kStateBits) - 1));
+  const bool is_ours = state == State::kFollowed || state == State::kDropped || state == State::kDead;
+  return {state, word >> kStateBits, is_ours ? at.reference : nullptr, is_ours ? at.collections : 0};
+}
+
+bool Places::Bury(uint16_t place, uint64_t sample) {
+  uint64_t expected = Word(State::kFollowed, sample);
+  return At(place).word.compare_exchange_strong(expected, Word(State::kDead, sample), std::memory_order_acq_rel);
+}
+
+void Places::Free(uint16_t place) {
+  At(place).reference = nullptr;
+  At(place).word.store(Word(State::kFree), std::memory_order_release);
+}
+
+}  // namespace heaprec::sources

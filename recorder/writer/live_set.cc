@@ -1,0 +1,106 @@
+#include "recorder/writer/live_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "throttle/random.h"
+
+namespace heaprec::writer {
+namespace {
+
+using format::Fate;
+using format::FateKind;
+
+// The second stage draws by ids and the recording's seed too: these draws have nothing to do with those.
+constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
+
+}  // namespace
+
+uint32_t ReservoirOf(uint32_t bound, uint32_t held) {
+  const uint64_t room = std::max<uint64_t>(bound / 8, 2 * uint64_t{held});
+  return std::max<uint32_t>(1, bound - static_cast<uint32_t>(std::min<uint64_t>(room, bound / 2)));
+}
+
+LiveSet::LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder)
+    : bound_(bound),
+      recorder_(std::move(recorder)),
+      reservoir_(ReservoirOf(bound, held), throttle::Mix64(seed ^ kSalt)) {}
+
+void LiveSet::Died(const Fate& fate, uint32_t lane, uint64_t begin) {
+  if (!follows()) return;
+  const auto known = followed_.find(fate.sample);
+  if (known == followed_.end()) {
+    early_.try_emplace(fate.sample, Early{fate, lane, begin});
+    return;
+  }
+  fates_.push_back(fate);
+  fates_.back().time_ns = std::max(fate.time_ns, known->second.survivor.sample.time_ns);
+  followed_.erase(known);
+  (void)reservoir_.Remove(fate.sample);
+}
+
+void LiveSet::Close(uint64_t end_ns, std::span<const Birth> births) {
+  if (!follows()) return;
+  for (const Birth& birth : births) {
+    if (birth.is_kept) {
+      ComeIn(end_ns, birth);
+    } else if (early_.erase(birth.sample.id) == 0 && birth.place != 0) {
+      recorder_.drop(birth.place, birth.sample.id);
+    }
+  }
+  Release(end_ns);
+  ForgetOldDeaths();
+}
+
+void LiveSet::ComeIn(uint64_t end_ns, const Birth& birth) {
+  const format::Sample& sample = birth.sample;
+  if (birth.place == 0) {
+    fates_.push_back({sample.id, end_ns, FateKind::kNotFollowed, recorder_.collections(), 0});
+    return;
+  }
+  // It never took part in what is released at end_ns, so it must not be there at that time.
+  if (const auto dead = early_.find(sample.id); dead != early_.end()) {
+    fates_.push_back(dead->second.fate);
+    fates_.back().time_ns = std::clamp(dead->second.fate.time_ns, std::min(sample.time_ns, end_ns), end_ns);
+    early_.erase(dead);
+    return;
+  }
+  followed_[sample.id] = {{sample, 0, recorder_.collections_at_birth(birth.place)}, birth.keys, birth.place};
+  reservoir_.Add(sample.id, sample.weight);
+}
+
+void LiveSet::Release(uint64_t end_ns) {
+  const std::vector<throttle::Reservoir::Released> released = reservoir_.Shrink();
+  if (released.empty()) return;
+  const uint64_t collections = recorder_.collections();
+  for (const auto& [id, threshold] : released) {
+    const auto one = followed_.find(id);
+    recorder_.drop(one->second.place, id);
+    followed_.erase(one);
+    fates_.push_back({id, end_ns, FateKind::kReleased, collections, threshold});
+  }
+  for (auto& [id, one] : followed_) {
+    one.survivor.threshold = std::max(one.survivor.threshold, released.back().threshold);
+  }
+}
+
+// What died was dropped, or released, just before. A sample is published before its death, or a moment after it: its
+// interval is the one that was open then, or the next.
+void LiveSet::ForgetOldDeaths() {
+  for (auto& [id, early] : early_) ++early.closes;
+  std::erase_if(early_, [](const auto& early) { return early.second.closes > 2; });
+}
+
+std::vector<Fate> LiveSet::TakeFates() {
+  std::ranges::stable_sort(fates_, {}, &Fate::time_ns);
+  return std::exchange(fates_, {});
+}
+
+void LiveSet::LowerTo(std::vector<uint64_t>* floors) const {
+  for (const auto& [id, early] : early_) {
+    uint64_t& floor = floors->at(early.lane);
+    floor = std::min(floor, early.begin);
+  }
+}
+
+}  // namespace heaprec::writer

@@ -1,0 +1,93 @@
+// Which samples of a recording are followed, and what becomes of them: the drain's side of it.
+//
+// A sample comes in when its interval is closed. If its object has died by then it has a fate at once; else it is one
+// of a reservoir, which releases some where there are more than it holds.
+//
+// Units:    ns since the start of the recording.
+// Context:  drain (it allocates).
+// Threads:  one.
+// Maths:    docs/sampler.md#live-objects   Format: docs/format.md#fates
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "format/model.h"
+#include "format/ring_layout.h"
+#include "throttle/reservoir.h"
+
+namespace heaprec::writer {
+
+// What a sample's names are in the lanes.
+struct NameKeys {
+  uint64_t class_key = 0, thread_key = 0;
+  format::StackKey stack_key{0, 0};
+};
+
+// A point of an interval that has been closed.
+struct Birth {
+  format::Sample sample;  // weight: the final one
+  NameKeys keys;
+  uint16_t place = 0;  // 0: it is not followed
+  bool is_kept = false;
+};
+
+// How many of `bound` are followed for long: there are places for those that are born meanwhile, of which `held` come
+// in an interval; twice that, and an eighth of all at least, but no more than half.
+uint32_t ReservoirOf(uint32_t bound, uint32_t held);
+
+class LiveSet {
+ public:
+  struct Recorder {
+    std::function<void(uint16_t place, uint64_t sample)> drop;     // it is not wanted any longer
+    std::function<uint64_t(uint16_t place)> collections_at_birth;  // of what is followed there
+    std::function<uint64_t()> collections;                         // by now
+  };
+  // bound 0: nothing is followed. held: ReservoirOf.
+  LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder);
+
+  bool follows() const { return bound_ > 0; }
+
+  // From a lane, at a position that is needed as long as the sample's interval is open.
+  void Died(const format::Fate& fate, uint32_t lane, uint64_t begin);
+  // The interval that ends at `end_ns` has been closed, with all these points.
+  void Close(uint64_t end_ns, std::span<const Birth> births);
+
+  // What is known since the last call, ascending in time.
+  std::vector<format::Fate> TakeFates();
+  // For each lane of `floors`, the first position with a death that is not told yet.
+  void LowerTo(std::vector<uint64_t>* floors) const;
+
+  // Alive: their samples are in earlier blocks. Ascending in id.
+  struct Followed {
+    format::Survivor survivor;  // without names
+    NameKeys keys;
+    uint16_t place = 0;
+  };
+  const std::map<uint64_t, Followed>& followed() const { return followed_; }
+
+ private:
+  // A death of a sample whose interval is open, or that was not kept.
+  struct Early {
+    format::Fate fate;
+    uint32_t lane;
+    uint64_t begin;
+    int closes = 0;  // of intervals since
+  };
+  void ComeIn(uint64_t end_ns, const Birth& birth);
+  void Release(uint64_t end_ns);
+  void ForgetOldDeaths();
+
+  const uint32_t bound_;
+  const Recorder recorder_;
+  throttle::Reservoir reservoir_;
+  std::map<uint64_t, Followed> followed_;
+  std::unordered_map<uint64_t, Early> early_;
+  std::vector<format::Fate> fates_;
+};
+
+}  // namespace heaprec::writer

@@ -1,0 +1,201 @@
+// Sampled objects are followed until they die (option live), beside every collector of the JDK.
+//
+// Statistic: the number of objects that are alive, against the program's own count, by the variance of
+//            docs/sampler.md#live-objects: 5.5 standard errors of some 4,000 samples; the normal's tails are
+//            beyond with probability 4e-8.
+#include <signal.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+namespace heaprec::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Followed {
+  std::string class_name;
+  double weight = 0, size = 0, threshold = 0;
+  uint64_t time_ns = 0;
+};
+
+// What `heaprec print` says of a recording, at its end.
+struct Live {
+  std::map<uint64_t, Followed> alive;  // by id
+  uint64_t births = 0, died = 0, released = 0, not_followed = 0;
+  uint64_t most = 0;  // followed at a time
+
+  double Objects(const std::string& class_name, double* variance = nullptr) const {
+    double objects = 0;
+    for (const auto& [id, one] : alive) {
+      if (one.class_name != class_name) continue;
+      const double weight = std::max(one.weight, one.threshold);
+      objects += weight / one.size;
+      if (variance != nullptr) *variance += weight / one.size * (weight / one.size - 1);
+    }
+    return objects;
+  }
+};
+
+Live ReadLive(const std::string& recording) {
+  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--json", "--kind",
+                                       "tlab,outside,died,released,not_followed", "--stack-depth", "1", recording}});
+  INFO(printed.err);
+  REQUIRE(printed.exit_code == 0);
+  json events = json::parse(printed.out)["events"];
+  // Of one time births come first: a fate is never earlier than its sample.
+  std::stable_sort(events.begin(), events.end(),
+                   [](const json& a, const json& b) { return a["time_ns"] < b["time_ns"]; });
+  Live live;
+  for (const json& event : events) {
+    const std::string kind = event["kind"];
+    const uint64_t time_ns = event["time_ns"];
+    if (!event.contains("sample")) {
+      live.alive[event["id"]] = {event["class"], event["weight_bytes"], event["size"], 0, time_ns};
+      ++live.births;
+      live.most = std::max<uint64_t>(live.most, live.alive.size());
+      continue;
+    }
+    REQUIRE(live.alive.erase(event["sample"].get<uint64_t>()) == 1);
+    ++(kind == "died" ? live.died : kind == "released" ? live.released : live.not_followed);
+    if (kind != "released") continue;
+    for (auto& [id, one] : live.alive) {
+      if (one.time_ns < time_ns) one.threshold = std::max(one.threshold, event["threshold_bytes"].get<double>());
+    }
+  }
+  return live;
+}
+
+void RequireVerified(const std::string& recording) {
+  const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
+  INFO(verified.out << verified.err);
+  CHECK(verified.exit_code == 0);
+}
+
+void RequireCount(const Live& live, double truth) {
+  double variance = 0;
+  const double objects = live.Objects("e2e.Leak$Kept", &variance);
+  INFO(objects << " of " << truth << ", standard error " << std::sqrt(variance) << ", " << live.alive.size()
+               << " alive of " << live.births << " born, " << live.died << " died, " << live.released << " released");
+  CHECK(std::abs(objects - truth) <= 5.5 * std::sqrt(variance));
+  CHECK(std::sqrt(variance) < 0.05 * truth);
+}
+
+constexpr int kKept = 3'000'000;  // 192 MB
+
+Java Leaking(const std::vector<std::string>& flags, const std::string& recording, const std::string& options) {
+  Java java{.flags = flags, .main = "e2e.Leak", .args = {std::to_string(kKept), "130", "6"}};
+  java.flags.push_back("-Xmx600m");
+  java.agent_options = "file=" + recording + "," + options;
+  return java;
+}
+
+// Of 130 MB garbage nothing may be left, of the leak all; more than the reservoir holds, so that some are released.
+void RequireLeak(const std::vector<std::string>& flags, const std::string& more = "") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Leaking(flags, recording, "rate=2000,live" + more));
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.out == "kept 3000000\n");
+  CHECK(outcome.err.empty());
+  RequireVerified(recording);
+  const Live live = ReadLive(recording);
+  RequireCount(live, kKept);
+  CHECK(live.released > 0);
+  CHECK(live.died > 0);
+  CHECK(live.not_followed == 0);
+  CHECK(live.Objects("e2e.Leak$Garbage") < 0.02 * kKept);
+}
+
+}  // namespace
+
+TEST_CASE("a leak is estimated from what is followed, under G1") { RequireLeak({"-XX:+UseG1GC"}); }
+
+TEST_CASE("a leak is estimated from what is followed, under Parallel") { RequireLeak({"-XX:+UseParallelGC"}); }
+
+TEST_CASE("a leak is estimated from what is followed, under Serial") { RequireLeak({"-XX:+UseSerialGC"}); }
+
+TEST_CASE("a leak is estimated from what is followed, under Z") {
+  RequireLeak({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"});
+}
+
+TEST_CASE("a leak is estimated from what is followed, under Shenandoah") { RequireLeak({"-XX:+UseShenandoahGC"}); }
+
+TEST_CASE("a leak is estimated without hooks too") { RequireLeak({}, ",source=jvmti"); }
+
+TEST_CASE("under -Xcheck:jni following has nothing to complain about") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Leaking({"-Xcheck:jni"}, recording, "rate=200,live"));
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "kept 3000000\n");
+  CHECK(outcome.err.empty());
+  RequireVerified(recording);
+}
+
+TEST_CASE("without the option nothing is followed") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  REQUIRE(Run(Leaking({}, recording, "rate=200")).exit_code == 0);
+  const Live live = ReadLive(recording);
+  CHECK((live.died == 0 && live.released == 0 && live.not_followed == 0));
+}
+
+TEST_CASE("after kill -9 the live set is what it was") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  Java java = Leaking({}, recording, "rate=2000,live");
+  java.args.push_back("60");
+  Process process(CommandOf(java));
+  REQUIRE(process.WaitForOutput("kept"));
+  process.Kill(SIGKILL);
+  (void)process.Finish();
+  RequireVerified(recording);
+  RequireCount(ReadLive(recording), kKept);
+  RemoveRingsOf(process.pid());
+}
+
+TEST_CASE("a recording that is stopped leaves no reference, and the next one begins anew") {
+  const std::string folder = FreshFolder();
+  Process process(CommandOf({.flags = {"-Xmx256m"}, .main = "e2e.Load", .args = {"2", "600000", "20"}}));
+  REQUIRE(process.WaitForOutput("running"));
+  const std::string pid = std::to_string(process.pid());
+  const auto heaprec = [](std::vector<std::string> args) {
+    args.insert(args.begin(), HeaprecPath());
+    Command command{args};
+    command.environment = {"HEAPREC_LIB=" + AgentPath()};
+    const Outcome outcome = Run(command);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+  };
+  // Global references as the JVM counts them.
+  const auto weak_references = [&] {
+    const Outcome dump = Run(Command{{JavaHome() + "/bin/jcmd", pid, "Thread.print"}});
+    const std::string key = "JNI global refs: ", weak = "weak refs: ";
+    const size_t at = dump.out.find(weak, dump.out.find(key));
+    INFO(dump.out.substr(0, 2000));
+    REQUIRE(at != std::string::npos);
+    return std::atoi(dump.out.c_str() + at + weak.size());  // NOLINT(cert-err34-c)
+  };
+  const int before = weak_references();
+  for (int cycle = 0; cycle < 5; ++cycle) {
+    const std::string recording = folder + "/rec" + std::to_string(cycle) + ".bin";
+    heaprec({"attach", pid, "-q", "-o", recording, "--rate", "2000", "--set", "live=300"});
+    const int during = weak_references();
+    CHECK(during <= before + 300);
+    heaprec({"stop", "-q", pid});
+    CHECK(weak_references() <= before + 5);
+    RequireVerified(recording);
+  }
+  process.Kill(SIGTERM);
+  CHECK(process.Finish().exit_code == 128 + SIGTERM);
+}
+
+}  // namespace heaprec::testing

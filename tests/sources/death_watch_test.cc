@@ -1,0 +1,155 @@
+#include "recorder/sources/death_watch.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <vector>
+
+#include "format/ring_reader.h"
+#include "recorder/buffer/lane_lease.h"
+#include "recorder/hotspot/heap_meter.h"
+
+namespace heaprec::sources {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+// A JVM of references alone: each is a number, and was cleared or not.
+struct FakeJvm {
+  std::set<jobject> there, cleared;
+  int looks = 0, wrong = 0;
+
+  static FakeJvm* current;
+  JNINativeInterface_ functions{};
+  JNIEnv_ env{};
+
+  FakeJvm() {
+    current = this;
+    functions.IsSameObject = [](JNIEnv*, jobject reference, jobject null) -> jboolean {
+      ++current->looks;
+      current->wrong += null != nullptr || current->there.count(reference) == 0;
+      return current->cleared.count(reference) > 0 ? JNI_TRUE : JNI_FALSE;
+    };
+    functions.DeleteWeakGlobalRef = [](JNIEnv*, jweak reference) {
+      current->wrong += current->there.erase(reference) != 1;
+    };
+    env.functions = &functions;
+  }
+};
+FakeJvm* FakeJvm::current = nullptr;
+
+struct Bench {
+  std::unique_ptr<buffer::Ring> ring;
+  hotspot::HeapMeter meter;
+  std::unique_ptr<HeapWatch> pauses;
+  Places places{10};
+  std::unique_ptr<DeathWatch> watch;
+  FakeJvm jvm;
+
+  Bench() {
+    buffer::RingOptions options;
+    options.lane_count = 1;
+    options.lane_bytes = 4096;
+    ring = std::move(buffer::Ring::Create(options).value());
+    pauses = std::make_unique<HeapWatch>(*ring, meter);
+    watch = std::make_unique<DeathWatch>(*ring, places, *pauses, meter);
+  }
+
+  jweak Follow(uint64_t sample) {
+    const auto reference = reinterpret_cast<jweak>(sample << 8);
+    jvm.there.insert(reference);
+    places.Follow(places.Take(), reference, sample, 0);
+    return reference;
+  }
+
+  std::vector<uint64_t> Deaths() {
+    struct Visitor : format::RecordVisitor {
+      std::vector<uint64_t> deaths;
+      void OnClass(uint64_t, std::string_view) override {}
+      void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
+      void OnStack(format::StackKey, std::span<const format::RingFrame>, bool, uint32_t, uint64_t) override {}
+      void OnThread(uint64_t, const format::ThreadRecord&, std::string_view) override {}
+      void OnWindow(const format::WindowRecord&) override {}
+      void OnSample(const format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}
+      void OnDeath(const format::DeathRecord& record, uint32_t, uint64_t) override { deaths.push_back(record.sample); }
+    } visitor;
+    const auto view = format::RingView::Of({ring->bytes(), ring->size()});
+    REQUIRE(view.ok());
+    REQUIRE(format::WalkLane(*view, 0, 0, ring->lane(0).head.load(), visitor).ok());
+    return visitor.deaths;
+  }
+};
+
+TEST_CASE("who is found dead is told once, and its place is free") {
+  Bench bench;
+  const jweak first = bench.Follow(1);
+  bench.Follow(2);
+  bench.watch->LookNow(&bench.jvm.env);
+  CHECK(bench.Deaths().empty());
+  bench.jvm.cleared = {first};
+  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->LookNow(&bench.jvm.env);
+  CHECK(bench.Deaths() == std::vector<uint64_t>{1});
+  CHECK(bench.jvm.there.size() == 1);
+  CHECK(bench.jvm.wrong == 0);
+}
+
+TEST_CASE("a look is taken after a pause, and now and then besides") {
+  Bench bench;
+  bench.Follow(1);
+  const uint64_t now = 1'000'000 * kMs * 1000;
+  bench.watch->Tick(&bench.jvm.env, now);
+  const int first = bench.jvm.looks;
+  CHECK(first == 1);
+  // Looks are timed by the clock itself: in the same moment nothing is due, whatever has happened.
+  bench.pauses->OnGcBegin();
+  bench.pauses->OnGcEnd();
+  bench.watch->Tick(&bench.jvm.env, 0);
+  CHECK(bench.jvm.looks == first);
+  bench.watch->Tick(&bench.jvm.env, now);
+  CHECK(bench.jvm.looks == first + 1);
+}
+
+TEST_CASE("references of dropped places are deleted without a look") {
+  Bench bench;
+  const jweak reference = bench.Follow(1);
+  int dropped = 0;
+  for (uint16_t place = 1; place <= 10; ++place) dropped += bench.places.Drop(place, 1) ? 1 : 0;
+  REQUIRE(dropped == 1);
+  bench.watch->Tick(&bench.jvm.env, 0);
+  CHECK(bench.jvm.there.count(reference) == 0);
+  CHECK(bench.jvm.looks == 0);
+  CHECK(bench.Deaths().empty());
+  CHECK(bench.jvm.wrong == 0);
+}
+
+TEST_CASE("a death that finds no room is told later") {
+  Bench bench;
+  bench.jvm.cleared = {bench.Follow(1)};
+  {
+    const buffer::LaneLease lease(*bench.ring, 0, 32);
+    REQUIRE(lease.ok());
+    bench.watch->LookNow(&bench.jvm.env);
+    CHECK(bench.jvm.there.size() == 1);
+  }
+  bench.watch->LookNow(&bench.jvm.env);
+  CHECK(bench.Deaths() == std::vector<uint64_t>{1});
+  CHECK(bench.jvm.there.empty());
+}
+
+TEST_CASE("at the end nothing is left, but for what a thread is about to follow") {
+  Bench bench;
+  bench.Follow(1);
+  bench.Follow(2);
+  const uint16_t taken = bench.places.Take();
+  CHECK_FALSE(bench.watch->Clear(&bench.jvm.env));
+  CHECK(bench.jvm.there.empty());
+  const auto late = reinterpret_cast<jweak>(uint64_t{3} << 8);
+  bench.jvm.there.insert(late);
+  bench.places.Follow(taken, late, 3, 0);
+  CHECK(bench.watch->Clear(&bench.jvm.env));
+  CHECK(bench.jvm.there.empty());
+  CHECK(bench.jvm.wrong == 0);
+}
+
+}  // namespace
+}  // namespace heaprec::sources

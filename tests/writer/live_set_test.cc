@@ -1,0 +1,129 @@
+#include "recorder/writer/live_set.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/writer/drain_bench.h"
+
+namespace heaprec::writer {
+namespace {
+
+using format::Fate;
+using format::FateKind;
+
+// Notes what is dropped.
+struct Recorder {
+  std::set<uint64_t> dropped;
+  LiveSet::Recorder Calls() {
+    return {.drop = [this](uint16_t, uint64_t sample) { dropped.insert(sample); },
+            .collections_at_birth = [](uint16_t place) { return uint64_t{place} * 10; },
+            .collections = [] { return uint64_t{99}; }};
+  }
+};
+
+Birth Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t place = 1) {
+  Birth birth;
+  birth.sample.id = id;
+  birth.sample.time_ns = time_ns;
+  birth.sample.weight = weight;
+  birth.place = place;
+  birth.is_kept = true;
+  return birth;
+}
+
+Fate Death(uint64_t id, uint64_t time_ns) { return {id, time_ns, FateKind::kDied, 3, 0}; }
+
+TEST_CASE("places for births are kept free, and half of all are for the reservoir whatever the rate") {
+  CHECK(ReservoirOf(4096, 150) == 4096 - 512);
+  CHECK(ReservoirOf(4096, 600) == 4096 - 1200);
+  CHECK(ReservoirOf(4096, 100'000) == 2048);
+  CHECK(ReservoirOf(64, 150) == 32);
+}
+
+TEST_CASE("a sample that is kept is followed until it dies, once") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  live.Close(kSecond, std::vector{Born(1, 10, 1000, 7), Born(2, 20)});
+  CHECK(live.followed().size() == 2);
+  CHECK(live.followed().at(1).survivor.collections == 70);
+  CHECK(live.TakeFates().empty());
+  live.Died(Death(1, kSecond + 5), 0, 0);
+  live.Died(Death(1, kSecond + 6), 0, 0);
+  CHECK(live.TakeFates() == std::vector{Death(1, kSecond + 5)});
+  CHECK(live.followed().size() == 1);
+  CHECK(recorder.dropped.empty());
+}
+
+TEST_CASE("who dies before its interval ends never takes part, and is dead when others are released") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  live.Died(Death(1, 500), 2, 64);
+  live.Died(Death(2, kSecond + 77), 1, 128);  // found before the interval was closed, and after its end
+  std::vector<uint64_t> floors(3, UINT64_MAX);
+  live.LowerTo(&floors);
+  CHECK(floors == std::vector<uint64_t>{UINT64_MAX, 128, 64});
+  live.Close(kSecond, std::vector{Born(1, 10), Born(2, 20)});
+  CHECK(live.TakeFates() == std::vector{Death(1, 500), Death(2, kSecond)});
+  CHECK(live.followed().empty());
+  floors.assign(3, UINT64_MAX);
+  live.LowerTo(&floors);
+  CHECK(floors == std::vector<uint64_t>(3, UINT64_MAX));
+}
+
+TEST_CASE("what the second stage has not kept is dropped, unless it is dead") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  live.Died(Death(2, 500), 0, 0);
+  std::vector<Birth> births{Born(1, 10), Born(2, 20), Born(3, 30, 1000, 0)};
+  for (Birth& birth : births) birth.is_kept = false;
+  live.Close(kSecond, births);
+  CHECK(recorder.dropped == std::set<uint64_t>{1});
+  CHECK(live.TakeFates().empty());
+}
+
+TEST_CASE("a kept sample without a place is said not to be followed") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  live.Close(kSecond, std::vector{Born(1, 10, 1000, 0)});
+  const std::vector<Fate> fates = live.TakeFates();
+  REQUIRE(fates.size() == 1);
+  CHECK((fates[0].kind == FateKind::kNotFollowed && fates[0].time_ns == kSecond));
+  CHECK(live.followed().empty());
+}
+
+TEST_CASE("those that are too many are released at the end of the interval, and raise the threshold of the others") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());  // 80 in the reservoir
+  std::vector<Birth> births;
+  for (uint64_t id = 1; id <= 90; ++id) births.push_back(Born(id, id, 1000, static_cast<uint16_t>(id)));
+  live.Close(kSecond, births);
+  const std::vector<Fate> fates = live.TakeFates();
+  REQUIRE(fates.size() == 10);
+  double highest = 0;
+  for (const Fate& fate : fates) {
+    CHECK((fate.kind == FateKind::kReleased && fate.time_ns == kSecond && fate.collections == 99));
+    CHECK(recorder.dropped.count(fate.sample) == 1);
+    highest = std::max(highest, fate.threshold);
+  }
+  CHECK(live.followed().size() == 80);
+  for (const auto& [id, one] : live.followed()) CHECK(one.survivor.threshold == highest);
+  // The death of one that was released, found at the same time, is nobody's.
+  live.Died(Death(fates[0].sample, kSecond), 0, 0);
+  for (uint64_t second = 2; second < 6; ++second) live.Close(second * kSecond, {});
+  CHECK(live.TakeFates().empty());
+  std::vector<uint64_t> floors(1, UINT64_MAX);
+  live.LowerTo(&floors);
+  CHECK(floors[0] == UINT64_MAX);
+}
+
+TEST_CASE("a recording in which nothing is followed has none of this") {
+  LiveSet live(0, 10, 1, {});
+  live.Died(Death(1, 5), 0, 0);
+  live.Close(kSecond, std::vector{Born(1, 10)});
+  CHECK(live.TakeFates().empty());
+  CHECK(live.followed().empty());
+}
+
+}  // namespace
+}  // namespace heaprec::writer
