@@ -41,7 +41,7 @@ void Drafter::Make(const format::Block& block, Draft* draft) {
   Enter(block);
   by_time_.clear();
   bool any_raised = false;
-  for (size_t i = 0; i < block.samples.size(); ++i) {
+  for (uint32_t i = 0; i < block.samples.size(); ++i) {
     if (block.samples[i].stream() != stream_) continue;
     Drawn& drawn = by_time_.emplace_back(Of(block.samples[i]));
     drawn.index = i;
@@ -78,6 +78,8 @@ void Drafter::Enter(const format::Block& block) {
 
 Drawn Drafter::Of(const format::Sample& sample) {
   Drawn drawn;
+  drawn.class_id = sample.class_id;
+  drawn.stack = sample.stack;
   drawn.weight = drawn.first_weight = sample.weight;
   drawn.objects = sample.weight_objects();
   drawn.interval = IntervalOf(sample.time_ns);

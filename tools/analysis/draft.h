@@ -50,6 +50,8 @@ class Drafter {
   void Make(const format::Block& block, Draft* draft);
 
   format::Stream stream() const { return stream_; }
+  // MethodKeys of the chunk's methods, as far as they were needed: 0, or not there, if not.
+  const std::vector<uint64_t>& method_keys() const { return keys_.methods(); }
   // samples=N
   bool has_quotas() const { return has_quotas_; }
 

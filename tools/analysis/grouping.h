@@ -61,7 +61,8 @@ class Grouping {
  private:
   static constexpr uint32_t kNotLooked = 0xffffffff;
   void Enter(const format::Block& block);
-  uint32_t KeyOf(const format::Sample& sample, Names* names, CallTree* tree);
+  bool IsOfPlace() const;
+  uint32_t KeyOf(const format::Block& block, const Drawn& drawn, Names* names, CallTree* tree);
   uint32_t Named(format::Index index, Names* names, CallTree* tree);
   std::string_view NameOfEntry(format::Index index, Names* names);
   uint32_t PackageOf(NamePool::Id site, NamePool* pool);

@@ -44,8 +44,10 @@ void Line::Lay(Draft* draft) {
 
 // Returns how many of the nodes the line has.
 size_t Line::SetRounding(std::span<Drawn> line, double surplus, size_t grain, std::span<const Draft::Node> nodes) {
+  constexpr size_t kAhead = 8;
   size_t node = 0;
   for (size_t begin = 0; begin < line.size(); ++node) {
+    if (node + kAhead < nodes.size()) usual_[grain].Announce(nodes[node + kAhead].key);
     const uint32_t kept = nodes[node].samples;
     const double usual = usual_[grain].Note(nodes[node].key, kept);
     // So many at once are not rare, even if nothing like it was seen before.

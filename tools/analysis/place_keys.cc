@@ -74,23 +74,27 @@ uint64_t PlaceKeys::OfThread(format::Index index) {
   });
 }
 
-// Of its method and the place in it.
-uint64_t PlaceKeys::OfFrame(format::Index index) {
-  return Once(index, &names_->frames, &frames_, [this](const format::Frame& frame) {
-    return Mixed(OfMethod(frame.method), static_cast<uint32_t>(frame.bci));
-  });
+// By the method and the place in it.
+void PlaceKeys::LookAtFrames() {
+  frames_.reserve(names_->frames.size());
+  for (size_t i = frames_.size(); i < names_->frames.size(); ++i) {
+    const format::Frame& frame = names_->frames[i];
+    frames_.push_back(Mixed(OfMethod(frame.method), static_cast<uint32_t>(frame.bci)));
+  }
 }
 
 // A parent always precedes its children, so what is known of it is enough; anything else is a damaged tree.
 uint64_t PlaceKeys::OfStack(format::Index stack) {
-  for (size_t i = stacks_.size(); i <= stack; ++i) stacks_.push_back(OfNode(static_cast<format::Index>(i)));
+  if (stack < stacks_.size()) return stacks_[stack];
+  LookAtFrames();
+  const size_t known = stacks_.size();
+  stacks_.resize(names_->stacks.size());
+  for (size_t i = known; i < stacks_.size(); ++i) {
+    const format::StackNode& node = names_->stacks[i];
+    const uint64_t caller = node.parent < i ? stacks_[node.parent] : 0;
+    stacks_[i] = node.frame < frames_.size() ? Mixed(caller, frames_[node.frame]) : caller;
+  }
   return stacks_[stack];
-}
-
-uint64_t PlaceKeys::OfNode(format::Index index) {
-  const format::StackNode& node = names_->stacks[index];
-  const uint64_t caller = node.parent < index ? stacks_[node.parent] : 0;
-  return node.frame < names_->frames.size() ? Mixed(caller, OfFrame(node.frame)) : caller;
 }
 
 }  // namespace heaprec::tools

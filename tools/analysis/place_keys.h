@@ -41,6 +41,8 @@ class PlaceKeys {
   uint32_t PlaceOf(const format::Sample& sample);
   const Place& At(uint32_t place) const { return places_[place]; }
   size_t places() const { return places_.size(); }
+  // MethodKeys by index; 0, or not there: not needed so far.
+  const std::vector<uint64_t>& methods() const { return methods_; }
   // Of a sample of this place and thread, the finest key.
   uint64_t OfThreadAt(const Place& place, format::Index thread) { return Mixed(place.of_stack, OfThread(thread)); }
 
@@ -50,14 +52,13 @@ class PlaceKeys {
   uint64_t OfClass(format::Index index);
   uint64_t OfMethod(format::Index index);
   uint64_t OfThread(format::Index index);
-  uint64_t OfFrame(format::Index index);
   uint64_t OfStack(format::Index stack);
-  uint64_t OfNode(format::Index index);
+  void LookAtFrames();
 
   const format::Dictionaries* names_ = nullptr;
   uint32_t chunk_ = format::kNone;
-  Keys classes_, methods_, threads_, frames_;
-  Keys stacks_;  // of the nodes so far
+  Keys classes_, methods_, threads_;
+  Keys frames_, stacks_;  // of the frames and nodes so far
   std::vector<Place> places_;
   format::IndexTable place_table_;  // by class and stack
 };
