@@ -17,7 +17,7 @@ constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
 }  // namespace
 
 uint32_t ReservoirOf(uint32_t bound, uint32_t held) {
-  const uint64_t room = std::max<uint64_t>(bound / 8, 2 * uint64_t{held});
+  const uint64_t room = std::max<uint64_t>(bound / 8, 6 * uint64_t{held});
   return std::max<uint32_t>(1, bound - static_cast<uint32_t>(std::min<uint64_t>(room, bound / 2)));
 }
 
