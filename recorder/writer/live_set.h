@@ -79,7 +79,7 @@ class LiveSet {
     uint64_t begin;
     int closes = 0;  // of intervals since
   };
-  void ComeIn(uint64_t end_ns, const Birth& birth);
+  void ComeIn(uint64_t end_ns, const Birth& birth, double raise);
   void Release(uint64_t end_ns);
   void ForgetOldDeaths();
 

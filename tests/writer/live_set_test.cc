@@ -93,6 +93,16 @@ TEST_CASE("a kept sample without a place is said not to be followed") {
   CHECK(live.followed().empty());
 }
 
+TEST_CASE("where some find no place, the others of the interval stand for them") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  live.Close(kSecond, std::vector{Born(1, 10, 1000), Born(2, 20, 3000), Born(3, 30, 2000, 0)});
+  live.Close(2 * kSecond, std::vector{Born(4, kSecond + 10, 1000)});
+  CHECK(live.followed().at(1).survivor.sample.weight == 1500);
+  CHECK(live.followed().at(2).survivor.sample.weight == 4500);
+  CHECK(live.followed().at(4).survivor.sample.weight == 1000);
+}
+
 TEST_CASE("those that are too many are released at the end of the interval, and raise the threshold of the others") {
   Recorder recorder;
   LiveSet live(120, 5, 1, recorder.Calls());  // 90 in the reservoir
