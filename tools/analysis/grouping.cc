@@ -92,36 +92,27 @@ void Grouping::KeysOf(const format::Block& block, std::span<const Drawn* const> 
                       std::vector<uint32_t>* keys) {
   Enter(block);
   keys->resize(drawn.size());
-  for (size_t i = 0; i < drawn.size(); ++i) {
-    const bool is_alike =
-        i > 0 && drawn[i]->class_id == drawn[i - 1]->class_id && drawn[i]->stack == drawn[i - 1]->stack;
-    (*keys)[i] = is_alike && IsOfPlace() ? (*keys)[i - 1] : KeyOf(block, *drawn[i], names, tree);
-  }
+  for (size_t i = 0; i < drawn.size(); ++i) (*keys)[i] = KeyOf(block.samples[drawn[i]->index], names, tree);
 }
 
-// Samples of one class and stack have one key. They lie side by side.
-bool Grouping::IsOfPlace() const {
-  return by_ == By::kClass || by_ == By::kSite || by_ == By::kMethod || by_ == By::kPackage || by_ == By::kStack;
-}
-
-uint32_t Grouping::KeyOf(const format::Block& block, const Drawn& drawn, Names* names, CallTree* tree) {
+uint32_t Grouping::KeyOf(const format::Sample& sample, Names* names, CallTree* tree) {
   switch (by_) {
     case By::kClass:
-      return Named(drawn.class_id, names, tree);
+      return Named(sample.class_id, names, tree);
     case By::kThread:
     case By::kLabel:
-      return Named(block.samples[drawn.index].thread, names, tree);
+      return Named(sample.thread, names, tree);
     case By::kSite:
     case By::kMethod:
-      return tree->LeafNameOf(drawn.stack);
+      return tree->LeafNameOf(sample.stack);
     case By::kPackage:
-      return PackageOf(tree->LeafNameOf(drawn.stack), &tree->names());
+      return PackageOf(tree->LeafNameOf(sample.stack), &tree->names());
     case By::kStack:
-      return tree->Of(drawn.stack);
+      return tree->Of(sample.stack);
     case By::kKind:
-      return static_cast<uint32_t>(block.samples[drawn.index].kind);
+      return static_cast<uint32_t>(sample.kind);
     case By::kSize:
-      return SizeClassOf(block.samples[drawn.index].size);
+      return SizeClassOf(sample.size);
   }
   return 0;
 }

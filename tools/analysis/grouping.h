@@ -52,7 +52,10 @@ class Grouping {
 
   // With every recording.
   void Start() { dictionaries_ = nullptr; }
-  // Of the samples of a block that `drawn` has, in its order.
+  // With every block, before the keys of single samples whose indices are its chunk's.
+  void Enter(const format::Block& block);
+  uint32_t KeyOf(const format::Sample& sample, Names* names, CallTree* tree);
+  // Both at once: of the samples of a block that `drawn` has, in its order.
   void KeysOf(const format::Block& block, std::span<const Drawn* const> drawn, Names* names, CallTree* tree,
               std::vector<uint32_t>* keys);
   // Of a size the key grows with it.
@@ -60,9 +63,6 @@ class Grouping {
 
  private:
   static constexpr uint32_t kNotLooked = 0xffffffff;
-  void Enter(const format::Block& block);
-  bool IsOfPlace() const;
-  uint32_t KeyOf(const format::Block& block, const Drawn& drawn, Names* names, CallTree* tree);
   uint32_t Named(format::Index index, Names* names, CallTree* tree);
   std::string_view NameOfEntry(format::Index index, Names* names);
   uint32_t PackageOf(NamePool::Id site, NamePool* pool);

@@ -1,0 +1,175 @@
+// Lifetimes: life tables with known answers, simulated ones against the truth, and which of the dead are kept.
+//
+// The simulation: 150 processes of 40 s whose objects live 3 s on average and are found dead by collections 0.7 s
+// apart. The limits are five standard deviations of what they limit away, or more: another seed would fail with less
+// than 1e-6.
+#include "tools/analysis/life_table.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/analysis/simulated_lives.h"
+#include "tools/analysis/garbage.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::FateKind;
+using testing::kSecondNs;
+using testing::SimulatedFollower;
+using testing::SimulatedProcess;
+using testing::SimulatedRun;
+using testing::TrueLife;
+
+// Objects of 100 bytes that stand for 1,000 each, all born at second 0; collections at seconds 1 to 9.
+Lives Born(const std::vector<format::Fate>& fates, size_t count) {
+  Lives lives(format::FileHeader{});
+  format::Block block;
+  for (uint64_t i = 0; i < count; ++i) {
+    format::Sample sample;
+    sample.id = i;
+    sample.size = 100;
+    sample.weight = 1000;
+    block.samples.push_back(sample);
+  }
+  for (uint64_t second = 1; second < 10; ++second) {
+    format::HeapState state;
+    state.time_ns = second * kSecondNs;
+    state.collections = second;
+    block.states.push_back(state);
+  }
+  block.fates = fates;
+  block.end_ns = 10 * kSecondNs;
+  const std::vector<uint32_t> subjects(count, 0);
+  lives.Add(block, subjects, {});
+  lives.Close(10 * kSecondNs);
+  return lives;
+}
+
+format::Fate Died(uint64_t id, uint64_t collection) {
+  return {id, collection * kSecondNs + 1000, FateKind::kDied, collection - 1, 0};
+}
+
+LifeTable TableOf(const Lives& lives, const LifeSteps& steps) {
+  LifeTable table;
+  for (const Life& life : lives.all()) table.Add(steps.Of(life, lives));
+  return table;
+}
+
+TEST_CASE("A survival curve counts who was there to survive a step, and those that left otherwise no longer") {
+  // Of ten, five die at the first collection, one at the third; one is released, with no threshold, after the second.
+  const Lives lives = Born({Died(0, 1),
+                            Died(1, 1),
+                            Died(2, 1),
+                            Died(3, 1),
+                            Died(4, 1),
+                            Died(5, 3),
+                            {6, 2 * kSecondNs + 5000, FateKind::kReleased, 2, 0}},
+                           10);
+  const LifeSteps steps = LifeSteps::OfCollections(16);
+  const LifeTable table = TableOf(lives, steps);
+  CHECK(table.deaths() == 6);
+  const auto curve = steps.CurveOf(table);
+  REQUIRE(curve.size() == 9);
+  CHECK(curve[0].age == 1);
+  CHECK(curve[0].reached.value == Approx(0.5));
+  CHECK(curve[1].reached.value == Approx(0.5));
+  CHECK(curve[2].reached.value == Approx(0.5 * 0.75));
+  CHECK(curve[8].reached.value == Approx(0.5 * 0.75));
+  CHECK(curve[0].reached.low < 0.3);
+  CHECK(curve[0].reached.high > 0.7);
+  CHECK(curve[8].reached.high < 0.8);
+}
+
+TEST_CASE("A curve by seconds tells the median, unless more than half are alive") {
+  const Lives lives = Born({Died(0, 1), Died(1, 2), Died(2, 3), Died(3, 4), Died(4, 5), Died(5, 6)}, 8);
+  const LifeSteps steps = LifeSteps::OfSeconds(10 * kSecondNs);
+  const MedianLife median = LifeSteps::MedianOf(steps.CurveOf(TableOf(lives, steps)));
+  REQUIRE(median.value);
+  CHECK(*median.value > 3.3);
+  CHECK(*median.value < 4.8);
+  REQUIRE(median.low);
+  CHECK(*median.low < *median.value);
+  const Lives others = Born({Died(0, 1)}, 8);
+  CHECK_FALSE(LifeSteps::MedianOf(steps.CurveOf(TableOf(others, steps))).value);
+  CHECK(steps.CurveOf(LifeTable()).empty());
+}
+
+TEST_CASE("Who is dead after the last step leaves nobody, and the interval still has an end above") {
+  const Lives lives = Born({Died(0, 1), Died(1, 1), Died(2, 1)}, 3);
+  const LifeSteps steps = LifeSteps::OfCollections(4);
+  const auto curve = steps.CurveOf(TableOf(lives, steps));
+  REQUIRE(curve.size() == 1);
+  CHECK(curve[0].reached.value == 0);
+  CHECK(curve[0].reached.high > 0.3);
+}
+
+TEST_CASE("Survival is unbiased though most are released before they die, and its intervals hold") {
+  SimulatedProcess process;
+  process.sites = {{400, 400, [](throttle::Random* random, double) { return 3 * random->Exponential(); }},
+                   // Others that take the room: heavy, so that they push the light ones out.
+                   {40, 20'000, [](throttle::Random* random, double) { return 9 * random->Exponential(); }}};
+  process.seconds = 40;
+  process.bound = 120;
+  const std::vector<uint64_t> ages{1, 3, 6};
+  constexpr size_t kRuns = 150;
+  std::vector<double> sum(ages.size()), squares(ages.size()), held(ages.size()), truth(ages.size());
+  double released = 0, all = 0;
+  std::vector<std::vector<Estimate>> estimates(ages.size());
+  std::vector<double> born(ages.size()), reached(ages.size());
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    const SimulatedRun simulated = SimulatedFollower(process, 5000 + run).Run();
+    const Lives lives = simulated.Lives();
+    const LifeSteps steps = LifeSteps::OfCollections(8);
+    LifeTable table;
+    for (const Life& life : lives.all()) {
+      if (life.subject != 0) continue;
+      table.Add(steps.Of(life, lives));
+      all += 1, released += life.end == LifeEnd::kReleased;
+    }
+    const auto curve = steps.CurveOf(table);
+    for (size_t i = 0; i < ages.size(); ++i) estimates[i].push_back(curve.at(ages[i] - 1).reached);
+    for (const TrueLife& one : simulated.truth) {
+      if (one.site != 0 || one.birth_ns > 30 * kSecondNs) continue;
+      for (size_t i = 0; i < ages.size(); ++i) {
+        born[i] += static_cast<double>(one.size);
+        if (one.found_in > one.born_in + ages[i]) reached[i] += static_cast<double>(one.size);
+      }
+    }
+  }
+  CHECK(released > 0.5 * all);
+  for (size_t i = 0; i < ages.size(); ++i) {
+    const double known = reached[i] / born[i];
+    for (const Estimate& one : estimates[i]) {
+      sum[i] += one.value - known, squares[i] += (one.value - known) * (one.value - known);
+      held[i] += one.low <= known && known <= one.high;
+    }
+    const double mean = sum[i] / kRuns, sigma = std::sqrt(squares[i] / kRuns / kRuns);
+    INFO(ages[i] << " collections: " << known << ", off by " << mean << " +- " << sigma << ", held "
+                 << held[i] / kRuns);
+    CHECK(std::abs(mean) < 5.5 * sigma);
+    CHECK(sigma < 0.01);
+    CHECK(held[i] / kRuns > 0.84);
+  }
+}
+
+TEST_CASE("Representative ones are kept with the same chance each, whenever they came") {
+  constexpr size_t kKept = 20, kOffered = 200, kRuns = 4000;
+  std::vector<double> kept(kOffered);
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    Representative<size_t> sample(kKept, 99 + run);
+    for (size_t i = 0; i < kOffered; ++i) sample.Offer([i] { return i; });
+    REQUIRE(sample.kept().size() == kKept);
+    CHECK(sample.seen() == kOffered);
+    for (const size_t i : sample.kept()) ++kept[i];
+  }
+  // Chi-squared with 199 degrees of freedom, but for the fixed number kept: mean 199 * 0.9, deviation 18; 7 of them.
+  double chi_squared = 0;
+  const double expected = kRuns * static_cast<double>(kKept) / kOffered;
+  for (const double count : kept) chi_squared += (count - expected) * (count - expected) / expected;
+  CHECK(chi_squared < 199 * 0.9 + 7 * 18);
+  CHECK(chi_squared > 199 * 0.9 - 7 * 18);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

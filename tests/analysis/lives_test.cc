@@ -1,0 +1,235 @@
+// Who is alive when, and what that stands for: small sequences with known answers, then many simulated processes.
+//
+// The simulation: 200 processes of 60 s with four sites (garbage, a leak, a cache that turns over, a few large arrays),
+// drawn at 8 kB a sample on average, of which 200 are followed at a time. The limits are five standard deviations of
+// what they limit away, or more; the seeds are fixed, and another would fail with less than 1e-6.
+#include "tools/analysis/lives.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/analysis/simulated_lives.h"
+#include "tools/analysis/growth.h"
+#include "tools/analysis/live_sum.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Fate;
+using format::FateKind;
+using testing::kSecondNs;
+using testing::SimulatedFollower;
+using testing::SimulatedProcess;
+using testing::SimulatedRun;
+
+format::Sample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint64_t size = 100) {
+  format::Sample sample;
+  sample.id = id;
+  sample.time_ns = time_ns;
+  sample.size = size;
+  sample.weight = weight;
+  return sample;
+}
+
+format::HeapState Collection(uint64_t time_ns, uint64_t completed) {
+  format::HeapState state;
+  state.time_ns = time_ns;
+  state.collections = completed;
+  return state;
+}
+
+double BytesAt(const Lives& lives, uint64_t time_ns) {
+  double bytes = 0;
+  for (const Life& life : lives.all()) {
+    if (life.IsFollowedAt(time_ns)) bytes += lives.WeightAt(life, time_ns);
+  }
+  return bytes;
+}
+
+constexpr uint32_t kOne[] = {0, 0, 0, 0};
+
+TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end of the recording") {
+  Lives lives(format::FileHeader{});
+  format::Block block;
+  block.samples = {Born(1, 10), Born(2, 20)};
+  block.fates = {{1, 50, FateKind::kDied, 2, 0}};
+  block.states = {Collection(5, 1), Collection(30, 2), Collection(49, 3)};
+  block.end_ns = 60;
+  lives.Add(block, std::span(kOne, 2), {});
+  lives.Close(60);
+  CHECK(BytesAt(lives, 9) == 0);
+  CHECK(BytesAt(lives, 10) == 1000);
+  CHECK(BytesAt(lives, 49) == 2000);
+  CHECK(BytesAt(lives, 50) == 1000);
+  CHECK(BytesAt(lives, 60) == 1000);
+  CHECK(lives.all()[0].Survived() == 1);  // the collection at 30; that at 49 found it dead
+  CHECK(lives.all()[1].Survived() == 2);
+  // It is still alive when the collection at 49 has begun, as far as anybody knows, but has not survived it.
+  CHECK(lives.SurvivedBy(lives.all()[0], 49) == 1);
+  CHECK(lives.SurvivedBy(lives.all()[1], 49) == 2);
+  CHECK(lives.CollectionsAt(4) == 0);
+  CHECK(lives.CollectionsAt(48) == 2);
+}
+
+TEST_CASE("What was released is stood for by those that competed with it, and by no others") {
+  Lives lives(format::FileHeader{});
+  format::Block block;
+  block.samples = {Born(1, 10), Born(2, 20), Born(3, 30, 7000), Born(4, 100)};
+  block.fates = {{1, 50, FateKind::kReleased, 0, 4000}, {9, 70, FateKind::kReleased, 0, 3000}};
+  block.end_ns = 200;
+  lives.Add(block, std::span(kOne, 4), {});
+  lives.Close(200);
+  CHECK(BytesAt(lives, 49) == 9000);
+  CHECK(BytesAt(lives, 50) == 4000 + 7000);  // the heavy one stood for more already
+  CHECK(BytesAt(lives, 99) == 4000 + 7000);  // a lower threshold later changes nothing
+  CHECK(BytesAt(lives, 100) == 4000 + 7000 + 1000);
+  CHECK(lives.not_followed() == 0);
+}
+
+TEST_CASE("Samples that were never followed are counted and left out, and others of no interest still compete") {
+  Lives lives(format::FileHeader{});
+  format::Block block;
+  block.samples = {Born(1, 10), Born(2, 20), Born(3, 30)};
+  block.fates = {{1, 10, FateKind::kNotFollowed, 0, 0}, {2, 50, FateKind::kReleased, 0, 4000}};
+  const uint32_t of[] = {0, Lives::kLeftOut, 1};
+  lives.Add(block, of, {});
+  lives.Close(100);
+  CHECK(lives.all().size() == 2);
+  CHECK(lives.not_followed() == 1);
+  CHECK(lives.not_followed_bytes() == 1000);
+  CHECK(BytesAt(lives, 100) == 4000);
+}
+
+TEST_CASE("A later chunk alone tells who is alive, with the threshold since birth") {
+  format::FileHeader header;
+  header.start.begin_ns = 1000;
+  Lives lives(header);
+  format::Block block;
+  block.survivors = {{Born(1, 10), 5000, 1}, {Born(2, 20), 0, 4}};
+  block.states = {Collection(1100, 7)};
+  block.fates = {{2, 1200, FateKind::kDied, 7, 0}};
+  block.end_ns = 2000;
+  lives.Add(block, {}, std::span(kOne, 2));
+  lives.Close(2000);
+  CHECK(BytesAt(lives, 999) == 0);  // not in this file
+  CHECK(BytesAt(lives, 1000) == 6000);
+  CHECK(BytesAt(lives, 1200) == 5000);
+  CHECK(lives.all()[0].Survived() == 6);
+  CHECK(lives.all()[1].Survived() == 3);
+}
+
+TEST_CASE("Who is not among the survivors of a later chunk lost its fate, and who is stays one life") {
+  Lives lives(format::FileHeader{});
+  format::Block first, second;
+  first.samples = {Born(1, 10), Born(2, 20)};
+  first.end_ns = 100;
+  second.survivors = {{Born(2, 20), 3000, 0}};
+  second.end_ns = 200;
+  lives.Add(first, std::span(kOne, 2), {});
+  CHECK(lives.Knows(1));
+  lives.Add(second, {}, std::span(kOne, 1));
+  lives.Close(200);
+  REQUIRE(lives.all().size() == 2);
+  CHECK(lives.all()[0].end == LifeEnd::kUnknown);
+  CHECK(BytesAt(lives, 99) == 2000);
+  CHECK(BytesAt(lives, 100) == 3000);  // the release that raised it is lost, too
+}
+
+// Constant lives, or of Exponential ones.
+auto Lasting(double seconds) {
+  return [seconds](throttle::Random*, double) { return seconds; };
+}
+auto About(double seconds) {
+  return [seconds](throttle::Random* random, double) { return seconds * random->Exponential(); };
+}
+constexpr double kForever = 1e9;
+
+enum Site : uint32_t { kGarbage, kLeak, kCache, kArrays, kSites };
+
+SimulatedProcess Process() {
+  SimulatedProcess process;
+  process.sites = {
+      {1500, 320, About(0.1)}, {150, 200, Lasting(kForever)}, {200, 300, About(8)}, {2, 100'000, About(5)}};
+  return process;
+}
+
+std::vector<Alive> AliveOf(const Lives& lives, uint32_t site, uint64_t time_ns) {
+  std::vector<Alive> alive;
+  for (const Life& life : lives.all()) {
+    if (life.subject != site || !life.IsFollowedAt(time_ns)) continue;
+    alive.push_back({lives.WeightAt(life, time_ns), static_cast<double>(life.size),
+                     static_cast<double>(time_ns - life.birth_ns) * 1e-9,
+                     static_cast<double>(lives.CollectionsAt(time_ns) - life.born_in)});
+  }
+  return alive;
+}
+
+// Of relative errors, and of intervals.
+struct Outcome {
+  double runs = 0, sum = 0, squares = 0, held = 0;
+  void Add(double truth, const Estimate& estimate) {
+    const double error = (estimate.value - truth) / truth;
+    ++runs, sum += error, squares += error * error;
+    held += estimate.low <= truth && truth <= estimate.high;
+  }
+  double mean() const { return sum / runs; }
+  double sigma_of_mean() const { return std::sqrt(squares / runs - mean() * mean()) / std::sqrt(runs); }
+  double coverage() const { return held / runs; }
+};
+
+double TrueSlope(const SimulatedRun& run, const Lives& lives, uint32_t site, const std::vector<uint64_t>& instants,
+                 uint64_t survived) {
+  double mean = 0, along = 0, spread = 0;
+  for (const uint64_t at : instants) mean += static_cast<double>(at) * 1e-9 / static_cast<double>(instants.size());
+  for (const uint64_t at : instants) {
+    const double off = static_cast<double>(at) * 1e-9 - mean;
+    along += off * run.TrueBytes(site, at, lives.CollectionsAt(at), survived);
+    spread += off * off;
+  }
+  return along / spread;
+}
+
+TEST_CASE("Bytes alive are unbiased, and their intervals hold, with a bounded number of samples followed") {
+  Outcome bytes[kSites], total, slope[kSites];
+  for (uint64_t run = 0; run < 200; ++run) {
+    const SimulatedRun simulated = SimulatedFollower(Process(), 1000 + run).Run();
+    REQUIRE(simulated.most_followed == 200);
+    const Lives lives = simulated.Lives();
+    const uint64_t at = 47 * kSecondNs + 123'456'789;
+    const Growth growth(InstantsOf(lives, 20 * kSecondNs, 60 * kSecondNs, 1, 12), 1);
+    LiveTotal all;
+    double truth_of_all = 0;
+    for (uint32_t site = 0; site < kSites; ++site) {
+      for (const Alive& one : AliveOf(lives, site, at)) all.Add(one);
+    }
+    for (uint32_t site = 0; site < kSites; ++site) {
+      const double truth = simulated.TrueBytes(site, at, lives.CollectionsAt(at));
+      truth_of_all += truth;
+      bytes[site].Add(truth, FiguresOf(AliveOf(lives, site, at), all, all.Unit()).bytes);
+      GrowthSum sum;
+      for (const Life& life : lives.all()) {
+        if (life.subject == site) sum.Add(growth.PartOf(life, lives));
+      }
+      growth.Close(&sum);
+      const double true_slope = TrueSlope(simulated, lives, site, growth.instants(), 1);
+      slope[site].Add(true_slope, Growth::Of(sum).per_second);
+    }
+    total.Add(truth_of_all, TotalWithin(all.bytes, all.variance, all.Unit()));
+  }
+  for (uint32_t site = 0; site < kSites; ++site) {
+    INFO("site " << site << ": off by " << bytes[site].mean() << " +- " << bytes[site].sigma_of_mean() << ", held "
+                 << bytes[site].coverage() << "; slopes held " << slope[site].coverage());
+    CHECK(std::abs(bytes[site].mean()) < 5.5 * bytes[site].sigma_of_mean() + 0.003);  // arrays are hardly ever missed
+    CHECK(bytes[site].coverage() > 0.85);
+    CHECK(slope[site].coverage() > 0.85);
+  }
+  INFO("total: off by " << total.mean() << " +- " << total.sigma_of_mean() << ", held " << total.coverage());
+  CHECK(std::abs(total.mean()) < 5.5 * total.sigma_of_mean());
+  CHECK(total.sigma_of_mean() < 0.02);
+  CHECK(total.coverage() > 0.85);
+  INFO("leak: " << slope[kLeak].mean() << " +- " << slope[kLeak].sigma_of_mean());
+  CHECK(std::abs(slope[kLeak].mean()) < 5.5 * slope[kLeak].sigma_of_mean());
+}
+
+}  // namespace
+}  // namespace heaprec::tools

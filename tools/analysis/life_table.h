@@ -1,0 +1,79 @@
+// How long objects live: the survival curve of a group of followed samples, corrected for those that are still alive or
+// not followed any more (Kaplan and Meier's estimate, weighted, by steps of age).
+//
+//   const LifeSteps steps = LifeSteps::OfSeconds(span_ns);      // or OfCollections(8)
+//   LifeTable of_site;
+//   for (const Life& life : ...) of_site.Add(steps.Of(life, lives));
+//   for (const Survival& one : steps.CurveOf(of_site)) ...
+//
+// In a step counts who reached its beginning, and whom the recording would have shown at its end. Those alive at its
+// end stand for what they do there, those that died in it for what they did at their death.
+//
+// Units:    ages in seconds, or in collections survived; shares, of bytes, from 0 to 1.
+// Threads:  one.
+// Maths:    docs/sampler.md#lifetimes
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tools/analysis/error_bar.h"
+#include "tools/analysis/lives.h"
+
+namespace heaprec::tools {
+
+// What a sample tells of a step.
+struct StepOfLife {
+  uint32_t step = 0;
+  double weight = 0;
+  bool died = false;
+};
+
+class LifeTable {
+ public:
+  void Add(const std::vector<StepOfLife>& life);
+  struct Step {
+    double lived = 0, died = 0, squares = 0;
+  };
+  const std::vector<Step>& steps() const { return steps_; }
+  uint64_t deaths() const { return deaths_; }
+
+ private:
+  std::vector<Step> steps_;
+  uint64_t deaths_ = 0;
+};
+
+// The share of a group that reaches an age.
+struct Survival {
+  double age = 0;
+  Estimate reached;
+};
+
+// The age that half of a group does not reach. nullopt: more than half reach all ages that were seen.
+struct MedianLife {
+  std::optional<double> value, low, high;
+};
+
+class LifeSteps {
+ public:
+  // Four to a doubling, from 10 ms.
+  static LifeSteps OfSeconds(uint64_t span_ns);
+  // One for each collection: `most` of them.
+  static LifeSteps OfCollections(uint64_t most);
+
+  std::vector<StepOfLife> Of(const Life& life, const Lives& lives) const;
+  // From the first step on, as far as samples tell.
+  std::vector<Survival> CurveOf(const LifeTable& group) const;
+  static MedianLife MedianOf(const std::vector<Survival>& curve);
+
+ private:
+  explicit LifeSteps(bool by_collections) : by_collections_(by_collections) {}
+  std::vector<StepOfLife> BySeconds(const Life& life, const Lives& lives) const;
+  std::vector<StepOfLife> ByCollections(const Life& life, const Lives& lives) const;
+
+  const bool by_collections_;
+  std::vector<uint64_t> ends_;  // of the steps: ns, or collections survived
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,36 @@
+// What is alive at the end of a recording that followed objects until they died, in all.
+//
+// Units:    bytes, objects.
+// Threads:  one.
+// Memory:   as Lives.
+// Maths:    docs/sampler.md#live-objects
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "format/reader.h"
+#include "tools/analysis/error_bar.h"
+#include "tools/analysis/lives.h"
+
+namespace heaprec::tools {
+
+struct AliveInAll {
+  uint64_t samples = 0, not_followed = 0;
+  Estimate bytes, objects;
+};
+
+class LiveAtEnd {
+ public:
+  explicit LiveAtEnd(const format::FileHeader& header);
+  void Add(const format::Block& block);
+  // nullopt: none was followed.
+  std::optional<AliveInAll> Close(uint64_t end_ns);
+
+ private:
+  std::optional<Lives> lives_;
+  std::vector<uint32_t> samples_, survivors_;
+};
+
+}  // namespace heaprec::tools

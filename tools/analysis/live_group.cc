@@ -1,0 +1,64 @@
+#include "tools/analysis/live_group.h"
+
+#include <algorithm>
+
+namespace heaprec::tools {
+namespace {
+
+std::vector<uint64_t> LaterHalf(const std::vector<uint64_t>& instants) {
+  if (instants.empty()) return {};
+  const uint64_t middle = instants.front() + (instants.back() - instants.front()) / 2;
+  std::vector<uint64_t> later;
+  for (const uint64_t instant : instants) {
+    if (instant >= middle) later.push_back(instant);
+  }
+  return later;
+}
+
+}  // namespace
+
+LiveLook::LiveLook(const Lives& lives, const LiveMoments& moments)
+    : lives_(lives),
+      moments_(moments),
+      growth_(InstantsOf(lives, moments.from_ns, moments.to_ns, moments.grown), moments.grown),
+      late_(LaterHalf(growth_.instants()), moments.grown),
+      by_seconds_(LifeSteps::OfSeconds(moments.lifetimes ? lives.end_ns() : 0)),
+      by_collections_(LifeSteps::OfCollections(moments.collections)) {}
+
+void LiveLook::Add(const Life& life, std::span<LiveGroup* const> groups) {
+  AddAlive(life, groups);
+  const GrowthPart growth = growth_.PartOf(life, lives_), late = late_.PartOf(life, lives_);
+  for (LiveGroup* group : groups) group->open.Add(growth), group->open_late.Add(late);
+  if (!moments_.lifetimes || life.birth_ns < moments_.from_ns || life.birth_ns >= moments_.to_ns) return;
+  const std::vector<StepOfLife> seconds = by_seconds_.Of(life, lives_), collections = by_collections_.Of(life, lives_);
+  for (LiveGroup* group : groups) {
+    group->seconds.Add(seconds);
+    group->collections.Add(collections);
+    ++group->lives;
+    group->died += life.end == LifeEnd::kDied ? 1 : 0;
+    group->born += life.weight;
+  }
+}
+
+void LiveLook::AddAlive(const Life& life, std::span<LiveGroup* const> groups) const {
+  if (!life.IsFollowedAt(moments_.at_ns)) return;
+  const uint64_t survived = lives_.SurvivedBy(life, moments_.at_ns);
+  if (survived < moments_.survived) return;
+  const Alive alive{lives_.WeightAt(life, moments_.at_ns), static_cast<double>(life.size),
+                    static_cast<double>(moments_.at_ns - life.birth_ns) * 1e-9, static_cast<double>(survived)};
+  for (LiveGroup* group : groups) group->alive.push_back(alive);
+}
+
+void LiveLook::Close(LiveGroup* group) const {
+  growth_.Close(&group->open);
+  late_.Close(&group->open_late);
+  const bool is_first = group->growth.squares == 0 && group->growth.bytes.empty();
+  if (is_first) {
+    group->growth = std::move(group->open), group->late = std::move(group->open_late);
+  } else {
+    group->growth += group->open, group->late += group->open_late;
+  }
+  group->open = group->open_late = {};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,59 @@
+// A group of followed samples (a class, a site, ...) over one recording or several: who of it is alive, how its bytes
+// grow, how long its objects live.
+//
+//   LiveLook look(lives, {...});                     // after the last block of a recording
+//   for (const Life& life : lives.all()) look.Add(life, {&of_class, &of_site});
+//   look.Close(&of_class), look.Close(&of_site);     // each once
+//
+// Threads:  one.
+// Maths:    docs/sampler.md#live-objects
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tools/analysis/growth.h"
+#include "tools/analysis/life_table.h"
+#include "tools/analysis/live_sum.h"
+#include "tools/analysis/lives.h"
+
+namespace heaprec::tools {
+
+struct LiveGroup {
+  std::vector<Alive> alive;
+  GrowthSum growth, late;  // of what survived; late: in the later half of the time
+  LifeTable seconds, collections;
+  uint64_t lives = 0, died = 0;  // in the life tables
+  double born = 0;               // bytes that they stood for at their birth
+  GrowthSum open, open_late;     // of the recording at hand
+};
+
+// When a recording is looked at, and for what.
+struct LiveMoments {
+  uint64_t at_ns = 0;               // who is alive
+  uint64_t from_ns = 0, to_ns = 0;  // over which growth is measured; lives of what was born meanwhile
+  uint64_t survived = 0;            // only what has survived so many collections counts as alive
+  uint64_t grown = 1;               // likewise, of growth
+  bool lifetimes = false;
+  uint64_t collections = 0;  // of the life table
+};
+
+class LiveLook {
+ public:
+  LiveLook(const Lives& lives, const LiveMoments& moments);
+
+  const std::vector<uint64_t>& instants() const { return growth_.instants(); }
+  void Add(const Life& life, std::span<LiveGroup* const> groups);
+  void Close(LiveGroup* group) const;
+
+ private:
+  void AddAlive(const Life& life, std::span<LiveGroup* const> groups) const;
+
+  const Lives& lives_;
+  const LiveMoments moments_;
+  const Growth growth_, late_;
+  const LifeSteps by_seconds_, by_collections_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,88 @@
+#include "tools/analysis/live_sum.h"
+
+#include <algorithm>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr double kLeastObject = 16;  // bytes: no object of HotSpot is smaller
+
+// As Estimator has it: what one sample of the group stands for, with one typical sample added, for the few of a group
+// may all be light by chance.
+double UnitOf(double variance, double total, double typical) {
+  const double all = total + typical;
+  return all > 0 ? (variance + typical * typical) / all : 0;
+}
+
+Estimate ShareOf(const LiveTotal& group, const LiveTotal& whole, double unit) {
+  if (!(whole.bytes > 0)) return {0, 0, 1};
+  const double share = group.bytes / whole.bytes;
+  const double variance = group.variance * (1 - 2 * share) + share * share * whole.variance;
+  // Near 0 a sample more in the group makes the difference, near 1 one that is not.
+  const double others = std::max(whole.variance - group.variance, 0.0);
+  const double one =
+      (1 - share) * UnitOf(group.variance, group.bytes, unit) + share * UnitOf(others, whole.bytes - group.bytes, unit);
+  return ShareWithin(share, variance / (whole.bytes * whole.bytes), one / whole.bytes);
+}
+
+using Age = double Alive::*;
+
+Estimate MeanOf(const std::vector<Alive>& group, const LiveTotal& total, Age age) {
+  if (!(total.bytes > 0)) return RatioWithin(0, 0, 0);
+  double sum = 0;
+  for (const Alive& one : group) sum += one.weight * one.*age;
+  const double mean = sum / total.bytes;
+  double variance = 0;
+  for (const Alive& one : group) {
+    variance += one.weight * (one.weight - one.size) * (one.*age - mean) * (one.*age - mean);
+  }
+  return RatioWithin(mean, variance / (total.bytes * total.bytes), total.bytes * total.bytes / total.squares);
+}
+
+double MedianOf(const std::vector<Alive>& group, double bytes, Age age) {
+  std::vector<const Alive*> by_age;
+  by_age.reserve(group.size());
+  for (const Alive& one : group) by_age.push_back(&one);
+  std::sort(by_age.begin(), by_age.end(), [age](const Alive* a, const Alive* b) { return a->*age < b->*age; });
+  double below = 0;
+  for (const Alive* one : by_age) {
+    below += one->weight;
+    if (below >= bytes / 2) return one->*age;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void LiveTotal::Add(const Alive& one) {
+  ++samples;
+  bytes += one.weight;
+  seen += one.size;
+  variance += one.weight * (one.weight - one.size);
+  squares += one.weight * one.weight;
+  if (!(one.size > 0)) return;
+  const double stands_for = one.weight / one.size;
+  objects += stands_for;
+  variance_of_objects += stands_for * (stands_for - 1);
+}
+
+LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit) {
+  LiveTotal total;
+  for (const Alive& one : group) total.Add(one);
+  LiveFigures figures;
+  figures.samples = total.samples;
+  figures.bytes = TotalWithin(total.bytes, total.variance, UnitOf(total.variance, total.bytes, unit));
+  figures.bytes.low = std::max(figures.bytes.low, std::min(total.seen, total.bytes));
+  const double typical = total.bytes > 0 ? unit * total.objects / total.bytes : unit / kLeastObject;
+  figures.objects =
+      TotalWithin(total.objects, total.variance_of_objects, UnitOf(total.variance_of_objects, total.objects, typical));
+  figures.objects.low = std::max(figures.objects.low, std::min<double>(total.samples, total.objects));
+  figures.share = ShareOf(total, whole, unit);
+  figures.mean_age_s = MeanOf(group, total, &Alive::age_s);
+  figures.mean_survived = MeanOf(group, total, &Alive::survived);
+  figures.median_age_s = MedianOf(group, total.bytes, &Alive::age_s);
+  figures.median_survived = MedianOf(group, total.bytes, &Alive::survived);
+  return figures;
+}
+
+}  // namespace heaprec::tools

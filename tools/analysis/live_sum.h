@@ -1,0 +1,47 @@
+// What followed samples that are alive at a time add up to: bytes, objects, ages, each with its 95 % interval.
+//
+// Several recordings were drawn apart, so the samples of all of them may be in one sum.
+//
+// Units:    bytes, objects; ages in seconds and in collections survived; shares from 0 to 1.
+// Threads:  one.
+// Maths:    docs/sampler.md#live-objects
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/analysis/error_bar.h"
+
+namespace heaprec::tools {
+
+// A sample alive.
+struct Alive {
+  double weight = 0;  // bytes that it stands for at that time
+  double size = 0;    // of its object
+  double age_s = 0, survived = 0;
+};
+
+// A sum of HT estimates and what it takes for their intervals.
+struct LiveTotal {
+  uint64_t samples = 0;
+  double bytes = 0, objects = 0, seen = 0;
+  double variance = 0, variance_of_objects = 0;
+  double squares = 0;  // of weights
+
+  void Add(const Alive& one);
+  // Bytes that a sample stands for.
+  double Unit() const { return bytes > 0 ? variance / bytes : 0; }
+};
+
+struct LiveFigures {
+  uint64_t samples = 0;
+  Estimate bytes, objects, share;
+  // Means and medians of the bytes' ages.
+  Estimate mean_age_s, mean_survived;
+  double median_age_s = 0, median_survived = 0;
+};
+
+// `unit`: bytes that a sample of any group stands for; `whole`: what shares are of.
+LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit);
+
+}  // namespace heaprec::tools

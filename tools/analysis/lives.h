@@ -1,0 +1,98 @@
+// The lives of the sampled objects of a recording that followed them (option live): who is alive at a time, what each
+// of those stands for, and how old it is.
+//
+//   Lives lives(recording.header());
+//   lives.Add(block, of_samples, of_survivors);              // every block; a number for each that is of interest
+//   lives.Close(end_ns);
+//   for (const Life& life : lives.all()) if (life.IsFollowedAt(t)) sum += lives.WeightAt(life, t);   // bytes alive at
+//   t
+//
+// Units:    time in ns since the start of the recording; bytes; collections that the JVM has counted, each when it
+// begins. Threads:  one; any after Close. Memory:   80 bytes for each sample of interest. Failure:  none. A sample that
+// a later chunk does not list among the survivors lost its fate to damage: it is followed
+//           up to there, and what becomes of it is unknown.
+// Maths:    docs/sampler.md#live-objects
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "format/reader.h"
+#include "tools/analysis/thresholds.h"
+
+namespace heaprec::tools {
+
+enum class LifeEnd : uint8_t {
+  kAlive,     // at the end of the recording
+  kDied,      // was found dead
+  kReleased,  // is not followed any more: others stand for it
+  kUnknown    // its fate was lost
+};
+
+struct Life {
+  uint64_t birth_ns = 0;
+  uint64_t from_ns = 0;  // followed from then on: later than its birth if that is in no part of the file
+  uint64_t end_ns = 0;   // and until then; kAlive: the end of the recording
+  uint64_t size = 0;
+  double weight = 0;                   // at its birth
+  double threshold = 0;                // the highest that is known from a list of survivors...
+  uint64_t threshold_from_ns = 0;      // ... of this time
+  uint64_t born_in = 0, ended_in = 0;  // collections by its birth, and when it was last known to be alive
+  uint32_t subject = 0;                // the caller's number
+  LifeEnd end = LifeEnd::kAlive;
+
+  bool IsFollowedAt(uint64_t time_ns) const {
+    return from_ns <= time_ns && (time_ns < end_ns || (end == LifeEnd::kAlive && time_ns == end_ns));
+  }
+  // Collections survived by the end.
+  uint64_t Survived() const { return ended_in > born_in ? ended_in - born_in : 0; }
+};
+
+class Lives {
+ public:
+  // In place of a subject: of no interest.
+  static constexpr uint32_t kLeftOut = 0xffffffff;
+
+  explicit Lives(const format::FileHeader& header) : last_block_ns_(header.start.begin_ns) {}
+
+  // `samples`, `survivors`: subjects of the block's, in its order. Of survivors that are known already none is needed.
+  void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors);
+  bool Knows(uint64_t sample) const { return followed_.contains(sample); }
+  // `end_ns`: of the recording.
+  void Close(uint64_t end_ns);
+
+  // In the order in which they were added.
+  const std::vector<Life>& all() const { return all_; }
+  uint64_t end_ns() const { return last_block_ns_; }
+  // What a life that is followed then stands for; its objects are this over its size.
+  double WeightAt(const Life& life, uint64_t time_ns) const;
+  // Collections that it has survived by then: none of those that had begun, but not yet been found to have ended it.
+  uint64_t SurvivedBy(const Life& life, uint64_t time_ns) const;
+  // Counted by then; 0: none, or not known.
+  uint64_t CollectionsAt(uint64_t time_ns) const;
+  // What the count of collections was at the first look, and whenever it had grown since: times, ascending.
+  const std::vector<std::pair<uint64_t, uint64_t>>& collections() const { return collections_; }
+
+  // Samples that were never followed, for want of room, and bytes of those of interest: nothing stands for them.
+  uint64_t not_followed() const { return not_followed_; }
+  double not_followed_bytes() const { return not_followed_bytes_; }
+
+ private:
+  void AddSurvivors(const format::Block& block, std::span<const uint32_t> subjects);
+  void Born(const format::Sample& sample, uint32_t subject, uint64_t from_ns);
+  void End(const format::Fate& fate);
+  void CloseCollections();
+
+  std::vector<Life> all_;
+  std::unordered_map<uint64_t, size_t> followed_;  // of all_, by sample: those that have no end yet
+  Thresholds thresholds_;
+  std::vector<std::pair<uint64_t, uint64_t>> collections_;
+  uint64_t last_block_ns_ = 0;
+  uint64_t not_followed_ = 0;
+  double not_followed_bytes_ = 0;
+};
+
+}  // namespace heaprec::tools
