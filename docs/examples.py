@@ -5,7 +5,7 @@
     docs/examples.py HEAPREC --check    says what differs, and exits with 1
 
 An example is a line `$ heaprec ...` in a block fenced as console; what follows up to the next such line, or the end of
-the block, is its output. They run in a folder with tests/golden/javac.hrec, 120 columns wide, in UTC.
+the block, is its output. They run in a folder with javac.hrec and leak.hrec of tests/golden, 120 columns wide, in UTC.
 """
 import difflib
 import os
@@ -18,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/cli.md"
-RECORDING = ROOT / "tests/golden/javac.hrec"
+RECORDINGS = [ROOT / "tests/golden" / name for name in ("javac.hrec", "leak.hrec")]
 BLOCK = re.compile(r"(^```console\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 PROMPT = "$ "
 
@@ -44,7 +44,8 @@ def main():
         folder = pathlib.Path(name)
         (folder / "bin").mkdir()
         (folder / "bin/heaprec").symlink_to(heaprec)
-        shutil.copy(RECORDING, folder)
+        for recording in RECORDINGS:
+            shutil.copy(recording, folder)
         after = BLOCK.sub(lambda match: match[1] + renewed(match[2], folder) + match[3], before)
     if "--check" not in sys.argv[2:]:
         PAGE.write_text(after)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "tools/choice.h"
@@ -53,6 +54,11 @@ std::string Objection(const ExportOptions& options, const ExportFormat& format) 
   return {};
 }
 
+bool AnyFollows(const Recordings& recordings) {
+  return std::any_of(recordings.begin(), recordings.end(),
+                     [](const auto& recording) { return recording->header().live_bound > 0; });
+}
+
 ExitCode Export(const ExportOptions& options) {
   const ExportFormat& format = *FindExportFormat(options.format);
   auto filter = Filter::Parse(options.filter);
@@ -73,6 +79,7 @@ ExitCode Export(const ExportOptions& options) {
   const ExportSettings settings{.several = recordings->size() > 1,
                                 .allocations = filter->TakesAny(format::Stream::kAllocations),
                                 .exceptions = filter->TakesAny(format::Stream::kExceptions),
+                                .live = AnyFollows(*recordings),
                                 .weights = options.weights,
                                 .hides = HiddenBy(*filter),
                                 .lines = options.lines};

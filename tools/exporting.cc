@@ -19,6 +19,7 @@ uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* e
   uint64_t events = 0;
   Names names;
   std::vector<const format::Sample*> samples;
+  std::vector<const format::Survivor*> survivors;
   filter.Start(recording.header());
   exporter->Begin(recording);
   while (events < most && !stop()) {
@@ -31,7 +32,11 @@ uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* e
       if (events + samples.size() == most) break;
       if (filter.Keeps(sample)) samples.push_back(&sample);
     }
-    exporter->Add({*block, samples, names});
+    survivors.clear();
+    for (const format::Survivor& one : block->survivors) {
+      if (filter.Keeps(one.sample)) survivors.push_back(&one);
+    }
+    exporter->Add({*block, samples, names, survivors});
     events += samples.size();
     progress.At(recording.bytes_read());
   }

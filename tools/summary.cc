@@ -9,6 +9,7 @@
 
 #include "tools/analysis/estimator.h"
 #include "tools/analysis/heap_course.h"
+#include "tools/analysis/live_at_end.h"
 #include "tools/analysis/tally.h"
 #include "tools/analysis/thrown.h"
 #include "tools/analysis/trust.h"
@@ -27,6 +28,7 @@
 #include "tools/render/text.h"
 #include "tools/render/thrown_text.h"
 #include "tools/render/utf8.h"
+#include "tools/summary_total.h"
 #include "tools/verb.h"
 
 namespace heaprec::tools {
@@ -49,8 +51,9 @@ struct Facts {
   Tally thrown_tally;
   Thrown thrown{};
   HeapCourse heap{};
-  uint64_t events = 0;  // of all streams
-  uint64_t duration_ns = 0;
+  std::optional<AliveInAll> live{};  // at the end
+  uint64_t events = 0;               // of all streams
+  uint64_t duration_ns = 0, end_ns = 0;
   double mean_rate = 0;  // events/s
   double fill = 0;       // of what the rate allows
   double bytes_per_event = 0;
@@ -61,6 +64,7 @@ void AddTimes(const Recording& recording, Facts* into) {
   Facts& facts = *into;
   const auto& ending = recording.ending();
   const uint64_t end_ns = ending ? ending->time_ns : std::max(facts.tally.last_ns, facts.thrown_tally.last_ns);
+  facts.end_ns = end_ns;
   // Of what is in the file: maxsize, maxage and rotation leave its front to others.
   const format::FileStart& start = recording.header().start;
   const uint64_t begin_ns = start.next_interval[format::Stream::kAllocations] * recording.header().interval_ns;
@@ -88,6 +92,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
   Facts facts{.tally = Tally(header.interval_ns),
               .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions)};
   ThrownOfBlocks thrown(header, KeptBy(filter));
+  LiveAtEnd live(header);
   Names names;
   if (filter != nullptr) filter->Start(header);
   Progress progress(recording->source().name(), recording->source().size());
@@ -99,12 +104,14 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
     breakdown->Add(*block, volume->Add(*block), &names);
     thrown.Add(*block, &names);
     facts.heap.Add(*block);
+    live.Add(*block);
     progress.At(recording->bytes_read());
   }
   facts.events = recording->events();
   facts.volume = volume->Close(recording->books());
   facts.thrown = thrown.Close(recording->books(format::Stream::kExceptions));
   AddTimes(*recording, &facts);
+  facts.live = live.Close(facts.end_ns);
   return facts;
 }
 
@@ -120,6 +127,7 @@ class TextForm {
     Allocated();
     text_.append(tables);
     for (const auto& [name, value] : CourseLines(facts_.heap)) Line(name, value);
+    if (facts_.live) Live(*facts_.live);
     Throttle();
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
@@ -177,6 +185,13 @@ class TextForm {
   std::string OffText(uint64_t counted) const {
     if (counted == 0) return {};
     return fmt::format(", {:+.2f} %,", 100 * (volume_.raw_bytes.value / static_cast<double>(counted) - 1));
+  }
+
+  void Live(const AliveInAll& live) {
+    std::string text = fmt::format("{} in {} objects alive at the end, by {} samples", BytesText(live.bytes),
+                                   CountText(live.objects), Grouped(live.samples));
+    if (live.not_followed > 0) text += fmt::format("; {} could not be followed", Grouped(live.not_followed));
+    Line("live", text);
   }
 
   void Throttle() {
@@ -271,6 +286,14 @@ nlohmann::json VolumeAsJson(const Volume& volume) {
   };
 }
 
+nlohmann::json LiveAsJson(const std::optional<AliveInAll>& live) {
+  if (!live) return nullptr;
+  return {{"bytes", AsJson(live->bytes)},
+          {"objects", AsJson(live->objects)},
+          {"samples", live->samples},
+          {"not_followed", live->not_followed}};
+}
+
 nlohmann::json ThrownAsJson(const Facts& facts) {
   nlohmann::json thrown = AsJson(facts.thrown);
   thrown["most_in_interval"] = facts.thrown_tally.most_in_interval;
@@ -291,6 +314,7 @@ std::string JsonForm(const Recording& recording, const Facts& facts, const Trust
       {"estimates", VolumeAsJson(facts.volume)},
       {"exceptions", ThrownAsJson(facts)},
       {"heap", AsJson(facts.heap)},
+      {"live", LiveAsJson(facts.live)},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
       {"estimated_objects", tally.objects()},
@@ -311,35 +335,6 @@ std::string JsonForm(const Recording& recording, const Facts& facts, const Trust
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// Of several recordings: they were drawn apart, so variances add up. Score intervals have no two equal sides, so each
-// side has its own.
-struct TotalOfRecordings {
-  uint64_t events = 0, counted = 0;
-  Estimate bytes, objects;
-
-  void Add(const Recording& recording, const Facts& facts) {
-    events += facts.tally.events();
-    counted += recording.books().candidate_bytes;
-    AddTo(&bytes, facts.volume.bytes);
-    AddTo(&objects, facts.volume.objects);
-  }
-  static void AddTo(Estimate* sum, const Estimate& one) {
-    const double low = std::hypot(sum->value - sum->low, one.value - one.low);
-    const double high = std::hypot(sum->high - sum->value, one.high - one.value);
-    sum->value += one.value;
-    sum->low = sum->value - low;
-    sum->high = sum->value + high;
-  }
-  std::string Text(size_t recordings) const {
-    return fmt::format("\ntotal of {} recordings:\n{:<16}{}\n{:<16}{} ({} bytes) counted\n{:<16}{}\n{:<16}{}\n",
-                       recordings, "events:", Grouped(events), "allocated:", Bytes(static_cast<double>(counted)),
-                       Grouped(counted), "  estimated:", BytesText(bytes), "objects:", CountText(objects));
-  }
-  nlohmann::json Json() const {
-    return {{"events", events}, {"allocated_bytes", counted}, {"bytes", AsJson(bytes)}, {"objects", AsJson(objects)}};
-  }
-};
-
 std::string SummaryOf(Recording* recording, const SummaryOptions& options, TotalOfRecordings* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
   Filter* const chosen = options.filter.ChoosesAll() ? nullptr : &*filter;
@@ -348,7 +343,7 @@ std::string SummaryOf(Recording* recording, const SummaryOptions& options, Total
   const Facts facts = FactsOf(recording, chosen, &blocks, &breakdown);
   const Trust trust = Judge(*recording, {{facts.tally, facts.thrown_tally}}, facts.volume);
   const Estimator estimator(blocks.design(), LostWeight(recording->books()));
-  total->Add(*recording, facts);
+  total->Add(facts.tally.events(), recording->books().candidate_bytes, facts.volume);
   if (options.json) {
     return JsonForm(*recording, facts, trust, breakdown.AsJson(estimator, options.limit.value_or(0)));
   }

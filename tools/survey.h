@@ -51,6 +51,7 @@ struct SurveyOptions {
 struct Sighting {
   const format::Block& block;
   std::span<const Drawn* const> drawn;  // in the order in which subsets take them; `index` is into block.samples
+  std::span<const format::Survivor* const> survivors;  // of block.survivors
   Names& names;
   CallTree& tree;
   const Design& design;  // has added the block

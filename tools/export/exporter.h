@@ -26,6 +26,7 @@ namespace heaprec::tools {
 struct ExportSettings {
   bool several = false;                         // recordings follow each other
   bool allocations = true, exceptions = false;  // which of them pass
+  bool live = false;                            // a recording followed objects until they died
   std::string weights;                          // collapsed: bytes, objects or samples; empty: as fits what passes
   std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none
   bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
@@ -34,8 +35,9 @@ struct ExportSettings {
 // A block, and its samples that pass the filters. Valid during the call.
 struct FilteredBlock {
   const format::Block& block;
-  const std::vector<const format::Sample*>& samples;  // ascending in time
-  Names& names;                                       // which have entered it
+  const std::vector<const format::Sample*>& samples;      // ascending in time
+  Names& names;                                           // which have entered it
+  const std::vector<const format::Survivor*>& survivors;  // of block.survivors, those that pass the filters
 };
 
 class Exporter {

@@ -12,17 +12,21 @@ uint64_t HashOf(const LabelledTotals::Key& key) {
 
 }  // namespace
 
-void LabelledTotals::Add(const format::Sample& sample, Catalogue* catalogue) {
+LabelledTotals::Key LabelledTotals::KeyOf(const format::Sample& sample, Catalogue* catalogue) const {
   Key key{catalogue->StackOf(sample.stack), catalogue->ClassOf(sample.class_id), catalogue->ThreadOf(sample.thread),
           static_cast<uint32_t>(sample.kind), with_size_ ? sample.size : 0};
   if (key.stack == Catalogue::kNone) key.stack = catalogue->UnknownStack();
+  return key;
+}
+
+Totals& LabelledTotals::At(const Key& key) {
   format::Index row = known_.Find(HashOf(key), [&](format::Index of) { return rows_[of].key == key; });
   if (row == format::kNone) {
     row = static_cast<format::Index>(rows_.size());
     rows_.push_back({key, {}});
     known_.Add(row, [this](format::Index of) { return HashOf(rows_[of].key); });
   }
-  rows_[row].totals.Add(sample);
+  return rows_[row].totals;
 }
 
 void LabelledTotals::Clear() {

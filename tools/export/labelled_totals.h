@@ -28,7 +28,10 @@ class LabelledTotals {
   // `with_size`: whether sizes are told apart.
   explicit LabelledTotals(bool with_size) : with_size_(with_size) {}
 
-  void Add(const format::Sample& sample, Catalogue* catalogue);
+  Key KeyOf(const format::Sample& sample, Catalogue* catalogue) const;
+  // Of the row of that key.
+  Totals& At(const Key& key);
+  void Add(const format::Sample& sample, Catalogue* catalogue) { At(KeyOf(sample, catalogue)).Add(sample); }
   bool full() const { return rows_.size() >= kMostRows; }
   // In the order in which they were first seen.
   const std::vector<Row>& rows() const { return rows_; }

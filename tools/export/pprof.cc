@@ -7,6 +7,7 @@
 
 #include "format/thread_name.h"
 #include "tools/export/catalogue.h"
+#include "tools/export/followed_samples.h"
 #include "tools/export/gzip_stream.h"
 #include "tools/export/labelled_totals.h"
 #include "tools/export/provenance.h"
@@ -46,10 +47,17 @@ namespace function {
 enum { kId = 1, kName, kSystemName, kFile };
 }
 
+// As heap profiles of Go have them: what was allocated, and what of it is alive.
+std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
+  std::vector<Measure> measures = MeasuresOf(settings);
+  if (settings.live && settings.allocations) measures.insert(measures.begin() + 2, {kLiveObjects, kLiveSpace});
+  return measures;
+}
+
 class Pprof final : public Exporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
-      : measures_(MeasuresOf(settings)),
+      : measures_(AllMeasuresOf(settings)),
         whole_(measures_.size()),
         gzip_(output),
         catalogue_(Catalogue::Detail::kLine, settings.hides) {
@@ -58,6 +66,7 @@ class Pprof final : public Exporter {
 
   void Begin(const Recording& recording) override {
     catalogue_.StartRecording();
+    followed_.Begin(recording.header());
     const uint64_t start_ns = recording.header().start_epoch_ns + recording.header().start.begin_ns;
     start_ns_ = start_ns_ == 0 ? start_ns : std::min(start_ns_, start_ns);
     last_ns_ = 0;
@@ -71,11 +80,15 @@ class Pprof final : public Exporter {
       all_.Add(*sample);
       if (rows_.full()) WriteSamples();
     }
+    followed_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 
   void End(const Recording& recording) override {
     const Span span = SpanOf(recording, last_ns_);
     duration_ns_ += span.end_ns - span.begin_ns;
+    followed_.End(span.end_ns, [this](const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
+      AddAlive(lives, life, key);
+    });
     for (const std::string& remark : Provenance(recording)) comments_.push_back(strings_.NumberOf(remark));
   }
 
@@ -93,6 +106,15 @@ class Pprof final : public Exporter {
   }
 
  private:
+  void AddAlive(const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
+    if (!life.IsFollowedAt(lives.end_ns())) return;
+    const double weight = lives.WeightAt(life, lives.end_ns());
+    Totals& totals = rows_.At(key);
+    totals.live_bytes += weight;
+    if (life.size > 0) totals.live_objects += weight / static_cast<double>(life.size);
+    if (rows_.full()) WriteSamples();
+  }
+
   void Tick() {
     if (bytes_.size() < kPiece) return;
     gzip_.Write(bytes_);
@@ -204,6 +226,7 @@ class Pprof final : public Exporter {
   GzipStream gzip_;
   Catalogue catalogue_;
   LabelledTotals rows_{true};
+  FollowedSamples<LabelledTotals::Key> followed_;
   Totals all_;
   StringTable strings_;
   std::vector<int64_t> comments_;

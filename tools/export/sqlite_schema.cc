@@ -66,6 +66,18 @@ CREATE TABLE states (         -- 0: not known
   kind TEXT,                  -- periodic, gc_begin, gc_end, gc_counted
   used INTEGER, committed INTEGER, pauses INTEGER, paused_ns INTEGER, threads INTEGER, rss INTEGER, cause TEXT
 );
+CREATE TABLE lives (          -- of the sampled objects that were followed until they died (option live)
+  recording INTEGER REFERENCES recordings,
+  sample INTEGER,             -- its id in the recording
+  thread INTEGER REFERENCES threads, class INTEGER REFERENCES classes, stack INTEGER REFERENCES stacks,
+  size INTEGER,
+  born_ns INTEGER,
+  ended_ns INTEGER,           -- followed until then; alive: the end of the recording
+  end TEXT,                   -- alive, died; released: no longer followed, others stand for it; unknown
+  survived INTEGER,           -- collections
+  weight_bytes REAL,          -- bytes and objects that it stood for by then
+  weight_objects REAL
+);
 CREATE TABLE books (
   recording INTEGER REFERENCES recordings, stream TEXT,
   candidates INTEGER, candidate_bytes INTEGER, points INTEGER, thinned INTEGER, committed INTEGER, written INTEGER,
@@ -119,6 +131,24 @@ CREATE VIEW by_thread AS      -- threads of the same name are one; the largest f
 SELECT thread, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
        sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
 FROM samples GROUP BY thread ORDER BY weight_bytes DESC, weight_objects DESC;
+
+CREATE VIEW live AS           -- what is alive at the end, with its names
+SELECT l.recording, l.sample, coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, l.size,
+       coalesce(f.site, '[unknown]') AS site, f.line, l.stack, l.born_ns / 1e9 AS born,
+       (l.ended_ns - l.born_ns) / 1e9 AS age, l.survived, l.weight_bytes, l.weight_objects
+FROM lives l LEFT JOIN threads t ON t.id = l.thread LEFT JOIN classes c ON c.id = l.class
+     LEFT JOIN stacks s ON s.id = l.stack LEFT JOIN frame_names f ON f.id = s.frame
+WHERE l.end = 'alive';
+
+CREATE VIEW live_by_class AS  -- age in seconds, survived in collections: means, of bytes; the largest first
+SELECT class, count(*) AS samples, sum(weight_bytes) AS bytes, sum(weight_objects) AS objects,
+       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived
+FROM live GROUP BY class ORDER BY bytes DESC;
+
+CREATE VIEW live_by_site AS   -- site: the method that allocated; likewise
+SELECT site, count(*) AS samples, sum(weight_bytes) AS bytes, sum(weight_objects) AS objects,
+       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived
+FROM live GROUP BY site ORDER BY bytes DESC;
 
 CREATE VIEW by_second AS      -- in order of time
 SELECT recording, CAST(seconds AS INTEGER) AS second, count(*) AS samples, sum(weight_bytes) AS weight_bytes,

@@ -28,6 +28,11 @@ std::string_view StateName(format::StateKind kind) {
   return static_cast<size_t>(kind) < format::kStateKinds ? kNames[static_cast<size_t>(kind)] : "?";
 }
 
+std::string_view EndName(LifeEnd end) {
+  static constexpr std::string_view kNames[] = {"alive", "died", "released", "unknown"};
+  return kNames[static_cast<size_t>(end)];
+}
+
 std::optional<uint32_t> Known(Id id) { return id == Catalogue::kNone ? std::nullopt : std::optional(id); }
 std::optional<int32_t> KnownLine(int32_t line) { return line == -1 ? std::nullopt : std::optional(line); }
 
@@ -58,12 +63,13 @@ struct SqliteStore::Inserts {
         window(to, "INSERT OR IGNORE INTO windows VALUES (?,?,?,?,?)"),
         interval(to, "INSERT INTO intervals VALUES (?,?,?,?,?,?,?,?,?)"),
         state(to, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
+        life(to, "INSERT INTO lives VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
         books(to, "INSERT INTO books VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
         loss(to, "INSERT INTO losses VALUES (?,?,?,?,?)"),
         skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?)") {}
 
-  SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state, books,
-      loss, skipped;
+  SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state, life,
+      books, loss, skipped;
 };
 
 SqliteStore::SqliteStore(const std::string& path, bool with_indices, Catalogue::Hides hides)
@@ -90,6 +96,7 @@ void SqliteStore::Begin(const Recording& recording) {
   ++recording_;
   last_block_ns_ = 0;
   catalogue_.StartRecording();
+  followed_.Begin(recording.header());
   for (const Stream stream : format::kAllStreams) {
     designs_[static_cast<size_t>(stream)].emplace(recording.header(), stream);
     interval_ns_[static_cast<size_t>(stream)] = recording.header().CapOf(stream).interval_ns;
@@ -102,6 +109,10 @@ void SqliteStore::Add(const FilteredBlock& block) {
   for (auto& design : designs_) design->Add(block.block);
   catalogue_.Enter(block.block, &block.names);
   AddEvents(block);
+  followed_.Add(block, [this](const format::Sample& sample) {
+    return FollowedSample{sample.id, catalogue_.ThreadOf(sample.thread), catalogue_.ClassOf(sample.class_id),
+                          catalogue_.StackOf(sample.stack)};
+  });
   AddNames();
   AddCourse(block.block);
 }
@@ -157,6 +168,15 @@ void SqliteStore::AddCourse(const format::Block& block) {
   }
 }
 
+void SqliteStore::AddLives(uint64_t end_ns) {
+  followed_.End(end_ns, [this](const Lives& lives, const Life& life, const FollowedSample& of) {
+    const double weight = lives.WeightAt(life, life.end_ns);
+    const double objects = life.size > 0 ? weight / static_cast<double>(life.size) : 0;
+    Try(inserts_->life.Run(recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack), life.size,
+                           life.birth_ns, life.end_ns, EndName(life.end), life.Survived(), weight, objects));
+  });
+}
+
 void SqliteStore::AddBooks(const Recording& recording) {
   for (const Stream stream : format::kAllStreams) {
     const format::Books& books = recording.books(stream);
@@ -178,6 +198,7 @@ void SqliteStore::End(const Recording& recording) {
   AddBooks(recording);
   const format::FileHeader& header = recording.header();
   const Span span = SpanOf(recording, last_block_ns_);
+  AddLives(span.end_ns);
   const format::Books& thrown = recording.books(Stream::kExceptions);
   designs_[1]->SetCounted(thrown.candidates);
   const Estimator allocations(*designs_[0], LostWeight(recording.books())),

@@ -15,6 +15,7 @@
 #include "tools/analysis/design.h"
 #include "tools/export/catalogue.h"
 #include "tools/export/exporter.h"
+#include "tools/export/followed_samples.h"
 
 namespace heaprec::tools {
 
@@ -42,6 +43,7 @@ class SqliteStore final : public Exporter {
   void AddNames();
   void AddEvents(const FilteredBlock& block);
   void AddCourse(const format::Block& block);
+  void AddLives(uint64_t end_ns);
   void AddBooks(const Recording& recording);
 
   const bool with_indices_;
@@ -54,6 +56,11 @@ class SqliteStore final : public Exporter {
   uint64_t interval_ns_[format::kStreams] = {};
   uint64_t last_block_ns_ = 0;
   std::optional<Design> designs_[format::kStreams];
+  struct FollowedSample {
+    uint64_t id = 0;
+    Catalogue::Id thread = 0, class_id = 0, stack = 0;
+  };
+  FollowedSamples<FollowedSample> followed_;
 };
 
 }  // namespace heaprec::tools

@@ -15,6 +15,7 @@ namespace heaprec::tools {
 
 struct Totals {
   double bytes = 0, objects = 0, exceptions = 0;
+  double live_bytes = 0, live_objects = 0;  // alive at the end
   uint64_t samples = 0;
 
   void Add(const format::Sample& sample) {
@@ -33,6 +34,9 @@ struct Measure {
 inline constexpr Measure kSpace{"alloc_space", "bytes", [](const Totals& totals) { return totals.bytes; }};
 inline constexpr Measure kObjects{"alloc_objects", "count", [](const Totals& totals) { return totals.objects; }};
 inline constexpr Measure kThrows{"exceptions", "count", [](const Totals& totals) { return totals.exceptions; }};
+inline constexpr Measure kLiveSpace{"inuse_space", "bytes", [](const Totals& totals) { return totals.live_bytes; }};
+inline constexpr Measure kLiveObjects{"inuse_objects", "count",
+                                      [](const Totals& totals) { return totals.live_objects; }};
 inline constexpr Measure kSamples{"samples", "count",
                                   [](const Totals& totals) { return static_cast<double>(totals.samples); }};
 

@@ -1,0 +1,388 @@
+// live and leaks from outside: what is alive when, what leaks, how long objects live, which ones died, and refusals.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Fate;
+using format::FateKind;
+using nlohmann::json;
+using testing::At;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+using testing::Shell;
+using testing::SomeHeader;
+using testing::WriteSmall;
+
+constexpr uint64_t kCollection = 2 * kSecond, kEnd = 60 * kSecond;
+
+format::FileHeader LiveHeader() {
+  format::FileHeader header = SomeHeader();
+  header.live_bound = 4096;
+  return header;
+}
+
+format::HeapState Collection(uint64_t number) {
+  format::HeapState state;
+  state.id = number + 1;
+  state.time_ns = number * kCollection;
+  state.kind = number == 0 ? format::StateKind::kPeriodic : format::StateKind::kGcEnd;
+  state.collections = number;
+  return state;
+}
+
+Event LeakAt(uint64_t time_ns) {
+  Event event = At(time_ns);
+  event.class_name = "[B";
+  event.size = 1000;
+  event.weight = 10'000;
+  event.stack = {"p/Leak.add:7", "p/Main.main:3"};
+  return event;
+}
+
+// Dies `life` after its birth, and is found by the collection after that.
+struct Dying {
+  Event event;
+  uint64_t life;
+};
+Fate FateOf(uint64_t id, const Dying& one) {
+  const uint64_t number = (one.event.time_ns + one.life) / kCollection + 1;
+  return {id, number * kCollection + 60 * kMs, FateKind::kDied, number - 1, 0};
+}
+
+// 60 s: a leak of 50 kB/s, strings that die young, a cache that keeps for 5 s.
+void WriteLeak(const std::string& path, bool leaks = true) {
+  RecordingFile file(path, LiveHeader());
+  file.Add(format::Window{1, 0, 1e-4});
+  std::vector<Dying> all;
+  for (uint64_t at = 50 * kMs; at < kEnd; at += 100 * kMs) {
+    Event young = At(at);
+    young.stack = {"p/Churn.make:5", "p/Main.main:3"};
+    all.push_back({young, 10 * kMs});
+    if (at % (200 * kMs) > 100 * kMs) all.push_back({LeakAt(at + kMs), leaks ? kEnd : 300 * kMs});
+    Event cached = At(at + 2 * kMs);
+    cached.class_name = "java/util/HashMap$Node";
+    cached.size = 32;
+    cached.weight = 3'200;
+    cached.thread = "cache";
+    cached.stack = {"p/Cache.put:9", "p/Main.main:3"};
+    all.push_back({cached, 5 * kSecond});
+  }
+  std::vector<Fate> fates;
+  uint64_t id = 0;
+  for (Dying& one : all) {
+    one.event.id = ++id;
+    file.Add(one.event);
+    if (const Fate fate = FateOf(id, one); fate.time_ns < kEnd) fates.push_back(fate);
+  }
+  std::sort(fates.begin(), fates.end(), [](const Fate& a, const Fate& b) { return a.time_ns < b.time_ns; });
+  for (const Fate& fate : fates) file.Add(fate);
+  for (uint64_t number = 0; number * kCollection < kEnd; ++number) file.Add(Collection(number));
+  file.End("jvm exit", kEnd);
+}
+
+json Parsed(const std::string& arguments) {
+  const Outcome outcome = Heaprec(arguments);
+  INFO(arguments << "\n" << outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+json RowOf(const json& document, size_t table, const std::string& name) {
+  for (const json& row : document["tables"][table]["rows"]) {
+    if (row["name"] == name) return row;
+  }
+  FAIL("no " << name << " in " << document.dump(1));
+  return {};
+}
+
+TEST_CASE("live shows what is alive at the end by class and site, with ages and growth") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path);
+  const json document = Parsed("live --json " + path);
+  CHECK(document["schema"] == "heaprec.live/1");
+  CHECK(document["at_ns"] == kEnd);
+  CHECK(document["collections"] == 29);
+  const json leak = RowOf(document, 1, "p.Leak.add");
+  CHECK(RowOf(document, 0, "byte[]")["bytes"] == leak["bytes"]);
+  CHECK(leak["bytes"]["value"] == Approx(3'000'000));
+  CHECK(leak["objects"]["value"] == Approx(3'000));
+  CHECK(leak["samples"] == 300);
+  CHECK(leak["bytes"]["low"] < 2'800'000);
+  CHECK(leak["bytes"]["high"] > 3'200'000);
+  CHECK(leak["mean_age_seconds"]["value"] == Approx(30).epsilon(0.02));
+  CHECK(leak["median_age_seconds"] == Approx(30).epsilon(0.02));
+  CHECK(leak["mean_survived"]["value"] == Approx(14.5).epsilon(0.05));
+  CHECK(leak["growth"]["value"] == Approx(50'000).epsilon(0.02));
+  CHECK(leak["growth"]["low"] > 40'000);
+  const json cache = RowOf(document, 0, "java.util.HashMap$Node");
+  CHECK(cache["samples"] >= 50);
+  CHECK(cache["samples"] <= 70);
+  CHECK(cache["growth"]["low"] < 0);
+  CHECK(cache["mean_age_seconds"]["value"] < 7.1);
+  // What no collection has looked at is still there.
+  CHECK(RowOf(document, 1, "p.Churn.make")["samples"] == 20);
+  CHECK(document["alive"]["bytes"]["value"].get<double>() > 3'000'000);
+}
+
+TEST_CASE("live --at shows any moment, and --survived what outlived collections") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path);
+  const json early = Parsed("live --at 20s --json " + path);
+  CHECK(early["at_ns"] == 20 * kSecond);
+  CHECK(RowOf(early, 1, "p.Leak.add")["samples"] == 100);
+  const json old = Parsed("live --survived 4 --by site --json " + path);
+  REQUIRE(old["tables"].size() == 1);
+  REQUIRE(old["tables"][0]["count"] == 1);
+  CHECK(old["tables"][0]["rows"][0]["name"] == "p.Leak.add");
+  CHECK(old["tables"][0]["rows"][0]["samples"] == 260);
+  CHECK(old["survived"] == 4);
+  CHECK(Parsed("live --by method --json " + path)["tables"][0]["rows"][0]["name"] == "p.Main.main");
+  CHECK(Parsed("live --class 'byte[]' --by thread --json " + path)["tables"][0]["count"] == 1);
+  CHECK(Parsed("live --sort name --by class --limit 1 --json " + path)["tables"][0]["rows"][0]["name"] == "byte[]");
+}
+
+TEST_CASE("released samples are stood for by the others") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    RecordingFile file(path, LiveHeader());
+    for (uint64_t i = 1; i <= 10; ++i) {
+      Event event = LeakAt(i * 10 * kMs);
+      event.id = i;
+      file.Add(event);
+    }
+    for (uint64_t i = 1; i <= 6; ++i) file.Add(Fate{i, kSecond, FateKind::kReleased, 0, 25'000});
+    file.Add(Fate{7, kSecond, FateKind::kNotFollowed, 0, 0});
+    file.Add(Collection(0));
+    file.End("jvm exit", 2 * kSecond);
+  }
+  const json document = Parsed("live --json --by class " + path);
+  CHECK(document["tables"][0]["rows"][0]["bytes"]["value"] == Approx(3 * 25'000));
+  CHECK(document["not_followed"]["samples"] == 1);
+  CHECK(document["not_followed"]["bytes"] == Approx(10'000));
+  CHECK(Heaprec("live " + path).out.find("not followed, for want of room: 1 samples") != std::string::npos);
+  CHECK(Parsed("live --at 500ms --json --by class " + path)["alive"]["bytes"]["value"] == Approx(90'000));
+}
+
+TEST_CASE("a later chunk tells who was alive when it began") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    format::FileHeader header = LiveHeader();
+    header.start.part = 1;
+    header.start.begin_ns = 10 * kSecond;
+    header.start.next_interval[format::Stream::kAllocations] = 10;
+    RecordingFile file(path, header);
+    Event old = LeakAt(3 * kSecond);
+    old.id = 5;
+    file.AddSurvivor(old, 30'000, 1);
+    Event fresh = LeakAt(11 * kSecond);
+    fresh.id = 6;
+    file.Add(fresh);
+    file.Add(Collection(5));
+    file.Add(Collection(6));
+    file.End("jvm exit", 13 * kSecond);
+  }
+  const json document = Parsed("live --json --by site " + path);
+  CHECK(document["alive"]["bytes"]["value"] == Approx(40'000));
+  CHECK(document["alive"]["mean_age_seconds"]["value"] == Approx((30'000 * 10 + 10'000 * 2) / 40'000.0));
+}
+
+TEST_CASE("leaks names the site that grows, and says so when none does") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", steady = directory / "steady.bin";
+  WriteLeak(path);
+  WriteLeak(steady, false);
+  const json document = Parsed("leaks --json " + path);
+  CHECK(document["schema"] == "heaprec.leaks/1");
+  CHECK(document["leaks"] == 1);
+  REQUIRE(document["rows"].size() == 1);
+  CHECK(document["rows"][0]["name"] == "p.Leak.add");
+  CHECK(document["rows"][0]["growth"]["value"] == Approx(50'000).epsilon(0.02));
+  CHECK(document["rows"][0]["late_growth"]["low"] > 0);
+  CHECK(document["growth_survived"] == 3);
+  CHECK(Parsed("leaks --json --all --survived 1 " + path)["rows"].size() == 2);
+  const Outcome text = Heaprec("leaks " + path);
+  INFO(text.out);
+  CHECK(text.out.find("1 leak by site, of 2 that hold bytes that survived 3 collections") != std::string::npos);
+  CHECK(text.out.find("LEAK  p.Leak.add") != std::string::npos);
+  CHECK(text.out.find("more in an hour") != std::string::npos);
+  const Outcome none = Heaprec("leaks --survived 1 " + steady);
+  INFO(none.out);
+  CHECK(none.code == 0);
+  CHECK(none.out.find("no leak visible by site: none grows") == 0);
+  CHECK(none.out.find("most that may be hidden in one of them (95 %): ") != std::string::npos);
+  CHECK(Heaprec("leaks --to 5s " + path).out.find("are too few to tell") != std::string::npos);
+}
+
+TEST_CASE("lifetimes are told by class, with who dies young and who stays") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path);
+  const json document = Parsed("live --lifetimes --json " + path);
+  CHECK(document["schema"] == "heaprec.lifetimes/1");
+  const json young = RowOf(document, 1, "p.Churn.make"), leak = RowOf(document, 1, "p.Leak.add"),
+             cache = RowOf(document, 0, "java.util.HashMap$Node");
+  CHECK(young["dies_young"]["value"] == Approx(1));
+  CHECK(young["promoted"]["value"] == Approx(0));
+  CHECK(young["median_life_seconds"]["value"] < 2);
+  CHECK(leak["dies_young"]["value"] == Approx(0));
+  CHECK(leak["promoted"]["value"] == Approx(1));
+  CHECK(leak["median_life_seconds"]["value"].is_null());
+  CHECK(cache["dies_young"]["value"] == Approx(0));
+  CHECK(cache["median_life_seconds"]["value"] > 5);
+  CHECK(cache["median_life_seconds"]["value"] < 7);
+  CHECK(cache["survival_by_collections"].size() >= 3);
+  CHECK(document["all"]["samples"] == 600 + 300 + 600);
+  const Outcome text = Heaprec("live --lifetimes --by class " + path);
+  CHECK(text.out.find("dies young") != std::string::npos);
+  CHECK(text.out.find("[all]") != std::string::npos);
+  CHECK(
+      Heaprec("live --lifetimes --csv " + path).out.find("by,name,seconds,reached,reached_low,reached_high\nclass,") ==
+      0);
+}
+
+TEST_CASE("garbage is shown newest first, or as a sample that is the same each time") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path);
+  const json recent = Parsed("live --garbage recent --json " + path);
+  REQUIRE(recent["traces"].size() == 200);
+  CHECK(recent["which"] == "recent");
+  CHECK(recent["died"].get<size_t>() > 1000);
+  for (size_t i = 1; i < 200; ++i) CHECK(recent["traces"][i]["died_ns"] <= recent["traces"][i - 1]["died_ns"]);
+  CHECK(recent["traces"][0]["frames"][0] == "p.Main.main");
+  CHECK(recent["traces"][0]["life_seconds"].get<double>() > 0);
+  const json sample = Parsed("live --garbage sample --json " + path);
+  REQUIRE(sample["traces"].size() == 200);
+  CHECK(sample["traces"] == Parsed("live --garbage sample --json " + path)["traces"]);
+  size_t early = 0;
+  for (const json& trace : sample["traces"]) early += trace["died_ns"] < recent["traces"][199]["died_ns"];
+  CHECK(early > 100);
+  CHECK(Heaprec("live --garbage recent " + path).out.find("... 180 more") != std::string::npos);
+}
+
+TEST_CASE("text and CSV have the rows, and names cannot steer either") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path);
+  const Outcome text = Heaprec("live " + path);
+  INFO(text.out);
+  CHECK(text.out.find(" alive at 1 min 00 s in ") != std::string::npos);
+  CHECK(text.out.find("p.Leak.add") != std::string::npos);
+  CHECK(text.out.find("unseen: up to ") != std::string::npos);
+  const Outcome csv = Heaprec("live --csv --by class " + path);
+  CHECK(csv.out.find("by,name,samples,bytes,") == 0);
+  CHECK(csv.out.find("\nclass,byte[],300,3000000,") != std::string::npos);
+  {
+    RecordingFile file(directory / "odd.bin", LiveHeader());
+    Event event = LeakAt(kSecond);
+    event.class_name = "p/\x1b[31m\"a,b";
+    file.Add(event);
+    file.End("jvm exit", 2 * kSecond);
+  }
+  CHECK(Heaprec("live " + directory / "odd.bin").out.find('\x1b') == std::string::npos);
+  CHECK(Heaprec("live --csv --by class " + directory / "odd.bin").out.find("class,\"p.") != std::string::npos);
+  CHECK(Heaprec("leaks --all --by class " + directory / "odd.bin").out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a recording without live says how to make one, and what cannot be asked is refused") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", live = directory / "live.bin";
+  WriteSmall(path);
+  WriteLeak(live);
+  for (const char* verb : {"live ", "leaks "}) {
+    const Outcome outcome = Heaprec(verb + path);
+    CHECK(outcome.code == 3);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find("heaprec record --set live=on") != std::string::npos);
+  }
+  CHECK(Heaprec("live " + live + " " + path).out.find("1 recordings without live are left out") != std::string::npos);
+  CHECK(Heaprec("live --kind exception " + live).code == 2);
+  CHECK(Heaprec("live --json --csv " + live).code == 2);
+  CHECK(Heaprec("live --lifetimes --garbage recent " + live).code == 2);
+  CHECK(Heaprec("live --lifetimes --by method " + live).code == 2);
+  CHECK(Heaprec("live --garbage all " + live).code == 2);
+  CHECK(Heaprec("live --at yesterday " + live).code == 2);
+  CHECK(Heaprec("leaks --by colour " + live).code == 2);
+  CHECK(Heaprec("live " + directory / "missing").code == 3);
+}
+
+TEST_CASE("several recordings add up") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path);
+  const json one = Parsed("live --by site --json " + path), two = Parsed("live --by site --json " + path + " " + path);
+  const json a = RowOf(one, 0, "p.Leak.add"), b = RowOf(two, 0, "p.Leak.add");
+  CHECK(b["bytes"]["value"] == Approx(2 * a["bytes"]["value"].get<double>()));
+  CHECK(b["growth"]["value"] == Approx(2 * a["growth"]["value"].get<double>()));
+  CHECK(b["mean_age_seconds"]["value"] == Approx(a["mean_age_seconds"]["value"].get<double>()));
+  CHECK(b["share"]["value"] == Approx(a["share"]["value"].get<double>()));
+  CHECK(b["course_bytes"].empty());
+  CHECK_FALSE(a["course_bytes"].empty());
+}
+
+TEST_CASE("summary says what is alive, and SQLite has every life") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path);
+  CHECK(Heaprec("summary " + path).out.find("\nlive:           3.") != std::string::npos);
+  const json live = Parsed("live --by site --json " + path);
+  CHECK(Parsed("summary --json " + path)["live"]["bytes"] == live["alive"]["bytes"]);
+  const json sites = Parsed("sql --json " + path + " \"select * from live_by_site\"");
+  CHECK(sites[0]["site"] == "p.Leak.add");
+  CHECK(sites[0]["bytes"] == Approx(3'000'000));
+  CHECK(sites[0]["age"] == Approx(30).epsilon(0.02));
+  const json ends = Parsed("sql --json " + path + " \"select end, count(*) n from lives group by 1 order by 1\"");
+  CHECK(ends[0]["end"] == "alive");
+  CHECK(ends[1]["end"] == "died");
+  CHECK(ends[0]["n"].get<int>() + ends[1]["n"].get<int>() == 1500);
+  WriteSmall(directory / "small.bin");
+  CHECK(Parsed("summary --json " + directory / "small.bin")["live"].is_null());
+}
+
+// Of other makers: what the Go project's pprof and SQLite's own shell read.
+TEST_CASE("go tool pprof and sqlite3 see what is alive") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", profile = directory / "rec.pb.gz", database = directory / "rec.db";
+  WriteLeak(path);
+  const Outcome made = Shell("$HEAPREC export --format pprof -o " + profile + " " + path +
+                             " && $HEAPREC export --format sqlite -o " + database + " " + path);
+  INFO(made.err);
+  REQUIRE(made.code == 0);
+  const auto top = [&](const std::string& index) {
+    return Shell("export HOME=" + directory / "" +
+                 "; go tool pprof -top -flat -unit=B -nodefraction=0 -sample_index=" + index + " " + profile);
+  };
+  const Outcome space = top("inuse_space"), objects = top("inuse_objects"), allocated = top("alloc_space");
+  INFO(space.out << space.err << objects.out << allocated.out);
+  CHECK(space.out.find("3000000B") != std::string::npos);
+  CHECK(space.out.find("p.Leak.add") < space.out.find("p.Cache.put"));
+  CHECK(objects.out.find("p.Leak.add") != std::string::npos);
+  CHECK(allocated.out.find("p.Churn.make") != std::string::npos);
+  const Outcome sites = Shell("sqlite3 " + database + " 'select site, bytes from live_by_site limit 1'");
+  CHECK(sites.out == "p.Leak.add|3000000.0\n");
+  CHECK(Shell("sqlite3 " + database + " 'pragma integrity_check'").out == "ok\n");
+  // A recording without live has no such measures.
+  WriteSmall(directory / "small.bin");
+  const Outcome small =
+      Shell("$HEAPREC export --format pprof -o " + directory / "small.pb.gz" + " " + directory / "small.bin" +
+            " && HOME=" + directory / "" + " go tool pprof -raw " + directory / "small.pb.gz");
+  CHECK(small.out.find("alloc_space") != std::string::npos);
+  CHECK(small.out.find("inuse") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,105 @@
+// heaprec live: what is alive, where it came from, how old it is, how it grows; how long objects live; which ones died.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "tools/choice.h"
+#include "tools/complain.h"
+#include "tools/live_form.h"
+#include "tools/living.h"
+#include "tools/verb.h"
+
+namespace heaprec::tools {
+namespace {
+
+// Rows on a terminal, unless told: of one table, and of each of two.
+constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
+constexpr size_t kTraces = 200;
+constexpr uint64_t kPromoted = 3;
+
+struct LiveOptions {
+  LivingOptions living;
+  std::string sort = "bytes", garbage;
+  std::optional<size_t> limit;
+  uint64_t survived = 0;
+  bool lifetimes = false;
+};
+
+// What is wrong with them; empty: nothing.
+std::string Objection(const LiveOptions& options) {
+  const bool of_garbage = !options.garbage.empty();
+  if (options.living.json && options.living.csv) return "--json or --csv, not both";
+  if (options.lifetimes && of_garbage) return "--lifetimes or --garbage, not both";
+  if (of_garbage && options.living.csv) return "--garbage has no --csv: --json has all frames";
+  if (of_garbage && !options.living.by.empty()) return "--garbage shows single objects, and takes no --by";
+  if (options.lifetimes && options.living.by == "method") return "--lifetimes: --by site is of single methods";
+  return {};
+}
+
+ExitCode ShowLive(const LiveOptions& options) {
+  if (const std::string objection = Objection(options); !objection.empty()) {
+    Complain(objection);
+    return ExitCode::kUsage;
+  }
+  const bool of_garbage = !options.garbage.empty();
+  LiveQuestion question;
+  question.survived = options.lifetimes ? 0 : options.survived;
+  question.grown = std::max<uint64_t>(1, options.survived);
+  question.promoted = options.survived > 0 ? options.survived : kPromoted;
+  question.lifetimes = options.lifetimes;
+  question.garbage = of_garbage ? kTraces : 0;
+  const std::vector<By> usual =
+      of_garbage ? std::vector<By>{By::kClass, By::kThread, By::kStack} : std::vector<By>{By::kClass, By::kSite};
+  Living living;
+  const ExitCode read = Read(options.living, std::move(question), usual, &living);
+  if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
+  const LiveForm form = options.living.json ? LiveForm::kJson : options.living.csv ? LiveForm::kCsv : LiveForm::kText;
+  const size_t rows = of_garbage || living.live->tables().size() == 1 ? kRowsOfOne : kRowsOfTwo;
+  const LiveReport report{*living.survey,
+                          *living.live,
+                          *living.tree,
+                          {options.sort, options.limit.value_or(form == LiveForm::kText ? rows : 0)}};
+  if (of_garbage) return Say(GarbageForm(report, options.garbage == "recent", form), read);
+  return Say(options.lifetimes ? LifetimesForm(report, form) : AliveForm(report, form), read);
+}
+
+}  // namespace
+
+Verb DeclareLive(CLI::App& heaprec) {
+  auto options = std::make_shared<LiveOptions>();
+  CLI::App* verb =
+      heaprec.add_subcommand("live", "What is alive at any time of a recording, and how long objects live");
+  verb->add_option("--at", options->living.at, "At this time: an offset (10s), ISO 8601 or epoch ns (default: the end)")
+      ->type_name("TIME");
+  verb->add_option("--by", options->living.by, "What a row is (default: class, and site)")
+      ->type_name("KEY")
+      ->check(OneOf(Grouping::Words()));
+  verb->add_option("--survived", options->survived,
+                   "Only what has survived so many collections; with --lifetimes: what counts as promoted (default: 3)")
+      ->type_name("N");
+  verb->add_option("--sort", options->sort, "bytes (default), objects, growth, age, survived, samples or name")
+      ->type_name("COLUMN")
+      ->check(OneOf(LiveSortKeys()));
+  verb->add_option("--limit", options->limit,
+                   "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json and --csv")
+      ->type_name("N");
+  verb->add_flag("--lifetimes", options->lifetimes, "How long objects live: median, who dies young, survival curves");
+  verb->add_option("--garbage", options->garbage, "Objects that died: the 200 most recent, or a sample of 200 of all")
+      ->type_name("WHICH")
+      ->check(OneOf({"recent", "sample"}));
+  verb->add_flag("--json", options->living.json, "JSON instead of text");
+  verb->add_flag("--csv", options->living.csv, "CSV instead of text");
+  options->living.survey.AddTo(verb);
+  verb->footer(
+      R"(--from and --to say when is looked: how it grew meanwhile, what was born or died then. Objects of all times are alive.
+
+Examples:
+  heaprec live rec.bin
+  heaprec live --at 30s --by site --survived 3 rec.bin
+  heaprec live --sort growth --from 1m --by stack rec.bin
+  heaprec live --lifetimes --by class rec.bin
+  heaprec live --garbage sample --json rec.bin | jq -r '.traces[].class')");
+  return {verb, [options](const auto&) { return ShowLive(*options); }};
+}
+
+}  // namespace heaprec::tools

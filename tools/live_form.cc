@@ -1,0 +1,233 @@
+// heaprec live: what is alive.
+#include "tools/live_form.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tools/export/row_format.h"
+#include "tools/render/estimate_text.h"
+#include "tools/render/figures_text.h"
+#include "tools/render/live_text.h"
+#include "tools/render/table.h"
+#include "tools/render/terminal.h"
+#include "tools/render/text.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+
+// A row with its figures.
+struct AliveRow {
+  std::string name;
+  LiveFigures figures;
+  Slope growth;
+  const LiveTable::Row* of;
+};
+
+double Measure(const AliveRow& row, const std::string& sort) {
+  if (sort == "objects") return row.figures.objects.value;
+  if (sort == "growth") return row.growth.per_second.value;
+  if (sort == "age") return row.figures.mean_age_s.value;
+  if (sort == "survived") return row.figures.mean_survived.value;
+  if (sort == "samples") return static_cast<double>(row.figures.samples);
+  return sort == "name" ? 0 : row.figures.bytes.value;
+}
+
+// Those of which something is alive.
+std::vector<AliveRow> RowsOf(const LiveTable& table, const LiveReport& report) {
+  std::vector<AliveRow> rows;
+  for (const LiveTable::Row& row : table.rows) {
+    if (row.group.alive.empty()) continue;
+    rows.push_back({table.grouping.NameOf(row.key, report.tree),
+                    FiguresOf(row.group.alive, report.live.total(), report.live.unit()), Growth::Of(row.group.growth),
+                    &row});
+  }
+  const std::string& sort = report.ranking.sort;
+  std::stable_sort(rows.begin(), rows.end(), [&sort](const AliveRow& a, const AliveRow& b) {
+    const double of_a = Measure(a, sort), of_b = Measure(b, sort);
+    return of_a != of_b ? of_a > of_b : a.name < b.name;
+  });
+  return rows;
+}
+
+size_t Shown(size_t rows, const LiveRanking& ranking) {
+  return ranking.limit > 0 ? std::min(rows, ranking.limit) : rows;
+}
+
+std::string InParentheses(const Cell& cell) {
+  return cell.interval.empty() ? cell.value : fmt::format("{} ({})", cell.value, cell.interval);
+}
+
+std::string Headline(const LiveReport& report) {
+  const LiveSurvey& live = report.live;
+  const LiveFigures all = FiguresOf(live.all().alive, live.total(), live.unit());
+  std::string when = fmt::format("at {}", Duration(live.at_ns()));
+  if (live.followed() != 1) when = fmt::format("at the ends of {} recordings", live.followed());
+  const Slope growth = Growth::Of(live.all().growth);
+  std::vector<Alive> old;
+  std::copy_if(live.all().alive.begin(), live.all().alive.end(), std::back_inserter(old),
+               [](const Alive& one) { return one.survived >= 1; });
+  std::string text =
+      fmt::format("{} alive {}{} in {} objects, {} old on average\n", InParentheses(BytesCell(all.bytes)), when,
+                  SurvivedText(live.survived()), InParentheses(CountCell(all.objects)), AgeText(all.mean_age_s.value));
+  if (live.survived() == 0) {
+    const LiveFigures figures = FiguresOf(old, live.total(), live.unit());
+    text += fmt::format("{} of it survived a collection\n", InParentheses(BytesCell(figures.bytes)));
+  }
+  if (std::isfinite(growth.per_second.high)) {
+    text += fmt::format("what survived {} grows by {}\n",
+                        live.grown() == 1 ? std::string("a collection") : fmt::format("{} collections", live.grown()),
+                        GrowthText(growth.per_second));
+  } else {
+    text += "growth: too few collections, or samples that survived one, to tell\n";
+  }
+  return text;
+}
+
+void AppendTable(const LiveTable& table, const LiveReport& report, const Terminal& terminal, Text* into) {
+  const std::vector<AliveRow> rows = RowsOf(table, report);
+  Table shown({{"bytes"},
+               {"share", Column::kStays, 1},
+               {"objects", 7, 2},
+               {"mean age", 6, 3},
+               {"collections", 4, 0},
+               {"growth", 8, 5}},
+              table.grouping.Text());
+  const size_t count = Shown(rows.size(), report.ranking);
+  for (size_t i = 0; i < count; ++i) {
+    const LiveFigures& figures = rows[i].figures;
+    shown.Add({BytesCell(figures.bytes), ShareCell(figures.share), CountCell(figures.objects),
+               AgeCell(figures.mean_age_s), NumberCell(figures.mean_survived), GrowthCell(rows[i].growth.per_second)},
+              rows[i].name);
+  }
+  shown.AppendTo(terminal, into);
+  if (count < rows.size()) {
+    const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count));
+    Append(*into, terminal.Dim(rest) + "\n");
+  }
+}
+
+std::string AliveText(const LiveReport& report) {
+  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
+  Text text;
+  Append(text, Headline(report));
+  for (const LiveTable& table : report.live.tables()) {
+    text.push_back('\n');
+    AppendTable(table, report, terminal, &text);
+  }
+  const double unit = report.live.unit();
+  Append(text, fmt::format("\nunseen: up to {} of any group that has no sample here (95 %)\n",
+                           Bytes(TotalWithin(0, 0, unit).high)));
+  Append(text, LiveBottomline(report));
+  return fmt::to_string(text);
+}
+
+json AliveJson(const LiveReport& report) {
+  const LiveSurvey& live = report.live;
+  json document = LiveDocument(report, "heaprec.live/1");
+  json all = AsJson(FiguresOf(live.all().alive, live.total(), live.unit()));
+  all["growth"] = AsJson(Growth::Of(live.all().growth));
+  document["alive"] = all;
+  document["unseen"] = AsJson(TotalWithin(0, 0, live.unit()));
+  document["instants_ns"] = live.followed() == 1 ? json(live.instants()) : json::array();
+  document["course_bytes"] = live.all().growth.bytes;
+  document["tables"] = json::array();
+  for (const LiveTable& table : live.tables()) {
+    const std::vector<AliveRow> rows = RowsOf(table, report);
+    json of = {{"by", table.grouping.Text()}, {"count", rows.size()}, {"rows", json::array()}};
+    for (size_t i = 0; i < Shown(rows.size(), report.ranking); ++i) {
+      json row = AsJson(rows[i].figures);
+      row["name"] = rows[i].name;
+      row["growth"] = AsJson(rows[i].growth);
+      row["course_bytes"] = rows[i].of->group.growth.bytes;
+      of["rows"].push_back(std::move(row));
+    }
+    document["tables"].push_back(std::move(of));
+  }
+  return document;
+}
+
+void AppendNumbers(const Estimate& estimate, Text* into) {
+  for (const double number : {estimate.value, estimate.low, estimate.high}) {
+    into->push_back(',');
+    if (std::isfinite(number)) AppendJsonNumber(*into, number);
+  }
+}
+
+std::string AliveCsv(const LiveReport& report) {
+  const auto csv = MakeCsv();
+  Text text;
+  Append(text,
+         "by,name,samples,bytes,bytes_low,bytes_high,objects,objects_low,objects_high,share,share_low,share_high,"
+         "mean_age_seconds,mean_age_seconds_low,mean_age_seconds_high,mean_survived,mean_survived_low,"
+         "mean_survived_high,growth,growth_low,growth_high\n");
+  for (const LiveTable& table : report.live.tables()) {
+    const std::vector<AliveRow> rows = RowsOf(table, report);
+    for (size_t i = 0; i < Shown(rows.size(), report.ranking); ++i) {
+      csv->AppendText(table.grouping.Text(), text);
+      text.push_back(',');
+      csv->AppendText(rows[i].name, text);
+      text.push_back(',');
+      const LiveFigures& figures = rows[i].figures;
+      Append(text, figures.samples);
+      for (const Estimate& one : {figures.bytes, figures.objects, figures.share, figures.mean_age_s,
+                                  figures.mean_survived, rows[i].growth.per_second}) {
+        AppendNumbers(one, &text);
+      }
+      text.push_back('\n');
+    }
+  }
+  return fmt::to_string(text);
+}
+
+}  // namespace
+
+const std::vector<std::string>& LiveSortKeys() {
+  static const auto* keys =
+      new std::vector<std::string>{"bytes", "objects", "growth", "age", "survived", "samples", "name"};
+  return *keys;
+}
+
+std::string SurvivedText(uint64_t collections) {
+  if (collections == 0) return "";
+  return fmt::format(" that survived {} collection{}", collections, collections == 1 ? "" : "s");
+}
+
+json LiveDocument(const LiveReport& report, std::string_view schema) {
+  const LiveSurvey& live = report.live;
+  return {{"schema", schema},
+          {"survey", report.survey.AsJson()},
+          {"at_ns", live.at_ns()},
+          {"from_ns", live.from_ns()},
+          {"to_ns", live.to_ns()},
+          {"start_epoch_ns", live.start_epoch_ns()},
+          {"survived", live.survived()},
+          {"growth_survived", live.grown()},
+          {"collections", live.collections()},
+          {"not_followed", {{"samples", live.not_followed()}, {"bytes", live.not_followed_bytes()}}}};
+}
+
+std::string LiveBottomline(const LiveReport& report) {
+  std::string text;
+  const LiveSurvey& live = report.live;
+  if (live.not_followed() > 0) {
+    text += fmt::format("not followed, for want of room: {} samples, of them here {}: estimates are too low by that\n",
+                        Grouped(live.not_followed()), Bytes(live.not_followed_bytes()));
+  }
+  if (live.without() > 0) text += fmt::format("{} recordings without live are left out\n", live.without());
+  return text + report.survey.LossLine();
+}
+
+std::string AliveForm(const LiveReport& report, LiveForm form) {
+  if (form == LiveForm::kText) return AliveText(report);
+  if (form == LiveForm::kCsv) return AliveCsv(report);
+  return AliveJson(report).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace heaprec::tools

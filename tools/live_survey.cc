@@ -1,0 +1,155 @@
+#include "tools/live_survey.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr uint64_t kSeed = 0x6c697665;  // of what is drawn here: the same recording gives the same traces
+// What survived so many collections is hardly garbage that a collector of generations has left for later.
+constexpr uint64_t kUsuallyGrown = 3;
+// Steps of life tables: what dies young and what is promoted lies within.
+constexpr uint64_t kLeastCollections = 16;
+
+}  // namespace
+
+size_t LiveTable::SlotOf(uint32_t key) {
+  const auto [found, is_new] = slots.emplace(key, rows.size());
+  if (is_new) rows.push_back({key, {}});
+  return found->second;
+}
+
+LiveSurvey::LiveSurvey(LiveQuestion question, CallTree* tree)
+    : question_(std::move(question)), tree_(tree), span_(question_.span), sampled_(question_.garbage, kSeed) {
+  for (const Grouping& by : question_.by) tables_.emplace_back(by);
+}
+
+void LiveSurvey::Begin(const format::FileHeader& header, std::optional<Grain>) {
+  lives_.reset();
+  ++(header.live_bound > 0 ? followed_ : without_);
+  if (header.live_bound == 0) return;
+  lives_.emplace(header);
+  span_ = question_.span;
+  span_.Start(header);
+  begin_ns_ = header.start.begin_ns;
+  start_epoch_ns_ = header.start_epoch_ns;
+  ended_ns_.reset();
+  keys_.assign(tables_.size(), {});
+  for (LiveTable& table : tables_) table.grouping.Start();
+}
+
+void LiveSurvey::See(const Sighting& sighting) {
+  if (!lives_) return;
+  for (LiveTable& table : tables_) table.grouping.Enter(sighting.block);
+  samples_.assign(sighting.block.samples.size(), Lives::kLeftOut);
+  for (const Drawn* drawn : sighting.drawn) {
+    samples_[drawn->index] = SubjectOf(sighting.block.samples[drawn->index], sighting);
+  }
+  survivors_.assign(sighting.block.survivors.size(), Lives::kLeftOut);
+  for (const format::Survivor* one : sighting.survivors) {
+    if (lives_->Knows(one->sample.id)) continue;
+    survivors_[static_cast<size_t>(one - sighting.block.survivors.data())] = SubjectOf(one->sample, sighting);
+  }
+  lives_->Add(sighting.block, samples_, survivors_);
+  if (sighting.block.ending) ended_ns_ = sighting.block.ending->time_ns;
+}
+
+uint32_t LiveSurvey::SubjectOf(const format::Sample& sample, const Sighting& sighting) {
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    Grouping& by = tables_[i].grouping;
+    const bool whole_path = by.by() == By::kMethod;
+    keys_[i].push_back(whole_path ? sighting.tree.Of(sample.stack) : by.KeyOf(sample, &sighting.names, &sighting.tree));
+  }
+  heaviest_ = std::max(heaviest_, sample.weight_bytes());
+  return static_cast<uint32_t>(keys_.front().size() - 1);
+}
+
+void LiveSurvey::End(const Estimator&, double) {
+  if (!lives_) return;
+  SetMoments(ended_ns_.value_or(lives_->end_ns()));
+  AddLives();
+  if (question_.garbage > 0) AddGarbage();
+  not_followed_ += lives_->not_followed();
+  not_followed_bytes_ += lives_->not_followed_bytes();
+  const auto& looks = lives_->collections();
+  if (!looks.empty()) collections_ += looks.back().second - looks.front().second;
+}
+
+// At the end of the recording, or when it was asked for.
+void LiveSurvey::SetMoments(uint64_t end_ns) {
+  lives_->Close(end_ns);
+  moments_ = {};
+  std::tie(moments_.from_ns, moments_.to_ns) = span_.Span(begin_ns_, end_ns);
+  moments_.at_ns = moments_.to_ns;
+  if (question_.at) {
+    const int64_t at_ns = question_.at->InRecording(start_epoch_ns_);
+    moments_.at_ns = at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
+    moments_.to_ns = std::clamp(moments_.at_ns, moments_.from_ns, moments_.to_ns);
+  }
+  moments_.grown = question_.grown.value_or(std::clamp<uint64_t>(lives_->collections().size() / 4, 1, kUsuallyGrown));
+  moments_.survived = question_.grown ? question_.survived : moments_.grown;
+  moments_.lifetimes = question_.lifetimes;
+  moments_.collections = std::max(kLeastCollections, question_.promoted);
+}
+
+void LiveSurvey::AddLives() {
+  LiveLook look(*lives_, moments_);
+  instants_ = look.instants();
+  const size_t before = all_.alive.size();
+  for (const Life& life : lives_->all()) look.Add(life, GroupsOf(life));
+  look.Close(&all_);
+  for (LiveTable& table : tables_) {
+    for (LiveTable::Row& row : table.rows) look.Close(&row.group);
+  }
+  for (size_t i = before; i < all_.alive.size(); ++i) total_.Add(all_.alive[i]);
+}
+
+// A method holds what those that it called allocated, too.
+std::vector<LiveGroup*> LiveSurvey::GroupsOf(const Life& life) {
+  std::vector<size_t> slots;
+  std::vector<LiveGroup*> groups{&all_};
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    LiveTable& table = tables_[i];
+    slots.clear();
+    uint32_t key = keys_[i][life.subject];
+    if (table.grouping.by() != By::kMethod) {
+      slots.push_back(table.SlotOf(key));
+    } else {
+      for (; key != CallTree::kRoot; key = tree_->At(key).parent) slots.push_back(table.SlotOf(tree_->At(key).name));
+    }
+    for (const size_t slot : slots) groups.push_back(&table.rows[slot].group);
+  }
+  return groups;
+}
+
+void LiveSurvey::AddGarbage() {
+  std::vector<const Life*> dead;
+  for (const Life& life : lives_->all()) {
+    const bool is_within = life.end_ns >= moments_.from_ns && life.end_ns <= moments_.to_ns;
+    if (life.end == LifeEnd::kDied && is_within) dead.push_back(&life);
+  }
+  std::stable_sort(dead.begin(), dead.end(), [](const Life* a, const Life* b) { return a->end_ns < b->end_ns; });
+  const auto trace_of = [this](const Life& life) {
+    DeadTrace trace{start_epoch_ns_ + life.end_ns,
+                    start_epoch_ns_ + life.birth_ns,
+                    life.size,
+                    life.Survived(),
+                    lives_->WeightAt(life, life.end_ns),
+                    {}};
+    for (const auto& keys : keys_) trace.keys.push_back(keys[life.subject]);
+    return trace;
+  };
+  for (const Life* life : dead) sampled_.Offer([&] { return trace_of(*life); });
+  const size_t older = dead.size() - std::min(dead.size(), question_.garbage);
+  for (size_t i = older; i < dead.size(); ++i) newest_.push_back(trace_of(*dead[i]));
+  std::stable_sort(newest_.begin(), newest_.end(),
+                   [](const DeadTrace& a, const DeadTrace& b) { return a.died_ns > b.died_ns; });
+  if (newest_.size() > question_.garbage) newest_.resize(question_.garbage);
+}
+
+// Of nothing that is alive, as much as the heaviest sample stood for.
+double LiveSurvey::unit() const { return total_.bytes > 0 ? total_.Unit() : heaviest_; }
+
+}  // namespace heaprec::tools

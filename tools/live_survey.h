@@ -1,0 +1,121 @@
+// The followed samples of recordings in groups: what is alive, how it grows, how long it lives, and what died.
+//
+// Units:    as format/model.h.
+// Threads:  one.
+// Memory:   80 bytes for each sample of the recording at hand, and its keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/analysis/garbage.h"
+#include "tools/analysis/grouping.h"
+#include "tools/analysis/live_group.h"
+#include "tools/filter.h"
+#include "tools/survey.h"
+#include "tools/time_point.h"
+
+namespace heaprec::tools {
+
+struct LiveQuestion {
+  std::vector<Grouping> by;
+  std::optional<TimePoint> at;  // the end of `span`
+  Filter span;                  // its times: over which growth is measured
+  uint64_t survived = 0;
+  // Collections that what grows has survived; nullopt: as fits the recording, 1 to 3, and of what is alive likewise.
+  std::optional<uint64_t> grown;
+  uint64_t promoted = 3;  // collections after which an object counts as promoted
+  bool lifetimes = false;
+  size_t garbage = 0;  // traces of so many that died: the newest, and representative ones
+};
+
+// The groups of one grouping, by key, in the order in which they were first seen.
+struct LiveTable {
+  struct Row {
+    uint32_t key = 0;
+    LiveGroup group;
+  };
+  explicit LiveTable(Grouping of) : grouping(std::move(of)) {}
+  size_t SlotOf(uint32_t key);
+
+  Grouping grouping;
+  std::vector<Row> rows;
+  std::unordered_map<uint32_t, size_t> slots;
+};
+
+// A sampled object that died.
+struct DeadTrace {
+  uint64_t died_ns = 0, born_ns = 0;  // since 1970
+  uint64_t size = 0, survived = 0;    // collections
+  double weight = 0;                  // bytes that it stands for
+  std::vector<uint32_t> keys;         // by grouping
+};
+
+class LiveSurvey : public Surveyor {
+ public:
+  LiveSurvey(LiveQuestion question, CallTree* tree);
+  Grain finest() const override { return Grain::kClass; }
+  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
+  void See(const Sighting& sighting) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  // Recordings that followed objects, and those that did not.
+  size_t followed() const { return followed_; }
+  size_t without() const { return without_; }
+
+  const LiveQuestion& question() const { return question_; }
+  const LiveGroup& all() const { return all_; }
+  const std::vector<LiveTable>& tables() const { return tables_; }
+  // Of all groups, for the figures of each.
+  const LiveTotal& total() const { return total_; }
+  double unit() const;
+  const Representative<DeadTrace>& sampled_garbage() const { return sampled_; }
+  const std::vector<DeadTrace>& newest_garbage() const { return newest_; }  // the newest first
+
+  uint64_t not_followed() const { return not_followed_; }
+  double not_followed_bytes() const { return not_followed_bytes_; }
+  // Of the last recording: since its start, and its start.
+  uint64_t at_ns() const { return moments_.at_ns; }
+  uint64_t from_ns() const { return moments_.from_ns; }
+  uint64_t to_ns() const { return moments_.to_ns; }
+  uint64_t start_epoch_ns() const { return start_epoch_ns_; }
+  const std::vector<uint64_t>& instants() const { return instants_; }
+  uint64_t survived() const { return moments_.survived; }
+  uint64_t grown() const { return moments_.grown; }
+  // Counted in the recordings.
+  uint64_t collections() const { return collections_; }
+
+ private:
+  uint32_t SubjectOf(const format::Sample& sample, const Sighting& sighting);
+  void SetMoments(uint64_t end_ns);
+  void AddLives();
+  std::vector<LiveGroup*> GroupsOf(const Life& life);
+  void AddGarbage();
+
+  const LiveQuestion question_;
+  CallTree* const tree_;
+  Filter span_;
+  LiveGroup all_;
+  std::vector<LiveTable> tables_;
+  LiveTotal total_;
+  double heaviest_ = 0;  // bytes that a sample stood for at its birth
+  Representative<DeadTrace> sampled_;
+  std::vector<DeadTrace> newest_;
+  size_t followed_ = 0, without_ = 0;
+  uint64_t not_followed_ = 0, collections_ = 0;
+  double not_followed_bytes_ = 0;
+
+  // Of the recording at hand.
+  std::optional<Lives> lives_;
+  LiveMoments moments_;
+  std::vector<uint64_t> instants_;
+  uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
+  std::optional<uint64_t> ended_ns_;
+  std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject
+  std::vector<uint32_t> samples_, survivors_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,179 @@
+// heaprec live --lifetimes: how long objects live.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/export/row_format.h"
+#include "tools/live_form.h"
+#include "tools/render/estimate_text.h"
+#include "tools/render/figures_text.h"
+#include "tools/render/live_text.h"
+#include "tools/render/table.h"
+#include "tools/render/terminal.h"
+#include "tools/render/text.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+
+struct LifeRow {
+  std::string name;
+  const LiveGroup* group;
+  std::vector<Survival> seconds, collections;
+  MedianLife median;
+};
+
+// nullopt: no collection was seen that tells.
+std::optional<Estimate> DiesYoung(const LifeRow& row) {
+  if (row.collections.empty()) return std::nullopt;
+  const Estimate& first = row.collections.front().reached;
+  return Estimate{1 - first.value, 1 - first.high, 1 - first.low};
+}
+
+// Of a group that is all dead before, none.
+std::optional<Estimate> Promoted(const LifeRow& row, uint64_t collections) {
+  if (row.collections.empty()) return std::nullopt;
+  const Survival& last = row.collections.back();
+  if (row.collections.size() >= collections) return row.collections[collections - 1].reached;
+  return last.reached.value > 0 ? Estimate{last.reached.value, 0, last.reached.high} : last.reached;
+}
+
+LifeRow RowOf(std::string name, const LiveGroup& group) {
+  LifeRow row{std::move(name), &group, {}, {}, {}};
+  // Steps are the same whatever the recording's length.
+  row.seconds = LifeSteps::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
+  row.collections = LifeSteps::OfCollections(group.collections.steps().size()).CurveOf(group.collections);
+  row.median = LifeSteps::MedianOf(row.seconds);
+  return row;
+}
+
+std::vector<LifeRow> RowsOf(const LiveTable& table, const LiveReport& report) {
+  std::vector<LifeRow> rows;
+  for (const LiveTable::Row& row : table.rows) {
+    if (row.group.lives == 0) continue;
+    rows.push_back(RowOf(table.grouping.NameOf(row.key, report.tree), row.group));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const LifeRow& a, const LifeRow& b) {
+    return a.group->born != b.group->born ? a.group->born > b.group->born : a.name < b.name;
+  });
+  if (report.ranking.limit > 0 && rows.size() > report.ranking.limit) rows.resize(report.ranking.limit);
+  return rows;
+}
+
+Cell MedianCell(const LifeRow& row) {
+  if (!row.median.value) return {row.seconds.empty() ? "?" : "> " + AgeText(row.seconds.back().age), ""};
+  return AgeCell({*row.median.value, row.median.low.value_or(*row.median.value), row.median.high.value_or(INFINITY)});
+}
+
+Cell KnownShareCell(const std::optional<Estimate>& share) { return share ? ShareCell(*share) : Cell{"?", ""}; }
+json KnownAsJson(const std::optional<Estimate>& share) { return share ? AsJson(*share) : json(); }
+
+std::vector<Cell> CellsOf(const LifeRow& row, uint64_t promoted) {
+  return {BytesCell({row.group->born, row.group->born, row.group->born}),
+          {Grouped(row.group->lives), ""},
+          {Grouped(row.group->died), ""},
+          MedianCell(row),
+          KnownShareCell(DiesYoung(row)),
+          KnownShareCell(Promoted(row, promoted))};
+}
+
+std::string LifetimesText(const LiveReport& report) {
+  const LiveSurvey& live = report.live;
+  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
+  const uint64_t promoted = live.question().promoted;
+  Text text;
+  Append(text, fmt::format("{} sampled objects, followed over {} collections; dies young: is not there after its first "
+                           "collection\n",
+                           Grouped(live.all().lives), Grouped(live.collections())));
+  for (const LiveTable& of : live.tables()) {
+    Table table({{"allocated"},
+                 {"samples", 2, 2},
+                 {"died", 1, 1},
+                 {"median life", Column::kStays, 5},
+                 {"dies young", Column::kStays, 4},
+                 {fmt::format("survives {}", promoted), 6, 3}},
+                of.grouping.Text());
+    const std::vector<LifeRow> rows = RowsOf(of, report);
+    table.Add(CellsOf(RowOf("[all]", live.all()), promoted), "[all]");
+    for (const LifeRow& row : rows) table.Add(CellsOf(row, promoted), row.name);
+    text.push_back('\n');
+    table.AppendTo(terminal, &text);
+    const size_t more = of.rows.size() - rows.size();
+    if (more > 0) Append(text, terminal.Dim(fmt::format("... {} more; --limit 0 shows all", Grouped(more))) + "\n");
+  }
+  Append(text, "\n" + LiveBottomline(report));
+  return fmt::to_string(text);
+}
+
+json CurveAsJson(const std::vector<Survival>& curve, const char* age) {
+  json points = json::array();
+  for (const Survival& one : curve) {
+    json point = AsJson(one.reached);
+    point[age] = one.age;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+json AsJson(const LifeRow& row, uint64_t promoted) {
+  return {{"name", row.name},
+          {"samples", row.group->lives},
+          {"died", row.group->died},
+          {"allocated_bytes", row.group->born},
+          {"median_life_seconds", AsJson(row.median)},
+          {"dies_young", KnownAsJson(DiesYoung(row))},
+          {"promoted", KnownAsJson(Promoted(row, promoted))},
+          {"survival_by_seconds", CurveAsJson(row.seconds, "seconds")},
+          {"survival_by_collections", CurveAsJson(row.collections, "collections")}};
+}
+
+json LifetimesJson(const LiveReport& report) {
+  const uint64_t promoted = report.live.question().promoted;
+  json document = LiveDocument(report, "heaprec.lifetimes/1");
+  document["promoted_after"] = promoted;
+  document["all"] = AsJson(RowOf("[all]", report.live.all()), promoted);
+  document["tables"] = json::array();
+  for (const LiveTable& table : report.live.tables()) {
+    json rows = json::array();
+    for (const LifeRow& row : RowsOf(table, report)) rows.push_back(AsJson(row, promoted));
+    document["tables"].push_back({{"by", table.grouping.Text()}, {"count", table.rows.size()}, {"rows", rows}});
+  }
+  return document;
+}
+
+std::string LifetimesCsv(const LiveReport& report) {
+  const auto csv = MakeCsv();
+  Text text;
+  Append(text, "by,name,seconds,reached,reached_low,reached_high\n");
+  for (const LiveTable& table : report.live.tables()) {
+    for (const LifeRow& row : RowsOf(table, report)) {
+      for (const Survival& one : row.seconds) {
+        csv->AppendText(table.grouping.Text(), text);
+        text.push_back(',');
+        csv->AppendText(row.name, text);
+        for (const double number : {one.age, one.reached.value, one.reached.low, one.reached.high}) {
+          text.push_back(',');
+          AppendJsonNumber(text, number);
+        }
+        text.push_back('\n');
+      }
+    }
+  }
+  return fmt::to_string(text);
+}
+
+std::string Dumped(const json& document) { return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string LifetimesForm(const LiveReport& report, LiveForm form) {
+  if (form == LiveForm::kText) return LifetimesText(report);
+  return form == LiveForm::kCsv ? LifetimesCsv(report) : Dumped(LifetimesJson(report));
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,38 @@
+// What `live` and `leaks` have in common: their options, and the way from recordings to what is alive in them.
+//
+// Threads:  one.
+// Failure:  Run says on stderr what it could not do.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/exit_code.h"
+#include "tools/live_survey.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+struct LivingOptions {
+  SurveyOptions survey;
+  std::string at, by;
+  bool json = false, csv = false;
+};
+
+// What has been read: all that a report needs.
+struct Living {
+  NamePool names;
+  std::optional<Survey> survey;
+  std::optional<CallTree> tree;
+  std::optional<LiveSurvey> live;
+};
+
+// `question` without its times and groups. `by`: what is grouped by, if the options do not say. kUsage, kUnreadable: no
+// report can be made.
+ExitCode Read(const LivingOptions& options, LiveQuestion question, const std::vector<By>& by, Living* into);
+
+// On standard output. `read`: what Read returned.
+ExitCode Say(const std::string& report, ExitCode read);
+
+}  // namespace heaprec::tools

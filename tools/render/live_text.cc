@@ -1,0 +1,110 @@
+#include "tools/render/live_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tools/render/difference_text.h"
+#include "tools/render/estimate_text.h"
+#include "tools/render/figures_text.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+
+struct TimeUnit {
+  double seconds;
+  const char* name;
+};
+
+// In the unit in which it has no more than three digits before the point.
+TimeUnit UnitOf(double seconds) {
+  if (seconds < 0.9995) return {1e-3, "ms"};
+  if (seconds < 120) return {1, "s"};
+  if (seconds < 7200) return {60, "min"};
+  return {3600, "h"};
+}
+
+std::string Digits(double number) {
+  if (!std::isfinite(number)) return "?";
+  return fmt::format("{:.{}f}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0);
+}
+
+Cell CellOf(const Estimate& estimate, double unit, const std::string& suffix) {
+  Cell cell{Digits(estimate.value / unit) + suffix, ""};
+  if (!std::isfinite(estimate.high)) {
+    cell.interval = "?";
+  } else if (Digits(estimate.low / unit) != Digits(estimate.high / unit)) {
+    cell.interval = Digits(estimate.low / unit) + "-" + Digits(estimate.high / unit);
+  }
+  return cell;
+}
+
+const ValueStyle& PerSecond() {
+  static const auto* style = new ValueStyle{ValueStyle::Unit::kBytes, "/s"};
+  return *style;
+}
+
+json NumberOrNull(const std::optional<double>& number) { return number ? json(*number) : json(); }
+
+}  // namespace
+
+std::string AgeText(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  if (seconds == 0) return "0 s";
+  const TimeUnit unit = UnitOf(seconds);
+  return Digits(seconds / unit.seconds) + " " + unit.name;
+}
+
+Cell AgeCell(const Estimate& seconds) {
+  const TimeUnit unit = UnitOf(seconds.value);
+  return CellOf(seconds, unit.seconds, std::string(" ") + unit.name);
+}
+
+Cell NumberCell(const Estimate& number) { return CellOf(number, 1, ""); }
+
+Cell GrowthCell(const Estimate& bytes_per_second) {
+  if (!std::isfinite(bytes_per_second.high)) return {"?", ""};
+  if (bytes_per_second.low == 0 && bytes_per_second.high == 0) return {"0 B/s", ""};
+  constexpr const char* kUnits[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+  const double size = std::max(std::abs(bytes_per_second.low), std::abs(bytes_per_second.high));
+  double scale = 1;
+  size_t unit = 0;
+  for (; unit + 1 < std::size(kUnits) && size * scale >= 999.5; ++unit) scale /= 1024;
+  const auto part = [scale](double number) { return (number < 0 ? "-" : "+") + Digits(std::abs(number) * scale); };
+  return {fmt::format("{} {}", part(bytes_per_second.value), kUnits[unit]),
+          fmt::format("{}..{}", part(bytes_per_second.low), part(bytes_per_second.high))};
+}
+
+std::string GrowthText(const Estimate& bytes_per_second) {
+  if (!std::isfinite(bytes_per_second.high)) return "?";
+  return ChangeText(bytes_per_second, PerSecond()) + " " + ChangeIntervalText(bytes_per_second, PerSecond());
+}
+
+json AsJson(const LiveFigures& figures) {
+  return {{"samples", figures.samples},
+          {"bytes", AsJson(figures.bytes)},
+          {"objects", AsJson(figures.objects)},
+          {"share", AsJson(figures.share)},
+          {"mean_age_seconds", AsJson(figures.mean_age_s)},
+          {"median_age_seconds", figures.median_age_s},
+          {"mean_survived", AsJson(figures.mean_survived)},
+          {"median_survived", figures.median_survived}};
+}
+
+json AsJson(const Slope& slope) {
+  json document = AsJson(slope.per_second);
+  document["p"] = slope.p;
+  return document;
+}
+
+json AsJson(const MedianLife& median) {
+  return {
+      {"value", NumberOrNull(median.value)}, {"low", NumberOrNull(median.low)}, {"high", NumberOrNull(median.high)}};
+}
+
+}  // namespace heaprec::tools
