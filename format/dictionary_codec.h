@@ -94,6 +94,8 @@ class DictionaryDecoder {
   bool DecodeMethods(Bytes body, bool* refused);
   bool DecodeFrames(Bytes body, bool* refused);
   bool DecodeNodes(Bytes body, bool* refused);
+  // `distance` back to its parent, the `code` of its frame.
+  bool AddNode(uint64_t distance, uint64_t code, bool is_truncated);
   bool DecodeThreads(Bytes body, bool* refused);
   // The string of a code; nullptr when there is none such.
   const std::string* StringOf(uint64_t code);

@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "format/columns.h"
 #include "format/dictionary_codec.h"
+#include "format/varint_batch.h"
 
 namespace heaprec::format {
 
@@ -151,27 +155,39 @@ bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
 }
 
 bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
+  constexpr size_t kBatch = 256;
   ColumnReader<3> columns(body);
   *refused |= columns.unknown_critical();
-  std::vector<StackNode>& nodes = dictionaries_.stacks;
-  std::vector<Index>& follower = context_.follower;
-  follower.resize(dictionaries_.frames.size() + 1, lost_frame_);
-  for (uint64_t row = 0; row < columns.rows(); ++row) {
-    const uint64_t distance = columns[0].Varint();
-    if (distance > nodes.size() || !Charge(sizeof(StackNode))) return false;
-    StackNode node;
-    node.parent = static_cast<Index>(nodes.size() - distance) - 1U;  // distance back to before the first: kNone
-    const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
-    const uint64_t code = columns[1].Varint();
-    const Index frame = code == 1 ? follower[caller] : PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
-    if (code > kNone || frame >= dictionaries_.frames.size()) return false;
-    node.frame = frame;
-    // The lost frame stands for many: what followed one of them says nothing of the others.
-    if (lost_frame_ == kNone || caller != lost_frame_ + 1) follower[caller] = frame;
-    node.truncated = columns[2].Varint() != 0;
-    nodes.push_back(node);
+  context_.follower.resize(dictionaries_.frames.size() + 1, lost_frame_);
+  std::array<std::array<uint64_t, kBatch>, 3> batch;
+  for (uint64_t left = columns.rows(); left > 0;) {
+    const size_t rows = std::min<uint64_t>(left, kBatch);
+    if (!Charge(rows * sizeof(StackNode))) return false;
+    for (size_t column = 0; column < batch.size(); ++column) {
+      TakeVarints(&columns[column], std::span(batch[column]).first(rows));
+    }
+    for (size_t row = 0; row < rows; ++row) {
+      if (!AddNode(batch[0][row], batch[1][row], batch[2][row] != 0)) return false;
+    }
+    left -= rows;
   }
   return columns.ok();
+}
+
+bool DictionaryDecoder::AddNode(uint64_t distance, uint64_t code, bool is_truncated) {
+  std::vector<StackNode>& nodes = dictionaries_.stacks;
+  if (distance > nodes.size() || code > kNone) return false;
+  StackNode node;
+  node.parent = static_cast<Index>(nodes.size() - distance) - 1U;  // distance back to before the first: kNone
+  const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
+  Index& follower = context_.follower[caller];
+  node.frame = code == 1 ? follower : PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
+  if (node.frame >= dictionaries_.frames.size()) return false;
+  // The lost frame stands for many: what followed one of them says nothing of the others.
+  if (lost_frame_ == kNone || caller != lost_frame_ + 1) follower = node.frame;
+  node.truncated = is_truncated;
+  nodes.push_back(node);
+  return true;
 }
 
 }  // namespace heaprec::format

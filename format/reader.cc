@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/chunk_decoder.h"
+#include "format/chunk_span.h"
 #include "format/file_header.h"
 #include "format/header_copy.h"
 #include "format/layout.h"
@@ -58,6 +59,7 @@ class BlockReader : public Reader {
   ByteBuffer fixed_, payload_;
   uint64_t position_;
   bool in_chunk_ = false;
+  bool has_header_again_ = false;  // of the chunk at hand, behind some of its blocks
   std::optional<uint32_t> chunk_;  // the last one begun
   uint32_t next_block_ = 0;
   std::optional<SkippedRange> damage_;  // being skipped: its end is not found yet
@@ -99,14 +101,17 @@ BlockReader::Step BlockReader::TakeChunkHeader(Bytes bytes) {
   const auto header = DecodeChunkHeader(bytes.first(kChunkHeaderBytes));
   if (!header) return Damaged("chunk header hash differs");
   if (header->recording != header_.recording_id) return Damaged("chunk of another recording");
-  StartChunk(header->sequence);
   position_ += kChunkHeaderBytes;
+  // Once more: its blocks go on, or begin again.
+  has_header_again_ = stand_alone() && in_chunk_ && header->sequence == chunk_;
+  if (!has_header_again_) StartChunk(header->sequence);
   return Step::kOn;
 }
 
 void BlockReader::StartChunk(uint32_t sequence) {
   decoder_.StartChunk();
   in_chunk_ = true;
+  has_header_again_ = false;
   chunk_ = sequence;
   next_block_ = 0;
 }
@@ -124,7 +129,10 @@ const char* BlockReader::Place(const BlockHeader& header) {
     StartChunk(header.chunk);
     NoteMissing("the header of a chunk is missing");
   }
-  if (header.sequence < next_block_) return "block out of sequence";
+  if (header.sequence < next_block_) {
+    if (!has_header_again_) return "block out of sequence";
+    StartChunk(header.chunk);
+  }
   if (header.sequence > next_block_) NoteMissing("blocks are missing");
   return nullptr;
 }
@@ -239,6 +247,10 @@ Result<std::unique_ptr<Reader>> Reader::Open(ByteSource* source) {
   auto reader = std::make_unique<BlockReader>(source, std::move(*copy), 0);
   reader->BeginDamaged(own.error().message);
   return std::unique_ptr<Reader>(std::move(reader));
+}
+
+std::unique_ptr<Reader> ReadFrom(ByteSource* source, const FileHeader& header, uint64_t offset) {
+  return std::make_unique<BlockReader>(source, header, offset);
 }
 
 }  // namespace heaprec::format

@@ -29,7 +29,7 @@ void Groups::Begin(std::optional<Grain> chosen_by) {
 
 void Groups::See(const Sighting& sighting) {
   grouping_.KeysOf(sighting.block, sighting.drawn, &sighting.names, &sighting.tree, &keys_);
-  for (size_t i = 0; i < keys_.size(); ++i) own_.Add(keys_[i], *sighting.drawn[i]);
+  own_.Add(keys_, sighting.drawn);
   if (cumulative_) AddCumulative(sighting);
 }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/analysis/draft.h"
 #include "tools/analysis/imported.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
+#include "tools/input/prepared.h"
 #include "tools/render/progress.h"
 #include "tools/render/text.h"
 
@@ -38,6 +40,25 @@ struct Passed {
       if (filter == nullptr || filter->Keeps(one.sample)) survivors.push_back(&one);
     }
   }
+};
+
+// How samples were drawn is found out where they are decoded.
+struct Drafted : Prepared {
+  Draft draft;
+  std::vector<uint64_t> method_keys;
+};
+class Drafting : public Preparer {
+ public:
+  Drafting(const format::FileHeader& header, Stream stream, Grain finest) : drafter_(header, stream, finest) {}
+  std::unique_ptr<Prepared> Of(const format::Block& block) override {
+    auto drafted = std::make_unique<Drafted>();
+    drafter_.Make(block, &drafted->draft);
+    drafted->method_keys = drafter_.method_keys();
+    return drafted;
+  }
+
+ private:
+  Drafter drafter_;
 };
 
 }  // namespace
@@ -100,6 +121,9 @@ ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* sur
 ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
   const Grain finest = std::max(surveyor->finest(), filter_.chosen_by().value_or(Grain::kClass));
   Design design(recording->header(), stream_, finest);
+  recording->Prepare([header = recording->header(), stream = stream_, finest] {
+    return std::make_unique<Drafting>(header, stream, finest);
+  });
   Names names;
   Filter filter = filter_;
   filter.Start(recording->header());
@@ -112,11 +136,15 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   if (options_.shares_of_span && sieve != nullptr) passed.span.emplace();
   Progress progress(recording->source().name(), recording->source().size());
   uint64_t last_ns = 0;
+  std::unique_ptr<Prepared> prepared;  // of the block at hand
   while (const auto block = recording->Next()) {
+    prepared = recording->TakePrepared();
+    auto* const drafted = static_cast<Drafted*>(prepared.get());
     names.Enter(*block);
     filter.Enter(*block, &names);
-    tree->Enter(*block, &names);
-    passed.Take(*block, design.Add(*block), sieve);
+    tree->Enter(*block, &names,
+                drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
+    passed.Take(*block, drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block), sieve);
     last_ns = std::max(last_ns, block->end_ns);
     surveyor->See({*block, passed.now, passed.survivors, names, *tree, design});
     progress.At(recording->bytes_read());

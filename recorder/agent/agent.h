@@ -37,6 +37,9 @@ class Agent {
   int Sample(JavaVM* vm, const heaprec_sampling& how);
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user);
 
+  // For probes (probe_entry.h): what they need of the JVM, with their hooks in place.
+  format::Result<const Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
+
   void OnVmInit(JNIEnv* jni);
   void OnVmDeath();
   const Jvm* jvm() const { return jvm_.get(); }

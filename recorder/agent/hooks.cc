@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "recorder/hotspot/allocator_hooks.h"
 #include "recorder/hotspot/detour.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"
+#include "recorder/sources/allocation_probe.h"
 #include "recorder/sources/entry.h"
 
 namespace heaprec::agent {
@@ -37,6 +41,46 @@ void OnInNewTlab(void* klass, void* object, size_t tlab_bytes, size_t object_byt
 void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread) {
   original_outside_tlab.load(std::memory_order_relaxed)(klass, object, object_bytes, thread);
   heaprec_on_outside(thread, object_bytes);
+  sources::AllocationProbe::AtOutside(thread, klass, object_bytes);
+}
+
+// ThreadLocalAllocBuffer's functions: the object itself, and up to two parameters.
+using RetireTlab = void (*)(void* tlab, void* first, void* second);
+constexpr size_t kRetireFunctions = std::size(hotspot::kRetireTlab);
+std::array<std::optional<Detour>, kRetireFunctions> retire_detours;
+std::array<std::atomic<RetireTlab>, kRetireFunctions> retire_originals;
+bool probes_hold_hooks = false;  // a probe has been used: its hooks stay
+
+template <size_t I>
+void OnRetire(void* tlab, void* first, void* second) {
+  sources::AllocationProbe::AroundRetirement(
+      tlab, [=] { retire_originals[I].load(std::memory_order_relaxed)(tlab, first, second); });
+}
+
+template <size_t... I>
+constexpr std::array<const void*, sizeof...(I)> RetireEntries(std::index_sequence<I...>) {
+  return {reinterpret_cast<const void*>(&OnRetire<I>)...};
+}
+
+format::Result<std::monostate> InstallRetireDetours(const Jvm& jvm) {
+  const auto entries = RetireEntries(std::make_index_sequence<kRetireFunctions>());
+  bool any = false;
+  for (size_t i = 0; i < kRetireFunctions; ++i) {
+    const auto target = jvm.symbols->FindByPrefix(hotspot::kRetireTlab[i]);
+    if (!target) continue;
+    if (!retire_detours[i]) {
+      auto prepared = Detour::Prepare(*target, entries[i]);
+      if (!prepared.ok()) return prepared.error();
+      retire_detours[i].emplace(std::move(*prepared));
+      retire_originals[i].store(retire_detours[i]->OriginalAs<RetireTlab>());
+    }
+    any = true;
+    if (retire_detours[i]->installed()) continue;
+    auto installed = retire_detours[i]->Install(hotspot::SafepointGrace(jvm.jvmti));
+    if (!installed.ok()) return installed.error();
+  }
+  if (!any) return format::Error{jvm.symbols->origin() + ": no symbols of ThreadLocalAllocBuffer"};
+  return std::monostate{};
 }
 
 format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {
@@ -102,7 +146,19 @@ format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
   return format::Error{fmt::format("{}; {}", diverted.error().message, swapped.error().message)};
 }
 
+format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
+  if (probes_hold_hooks) return std::monostate{};
+  if (!jvm.symbols.ok()) return jvm.symbols.error();
+  auto retired = InstallRetireDetours(jvm);
+  if (!retired.ok()) return retired;
+  auto diverted = InstallDetours(jvm);
+  if (!diverted.ok()) return diverted;
+  probes_hold_hooks = true;
+  return diverted;
+}
+
 format::Result<std::monostate> RemoveHooks() {
+  if (probes_hold_hooks) return std::monostate{};
   auto detached = RemoveDetours();
   auto restored = hotspot::RemoveAllocatorHooks();
   return detached.ok() ? restored : detached;

@@ -17,4 +17,8 @@ namespace heaprec::agent {
 format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni);
 format::Result<std::monostate> RemoveHooks();
 
+// What sources::AllocationProbe needs, for the rest of the process: without a probe at work, and without a recording, a
+// load and a branch in each slow path.
+format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm);
+
 }  // namespace heaprec::agent

@@ -181,7 +181,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->exceptions, ParseSwitch(v)); }},
     Key{"exceptions.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->exceptions_per_second, ParseRate(v)); }},
-    Key{"live", "on (4096 objects are followed), off, or a number from 64 to 65535", SetLive},
+    Key{"live", "on, off, or how many objects are followed at a time, from 64 to 65535", SetLive},
     Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
     Key{"sync", "a time like 5s between two fdatasync, block: after each block, or none", SetSync},
     Key{"maxsize", "a size from 1m, like 64m or 1g",

@@ -37,7 +37,7 @@ constexpr uint32_t kLanes = 32, kManyLanes = 62;
 constexpr double kManySamples = 1000;
 // Threads are touched about so often, whatever they allocate, to learn of a new lambda: 250 ns each, 0.1 % of a core.
 constexpr double kTouchesPerSecond = 4000;
-constexpr uint32_t kUsuallyFollowed = 4096;
+constexpr uint32_t kLeastFollowed = 4096;
 constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
 
 }  // namespace
@@ -250,12 +250,13 @@ uint32_t Recording::HeldPerInterval() const {
 
 // Half of the places are for births, at most (writer::ReservoirOf).
 void Recording::MakeLive() {
-  const auto enough =
-      static_cast<uint32_t>(std::min<uint64_t>(4 * uint64_t{HeldPerInterval()}, sources::kMostFollowed));
-  const uint32_t bound = options_.live_bound > 0 ? options_.live_bound : std::max(kUsuallyFollowed, enough);
-  if (bound < enough) {
+  const auto times = [this](uint64_t n) {
+    return static_cast<uint32_t>(std::min<uint64_t>(n * HeldPerInterval(), sources::kMostFollowed));
+  };
+  const uint32_t bound = options_.live_bound > 0 ? options_.live_bound : std::max(kLeastFollowed, times(12));
+  if (bound < times(4)) {
     Log(LogLevel::kWarn, "live={} is few for this rate: some objects will not be followed; {} are enough", bound,
-        enough);
+        times(12));
   }
   if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", kYoungReferents);
   live_ = std::make_unique<LiveThread>(jvm_, *ring_, *heap_watch_, bound);

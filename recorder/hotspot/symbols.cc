@@ -86,6 +86,7 @@ format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm) {
   for (const std::string_view name : kInNewTlab) prefixes.push_back(name);
   for (const std::string_view name : kOutsideTlab) prefixes.push_back(name);
   for (const std::string_view name : kAllocatorInitialize) prefixes.push_back(name);
+  for (const std::string_view name : kRetireTlab) prefixes.push_back(name);
   prefixes.push_back(kFieldAccessCount);
   prefixes.push_back(kAllStacksOperation);
   return Load(libjvm, prefixes);

@@ -38,6 +38,13 @@ inline constexpr std::string_view kAllocatorInitialize[] = {
 };
 inline constexpr size_t kAllocatorsEverywhere = 3;
 
+// Where a TLAB [start, top) is whole for the last time, JDK 11 and 17-25: all that are there count.
+inline constexpr std::string_view kRetireTlab[] = {
+    "_ZN22ThreadLocalAllocBuffer24retire_before_allocationE", "_ZN22ThreadLocalAllocBuffer6retireE",
+    "_ZN22ThreadLocalAllocBuffer23clear_before_allocationE",  // 11
+    "_ZN22ThreadLocalAllocBuffer13make_parsableEb",           // 11: (retire, zap)
+};
+
 // int: how many fields JVMTI agents watch for reads.
 inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_access_countE";
 

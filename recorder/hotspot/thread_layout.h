@@ -26,7 +26,7 @@ class ThreadLayout {
   // All bytes this thread ever allocated, the object whose hook or callback runs included.
   uint64_t AllocatedBytes(const void* java_thread) const {
     const uint64_t start = TlabStart(java_thread);
-    const uint64_t in_tlab = start != 0 ? Load(Tlab(java_thread), top_) - start : 0;
+    const uint64_t in_tlab = start != 0 ? Load(TlabAddress(java_thread), top_) - start : 0;
     return Load(java_thread, allocated_bytes_) + in_tlab;
   }
 
@@ -39,7 +39,7 @@ class ThreadLayout {
     for (int reading = 0; reading < kReadings; ++reading) {
       retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
       const uint64_t start = TlabStart(java_thread, __ATOMIC_ACQUIRE);
-      const uint64_t top = Load(Tlab(java_thread), top_, __ATOMIC_ACQUIRE);
+      const uint64_t top = Load(TlabAddress(java_thread), top_, __ATOMIC_ACQUIRE);
       const bool same = TlabStart(java_thread, __ATOMIC_ACQUIRE) == start &&
                         Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
       if (same && top >= start) return retired + (start != 0 ? top - start : 0);
@@ -54,27 +54,47 @@ class ThreadLayout {
   // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
   uint64_t TlabSize(const void* java_thread) const {
     const uint64_t start = TlabStart(java_thread);
-    return start != 0 ? Load(Tlab(java_thread), allocation_end_) - start + ReservedBytes() : 0;
+    return start != 0 ? Load(TlabAddress(java_thread), allocation_end_) - start + ReservedBytes() : 0;
   }
+
+  // Where the thread allocates: start 0 without a TLAB; retired: what it allocated outside of the current one.
+  struct Tlab {
+    uint64_t start = 0, top = 0, retired = 0;
+  };
+  // As AllocatedBytesInCallback: where a collection may retire it between two loads, what it was at some moment.
+  Tlab TlabOf(const void* java_thread) const {
+    constexpr int kReadings = 1000;
+    for (int reading = 0; reading < kReadings; ++reading) {
+      const uint64_t retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
+      const uint64_t start = TlabStart(java_thread, __ATOMIC_ACQUIRE);
+      const uint64_t top = Load(TlabAddress(java_thread), top_, __ATOMIC_ACQUIRE);
+      const bool same = TlabStart(java_thread, __ATOMIC_ACQUIRE) == start &&
+                        Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
+      if (same && (start == 0 || top >= start)) return {start, start != 0 ? top : 0, retired};
+    }
+    return {};
+  }
+  const void* TlabAddress(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
+  void* TlabAddress(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
 
   // Whether `object` lies in the used part of the thread's current TLAB.
   bool InTlab(const void* java_thread, const void* object) const {
     const uint64_t address = reinterpret_cast<uintptr_t>(object);
     const uint64_t start = TlabStart(java_thread);
-    return start != 0 && address >= start && address < Load(Tlab(java_thread), top_);
+    return start != 0 && address >= start && address < Load(TlabAddress(java_thread), top_);
   }
 
   // Whether `object` is all that the thread's current TLAB holds: the one that a refill was for.
   bool IsFirstOfTlab(const void* java_thread, const void* object, uint64_t bytes) const {
     const uint64_t address = reinterpret_cast<uintptr_t>(object);
-    return address == TlabStart(java_thread) && address + bytes == Load(Tlab(java_thread), top_);
+    return address == TlabStart(java_thread) && address + bytes == Load(TlabAddress(java_thread), top_);
   }
 
   // In an allocation hook, for the object of `size` bytes it reports: the next event falls `gap` bytes after it.
   void ArmInHook(void* java_thread, double gap, uint64_t size, bool outside) const {
     const uint64_t bytes = Clamp(gap);
     if (rules_ == Rules::kJdk25) return ArmJdk25(java_thread, bytes);
-    Store(Tlab(java_thread), since_sample_, 0);
+    Store(TlabAddress(java_thread), since_sample_, 0);
     Store(java_thread, threshold_, bytes + size);  // the JVM subtracts size right after the hook
     if (rules_ == Rules::kJdk11 && outside) RearmJdk11(java_thread, bytes);
   }
@@ -90,7 +110,7 @@ class ThreadLayout {
   // Outside of any allocation, on a thread that is stopped or calls this itself: the next event falls `gap` bytes from
   // here.
   void ArmAtRest(void* java_thread, double gap) const {
-    void* const tlab = Tlab(java_thread);
+    void* const tlab = TlabAddress(java_thread);
     const uint64_t bytes = Clamp(gap);
     const uint64_t end = Load(tlab, end_);
     const uint64_t top = Load(tlab, top_);
@@ -112,7 +132,7 @@ class ThreadLayout {
   // after us finds every thread again. The TLAB's end may stay cut once: one slow path without an event.
   void SetUnarmed(void* java_thread) const {
     Store(java_thread, threshold_, kUnarmed);
-    if (rules_ != Rules::kJdk25) Store(Tlab(java_thread), since_sample_, 0);
+    if (rules_ != Rules::kJdk25) Store(TlabAddress(java_thread), since_sample_, 0);
   }
 
   // The JVM's threshold word as it stands, for self-tests.
@@ -149,14 +169,12 @@ class ThreadLayout {
   // 0: the thread has no TLAB now. Where the JVM runs without them, JDK 11 never writes these words: they are what
   // malloc gave.
   uint64_t TlabStart(const void* java_thread, int order = __ATOMIC_RELAXED) const {
-    return has_tlabs_ ? Load(Tlab(java_thread), start_, order) : 0;
+    return has_tlabs_ ? Load(TlabAddress(java_thread), start_, order) : 0;
   }
-  const void* Tlab(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
-  void* Tlab(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
 
   // JDK 11 re-arms the TLAB's end after a refill but not after an outside allocation.
   void RearmJdk11(void* java_thread, uint64_t bytes) const {
-    void* const tlab = Tlab(java_thread);
+    void* const tlab = TlabAddress(java_thread);
     Store(tlab, since_sample_, bytes);
     if (TlabStart(java_thread) == 0) return;
     const uint64_t end = Load(tlab, top_) + (bytes & ~uint64_t{7});
@@ -173,7 +191,7 @@ class ThreadLayout {
 
   // JDK 25 counts from a position of its own and fires when strictly more than the threshold was allocated since.
   void ArmJdk25(void* java_thread, uint64_t bytes) const {
-    Store(java_thread, threshold_ + 8, Load(Tlab(java_thread), top_));
+    Store(java_thread, threshold_ + 8, Load(TlabAddress(java_thread), top_));
     Store(java_thread, threshold_ + 16, 0);
     Store(java_thread, threshold_ + 24, 0);
     Store(java_thread, threshold_, (bytes & ~uint64_t{7}) + 1);

@@ -62,9 +62,13 @@ format::Result<VmStructs> VmStructs::Load() {
                exports.Read<uint64_t>("gHotSpotVMIntConstantEntryArrayStride")};
   out.int_name_ = exports.Read<uint64_t>("gHotSpotVMIntConstantEntryNameOffset");
   out.int_value_ = exports.Read<uint64_t>("gHotSpotVMIntConstantEntryValueOffset");
+  out.longs_ = {exports.Read<const char*>("gHotSpotVMLongConstants"),
+                exports.Read<uint64_t>("gHotSpotVMLongConstantEntryArrayStride")};
+  out.long_name_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryNameOffset");
+  out.long_value_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryValueOffset");
   dlclose(library);  // the JVM keeps its own reference
   if (exports.missing() != nullptr) return format::Error{libjvm->path + ": does not export " + exports.missing()};
-  for (const Table& table : {out.fields_, out.types_, out.ints_})
+  for (const Table& table : {out.fields_, out.types_, out.ints_, out.longs_})
     if (table.entries == nullptr || table.stride == 0) return format::Error{libjvm->path + ": its tables are empty"};
   return out;
 }
@@ -113,21 +117,36 @@ std::optional<int64_t> VmStructs::IntConstant(std::initializer_list<std::string_
   return std::nullopt;
 }
 
-std::optional<bool> VmStructs::BoolFlag(std::string_view name) const {
+std::optional<int64_t> VmStructs::LongConstant(std::string_view name) const {
+  for (const char* entry = longs_.entries; At<const char*>(entry + long_name_) != nullptr; entry += longs_.stride)
+    if (Equal(At<const char*>(entry + long_name_), name)) return At<int64_t>(entry + long_value_);
+  return std::nullopt;
+}
+
+const char* VmStructs::FlagAddress(std::string_view name) const {
   const char* const flags_variable = static_cast<const char*>(Static("JVMFlag", "flags"));
   const char* const count_variable = static_cast<const char*>(Static("JVMFlag", "numFlags"));
   const auto size = SizeOf("JVMFlag");
   const auto name_offset = Offset("JVMFlag", "_name");
   const auto address_offset = Offset("JVMFlag", "_addr");
   if (flags_variable == nullptr || count_variable == nullptr || !size || !name_offset || !address_offset)
-    return std::nullopt;
+    return nullptr;
   const char* flag = At<const char*>(flags_variable);
   for (auto left = At<uint64_t>(count_variable); flag != nullptr && left > 0; --left, flag += *size) {
-    if (!Equal(At<const char*>(flag + *name_offset), name)) continue;
-    const char* const address = At<const char*>(flag + *address_offset);
-    return address != nullptr ? std::optional<bool>(*address != 0) : std::nullopt;
+    if (Equal(At<const char*>(flag + *name_offset), name)) return At<const char*>(flag + *address_offset);
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<bool> VmStructs::BoolFlag(std::string_view name) const {
+  const char* const address = FlagAddress(name);
+  return address != nullptr ? std::optional<bool>(*address != 0) : std::nullopt;
+}
+
+// An int stands in the lower half of a word; no flag of ours is negative.
+std::optional<int64_t> VmStructs::IntFlag(std::string_view name) const {
+  const char* const address = FlagAddress(name);
+  return address != nullptr ? std::optional<int64_t>(At<int32_t>(address)) : std::nullopt;
 }
 
 }  // namespace heaprec::hotspot

@@ -27,10 +27,14 @@ class VmStructs {
   std::optional<size_t> SizeOf(std::string_view type) const;
   std::optional<int64_t> IntConstant(std::string_view name) const;
   std::optional<int64_t> IntConstant(std::initializer_list<std::string_view> names) const;
+  std::optional<int64_t> LongConstant(std::string_view name) const;
   // A boolean -XX flag of this JVM; nullopt if it has no such flag.
   std::optional<bool> BoolFlag(std::string_view name) const;
+  // One of type int or intx.
+  std::optional<int64_t> IntFlag(std::string_view name) const;
 
  private:
+  const char* FlagAddress(std::string_view name) const;  // of its value; null if there is no such flag
   const char* FindField(std::string_view type, std::string_view field, bool is_static) const;
 
   struct Table {
@@ -40,10 +44,12 @@ class VmStructs {
   Table fields_;
   Table types_;
   Table ints_;
-  // Offsets inside one entry of fields_, types_ and ints_.
+  Table longs_;
+  // Offsets inside one entry of fields_, types_, ints_ and longs_.
   uint64_t field_type_ = 0, field_name_ = 0, field_is_static_ = 0, field_offset_ = 0, field_address_ = 0;
   uint64_t type_name_ = 0, type_size_ = 0;
   uint64_t int_name_ = 0, int_value_ = 0;
+  uint64_t long_name_ = 0, long_value_ = 0;
 };
 
 }  // namespace heaprec::hotspot

@@ -14,10 +14,21 @@ using format::FateKind;
 // The second stage draws by ids and the recording's seed too: these draws have nothing to do with those.
 constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
 
+// What the weights of those that have a place are to be multiplied by to stand for all that were kept.
+double RaiseOf(std::span<const Birth> births) {
+  double all = 0, placed = 0;
+  for (const Birth& birth : births) {
+    if (!birth.is_kept) continue;
+    all += birth.sample.weight;
+    if (birth.place != 0) placed += birth.sample.weight;
+  }
+  return placed > 0 && placed < all ? all / placed : 1;
+}
+
 }  // namespace
 
 uint32_t ReservoirOf(uint32_t bound, uint32_t held) {
-  const uint64_t room = std::max<uint64_t>(bound / 8, 2 * uint64_t{held});
+  const uint64_t room = std::max<uint64_t>(bound / 8, 6 * uint64_t{held});
   return std::max<uint32_t>(1, bound - static_cast<uint32_t>(std::min<uint64_t>(room, bound / 2)));
 }
 
@@ -41,9 +52,10 @@ void LiveSet::Died(const Fate& fate, uint32_t lane, uint64_t begin) {
 
 void LiveSet::Close(uint64_t end_ns, std::span<const Birth> births) {
   if (!follows()) return;
+  const double raise = RaiseOf(births);
   for (const Birth& birth : births) {
     if (birth.is_kept) {
-      ComeIn(end_ns, birth);
+      ComeIn(end_ns, birth, raise);
     } else if (early_.erase(birth.sample.id) == 0 && birth.place != 0) {
       recorder_.drop(birth.place, birth.sample.id);
     }
@@ -52,7 +64,7 @@ void LiveSet::Close(uint64_t end_ns, std::span<const Birth> births) {
   ForgetOldDeaths();
 }
 
-void LiveSet::ComeIn(uint64_t end_ns, const Birth& birth) {
+void LiveSet::ComeIn(uint64_t end_ns, const Birth& birth, double raise) {
   const format::Sample& sample = birth.sample;
   if (birth.place == 0) {
     fates_.push_back({sample.id, end_ns, FateKind::kNotFollowed, recorder_.collections(), 0});
@@ -65,8 +77,10 @@ void LiveSet::ComeIn(uint64_t end_ns, const Birth& birth) {
     early_.erase(dead);
     return;
   }
-  followed_[sample.id] = {{sample, 0, recorder_.collections_at_birth(birth.place)}, birth.keys, birth.place};
-  reservoir_.Add(sample.id, sample.weight);
+  Followed& followed = followed_[sample.id];
+  followed = {{sample, 0, recorder_.collections_at_birth(birth.place)}, birth.keys, birth.place};
+  followed.survivor.sample.weight *= raise;
+  reservoir_.Add(sample.id, followed.survivor.sample.weight);
 }
 
 void LiveSet::Release(uint64_t end_ns) {

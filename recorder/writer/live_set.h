@@ -37,7 +37,8 @@ struct Birth {
 };
 
 // How many of `bound` are followed for long: there are places for those that are born meanwhile, of which `held` come
-// in an interval; twice that, and an eighth of all at least, but no more than half.
+// in a steady interval, and several times that where the load changes: six times that, and an eighth of all at least,
+// but no more than half.
 uint32_t ReservoirOf(uint32_t bound, uint32_t held);
 
 class LiveSet {
@@ -78,7 +79,7 @@ class LiveSet {
     uint64_t begin;
     int closes = 0;  // of intervals since
   };
-  void ComeIn(uint64_t end_ns, const Birth& birth);
+  void ComeIn(uint64_t end_ns, const Birth& birth, double raise);
   void Release(uint64_t end_ns);
   void ForgetOldDeaths();
 

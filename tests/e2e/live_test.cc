@@ -103,7 +103,7 @@ Java Leaking(const std::vector<std::string>& flags, const std::string& recording
 // Of 130 MB garbage nothing may be left, of the leak all; more than the reservoir holds, so that some are released.
 void RequireLeak(const std::vector<std::string>& flags, const std::string& more = "") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Leaking(flags, recording, "rate=2000,live" + more));
+  const Outcome outcome = Run(Leaking(flags, recording, "rate=2000,live=10000" + more));
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.out == "kept 3000000\n");
@@ -151,7 +151,7 @@ TEST_CASE("without the option nothing is followed") {
 
 TEST_CASE("after kill -9 the live set is what it was") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  Java java = Leaking({}, recording, "rate=2000,live");
+  Java java = Leaking({}, recording, "rate=2000,live=10000");
   java.args.push_back("60");
   Process process(CommandOf(java));
   REQUIRE(process.WaitForOutput("kept"));

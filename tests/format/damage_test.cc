@@ -248,6 +248,17 @@ TEST_CASE("a block twice is read once") {
   CHECK(read.skipped[0].why == "block out of sequence");
 }
 
+TEST_CASE("the header of a chunk once more, between its blocks, takes no names away") {
+  const size_t begin = Small().chunk_begins()[0], end = Small().block_ends()[0];
+  ByteBuffer bytes = Shrunk(Small().bytes(), end);
+  ByteSink(&bytes).Append(Bytes(Small().bytes()).subspan(begin, kChunkHeaderBytes));
+  ByteSink(&bytes).Append(Bytes(Small().bytes()).subspan(end));
+  const ReadResult read = Read(bytes);
+  RequireBlocks(read, {0, 1, 2, 3, 4});
+  for (const PlainBlock& block : read.blocks) CHECK(block.block.lost_names == 0);
+  CHECK(read.skipped.empty());
+}
+
 TEST_CASE("chunks of another recording are skipped and named") {
   RandomRecording other(8);
   other.AddChunk(1, 3);

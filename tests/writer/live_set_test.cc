@@ -35,8 +35,9 @@ Birth Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t place =
 Fate Death(uint64_t id, uint64_t time_ns) { return {id, time_ns, FateKind::kDied, 3, 0}; }
 
 TEST_CASE("places for births are kept free, and half of all are for the reservoir whatever the rate") {
-  CHECK(ReservoirOf(4096, 150) == 4096 - 512);
-  CHECK(ReservoirOf(4096, 600) == 4096 - 1200);
+  CHECK(ReservoirOf(4096, 50) == 4096 - 512);
+  CHECK(ReservoirOf(7200, 600) == 3600);
+  CHECK(ReservoirOf(16'000, 600) == 16'000 - 3600);
   CHECK(ReservoirOf(4096, 100'000) == 2048);
   CHECK(ReservoirOf(64, 150) == 32);
 }
@@ -92,11 +93,21 @@ TEST_CASE("a kept sample without a place is said not to be followed") {
   CHECK(live.followed().empty());
 }
 
+TEST_CASE("where some find no place, the others of the interval stand for them") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  live.Close(kSecond, std::vector{Born(1, 10, 1000), Born(2, 20, 3000), Born(3, 30, 2000, 0)});
+  live.Close(2 * kSecond, std::vector{Born(4, kSecond + 10, 1000)});
+  CHECK(live.followed().at(1).survivor.sample.weight == 1500);
+  CHECK(live.followed().at(2).survivor.sample.weight == 4500);
+  CHECK(live.followed().at(4).survivor.sample.weight == 1000);
+}
+
 TEST_CASE("those that are too many are released at the end of the interval, and raise the threshold of the others") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());  // 80 in the reservoir
+  LiveSet live(120, 5, 1, recorder.Calls());  // 90 in the reservoir
   std::vector<Birth> births;
-  for (uint64_t id = 1; id <= 90; ++id) births.push_back(Born(id, id, 1000, static_cast<uint16_t>(id)));
+  for (uint64_t id = 1; id <= 100; ++id) births.push_back(Born(id, id, 1000, static_cast<uint16_t>(id)));
   live.Close(kSecond, births);
   const std::vector<Fate> fates = live.TakeFates();
   REQUIRE(fates.size() == 10);
@@ -106,7 +117,7 @@ TEST_CASE("those that are too many are released at the end of the interval, and 
     CHECK(recorder.dropped.count(fate.sample) == 1);
     highest = std::max(highest, fate.threshold);
   }
-  CHECK(live.followed().size() == 80);
+  CHECK(live.followed().size() == 90);
   for (const auto& [id, one] : live.followed()) CHECK(one.survivor.threshold == highest);
   // The death of one that was released, found at the same time, is nobody's.
   live.Died(Death(fates[0].sample, kSecond), 0, 0);

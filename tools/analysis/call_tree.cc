@@ -15,7 +15,7 @@ CallTree::CallTree(NamePool* names, Options options) : names_(*names), options_(
 
 void CallTree::Start() { chunk_names_ = nullptr; }
 
-void CallTree::Enter(const format::Block& block, Names* names) {
+void CallTree::Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys) {
   const format::Dictionaries& dictionaries = *block.dictionaries;
   if (chunk_names_ == nullptr || block.chunk != chunk_ || dictionaries.stacks.size() < nodes_of_.size()) {
     nodes_of_.clear();
@@ -24,6 +24,7 @@ void CallTree::Enter(const format::Block& block, Names* names) {
   }
   chunk_ = block.chunk;
   chunk_names_ = names;
+  method_keys_ = method_keys;
   nodes_of_.resize(dictionaries.stacks.size(), kNotLooked);
   names_of_.resize(dictionaries.frames.size(), kNotLooked);
   names_of_methods_.resize(dictionaries.methods.size(), kNotLooked);
@@ -101,14 +102,18 @@ NamePool::Id CallTree::NameOfFrame(format::Index frame) {
 
 // Each chunk has most of the methods that those before it had.
 NamePool::Id CallTree::NameOfMethod(const format::Frame& frame) {
-  const format::Method* const method = chunk_names_->MethodOf(frame.method);
-  if (method == nullptr) return Render(frame);
+  if (frame.method >= names_of_methods_.size()) return Render(frame);
   NamePool::Id& name = names_of_methods_[frame.method];
   if (name != kNotLooked) return name;
-  const uint64_t key = format::MixWord(format::ClassKey(method->class_name)) + format::ClassKey(method->name);
-  const auto [known, is_new] = known_methods_.try_emplace(key);
-  if (is_new) known->second = Render({.method = frame.method});
-  return name = known->second;
+  NamePool::Id& known = known_methods_[KeyOfMethod(frame.method)];
+  if (known == KeyTable::kNew) known = Render({.method = frame.method});
+  return name = known;
+}
+
+uint64_t CallTree::KeyOfMethod(format::Index index) const {
+  if (index < method_keys_.size() && method_keys_[index] != 0) return method_keys_[index];
+  const format::Method& method = *chunk_names_->MethodOf(index);
+  return format::MethodKey(method.class_name, method.name, method.descriptor);
 }
 
 NamePool::Id CallTree::Render(const format::Frame& frame) {

@@ -20,13 +20,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "format/index_table.h"
 #include "format/model.h"
 #include "format/reader.h"
+#include "tools/analysis/key_table.h"
 #include "tools/analysis/name_pool.h"
 #include "tools/render/names.h"
 
@@ -54,8 +55,9 @@ class CallTree {
   CallTree(NamePool* names, Options options);
 
   void Start();
-  // `names` must have entered the block, and stay until the next one.
-  void Enter(const format::Block& block, Names* names);
+  // `names` must have entered the block, and stay until the next one. `method_keys`: what is known of the methods'
+  // MethodKeys (0: nothing), likewise; the others are found out.
+  void Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys = {});
 
   // Of a stack of the block entered last: the node of its leaf.
   NodeId Of(format::Index stack) {
@@ -81,15 +83,17 @@ class CallTree {
   static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
   NamePool::Id NameOfFrame(format::Index frame);
   NamePool::Id NameOfMethod(const format::Frame& frame);
+  uint64_t KeyOfMethod(format::Index index) const;
   NamePool::Id Render(const format::Frame& frame);
 
   NamePool& names_;
   const Options options_;
   std::vector<Node> nodes_;
-  format::IndexTable children_;                               // by parent and name
-  std::unordered_map<uint64_t, NamePool::Id> known_methods_;  // by a hash of class and name: of all chunks
+  format::IndexTable children_;  // by parent and name
+  KeyTable known_methods_;       // by MethodKey: of all chunks
   // Of the chunk at hand.
   Names* chunk_names_ = nullptr;
+  std::span<const uint64_t> method_keys_;
   uint32_t chunk_ = format::kNone;
   std::vector<NodeId> nodes_of_;                           // by stack
   std::vector<NamePool::Id> names_of_, names_of_methods_;  // by frame, by method

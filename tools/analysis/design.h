@@ -8,12 +8,11 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
 #include "format/model.h"
 #include "format/reader.h"
+#include "tools/analysis/draft.h"
 #include "tools/analysis/drawn.h"
 #include "tools/analysis/line.h"
 #include "tools/analysis/subset.h"
@@ -29,6 +28,8 @@ class Design {
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
   // subsets take them; valid until the next block.
   std::span<const Drawn> Add(const format::Block& block);
+  // The same with what a Drafter for the same stream and grain, on any thread, made of it.
+  std::span<const Drawn> Add(const format::Block& block, Draft draft);
 
   // All samples so far.
   const Subset& all() const { return all_; }
@@ -46,29 +47,15 @@ class Design {
   }
 
  private:
+  std::span<const Drawn> Take(const format::Block& block);
+  void Count(const format::Block& block);
   void Count(const format::Interval& interval);
   void NoteQuota(const format::Interval& interval);
-  Drawn Of(const format::Sample& sample);
-  uint64_t IntervalOf(uint64_t time_ns);
-  // 0: not known.
-  double LambdaOf(uint32_t window);
-  double FirstWeight(double size, double lambda) const;
 
-  const format::Stream stream_;
-  const uint64_t interval_ns_;
-  // Nobody knows with which chance an object was drawn: of source tlab lambda is a probability per refill.
-  const bool has_no_chances_;
-  uint32_t chunk_ = format::kNone;                // windows are those of this chunk: each chunk has all it needs
-  std::unordered_map<uint32_t, double> windows_;  // lambda by id
-  // What was asked for last: samples that follow each other are mostly of one.
-  uint32_t window_ = 0;
-  double lambda_ = 0;
-  uint64_t interval_ = 0, interval_begin_ns_ = 0;
-  const bool has_quotas_;                     // samples=N
-  std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
-  std::unordered_set<uint64_t> few_;          // likewise: those that could keep but a few by their quota
-  std::vector<Drawn> drawn_;
+  Drafter drafter_;
+  Draft draft_;
   Line line_;
+  std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
   Subset all_, uncounted_;
   uint64_t counted_ = 0;
   double variance_of_quotas_ = 0;

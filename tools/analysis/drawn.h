@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/stream.h"
+
 namespace heaprec::tools {
 
 // The nodes of the second stage's order, from coarse to fine: each lies in one piece on the line, within those before.
@@ -18,7 +20,9 @@ inline constexpr size_t kNodes = 4;  // all but kSample
 inline constexpr size_t kGrains = kNodes + 1;
 
 struct Drawn {
-  size_t index = 0;         // into the samples of its block
+  uint32_t index = 0;  // into the samples of its block
+  // As the sample has them. By these samples are grouped, in an order in which they are far from each other.
+  format::Index class_id = format::kNone, stack = format::kNone;
   uint64_t interval = 0;    // that it was drawn in
   double size = 0;          // of the object, 1 for an event; source tlab: 0, for the refill stands for unknown bytes
   double weight = 0;        // through both stages; the chance of inclusion is size / weight

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tools/analysis/drawn.h"
@@ -39,6 +40,8 @@ class GroupTable {
   // `chosen_by`: the finest grain that has a say in which samples are taken at all; nullopt: all are.
   void Start(std::optional<Grain> chosen_by);
   void Add(Key key, const Drawn& drawn);
+  // Of each the sample with the same place.
+  void Add(std::span<const Key> keys, std::span<const Drawn* const> drawn);
   void Close(const Estimator& estimator);
 
   // Of the recordings that are closed, as they first came.
@@ -49,6 +52,7 @@ class GroupTable {
 
  private:
   static constexpr uint32_t kNone = 0xffffffff;
+  Subset& SubsetOf(Key key);
   const Grain grain_;
   Grain grain_now_ = Grain::kThread;
   std::vector<uint32_t> slots_;  // by key: place in rows_ and subsets_

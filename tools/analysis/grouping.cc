@@ -92,29 +92,47 @@ void Grouping::KeysOf(const format::Block& block, std::span<const Drawn* const> 
                       std::vector<uint32_t>* keys) {
   Enter(block);
   keys->resize(drawn.size());
-  for (size_t i = 0; i < drawn.size(); ++i) (*keys)[i] = KeyOf(block.samples[drawn[i]->index], names, tree);
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    const bool is_alike =
+        i > 0 && drawn[i]->class_id == drawn[i - 1]->class_id && drawn[i]->stack == drawn[i - 1]->stack;
+    if (IsOfPlace()) {
+      (*keys)[i] = is_alike ? (*keys)[i - 1] : KeyOfPlace(drawn[i]->class_id, drawn[i]->stack, names, tree);
+    } else {
+      (*keys)[i] = KeyOf(block.samples[drawn[i]->index], names, tree);
+    }
+  }
+}
+
+// Samples of one class and stack have one key. They lie side by side.
+bool Grouping::IsOfPlace() const {
+  return by_ == By::kClass || by_ == By::kSite || by_ == By::kMethod || by_ == By::kPackage || by_ == By::kStack;
 }
 
 uint32_t Grouping::KeyOf(const format::Sample& sample, Names* names, CallTree* tree) {
   switch (by_) {
-    case By::kClass:
-      return Named(sample.class_id, names, tree);
     case By::kThread:
     case By::kLabel:
       return Named(sample.thread, names, tree);
-    case By::kSite:
-    case By::kMethod:
-      return tree->LeafNameOf(sample.stack);
-    case By::kPackage:
-      return PackageOf(tree->LeafNameOf(sample.stack), &tree->names());
-    case By::kStack:
-      return tree->Of(sample.stack);
     case By::kKind:
       return static_cast<uint32_t>(sample.kind);
     case By::kSize:
       return SizeClassOf(sample.size);
+    default:
+      return KeyOfPlace(sample.class_id, sample.stack, names, tree);
   }
-  return 0;
+}
+
+uint32_t Grouping::KeyOfPlace(format::Index class_id, format::Index stack, Names* names, CallTree* tree) {
+  switch (by_) {
+    case By::kClass:
+      return Named(class_id, names, tree);
+    case By::kPackage:
+      return PackageOf(tree->LeafNameOf(stack), &tree->names());
+    case By::kStack:
+      return tree->Of(stack);
+    default:
+      return tree->LeafNameOf(stack);
+  }
 }
 
 uint32_t Grouping::Named(format::Index index, Names* names, CallTree* tree) {

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 
 namespace heaprec::tools {
 namespace {
 
-constexpr float kNoLine = 0;
 // Recorders take in a few times what they keep. From here on nothing changes any more, and a file may say anything.
 constexpr double kMostSurplus = 1000;
-
-Grain PartedAt(const PlaceKey& a, const PlaceKey& b) {
-  size_t grain = 0;
-  while (grain < kNodes && a[grain] == b[grain]) ++grain;
-  return static_cast<Grain>(grain);
-}
 
 }  // namespace
 
@@ -36,96 +28,42 @@ double RoundingLeft(double samples, double surplus) {
   return std::min(1.0, rounded / (seen * loose));
 }
 
-void Line::Lay(const format::Block& block, std::vector<Drawn>* samples) {
-  keys_.Enter(block);
-  // Where the second stage raised nothing there is no line, and any order will do.
-  if (std::none_of(samples->begin(), samples->end(), [](const Drawn& drawn) { return drawn.raised() > 0; })) return;
-  Order(block, *samples);
-  laid_.clear();
-  line_keys_.clear();
-  for (const Place& place : places_) {
-    laid_.push_back((*samples)[place.at]);
-    line_keys_.push_back(unordered_keys_[place.at]);
-  }
-  for (size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
-    const uint64_t interval = laid_[begin].interval;
-    const float tau = places_[begin].tau;
-    while (end < places_.size() && laid_[end].interval == interval && places_[end].tau == tau) ++end;
-    if (tau != kNoLine) {
-      LayOne(std::span(laid_).subspan(begin, end - begin), std::span(line_keys_).subspan(begin, end - begin));
+void Line::Lay(Draft* draft) {
+  std::array<size_t, kNodes> next{};
+  for (const Draft::Line& piece : draft->lines) {
+    const std::span<Drawn> line = std::span(draft->drawn).subspan(piece.begin, piece.end - piece.begin);
+    ++lines_;
+    for (Drawn& drawn : line) drawn.line = lines_;
+    for (size_t grain = 0; grain < kNodes; ++grain) {
+      if (draft->nodes[grain].empty()) continue;
+      next[grain] += SetRounding(line, piece.surplus, grain, std::span(draft->nodes[grain]).subspan(next[grain]));
     }
-  }
-  samples->swap(laid_);
-}
-
-// What is sorted is small: all else is looked up where two samples are of one method.
-void Line::Order(const format::Block& block, const std::vector<Drawn>& samples) {
-  places_.clear();
-  unordered_keys_.clear();
-  lots_.clear();
-  for (const Drawn& drawn : samples) {
-    const format::Sample& sample = block.samples[drawn.index];
-    const PlaceKey& key = unordered_keys_.emplace_back(keys_.Of(sample));
-    lots_.push_back(Mixed(sample.id, drawn.index));
-    const auto tau = drawn.raised() > 0 ? static_cast<float>(drawn.weight) : kNoLine;
-    places_.push_back({Mixed(key[0], drawn.interval), key[1], tau, static_cast<uint32_t>(places_.size())});
-  }
-  // In order of time, so of intervals.
-  for (size_t begin = 0, end = 0; begin < samples.size(); begin = end) {
-    while (end < samples.size() && samples[end].interval == samples[begin].interval) ++end;
-    std::sort(places_.begin() + static_cast<std::ptrdiff_t>(begin), places_.begin() + static_cast<std::ptrdiff_t>(end),
-              [this](const Place& a, const Place& b) { return IsBefore(a, b); });
+    SetSides(line);
   }
 }
 
-bool Line::IsBefore(const Place& a, const Place& b) const {
-  if (a.tau != b.tau) return a.tau < b.tau;
-  if (a.of_class != b.of_class) return a.of_class < b.of_class;
-  if (a.of_method != b.of_method) return a.of_method < b.of_method;
-  const PlaceKey &key_a = unordered_keys_[a.at], &key_b = unordered_keys_[b.at];
-  for (const Grain grain : {Grain::kStack, Grain::kThread}) {
-    const uint64_t of_a = key_a[static_cast<size_t>(grain)], of_b = key_b[static_cast<size_t>(grain)];
-    if (of_a != of_b) return of_a < of_b;
+// Returns how many of the nodes the line has.
+size_t Line::SetRounding(std::span<Drawn> line, double surplus, size_t grain, std::span<const Draft::Node> nodes) {
+  constexpr size_t kAhead = 8;
+  size_t node = 0;
+  for (size_t begin = 0; begin < line.size(); ++node) {
+    if (node + kAhead < nodes.size()) usual_[grain].Announce(nodes[node + kAhead].key);
+    const uint32_t kept = nodes[node].samples;
+    const double usual = usual_[grain].Note(nodes[node].key, kept);
+    // So many at once are not rare, even if nothing like it was seen before.
+    const auto left = static_cast<float>(RoundingLeft(std::max(usual, kept - 1.0), surplus));
+    for (const size_t end = begin + kept; begin < end; ++begin) line[begin].rounding[grain] = left;
   }
-  return lots_[a.at] < lots_[b.at];
+  usual_[grain].EndInterval();
+  return node;
 }
 
-void Line::LayOne(std::span<Drawn> line, std::span<const PlaceKey> keys) {
+void Line::SetSides(std::span<Drawn> line) {
   for (size_t i = 0; i < line.size(); ++i) {
-    line[i].line = lines_ + 1;
-    line[i].rank = static_cast<uint32_t>(i);
-    line[i].in_line = static_cast<uint32_t>(line.size());
-  }
-  SetRounding(line, keys);
-  SetSides(line, keys);
-  ++lines_;
-  for (size_t grain = 0; grain < nodes_; ++grain) usual_[grain].EndInterval();
-}
-
-void Line::SetRounding(std::span<Drawn> line, std::span<const PlaceKey> keys) {
-  double surplus = 0;  // a sample of length w1/w stands for w/w1 held ones
-  for (const Drawn& drawn : line) surplus += drawn.weight / drawn.first_weight;
-  surplus /= static_cast<double>(line.size());
-  for (size_t grain = 0; grain < nodes_; ++grain) {
-    for (size_t begin = 0, end = 0; begin < line.size(); begin = end) {
-      for (end = begin; end < line.size() && keys[end][grain] == keys[begin][grain];) ++end;
-      const auto kept = static_cast<double>(end - begin);
-      const double usual = usual_[grain].Note(keys[begin][grain], end - begin);
-      // So many at once are not rare, even if nothing like it was seen before.
-      const auto left = static_cast<float>(RoundingLeft(std::max(usual, kept - 1), surplus));
-      for (size_t i = begin; i < end; ++i) line[i].rounding[grain] = left;
-    }
-  }
-}
-
-void Line::SetSides(std::span<Drawn> line, std::span<const PlaceKey> keys) {
-  for (size_t i = 0; i < line.size(); ++i) {
-    const size_t beyond = i + 1 < line.size() ? i + 1 : 0;
-    Drawn &here = line[i], &next = line[beyond];
-    const Grain parted = PartedAt(keys[i], keys[beyond]);
-    here.after.parted = next.before.parted = parted;
-    here.after.rounding = next.rounding[static_cast<size_t>(parted)];
-    next.before.rounding = here.rounding[static_cast<size_t>(parted)];
+    Drawn &here = line[i], &next = line[i + 1 < line.size() ? i + 1 : 0];
+    const auto parted = static_cast<size_t>(here.after.parted);
+    here.after.rounding = next.rounding[parted];
+    next.before.rounding = here.rounding[parted];
   }
 }
 

@@ -15,20 +15,46 @@ uint64_t Once(format::Index index, const Entries* entries, std::vector<uint64_t>
   return key;
 }
 
+uint64_t HashOf(format::Index class_id, format::Index stack) {
+  return format::MixWord(uint64_t{class_id} << 32 | stack);
+}
+
 }  // namespace
 
 void PlaceKeys::Enter(const format::Block& block) {
   if (block.chunk != chunk_ || block.dictionaries != names_) {
-    classes_.clear(), methods_.clear(), threads_.clear(), stacks_.clear();
+    for (Keys* keys : {&classes_, &methods_, &threads_, &frames_, &stacks_}) keys->clear();
+    places_.clear();
+    place_table_ = {};
   }
   chunk_ = block.chunk;
   names_ = block.dictionaries;
 }
 
-PlaceKey PlaceKeys::Of(const format::Sample& sample) {
-  const StackKey stack = OfStack(sample.stack);
-  const uint64_t of_class = OfClass(sample.class_id), whole = Mixed(of_class, stack.whole);
-  return {of_class, Mixed(of_class, stack.leaf), whole, Mixed(whole, OfThread(sample.thread))};
+uint32_t PlaceKeys::PlaceOf(const format::Sample& sample) {
+  const format::Index class_id = sample.class_id, stack = sample.stack;
+  const uint32_t known = place_table_.Find(HashOf(class_id, stack), [&](uint32_t place) {
+    return places_[place].stack == stack && places_[place].class_id == class_id;
+  });
+  if (known != format::kNone) return known;
+  const auto place = static_cast<uint32_t>(places_.size());
+  places_.push_back(New(class_id, stack));
+  place_table_.Add(place, [this](uint32_t of) { return HashOf(places_[of].class_id, places_[of].stack); });
+  return place;
+}
+
+PlaceKeys::Place PlaceKeys::New(format::Index class_id, format::Index stack) {
+  const uint64_t of_class = OfClass(class_id);
+  uint64_t leaf = 0, whole = 0;
+  if (names_ == nullptr || stack >= names_->stacks.size()) {
+    leaf = Mixed(stack, 1);
+    whole = Mixed(stack, 2);
+  } else {
+    whole = OfStack(stack);
+    const format::Index frame = names_->stacks[stack].frame;
+    if (frame < names_->frames.size()) leaf = OfMethod(names_->frames[frame].method);
+  }
+  return {of_class, Mixed(of_class, leaf), Mixed(of_class, whole), class_id, stack};
 }
 
 uint64_t PlaceKeys::OfClass(format::Index index) {
@@ -48,22 +74,27 @@ uint64_t PlaceKeys::OfThread(format::Index index) {
   });
 }
 
-// A parent always precedes its children, so what is known of it is enough; anything else is a damaged tree.
-PlaceKeys::StackKey PlaceKeys::OfStack(format::Index stack) {
-  if (names_ == nullptr || stack >= names_->stacks.size()) return {Mixed(stack, 1), Mixed(stack, 2)};
-  for (size_t i = stacks_.size(); i <= stack; ++i) stacks_.push_back(OfNode(static_cast<format::Index>(i)));
-  return stacks_[stack];
+// By the method and the place in it.
+void PlaceKeys::LookAtFrames() {
+  frames_.reserve(names_->frames.size());
+  for (size_t i = frames_.size(); i < names_->frames.size(); ++i) {
+    const format::Frame& frame = names_->frames[i];
+    frames_.push_back(Mixed(OfMethod(frame.method), static_cast<uint32_t>(frame.bci)));
+  }
 }
 
-PlaceKeys::StackKey PlaceKeys::OfNode(format::Index index) {
-  const format::StackNode& node = names_->stacks[index];
-  StackKey key;
-  if (node.parent < index) key.whole = stacks_[node.parent].whole;
-  if (node.frame >= names_->frames.size()) return key;
-  const format::Frame& frame = names_->frames[node.frame];
-  key.leaf = OfMethod(frame.method);
-  key.whole = Mixed(key.whole, Mixed(key.leaf, static_cast<uint32_t>(frame.bci)));
-  return key;
+// A parent always precedes its children, so what is known of it is enough; anything else is a damaged tree.
+uint64_t PlaceKeys::OfStack(format::Index stack) {
+  if (stack < stacks_.size()) return stacks_[stack];
+  LookAtFrames();
+  const size_t known = stacks_.size();
+  stacks_.resize(names_->stacks.size());
+  for (size_t i = known; i < stacks_.size(); ++i) {
+    const format::StackNode& node = names_->stacks[i];
+    const uint64_t caller = node.parent < i ? stacks_[node.parent] : 0;
+    stacks_[i] = node.frame < frames_.size() ? Mixed(caller, frames_[node.frame]) : caller;
+  }
+  return stacks_[stack];
 }
 
 }  // namespace heaprec::tools

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "format/index_table.h"
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/drawn.h"
@@ -18,29 +19,6 @@ namespace heaprec::tools {
 // By grain, from kClass to kThread: each holds those before it, so that they are the nodes of a tree.
 using PlaceKey = std::array<uint64_t, kNodes>;
 
-class PlaceKeys {
- public:
-  // The block whose samples are asked for next. Without dictionaries its indices are the names.
-  void Enter(const format::Block& block);
-  PlaceKey Of(const format::Sample& sample);
-
- private:
-  using Keys = std::vector<uint64_t>;  // 0: not looked at yet
-  struct StackKey {
-    uint64_t leaf = 0, whole = 0;
-  };
-  uint64_t OfClass(format::Index index);
-  uint64_t OfMethod(format::Index index);
-  uint64_t OfThread(format::Index index);
-  StackKey OfStack(format::Index stack);
-  StackKey OfNode(format::Index index);
-
-  const format::Dictionaries* names_ = nullptr;
-  uint32_t chunk_ = format::kNone;
-  Keys classes_, methods_, threads_;
-  std::vector<StackKey> stacks_;  // of the nodes so far
-};
-
 // A hash of both: the finaliser of SplitMix64 over a linear combination.
 inline uint64_t Mixed(uint64_t a, uint64_t b) {
   uint64_t z = a * 0x9e3779b97f4a7c15u + b + 1;
@@ -48,5 +26,41 @@ inline uint64_t Mixed(uint64_t a, uint64_t b) {
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
+
+class PlaceKeys {
+ public:
+  // A class and a stack of the chunk. Two of them have the same keys if their names are the same.
+  struct Place {
+    uint64_t of_class = 0, of_method = 0, of_stack = 0;
+    format::Index class_id = format::kNone, stack = format::kNone;
+  };
+
+  // The block whose samples are asked for next. Without dictionaries its indices are the names.
+  void Enter(const format::Block& block);
+  // The number of its place: they count up from 0, and last for the chunk.
+  uint32_t PlaceOf(const format::Sample& sample);
+  const Place& At(uint32_t place) const { return places_[place]; }
+  size_t places() const { return places_.size(); }
+  // MethodKeys by index; 0, or not there: not needed so far.
+  const std::vector<uint64_t>& methods() const { return methods_; }
+  // Of a sample of this place and thread, the finest key.
+  uint64_t OfThreadAt(const Place& place, format::Index thread) { return Mixed(place.of_stack, OfThread(thread)); }
+
+ private:
+  using Keys = std::vector<uint64_t>;  // 0: not looked at yet
+  Place New(format::Index class_id, format::Index stack);
+  uint64_t OfClass(format::Index index);
+  uint64_t OfMethod(format::Index index);
+  uint64_t OfThread(format::Index index);
+  uint64_t OfStack(format::Index stack);
+  void LookAtFrames();
+
+  const format::Dictionaries* names_ = nullptr;
+  uint32_t chunk_ = format::kNone;
+  Keys classes_, methods_, threads_;
+  Keys frames_, stacks_;  // of the frames and nodes so far
+  std::vector<Place> places_;
+  format::IndexTable place_table_;  // by class and stack
+};
 
 }  // namespace heaprec::tools

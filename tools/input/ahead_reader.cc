@@ -20,8 +20,10 @@ void MoveTo(std::vector<Entry>* into, std::vector<Entry> added) {
 
 }  // namespace
 
-AheadReader::AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before)
+AheadReader::AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before,
+                         std::unique_ptr<Preparer> preparer)
     : within_(std::move(within)),
+      preparer_(std::move(preparer)),
       header_(within_->header()),
       blocks_before_(blocks_before),
       position_(within_->position()) {}
@@ -58,7 +60,8 @@ std::optional<format::Block> AheadReader::Next() {
 std::optional<AheadReader::Step> AheadReader::Read() {
   auto block = within_->Next();
   if (!block) return std::nullopt;
-  Step step{.block = std::move(*block), .names = {}, .skipped = {}, .position = within_->position()};
+  Step step{.block = std::move(*block), .names = {}, .skipped = {}, .position = within_->position(), .prepared = {}};
+  if (preparer_) step.prepared = preparer_->Of(step.block);
   NoteNames(&step);
   step.skipped = NewOf(within_->skipped(), &ranges_sent_);
   return step;
@@ -113,6 +116,7 @@ format::Block AheadReader::Apply(Step step) {
   MoveTo(&names_.threads, std::move(step.names.threads));
   MoveTo(&skipped_, std::move(step.skipped));
   position_ = step.position;
+  prepared_ = std::move(step.prepared);
   step.block.dictionaries = &names_;
   return std::move(step.block);
 }

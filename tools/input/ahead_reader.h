@@ -4,6 +4,8 @@
 // The thread begins after some blocks, so that small recordings do without, and ends with what is there. From then on,
 // as before, blocks are read when they are asked for: what comes later is never missed.
 //
+// What a Preparer makes of each block is made where the block is decoded.
+//
 // Memory:   what is waiting: kMostWaiting samples or kMostBlocks blocks; the names of the chunk at hand twice.
 // Threads:  one takes. The reader within and its source are the other thread's while it runs.
 // Failure:  as format/reader.h.
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "format/reader.h"
+#include "tools/input/prepared.h"
 
 namespace heaprec::tools {
 
@@ -27,14 +30,17 @@ class AheadReader final : public format::Reader {
   static constexpr size_t kBlocksBefore = 16;
   static constexpr size_t kMostWaiting = 1 << 15, kMostBlocks = 256;
 
-  // `blocks_before`: how many are read without the thread.
-  explicit AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore);
+  // `blocks_before`: how many are read without the thread. `preparer`: none if nobody asks.
+  explicit AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore,
+                       std::unique_ptr<Preparer> preparer = nullptr);
   ~AheadReader() override;
 
   const format::FileHeader& header() const override { return header_; }
   std::optional<format::Block> Next() override;
   const std::vector<format::SkippedRange>& skipped() const override { return skipped_; }
   uint64_t position() const override { return position_; }
+  // Of the last block; once.
+  std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
 
  private:
   // A block, and what has changed with it.
@@ -44,6 +50,7 @@ class AheadReader final : public format::Reader {
     format::Dictionaries names;  // that it adds
     std::vector<format::SkippedRange> skipped;
     uint64_t position = 0;
+    std::unique_ptr<Prepared> prepared;
   };
   std::optional<Step> Read();
   void NoteNames(Step* step);
@@ -53,6 +60,7 @@ class AheadReader final : public format::Reader {
 
   // The reader's side.
   const std::unique_ptr<format::Reader> within_;
+  const std::unique_ptr<Preparer> preparer_;
   std::optional<std::pair<uint32_t, uint32_t>> last_;  // chunk and sequence of the last block
   size_t ranges_sent_ = 0;
   struct Counts {
@@ -66,6 +74,7 @@ class AheadReader final : public format::Reader {
   format::Dictionaries names_;
   std::vector<format::SkippedRange> skipped_;
   uint64_t position_ = 0;
+  std::unique_ptr<Prepared> prepared_;
 
   // Of both.
   std::mutex mutex_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "format/recordings_in_file.h"
-#include "tools/input/ahead_reader.h"
 #include "tools/input/liveness.h"
 #include "tools/input/ring_copy.h"
 #include "tools/input/slice_source.h"
@@ -29,8 +28,8 @@ format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<F
   auto part = std::make_unique<SliceSource>(source.get(), begin, end);
   auto reader = format::Reader::Open(part.get());
   if (!reader.ok()) return reader.error();
-  auto ahead = std::make_unique<AheadReader>(std::move(*reader));
-  return std::unique_ptr<Recording>(new Recording(std::move(source), std::move(part), std::move(ahead), root));
+  auto wide = std::make_unique<WideReader>(part.get(), std::move(*reader));
+  return std::unique_ptr<Recording>(new Recording(std::move(source), std::move(part), std::move(wide), root));
 }
 
 format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
@@ -58,7 +57,7 @@ format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const
 }
 
 Recording::Recording(std::shared_ptr<FileSource> source, std::unique_ptr<format::ByteSource> part,
-                     std::unique_ptr<format::Reader> reader, const std::string& root)
+                     std::unique_ptr<WideReader> reader, const std::string& root)
     : source_(std::move(source)),
       part_(std::move(part)),
       reader_(std::move(reader)),
@@ -70,6 +69,11 @@ Recording::Recording(std::shared_ptr<FileSource> source, std::unique_ptr<format:
     end_.streams[stream].held_intervals = header_.start.held_intervals[stream];
     end_.books[stream] = header_.start.books[stream];
   }
+}
+
+void Recording::Prepare(PreparerMaker maker) {
+  maker_ = std::move(maker);
+  reader_->Prepare(maker_);
 }
 
 void Recording::NoteBooks(const format::PerStream<format::Books>& since_start) {
@@ -101,6 +105,7 @@ std::optional<format::Block> Recording::NextInFile() {
       continue;
     }
     ++blocks_of_chunk_;
+    prepared_ = reader_->TakePrepared();
     Note(*block);
     end_.lane_positions = block->lane_positions;
     end_.next_chunk = block->chunk + 1;
@@ -123,7 +128,8 @@ bool Recording::FollowReplacement() {
       (*reader)->header().start.part != header_.start.part) {
     return false;
   }
-  reader_ = std::make_unique<AheadReader>(std::move(*reader));
+  reader_ = std::make_unique<WideReader>(part.get(), std::move(*reader));
+  reader_->Prepare(maker_);
   part_ = std::move(part);
   source_ = std::move(*source);
   blocks_to_skip_ = blocks_of_chunk_;
@@ -154,6 +160,7 @@ std::optional<format::Block> Recording::Next() {
   }
   if (next_salvaged_ < salvaged_.blocks.size()) {
     format::Block block = std::move(salvaged_.blocks[next_salvaged_++]);
+    prepared_.reset();
     Note(block);
     return block;
   }

@@ -15,7 +15,9 @@
 #include "format/reader.h"
 #include "format/result.h"
 #include "tools/input/file_source.h"
+#include "tools/input/prepared.h"
 #include "tools/input/salvage.h"
+#include "tools/input/wide_reader.h"
 
 namespace heaprec::tools {
 
@@ -35,6 +37,11 @@ class Recording {
   size_t others() const { return others_; }
   // The file was replaced while it was read (maxsize, maxage), and the rest read from the one that has its name now.
   bool was_replaced() const { return was_replaced_; }
+
+  // Before the first block: something is made of each where it is decoded, maybe several at once.
+  void Prepare(PreparerMaker maker);
+  // What was made of the last block, once; nullptr: it is of the ring, or nothing was asked for.
+  std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
 
   // The next block; after the file's last one those salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();
@@ -63,7 +70,7 @@ class Recording {
 
  private:
   Recording(std::shared_ptr<FileSource> source, std::unique_ptr<format::ByteSource> part,
-            std::unique_ptr<format::Reader> reader, const std::string& root);
+            std::unique_ptr<WideReader> reader, const std::string& root);
   static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, uint64_t begin,
                                                              uint64_t end, const std::string& root);
   void Note(const format::Block& block);
@@ -76,7 +83,9 @@ class Recording {
 
   std::shared_ptr<FileSource> source_;
   std::unique_ptr<format::ByteSource> part_;  // of it, this recording
-  std::unique_ptr<format::Reader> reader_;
+  std::unique_ptr<WideReader> reader_;
+  PreparerMaker maker_;
+  std::unique_ptr<Prepared> prepared_;
   const format::FileHeader header_;
   const std::string ring_path_;  // ours to open
   FileEnd end_;

@@ -1,0 +1,148 @@
+package heaprec;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What this thread really allocates on the heap between two points, object by object, with nothing instrumented: what
+ * the compiler removed is not there.
+ *
+ * <pre>{@code
+ * Probe probe = Probe.begin();
+ * try (Probe p = probe) {
+ *     work();
+ * }
+ * System.out.println(probe.allocations());
+ * }</pre>
+ *
+ * <p>Ask once the code is compiled: the interpreter allocates what escape analysis removes later, and the first run of
+ * code loads classes and links lambdas. A virtual thread must not unmount meanwhile.
+ */
+public final class Probe implements AutoCloseable {
+    /** One object. */
+    public static final class Allocation {
+        /** As Class.getTypeName tells it: "java.lang.String", "int[]". */
+        public final String className;
+        /** Its size in the heap. */
+        public final long bytes;
+
+        Allocation(String className, long bytes) {
+            this.className = className;
+            this.bytes = bytes;
+        }
+
+        @Override
+        public String toString() {
+            return className + " (" + bytes + " bytes)";
+        }
+    }
+
+    private static final int MOST = 1 << 16;
+
+    private final Thread thread = Thread.currentThread();
+    private long handle;
+    private List<Allocation> allocations = Collections.emptyList();
+    private long unseen;
+    private boolean whole = true;
+
+    private Probe() {}
+
+    /**
+     * Begins.
+     *
+     * @throws IllegalStateException if this JVM cannot be probed (no agent, no symbols of libjvm, too many probes)
+     */
+    public static Probe begin() {
+        Probe probe = new Probe();
+        try {
+            end0(0); // linked here, not where the JVM's own allocations for it would be seen
+            probe.handle = begin0(MOST);
+        } catch (UnsatisfiedLinkError e) {
+            throw new IllegalStateException("heaprec: the agent is not loaded", e);
+        }
+        return probe;
+    }
+
+    /** Ends; once more does nothing. Only the thread that began it may. */
+    @Override
+    public void close() {
+        if (handle == 0) return;
+        if (thread != Thread.currentThread()) throw new IllegalStateException("heaprec: another thread's probe");
+        Object[] found = end0(handle);
+        handle = 0;
+        String[] names = (String[]) found[0];
+        int[] of = (int[]) found[1];
+        long[] sizes = (long[]) found[2];
+        List<Allocation> all = new ArrayList<>(of.length);
+        for (int i = 0; i < of.length; ++i) all.add(new Allocation(names[of[i]], sizes[i]));
+        allocations = Collections.unmodifiableList(all);
+        unseen = ((long[]) found[3])[0];
+        whole = ((long[]) found[3])[1] != 0 && unseen == 0;
+    }
+
+    /** In the order in which they were allocated, at most 65,536; nothing before {@link #close}. */
+    public List<Allocation> allocations() {
+        return allocations;
+    }
+
+    /** Of all of them. */
+    public long count() {
+        return allocations.size() + unseen;
+    }
+
+    /** Of those in {@link #allocations}. */
+    public long bytes() {
+        long bytes = 0;
+        for (Allocation allocation : allocations) bytes += allocation.bytes;
+        return bytes;
+    }
+
+    /** Whether {@link #allocations} has all. */
+    public boolean isWhole() {
+        return whole;
+    }
+
+    /** "32 bytes in 2 objects: 1 int[] (16 bytes), 1 java.lang.Object (16 bytes)". */
+    @Override
+    public String toString() {
+        Map<String, long[]> byClass = new LinkedHashMap<>();
+        for (Allocation allocation : allocations) {
+            long[] sum = byClass.get(allocation.className);
+            if (sum == null) byClass.put(allocation.className, sum = new long[2]);
+            ++sum[0];
+            sum[1] += allocation.bytes;
+        }
+        StringBuilder text = new StringBuilder().append(bytes()).append(" bytes in ").append(count()).append(" objects");
+        String before = ": ";
+        for (Map.Entry<String, long[]> entry : byClass.entrySet()) {
+            text.append(before).append(entry.getValue()[0]).append(' ').append(entry.getKey());
+            text.append(" (").append(entry.getValue()[1]).append(" bytes)");
+            before = ", ";
+        }
+        return whole ? text.toString() : text.append("; not all were seen").toString();
+    }
+
+    /**
+     * For tests: runs the code once and fails unless it allocates exactly so many bytes.
+     *
+     * @throws AssertionError that tells what it allocated
+     */
+    public static void assertAllocates(long bytes, Runnable code) {
+        Probe probe = begin();
+        try {
+            code.run();
+        } finally {
+            probe.close();
+        }
+        if (probe.whole && probe.bytes() == bytes) return;
+        throw new AssertionError("allocated " + probe + ", not " + bytes + " bytes");
+    }
+
+    private static native long begin0(int mostObjects);
+
+    /** The classes' names, which of them each object is of, the objects' sizes; how many more there were, and 1 for "whole". */
+    private static native Object[] end0(long handle);
+}

@@ -1,0 +1,12 @@
+// Where heaprec.Probe of Java comes in: what a thread allocates between two of its calls.
+//
+// Context:  any thread of the application, in native.
+// Failure:  begin0 throws an IllegalStateException that says why this JVM cannot be probed; end0 gives what was seen.
+#pragma once
+
+#include <jni.h>
+
+extern "C" {
+JNIEXPORT jlong JNICALL Java_heaprec_Probe_begin0(JNIEnv* jni, jclass, jint most_objects);
+JNIEXPORT jobjectArray JNICALL Java_heaprec_Probe_end0(JNIEnv* jni, jclass, jlong probe);
+}

@@ -1,0 +1,74 @@
+#include "recorder/hotspot/object_layout.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace heaprec::hotspot {
+
+format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, int jdk_major, const Names& names) {
+  ObjectLayout layout;
+  layout.names_ = names;
+  const bool compact = structs.BoolFlag("UseCompactObjectHeaders").value_or(false);
+  const bool compressed = compact || structs.BoolFlag("UseCompressedClassPointers").value_or(true);
+  const auto helper = structs.Offset("Klass", "_layout_helper");
+  const auto klass = structs.Offset("oopDesc", "_metadata._klass");
+  const auto alignment = structs.IntFlag("ObjectAlignmentInBytes");
+  layout.mirror_size_ = static_cast<const int*>(structs.Static("java_lang_Class", "_oop_size_offset"));
+  if (!helper || !klass || !alignment || layout.mirror_size_ == nullptr) {
+    return format::Error{"libjvm.so does not describe its objects"};
+  }
+  layout.layout_helper_ = *helper;
+  layout.klass_offset_ = *klass;
+  layout.alignment_ = static_cast<uint64_t>(*alignment);
+  layout.length_offset_ = *klass + 8;
+  if (!compressed) return layout;
+  // "CompressedKlassPointers" since 17; its members lost their struct later.
+  const char* const owner = jdk_major == 11 ? "Universe" : "CompressedKlassPointers";
+  const auto find = [&](const char* older, const char* newer) {
+    void* const found = structs.Static(owner, older);
+    return found != nullptr ? found : structs.Static(owner, newer);
+  };
+  layout.narrow_base_ = static_cast<const char* const*>(find("_narrow_klass._base", "_base"));
+  layout.narrow_shift_ = static_cast<const int*>(find("_narrow_klass._shift", "_shift"));
+  if (layout.narrow_base_ == nullptr || layout.narrow_shift_ == nullptr) {
+    return format::Error{"libjvm.so does not say how it compresses class pointers"};
+  }
+  layout.header_ = compact ? Header::kCompact : Header::kCompressed;
+  layout.length_offset_ = compact ? 8 : *klass + 4;
+  if (!compact) return layout;
+  const auto shift = structs.LongConstant("markWord::klass_shift");
+  if (!shift) return format::Error{"libjvm.so does not say where compact headers have the class"};
+  layout.mark_shift_ = static_cast<int>(*shift);
+  return layout;
+}
+
+const void* ObjectLayout::KlassAt(uint64_t object) const {
+  if (header_ == Header::kWide) return Metadata(Load<const char*>(object + klass_offset_));
+  const uint64_t narrow =
+      header_ == Header::kCompact ? Load<uint64_t>(object) >> mark_shift_ : Load<uint32_t>(object + klass_offset_);
+  return narrow != 0 ? Metadata(*narrow_base_ + (narrow << *narrow_shift_)) : nullptr;
+}
+
+bool ObjectLayout::IsReadable(const void* klass) const {
+  uint64_t word = 0;
+  const iovec to{&word, sizeof(word)};
+  const iovec from{const_cast<char*>(static_cast<const char*>(klass)) + layout_helper_, sizeof(word)};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(word);
+}
+
+// Klass::_layout_helper: above 0 an instance's size, odd where the slow path is to be taken; below 0 an array's header
+// and the logarithm of its elements' size.
+uint64_t ObjectLayout::SizeAt(uint64_t object, const void* klass) const {
+  const auto helper = Load<int32_t>(static_cast<const char*>(klass) + layout_helper_);
+  if (helper < 0) {
+    const auto bits = static_cast<uint32_t>(helper);
+    const auto length = Load<uint32_t>(object + length_offset_);
+    return Aligned((uint64_t{length} << (bits & 0xff)) + ((bits >> 16) & 0xff));
+  }
+  if ((helper & 1) != 0 && names_.KlassName(klass) == "java/lang/Class") {
+    return 8 * uint64_t{Load<uint32_t>(object + static_cast<uint64_t>(*mirror_size_))};
+  }
+  return Aligned(static_cast<uint64_t>(helper) & ~uint64_t{1});
+}
+
+}  // namespace heaprec::hotspot

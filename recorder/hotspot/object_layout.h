@@ -1,0 +1,75 @@
+// How HotSpot lays objects out: class and size of each object in memory that was allocated in one piece, such as a
+// TLAB.
+//
+// Units:    bytes.
+// Context:  setup: Resolve. The rest: any in which the memory holds still and its objects have their headers (the
+// thread
+//           that allocates, in the VM; a collector, before it moves anything).
+// Failure:  Resolve is an Error for a JVM whose headers are not known. Walk stops at what cannot be an object.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/result.h"
+#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/raw_memory.h"
+#include "recorder/hotspot/vm_structs.h"
+
+namespace heaprec::hotspot {
+
+class ObjectLayout {
+ public:
+  static format::Result<ObjectLayout> Resolve(const VmStructs& structs, int jdk_major, const Names& names);
+
+  // Classes that a walker has met: others are not touched before the kernel says that they can be read.
+  class Known {
+   public:
+    bool Has(const void* klass) const { return of_[SlotOf(klass)] == klass; }
+    void Add(const void* klass) { of_[SlotOf(klass)] = klass; }
+
+   private:
+    static constexpr size_t kSlots = 256;
+    static size_t SlotOf(const void* klass) { return reinterpret_cast<uintptr_t>(klass) / 8 % kSlots; }
+    const void* of_[kSlots] = {};
+  };
+
+  // Calls visit(klass, size) for each object in [begin, end), in order. False: it stopped before `end`.
+  template <typename Visit>
+  bool Walk(uint64_t begin, uint64_t end, Known* known, const Visit& visit) const {
+    while (begin < end) {
+      const void* const klass = KlassAt(begin);
+      if (klass != nullptr && !known->Has(klass)) {
+        if (!IsReadable(klass)) return false;
+        known->Add(klass);
+      }
+      const uint64_t size = klass != nullptr ? SizeAt(begin, klass) : 0;
+      if (size < kLeastObject || size % 8 != 0 || size > end - begin) return false;
+      visit(klass, size);
+      begin += size;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kLeastObject = 8;
+
+  const void* KlassAt(uint64_t object) const;
+  bool IsReadable(const void* klass) const;
+  uint64_t SizeAt(uint64_t object, const void* klass) const;
+  uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
+
+  enum class Header { kWide, kCompressed, kCompact };
+  Header header_ = Header::kWide;
+  size_t klass_offset_ = 0;  // in an object
+  int mark_shift_ = 0;       // compact headers: the class lies above these bits of the mark word
+  const char* const* narrow_base_ = nullptr;
+  const int* narrow_shift_ = nullptr;
+  size_t layout_helper_ = 0;          // in a class
+  size_t length_offset_ = 0;          // in an array
+  const int* mirror_size_ = nullptr;  // java_lang_Class::_oop_size_offset
+  uint64_t alignment_ = 8;
+  Names names_;
+};
+
+}  // namespace heaprec::hotspot

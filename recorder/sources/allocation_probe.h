@@ -1,0 +1,92 @@
+// What one thread really allocates between two points, object by object: its TLAB is walked from where it stood at the
+// first, each TLAB that is retired meanwhile before anything in it moves, and objects outside of TLABs are told by
+// their hook. Nothing is instrumented, so what the compiler removed is not there.
+//
+// Context:  Begin, End: the thread itself, in native. AroundRetirement: alloc or gc; AtOutside: alloc. Those two take
+//           no heap, and wait for nobody but Begin and End, which walk what is left of one TLAB at most.
+// Threads:  up to kMost probes at a time, of any threads; one thread may have several.
+// Failure:  Begin is null when there is no room for another. A probe says whether it saw all.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "recorder/hotspot/object_layout.h"
+#include "recorder/hotspot/thread_layout.h"
+
+namespace heaprec::sources {
+
+struct ProbedObject {
+  const void* klass;
+  uint64_t size;
+};
+
+class AllocationProbe {
+ public:
+  static constexpr size_t kMost = 64;
+
+  // `java_thread` is the caller; at most `most_objects` are noted. Freed by End.
+  static AllocationProbe* Begin(const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
+                                void* java_thread, size_t most_objects);
+
+  struct Found {
+    std::vector<ProbedObject> objects;  // in the order of their allocation
+    uint64_t unseen = 0;                // more than were to be noted
+    bool is_whole = true;               // false: a walk met what cannot be an object
+  };
+  static Found End(AllocationProbe* probe);
+
+  // The hooks. retire() retires the TLAB, or may do so; an object was made outside of TLABs.
+  template <typename Retire>
+  static void AroundRetirement(const void* tlab, const Retire& retire) {
+    if (at_work.load(std::memory_order_relaxed) == 0) return retire();
+    const Retirement retirement(tlab);
+    retire();
+  }
+  static void AtOutside(const void* java_thread, const void* klass, uint64_t bytes) {
+    if (at_work.load(std::memory_order_relaxed) != 0) OnOutside(java_thread, klass, bytes);
+  }
+
+ private:
+  // Looks at the TLAB for all that probe its thread, and keeps them from looking until it is gone. One function of the
+  // JVM's that retires may call another.
+  class Retirement {
+   public:
+    explicit Retirement(const void* tlab);
+    ~Retirement();
+    Retirement(const Retirement&) = delete;
+    Retirement& operator=(const Retirement&) = delete;
+
+   private:
+    AllocationProbe* held_[kMost];
+    size_t count_ = 0;
+  };
+
+  AllocationProbe(const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects, void* java_thread,
+                  size_t most_objects);
+  static void OnOutside(const void* java_thread, const void* klass, uint64_t bytes);
+
+  void Lock();
+  void Unlock();
+  bool IsHeldByMe() const { return holder_.load(std::memory_order_relaxed) == pthread_self(); }
+  // What was allocated in the TLAB since the last look. Under the lock.
+  void Look();
+  void Note(const void* klass, uint64_t bytes);
+
+  static std::atomic<uint32_t> at_work;
+
+  const hotspot::ThreadLayout& threads_;
+  const hotspot::ObjectLayout& layout_;
+  void* const java_thread_;
+  const size_t most_;
+  std::atomic_flag busy_;
+  std::atomic<pthread_t> holder_{};
+  uint64_t seen_ = 0;  // bytes of the TLAB, from its start: ZGC has a heap at several addresses
+  hotspot::ObjectLayout::Known known_;
+  Found found_;
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,70 @@
+// heaprec.Probe: object for object what a thread allocates, against programs whose objects are known.
+//
+// HEAPREC_PROGRAMS=1000: how many random programs under each collector.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+std::string Programs() {
+  const char* const value = getenv("HEAPREC_PROGRAMS");  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr ? value : "100";
+}
+
+void RequireExact(std::vector<std::string> flags) {
+  INFO(flags.front());
+  flags.emplace_back("-Xmx256m");
+  const Outcome outcome =
+      Run(Java{.flags = flags, .main = "e2e.Probed", .args = {Programs(), AgentPath(), "programs alone"}});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out.ends_with("failures 0\n"));
+}
+
+}  // namespace
+
+TEST_CASE("A probe has every object of its thread, in order, over changes of TLAB, outside of them, and collections") {
+  RequireExact({"-XX:+UseG1GC"});
+  RequireExact({"-XX:+UseSerialGC"});
+  RequireExact({"-XX:+UseParallelGC"});
+  RequireExact({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"});
+  RequireExact({"-XX:+UseShenandoahGC"});
+  RequireExact({"-Xint"});
+  RequireExact({"-XX:-UseCompressedClassPointers", "-XX:-UseCompressedOops"});
+  RequireExact({"-Xcheck:jni"});
+}
+
+TEST_CASE("A probe shows what escape analysis removes, and fails the assertion that is wrong") {
+  const Outcome outcome = Run(Java{.main = "e2e.Probed", .args = {"1", AgentPath()}});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out.find("boxing interpreted 24000 compiled 0\n") != std::string::npos);
+  CHECK(outcome.out.ends_with("allocated 120 bytes in 1 objects: 1 byte[] (120 bytes), not 0 bytes\n"));
+}
+
+TEST_CASE("Probes and a recording leave each other alone") {
+  const std::string folder = FreshFolder();
+  const Outcome outcome = Run(Java{.main = "e2e.Probed",
+                                   .args = {Programs(), "-", "programs alone"},
+                                   .agent_options = "file=" + folder + "/rec.bin,duration=1s"});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.ends_with("failures 0\n"));
+  const Outcome summary = Run(Command{{HeaprecPath(), "summary", folder + "/rec.bin"}});
+  INFO(summary.out);
+  CHECK(summary.out.find("trustworthy: no") == std::string::npos);
+}
+
+TEST_CASE("Without the agent a probe says so") {
+  const Outcome outcome = Run(Java{.main = "e2e.Probed", .args = {"1"}});
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err.find("heaprec: the agent is not loaded") != std::string::npos);
+}
+
+}  // namespace heaprec::testing

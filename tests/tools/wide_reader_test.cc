@@ -1,0 +1,226 @@
+// Reading several chunks at once gives what reading gives: blocks, names, damage and positions, one by one.
+#include "tools/input/wide_reader.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tests/tools/recording_fixture.h"
+#include "throttle/random.h"
+#include "tools/input/file_source.h"
+
+namespace heaprec::tools {
+namespace {
+
+using testing::Directory;
+using testing::Event;
+using testing::RecordingFile;
+using throttle::Random;
+
+Event RandomEvent(Random* random, uint64_t time_ns) {
+  Event event;
+  event.time_ns = time_ns;
+  event.class_name = "p/C" + std::to_string(random->Next() % 30);
+  event.thread = "worker-" + std::to_string(random->Next() % 9);
+  event.stack = {"p/Leaf.m" + std::to_string(random->Next() % 60) + ":7",
+                 "p/Middle.run:" + std::to_string(random->Next() % 5),
+                 "p/Main.main" + std::to_string(random->Next() % 3) + ":3"};
+  return event;
+}
+
+// Up to 20 chunks of up to 6 blocks of up to 40 samples; with and without an ending.
+void WriteRandom(const std::string& path, Random* random) {
+  RecordingFile file(path, testing::SomeHeader());
+  uint64_t second = 0;
+  for (uint64_t chunks = random->Next() % 20; chunks > 0; --chunks) {
+    for (uint64_t blocks = random->Next() % 7; blocks > 0; --blocks, ++second) {
+      const uint64_t samples = random->Next() % 40;
+      for (uint64_t i = 0; i < samples; ++i) file.Add(RandomEvent(random, second * testing::kSecond + i * 640));
+      file.Flush();
+    }
+    file.StartChunk();
+  }
+  if (random->Next() % 2 == 0) file.End("jvm exit", second * testing::kSecond);
+}
+
+// A flipped bit, bytes cut out or doubled, an end cut off; none of it in the file's header.
+void Damage(std::string* bytes, size_t header_bytes, Random* random) {
+  const auto place = [&] { return header_bytes + random->Next() % std::max<size_t>(bytes->size() - header_bytes, 1); };
+  if (bytes->size() <= header_bytes) return;
+  const size_t at = place();
+  const size_t size = 1 + random->Next() % 300;
+  switch (random->Next() % 4) {
+    case 0:
+      (*bytes)[at] = static_cast<char>((*bytes)[at] ^ (1 << random->Next() % 8));
+      break;
+    case 1:
+      bytes->erase(at, size);
+      break;
+    case 2:
+      bytes->insert(at, bytes->substr(place(), size));
+      break;
+    default:
+      bytes->resize(at);
+  }
+}
+
+std::string Described(const format::Reader& reader, const format::Block& block) {
+  std::string text = std::to_string(block.chunk) + "/" + std::to_string(block.sequence) + " at " +
+                     std::to_string(block.offset) + " to " + std::to_string(reader.position()) + ", " +
+                     std::to_string(block.lost_names) + " lost:";
+  const format::Dictionaries& names = *block.dictionaries;
+  for (const format::Sample& sample : block.samples) {
+    text += " " + std::to_string(sample.id) + names.classes[sample.class_id] + names.threads[sample.thread].name;
+    for (format::Index node = sample.stack; node != format::kNone; node = names.stacks[node].parent) {
+      const format::Index method = names.frames[names.stacks[node].frame].method;
+      text += method == format::kNone ? "?" : names.methods[method].name;
+    }
+  }
+  for (const format::SkippedRange& range : reader.skipped()) {
+    text += " [" + std::to_string(range.begin) + " " + std::to_string(range.end) + " " + range.why + "]";
+  }
+  return text;
+}
+
+std::vector<std::string> AllOf(format::Reader* reader) {
+  std::vector<std::string> all;
+  while (const auto block = reader->Next()) all.push_back(Described(*reader, *block));
+  std::string end = "end at " + std::to_string(reader->position());
+  for (const format::SkippedRange& range : reader->skipped()) end += " " + range.why;
+  all.push_back(end);
+  return all;
+}
+
+std::unique_ptr<format::Reader> Open(format::ByteSource* source) { return std::move(*format::Reader::Open(source)); }
+
+// Returns how many blocks there are.
+size_t CheckSame(const std::string& path) {
+  const auto source = std::move(*FileSource::Open(path));
+  const std::vector<std::string> expected = AllOf(Open(source.get()).get());
+  for (const size_t threads : {1, 2, 5}) {
+    WideReader wide(source.get(), Open(source.get()), threads);
+    const std::vector<std::string> found = AllOf(&wide);
+    REQUIRE(found.size() == expected.size());
+    for (size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == expected[i]);
+    CHECK_FALSE(wide.Next());
+  }
+  return expected.size() - 1;
+}
+
+TEST_CASE("reading several chunks at once gives what reading gives, also of damaged recordings") {
+  const Directory directory;
+  const std::string path = directory / "r.hrec";
+  RecordingFile(path, testing::SomeHeader());
+  const size_t header_bytes = testing::Contents(path).size();
+  size_t blocks = 0;
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    Random random(seed);
+    INFO("seed " << seed);
+    std::remove(path.c_str());
+    WriteRandom(path, &random);
+    blocks += CheckSame(path);
+    std::string bytes = testing::Contents(path);
+    for (uint64_t times = 1 + random.Next() % 3; times > 0; --times) Damage(&bytes, header_bytes, &random);
+    testing::Overwrite(path, bytes);
+    blocks += CheckSame(path);
+  }
+  CHECK(blocks > 5000);
+}
+
+// Where the block stands, and who saw which block of a chunk.
+struct Seen : Prepared {
+  std::string where;
+};
+std::string Where(const format::Block& block) {
+  return std::to_string(block.chunk) + "/" + std::to_string(block.sequence);
+}
+
+class Watcher : public Preparer {
+ public:
+  std::unique_ptr<Prepared> Of(const format::Block& block) override {
+    if (block.chunk != chunk_) next_ = 0;
+    chunk_ = block.chunk;
+    auto seen = std::make_unique<Seen>();
+    seen->where = block.sequence == next_++ ? Where(block) : "out of order";
+    return seen;
+  }
+
+ private:
+  uint32_t chunk_ = format::kNone, next_ = 0;
+};
+
+TEST_CASE("each block comes with what was made of it by somebody who saw all of its chunk before it") {
+  const Directory directory;
+  const std::string path = directory / "r.hrec";
+  Random random(7);
+  RecordingFile file(path, testing::SomeHeader());
+  for (int chunk = 0; chunk < 12; ++chunk) {
+    for (int block = 0; block < 3 + 10 * (chunk % 3); ++block) {
+      file.Add(RandomEvent(&random, 0));
+      file.Flush();
+    }
+    file.StartChunk();
+  }
+  const auto source = std::move(*FileSource::Open(path));
+  WideReader wide(source.get(), Open(source.get()), 3);
+  wide.Prepare([] { return std::make_unique<Watcher>(); });
+  size_t blocks = 0;
+  for (; const auto block = wide.Next(); ++blocks) {
+    const auto prepared = wide.TakePrepared();
+    REQUIRE(prepared);
+    CHECK(static_cast<const Seen&>(*prepared).where == Where(*block));
+    CHECK_FALSE(wide.TakePrepared());
+  }
+  CHECK(blocks == 4 * (3 + 13 + 23) + 12);  // each chunk ends in a block of its own
+}
+
+TEST_CASE("what is appended after the end was reached is read when it is asked for, chunk by chunk") {
+  const Directory directory;
+  const std::string path = directory / "r.hrec";
+  Random random(8);
+  RecordingFile file(path, testing::SomeHeader());
+  for (int chunk = 0; chunk < 8; ++chunk) {
+    file.Add(RandomEvent(&random, 0));
+    file.Flush();
+    file.StartChunk();
+  }
+  const auto source = std::move(*FileSource::Open(path));
+  WideReader wide(source.get(), Open(source.get()), 2);
+  while (wide.Next()) {
+  }
+  for (int i = 0; i < 8; ++i) {
+    file.Add(RandomEvent(&random, 0));
+    file.Flush();
+    const auto block = wide.Next();
+    REQUIRE(block);
+    REQUIRE(block->samples.size() == 1);
+    CHECK(block->dictionaries->threads[block->samples.front().thread].name.starts_with("worker-"));
+    CHECK_FALSE(wide.Next());
+    if (i % 2 == 0) continue;
+    file.StartChunk();
+    CHECK(wide.Next());  // the end of the chunk
+    CHECK_FALSE(wide.Next());
+  }
+}
+
+TEST_CASE("a reader of several chunks that is not read to its end ends all the same") {
+  const Directory directory;
+  const std::string path = directory / "r.hrec";
+  Random random(9);
+  RecordingFile file(path, testing::SomeHeader());
+  for (int chunk = 0; chunk < 30; ++chunk) {
+    for (int i = 0; i < 50; ++i) file.Add(RandomEvent(&random, 0));
+    file.Flush();
+    file.StartChunk();
+  }
+  const auto source = std::move(*FileSource::Open(path));
+  for (int blocks = 0; blocks < 5; ++blocks) {
+    WideReader wide(source.get(), Open(source.get()), 4);
+    for (int i = 0; i < blocks; ++i) CHECK(wide.Next());
+  }
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,89 @@
+// What can be said of how a block's samples were drawn from the block and its chunk alone: what takes time of a Design,
+// and what several threads can do for several chunks at once.
+//
+// Units:    as format/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
+// Threads:  one for each Drafter; a Draft is a value.
+// Failure:  none: a sample whose window is unknown counts as drawn in one stage, which gives wider intervals.
+// Maths:    docs/sampler.md#variance
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "format/model.h"
+#include "format/reader.h"
+#include "tools/analysis/drawn.h"
+#include "tools/analysis/line_order.h"
+#include "tools/analysis/place_keys.h"
+
+namespace heaprec::tools {
+
+struct Draft {
+  struct Line {
+    uint32_t begin = 0, end = 0;  // of `drawn`
+    double surplus = 0;           // how many held ones a sample stands for on average
+  };
+  struct Node {
+    uint64_t key = 0;
+    uint32_t samples = 0;
+  };
+  // The samples of the stream in the order in which subsets take them; but for `line`, and the roundings.
+  std::vector<Drawn> drawn;
+  std::vector<Line> lines;
+  // Of the lines, by grain, as they lie side by side; of grains that nobody asks for none.
+  std::array<std::vector<Node>, kNodes> nodes;
+};
+
+// Of samples=N: the interval's quota was bytes / tau samples.
+bool HasQuota(const format::Interval& interval);
+
+class Drafter {
+ public:
+  // `finest`: of the grains by which subsets are chosen. Coarser is faster.
+  Drafter(const format::FileHeader& header, format::Stream stream, Grain finest);
+
+  // The next block of the same chunk, or of another, whole, also what is filtered out.
+  void Make(const format::Block& block, Draft* draft);
+
+  format::Stream stream() const { return stream_; }
+  // MethodKeys of the chunk's methods, as far as they were needed: 0, or not there, if not.
+  const std::vector<uint64_t>& method_keys() const { return keys_.methods(); }
+  // samples=N
+  bool has_quotas() const { return has_quotas_; }
+
+ private:
+  void Enter(const format::Block& block);
+  Drawn Of(const format::Sample& sample);
+  uint64_t IntervalOf(uint64_t time_ns);
+  // 0: not known.
+  double LambdaOf(uint32_t window);
+  double FirstWeight(double size, double lambda) const;
+  void AddLines(std::span<const LineOrder::Placed> order, Draft* draft);
+  void AddNodes(std::span<const LineOrder::Placed> line, Draft* draft);
+  PlaceKey KeyOf(const LineOrder::Placed& placed) const;
+
+  const format::Stream stream_;
+  const uint64_t interval_ns_;
+  // Nobody knows with which chance an object was drawn: of source tlab lambda is a probability per refill.
+  const bool has_no_chances_;
+  const bool has_quotas_;
+  const size_t nodes_;                            // grains that get nodes
+  uint32_t chunk_ = format::kNone;                // windows are those of this chunk: each chunk has all it needs
+  std::unordered_map<uint32_t, double> windows_;  // lambda by id
+  // What was asked for last: samples that follow each other are mostly of one.
+  uint32_t window_ = 0;
+  double lambda_ = 0;
+  uint64_t interval_ = 0, interval_begin_ns_ = 0;
+  std::unordered_set<uint64_t> few_;  // intervals of the block that could keep but a few by their quota
+  PlaceKeys keys_;
+  LineOrder order_;
+  // Kept for their memory.
+  std::vector<Drawn> by_time_;
+  std::vector<PlaceKey> line_keys_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,123 @@
+#include "tools/input/wide_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::tools {
+
+WideReader::WideReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads)
+    : source_(*source),
+      header_(within->header()),
+      threads_wanted_(std::clamp<size_t>(threads > 0 ? threads : std::thread::hardware_concurrency(), 1, kMostThreads)),
+      within_(std::move(within)),
+      position_(within_->position()),
+      planned_(position_) {}
+
+WideReader::~WideReader() { Stop(); }
+
+std::optional<format::Block> WideReader::Next() {
+  if (within_) Start();
+  while (!rest_ && (!at_hand_ || at_hand_->blocks.empty())) Enter();
+  if (rest_) return rest_->Next();
+  Decoded decoded = std::move(at_hand_->blocks.front());
+  at_hand_->blocks.pop_front();
+  position_ = decoded.position;
+  prepared_ = std::move(decoded.prepared);
+  return std::move(decoded.block);
+}
+
+void WideReader::Start() {
+  Plan();
+  if (chunks_.size() < kFewChunks) {
+    chunks_.clear();
+    ReadRest(std::move(within_));
+    return;
+  }
+  within_.reset();
+  for (size_t i = 0; i < threads_wanted_; ++i) threads_.emplace_back([this] { Work(); });
+}
+
+// Nobody else adds or removes chunks.
+void WideReader::Plan() {
+  const size_t most = std::max(threads_wanted_ + 1, kFewChunks);
+  while (!is_planned_ && chunks_.size() < most) {
+    const auto span = format::FindChunk(&source_, header_, planned_, kMostRawBytes);
+    is_planned_ = !span;
+    if (!span) break;
+    planned_ = span->end;
+    auto chunk = std::make_unique<Chunk>();
+    chunk->span = *span;
+    const std::lock_guard lock(mutex_);
+    chunks_.push_back(std::move(chunk));
+    changed_.notify_all();
+  }
+}
+
+void WideReader::Enter() {
+  Plan();
+  if (chunks_.empty()) return ReadRest(format::ReadFrom(&source_, header_, planned_));
+  {
+    std::unique_lock lock(mutex_);
+    if (at_hand_) used_.push_back(std::move(at_hand_));
+    changed_.wait(lock, [this] { return chunks_.front()->is_done; });
+    if (chunks_.front()->is_whole) {
+      at_hand_ = std::move(chunks_.front());
+      chunks_.pop_front();
+      --begun_;
+      return;
+    }
+  }
+  const uint64_t begin = chunks_.front()->span.begin;
+  ReadRest(format::ReadFrom(&source_, header_, begin));
+}
+
+void WideReader::ReadRest(std::unique_ptr<format::Reader> reader) {
+  Stop();
+  at_hand_.reset();
+  rest_ = std::make_unique<AheadReader>(std::move(reader), AheadReader::kBlocksBefore, NewPreparer());
+}
+
+void WideReader::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void WideReader::Work() {
+  const std::unique_ptr<Preparer> preparer = NewPreparer();
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return begun_ < chunks_.size() || stop_; });
+    if (stop_) return;
+    Chunk* const chunk = chunks_[begun_++].get();
+    std::vector<std::unique_ptr<Chunk>> used;
+    used.swap(used_);
+    lock.unlock();
+    used.clear();
+    Decode(chunk, preparer.get());
+    lock.lock();
+    chunk->is_done = true;
+    changed_.notify_all();
+  }
+}
+
+void WideReader::Decode(Chunk* chunk, Preparer* preparer) const {
+  chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin);
+  format::Reader& reader = *chunk->reader;
+  size_t samples = 0;
+  while (reader.position() < chunk->span.end) {
+    auto block = reader.Next();
+    if (!block || !reader.skipped().empty() || (samples += block->samples.size()) > kMostSamples) return;
+    Decoded& decoded = chunk->blocks.emplace_back();
+    decoded.block = std::move(*block);
+    decoded.position = reader.position();
+    if (preparer != nullptr) decoded.prepared = preparer->Of(decoded.block);
+  }
+  chunk->is_whole = reader.position() == chunk->span.end;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,97 @@
+// A reader that decodes several chunks at once, each on one of a few threads: what is returned, and in which order, is
+// what the reader within would have returned. But the names of a chunk may be all there with its first block.
+//
+// Where chunks begin and end their headers say. The last one, and all behind one that is large, or that is not whole
+// and without damage, is read by one thread ahead (ahead_reader.h); and so is all of a recording of few chunks.
+//
+// Memory:   twice as many chunks as there are threads, and four more.
+// Threads:  one takes. The source is read by several.
+// Failure:  as format/reader.h.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "format/chunk_span.h"
+#include "format/reader.h"
+#include "tools/input/ahead_reader.h"
+#include "tools/input/prepared.h"
+
+namespace heaprec::tools {
+
+class WideReader final : public format::Reader {
+ public:
+  // Larger chunks are not read at once: tens of thousands of samples, and what is made of each, take some megabytes.
+  static constexpr uint64_t kMostRawBytes = 1 << 20;
+  static constexpr size_t kMostSamples = 1 << 17;
+  static constexpr size_t kFewChunks = 4;
+  static constexpr size_t kMostThreads = 8;
+
+  // `within`: at the beginning of `source`, which outlives this. `threads`: 0: as many as there are cores.
+  WideReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
+  ~WideReader() override;
+
+  // Before the first block is taken.
+  void Prepare(PreparerMaker maker) { maker_ = std::move(maker); }
+
+  const format::FileHeader& header() const override { return header_; }
+  std::optional<format::Block> Next() override;
+  const std::vector<format::SkippedRange>& skipped() const override { return rest_ ? rest_->skipped() : no_ranges_; }
+  uint64_t position() const override { return rest_ ? rest_->position() : position_; }
+  // Of the last block, if any was asked for; once.
+  std::unique_ptr<Prepared> TakePrepared() { return rest_ ? rest_->TakePrepared() : std::move(prepared_); }
+
+ private:
+  struct Decoded {
+    format::Block block;
+    uint64_t position = 0;  // behind it
+    std::unique_ptr<Prepared> prepared;
+  };
+  // A chunk on its way; its reader has its names.
+  struct Chunk {
+    format::ChunkSpan span;
+    std::unique_ptr<format::Reader> reader;
+    std::deque<Decoded> blocks;
+    bool is_done = false, is_whole = false;
+  };
+  void Start();
+  void Plan();
+  // Makes the next chunk the one at hand, or leaves what follows to rest_.
+  void Enter();
+  void ReadRest(std::unique_ptr<format::Reader> reader);
+  void Stop();
+  void Work();
+  void Decode(Chunk* chunk, Preparer* preparer) const;
+  std::unique_ptr<Preparer> NewPreparer() const { return maker_ ? maker_() : nullptr; }
+
+  format::ByteSource& source_;
+  const format::FileHeader header_;
+  const size_t threads_wanted_;
+  PreparerMaker maker_;
+
+  // The taker's side.
+  std::unique_ptr<format::Reader> within_;  // until the first block is taken
+  std::unique_ptr<AheadReader> rest_;       // once there are no more chunks to be read at once
+  std::unique_ptr<Chunk> at_hand_;
+  uint64_t position_;
+  uint64_t planned_;  // where the next chunk to be planned begins
+  bool is_planned_ = false;
+  std::unique_ptr<Prepared> prepared_;
+  const std::vector<format::SkippedRange> no_ranges_;
+
+  // Of all.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<Chunk>> chunks_;  // in order; the first `begun_` are being decoded, or done
+  size_t begun_ = 0;
+  std::vector<std::unique_ptr<Chunk>> used_;  // to be freed by a thread that has time
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace heaprec::tools
