@@ -94,8 +94,9 @@ class DictionaryDecoder {
   bool DecodeMethods(Bytes body, bool* refused);
   bool DecodeFrames(Bytes body, bool* refused);
   bool DecodeNodes(Bytes body, bool* refused);
-  // `distance` back to its parent, the `code` of its frame.
-  bool AddNode(uint64_t distance, uint64_t code, bool is_truncated);
+  // By column; each has as many rows as `distances`, or more.
+  bool AddNodes(std::span<const uint64_t> distances, std::span<const uint64_t> codes,
+                std::span<const uint64_t> truncated);
   bool DecodeThreads(Bytes body, bool* refused);
   // The string of a code; nullptr when there is none such.
   const std::string* StringOf(uint64_t code);

@@ -166,27 +166,32 @@ bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
     for (size_t column = 0; column < batch.size(); ++column) {
       TakeVarints(&columns[column], std::span(batch[column]).first(rows));
     }
-    for (size_t row = 0; row < rows; ++row) {
-      if (!AddNode(batch[0][row], batch[1][row], batch[2][row] != 0)) return false;
-    }
+    if (!AddNodes(std::span(batch[0]).first(rows), batch[1], batch[2])) return false;
     left -= rows;
   }
   return columns.ok();
 }
 
-bool DictionaryDecoder::AddNode(uint64_t distance, uint64_t code, bool is_truncated) {
-  std::vector<StackNode>& nodes = dictionaries_.stacks;
-  if (distance > nodes.size() || code > kNone) return false;
-  StackNode node;
-  node.parent = static_cast<Index>(nodes.size() - distance) - 1U;  // distance back to before the first: kNone
-  const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
-  Index& follower = context_.follower[caller];
-  node.frame = code == 1 ? follower : PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
-  if (node.frame >= dictionaries_.frames.size()) return false;
-  // The lost frame stands for many: what followed one of them says nothing of the others.
-  if (lost_frame_ == kNone || caller != lost_frame_ + 1) follower = node.frame;
-  node.truncated = is_truncated;
-  nodes.push_back(node);
+// There are more nodes than samples: no call, and no look at the vectors' ends, for each.
+bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<const uint64_t> codes,
+                                 std::span<const uint64_t> truncated) {
+  const size_t first = dictionaries_.stacks.size(), frames = dictionaries_.frames.size();
+  dictionaries_.stacks.resize(first + distances.size());
+  StackNode* const nodes = dictionaries_.stacks.data();
+  Index* const followers = context_.follower.data();
+  for (size_t i = 0; i < distances.size(); ++i) {
+    const uint64_t distance = distances[i], code = codes[i], number = first + i;
+    if (distance > number || code > kNone) return false;
+    StackNode& node = nodes[number];
+    node.parent = static_cast<Index>(number - distance) - 1U;  // distance back to before the first: kNone
+    const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
+    node.frame = followers[caller];
+    if (code != 1) node.frame = PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
+    if (node.frame >= frames) return false;
+    // The lost frame stands for many: what followed one of them says nothing of the others.
+    if (lost_frame_ == kNone || caller != lost_frame_ + 1) followers[caller] = node.frame;
+    node.truncated = truncated[i] != 0;
+  }
   return true;
 }
 

@@ -3,7 +3,10 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+#include <span>
+#include <vector>
 
+#include "format/varint_batch.h"
 #include "format/weights.h"
 
 namespace heaprec::format {
@@ -30,6 +33,27 @@ TEST_CASE("varints and deltas come back, the ends of their range included") {
   }
   CHECK(cursor.at_end());
   CHECK(cursor.ok());
+}
+
+TEST_CASE("varints taken many at once are those taken one by one, also of bytes that are none") {
+  std::mt19937_64 random(2);
+  for (int times = 0; times < 2000; ++times) {
+    ByteBuffer bytes;
+    const uint64_t most_bits = 1 + random() % 64;
+    for (uint64_t values = random() % 300; values > 0; --values) {
+      ByteSink(&bytes).Varint(random() >> (64 - 1 - random() % most_bits));
+    }
+    if (times % 3 == 0 && !bytes.empty()) bytes.resize(random() % bytes.size());
+    if (times % 5 == 0) {
+      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() | (random() % 8 == 0 ? 0 : 0x80));
+    }
+    ByteCursor one_by_one(bytes), at_once(bytes);
+    std::vector<uint64_t> taken(random() % 320);
+    TakeVarints(&at_once, taken);
+    for (const uint64_t value : taken) REQUIRE(value == one_by_one.Varint());
+    REQUIRE(at_once.ok() == one_by_one.ok());
+    REQUIRE(at_once.left() == one_by_one.left());
+  }
 }
 
 TEST_CASE("a varint of more than 64 bits, or cut off, fails the cursor for good") {
