@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
 #include <set>
 
 #include "tests/writer/drain_bench.h"
@@ -126,6 +127,37 @@ TEST_CASE("those that are too many are released at the end of the interval, and 
   std::vector<uint64_t> floors(1, UINT64_MAX);
   live.LowerTo(&floors);
   CHECK(floors[0] == UINT64_MAX);
+}
+
+TEST_CASE("of hundreds of thousands that come and go each has one fate, and nothing is left of them") {
+  Recorder recorder;
+  LiveSet live(2000, 100, 1, recorder.Calls());
+  std::mt19937_64 random(5);
+  std::vector<uint64_t> alive, fates(400'001);
+  uint64_t next = 1, most = 0;
+  const auto take = [&] {
+    for (const Fate& fate : live.TakeFates()) ++fates[fate.sample];
+  };
+  for (uint64_t second = 1; next <= 400'000; ++second) {
+    std::vector<Birth> births;
+    for (int i = 0; i < 500; ++i) {
+      births.push_back(Born(next, second * kSecond - 500, static_cast<double>(1 + random() % 1000)));
+      if (random() % 3 == 0) live.Died(Death(next, second * kSecond - 100), 0, next * 32);
+      alive.push_back(next++);
+    }
+    live.Close(second * kSecond, births);
+    // Whoever dies is asked for among all that were ever born: most have a fate already.
+    for (int i = 0; i < 400; ++i) live.Died(Death(alive[random() % alive.size()], second * kSecond + 5), 0, next * 32);
+    most = std::max<uint64_t>(most, live.followed().size());
+    take();
+  }
+  CHECK(most <= ReservoirOf(2000, 100));
+  std::vector<uint64_t> left;
+  for (const auto& [id, one] : live.followed()) left.push_back(id);
+  for (const uint64_t id : left) live.Died(Death(id, 1'000'000 * kSecond), 0, 0);
+  take();
+  CHECK(live.followed().empty());
+  CHECK(std::ranges::count(fates, 1u) == 400'000);
 }
 
 TEST_CASE("a recording in which nothing is followed has none of this") {
