@@ -217,8 +217,9 @@ std::string LiveBottomline(const LiveReport& report) {
   std::string text;
   const LiveSurvey& live = report.live;
   if (live.not_followed() > 0) {
-    text += fmt::format("not followed, for want of room: {} samples, of them here {}: estimates are too low by that\n",
-                        Grouped(live.not_followed()), Bytes(live.not_followed_bytes()));
+    text += fmt::format(
+        "not followed, for want of room: {} samples, of them here {}: the others of their seconds stand for them\n",
+        Grouped(live.not_followed()), Bytes(live.not_followed_bytes()));
   }
   if (live.without() > 0) text += fmt::format("{} recordings without live are left out\n", live.without());
   return text + report.survey.LossLine();

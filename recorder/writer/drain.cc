@@ -200,6 +200,7 @@ void Drain::AddFates() {
 void Drain::AddSurvivors() {
   for (const auto& [id, followed] : live_.followed()) {
     format::Survivor survivor = followed.survivor;
+    survivor.threshold = live_.ThresholdSince(survivor.sample.time_ns);
     collector_.Name(followed.keys, &survivor.sample);
     chunk_->Add(survivor);
   }

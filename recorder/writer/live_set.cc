@@ -14,6 +14,8 @@ using format::FateKind;
 // The second stage draws by ids and the recording's seed too: these draws have nothing to do with those.
 constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
 
+constexpr uint64_t kHeldUpNs = 60'000'000'000;
+
 // What the weights of those that have a place are to be multiplied by to stand for all that were kept.
 double RaiseOf(std::span<const Birth> births) {
   double all = 0, placed = 0;
@@ -93,9 +95,17 @@ void LiveSet::Release(uint64_t end_ns) {
     followed_.erase(one);
     fates_.push_back({id, end_ns, FateKind::kReleased, collections, threshold});
   }
-  for (auto& [id, one] : followed_) {
-    one.survivor.threshold = std::max(one.survivor.threshold, released.back().threshold);
-  }
+  const double highest = released.back().threshold;
+  while (!thresholds_.empty() && thresholds_.back().value <= highest) thresholds_.pop_back();
+  thresholds_.push_back({end_ns, highest});
+  // The lowest id is the oldest, but for threads that were held up between the one and the other.
+  const uint64_t oldest_ns = followed_.empty() ? end_ns : followed_.begin()->second.survivor.sample.time_ns;
+  while (thresholds_.front().time_ns + kHeldUpNs < std::min(oldest_ns, end_ns)) thresholds_.pop_front();
+}
+
+double LiveSet::ThresholdSince(uint64_t birth_ns) const {
+  const auto first = std::ranges::upper_bound(thresholds_, birth_ns, {}, &Threshold::time_ns);
+  return first == thresholds_.end() ? 0 : first->value;
 }
 
 // What died was dropped, or released, just before. A sample is published before its death, or a moment after it: its
@@ -112,6 +122,7 @@ std::vector<Fate> LiveSet::TakeFates() {
 
 void LiveSet::LowerTo(std::vector<uint64_t>* floors) const {
   for (const auto& [id, early] : early_) {
+    if (early.closes > 0) continue;  // of a sample that was dropped, all but surely
     uint64_t& floor = floors->at(early.lane);
     floor = std::min(floor, early.begin);
   }

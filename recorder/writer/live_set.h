@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -63,9 +64,12 @@ class LiveSet {
   // For each lane of `floors`, the first position with a death that is not told yet.
   void LowerTo(std::vector<uint64_t>* floors) const;
 
+  // The highest threshold of the releases behind a birth at this time; 0: none.
+  double ThresholdSince(uint64_t birth_ns) const;
+
   // Alive: their samples are in earlier blocks. Ascending in id.
   struct Followed {
-    format::Survivor survivor;  // without names
+    format::Survivor survivor;  // without names and threshold
     NameKeys keys;
     uint16_t place = 0;
   };
@@ -89,6 +93,12 @@ class LiveSet {
   std::map<uint64_t, Followed> followed_;
   std::unordered_map<uint64_t, Early> early_;
   std::vector<format::Fate> fates_;
+  // Of the releases, those that no later one is above.
+  struct Threshold {
+    uint64_t time_ns;
+    double value;
+  };
+  std::deque<Threshold> thresholds_;  // ascending in time, descending in value; not those before all that is followed
 };
 
 }  // namespace heaprec::writer

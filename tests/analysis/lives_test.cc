@@ -48,6 +48,21 @@ double BytesAt(const Lives& lives, uint64_t time_ns) {
 
 constexpr uint32_t kOne[] = {0, 0, 0, 0};
 
+TEST_CASE("Where some of an interval find no place, its others stand for them") {
+  format::FileHeader header;
+  header.interval_ns = 1000;
+  Lives lives(header);
+  format::Block block;
+  block.samples = {Born(1, 10, 1000), Born(2, 20, 3000), Born(3, 30, 2000), Born(4, 1010, 500)};
+  block.fates = {{3, 1000, FateKind::kNotFollowed, 0, 0}};
+  block.end_ns = 2000;
+  lives.Add(block, std::span(kOne, 4), {});
+  lives.Close(2000);
+  CHECK(BytesAt(lives, 900) == Approx(6000));
+  CHECK(BytesAt(lives, 1500) == Approx(6500));
+  CHECK(lives.not_followed() == 1);
+}
+
 TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end of the recording") {
   Lives lives(format::FileHeader{});
   format::Block block;

@@ -30,7 +30,7 @@ public final class Leak {
     }
 
     private static Garbage discard(int i) {
-        return new Garbage(16 + i * 31 % 2000);
+        return new Garbage(16 + (i * 31 & 0xffff) % 2000);
     }
 
     public static void main(String[] args) throws Exception {

@@ -119,7 +119,8 @@ TEST_CASE("those that are too many are released at the end of the interval, and 
     highest = std::max(highest, fate.threshold);
   }
   CHECK(live.followed().size() == 90);
-  for (const auto& [id, one] : live.followed()) CHECK(one.survivor.threshold == highest);
+  CHECK(live.ThresholdSince(kSecond - 1) == highest);
+  CHECK(live.ThresholdSince(kSecond) == 0);
   // The death of one that was released, found at the same time, is nobody's.
   live.Died(Death(fates[0].sample, kSecond), 0, 0);
   for (uint64_t second = 2; second < 6; ++second) live.Close(second * kSecond, {});
@@ -158,6 +159,32 @@ TEST_CASE("of hundreds of thousands that come and go each has one fate, and noth
   take();
   CHECK(live.followed().empty());
   CHECK(std::ranges::count(fates, 1u) == 400'000);
+}
+
+TEST_CASE("a threshold is the highest since the birth, of all that were there") {
+  Recorder recorder;
+  LiveSet live(200, 10, 1, recorder.Calls());
+  std::vector<std::pair<uint64_t, double>> thresholds;
+  uint64_t id = 1;
+  for (uint64_t second = 1; second <= 40; ++second) {
+    std::vector<Birth> births;
+    for (int i = 0; i < 30; ++i) {
+      births.push_back(Born(id, second * kSecond - 10, static_cast<double>(1 + id * 7919 % 997)));
+      ++id;
+    }
+    live.Close(second * kSecond, births);
+    for (const Fate& fate : live.TakeFates()) thresholds.emplace_back(fate.time_ns, fate.threshold);
+    if (second % 7 == 0) {
+      for (uint64_t dead = id - 60; dead < id; ++dead) live.Died(Death(dead, second * kSecond + 1), 0, 0);
+      (void)live.TakeFates();
+    }
+  }
+  for (uint64_t birth_ns = 0; birth_ns < 42 * kSecond; birth_ns += kSecond / 2) {
+    double highest = 0;
+    for (const auto& [time_ns, threshold] : thresholds)
+      highest = time_ns > birth_ns ? std::max(highest, threshold) : highest;
+    CHECK(live.ThresholdSince(birth_ns) == highest);
+  }
 }
 
 TEST_CASE("a recording in which nothing is followed has none of this") {

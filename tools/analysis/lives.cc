@@ -4,6 +4,8 @@
 #include <optional>
 #include <unordered_set>
 
+#include "tools/analysis/raises.h"
+
 namespace heaprec::tools {
 
 using format::Fate;
@@ -11,8 +13,10 @@ using format::FateKind;
 
 void Lives::Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors) {
   AddSurvivors(block, survivors);
+  const Raises raises(block, interval_ns_);
   for (size_t i = 0; i < block.samples.size(); ++i) {
-    if (samples[i] != kLeftOut) Born(block.samples[i], samples[i], block.samples[i].time_ns);
+    const format::Sample& sample = block.samples[i];
+    if (samples[i] != kLeftOut) Born(sample, sample.weight_bytes() * raises.Of(sample), samples[i], sample.time_ns);
   }
   for (const Fate& fate : block.fates) End(fate);
   for (const format::HeapState& state : block.states) {
@@ -30,7 +34,7 @@ void Lives::AddSurvivors(const format::Block& block, std::span<const uint32_t> s
     listed.insert(survivor.sample.id);
     if (!Knows(survivor.sample.id)) {
       if (subjects[i] == kLeftOut) continue;
-      Born(survivor.sample, subjects[i], last_block_ns_);
+      Born(survivor.sample, survivor.sample.weight_bytes(), subjects[i], last_block_ns_);
       all_.back().born_in = survivor.collections;
     }
     Life& life = all_[followed_.at(survivor.sample.id)];
@@ -45,13 +49,13 @@ void Lives::AddSurvivors(const format::Block& block, std::span<const uint32_t> s
   }
 }
 
-void Lives::Born(const format::Sample& sample, uint32_t subject, uint64_t from_ns) {
+void Lives::Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns) {
   if (!followed_.emplace(sample.id, all_.size()).second) return;
   Life life;
   life.birth_ns = sample.time_ns;
   life.from_ns = std::max(from_ns, sample.time_ns);
   life.size = sample.size;
-  life.weight = sample.weight_bytes();
+  life.weight = weight;
   life.subject = subject;
   all_.push_back(life);
 }
