@@ -19,7 +19,7 @@ namespace heaprec::format {
 enum class FateKind : uint8_t {
   kDied = 0,        // found dead
   kReleased = 1,    // drawn out so that the bound holds: what becomes of it is not known, others stand for it
-  kNotFollowed = 2  // never followed, for want of room: nothing stands for it (Books::not_followed)
+  kNotFollowed = 2  // never followed, for want of room: others of its interval stand for it (Books::not_followed)
 };
 inline constexpr int kFateKinds = 3;
 
