@@ -38,9 +38,15 @@ struct Moment {
   std::map<std::string, Counted> truth;  // by class, as heaprec writes it
 };
 
-// "   1:        400000       12800000  e2e.Keeps$Small": what it counts it has collected the heap for.
+Outcome Jcmd(pid_t pid, const std::string& what) {
+  return Run(Command{{JavaHome() + "/bin/jcmd", std::to_string(pid), what}});
+}
+
+// "   1:        400000       12800000  e2e.Keeps$Small", of a heap that was collected. Not by the histogram itself:
+// that some collectors do not announce.
 Moment HistogramOf(pid_t pid) {
-  const Outcome outcome = Run(Command{{JavaHome() + "/bin/jcmd", std::to_string(pid), "GC.class_histogram"}});
+  REQUIRE(Jcmd(pid, "GC.run").exit_code == 0);
+  const Outcome outcome = Jcmd(pid, "GC.class_histogram");
   INFO(outcome.out.substr(0, 500) << outcome.err);
   REQUIRE(outcome.exit_code == 0);
   Moment moment;
@@ -95,7 +101,7 @@ void RequireHistograms(const std::vector<std::string>& flags) {
   const std::string recording = FreshFolder() + "/rec.bin";
   Java java{.flags = flags, .main = "e2e.Keeps", .args = {"8"}};
   java.flags.push_back("-Xmx400m");
-  java.agent_options = "file=" + recording + ",rate=1000,live=2000";
+  java.agent_options = "file=" + recording + ",rate=1000,live=on";
   Process process(CommandOf(java));
   std::vector<Moment> moments;
   for (const char* phase : {"phase 1", "phase 2", "phase 3"}) {
