@@ -226,13 +226,7 @@ TEST_CASE("A disk that stays full costs samples, which are counted once there is
   CHECK(Lines(outcome.err) <= 1);
   const Rows rows = ReadRows(folder + "/rec.bin");
   INFO(rows.reasons());
-  CHECK(rows.Lost("write_failed") > 0);
-  CHECK(!rows.trustworthy());
-  CHECK(rows.summary["ended"] == "jvm exit");
-  const auto& books = rows.summary["losses"];
-  CHECK(books["committed"] ==
-        books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>() + rows.Lost("write_failed"));
-  CHECK(books["written"] == rows.rows.size());
+  RequireWriteLossesCounted(rows);
 }
 
 TEST_CASE("A shared memory that is full costs the ring, not the recording") {

@@ -183,13 +183,7 @@ TEST_CASE("A disk that is full for seconds costs samples, which are counted once
   RequireUnharmed(loaded.process.Finish());
   const Rows rows = ReadRows(loaded.file);
   INFO(rows.reasons());
-  CHECK(rows.Lost("write_failed") > 0);
-  CHECK(!rows.trustworthy());
-  CHECK(rows.summary["ended"] == "jvm exit");
-  const auto& books = rows.summary["losses"];
-  CHECK(books["committed"] ==
-        books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>() + rows.Lost("write_failed"));
-  CHECK(books["written"] == rows.rows.size());
+  RequireWriteLossesCounted(rows);
 }
 
 TEST_CASE("A disk that stays full to the end leaves a file that is whole") {

@@ -85,4 +85,14 @@ Rows ReadRows(const std::string& recording) {
   return all;
 }
 
+void RequireWriteLossesCounted(const Rows& rows) {
+  CHECK(rows.Lost("write_failed") > 0);
+  CHECK(!rows.trustworthy());
+  CHECK(rows.summary["ended"] == "jvm exit");
+  const auto& books = rows.summary["losses"];
+  CHECK(books["committed"] ==
+        books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>() + rows.Lost("write_failed"));
+  CHECK(books["written"] == rows.rows.size());
+}
+
 }  // namespace heaprec::testing
