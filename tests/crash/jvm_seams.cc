@@ -86,6 +86,7 @@ sources::CallbackContext ContextOf(const Object& object) {
           .java_thread = nullptr,
           .thread = nullptr,
           .object_class = PointerTo<jclass>(object.Class()),
+          .object = nullptr,
           .os_tid = object.thread + 1,
           .lane_hint = object.thread};
 }
