@@ -16,17 +16,6 @@ constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
 
 constexpr uint64_t kHeldUpNs = 60'000'000'000;
 
-// What the weights of those that have a place are to be multiplied by to stand for all that were kept.
-double RaiseOf(std::span<const Birth> births) {
-  double all = 0, placed = 0;
-  for (const Birth& birth : births) {
-    if (!birth.is_kept) continue;
-    all += birth.sample.weight;
-    if (birth.place != 0) placed += birth.sample.weight;
-  }
-  return placed > 0 && placed < all ? all / placed : 1;
-}
-
 }  // namespace
 
 uint32_t ReservoirOf(uint32_t bound, uint32_t held) {
@@ -50,6 +39,18 @@ void LiveSet::Died(const Fate& fate, uint32_t lane, uint64_t begin) {
   fates_.back().time_ns = std::max(fate.time_ns, known->second.survivor.sample.time_ns);
   followed_.erase(known);
   (void)reservoir_.Remove(fate.sample);
+}
+
+double LiveSet::RaiseOf(std::span<const Birth> births) {
+  double all = 0, placed = 0;
+  for (const Birth& birth : births) {
+    if (!birth.is_kept) continue;
+    all += birth.sample.weight;
+    if (birth.place != 0) placed += birth.sample.weight;
+  }
+  if (placed > 0) return (all + std::exchange(owed_, 0)) / placed;
+  owed_ += all;
+  return 1;
 }
 
 void LiveSet::Close(uint64_t end_ns, std::span<const Birth> births) {

@@ -83,6 +83,9 @@ class LiveSet {
     uint64_t begin;
     int closes = 0;  // of intervals since
   };
+  // What the weights of those that have a place are multiplied by to stand for all that were kept, of earlier intervals
+  // too in which none had a place.
+  double RaiseOf(std::span<const Birth> births);
   void ComeIn(uint64_t end_ns, const Birth& birth, double raise);
   void Release(uint64_t end_ns);
   void ForgetOldDeaths();
@@ -93,6 +96,7 @@ class LiveSet {
   std::map<uint64_t, Followed> followed_;
   std::unordered_map<uint64_t, Early> early_;
   std::vector<format::Fate> fates_;
+  double owed_ = 0;  // weight of intervals that nothing stands for yet
   // Of the releases, those that no later one is above.
   struct Threshold {
     uint64_t time_ns;

@@ -115,6 +115,26 @@ TEST_CASE("Samples that were never followed are counted and left out, and others
   CHECK(BytesAt(lives, 100) == 4000);
 }
 
+TEST_CASE("Where none of an interval is followed, the next one that has some stands for it, in a later block too") {
+  format::FileHeader header;
+  header.interval_ns = 100;
+  Lives lives(header);
+  format::Block block;
+  block.samples = {Born(1, 10), Born(2, 20), Born(3, 110), Born(4, 120)};
+  block.fates = {{3, 199, FateKind::kNotFollowed, 0, 0}, {4, 199, FateKind::kNotFollowed, 0, 0}};
+  block.end_ns = 200;
+  lives.Add(block, std::span(kOne, 4), {});
+  format::Block next;
+  next.samples = {Born(5, 210), Born(6, 220), Born(7, 310)};
+  next.end_ns = 400;
+  lives.Add(next, std::span(kOne, 3), {});
+  lives.Close(400);
+  CHECK(BytesAt(lives, 150) == 2000);
+  CHECK(BytesAt(lives, 250) == 2000 + 4000);
+  CHECK(BytesAt(lives, 350) == 2000 + 4000 + 1000);
+  CHECK(lives.not_followed_bytes() == 2000);
+}
+
 TEST_CASE("A later chunk alone tells who is alive, with the threshold since birth") {
   format::FileHeader header;
   header.start.begin_ns = 1000;

@@ -1,5 +1,6 @@
 // Sampled objects are followed until they die (option live), beside every collector of the JDK.
 //
+// Load:      on a busy machine samples may find no place; the others of their interval stand for them.
 // Statistic: the number of objects that are alive, against the program's own count, by the variance of
 //            docs/sampler.md#live-objects: 5.5 standard errors of some 4,000 samples; the normal's tails are
 //            beyond with probability 4e-8.
@@ -10,9 +11,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/java_run.h"
@@ -28,6 +32,28 @@ struct Followed {
   double weight = 0, size = 0, threshold = 0;
   uint64_t time_ns = 0;
 };
+
+// By which the weights of those that have a place are raised, by the number of their interval:
+// docs/sampler.md#live-objects.
+std::map<uint64_t, double> RaisesOf(const json& events, const std::function<uint64_t(const json&)>& interval_of) {
+  std::set<uint64_t> without_place;
+  for (const json& event : events) {
+    if (event["kind"] == "not_followed") without_place.insert(event["sample"].get<uint64_t>());
+  }
+  std::map<uint64_t, double> all, placed;
+  for (const json& event : events) {
+    if (event.contains("sample")) continue;
+    all[interval_of(event)] += event["weight_bytes"].get<double>();
+    if (!without_place.contains(event["id"])) placed[interval_of(event)] += event["weight_bytes"].get<double>();
+  }
+  std::map<uint64_t, double> raises;
+  double owed = 0;
+  for (const auto& [interval, weight] : all) {
+    owed += weight;
+    if (placed.contains(interval)) raises[interval] = std::exchange(owed, 0) / placed[interval];
+  }
+  return raises;
+}
 
 // What `heaprec print` says of a recording, at its end.
 struct Live {
@@ -52,7 +78,13 @@ Live ReadLive(const std::string& recording) {
                                        "tlab,outside,died,released,not_followed", "--stack-depth", "1", recording}});
   INFO(printed.err);
   REQUIRE(printed.exit_code == 0);
-  json events = json::parse(printed.out)["events"];
+  json document = json::parse(printed.out);
+  json& events = document["events"];
+  const uint64_t start_ns = document["recording"]["start_ns"], interval_ns = document["recording"]["interval_ns"];
+  const auto interval_of = [&](const json& event) {
+    return (event["time_ns"].get<uint64_t>() - start_ns) / interval_ns;
+  };
+  const std::map<uint64_t, double> raises = RaisesOf(events, interval_of);
   // Of one time births come first: a fate is never earlier than its sample.
   std::stable_sort(events.begin(), events.end(),
                    [](const json& a, const json& b) { return a["time_ns"] < b["time_ns"]; });
@@ -61,7 +93,9 @@ Live ReadLive(const std::string& recording) {
     const std::string kind = event["kind"];
     const uint64_t time_ns = event["time_ns"];
     if (!event.contains("sample")) {
-      live.alive[event["id"]] = {event["class"], event["weight_bytes"], event["size"], 0, time_ns};
+      const auto raise = raises.find(interval_of(event));
+      const double weight = event["weight_bytes"].get<double>() * (raise == raises.end() ? 1 : raise->second);
+      live.alive[event["id"]] = {event["class"], weight, event["size"], 0, time_ns};
       ++live.births;
       live.most = std::max<uint64_t>(live.most, live.alive.size());
       continue;
@@ -113,7 +147,7 @@ void RequireLeak(const std::vector<std::string>& flags, const std::string& more 
   RequireCount(live, kKept);
   CHECK(live.released > 0);
   CHECK(live.died > 0);
-  CHECK(live.not_followed == 0);
+  CHECK(live.not_followed < live.births / 2);
   CHECK(live.Objects("e2e.Leak$Garbage") < 0.02 * kKept);
 }
 

@@ -156,4 +156,15 @@ TEST_CASE("The command's options become the agent's; those of a file come first,
   CHECK(options.Text(true).error().message.find("`file=a,b`") != std::string::npos);
 }
 
+TEST_CASE("--set may be repeated, and takes one option each time") {
+  CLI::App verb;
+  AgentOptions options;
+  options.AddTo(&verb);
+  std::vector<std::string> rest;
+  verb.add_option("rest", rest);
+  verb.parse("--set live=on --set ring=off 4711");
+  CHECK(options.more == std::vector<std::string>{"live=on", "ring=off"});
+  CHECK(rest == std::vector<std::string>{"4711"});
+}
+
 }  // namespace heaprec::tools

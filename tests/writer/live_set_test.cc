@@ -104,6 +104,18 @@ TEST_CASE("where some find no place, the others of the interval stand for them")
   CHECK(live.followed().at(4).survivor.sample.weight == 1000);
 }
 
+TEST_CASE("where none of an interval finds a place, those of the next one stand for them") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  live.Close(kSecond, std::vector{Born(1, 10, 1000, 0), Born(2, 20, 3000, 0)});
+  live.Close(2 * kSecond, std::vector{Born(3, kSecond + 10, 2000, 0)});
+  live.Close(3 * kSecond, std::vector{Born(4, 2 * kSecond + 10, 1000), Born(5, 2 * kSecond + 10, 1000)});
+  live.Close(4 * kSecond, std::vector{Born(6, 3 * kSecond + 10, 1000)});
+  CHECK(live.followed().at(4).survivor.sample.weight == 4000);
+  CHECK(live.followed().at(5).survivor.sample.weight == 4000);
+  CHECK(live.followed().at(6).survivor.sample.weight == 1000);
+}
+
 TEST_CASE("those that are too many are released at the end of the interval, and raise the threshold of the others") {
   Recorder recorder;
   LiveSet live(120, 5, 1, recorder.Calls());  // 90 in the reservoir

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
-
-#include "tools/analysis/raises.h"
-
 namespace heaprec::tools {
 
 using format::Fate;
@@ -13,10 +10,10 @@ using format::FateKind;
 
 void Lives::Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors) {
   AddSurvivors(block, survivors);
-  const Raises raises(block, interval_ns_);
+  raises_.Add(block);
   for (size_t i = 0; i < block.samples.size(); ++i) {
     const format::Sample& sample = block.samples[i];
-    if (samples[i] != kLeftOut) Born(sample, sample.weight_bytes() * raises.Of(sample), samples[i], sample.time_ns);
+    if (samples[i] != kLeftOut) Born(sample, sample.weight_bytes() * raises_.Of(sample), samples[i], sample.time_ns);
   }
   for (const Fate& fate : block.fates) End(fate);
   for (const format::HeapState& state : block.states) {

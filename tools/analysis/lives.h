@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "format/reader.h"
+#include "tools/analysis/raises.h"
 #include "tools/analysis/thresholds.h"
 
 namespace heaprec::tools {
@@ -57,7 +58,7 @@ class Lives {
   static constexpr uint32_t kLeftOut = 0xffffffff;
 
   explicit Lives(const format::FileHeader& header)
-      : interval_ns_(header.interval_ns), last_block_ns_(header.start.begin_ns) {}
+      : raises_(header.interval_ns), last_block_ns_(header.start.begin_ns) {}
 
   // `samples`, `survivors`: subjects of the block's, in its order. Of survivors that are known already none is needed.
   void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors);
@@ -77,8 +78,7 @@ class Lives {
   // What the count of collections was at the first look, and whenever it had grown since: times, ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& collections() const { return collections_; }
 
-  // Samples that were never followed, for want of room, and bytes of those of interest: the others of their intervals
-  // stand for them (Raises).
+  // Samples that were never followed, for want of room, and bytes of those of interest: others stand for them (Raises).
   uint64_t not_followed() const { return not_followed_; }
   double not_followed_bytes() const { return not_followed_bytes_; }
 
@@ -89,7 +89,7 @@ class Lives {
   void End(const format::Fate& fate);
   void CloseCollections();
 
-  const uint64_t interval_ns_;
+  Raises raises_;
   std::vector<Life> all_;
   std::unordered_map<uint64_t, size_t> followed_;  // of all_, by sample: those that have no end yet
   Thresholds thresholds_;

@@ -31,7 +31,7 @@ void AgentOptions::AddTo(CLI::App* verb) {
       ->type_name("N");
   verb->add_option("--settings", settings, "default (150/s) or profile (300/s)")->type_name("NAME");
   verb->add_option("--options", file, "A file of agent options, one key=value a line")->type_name("FILE");
-  verb->add_option("--set", more, "Any agent option; may be repeated")->type_name("KEY=VALUE")->expected(1);
+  verb->add_option("--set", more, "Any agent option; may be repeated")->type_name("KEY=VALUE")->allow_extra_args(false);
   verb->add_option("--lib", agent_file, "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
       ->type_name("PATH");
 }
