@@ -266,7 +266,10 @@ void Recording::MakeLive() {
 writer::LiveSet::Recorder Recording::Followed() const {
   sources::Places& places = live_->places();
   return {.drop = [&places](uint16_t place, uint64_t sample) { (void)places.Drop(place, sample); },
-          .collections_at_birth = [&places](uint16_t place) { return places.CollectionsAtBirth(place); },
+          .collections_at_birth =
+              [this, &places](uint16_t place, uint64_t sample) {
+                return places.CollectionsAtBirth(place, sample, jvm_.heap.Collections());
+              },
           .collections = [this] { return jvm_.heap.Collections(); }};
 }
 

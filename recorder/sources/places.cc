@@ -39,7 +39,7 @@ uint16_t Places::Take() {
 
 void Places::Follow(uint16_t place, jweak reference, uint64_t sample, uint64_t collections) {
   At(place).reference = reference;
-  At(place).collections = collections;
+  At(place).collections.store(collections, std::memory_order_relaxed);
   // Release: reference and all are there before it can be looked at (pairs with the acquire in Look).
   At(place).word.store(Word(State::kFollowed, sample), std::memory_order_release);
 }
@@ -55,12 +55,20 @@ bool Places::Drop(uint16_t place, uint64_t sample) {
   return At(place).word.compare_exchange_strong(expected, Word(State::kDropped), std::memory_order_acq_rel);
 }
 
+uint64_t Places::CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const {
+  if (place == 0 || place > count_) return otherwise;
+  const uint64_t collections = At(place).collections.load(std::memory_order_acquire);
+  // A sample is followed once: who is there now was there when the count was read.
+  return At(place).word.load(std::memory_order_relaxed) == Word(State::kFollowed, sample) ? collections : otherwise;
+}
+
 Places::View Places::Look(uint16_t place) const {
   const Place& at = At(place);
   const uint64_t word = at.word.load(std::memory_order_acquire);
   const auto state = static_cast<State>(word & ((1 << kStateBits) - 1));
   const bool is_ours = state == State::kFollowed || state == State::kDropped || state == State::kDead;
-  return {state, word >> kStateBits, is_ours ? at.reference : nullptr, is_ours ? at.collections : 0};
+  if (!is_ours) return {state, word >> kStateBits, nullptr, 0};
+  return {state, word >> kStateBits, at.reference, at.collections.load(std::memory_order_relaxed)};
 }
 
 bool Places::Bury(uint16_t place, uint64_t sample) {

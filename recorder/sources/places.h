@@ -40,8 +40,8 @@ class Places {
 
   // False: it is no longer followed there: its death was found, and says so itself.
   bool Drop(uint16_t place, uint64_t sample);
-  // Of what is followed there.
-  uint64_t CollectionsAtBirth(uint16_t place) const { return At(place).collections; }
+  // Of the sample, if it is followed there; else (it died, and another may have its place) `otherwise`.
+  uint64_t CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const;
 
   enum class State : uint64_t { kFree = 0, kTaken = 1, kFollowed = 2, kDropped = 3, kDead = 4 };
   struct View {
@@ -61,7 +61,7 @@ class Places {
   struct Place {
     std::atomic<uint64_t> word{0};  // sample << 3 | state
     jweak reference = nullptr;      // written while taken; read behind an acquire of word
-    uint64_t collections = 0;
+    std::atomic<uint64_t> collections{0};
   };
   Place& At(uint16_t place) const { return places_[place - 1]; }
 

@@ -81,7 +81,7 @@ void LiveSet::ComeIn(uint64_t end_ns, const Birth& birth, double raise) {
     return;
   }
   Followed& followed = followed_[sample.id];
-  followed = {{sample, 0, recorder_.collections_at_birth(birth.place)}, birth.keys, birth.place};
+  followed = {{sample, 0, recorder_.collections_at_birth(birth.place, sample.id)}, birth.keys, birth.place};
   followed.survivor.sample.weight *= raise;
   reservoir_.Add(sample.id, followed.survivor.sample.weight);
 }

@@ -46,8 +46,8 @@ class LiveSet {
  public:
   struct Recorder {
     std::function<void(uint16_t place, uint64_t sample)> drop;     // it is not wanted any longer
-    std::function<uint64_t(uint16_t place)> collections_at_birth;  // of what is followed there
-    std::function<uint64_t()> collections;                         // by now
+    std::function<uint64_t(uint16_t place, uint64_t sample)> collections_at_birth;
+    std::function<uint64_t()> collections;  // by now
   };
   // bound 0: nothing is followed. held: ReservoirOf.
   LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder);

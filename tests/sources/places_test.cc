@@ -26,6 +26,9 @@ TEST_CASE("a place goes from hand to hand") {
   CHECK(places.Look(1).state == Places::State::kTaken);
   places.Follow(1, Reference(5), 42, 7);
   const Places::View view = places.Look(1);
+  CHECK(places.CollectionsAtBirth(1, 42, 9) == 7);
+  CHECK(places.CollectionsAtBirth(1, 41, 9) == 9);
+  CHECK(places.CollectionsAtBirth(0, 42, 9) == 9);
   CHECK((view.state == Places::State::kFollowed && view.sample == 42));
   CHECK((view.reference == Reference(5) && view.collections == 7));
   SECTION("dropped by the drain") {

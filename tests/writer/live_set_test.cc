@@ -18,7 +18,7 @@ struct Recorder {
   std::set<uint64_t> dropped;
   LiveSet::Recorder Calls() {
     return {.drop = [this](uint16_t, uint64_t sample) { dropped.insert(sample); },
-            .collections_at_birth = [](uint16_t place) { return uint64_t{place} * 10; },
+            .collections_at_birth = [](uint16_t place, uint64_t) { return uint64_t{place} * 10; },
             .collections = [] { return uint64_t{99}; }};
   }
 };
