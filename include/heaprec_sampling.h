@@ -33,7 +33,10 @@ typedef struct heaprec_trace {
   int64_t bytes;               /* that the thread has allocated since its sample before this, this object included */
   const heaprec_frame* frames; /* innermost first */
   int32_t frame_count;
-  void* context; /* what the callback has put there: NULL at first */
+  void* context;   /* what the callback has put there: NULL at first */
+  int64_t born_ns; /* when it was sampled, by CLOCK_MONOTONIC */
+  int64_t
+      dead_ns; /* when it was found dead: some time after its collection, at the latest by heaprec_traces; 0: alive */
 } heaprec_trace;
 
 /* Where the callback stands: JNI and JVMTI may be called, as in a SampledObjectAlloc event. */
@@ -51,7 +54,8 @@ typedef struct heaprec_sampling {
   size_t struct_bytes;                /* of this struct */
   heaprec_sampling_interval function; /* NULL ends the sampling */
   void* user;                         /* handed to it */
-  int64_t first_interval; /* bytes of a thread before its first sample, counted from where it is first met */
+  int64_t first_interval; /* bytes of a thread before its first sample, counted from where it is first met; below 0:
+                             drawn for each thread, from an exponential distribution of mean -first_interval */
   int32_t depth;          /* most frames of a stack, 1 to HEAPREC_MOST_FRAMES */
   int32_t followed;       /* most objects followed by weak references, up to HEAPREC_MOST_FOLLOWED; 0: none */
 } heaprec_sampling;
@@ -62,7 +66,7 @@ enum { HEAPREC_MOST_FRAMES = 128, HEAPREC_MOST_FOLLOWED = 65536, HEAPREC_GARBAGE
 enum {
   HEAPREC_OK = 0,
   HEAPREC_INVALID = 1,   /* what was asked for cannot be */
-  HEAPREC_RECORDING = 2, /* a recording is running */
+  HEAPREC_RECORDING = 2, /* a recording is running, or a Java program samples (heaprec.Heaprec) */
   HEAPREC_REFUSED = 3,   /* this JVM cannot be sampled, now or ever: heaprec says why on stderr */
   HEAPREC_NO_LIBRARY = 4
 };

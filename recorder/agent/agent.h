@@ -22,6 +22,8 @@
 
 namespace heaprec::agent {
 
+enum class Sampler { kAgent, kJava };
+
 class Agent {
  public:
   static Agent& Instance();  // JVMTI's callbacks carry no pointer of ours
@@ -33,9 +35,13 @@ class Agent {
 
   // The same for the application itself (heaprec.Heaprec): `*answer` is what would stand in the answer's file.
   bool Ask(JavaVM* vm, const char* command, std::string* answer);
-  // For another agent (include/heaprec_sampling.h); answers as it says there.
-  int Sample(JavaVM* vm, const heaprec_sampling& how);
-  int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user);
+  // A copy of the recording that runs, under `pattern` as Options::file; returns its name.
+  format::Result<std::string> Dump(const std::string& pattern);
+  // For another agent (include/heaprec_sampling.h) or the application (trace_entry.h), one of them at a time; answers
+  // as it says there. `*why` (may be null): in words, if it is not HEAPREC_OK.
+  int Sample(JavaVM* vm, const heaprec_sampling& how, Sampler sampler, std::string* why);
+  // Of what that one sampled last.
+  int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, Sampler sampler);
 
   // For probes (probe_entry.h): what they need of the JVM, with their hooks in place.
   format::Result<const Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
@@ -85,7 +91,8 @@ class Agent {
   std::unique_ptr<Recording> recording_;                             // the last one
   Retired retired_;                                                  // those before it
   uint32_t recordings_ = 0;                                          // and samplings
-  bool samples_ = false;                                             // for another agent
+  bool samples_ = false;                                             // for another agent, or the application
+  Sampler sampler_ = Sampler::kAgent;                                // the last one
   std::vector<std::unique_ptr<sources::IntervalSource>> samplings_;  // of which the last may be active
 };
 

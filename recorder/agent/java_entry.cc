@@ -73,6 +73,21 @@ JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_ask0(JNIEnv* jni, jclass, jstring
   return jni->NewStringUTF(answer.c_str());
 }
 
+JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_dump0(JNIEnv* jni, jclass, jstring path) {
+  using heaprec::agent::Agent;
+  const char* const text = jni->GetStringUTFChars(path, nullptr);
+  if (text == nullptr) return nullptr;  // an OutOfMemoryError is on its way
+  std::string answer;
+  try {
+    const auto dumped = Agent::Instance().Dump(text);
+    answer = dumped.ok() ? "ok " + *dumped : "error " + dumped.error().message;
+  } catch (...) {
+    answer = "error out of memory";
+  }
+  jni->ReleaseStringUTFChars(path, text);
+  return jni->NewStringUTF(answer.c_str());
+}
+
 JNIEXPORT void heaprec_label(const char* key, const char* value) {
   if (key == nullptr) return;
   if (value == nullptr) return heaprec::sources::ClearLabel(key);

@@ -8,6 +8,7 @@
 #include "format/java_names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/hooks.h"
+#include "recorder/agent/java_arrays.h"
 #include "recorder/hotspot/jdk_version.h"
 #include "recorder/hotspot/object_layout.h"
 #include "recorder/sources/allocation_probe.h"
@@ -50,51 +51,18 @@ Classes ClassesOf(const Jvm& jvm, const AllocationProbe::Found& found) {
   return classes;
 }
 
-jobjectArray StringsOf(JNIEnv* jni, const std::vector<std::string>& texts) {
-  const jclass string = jni->FindClass("java/lang/String");
-  const jobjectArray array =
-      string != nullptr ? jni->NewObjectArray(static_cast<jsize>(texts.size()), string, nullptr) : nullptr;
-  for (jsize i = 0; array != nullptr && i < static_cast<jsize>(texts.size()); ++i) {
-    const jstring text = jni->NewStringUTF(texts[static_cast<size_t>(i)].c_str());
-    if (text == nullptr) return nullptr;  // an OutOfMemoryError is on its way
-    jni->SetObjectArrayElement(array, i, text);
-    jni->DeleteLocalRef(text);
-  }
-  return array;
-}
-
-jlongArray LongsOf(JNIEnv* jni, const std::vector<jlong>& values) {
-  const jlongArray array = jni->NewLongArray(static_cast<jsize>(values.size()));
-  if (array != nullptr) jni->SetLongArrayRegion(array, 0, static_cast<jsize>(values.size()), values.data());
-  return array;
-}
-
 // Object[]: String[] of the classes, int[] which of them each object is of, long[] sizes, long[] unseen and whether it
 // is whole.
 jobjectArray ToJava(JNIEnv* jni, const Jvm& jvm, const AllocationProbe::Found& found) {
   const Classes classes = ClassesOf(jvm, found);
   std::vector<jlong> sizes;
   for (const sources::ProbedObject& object : found.objects) sizes.push_back(static_cast<jlong>(object.size));
-  const jclass object = jni->FindClass("java/lang/Object");
-  const jobjectArray all = object != nullptr ? jni->NewObjectArray(4, object, nullptr) : nullptr;
-  const jobjectArray names = all != nullptr ? StringsOf(jni, classes.names) : nullptr;
-  const jintArray of = names != nullptr ? jni->NewIntArray(static_cast<jsize>(classes.of.size())) : nullptr;
-  if (of == nullptr) return nullptr;
-  jni->SetIntArrayRegion(of, 0, static_cast<jsize>(classes.of.size()), classes.of.data());
-  const jlongArray longs = LongsOf(jni, sizes);
-  const jlongArray rest =
-      longs != nullptr ? LongsOf(jni, {static_cast<jlong>(found.unseen), found.is_whole ? 1 : 0}) : nullptr;
-  if (rest == nullptr) return nullptr;
-  jni->SetObjectArrayElement(all, 0, names);
-  jni->SetObjectArrayElement(all, 1, of);
-  jni->SetObjectArrayElement(all, 2, longs);
-  jni->SetObjectArrayElement(all, 3, rest);
-  return all;
-}
-
-void Throw(JNIEnv* jni, const std::string& why) {
-  const jclass type = jni->FindClass("java/lang/IllegalStateException");
-  if (type != nullptr) jni->ThrowNew(type, ("heaprec: " + why).c_str());
+  return JavaArrays(jni)
+      .Add(classes.names)
+      .Add(classes.of)
+      .Add(sizes)
+      .Add(std::vector<jlong>{static_cast<jlong>(found.unseen), found.is_whole ? 1 : 0})
+      .Take();
 }
 
 }  // namespace
@@ -123,9 +91,9 @@ JNIEXPORT jlong JNICALL Java_heaprec_Probe_begin0(JNIEnv* jni, jclass, jint most
   try {
     auto probe = heaprec::agent::Begin(vm, jni, static_cast<size_t>(std::max(most_objects, 0)));
     if (probe.ok()) return reinterpret_cast<jlong>(*probe);
-    heaprec::agent::Throw(jni, probe.error().message);
+    heaprec::agent::ThrowIllegalState(jni, probe.error().message);
   } catch (...) {
-    heaprec::agent::Throw(jni, "out of memory");
+    heaprec::agent::ThrowIllegalState(jni, "out of memory");
   }
   return 0;
 }
@@ -137,7 +105,7 @@ JNIEXPORT jobjectArray JNICALL Java_heaprec_Probe_end0(JNIEnv* jni, jclass, jlon
     const auto found = AllocationProbe::End(reinterpret_cast<AllocationProbe*>(probe));  // NOLINT: as begin0 gave it
     return heaprec::agent::ToJava(jni, *heaprec::agent::Agent::Instance().jvm(), found);
   } catch (...) {
-    heaprec::agent::Throw(jni, "out of memory");
+    heaprec::agent::ThrowIllegalState(jni, "out of memory");
     return nullptr;
   }
 }

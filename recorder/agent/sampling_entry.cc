@@ -1,6 +1,7 @@
 #include "recorder/agent/sampling_entry.h"
 
 #include <algorithm>
+#include <string>
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/events.h"
@@ -22,30 +23,37 @@ bool IsValid(const heaprec_sampling& how) {
 
 }  // namespace
 
-int Agent::Sample(JavaVM* vm, const heaprec_sampling& how) {
-  if (vm == nullptr || !IsValid(how)) return HEAPREC_INVALID;
+int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, Sampler sampler, std::string* why) {
+  const auto refuse = [why](int answer, const std::string& sentence) {
+    if (why != nullptr) *why = sentence;
+    return answer;
+  };
+  if (vm == nullptr || !IsValid(how)) return refuse(HEAPREC_INVALID, "these numbers cannot be");
   const std::lock_guard lock(mutex_);
   JNIEnv* jni = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return HEAPREC_INVALID;
+  const bool is_its_own = samples_ && sampler == sampler_;
   if (how.function == nullptr) {
-    StopSampling(jni);
+    if (is_its_own) StopSampling(jni);
     return HEAPREC_OK;
   }
-  if (samples_) {
+  if (is_its_own) {
     samplings_.back()->Replace(how);
     return HEAPREC_OK;
   }
-  if (delayed_ || (recording_ != nullptr && !recording_->ended())) return HEAPREC_RECORDING;
+  if (samples_) return refuse(HEAPREC_RECORDING, "somebody else samples through heaprec");
+  if (delayed_ || (recording_ != nullptr && !recording_->ended())) {
+    return refuse(HEAPREC_RECORDING, "a recording is running, or waits for its delay");
+  }
   if (jvmti_ == nullptr) {
     auto environment = MakeEnvironment(vm);
-    if (!environment.ok())
-      return Log(LogLevel::kError, "no sampling: {}", environment.error().message), HEAPREC_REFUSED;
+    if (!environment.ok()) return refuse(HEAPREC_REFUSED, environment.error().message);
     jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
   }
   auto started = StartSampling(jni, how);
-  if (started.ok()) return HEAPREC_OK;
-  Log(LogLevel::kError, "no sampling: {}", started.error().message);
-  return HEAPREC_REFUSED;
+  if (!started.ok()) return refuse(HEAPREC_REFUSED, started.error().message);
+  sampler_ = sampler;
+  return HEAPREC_OK;
 }
 
 format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
@@ -78,22 +86,28 @@ void Agent::StopSampling(JNIEnv* jni) {
   samplings_.back()->followed().Clear(jni);
 }
 
-int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
+int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, Sampler sampler) {
   const std::lock_guard lock(mutex_);
-  if (jni == nullptr || visit == nullptr || samplings_.empty()) return 0;
+  if (jni == nullptr || visit == nullptr || samplings_.empty() || sampler != sampler_) return 0;
   return samplings_.back()->followed().Visit(jni, which, visit, user);
 }
 
 }  // namespace heaprec::agent
 
 using heaprec::agent::Agent;
+using heaprec::agent::Log;
+using heaprec::agent::LogLevel;
+using heaprec::agent::Sampler;
 
 extern "C" {
 
 JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) {
   if (how == nullptr) return HEAPREC_INVALID;
   try {
-    return Agent::Instance().Sample(static_cast<JavaVM*>(vm), *how);
+    std::string why;
+    const int answer = Agent::Instance().Sample(static_cast<JavaVM*>(vm), *how, Sampler::kAgent, &why);
+    if (answer == HEAPREC_REFUSED) Log(LogLevel::kError, "no sampling: {}", why);
+    return answer;
   } catch (...) {  // no memory
     heaprec::sources::active_source.store(nullptr);
     return HEAPREC_REFUSED;
@@ -102,7 +116,7 @@ JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) 
 
 JNIEXPORT int64_t heaprec_visit_traces(void* jni, int which, heaprec_visit visit, void* user) {
   try {
-    return Agent::Instance().VisitTraces(static_cast<JNIEnv*>(jni), which, visit, user);
+    return Agent::Instance().VisitTraces(static_cast<JNIEnv*>(jni), which, visit, user, Sampler::kAgent);
   } catch (...) {
     return 0;
   }

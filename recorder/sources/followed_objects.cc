@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "recorder/sources/clock.h"
+
 namespace heaprec::sources {
 namespace {
 
@@ -76,6 +78,7 @@ void FollowedObjects::Look(JNIEnv* jni, size_t index) {
 
 void FollowedObjects::Bury(Trace& dead) {
   ++found_dead_;
+  dead.fields.dead_ns = static_cast<int64_t>(MonotonicNs());
   Copy(dead.fields, &recent_[(found_dead_ - 1) % HEAPREC_GARBAGE]);
   if (found_dead_ <= HEAPREC_GARBAGE) return Copy(dead.fields, &sampled_[found_dead_ - 1]);
   const auto drawn = static_cast<uint64_t>(random_.Uniform() * static_cast<double>(found_dead_));

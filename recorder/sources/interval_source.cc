@@ -3,9 +3,13 @@
 #include <jvmti.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <utility>
+
+#include "recorder/sources/clock.h"
+#include "throttle/random.h"
 
 namespace heaprec::sources {
 namespace {
@@ -44,14 +48,26 @@ class Signature {
 }  // namespace
 
 IntervalSource::IntervalSource(const IntervalParts& parts, const heaprec_sampling& how)
-    : parts_(parts), depth_(how.depth), how_(Keep(how, nullptr)), followed_(how.followed, how.depth) {}
+    : parts_(parts),
+      depth_(how.depth),
+      started_ns_(MonotonicNs()),
+      how_(Keep(how, nullptr)),
+      followed_(how.followed, how.depth) {}
 
 IntervalSource::~IntervalSource() {
   for (const How* how = how_.load(); how != nullptr;) delete std::exchange(how, how->before);
 }
 
 const IntervalSource::How* IntervalSource::Keep(const heaprec_sampling& how, const How* before) {
-  return new How{how.function, how.user, static_cast<uint64_t>(std::max<int64_t>(how.first_interval, 0)), before};
+  return new How{how.function, how.user, how.first_interval, before};
+}
+
+// Threads that would all begin at the same distance would all be sampled, or none of them, where they are short.
+uint64_t IntervalSource::First(const How& how) {
+  if (how.first_interval >= 0) return static_cast<uint64_t>(how.first_interval);
+  const uint64_t draw = draws_.fetch_add(1, std::memory_order_relaxed);
+  throttle::Random random(throttle::Mix64(started_ns_ + draw));
+  return static_cast<uint64_t>(std::ceil(random.Exponential() * -static_cast<double>(how.first_interval)));
 }
 
 void IntervalSource::Replace(const heaprec_sampling& how) {
@@ -98,9 +114,8 @@ ThreadEntry* IntervalSource::Entry(void* java_thread, uint64_t allocated, uint64
     if (entry == nullptr) return nullptr;
   }
   if (entry->recording.load(std::memory_order_relaxed) != parts_.number) {
-    const uint64_t first = how_.load(std::memory_order_acquire)->first_interval;
     entry->given_at = allocated - std::min(allocated, size);
-    entry->due = entry->given_at + first;
+    entry->due = entry->given_at + First(*how_.load(std::memory_order_acquire));
     entry->pending = Pending::kNothing;
     entry->recording.store(parts_.number, std::memory_order_relaxed);
   } else if (allocated < entry->given_at) {  // another thread in the memory of an old one
@@ -126,7 +141,9 @@ void IntervalSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
                       static_cast<int64_t>(allocated - entry.given_at),
                       reinterpret_cast<const heaprec_frame*>(frames),
                       count,
-                      nullptr};
+                      nullptr,
+                      static_cast<int64_t>(MonotonicNs()),
+                      0};
   const heaprec_place place{object.jni, object.jvmti, object.object};
   entry.due = kNever;  // of what the callback allocates nothing is given
   const int64_t interval = how->function(&trace, &place, how->user);

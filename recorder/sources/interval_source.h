@@ -45,10 +45,11 @@ class IntervalSource final : public Source {
   struct How {
     heaprec_sampling_interval function;
     void* user;
-    uint64_t first_interval;
+    int64_t first_interval;
     const How* before;  // an allocating thread may still read it: kept as long as the source
   };
   static const How* Keep(const heaprec_sampling& how, const How* before);
+  uint64_t First(const How& how);
   // Null: the table is full, or the thread has ended.
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size);
   void Touch(void* java_thread, uint64_t size, bool outside);
@@ -56,8 +57,9 @@ class IntervalSource final : public Source {
 
   const IntervalParts parts_;
   const int depth_;
+  const uint64_t started_ns_;
   std::atomic<const How*> how_;
-  std::atomic<uint64_t> next_uid_{1};
+  std::atomic<uint64_t> next_uid_{1}, draws_{0};
   FollowedObjects followed_;
 };
 

@@ -130,6 +130,7 @@ void Drain::GiveUp() {
   ring_.Leave();
   const std::lock_guard lock(mutex_);
   finished_ = true;
+  RefuseSnapshots();
   changed_.notify_all();
 }
 
@@ -156,6 +157,7 @@ void Drain::Tick() {
   Scan();
   CloseDueIntervals(now_ns);
   FlushIfDue(now_ns);
+  AnswerSnapshots(now_ns);
   store_.Tick(SinceStart(now_ns));
   if (now_ns - chunk_start_ns_ >= kForgetAfterNs) collector_.ForgetPrevious();
   StopIfDone(now_ns);
@@ -431,6 +433,7 @@ void Drain::End() {
   {
     const std::lock_guard lock(mutex_);
     finished_ = true;
+    RefuseSnapshots();
     changed_.notify_all();
   }
   // Nobody waits for this: it helps against a power cut only. The drain itself stays in memory until the next

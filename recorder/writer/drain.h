@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/collector.h"
 #include "recorder/writer/live_set.h"
+#include "recorder/writer/snapshot.h"
 #include "recorder/writer/store.h"
 
 namespace heaprec::writer {
@@ -62,6 +64,10 @@ class Drain {
   bool Wait(uint64_t timeout_ns);
   // Of the file that is being written; any thread.
   std::string path();
+  // All that was committed before the call, once the intervals that are open have closed: within a second and a little
+  // (of longer intervals what is open is left out); any thread. An Error: the recording ends first, or its file cannot
+  // be written.
+  std::future<format::Result<Snapshot>> RequestSnapshot();
   // The thread has ended, or was never there. It outlives the file by what its disk takes to sync.
   bool TryJoin();
 
@@ -81,6 +87,11 @@ class Drain {
     format::PerStream<Pending> counted;
     std::vector<uint64_t> positions;
     std::optional<format::FileStart> next_chunk;  // it ends its chunk; where the next one begins
+  };
+
+  struct SnapshotRequest {
+    uint64_t asked_ns;
+    std::promise<format::Result<Snapshot>> answer;
   };
 
   void Run();
@@ -113,6 +124,11 @@ class Drain {
   void BeginChunk(uint64_t now_ns);
   void AdoptChunk(const format::FileHeader& header, uint64_t now_ns);
   void StopIfDone(uint64_t now_ns);
+  bool IsDue(const SnapshotRequest& request) const;
+  void AnswerSnapshots(uint64_t now_ns);
+  format::Result<Snapshot> TakeSnapshot(uint64_t now_ns);
+  // Under the mutex.
+  void RefuseSnapshots();
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns - ring_.header().start_monotonic_ns; }
 
   buffer::Ring& ring_;
@@ -140,6 +156,7 @@ class Drain {
   std::condition_variable changed_;
   bool stop_requested_ = false, finished_ = false;
   std::string stop_reason_, path_;
+  std::vector<SnapshotRequest> snapshot_requests_;
 };
 
 }  // namespace heaprec::writer

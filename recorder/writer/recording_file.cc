@@ -67,6 +67,12 @@ std::string ExpandPattern(const std::string& pattern, uint32_t pid, uint64_t epo
   return out;
 }
 
+std::string LiteralPattern(const std::string& path) {
+  std::string pattern;
+  for (const char sign : path) pattern += sign == '%' ? "%%" : std::string(1, sign);
+  return pattern;
+}
+
 format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns) {
   const bool counts = ExpandPattern(pattern, pid, epoch_ns, 0) != ExpandPattern(pattern, pid, epoch_ns, 1);
   for (int number = 0; number < kMostNames; ++number) {
@@ -131,6 +137,14 @@ format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte>
     done += static_cast<size_t>(got);
   }
   return done;
+}
+
+format::Result<RecordingFile> RecordingFile::Duplicate() const {
+  const int descriptor = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) return Failure(path_);
+  RecordingFile same(path_, descriptor);
+  same.size_ = size_;
+  return same;
 }
 
 format::Result<std::monostate> RecordingFile::Sync() {

@@ -21,6 +21,9 @@ namespace heaprec::writer {
 // sign.
 std::string ExpandPattern(const std::string& pattern, uint32_t pid, uint64_t epoch_ns, int number);
 
+// The pattern that stands for `path` itself.
+std::string LiteralPattern(const std::string& path);
+
 class RecordingFile {
  public:
   // Creates the file `pattern` stands for. An existing file is kept: "rec.bin" becomes "rec-1.bin", "rec-2.bin", ...
@@ -34,6 +37,8 @@ class RecordingFile {
   format::Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
   // Makes what was appended durable (a power cut). Errors are the caller's to count.
   format::Result<std::monostate> Sync();
+  // The same content up to now, under a descriptor of its own; to be read only.
+  format::Result<RecordingFile> Duplicate() const;
   // Whether path() still leads to this file: it may have been deleted or moved.
   bool IsInPlace() const;
   // Takes `other`'s content, its own being dropped; the name and the descriptor's number stay. Readers that have the

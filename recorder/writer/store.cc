@@ -14,13 +14,6 @@ constexpr uint64_t kSliceBytes = 1 << 20;
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr uint64_t kPauseAfterFailureNs = 10'000'000'000;
 
-// The pattern that stands for `path` itself.
-std::string Literal(const std::string& path) {
-  std::string pattern;
-  for (const char sign : path) pattern += sign == '%' ? "%%" : std::string(1, sign);
-  return pattern;
-}
-
 }  // namespace
 
 format::Result<Store> Store::Create(StoreConfig config) {
@@ -86,7 +79,7 @@ bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
   next_start_.part = header_.start.part + 1;
   auto next = in_place
                   ? RecordingFile::Create(config_.pattern, config_.header.pid, config_.header.start_epoch_ns + now_ns)
-                  : RecordingFile::Create(Literal(file_->path()), 0, 0);
+                  : RecordingFile::Create(LiteralPattern(file_->path()), 0, 0);
   if (!next.ok()) return false;  // the old one is still good for writing; the next block tries again
   next_ = std::make_unique<RecordingFile>(std::move(*next));
   return true;
@@ -139,7 +132,7 @@ void Store::BeginCopy(uint64_t now_ns) {
   copy.dropped = retention_.ToDrop(now_ns);
   const Retention::Chunk& first = retention_.FirstKept(copy.dropped);
   // A killed JVM may have left one.
-  auto to = RecordingFile::Create(Literal(file_->path() + format::kUnfinishedSuffix), 0, 0);
+  auto to = RecordingFile::Create(LiteralPattern(file_->path() + format::kUnfinishedSuffix), 0, 0);
   if (!to.ok()) return Abandon(now_ns);
   copy.to = std::make_unique<RecordingFile>(std::move(*to));
   copy.next = first.offset;

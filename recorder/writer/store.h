@@ -60,6 +60,8 @@ class Store {
   // Turns to the file that OpenNext has made; `ended` false: it is removed, and this one is gone on with.
   void GoOn(bool ended);
   bool Append(std::span<const std::byte> block);
+  // What is in the file now, for a reader of its own.
+  format::Result<RecordingFile> Duplicate() const { return file_->Duplicate(); }
 
   // A slice of what is to be done: copying, syncing.
   void Tick(uint64_t now_ns);

@@ -20,8 +20,9 @@ heaprec_sampling how{sizeof(how), nullptr, nullptr, 0, 16, 0};
 // What came, of the program's own arrays and of all.
 std::atomic<int> samples{0}, early{0}, late{0}, kept{0}, dropped{0}, without_stack{0}, replaced{0}, before_replaced{0};
 
+// The header of an array has 8 bytes more where class pointers are not compressed.
 bool IsOf(const heaprec_trace& trace, const char* signature) {
-  return trace.byte_size == 100'000 && strcmp(trace.class_signature, signature) == 0;
+  return (trace.byte_size == 100'000 || trace.byte_size == 100'008) && strcmp(trace.class_signature, signature) == 0;
 }
 
 int64_t OnSample(heaprec_trace* trace, const heaprec_place* place, void* user) {
@@ -47,20 +48,27 @@ int64_t OnReplaced(heaprec_trace* trace, const heaprec_place*, void* user) {
 }
 
 struct Count {
-  int kept = 0, dropped = 0, others = 0, without_context = 0;
+  int kept = 0, dropped = 0, others = 0, without_context = 0, bad_times = 0;
+  bool dead = false;
 };
+
+bool HasTimes(const heaprec_trace& trace, bool dead) {
+  return trace.born_ns > 0 && (dead ? trace.dead_ns > trace.born_ns : trace.dead_ns == 0);
+}
 
 void OnTrace(const heaprec_trace* trace, void* user) {
   Count& count = *static_cast<Count*>(user);
   (IsOf(*trace, "[B") ? count.kept : IsOf(*trace, "[I") ? count.dropped : count.others) += 1;
   if (trace->context != &how) ++count.without_context;
+  if (!HasTimes(*trace, count.dead)) ++count.bad_times;
 }
 
 void Tell(JNIEnv* jni, const char* name, int which) {
   Count count;
+  count.dead = which != HEAPREC_LIVE;
   const int64_t traces = heaprec_traces(library, jni, which, OnTrace, &count);
-  printf("%s %lld kept %d dropped %d without_context %d\n", name, static_cast<long long>(traces), count.kept,
-         count.dropped, count.without_context);
+  printf("%s %lld kept %d dropped %d without_context %d bad_times %d\n", name, static_cast<long long>(traces),
+         count.kept, count.dropped, count.without_context, count.bad_times);
 }
 
 void JNICALL OnVmInit(jvmtiEnv*, JNIEnv*, jthread) {

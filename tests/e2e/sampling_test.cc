@@ -45,16 +45,18 @@ void RequireAll(const std::vector<std::string>& flags) {
   CHECK(told[3] >= 198);
   CHECK(told[4] >= 1980);
   CHECK(told[5] <= told[0] / 10);
-  const auto live = Numbers(outcome.out, "live");  // all, kept, dropped, without_context
+  const auto live = Numbers(outcome.out, "live");  // all, kept, dropped, without_context, bad_times
   CHECK(live[1] == told[3]);
   CHECK(live[2] == 0);
   CHECK(live[3] == 0);
+  CHECK(live[4] == 0);
   for (const char* garbage : {"recent", "sampled"}) {
     const auto dead = Numbers(outcome.out, garbage);
     CHECK(dead[0] == 200);
     CHECK(dead[1] == 0);
     CHECK(dead[2] > 100);
     CHECK(dead[3] == 0);
+    CHECK(dead[4] == 0);
   }
 }
 

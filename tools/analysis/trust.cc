@@ -24,13 +24,8 @@ uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 // Of one stream: its losses, books and cap.
 class StreamJudgement {
  public:
-  StreamJudgement(const Recording& recording, const Tally& tally, format::Stream stream, bool running, Trust* trust)
-      : recording_(recording),
-        tally_(tally),
-        stream_(stream),
-        books_(recording.books(stream)),
-        running_(running),
-        trust_(*trust) {}
+  StreamJudgement(const Recording& recording, const Tally& tally, format::Stream stream, Trust* trust)
+      : recording_(recording), tally_(tally), stream_(stream), books_(recording.books(stream)), trust_(*trust) {}
 
   void Run() {
     JudgeLosses();
@@ -80,8 +75,7 @@ class StreamJudgement {
                                     Grouped(tally_.events())));
     }
     const uint64_t accounted = books_.written + books_.second_stage + Lost(format::Loss::kWriteFailed);
-    const bool complete = recording_.ending().has_value() || (recording_.salvage().ring_found && !running_);
-    if (complete && Distance(books_.committed, accounted) > slack) {
+    if (recording_.is_settled() && Distance(books_.committed, accounted) > slack) {
       No(About::kBooks,
          fmt::format("{} committed samples are missing", Grouped(Distance(books_.committed, accounted))));
     }
@@ -99,7 +93,6 @@ class StreamJudgement {
   const Tally& tally_;
   const format::Stream stream_;
   const format::Books& books_;
-  const bool running_;
   Trust& trust_;
 };
 
@@ -113,7 +106,7 @@ class Judgement {
     JudgeDamage();
     JudgeSource();
     for (const format::Stream stream : format::kAllStreams) {
-      StreamJudgement(recording_, tallies_[stream], stream, running_, &trust_).Run();
+      StreamJudgement(recording_, tallies_[stream], stream, &trust_).Run();
     }
     JudgeTotal();
     JudgeQuotas();

@@ -170,10 +170,7 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
   }
   const uint64_t failed = LostOf(books, format::Loss::kWriteFailed);
   const uint64_t accounted = books.written + books.second_stage + failed;
-  // What a file that was rotated still held is in the next one.
-  const bool complete = recording.ending() ? recording.ending()->reason != "rotated"
-                                           : recording.salvage().ring_found && !recording.running();
-  if (complete && Apart(books.committed, accounted, slack)) {
+  if (recording.is_settled() && Apart(books.committed, accounted, slack)) {
     find(fmt::format("{} committed, but {} written + {} of the second stage + {} not written", books.committed,
                      books.written, books.second_stage, failed));
   }

@@ -189,6 +189,11 @@ bool Recording::running() const {
   return WriterIsAlive(header(), heartbeat_ns);
 }
 
+bool Recording::is_settled() const {
+  if (ending_) return ending_->reason != "rotated" && ending_->reason != "dump";
+  return salvaged_.report.ring_found && !running();
+}
+
 uint64_t Recording::tail_bytes() const {
   if (skipped().empty() || !skipped().back().at_end) return 0;
   return skipped().back().end - skipped().back().begin;

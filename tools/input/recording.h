@@ -55,6 +55,9 @@ class Recording {
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
   const std::optional<format::Ending>& ending() const { return ending_; }
+  // Whether every sample that the books call committed has come, or was left out by the second stage: not where the
+  // recording goes on in the next file, or in its own (dump), nor where it was cut off without a ring.
+  bool is_settled() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
   size_t lane_count() const { return end_.lane_positions.size(); }
   uint64_t bytes_read() const { return reader_->position(); }

@@ -1,0 +1,190 @@
+#include "recorder/agent/trace_entry.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/java_names.h"
+#include "recorder/agent/agent.h"
+#include "recorder/agent/java_arrays.h"
+#include "recorder/sources/clock.h"
+#include "recorder/sources/entry.h"
+#include "throttle/byte_clock.h"
+#include "throttle/random.h"
+
+namespace heaprec::agent {
+namespace {
+
+constexpr int32_t kDepth = 64;
+// StackTraceElement's own: -2 is a native method.
+constexpr jint kUnknownLine = -1, kNativeLine = -2;
+
+std::atomic<int64_t> every_bytes{0};
+std::atomic<uint64_t> draws{0};
+
+// Intervals are drawn, so that nothing in the program can keep step with them, and what an object stands for follows
+// from its size alone. That is kept where the other agents keep their context.
+int64_t OnSample(heaprec_trace* trace, const heaprec_place*, void*) {
+  const auto mean = static_cast<double>(every_bytes.load(std::memory_order_relaxed));
+  const auto size = static_cast<uint64_t>(trace->byte_size);
+  const double weight = throttle::Length(size) / throttle::InclusionProbability(1 / mean, size);
+  trace->context = reinterpret_cast<void*>(std::bit_cast<uintptr_t>(weight));  // NOLINT: a number
+  throttle::Random random(throttle::Mix64(sources::MonotonicNs() + draws.fetch_add(1, std::memory_order_relaxed)));
+  return static_cast<int64_t>(std::ceil(random.Exponential() * mean));
+}
+
+// Traces as they are found, under the lock of those who follow; names come later.
+struct Found {
+  std::vector<std::string> signatures;
+  std::vector<jlong> numbers;
+  std::vector<jdouble> weights;
+  std::vector<jint> depths;
+  std::vector<heaprec_frame> frames;
+  int64_t now_ns = 0;
+};
+
+void OnTrace(const heaprec_trace* trace, void* user) {
+  Found& found = *static_cast<Found*>(user);
+  found.signatures.emplace_back(trace->class_signature);
+  const int64_t end_ns = trace->dead_ns != 0 ? trace->dead_ns : std::max(found.now_ns, trace->born_ns);
+  found.numbers.insert(found.numbers.end(),
+                       {static_cast<jlong>(trace->uid), trace->byte_size, trace->thread_id, end_ns - trace->born_ns});
+  found.weights.push_back(std::bit_cast<double>(reinterpret_cast<uintptr_t>(trace->context)));
+  found.depths.push_back(trace->frame_count);
+  found.frames.insert(found.frames.end(), trace->frames, trace->frames + trace->frame_count);
+}
+
+std::string NameOf(std::string_view signature) {
+  const bool is_class = signature.starts_with('L') && signature.ends_with(';');
+  return format::JavaClassName(is_class ? signature.substr(1, signature.size() - 2) : signature);
+}
+
+// A text that JVMTI allocates.
+class Text {
+ public:
+  explicit Text(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+  ~Text() { jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_)); }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+  char** out() { return &text_; }
+  std::string text() const { return text_ != nullptr ? text_ : ""; }
+
+ private:
+  jvmtiEnv* const jvmti_;
+  char* text_ = nullptr;
+};
+
+// Frames as StackTraceElement has them, each once.
+class Frames {
+ public:
+  Frames(jvmtiEnv* jvmti, JNIEnv* jni) : jvmti_(*jvmti), jni_(*jni) {
+    jvmtiCapabilities capabilities{};
+    capabilities.can_get_source_file_name = 1;
+    jvmti_.AddCapabilities(&capabilities);  // always to be had
+  }
+
+  jint IndexOf(const heaprec_frame& frame) {
+    const auto [at, is_new] = known_.try_emplace({frame.method, frame.location}, static_cast<jint>(lines.size()));
+    if (is_new) Describe(static_cast<jmethodID>(frame.method), frame.location);
+    return at->second;
+  }
+
+  std::vector<std::string> texts;
+  std::vector<jint> lines;
+
+ private:
+  void Describe(jmethodID method, jlocation location) {
+    Text name(&jvmti_), signature(&jvmti_), file(&jvmti_);
+    jclass type = nullptr;
+    // What JVMTI refuses is of a class that is gone.
+    jvmti_.GetMethodName(method, name.out(), nullptr, nullptr);
+    if (jvmti_.GetMethodDeclaringClass(method, &type) == JVMTI_ERROR_NONE && type != nullptr) {
+      jvmti_.GetClassSignature(type, signature.out(), nullptr);
+      jvmti_.GetSourceFileName(type, file.out());
+      jni_.DeleteLocalRef(type);
+    }
+    const std::string class_name = NameOf(signature.text());
+    texts.push_back(class_name.empty() ? "[unknown]" : class_name);
+    texts.push_back(name.text().empty() ? "[unknown]" : name.text());
+    texts.push_back(file.text());
+    lines.push_back(location < 0 ? kNativeLine : LineOf(method, location));
+  }
+
+  jint LineOf(jmethodID method, jlocation location) {
+    jint count = 0;
+    jvmtiLineNumberEntry* table = nullptr;
+    if (jvmti_.GetLineNumberTable(method, &count, &table) != JVMTI_ERROR_NONE) return kUnknownLine;
+    // Of the entries that begin at or before it the last one; they need not be in order.
+    jint line = kUnknownLine;
+    jlocation from = -1;
+    for (const jvmtiLineNumberEntry* entry = table; entry != table + count; ++entry) {
+      if (entry->start_location <= location && entry->start_location > from) {
+        from = entry->start_location;
+        line = entry->line_number;
+      }
+    }
+    jvmti_.Deallocate(reinterpret_cast<unsigned char*>(table));
+    return line;
+  }
+
+  jvmtiEnv& jvmti_;
+  JNIEnv& jni_;
+  std::map<std::pair<void*, int64_t>, jint> known_;
+};
+
+std::string Sample(JNIEnv* jni, int64_t every, int32_t followed) {
+  JavaVM* vm = nullptr;
+  if (jni->GetJavaVM(&vm) != JNI_OK) return "no JVM";
+  if (every > 0) every_bytes.store(every, std::memory_order_relaxed);
+  const heaprec_sampling how{sizeof(how), every > 0 ? OnSample : nullptr, nullptr, -every, kDepth, followed};
+  std::string why;
+  return Agent::Instance().Sample(vm, how, Sampler::kJava, &why) == HEAPREC_OK ? "" : why;
+}
+
+jobjectArray TracesOf(JNIEnv* jni, int which) {
+  Found found;
+  found.now_ns = static_cast<int64_t>(sources::MonotonicNs());
+  if (Agent::Instance().VisitTraces(jni, which, OnTrace, &found, Sampler::kJava) == 0) return nullptr;
+  Frames frames(Agent::Instance().jvm()->jvmti, jni);
+  std::vector<jint> stacks;
+  for (const heaprec_frame& frame : found.frames) stacks.push_back(frames.IndexOf(frame));
+  std::vector<std::string> classes;
+  for (const std::string& signature : found.signatures) classes.push_back(NameOf(signature));
+  return JavaArrays(jni)
+      .Add(classes)
+      .Add(found.numbers)
+      .Add(found.weights)
+      .Add(found.depths)
+      .Add(stacks)
+      .Add(frames.texts)
+      .Add(frames.lines)
+      .Take();
+}
+
+}  // namespace
+}  // namespace heaprec::agent
+
+JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlong every_bytes, jint followed) {
+  try {
+    const std::string why = heaprec::agent::Sample(jni, every_bytes, followed);
+    return why.empty() ? nullptr : jni->NewStringUTF(why.c_str());
+  } catch (...) {
+    heaprec::sources::active_source.store(nullptr);
+    return jni->NewStringUTF("out of memory");
+  }
+}
+
+JNIEXPORT jobjectArray JNICALL Java_heaprec_Heaprec_traces0(JNIEnv* jni, jclass, jint which) {
+  try {
+    return heaprec::agent::TracesOf(jni, which);
+  } catch (...) {
+    heaprec::agent::ThrowIllegalState(jni, "out of memory");
+    return nullptr;
+  }
+}

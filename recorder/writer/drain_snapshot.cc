@@ -1,0 +1,60 @@
+// Snapshots of the recording: what Drain does when it is asked for one.
+#include <algorithm>
+#include <utility>
+
+#include "recorder/writer/drain.h"
+
+namespace heaprec::writer {
+namespace {
+
+// Whoever asks waits for the end of an interval; of longer ones (rates below 1/s) what is open is left out.
+constexpr uint64_t kLongestAwaitedNs = 1'000'000'000;
+
+}  // namespace
+
+std::future<format::Result<Snapshot>> Drain::RequestSnapshot() {
+  const std::lock_guard lock(mutex_);
+  snapshot_requests_.push_back({callbacks_.now(), {}});
+  auto answer = snapshot_requests_.back().answer.get_future();
+  if (finished_) RefuseSnapshots();
+  return answer;
+}
+
+// The intervals that were open when it was asked for have been closed.
+bool Drain::IsDue(const SnapshotRequest& request) const {
+  return std::all_of(streams_.begin(), streams_.end(), [&](format::Stream stream) {
+    const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
+    return interval_ns > kLongestAwaitedNs || collector_.next_close_ns(stream) - interval_ns >= request.asked_ns;
+  });
+}
+
+void Drain::AnswerSnapshots(uint64_t now_ns) {
+  std::vector<SnapshotRequest> due;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto first = std::stable_partition(snapshot_requests_.begin(), snapshot_requests_.end(),
+                                             [&](const SnapshotRequest& request) { return !IsDue(request); });
+    std::move(first, snapshot_requests_.end(), std::back_inserter(due));
+    snapshot_requests_.erase(first, snapshot_requests_.end());
+  }
+  for (SnapshotRequest& request : due) request.answer.set_value(TakeSnapshot(now_ns));
+}
+
+format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
+  if (!Flush(now_ns, nullptr)) return format::Error{store_.path() + ": cannot be written"};
+  auto file = store_.Duplicate();
+  if (!file.ok()) return file.error();
+  const format::Ending ending{SinceStart(now_ns), kDumped};
+  auto last = chunk_->Finish(BooksWithPending(), collector_.Positions(live_), SinceStart(now_ns), &ending);
+  BeginChunk(now_ns);  // that block is the copy's alone
+  if (!last.ok()) return last.error();
+  return Snapshot{std::move(*file), std::move(*last)};
+}
+
+void Drain::RefuseSnapshots() {
+  for (SnapshotRequest& request : std::exchange(snapshot_requests_, {})) {
+    request.answer.set_value(format::Error{"the recording has ended"});
+  }
+}
+
+}  // namespace heaprec::writer

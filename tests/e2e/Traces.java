@@ -1,0 +1,91 @@
+package e2e;
+
+import heaprec.Heaprec;
+import heaprec.Trace;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Samples itself, and asks for what lives and what died: keeps KEPT arrays of bytes and drops DROPPED arrays of ints,
+ * all of SIZE bytes, from two threads in turn.
+ *
+ * <p>Arguments: the library, if it has to be loaded, or "-"; bytes between samples; most objects followed.
+ */
+public final class Traces {
+    static final int KEPT = 400, DROPPED = 2000, SIZE = 100_000;
+    static final List<byte[]> kept = new ArrayList<>();
+    static volatile Object sink;
+
+    static void keep() {
+        synchronized (kept) {
+            kept.add(new byte[SIZE - 16]);
+        }
+    }
+
+    static void drop() {
+        sink = new int[SIZE / 4 - 4];
+    }
+
+    static void half() {
+        for (int i = 0; i < DROPPED / 2; ++i) {
+            drop();
+            if (i % (DROPPED / KEPT) == 0) keep();
+        }
+    }
+
+    static boolean isOf(Trace trace, String className, String method) {
+        if (!trace.className.equals(className) || trace.bytes != SIZE) return false;
+        StackTraceElement[] stack = trace.stack();
+        return stack[0].getClassName().equals("e2e.Traces") && stack[0].getMethodName().equals(method)
+                && stack[0].getFileName().equals("Traces.java") && stack[0].getLineNumber() > 20
+                && stack[1].getMethodName().equals("half");
+    }
+
+    static void tell(String name, List<Trace> traces, long otherThread) {
+        int keeping = 0, dropping = 0, others = 0, wrong = 0;
+        double weight = 0;
+        for (Trace trace : traces) {
+            boolean keeps = isOf(trace, "byte[]", "keep"), drops = isOf(trace, "int[]", "drop");
+            if (keeps) ++keeping;
+            if (drops) ++dropping;
+            if (keeps) weight += trace.weight;
+            if ((keeps || drops) && trace.threadId == otherThread) ++others;
+            if (trace.uid <= 0 || trace.ageNanos < 0 || trace.weight < trace.bytes) ++wrong;
+        }
+        System.out.println(name + " " + traces.size() + " kept " + keeping + " dropped " + dropping + " other " + others
+                + " wrong " + wrong + " weight " + (long) weight);
+    }
+
+    static void refused(String name, Runnable call) {
+        try {
+            call.run();
+            System.out.println(name + " done");
+        } catch (IllegalStateException | IllegalArgumentException e) {
+            System.out.println(name + " refused: " + e.getMessage());
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        refused("before", () -> Heaprec.startSampling(1000));
+        if (!args[0].equals("-")) Heaprec.load(args[0]);
+        refused("invalid", () -> Heaprec.startSampling(0));
+        refused("start", () -> Heaprec.startSampling(Long.parseLong(args[1]), Integer.parseInt(args[2])));
+        half();
+        Thread other = new Thread(Traces::half, "other");
+        long otherThread = other.getId();
+        other.start();
+        other.join();
+        sink = null;
+        System.gc();
+        System.gc();
+        refused("recording", () -> Heaprec.start(""));
+        tell("live", Heaprec.liveTraces(), otherThread);
+        tell("recent", Heaprec.garbageTraces(), otherThread);
+        tell("sampled", Heaprec.sampledGarbageTraces(), otherThread);
+        Trace first = Heaprec.garbageTraces().get(0);
+        System.out.println("first " + first);
+        Heaprec.stopSampling();
+        tell("stopped", Heaprec.liveTraces(), otherThread);
+        System.out.println("still " + kept.size());
+    }
+}

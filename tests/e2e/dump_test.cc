@@ -1,0 +1,75 @@
+// heaprec.Heaprec.dump: a program copies its recording while that goes on.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+namespace heaprec::testing {
+namespace {
+
+size_t LargeOnes(const Rows& rows) {
+  return rows.Where([](const Row& row) { return row.size == (1 << 20) + 16; }).size();
+}
+
+void RequireVerified(const std::string& file) {
+  const Outcome outcome = Run(Command{{HeaprecPath(), "verify", file}});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.exit_code == 0);
+}
+
+// Each object of a megabyte is kept: lambda size > 10 (tests/e2e/endings_test.cc).
+void RequireCopies(const std::string& options) {
+  const std::string folder = FreshFolder();
+  const Outcome outcome = Run(Java{.flags = {"-Xmx200m"},
+                                   .main = "e2e.Dumps",
+                                   .args = {folder, "3"},
+                                   .agent_options = "file=" + folder + "/rec.bin,rate=20000" + options});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  size_t expected = 0;
+  for (const char* name : {"copy.bin", "copy-1.bin", "copy-2.bin"}) {
+    const std::string file = folder + "/" + name;
+    INFO(file);
+    CHECK(outcome.out.find("dump " + file + "\n") != std::string::npos);
+    const Rows rows = ReadRows(file);
+    CHECK(rows.summary["ended"] == "dump");
+    CHECK(rows.summary["trustworthy"] == true);
+    CHECK(LargeOnes(rows) == (expected += 50));
+    RequireVerified(file);
+  }
+  CHECK(outcome.out.find("nowhere refused: heaprec: " + folder + "/no/copy.bin: No such file") != std::string::npos);
+  CHECK(outcome.out.find("late refused: heaprec: nothing is being recorded") != std::string::npos);
+  CHECK_FALSE(FileExists(folder + "/late.bin"));
+  const Rows all = ReadRows(folder + "/rec.bin");
+  CHECK(all.summary["ended"] == "stop");
+  CHECK(all.summary["trustworthy"] == true);
+  CHECK(LargeOnes(all) == expected + 50);
+  RequireVerified(folder + "/rec.bin");
+}
+
+}  // namespace
+
+TEST_CASE("A copy has all that was allocated before it was asked for, and the recording goes on") { RequireCopies(""); }
+
+TEST_CASE("So it has where objects are followed, without a ring and with bounds") {
+  RequireCopies(",live=on");
+  RequireCopies(",ring=off,exceptions=on");
+  RequireCopies(",maxsize=10m");
+}
+
+TEST_CASE("Where an interval takes minutes a copy does not wait for it") {
+  const std::string folder = FreshFolder();
+  const Outcome outcome = Run(Java{.flags = {"-Xmx200m"},
+                                   .main = "e2e.Dumps",
+                                   .args = {folder, "1"},
+                                   .agent_options = "file=" + folder + "/rec.bin,rate=10/h"});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const Rows rows = ReadRows(folder + "/copy.bin");
+  CHECK(rows.summary["ended"] == "dump");
+  CHECK(rows.rows.empty());
+  RequireVerified(folder + "/copy.bin");
+}
+
+}  // namespace heaprec::testing

@@ -1,0 +1,97 @@
+// A program that samples itself through heaprec.Heaprec, and asks for what lives and what died.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+// What e2e.Traces tells of a list of traces.
+struct Told {
+  int all = 0, kept = 0, dropped = 0, other = 0, wrong = 0;
+  double weight = 0;
+};
+
+Told ToldOf(const std::string& out, const std::string& name) {
+  const size_t at = ("\n" + out).find("\n" + name + " ");
+  INFO(name << " in:\n" << out);
+  REQUIRE(at != std::string::npos);
+  Told told;
+  REQUIRE(sscanf(out.c_str() + at + name.size(), " %d kept %d dropped %d other %d wrong %d weight %lf", &told.all,
+                 &told.kept, &told.dropped, &told.other, &told.wrong, &told.weight) == 6);
+  return told;
+}
+
+Outcome Sampled(const std::vector<std::string>& flags, const std::string& every, const std::string& followed) {
+  std::vector<std::string> all = flags;
+  all.emplace_back("-Xmx300m");
+  return Run(Java{.flags = all, .main = "e2e.Traces", .args = {AgentPath(), every, followed}});
+}
+
+// Each array is sampled with 1 - exp(-2): of 400 that are kept 346 on average. Not between 300 and 386 with 1e-8
+// (Chernoff), with room for some that the JVM does not deliver.
+void RequireTraces(const std::vector<std::string>& flags) {
+  const Outcome outcome = Sampled(flags, "50000", "4000");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(
+      outcome.out.starts_with("before refused: heaprec: the agent is not loaded\n"
+                              "invalid refused: everyBytes: 0\nstart done\n"));
+  CHECK(outcome.out.find("recording refused: heaprec: the application samples through heaprec") != std::string::npos);
+  const Told live = ToldOf(outcome.out, "live");
+  CHECK(live.kept >= 300);
+  CHECK(live.kept <= 386);
+  CHECK(live.dropped == 0);
+  CHECK(live.other >= live.kept / 3);
+  CHECK(live.other <= live.kept * 2 / 3);
+  CHECK(live.wrong == 0);
+  CHECK(live.weight == Approx(live.kept * 100'000 / 0.8646647).epsilon(1e-6));
+  for (const char* garbage : {"recent", "sampled"}) {
+    const Told dead = ToldOf(outcome.out, garbage);
+    CHECK(dead.all == 200);
+    CHECK(dead.kept == 0);
+    CHECK(dead.dropped > 100);
+    CHECK(dead.wrong == 0);
+  }
+  const Told stopped = ToldOf(outcome.out, "stopped");
+  CHECK(stopped.all == 0);
+  CHECK(outcome.out.find(" bytes) at ") != std::string::npos);
+  CHECK(outcome.out.ends_with("still 400\n"));
+}
+
+}  // namespace
+
+TEST_CASE("A program gets what lives of what it allocates, and what does not, with stacks") {
+  RequireTraces({"-XX:+UseG1GC"});
+  RequireTraces({"-XX:+UseParallelGC", "-Xcheck:jni"});
+  RequireTraces({"-XX:+UseSerialGC", "-Xint"});
+}
+
+TEST_CASE("Never more objects are followed than asked for") {
+  const Outcome outcome = Sampled({}, "50000", "10");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const Told live = ToldOf(outcome.out, "live");
+  CHECK(live.all > 0);
+  CHECK(live.all <= 10);
+}
+
+TEST_CASE("While a recording runs, or another agent samples, a program is refused") {
+  const std::string folder = FreshFolder();
+  const Outcome recorded =
+      Run(Java{.main = "e2e.Traces", .args = {"-", "50000", "10"}, .agent_options = "file=" + folder + "/rec.bin"});
+  INFO(recorded.out << recorded.err);
+  CHECK(recorded.out.find("start refused: heaprec: a recording is running") != std::string::npos);
+  CHECK(FileExists(folder + "/rec.bin"));
+  const std::string sampler =
+      "-agentpath:" + RunfilePath("tests/e2e/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";
+  const Outcome sampled = Run(Java{.flags = {sampler}, .main = "e2e.Traces", .args = {AgentPath(), "50000", "10"}});
+  INFO(sampled.out << sampled.err);
+  CHECK(sampled.out.find("start refused: heaprec: somebody else samples through heaprec") != std::string::npos);
+  CHECK(sampled.out.find("live 0 ") != std::string::npos);  // what another one follows is not its business
+}
+
+}  // namespace heaprec::testing
