@@ -70,7 +70,8 @@ ExitCode Main(int argc, char** argv) {
       DeclareFlame(heaprec),  DeclareDiff(heaprec),   DeclareCheck(heaprec),      DeclareExport(heaprec),
       DeclareImport(heaprec), DeclareVerify(heaprec), DeclareRecover(heaprec),    DeclareTrim(heaprec),
       DeclareMerge(heaprec),  DeclareRedact(heaprec), DeclareCompletion(heaprec), DeclareMan(heaprec),
-      DeclareSql(heaprec),    DeclareDoctor(heaprec), DeclareLive(heaprec),       DeclareLeaks(heaprec)};
+      DeclareSql(heaprec),    DeclareDoctor(heaprec), DeclareLive(heaprec),       DeclareLeaks(heaprec),
+      DeclareEscape(heaprec)};
   // What follows "--" is a command of its own, whose options are none of ours.
   char** const end = argv + argc;
   char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });

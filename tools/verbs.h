@@ -11,6 +11,7 @@ Verb DeclareCompletion(CLI::App& heaprec);
 Verb DeclareDiff(CLI::App& heaprec);
 Verb DeclareDoctor(CLI::App& heaprec);
 Verb DeclareDump(CLI::App& heaprec);
+Verb DeclareEscape(CLI::App& heaprec);
 Verb DeclareExport(CLI::App& heaprec);
 Verb DeclareFlame(CLI::App& heaprec);
 Verb DeclareHistogram(CLI::App& heaprec);

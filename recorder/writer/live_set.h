@@ -45,7 +45,7 @@ uint32_t ReservoirOf(uint32_t bound, uint32_t held);
 class LiveSet {
  public:
   struct Recorder {
-    std::function<void(uint16_t place, uint64_t sample)> drop;     // it is not wanted any longer
+    std::function<void(uint16_t place, uint64_t sample)> drop;  // it is not wanted any longer
     std::function<uint64_t(uint16_t place, uint64_t sample)> collections_at_birth;
     std::function<uint64_t()> collections;  // by now
   };

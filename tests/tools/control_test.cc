@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/control/agent_options.h"
+#include "tools/control/class_path.h"
 #include "tools/control/java_command.h"
 #include "tools/control/java_process.h"
 #include "tools/control/perf_data.h"
@@ -154,6 +155,22 @@ TEST_CASE("The command's options become the agent's; those of a file come first,
   options.more = {"file=a,b"};
   REQUIRE_FALSE(options.Text(true).ok());
   CHECK(options.Text(true).error().message.find("`file=a,b`") != std::string::npos);
+}
+
+TEST_CASE("A jar comes to the class path of java, wherever that is given") {
+  using Words = std::vector<std::string>;
+  unsetenv("CLASSPATH");  // NOLINT(concurrency-mt-unsafe): one thread
+  CHECK(*WithClasses({"java"}, "/h.jar") == Words{"java", "-cp", ".:/h.jar"});
+  CHECK(*WithClasses({"/jdk/bin/java", "-Xmx1g", "-cp", "a:b", "-ea"}, "/h.jar") ==
+        Words{"/jdk/bin/java", "-Xmx1g", "-cp", "a:b:/h.jar", "-ea"});
+  CHECK(*WithClasses({"java", "--class-path=a", "--add-opens", "x/y=ALL-UNNAMED"}, "/h.jar") ==
+        Words{"java", "--class-path=a:/h.jar", "--add-opens", "x/y=ALL-UNNAMED"});
+  setenv("CLASSPATH", "z", 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  CHECK(*WithClasses({"java"}, "/h.jar") == Words{"java", "-cp", "z:/h.jar"});
+  for (const Words& wrong : {Words{"javac"}, Words{"java", "Main"}, Words{"java", "-cp", "x", "Main", "-y"},
+                             Words{"java", "-jar", "x"}, Words{"java", "-m", "x"}, Words{"java", "-cp"}}) {
+    CHECK_FALSE(WithClasses(wrong, "/h.jar").ok());
+  }
 }
 
 TEST_CASE("--set may be repeated, and takes one option each time") {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 
 namespace heaprec::tools {
 namespace {
@@ -12,8 +13,24 @@ using format::Error;
 using format::Result;
 namespace fs = std::filesystem;
 
-// Beside bin/heaprec in an installation; beside tools/heaprec in a build.
-constexpr const char* kPlaces[] = {".", "../recorder", "../lib", "../lib/heaprec", "../lib64"};
+// A file that comes with heaprec: what `option` says, or `variable`, or in one of `places` seen from this program's
+// folder.
+Result<std::string> FindPart(const std::string& asked_for, const char* option, const char* variable,
+                             std::initializer_list<const char*> places, const std::string& file) {
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
+  const std::string named = !asked_for.empty() ? asked_for : value != nullptr ? value : "";
+  std::error_code error;
+  if (!named.empty()) {
+    if (fs::is_regular_file(named, error)) return fs::canonical(named, error).string();
+    return Error{fmt::format("{}: no such file ({})", named, asked_for.empty() ? "$" + std::string(variable) : option)};
+  }
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* place : places) {
+    const fs::path candidate = here / place / file;
+    if (fs::is_regular_file(candidate, error)) return fs::canonical(candidate, error).string();
+  }
+  return Error{fmt::format("no {} beside {}; name it with {} or ${}", file, here.string(), option, variable)};
+}
 
 }  // namespace
 
@@ -57,20 +74,15 @@ Result<std::string> AgentOptions::Text(bool as_they_are) const {
   return text;
 }
 
+// Beside bin/heaprec in an installation; beside tools/heaprec in a build.
 Result<std::string> FindAgent(const std::string& asked_for) {
-  const char* const variable = std::getenv("HEAPREC_LIB");  // NOLINT(concurrency-mt-unsafe): one thread
-  const std::string named = !asked_for.empty() ? asked_for : variable != nullptr ? variable : "";
-  std::error_code error;
-  if (!named.empty()) {
-    if (fs::is_regular_file(named, error)) return fs::canonical(named, error).string();
-    return Error{fmt::format("{}: no such file ({})", named, asked_for.empty() ? "$HEAPREC_LIB" : "--lib")};
-  }
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* place : kPlaces) {
-    const fs::path candidate = here / place / "libheaprec.so";
-    if (fs::is_regular_file(candidate, error)) return fs::canonical(candidate, error).string();
-  }
-  return Error{fmt::format("no libheaprec.so beside {}; name it with --lib or $HEAPREC_LIB", here.string())};
+  return FindPart(asked_for, "--lib", "HEAPREC_LIB", {".", "../recorder", "../lib", "../lib/heaprec", "../lib64"},
+                  "libheaprec.so");
+}
+
+Result<std::string> FindJar(const std::string& asked_for) {
+  return FindPart(asked_for, "--jar", "HEAPREC_JAR", {".", "../java", "../lib", "../lib/heaprec", "../share/java"},
+                  "heaprec.jar");
 }
 
 }  // namespace heaprec::tools

@@ -23,5 +23,7 @@ struct AgentOptions {
 
 // libheaprec.so: what --lib says, $HEAPREC_LIB, or next to this program where a build or an installation has it.
 format::Result<std::string> FindAgent(const std::string& asked_for);
+// heaprec.jar, of applications: --jar, $HEAPREC_JAR, or likewise.
+format::Result<std::string> FindJar(const std::string& asked_for);
 
 }  // namespace heaprec::tools

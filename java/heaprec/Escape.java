@@ -1,0 +1,141 @@
+package heaprec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/**
+ * What methods allocate in one call, in this JVM: the program that {@code heaprec escape} runs once in each mode of the
+ * compiler.
+ *
+ * <p>Arguments: a file to write, how many calls come first, how many are probed, and methods, as
+ * "package.Class.method". A line of the file has fields between tabs: {@code method NAME CALLS PROBED TYPICAL BYTES WHOLE}
+ * with the number of probed calls that allocated what most did, and the bytes of all of them; then, of a typical call,
+ * {@code class NAME OBJECTS BYTES} for each class; or {@code error NAME REASON}.
+ *
+ * <p>Calls differ when something else happens in them: the JVM makes the strings of a class on the thread that has a
+ * method compiled, a list grows.
+ */
+final class Escape {
+    private static final int UNMEASURED = 20;
+    private static final long PATIENCE_NS = 20_000_000_000L;
+
+    // Results go here, as those of a caller that needs them. No call is inlined: the handles are no constants.
+    private static Object reference;
+    private static long primitive;
+
+    private Escape() {}
+
+    public static void main(String[] args) throws IOException {
+        System.setOut(System.err); // standard output is the command's
+        try (PrintWriter file = new PrintWriter(args[0], "UTF-8")) {
+            for (int i = 3; i < args.length; ++i) {
+                try {
+                    measure(args[i], Integer.parseInt(args[1]), Integer.parseInt(args[2]), file);
+                } catch (Throwable e) {
+                    file.println(join("error", args[i], oneLine(e)));
+                }
+            }
+        }
+        System.exit(0); // whatever threads the methods have started
+    }
+
+    private static void measure(String name, int calls, int probed, PrintWriter file) throws Throwable {
+        Method method = find(name);
+        boolean isPrimitive = method.getReturnType().isPrimitive() && method.getReturnType() != void.class;
+        MethodHandle handle = handleOf(method, isPrimitive);
+        long end = System.nanoTime() + PATIENCE_NS;
+        int called = 0;
+        for (; called < calls && System.nanoTime() < end; ++called) call(handle, isPrimitive);
+        Map<String, Outcome> outcomes = new LinkedHashMap<>();
+        long bytes = 0;
+        boolean isWhole = true;
+        for (int i = -UNMEASURED; i < probed; ++i) { // the first ones load what a probe needs
+            Probe probe = Probe.begin();
+            try {
+                call(handle, isPrimitive);
+            } finally {
+                probe.close();
+            }
+            if (i < 0) continue;
+            isWhole &= probe.isWhole();
+            bytes += probe.bytes();
+            ++outcomes.computeIfAbsent(probe.toString(), unused -> new Outcome(probe.allocations())).calls;
+        }
+        Outcome typical = Collections.max(outcomes.values(), Comparator.comparingInt(outcome -> outcome.calls));
+        file.println(join("method", name, called, probed, typical.calls, bytes, isWhole ? 1 : 0));
+        for (Map.Entry<String, long[]> entry : typical.classes.entrySet()) {
+            file.println(join("class", entry.getKey(), entry.getValue()[0], entry.getValue()[1]));
+        }
+    }
+
+    /** What calls that are alike allocate: objects and bytes by class. */
+    private static final class Outcome {
+        final Map<String, long[]> classes = new LinkedHashMap<>();
+        int calls;
+
+        Outcome(List<Probe.Allocation> allocations) {
+            for (Probe.Allocation allocation : allocations) {
+                long[] sums = classes.computeIfAbsent(allocation.className, unused -> new long[2]);
+                ++sums[0];
+                sums[1] += allocation.bytes;
+            }
+        }
+    }
+
+    private static String join(Object... fields) {
+        StringJoiner line = new StringJoiner("\t");
+        for (Object field : fields) line.add(String.valueOf(field));
+        return line.toString();
+    }
+
+    private static void call(MethodHandle handle, boolean isPrimitive) throws Throwable {
+        if (isPrimitive) {
+            primitive = (long) handle.invokeExact();
+        } else {
+            reference = (Object) handle.invokeExact();
+        }
+    }
+
+    private static Method find(String name) throws ClassNotFoundException {
+        int dot = name.lastIndexOf('.');
+        if (dot <= 0) throw new IllegalArgumentException("not package.Class.method");
+        Class<?> type = Class.forName(name.substring(0, dot), true, ClassLoader.getSystemClassLoader());
+        String simple = name.substring(dot + 1);
+        boolean isThere = false;
+        for (Method method : type.getDeclaredMethods()) {
+            if (!method.getName().equals(simple) || method.isSynthetic()) continue;
+            isThere = true;
+            if (method.getParameterCount() == 0) return method;
+        }
+        throw new IllegalArgumentException(
+                type.getName() + (isThere ? "." + simple + " has parameters; call it from a method without" : " has no method " + simple));
+    }
+
+    private static MethodHandle handleOf(Method method, boolean isPrimitive) throws ReflectiveOperationException {
+        method.setAccessible(true);
+        MethodHandle handle = MethodHandles.lookup().unreflect(method);
+        if (!Modifier.isStatic(method.getModifiers())) {
+            Constructor<?> constructor = method.getDeclaringClass().getDeclaredConstructor();
+            constructor.setAccessible(true);
+            handle = handle.bindTo(constructor.newInstance());
+        }
+        MethodType type = MethodType.methodType(isPrimitive ? long.class : Object.class);
+        return MethodHandles.explicitCastArguments(handle, type);
+    }
+
+    private static String oneLine(Throwable e) {
+        return e.toString().replace('\t', ' ').replace('\n', ' ').replace('\r', ' ');
+    }
+}

@@ -1,0 +1,38 @@
+#include "tools/escape_outcome.h"
+
+#include <catch2/catch.hpp>
+
+namespace heaprec::tools {
+
+TEST_CASE("What the JVM tells of methods is read, errors too") {
+  const auto outcomes = ParseOutcomes(
+      "method\tp.A.x\t30000\t200\t199\t360\t1\nmethod\tp.A.y\t100\t200\t200\t9600\t0\nclass\tbyte[]\t1\t24\n"
+      "class\tjava.lang.String\t2\t48\nerror\tp.A.z\tno such\n");
+  REQUIRE(outcomes.ok());
+  CHECK(outcomes->size() == 3);
+  const CallOutcome& x = outcomes->at("p.A.x");
+  CHECK((x.calls_before == 30'000 && x.calls == 200 && x.typical == 199 && x.bytes_of_all == 360 && x.is_whole));
+  CHECK((x.Bytes() == 0 && x.Objects() == 0 && x.error.empty()));
+  const CallOutcome& y = outcomes->at("p.A.y");
+  CHECK_FALSE(y.is_whole);
+  CHECK((y.Bytes() == 72 && y.Objects() == 3));
+  CHECK(y.classes[1].name == "java.lang.String");
+  CHECK(outcomes->at("p.A.z").error == "no such");
+}
+
+TEST_CASE("Of what cannot be read the line is named") {
+  for (const char* wrong : {"method\tx\t1\t2\t3\t4", "method\tx\t1\t0\t0\t0\t1", "class\tx\t1\t2",
+                            "method\tx\t1\t2\t3\t4\tyes", "other", "error\tx", "method\tx\t1\t2\t3\t-4\t1"}) {
+    const auto outcomes = ParseOutcomes(std::string("error\tp.A.z\tno such\n") + wrong + "\n");
+    INFO(wrong);
+    REQUIRE_FALSE(outcomes.ok());
+    CHECK(outcomes.error().message == "line 2: cannot be read");
+  }
+}
+
+TEST_CASE("The modes are told apart by their flags, and the last is what a JVM ends with") {
+  CHECK(EscapeModes().size() == 4);
+  CHECK(EscapeModes().back().name == std::string("c2"));
+}
+
+}  // namespace heaprec::tools

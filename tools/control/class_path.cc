@@ -1,0 +1,60 @@
+#include "tools/control/class_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+
+constexpr std::array<std::string_view, 3> kClassPath{"-cp", "-classpath", "--class-path"};
+// Those of java's options whose value is a word of its own.
+constexpr std::array<std::string_view, 12> kOfTwoWords{
+    "-cp",           "-classpath",    "--class-path", "-p",          "--module-path",   "--upgrade-module-path",
+    "--add-modules", "--add-exports", "--add-opens",  "--add-reads", "--limit-modules", "--patch-module"};
+constexpr std::string_view kWithValue = "--class-path=";
+
+bool IsOneOf(std::string_view word, const auto& words) { return std::ranges::find(words, word) != words.end(); }
+
+std::string ClassPathOfEnvironment() {
+  const char* const path = std::getenv("CLASSPATH");  // NOLINT(concurrency-mt-unsafe): one thread
+  return path != nullptr && *path != '\0' ? path : ".";
+}
+
+}  // namespace
+
+format::Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar) {
+  if (std::filesystem::path(command.front()).filename() != "java") {
+    return Error{fmt::format("{}: not java", command.front())};
+  }
+  std::vector<std::string> with = command;
+  bool has_path = false;
+  for (size_t i = 1; i < with.size(); ++i) {
+    const std::string option = with[i];
+    if (option == "-jar" || option == "-m" || option.starts_with("--module=") || option == "--module") {
+      return Error{fmt::format("`{}` names a main class; give its classes with -cp", option)};
+    }
+    if (!option.starts_with('-') && !option.starts_with('@')) {
+      return Error{fmt::format("`{}` is a main class; methods are named in front of --", option)};
+    }
+    if (option.starts_with(kWithValue)) {
+      with[i] += ":" + jar;
+      has_path = true;
+    }
+    if (!IsOneOf(option, kOfTwoWords)) continue;
+    if (++i == with.size()) return Error{fmt::format("`{}` has no value", option)};
+    if (!IsOneOf(option, kClassPath)) continue;
+    with[i] += ":" + jar;
+    has_path = true;
+  }
+  if (!has_path) with.insert(with.end(), {"-cp", ClassPathOfEnvironment() + ":" + jar});
+  return with;
+}
+
+}  // namespace heaprec::tools

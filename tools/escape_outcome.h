@@ -1,0 +1,47 @@
+// What a call of a method allocates, mode by mode of the JVM's compiler: what heaprec.Escape tells of each.
+//
+// Threads:  one.
+// Failure:  ParseOutcomes: an Error naming the line that cannot be.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+struct EscapeMode {
+  const char* name;   // "c2"
+  const char* title;  // "C2"
+  std::vector<std::string> flags;
+  bool compiles;
+};
+std::span<const EscapeMode> EscapeModes();
+
+struct AllocatedClass {
+  std::string name;
+  uint64_t objects, bytes;
+};
+
+// Of the calls that were probed.
+struct CallOutcome {
+  std::string error;                                  // why there is nothing else
+  uint64_t calls_before = 0, calls = 0, typical = 0;  // typical: that allocated what most did
+  uint64_t bytes_of_all = 0;
+  bool is_whole = false;
+  std::vector<AllocatedClass> classes;  // of a typical call, in the order in which they came
+
+  uint64_t Bytes() const;
+  uint64_t Objects() const;
+};
+
+// By method.
+using CallOutcomes = std::map<std::string, CallOutcome>;
+format::Result<CallOutcomes> ParseOutcomes(std::string_view text);
+
+}  // namespace heaprec::tools
