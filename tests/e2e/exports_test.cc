@@ -33,10 +33,13 @@ std::string Agent() { return AgentPath(); }
 
 }  // namespace
 
-TEST_CASE("The agent exports Agent_OnLoad, Agent_OnAttach, Agent_OnUnload and what sets labels only") {
+TEST_CASE("The agent exports what the JVM, the classes of heaprec.jar and the headers of include/ ask for only") {
   CHECK(Matches(OutputOf({"nm", "-D", "--defined-only", Agent()}), std::regex(R"( [A-Z] (\S+))")) ==
-        std::set<std::string>{"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload", "Java_heaprec_Heaprec_label0",
-                              "heaprec_label"});
+        std::set<std::string>{"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload", "Java_heaprec_Heaprec_ask0",
+                              "Java_heaprec_Heaprec_dump0", "Java_heaprec_Heaprec_label0",
+                              "Java_heaprec_Heaprec_sample0", "Java_heaprec_Heaprec_traces0",
+                              "Java_heaprec_Probe_begin0", "Java_heaprec_Probe_end0", "heaprec_label",
+                              "heaprec_sample_allocations", "heaprec_visit_traces"});
 }
 
 TEST_CASE("The agent needs libc, libm and the loader only") {
