@@ -3,6 +3,7 @@ package heaprec;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Records this JVM, and labels the samples of its threads: to tell apart what one piece of code allocates for different
@@ -80,6 +81,7 @@ public final class Heaprec {
      * @throws IllegalStateException if nothing is being recorded, or the file cannot be written
      */
     public static String dump(String path) {
+        Objects.requireNonNull(path, "path");
         try {
             return okay(dump0(path));
         } catch (UnsatisfiedLinkError e) {

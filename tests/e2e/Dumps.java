@@ -25,6 +25,11 @@ public final class Dumps {
             System.out.println("dump " + dump(args[0] + "/copy.bin"));
         }
         System.out.println("nowhere " + dump(args[0] + "/no/copy.bin"));
+        try {
+            Heaprec.dump(null);
+        } catch (NullPointerException e) {
+            System.out.println("null refused: " + e.getMessage());
+        }
         allocate();
         System.out.println("stop " + Heaprec.stop());
         System.out.println("late " + dump(args[0] + "/late.bin"));
