@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/block_rows.h"
+#include "format/census_codec.h"
 #include "format/columns.h"
 #include "format/fate_codec.h"
 #include "format/state_codec.h"
@@ -17,11 +18,13 @@ void ChunkDecoder::StartChunk() {
   dictionaries_ = {};
   for (const Stream stream : kAllStreams) samples_[stream] = SampleDecoder(stream);
   books_ = {};
+  census_books_ = {};
   lanes_.clear();
 }
 
 void ChunkDecoder::StartBlock(const BlockHeader& header) {
   rows_ = {};
+  census_ahead_.clear();
   knows_bases_ = header.sequence == next_block_;
   next_block_ = header.sequence + 1;
   if (!BlocksStandAlone(version_)) return;
@@ -66,7 +69,11 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   block->end_ns = header.end_ns;
   block->lost_names = dictionaries_.lost();
   block->books = books_;
+  block->census_books = census_books_;
   block->lane_positions = lanes_;
+  for (size_t i = 0; i < std::min(census_ahead_.size(), lanes_.size()); ++i) {
+    block->census_positions.push_back(lanes_[i] + census_ahead_[i]);
+  }
   block->dictionaries = &dictionaries_.dictionaries();
   // What was understood is applied even so: the chunk's later blocks build on it.
   if (refused) return {Outcome::kRefused, "block needs a newer reader"};
@@ -112,6 +119,14 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(DecodeFates(body, &block->fates, refused));
     case Section::kSurvivors:
       return known(DecodeSurvivors(body, dictionaries_.dictionaries(), &block->survivors, refused));
+    case Section::kCensus:
+      return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census, refused));
+    case Section::kCensusTotals:
+      return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census_totals, refused));
+    case Section::kCensusBooks:
+      return known(DecodeCensusBooks(body, &census_books_));
+    case Section::kCensusLanes:
+      return known(DecodeCensusLanes(body, &census_ahead_));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;

@@ -58,6 +58,8 @@ class ChunkDecoder {
   DictionaryDecoder dictionaries_;
   PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions)}};
   PerStream<Books> books_;
+  CensusBooks census_books_;
+  std::vector<uint64_t> census_ahead_;  // of the block at hand
   PerStream<StreamRows> rows_;
   std::vector<uint64_t> lanes_;
   ByteBuffer raw_;

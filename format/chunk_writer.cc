@@ -4,6 +4,7 @@
 
 #include "format/block_rows.h"
 #include "format/block_stream.h"
+#include "format/census_codec.h"
 #include "format/columns.h"
 #include "format/dictionary_codec.h"
 #include "format/fate_codec.h"
@@ -29,6 +30,7 @@ struct ChunkWriter::State {
         packer(sequence, HeaderSeed(kFileVersion, file.recording_id)),
         fields(EncodeHeaderFields(file)) {}
 
+  void AddCensusBooks(std::span<const uint64_t> lane_positions);
   Result<ByteBuffer> Block(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
                            bool last, const Ending* ending);
 
@@ -41,6 +43,9 @@ struct ChunkWriter::State {
   std::vector<HeapState> states;
   std::vector<Fate> fates;
   std::vector<Survivor> survivors;
+  std::vector<CensusRow> census, census_totals;
+  CensusBooks census_books;
+  std::vector<uint64_t> census_positions;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
 };
@@ -67,10 +72,16 @@ void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.strea
 void ChunkWriter::Add(const HeapState& state) { state_->states.push_back(state); }
 void ChunkWriter::Add(const Fate& fate) { state_->fates.push_back(fate); }
 void ChunkWriter::Add(const Survivor& survivor) { state_->survivors.push_back(survivor); }
+void ChunkWriter::AddCensus(const CensusRow& row) { state_->census.push_back(row); }
+void ChunkWriter::AddCensusTotal(const CensusRow& row) { state_->census_totals.push_back(row); }
+void ChunkWriter::SetCensus(const CensusBooks& books, std::span<const uint64_t> positions) {
+  state_->census_books = books;
+  state_->census_positions.assign(positions.begin(), positions.end());
+}
 
 bool ChunkWriter::has_pending() const {
   return state_->dictionaries.has_pending() || !state_->states.empty() || !state_->fates.empty() ||
-         !state_->survivors.empty() ||
+         !state_->survivors.empty() || !state_->census_totals.empty() ||
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
@@ -80,7 +91,7 @@ ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
 Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::span<const uint64_t> lane_positions,
                                              uint64_t now_ns, bool last, const Ending* ending) {
   if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
-      std::max({states.size(), fates.size(), survivors.size()}) > kMaxBlockRows)
+      std::max({states.size(), fates.size(), survivors.size(), census.size(), census_totals.size()}) > kMaxBlockRows)
     return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
@@ -103,6 +114,11 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   fates.clear();
   EncodeSurvivors(survivors, &raw);
   survivors.clear();
+  EncodeCensus(Section::kCensus, census, &raw);
+  census.clear();
+  EncodeCensus(Section::kCensusTotals, census_totals, &raw);
+  census_totals.clear();
+  if (!(census_books == CensusBooks{})) AddCensusBooks(lane_positions);
   EncodeLanes(lane_positions, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
   raw_bytes += raw.size();
@@ -110,6 +126,16 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   if (!std::exchange(started, true)) AppendTo(&file, header);
   if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
   return file;
+}
+
+void ChunkWriter::State::AddCensusBooks(std::span<const uint64_t> lane_positions) {
+  EncodeCensusBooks(census_books, &raw);
+  if (census_positions.size() != lane_positions.size()) return;
+  std::vector<uint64_t> ahead;
+  for (size_t i = 0; i < lane_positions.size(); ++i) {
+    ahead.push_back(std::max(census_positions[i], lane_positions[i]) - lane_positions[i]);
+  }
+  EncodeCensusLanes(ahead, &raw);
 }
 
 Result<ByteBuffer> ChunkWriter::Flush(const PerStream<Books>& books, std::span<const uint64_t> lane_positions,

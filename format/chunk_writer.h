@@ -44,6 +44,11 @@ class ChunkWriter {
   void Add(const HeapState& state);
   void Add(const Fate& fate);          // ascending in time
   void Add(const Survivor& survivor);  // for the chunk's first block only
+  void AddCensus(const CensusRow& row);
+  void AddCensusTotal(const CensusRow& row);
+  // Of the blocks from now on. `positions`: of each lane of the ring, up to there what walks found is in blocks up to
+  // the next one.
+  void SetCensus(const CensusBooks& books, std::span<const uint64_t> positions);
 
   bool has_pending() const;
   // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/books.h"
+#include "format/census.h"
 #include "format/stream.h"
 
 namespace heaprec::format {
@@ -36,8 +37,11 @@ struct FileHeader {
   StreamCap exceptions;
   uint32_t live_bound = 0;         // most objects followed at a time; 0: none is
   std::string exceptions_refused;  // why they are not recorded though they were asked for
-  uint64_t max_samples = 0;        // most samples of allocations the recording may hold; 0: no bound
-  uint64_t duration_ns = 0;        // as asked for; 0: until it is stopped
+  CensusMode census = CensusMode::kOff;
+  double census_per_second = 0;  // kDrawn: most walks of a second, as asked for
+  std::string census_refused;    // why there is none though it was asked for
+  uint64_t max_samples = 0;      // most samples of allocations the recording may hold; 0: no bound
+  uint64_t duration_ns = 0;      // as asked for; 0: until it is stopped
   uint32_t pid = 0;
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;

@@ -44,6 +44,9 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(23, header.exceptions_refused);
   visit(24, header.start);
   visit(25, header.live_bound);
+  visit(26, header.census);
+  visit(27, header.census_per_second);
+  visit(28, header.census_refused);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }
@@ -51,6 +54,7 @@ void Encode(const std::string& text, ByteSink sink) { sink.Append(AsBytes(text))
 void Encode(double value, ByteSink sink) { sink.F64(value); }
 void Encode(uint64_t value, ByteSink sink) { sink.Varint(value); }
 void Encode(uint32_t value, ByteSink sink) { sink.Varint(value); }
+void Encode(CensusMode mode, ByteSink sink) { sink.Varint(static_cast<uint64_t>(mode)); }
 
 void Encode(const FileStart& start, ByteSink sink) {
   sink.Varint(start.part);
@@ -112,6 +116,11 @@ void Decode(Bytes body, double* value) { *value = ByteCursor(body).F64(); }
 template <std::unsigned_integral T>
 void Decode(Bytes body, T* value) {
   *value = static_cast<T>(ByteCursor(body).Varint());
+}
+
+// A mode that is unknown is some way of drawing: what it found says of itself what it stands for.
+void Decode(Bytes body, CensusMode* mode) {
+  *mode = static_cast<CensusMode>(std::min(ByteCursor(body).Varint(), static_cast<uint64_t>(CensusMode::kDrawn)));
 }
 
 // Of everything but the hash itself.

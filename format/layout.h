@@ -55,6 +55,10 @@ enum class Section : uint32_t {
   kSurvivors = 15,
   kBases = 17,
   kHeader = 18,
+  kCensus = 19,
+  kCensusTotals = 20,
+  kCensusBooks = 21,
+  kCensusLanes = 22,
 };
 
 // Windows, intervals, samples and books belong to a stream: those of the next one have so much more as number.

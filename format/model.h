@@ -2,6 +2,7 @@
 #pragma once
 
 #include "format/books.h"             // IWYU pragma: export
+#include "format/census.h"            // IWYU pragma: export
 #include "format/fate.h"              // IWYU pragma: export
 #include "format/file_description.h"  // IWYU pragma: export
 #include "format/heap_state.h"        // IWYU pragma: export

@@ -42,6 +42,10 @@ struct Block {
   std::vector<HeapState> states;    // in the order in which they were taken in, which is that of time but for a few
   std::vector<Fate> fates;          // ascending in time
   std::vector<Survivor> survivors;  // alive at the start of the chunk; in its first block only
+  // What walks counted: by class, and of all classes together; cumulative books.
+  std::vector<CensusRow> census, census_totals;
+  CensusBooks census_books;
+  std::vector<uint64_t> census_positions;  // of each lane: up to there it is in the file; empty: as lane_positions
   std::optional<Ending> ending;
   uint64_t lost_names = 0;  // entries of the dictionaries so far that stood in blocks that are lost: kLost, or gaps
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next

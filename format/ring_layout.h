@@ -25,7 +25,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 5;
+inline constexpr uint32_t kRingVersion = 6;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 
@@ -51,6 +51,11 @@ struct RingStacks {
   std::atomic<uint64_t> walked, asked, differed;
 };
 
+// The counters of CensusBooks, in their order.
+struct RingCensus {
+  std::atomic<uint64_t> counters[kCensusCounts];
+};
+
 struct RingHeader {
   uint64_t magic;
   uint32_t version;
@@ -69,6 +74,7 @@ struct RingHeader {
   RingBooks books;
   RingStream exceptions;
   RingStacks stacks;
+  RingCensus census;
 
   RingBooks& BooksOf(Stream stream) { return stream == Stream::kExceptions ? exceptions.books : books; }
   const RingBooks& BooksOf(Stream stream) const { return stream == Stream::kExceptions ? exceptions.books : books; }
@@ -83,7 +89,7 @@ static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, l
 static_assert(offsetof(RingHeader, start_epoch_ns) == 48 && offsetof(RingHeader, state) == 76);
 static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, books) == 88);
 static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, books) == 16);
-static_assert(offsetof(RingHeader, stacks) == 440);
+static_assert(offsetof(RingHeader, stacks) == 440 && offsetof(RingHeader, census) == 464);
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 
@@ -105,6 +111,7 @@ enum class RecordType : uint16_t {
   kSample = 6,
   kState = 7,
   kDeath = 8,
+  kCensus = 9,
 };
 
 inline constexpr uint32_t kRecordAlign = 8;
@@ -221,5 +228,22 @@ struct DeathRecord {
   uint64_t collections;
 };
 static_assert(sizeof(DeathRecord) == 32);
+
+// What a walk of a TLAB found of one class.
+struct CensusEntry {
+  uint64_t class_key;
+  uint64_t objects, bytes;
+};
+
+// A walk. CensusEntry entries[count] follow.
+struct CensusRecord {
+  RecordHeader header;
+  uint64_t monotonic_ns;
+  uint64_t thread_key;  // 0: not known
+  double weight;
+  uint32_t count;
+  uint32_t reserved;
+};
+static_assert(sizeof(CensusRecord) == 40 && sizeof(CensusEntry) == 24);
 
 }  // namespace heaprec::format

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -49,6 +50,8 @@ class Record {
         return VisitState(visitor);
       case RecordType::kDeath:
         return VisitDeath(visitor, lane, position);
+      case RecordType::kCensus:
+        return VisitCensus(visitor, lane, position);
     }
     return false;
   }
@@ -139,6 +142,17 @@ class Record {
     visitor.OnDeath(record, lane, position);
     return true;
   }
+  bool VisitCensus(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
+    CensusRecord record;
+    if (!Fixed(&record, [](const CensusRecord& fixed) { return uint64_t{fixed.count} * sizeof(CensusEntry); })) {
+      return false;
+    }
+    if (!std::isfinite(record.weight) || record.weight < 1) return false;
+    // Aligned: as in VisitStack.
+    const auto* const entries = reinterpret_cast<const CensusEntry*>(bytes_.data() + sizeof(record));
+    visitor.OnCensus(record, {entries, record.count}, lane, position);
+    return true;
+  }
 
   RecordHeader header_;
   std::span<const std::byte> bytes_;
@@ -222,6 +236,14 @@ Fate FateOf(const DeathRecord& record, uint64_t start_monotonic_ns) {
   fate.kind = FateKind::kDied;
   fate.collections = record.collections;
   return fate;
+}
+
+CensusBooks BooksOf(const RingCensus& census) {
+  CensusBooks books;
+  for (size_t i = 0; i < kCensusCounts; ++i) {
+    books.*kCensusCounters[i] = census.counters[i].load(std::memory_order_relaxed);
+  }
+  return books;
 }
 
 }  // namespace heaprec::format

@@ -50,6 +50,8 @@ struct RecordVisitor {
   virtual void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) = 0;
   virtual void OnState(const StateRecord& /*record*/) {}
   virtual void OnDeath(const DeathRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
+  virtual void OnCensus(const CensusRecord& /*record*/, std::span<const CensusEntry> /*entries*/, uint32_t /*lane*/,
+                        uint64_t /*begin*/) {}
 };
 
 // Walks one lane from `position` to `head` (a value of LaneHeader::head read with acquire).
@@ -60,6 +62,7 @@ Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position
 // As the recording has it; `start_monotonic_ns`: of the recording.
 HeapState StateOf(const StateRecord& record, uint64_t start_monotonic_ns);
 Fate FateOf(const DeathRecord& record, uint64_t start_monotonic_ns);
+CensusBooks BooksOf(const RingCensus& census);
 
 // The content keys, computed the same way by agent and salvager. No allocation.
 uint64_t ClassKey(std::string_view name);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "recorder/agent/census_stream.h"
 #include "recorder/agent/events.h"
 #include "recorder/agent/hooks.h"
 #include "recorder/agent/java_entry.h"
@@ -53,8 +54,9 @@ void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) {
   WithoutThrowing([] { return Agent::Instance().OnVmDeath(), true; }, false);
 }
 
-void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread) {
+void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   sources::ThreadTable::Instance().Forget();
+  CensusStream::OnThreadStart(*Agent::Instance().jvm(), jni, thread);
   const sources::CallbackScope inside;
   sources::Source* source = sources::CallbackScope::source();
   if (source != nullptr) source->OnThreadStart(Agent::Instance().jvm()->thread_of(jni));
@@ -67,6 +69,7 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
   if (source != nullptr) source->OnThreadEnd(java_thread);
   sources::ThreadTable::Instance().Release(java_thread);
   sources::ForgetLabels();
+  CensusStream::OnThreadEnd(java_thread);
 }
 
 void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object, jclass object_class,
@@ -286,6 +289,7 @@ format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
     sources::active_source.store(nullptr, std::memory_order_relaxed);
     sources::active_exceptions.store(nullptr, std::memory_order_relaxed);
     sources::active_heap_watch.store(nullptr, std::memory_order_relaxed);
+    sources::Census::Abandon();
   });
   return std::monostate{};
 }
@@ -329,6 +333,12 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   if (options_.exceptions && !has_exceptions_) {
     choice.no_exceptions = kNoExceptions;
     Log(LogLevel::kWarn, "exceptions are not recorded: {}", kNoExceptions);
+  }
+  if (options_.census != format::CensusMode::kOff) {
+    const auto counted = choice.source == SourceChoice::kJvmti
+                             ? format::Result<std::monostate>(format::Error{"there are no hooks (source=jvmti)"})
+                             : InstallCensusHooks(*jvm_);
+    if (!counted.ok()) choice.no_census = counted.error().message;
   }
   if (choice.armed) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
   if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);

@@ -13,7 +13,9 @@
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"
 #include "recorder/sources/allocation_probe.h"
+#include "recorder/sources/census.h"
 #include "recorder/sources/entry.h"
+#include "recorder/sources/retirement_watchers.h"
 
 namespace heaprec::agent {
 namespace {
@@ -42,6 +44,7 @@ void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread)
   original_outside_tlab.load(std::memory_order_relaxed)(klass, object, object_bytes, thread);
   heaprec_on_outside(thread, object_bytes);
   sources::AllocationProbe::AtOutside(thread, klass, object_bytes);
+  sources::Census::AtOutside(thread, klass, object_bytes);
 }
 
 // ThreadLocalAllocBuffer's functions: the object itself, and up to two parameters.
@@ -51,10 +54,19 @@ std::array<std::optional<Detour>, kRetireFunctions> retire_detours;
 std::array<std::atomic<RetireTlab>, kRetireFunctions> retire_originals;
 bool probes_hold_hooks = false;  // a probe has been used: its hooks stay
 
+// 11: make_parsable(retire, zap) may leave the TLAB in use.
+template <size_t I>
+bool Retires(const void* first) {
+  return hotspot::kRetireTlab[I] != hotspot::kMakeParsable || (reinterpret_cast<uintptr_t>(first) & 0xff) != 0;
+}
+
 template <size_t I>
 void OnRetire(void* tlab, void* first, void* second) {
-  sources::AllocationProbe::AroundRetirement(
-      tlab, [=] { retire_originals[I].load(std::memory_order_relaxed)(tlab, first, second); });
+  const auto retire = [=] { retire_originals[I].load(std::memory_order_relaxed)(tlab, first, second); };
+  if (sources::retirement_watchers.load(std::memory_order_relaxed) == 0) return retire();
+  const auto show_probes = [&] { sources::AllocationProbe::AroundRetirement(tlab, retire); };
+  if (!Retires<I>(first)) return show_probes();
+  sources::Census::AroundRetirement(tlab, show_probes);
 }
 
 template <size_t... I>
@@ -80,6 +92,15 @@ format::Result<std::monostate> InstallRetireDetours(const Jvm& jvm) {
     if (!installed.ok()) return installed.error();
   }
   if (!any) return format::Error{jvm.symbols->origin() + ": no symbols of ThreadLocalAllocBuffer"};
+  return std::monostate{};
+}
+
+format::Result<std::monostate> RemoveRetireDetours() {
+  for (auto& detour : retire_detours) {
+    if (!detour || !detour->installed()) continue;
+    auto removed = detour->Remove();
+    if (!removed.ok()) return removed.error();
+  }
   return std::monostate{};
 }
 
@@ -157,9 +178,21 @@ format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
   return diverted;
 }
 
+format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm) {
+  if (!jvm.symbols.ok()) return jvm.symbols.error();
+  if (!detours || !detours->in_new_tlab.installed()) return format::Error{"the JVM's code may not be changed"};
+  if (!jvm.threads.ok()) return jvm.threads.error();
+  if (!jvm.symbols->FindByPrefix(hotspot::kAllStacksOperation)) {
+    return format::Error{jvm.symbols->origin() + ": no symbol of a safepoint operation"};
+  }
+  return InstallRetireDetours(jvm);
+}
+
 format::Result<std::monostate> RemoveHooks() {
   if (probes_hold_hooks) return std::monostate{};
   auto detached = RemoveDetours();
+  auto given_back = RemoveRetireDetours();
+  if (detached.ok()) detached = given_back;
   auto restored = hotspot::RemoveAllocatorHooks();
   return detached.ok() ? restored : detached;
 }

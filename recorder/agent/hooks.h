@@ -17,6 +17,9 @@ namespace heaprec::agent {
 format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni);
 format::Result<std::monostate> RemoveHooks();
 
+// What sources::Census needs beside the detours on AllocTracer, which have to be in place; RemoveHooks takes it away.
+format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm);
+
 // What sources::AllocationProbe needs, for the rest of the process: without a probe at work, and without a recording, a
 // load and a branch in each slow path.
 format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm);

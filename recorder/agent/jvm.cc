@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "recorder/hotspot/jdk_version.h"
@@ -16,6 +17,28 @@ format::Result<hotspot::SymbolTable> LoadSymbols() {
   auto libjvm = hotspot::LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
   return hotspot::SymbolTable::Load(*libjvm);
+}
+
+// Of a field in its objects, as Unsafe has it: Java code runs.
+std::optional<size_t> OffsetOf(JNIEnv* jni, const char* class_name, const char* field) {
+  std::optional<size_t> offset;
+  if (jni->PushLocalFrame(8) != JNI_OK) return offset;
+  const jclass unsafe = jni->FindClass("jdk/internal/misc/Unsafe");
+  const jclass of = unsafe != nullptr ? jni->FindClass(class_name) : nullptr;
+  const jmethodID get =
+      of != nullptr ? jni->GetStaticMethodID(unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;") : nullptr;
+  const jmethodID ask = get != nullptr
+                            ? jni->GetMethodID(unsafe, "objectFieldOffset", "(Ljava/lang/Class;Ljava/lang/String;)J")
+                            : nullptr;
+  const jstring name = ask != nullptr ? jni->NewStringUTF(field) : nullptr;
+  const jobject one = name != nullptr ? jni->CallStaticObjectMethod(unsafe, get) : nullptr;
+  if (one != nullptr && jni->ExceptionCheck() == JNI_FALSE) {
+    const jlong found = jni->CallLongMethod(one, ask, of, name);
+    if (jni->ExceptionCheck() == JNI_FALSE && found > 0) offset = static_cast<size_t>(found);
+  }
+  jni->ExceptionClear();
+  jni->PopLocalFrame(nullptr);
+  return offset;
 }
 
 }  // namespace
@@ -67,6 +90,18 @@ std::vector<void*> Jvm::AllThreads(JNIEnv* jni) const {
   }
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(list));
   return threads;
+}
+
+format::Result<hotspot::ObjectLayout> Jvm::Objects() const {
+  auto major = hotspot::JdkMajorVersion(jvmti, structs);
+  if (!major.ok()) return major.error();
+  auto layout = hotspot::ObjectLayout::Resolve(structs, *major, names);
+  JNIEnv* jni = nullptr;
+  if (!layout.ok() || *major < 21 || vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) {
+    return layout;
+  }
+  if (const auto offset = OffsetOf(jni, "jdk/internal/vm/StackChunk", "size")) layout->SetStackChunkSize(*offset);
+  return layout;
 }
 
 std::string Jvm::GcName() const {

@@ -12,6 +12,7 @@
 #include "format/result.h"
 #include "recorder/hotspot/heap_meter.h"
 #include "recorder/hotspot/names.h"
+#include "recorder/hotspot/object_layout.h"
 #include "recorder/hotspot/stack_walker.h"
 #include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/thread_layout.h"
@@ -42,6 +43,8 @@ struct Jvm {
   std::vector<void*> AllThreads(JNIEnv* jni) const;
   // Whether the collector keeps the young objects of weak references until it collects the old ones too.
   bool KeepsYoungReferents() const;
+  // An Error where the JVM's objects cannot be walked.
+  format::Result<hotspot::ObjectLayout> Objects() const;
   std::string GcName() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
 };
 

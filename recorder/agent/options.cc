@@ -19,6 +19,7 @@ namespace {
 constexpr double kMostPerSecond = 200'000;
 constexpr double kLeastPerSecond = 1.0 / 3600;
 constexpr uint64_t kLeastFollowed = 64;
+constexpr double kMostWalksPerSecond = 8000;
 
 struct Named {
   std::string_view name;
@@ -143,6 +144,15 @@ bool SetLive(Options* options, std::string_view value) {
   return Set(&options->live_bound, ParseCount(value, kLeastFollowed, sources::kMostFollowed));
 }
 
+bool SetCensus(Options* options, std::string_view value) {
+  options->census = value == "all" ? format::CensusMode::kAll : format::CensusMode::kOff;
+  if (value == "all" || value == "off") return true;
+  options->census = format::CensusMode::kDrawn;
+  const auto rate = ParseRate(value);
+  return rate >= 1.0 && rate <= kMostWalksPerSecond && *rate == std::floor(*rate) &&
+         Set(&options->census_per_second, rate);
+}
+
 struct Key {
   std::string_view name, valid;  // what its values look like
   bool (*set)(Options*, std::string_view);
@@ -182,6 +192,7 @@ const std::array kKeys = {
     Key{"exceptions.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->exceptions_per_second, ParseRate(v)); }},
     Key{"live", "on, off, or how many objects are followed at a time, from 64 to 65535", SetLive},
+    Key{"census", "off, all, or how many TLABs are walked in a second, from 1/s to 8000/s", SetCensus},
     Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
     Key{"sync", "a time like 5s between two fdatasync, block: after each block, or none", SetSync},
     Key{"maxsize", "a size from 1m, like 64m or 1g",

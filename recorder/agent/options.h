@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "format/census.h"
 #include "format/result.h"
 #include "recorder/writer/limits.h"
 #include "throttle/controller.h"
@@ -31,9 +32,11 @@ struct Options {
   SourceChoice source = SourceChoice::kAuto;
   bool exceptions = false;  // thrown ones are recorded too
   double exceptions_per_second = 100;
-  bool follows = false;       // sampled objects, until they die
-  uint32_t live_bound = 0;    // at most so many at a time; 0: as many as the rate asks for
-  std::string ring = "auto";  // "auto", "off", or a path
+  bool follows = false;     // sampled objects, until they die
+  uint32_t live_bound = 0;  // at most so many at a time; 0: as many as the rate asks for
+  format::CensusMode census = format::CensusMode::kOff;
+  double census_per_second = 0;  // of kDrawn: most walks of a second
+  std::string ring = "auto";     // "auto", "off", or a path
   writer::SyncPolicy sync;
   writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;

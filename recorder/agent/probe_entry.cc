@@ -9,7 +9,6 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/hooks.h"
 #include "recorder/agent/java_arrays.h"
-#include "recorder/hotspot/jdk_version.h"
 #include "recorder/hotspot/object_layout.h"
 #include "recorder/sources/allocation_probe.h"
 
@@ -18,16 +17,10 @@ namespace {
 
 using sources::AllocationProbe;
 
-format::Result<hotspot::ObjectLayout> ObjectsOf(const Jvm& jvm) {
-  auto major = hotspot::JdkMajorVersion(jvm.jvmti, jvm.structs);
-  if (!major.ok()) return major.error();
-  return hotspot::ObjectLayout::Resolve(jvm.structs, *major, jvm.names);
-}
-
 format::Result<AllocationProbe*> Begin(JavaVM* vm, JNIEnv* jni, size_t most_objects) {
   auto jvm = Agent::Instance().PrepareProbes(vm, jni);
   if (!jvm.ok()) return jvm.error();
-  static const auto objects = ObjectsOf(**jvm);
+  static const auto objects = (*jvm)->Objects();
   if (!objects.ok()) return objects.error();
   AllocationProbe* const probe = AllocationProbe::Begin((*jvm)->layout, *objects, (*jvm)->thread_of(jni), most_objects);
   if (probe == nullptr) return format::Error{"too many probes at a time"};

@@ -63,6 +63,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   sources::active_exceptions.store(nullptr);
   sources::active_heap_watch.store(nullptr);
   if (begun.live_ != nullptr) begun.live_->Stop();
+  begun.EndCensus();
   begun.ring_->Close();
   unlink(begun.path().c_str());  // nothing but a header, and ours
   return started.error();
@@ -74,6 +75,7 @@ void Recording::Activate() {
   const auto begin = [](void* self) {
     auto* const recording = static_cast<Recording*>(self);
     recording->source_->BeginStopped(*recording->jvm_.threads);
+    if (recording->census_ != nullptr) recording->census_->Begin();
     sources::active_source.store(recording->source_.get(), std::memory_order_release);
   };
   if (jvm_.symbols.ok() && jvm_.threads.ok()) {
@@ -81,6 +83,7 @@ void Recording::Activate() {
     if (!stopped.ok()) Log(LogLevel::kInfo, "the threads cannot be stopped: {}", stopped.error().message);
     if (sources::active_source.load(std::memory_order_acquire) == source_.get()) return;
   }
+  if (census_ != nullptr) Log(LogLevel::kWarn, "no census: the threads cannot be stopped");
   JNIEnv* jni = nullptr;
   if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
     source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
@@ -113,6 +116,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   if (has_exceptions) {
     exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, exceptions, start_ns_, options_.stack_depth, Seed());
   }
+  MakeCensus(source);
   const format::FileHeader header = Header(agent_options, source);
   auto store = writer::Store::Create({options_.file, header, options_.limits, options_.sync});
   if (!store.ok()) return store.error();
@@ -131,6 +135,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   callbacks.on_new_chunk = [this] {
     capture_->NewEpoch();
     if (exceptions_ != nullptr) exceptions_->NewEpoch();
+    if (census_ != nullptr) census_->NewEpoch();
   };
   callbacks.on_stack = [this](const format::StackKey& key) {
     capture_->AnnounceStack(key);
@@ -188,6 +193,11 @@ format::FileHeader Recording::Header(const std::string& agent_options, const Cho
   }
   header.exceptions_refused = source.no_exceptions;
   if (live_ != nullptr) header.live_bound = live_->places().count();
+  if (census_ != nullptr) {
+    header.census = options_.census;
+    header.census_per_second = options_.census_per_second;
+  }
+  header.census_refused = no_census_;
   header.max_samples = options_.samples;
   header.duration_ns = options_.duration_ns;
   header.pid = static_cast<uint32_t>(getpid());
@@ -263,6 +273,32 @@ void Recording::MakeLive() {
   capture_->FollowIn(&live_->places(), &jvm_.heap);
 }
 
+// Without one the recording is what it is without the option.
+void Recording::MakeCensus(const ChosenSource& source) {
+  if (options_.census == format::CensusMode::kOff) return;
+  no_census_ = source.no_census;
+  if (no_census_.empty()) {
+    auto census = CensusStream::Make(jvm_, *ring_, {options_.census, options_.census_per_second, Seed(), start_ns_});
+    if (census.ok()) {
+      census_ = std::move(*census);
+    } else {
+      no_census_ = census.error().message;
+    }
+  }
+  JNIEnv* jni = nullptr;
+  if (census_ != nullptr && jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
+    census_->Enlist(jni);
+  }
+  if (!no_census_.empty()) Log(LogLevel::kWarn, "no census: {}", no_census_);
+}
+
+// Needs an attached thread.
+void Recording::EndCensus() {
+  JNIEnv* jni = nullptr;
+  if (census_ == nullptr || jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return;
+  census_->End(jni);
+}
+
 writer::LiveSet::Recorder Recording::Followed() const {
   sources::Places& places = live_->places();
   return {.drop = [&places](uint16_t place, uint64_t sample) { (void)places.Drop(place, sample); },
@@ -285,6 +321,7 @@ void Recording::OnTick(uint64_t now_ns) {
   const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
   if (window) capture_->CommitWindow(*window, kDrainLane);
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
+  if (census_ != nullptr) census_->OnTick(now_ns);
   heap_watch_->OnTick(now_ns);
   if (capture_->stacks().distrusted() && !told_of_walker_) {
     told_of_walker_ = true;
@@ -308,6 +345,7 @@ void Recording::SetJvmInterval() {
 
 void Recording::Stop(const std::string& reason, bool jvm_ends) {
   jvm_ends_.store(jvm_ends, std::memory_order_relaxed);
+  EndCensus();
   drain_->RequestStop(reason);
   if (!drain_->Wait(kStopPatienceNs)) {
     Log(LogLevel::kError, "{}: the end of the recording could not be written in time", path());
@@ -324,6 +362,7 @@ void Recording::OnDrainStop() {
   uncounted_at_end_ = source_->UncountedBytes();
   if (!jvm_ends_.load(std::memory_order_relaxed)) {
     const AttachedScope attached(jvm_.vm);
+    EndCensus();
     if (attached.jni() != nullptr) QuietJvm(jvm_);
   }
   attached_.reset();

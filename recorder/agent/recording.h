@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "recorder/agent/census_stream.h"
 #include "recorder/agent/exception_stream.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/live_thread.h"
@@ -26,6 +27,7 @@ struct ChosenSource {
   std::string why;
   bool armed;                   // we write the JVM's thresholds: an object is delivered where our clock says so
   std::string no_exceptions{};  // why they are not recorded, though they were asked for
+  std::string no_census{};      // likewise
 };
 
 class Recording {
@@ -60,6 +62,8 @@ class Recording {
   std::string WayOfStacks() const;
   void MakeSource(const ChosenSource& source);
   void MakeLive();
+  void MakeCensus(const ChosenSource& source);
+  void EndCensus();
   uint32_t HeldPerInterval() const;
   writer::LiveSet::Recorder Followed() const;
   uint64_t Seed() const;
@@ -83,6 +87,8 @@ class Recording {
   std::unique_ptr<sources::HeapWatch> heap_watch_;
   std::unique_ptr<LiveThread> live_;              // null: objects are not followed
   std::unique_ptr<ExceptionStream> exceptions_;   // null: they are not recorded
+  std::unique_ptr<CensusStream> census_;          // null: there is none
+  std::string no_census_;                         // why, though it was asked for
   sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
   bool unit_is_event_ = false;                    // source=tlab
   std::unique_ptr<AttachedScope> attached_;       // source=jvmti: of the drain, which has to set the JVM's interval

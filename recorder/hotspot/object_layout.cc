@@ -3,6 +3,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <string_view>
+
 namespace heaprec::hotspot {
 
 format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, int jdk_major, const Names& names) {
@@ -20,6 +22,7 @@ format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, int
   layout.layout_helper_ = *helper;
   layout.klass_offset_ = *klass;
   layout.alignment_ = static_cast<uint64_t>(*alignment);
+  layout.compressed_oops_ = structs.BoolFlag("UseCompressedOops").value_or(true);
   layout.length_offset_ = *klass + 8;
   if (!compressed) return layout;
   // "CompressedKlassPointers" since 17; its members lost their struct later.
@@ -65,10 +68,20 @@ uint64_t ObjectLayout::SizeAt(uint64_t object, const void* klass) const {
     const auto length = Load<uint32_t>(object + length_offset_);
     return Aligned((uint64_t{length} << (bits & 0xff)) + ((bits >> 16) & 0xff));
   }
-  if ((helper & 1) != 0 && names_.KlassName(klass) == "java/lang/Class") {
-    return 8 * uint64_t{Load<uint32_t>(object + static_cast<uint64_t>(*mirror_size_))};
-  }
-  return Aligned(static_cast<uint64_t>(helper) & ~uint64_t{1});
+  const uint64_t instance = static_cast<uint64_t>(helper) & ~uint64_t{1};
+  return (helper & 1) != 0 ? SlowSizeAt(object, klass, instance) : Aligned(instance);
+}
+
+// Instances of two classes have sizes of their own.
+uint64_t ObjectLayout::SlowSizeAt(uint64_t object, const void* klass, uint64_t instance) const {
+  const std::string_view name = names_.KlassName(klass);
+  if (name == "java/lang/Class") return 8 * uint64_t{Load<uint32_t>(object + static_cast<uint64_t>(*mirror_size_))};
+  if (name != "jdk/internal/vm/StackChunk") return Aligned(instance);
+  if (chunk_size_ == 0) return 0;
+  // The stack's words, and a bit for each place where a reference may be.
+  const uint64_t words = Load<uint32_t>(object + chunk_size_);
+  const uint64_t bits = compressed_oops_ ? 2 * words : words;
+  return Aligned(instance + 8 * (words + (bits + 63) / 64));
 }
 
 }  // namespace heaprec::hotspot

@@ -22,6 +22,10 @@ class ObjectLayout {
  public:
   static format::Result<ObjectLayout> Resolve(const VmStructs& structs, int jdk_major, const Names& names);
 
+  // Where a jdk.internal.vm.StackChunk has its field `size`, from the object's start: stacks of virtual threads (21 and
+  // later) have no other way to say how large they are. Without it a walk ends at the first of them.
+  void SetStackChunkSize(size_t offset) { chunk_size_ = offset; }
+
   // Classes that a walker has met: others are not touched before the kernel says that they can be read.
   class Known {
    public:
@@ -35,8 +39,9 @@ class ObjectLayout {
   };
 
   // Calls visit(klass, size) for each object in [begin, end), in order. False: it stopped before `end`.
-  template <typename Visit>
-  bool Walk(uint64_t begin, uint64_t end, Known* known, const Visit& visit) const {
+  // `known`: a Known, or what has its two functions.
+  template <typename KnownClasses, typename Visit>
+  bool Walk(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
     while (begin < end) {
       const void* const klass = KlassAt(begin);
       if (klass != nullptr && !known->Has(klass)) {
@@ -57,6 +62,7 @@ class ObjectLayout {
   const void* KlassAt(uint64_t object) const;
   bool IsReadable(const void* klass) const;
   uint64_t SizeAt(uint64_t object, const void* klass) const;
+  uint64_t SlowSizeAt(uint64_t object, const void* klass, uint64_t instance) const;
   uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
 
   enum class Header { kWide, kCompressed, kCompact };
@@ -68,6 +74,8 @@ class ObjectLayout {
   size_t layout_helper_ = 0;          // in a class
   size_t length_offset_ = 0;          // in an array
   const int* mirror_size_ = nullptr;  // java_lang_Class::_oop_size_offset
+  size_t chunk_size_ = 0;             // in a StackChunk; 0: not known
+  bool compressed_oops_ = true;
   uint64_t alignment_ = 8;
   Names names_;
 };

@@ -38,11 +38,14 @@ inline constexpr std::string_view kAllocatorInitialize[] = {
 };
 inline constexpr size_t kAllocatorsEverywhere = 3;
 
+// 11: (retire, zap).
+inline constexpr std::string_view kMakeParsable = "_ZN22ThreadLocalAllocBuffer13make_parsableEb";
+
 // Where a TLAB [start, top) is whole for the last time, JDK 11 and 17-25: all that are there count.
 inline constexpr std::string_view kRetireTlab[] = {
     "_ZN22ThreadLocalAllocBuffer24retire_before_allocationE", "_ZN22ThreadLocalAllocBuffer6retireE",
     "_ZN22ThreadLocalAllocBuffer23clear_before_allocationE",  // 11
-    "_ZN22ThreadLocalAllocBuffer13make_parsableEb",           // 11: (retire, zap)
+    kMakeParsable,                                            // 11
 };
 
 // int: how many fields JVMTI agents watch for reads.

@@ -59,7 +59,21 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int
   layout.allocation_end_ = *end + 8;
   layout.since_sample_ = *refills - 8;
   layout.prefetch_words_ = static_cast<const int*>(structs.Static(kTlab, "_reserve_for_allocation_prefetch"));
+  const auto thread_id = structs.Offset("OSThread", "_thread_id");
+  if (thread_id) {
+    layout.thread_id_ = *thread_id;
+    layout.os_thread_ = structs.Offset("Thread", "_osthread");
+    if (!layout.os_thread_) layout.os_thread_ = structs.Offset("JavaThread", "_osthread");
+  }
   return layout;
+}
+
+uint32_t ThreadLayout::OsTidOfOther(const void* java_thread) const {
+  if (!os_thread_) return 0;
+  const auto os_thread = ReadWord(static_cast<const char*>(java_thread) + *os_thread_);
+  if (!os_thread || *os_thread == 0) return 0;
+  const auto id = ReadWord(reinterpret_cast<const char*>(*os_thread) + thread_id_);  // NOLINT: the JVM's pointer
+  return static_cast<uint32_t>(id.value_or(0));
 }
 
 std::optional<uint64_t> ThreadLayout::AllocatedBytesOfOther(const void* java_thread) const {

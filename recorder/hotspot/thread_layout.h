@@ -75,7 +75,13 @@ class ThreadLayout {
     return {};
   }
   const void* TlabAddress(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
+  // Whose TLAB it is.
+  const void* ThreadOfTlab(const void* tlab) const { return static_cast<const char*>(tlab) - tlab_; }
   void* TlabAddress(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
+
+  // The system's number of another thread, which may be gone and its memory with it. 0: libjvm does not say. Context:
+  // setup.
+  uint32_t OsTidOfOther(const void* java_thread) const;
 
   // Whether `object` lies in the used part of the thread's current TLAB.
   bool InTlab(const void* java_thread, const void* object) const {
@@ -209,6 +215,8 @@ class ThreadLayout {
   size_t end_ = 0;
   size_t allocation_end_ = 0;
   size_t since_sample_ = 0;
+  std::optional<size_t> os_thread_;      // in the JavaThread: a pointer to an OSThread
+  size_t thread_id_ = 0;                 // in that
   const int* prefetch_words_ = nullptr;  // the JVM sets it after Agent_OnLoad
 };
 

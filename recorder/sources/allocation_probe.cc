@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "recorder/sources/retirement_watchers.h"
+
 namespace heaprec::sources {
 namespace {
 
@@ -40,6 +42,7 @@ AllocationProbe* AllocationProbe::Begin(const hotspot::ThreadLayout& threads, co
   // Held until it stands where the thread stands: a collection that begins now waits for that.
   probe->Lock();
   at_work.fetch_add(1);
+  retirement_watchers.fetch_add(1);
   for (auto& slot : probes) {
     AllocationProbe* none = nullptr;
     if (!slot.compare_exchange_strong(none, probe.get())) continue;
@@ -48,6 +51,7 @@ AllocationProbe* AllocationProbe::Begin(const hotspot::ThreadLayout& threads, co
     return probe.release();
   }
   at_work.fetch_sub(1);
+  retirement_watchers.fetch_sub(1);
   return nullptr;
 }
 
@@ -60,6 +64,7 @@ AllocationProbe::Found AllocationProbe::End(AllocationProbe* probe) {
     slot.compare_exchange_strong(mine, nullptr);
   }
   at_work.fetch_sub(1);
+  retirement_watchers.fetch_sub(1);
   while (visitors.load() != 0) {  // a collector that looks through the probes: microseconds
   }
   const std::unique_ptr<AllocationProbe> ended(probe);

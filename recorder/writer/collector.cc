@@ -46,6 +46,9 @@ void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
   sequence_ = sequence;
   definitions_.NewChunk(chunk);
+  census_classes_.clear();
+  census_threads_.clear();
+  InternCensus();
   // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
   std::vector<Held> all;
   for (const Lane& lane : lanes_) {
@@ -100,6 +103,47 @@ void Collector::Scan() {
     Intern(held);
     if (NeedsStackNow(held)) InternStack(held);
   }
+  InternCensus();
+}
+
+// Names are announced before the walk that needs them, but maybe in a lane that had been scanned by then.
+void Collector::InternCensus() {
+  bool scanned = false;
+  const auto intern = [&](uint64_t key, std::unordered_set<uint64_t>* known,
+                          format::Index (Definitions::*index)(uint64_t)) {
+    if (key == 0 || !known->insert(key).second || (definitions_.*index)(key) != format::kNone || scanned) return;
+    scanned = true;
+    ScanLanes();
+    (void)(definitions_.*index)(key);
+  };
+  census_.ForEachRow([&](uint64_t thread, uint64_t class_key, const format::CensusRow&) {
+    intern(thread, &census_threads_, &Definitions::Thread);
+    intern(class_key, &census_classes_, &Definitions::Class);
+  });
+}
+
+format::CensusSums::Pending Collector::GiveCensus() {
+  const auto named = [this](uint64_t thread, uint64_t class_key, format::CensusRow row) {
+    row.thread = definitions_.Thread(thread);
+    row.class_id = definitions_.Class(class_key);
+    return row;
+  };
+  census_.ForEachRow([&](uint64_t thread, uint64_t class_key, const format::CensusRow& row) {
+    chunk_->AddCensus(named(thread, class_key, row));
+  });
+  census_.ForEachTotal([&](uint64_t thread, uint64_t class_key, const format::CensusRow& row) {
+    chunk_->AddCensusTotal(named(thread, class_key, row));
+  });
+  const format::CensusSums::Pending given = census_.pending();
+  census_.Clear();
+  return given;
+}
+
+std::vector<uint64_t> Collector::Scanned() const {
+  std::vector<uint64_t> positions;
+  positions.reserve(lanes_.size());
+  for (const Lane& lane : lanes_) positions.push_back(lane.scanned);
+  return positions;
 }
 
 void Collector::ScanLanes() {
@@ -349,6 +393,11 @@ void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint
 
 void Collector::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {
   if (follows_) deaths_.push_back({record, lane, begin});
+}
+
+void Collector::OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t,
+                         uint64_t) {
+  census_.Add(record, entries, SinceStart(record.monotonic_ns));
 }
 
 void Collector::Name(const NameKeys& keys, format::Sample* sample) {

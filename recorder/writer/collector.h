@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/census_sums.h"
 #include "format/chunk_writer.h"
 #include "format/ring_reader.h"
 #include "recorder/buffer/ring.h"
@@ -66,6 +67,12 @@ class Collector final : private format::RecordVisitor {
   std::vector<Death> TakeDeaths() { return std::exchange(deaths_, {}); }
   // Names a sample of an earlier chunk in this one.
   void Name(const NameKeys& keys, format::Sample* sample);
+
+  // What a census found since the last call goes into the chunk.
+  format::CensusSums::Pending GiveCensus();
+  // Of each lane, up to where it has been scanned.
+  std::vector<uint64_t> Scanned() const;
+  bool has_census() const { return !census_.empty(); }
 
   // End of the interval of a stream that closes next.
   uint64_t next_close_ns(format::Stream stream) const;
@@ -122,8 +129,11 @@ class Collector final : private format::RecordVisitor {
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
   void OnState(const format::StateRecord& record) override;
   void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
+  void OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t lane,
+                uint64_t begin) override;
 
   void ScanLanes();
+  void InternCensus();
   void ForgetOrphan(uint32_t index);
   // Puts what the sample refers to into the current chunk.
   void Intern(const Held& held);
@@ -149,6 +159,8 @@ class Collector final : private format::RecordVisitor {
   const bool follows_;
   std::vector<Held> just_scanned_;
   std::vector<Death> deaths_;
+  format::CensusSums census_;
+  std::unordered_set<uint64_t> census_classes_, census_threads_;  // keys that the chunk has, as far as anybody has
   struct KeyHash {
     size_t operator()(const format::StackKey& key) const { return key.low; }
   };

@@ -198,6 +198,21 @@ void Drain::AddFates() {
   }
 }
 
+// Of a walk everything stands in one block. What it found is then needed in its lane no longer.
+void Drain::AddCensus() {
+  pending_census_ = collector_.GiveCensus();
+  census_positions_ = collector_.Scanned();
+  chunk_->SetCensus(format::BooksOf(ring_.header().census), census_positions_);
+}
+
+void Drain::LoseCensus(const format::CensusSums::Pending& lost) {
+  const auto add = [this](format::CensusCount what, uint64_t n) {
+    ring_.header().census.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
+  };
+  add(format::CensusCount::kLost, lost.walks);
+  add(format::CensusCount::kLostBytes, lost.bytes);
+}
+
 // The stacks of thousands may be more than what ends a chunk: they are not counted towards that.
 void Drain::AddSurvivors() {
   for (const auto& [id, followed] : live_.followed()) {
@@ -232,7 +247,7 @@ void Drain::AddInterval(format::Stream stream) {
 
 void Drain::FlushIfDue(uint64_t now_ns) {
   const auto has_samples = [](const Pending& pending) { return pending.written != 0 || pending.second_stage != 0; };
-  const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples);
+  const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples) || collector_.has_census();
   const uint64_t since_ns = now_ns - last_flush_ns_;
   const bool too_early = waiting_  ? since_ns < kRetryNs && !TooMuchWaits()
                          : samples ? MayBlockGrow(since_ns)
@@ -273,6 +288,7 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
     return false;
   }
   AddFates();
+  AddCensus();
   const std::vector<uint64_t> positions = collector_.Positions(live_);
   const format::PerStream<format::Books> books = BooksWithPending();
   const bool rotates = ending == nullptr && store_.OpenNext(SinceStart(now_ns), StartBehind(now_ns, books, positions));
@@ -283,6 +299,7 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   if (!written && ending != nullptr) return false;
   if (written) {
     Account(std::exchange(pending_, {}), true);
+    pending_census_ = {};
     if (rotates && EndFile(now_ns, books, positions)) {
       callbacks_.on_new_chunk();
     } else if (ending == nullptr && (rotates || last)) {
@@ -292,7 +309,11 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
     return true;
   }
   if (rotates) store_.GoOn(/*ended=*/false);
-  waiting_ = Waiting{block.ok() ? std::move(*block) : format::ByteBuffer(), std::exchange(pending_, {}), positions, {}};
+  waiting_ = Waiting{block.ok() ? std::move(*block) : format::ByteBuffer(),
+                     std::exchange(pending_, {}),
+                     std::exchange(pending_census_, {}),
+                     positions,
+                     {}};
   // What the compressor refuses will not be written ever.
   if (!block.ok() || TooMuchWaits()) {
     LoseWaiting(now_ns);
@@ -346,6 +367,8 @@ void Drain::LoseWaiting(uint64_t now_ns) {
   const Waiting lost = *std::exchange(waiting_, std::nullopt);
   Account(lost.counted, false);
   Account(std::exchange(pending_, {}), false);
+  LoseCensus(lost.census);
+  LoseCensus(std::exchange(pending_census_, {}));
   (void)live_.TakeFates();  // of samples that the next chunk does not have
   BeginChunk(now_ns);
   collector_.Release(collector_.Positions(live_));
@@ -402,6 +425,7 @@ void Drain::AdoptChunk(const format::FileHeader& header, uint64_t now_ns) {
   chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
   chunk_start_ns_ = now_ns;
   collector_.NewChunk(chunk_.get(), next_chunk_++);
+  chunk_->SetCensus(format::BooksOf(ring_.header().census), census_positions_);
   AddSurvivors();
 }
 

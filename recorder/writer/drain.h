@@ -85,6 +85,7 @@ class Drain {
   struct Waiting {
     format::ByteBuffer block;
     format::PerStream<Pending> counted;
+    format::CensusSums::Pending census;
     std::vector<uint64_t> positions;
     std::optional<format::FileStart> next_chunk;  // it ends its chunk; where the next one begins
   };
@@ -103,6 +104,8 @@ class Drain {
   void AddInterval(format::Stream stream);
   void Scan();
   void AddFates();
+  void AddCensus();
+  void LoseCensus(const format::CensusSums::Pending& lost);
   void AddSurvivors();
   uint64_t name_bytes() const { return collector_.definition_bytes() + chunk_->name_bytes(); }
   format::PerStream<format::Books> BooksWithPending() const;
@@ -147,6 +150,8 @@ class Drain {
   format::PerStream<format::Books> at_last_close_;
   format::PerStream<uint64_t> closed_intervals_, held_intervals_;  // the latter: of those, with points
   format::PerStream<Pending> pending_;                             // of the next block
+  format::CensusSums::Pending pending_census_;                     // likewise
+  std::vector<uint64_t> census_positions_;                         // up to there it has been given to a chunk
   std::optional<Waiting> waiting_;
   uint64_t quiet_ticks_ = 0, last_candidates_ = 0;
 

@@ -1,0 +1,89 @@
+#include "recorder/agent/census_stream.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+
+#include "recorder/agent/log.h"
+#include "recorder/agent/rates.h"
+#include "recorder/hotspot/safepoint.h"
+
+namespace heaprec::agent {
+namespace {
+
+// Drawn so that a steady load takes this share of what it may: the rest is for seconds that begin with a surprise. Who
+// took the whole would find nothing left, and what came then would be missing.
+constexpr double kSteadyShare = 0.7;
+
+// Who the threads of the process are: never destroyed, for a thread may end at any time.
+std::atomic<sources::CensusThreads*> directory{nullptr};
+
+void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, uint32_t os_tid,
+         sources::CensusThreads* into) {
+  sources::ThreadIdentity identity;
+  jvm.thread_fields.Read(jni, thread, &identity);
+  into->Put(java_thread, identity.java_tid, os_tid, identity.Name());
+}
+
+std::optional<sources::CensusDraw> DrawOf(const CensusStream::Wish& wish) {
+  if (wish.mode != format::CensusMode::kDrawn) return std::nullopt;
+  sources::CensusDraw draw;
+  draw.config = ControllerFor(wish.per_second, /*unit_is_event=*/true);
+  draw.config.surplus = draw.config.surplus_of_new = kSteadyShare;
+  draw.most_per_second = static_cast<uint32_t>(wish.per_second);
+  draw.seed = wish.seed;
+  return draw;
+}
+
+}  // namespace
+
+format::Result<std::unique_ptr<CensusStream>> CensusStream::Make(const Jvm& jvm, buffer::Ring& ring, const Wish& wish) {
+  auto objects = jvm.Objects();
+  if (!objects.ok()) return objects.error();
+  if (directory.load() == nullptr) directory.store(new sources::CensusThreads);
+  std::unique_ptr<CensusStream> stream(new CensusStream(jvm, *objects));
+  stream->census_ = std::make_unique<sources::Census>(ring, jvm.layout, stream->objects_, jvm.names, *directory.load(),
+                                                      DrawOf(wish), wish.start_ns);
+  return stream;
+}
+
+void CensusStream::Enlist(JNIEnv* jni) {
+  jthread* threads = nullptr;
+  jint count = 0;
+  if (jvm_.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    const void* const java_thread = jvm_.thread_of.OfThread(jni, threads[i]);
+    if (java_thread != nullptr) {
+      Put(jvm_, jni, threads[i], java_thread, jvm_.layout.OsTidOfOther(java_thread), directory.load());
+    }
+    jni->DeleteLocalRef(threads[i]);
+  }
+  jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+}
+
+void CensusStream::End(JNIEnv* jni) {
+  const std::lock_guard lock(ending_);
+  if (!is_active()) return;
+  const auto end = [](void* self) {
+    auto* const stream = static_cast<CensusStream*>(self);
+    stream->census_->EndStopped(*stream->jvm_.threads);
+  };
+  const auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, end, this);
+  if (!is_active()) return;
+  Log(LogLevel::kInfo, "census: the threads cannot be stopped: {}", stopped.ok() ? "" : stopped.error().message);
+  census_->EndRunning(jni != nullptr ? jvm_.AllThreads(jni) : std::vector<void*>());
+}
+
+void CensusStream::OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread) {
+  sources::CensusThreads* const into = directory.load(std::memory_order_acquire);
+  if (into == nullptr) return;
+  Put(jvm, jni, thread, jvm.thread_of(jni), static_cast<uint32_t>(syscall(SYS_gettid)), into);
+}
+
+void CensusStream::OnThreadEnd(const void* java_thread) {
+  if (sources::CensusThreads* const known = directory.load(std::memory_order_acquire)) known->Forget(java_thread);
+}
+
+}  // namespace heaprec::agent

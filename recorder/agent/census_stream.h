@@ -1,0 +1,58 @@
+// The census of a recording: what the JVM's objects look like, who its threads are, and the census itself, put
+// together.
+//
+// Context:  Make, Enlist: setup. Begin: at a safepoint. End: any attached thread, or the drain while attached. OnTick,
+//           NewEpoch: drain. OnThreadStart, OnThreadEnd: inside those events.
+// Failure:  Make: an Error that says why this JVM cannot be counted. It lives as long as its recording: a thread may be
+//           inside it.
+#pragma once
+
+#include <jvmti.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "format/census.h"
+#include "format/result.h"
+#include "recorder/agent/jvm.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/hotspot/object_layout.h"
+#include "recorder/sources/census.h"
+
+namespace heaprec::agent {
+
+class CensusStream {
+ public:
+  struct Wish {
+    format::CensusMode mode = format::CensusMode::kOff;
+    double per_second = 0;
+    uint64_t seed = 0, start_ns = 0;
+  };
+  // All outlive it.
+  static format::Result<std::unique_ptr<CensusStream>> Make(const Jvm& jvm, buffer::Ring& ring, const Wish& wish);
+
+  // Learns who the threads are; from now on those that start, too.
+  void Enlist(JNIEnv* jni);
+  void Begin() { census_->BeginStopped(*jvm_.threads); }
+  bool is_active() const { return census_->is_active(); }
+  // What is in use is counted while the threads stand still, or, where they cannot be stopped, counted as not seen.
+  // Idempotent.
+  void End(JNIEnv* jni);
+
+  void OnTick(uint64_t now_ns) { census_->OnTick(now_ns); }
+  void NewEpoch() { census_->NewEpoch(); }
+
+  static void OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread);
+  static void OnThreadEnd(const void* java_thread);
+
+ private:
+  CensusStream(const Jvm& jvm, const hotspot::ObjectLayout& objects) : jvm_(jvm), objects_(objects) {}
+
+  const Jvm& jvm_;
+  const hotspot::ObjectLayout objects_;
+  std::unique_ptr<sources::Census> census_;
+  std::mutex ending_;
+};
+
+}  // namespace heaprec::agent

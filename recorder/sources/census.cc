@@ -1,0 +1,198 @@
+#include "recorder/sources/census.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <new>
+
+#include "recorder/sources/clock.h"
+#include "recorder/sources/retirement_watchers.h"
+#include "throttle/random.h"
+
+namespace heaprec::sources {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+// Classes that some walk has met. One that was unloaded since may still be here: an object that has just been allocated
+// is of no such class.
+class KnownClasses {
+ public:
+  bool Has(const void* klass) const { return SlotOf(klass).load(std::memory_order_relaxed) == klass; }
+  void Add(const void* klass) { SlotOf(klass).store(klass, std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kSlots = 1 << 14;
+  static std::atomic<const void*>& SlotOf(const void* klass) {
+    return of_[reinterpret_cast<uintptr_t>(klass) / 8 % kSlots];
+  }
+  static std::array<std::atomic<const void*>, kSlots> of_;
+};
+constinit std::array<std::atomic<const void*>, KnownClasses::kSlots> KnownClasses::of_{};
+
+}  // namespace
+
+std::atomic<Census*> Census::active{nullptr};
+constinit thread_local const void* Census::retiring = nullptr;
+
+Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
+               const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
+               uint64_t start_ns)
+    : books_(ring.header().census),
+      threads_(threads),
+      objects_(objects),
+      writer_(ring, names, directory),
+      start_ns_(start_ns) {
+  if (!draw) return;
+  board_ = std::make_unique<WindowBoard>(draw->config, start_ns);
+  most_per_second_ = draw->most_per_second;
+  seed_ = draw->seed;
+}
+
+// Without memory for the marks everything in the TLABs counts: more than was allocated since.
+void Census::BeginStopped(const hotspot::ThreadList& threads) {
+  size_t count = 0;
+  threads.ForEach([&count](void*) { ++count; });
+  mark_slots_ = std::bit_ceil(2 * count + 1);
+  marks_.reset(new (std::nothrow) Mark[mark_slots_]);
+  threads.ForEach([this](void* java_thread) {
+    const hotspot::ThreadLayout::Tlab now = threads_.TlabOf(java_thread);
+    if (now.start == now.top || marks_ == nullptr) return;
+    const void* const tlab = threads_.TlabAddress(java_thread);
+    Mark* const mark = MarkOf(tlab);
+    mark->tlab = tlab;
+    mark->used.store(now.top - now.start, std::memory_order_relaxed);
+    marks_left_.fetch_add(1, std::memory_order_relaxed);
+  });
+  retirement_watchers.fetch_add(1);
+  active.store(this, std::memory_order_release);
+}
+
+void Census::EndStopped(const hotspot::ThreadList& threads) {
+  if (!is_active()) return;
+  threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
+  active.store(nullptr);
+  retirement_watchers.fetch_sub(1);
+}
+
+void Census::EndRunning(const std::vector<void*>& threads) {
+  Census* self = this;
+  if (!active.compare_exchange_strong(self, nullptr)) return;
+  retirement_watchers.fetch_sub(1);
+  for (const void* const java_thread : threads) {
+    const hotspot::ThreadLayout::Tlab tlab = threads_.TlabOf(java_thread);
+    const uint64_t used = tlab.top - tlab.start;
+    const uint64_t before = std::min(used, TakeMark(threads_.TlabAddress(java_thread)));
+    if (used == before) continue;
+    Add(Count::kUnseen, 1);
+    Add(Count::kUnseenBytes, used - before);
+  }
+}
+
+void Census::OnTick(uint64_t now_ns) {
+  if (board_ == nullptr) return;
+  const auto at = [this](Count what) {
+    return books_.counters[static_cast<size_t>(what)].load(std::memory_order_relaxed);
+  };
+  (void)board_->Tick(now_ns, at(Count::kTlabs) + at(Count::kOutside));
+}
+
+void Census::LookAt(const void* tlab) {
+  const void* const java_thread = threads_.ThreadOfTlab(tlab);
+  const hotspot::ThreadLayout::Tlab now = threads_.TlabOf(java_thread);
+  const uint64_t used = now.top - now.start;
+  if (now.start == 0) return;
+  const uint64_t before = std::min(used, TakeMark(tlab));
+  if (used == before) return;
+  const uint64_t bytes = used - before;
+  const double weight = Draw(bytes);
+  // What was drawn before the candidate is counted: a controller that sees it has no say in its draw.
+  Add(Count::kTlabs, 1);
+  Add(Count::kTlabBytes, bytes);
+  if (weight > 0) Walk(java_thread, now.start + before, now.top, weight);
+}
+
+void Census::OnOutside(const void* java_thread, const void* klass, uint64_t bytes) {
+  const double weight = Draw(bytes);
+  Add(Count::kOutside, 1);
+  Add(Count::kOutsideBytes, bytes);
+  if (weight == 0) return;
+  ClassTally::Entry found{reinterpret_cast<uintptr_t>(klass), 1, bytes};
+  Add(Count::kWalks, 1);
+  Publish(java_thread, weight, {&found, 1}, bytes);
+}
+
+void Census::Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight) {
+  ClassTally tally;
+  KnownClasses known;
+  uint64_t walked = 0, published = 0;
+  const auto publish = [&] {
+    Publish(java_thread, weight, tally.entries(), walked - published);
+    published = walked;
+  };
+  const bool is_whole = objects_.Walk(begin, end, &known, [&](const void* klass, uint64_t bytes) {
+    if (!tally.Add(klass, bytes)) [[unlikely]] {
+      publish();
+      tally.Clear();
+      tally.Add(klass, bytes);
+    }
+    walked += bytes;
+  });
+  Add(Count::kWalks, 1);
+  publish();
+  if (is_whole) return;
+  Add(Count::kBroken, 1);
+  Add(Count::kBrokenBytes, end - begin - walked);
+}
+
+void Census::Publish(const void* java_thread, double weight, std::span<ClassTally::Entry> found, uint64_t bytes) {
+  Add(Count::kWalkedBytes, bytes);
+  if (writer_.Write(java_thread, weight, found)) return;
+  Add(Count::kLost, 1);
+  Add(Count::kLostBytes, bytes);
+}
+
+// The TLAB's, or the free one where it would be.
+Census::Mark* Census::MarkOf(const void* tlab) const {
+  size_t slot = throttle::Mix64(reinterpret_cast<uintptr_t>(tlab)) % mark_slots_;
+  while (marks_[slot].tlab != nullptr && marks_[slot].tlab != tlab) slot = (slot + 1) % mark_slots_;
+  return &marks_[slot];
+}
+
+// It is retired now, or the census ends: the next one of the thread is new.
+uint64_t Census::TakeMark(const void* tlab) {
+  if (marks_left_.load(std::memory_order_relaxed) == 0) return 0;
+  Mark* const mark = MarkOf(tlab);
+  const uint64_t used = mark->used.exchange(0, std::memory_order_relaxed);
+  if (used != 0) marks_left_.fetch_sub(1, std::memory_order_relaxed);
+  return used;
+}
+
+double Census::Draw(uint64_t bytes) {
+  if (board_ == nullptr) return 1;
+  const double probability = std::min(board_->Read().lambda, 1.0);
+  throttle::Random random(throttle::Mix64(seed_ + draws_.fetch_add(1, std::memory_order_relaxed)));
+  if (random.Uniform() >= probability) return 0;
+  const uint64_t now_ns = MonotonicNs();
+  if (!TakeTurn(now_ns)) {
+    Add(Count::kOverBudget, 1);
+    Add(Count::kOverBudgetBytes, static_cast<uint64_t>(static_cast<double>(bytes) / probability));
+    return 0;
+  }
+  const double weight = 1 / probability;
+  (void)board_->OnPoint({.weight = weight, .effective = weight}, now_ns);
+  return weight;
+}
+
+bool Census::TakeTurn(uint64_t now_ns) {
+  const uint64_t second = (now_ns - std::min(now_ns, start_ns_)) / kSecondNs;
+  uint64_t turns = turns_.load(std::memory_order_relaxed);
+  for (;;) {
+    const uint64_t taken = turns >> 32 == second ? turns & 0xffffffff : 0;
+    // One that read the clock in the second before is of that second still.
+    if (taken == most_per_second_ || turns >> 32 > second) return false;
+    if (turns_.compare_exchange_weak(turns, second << 32 | (taken + 1), std::memory_order_relaxed)) return true;
+  }
+}
+
+}  // namespace heaprec::sources

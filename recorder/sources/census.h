@@ -1,0 +1,113 @@
+// Counts every object of TLABs that threads are done with, and of those outside of TLABs, by class: all of them, or of
+// each with a probability that is fixed before it.
+//
+// A TLAB is walked before the JVM retires it, when all in it is still where it was allocated: by its own thread, or by
+// a collector. Of a TLAB that was in use when the census began only what came later counts, and at the end those in use
+// are walked while the threads stand still.
+//
+// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. No heap, no lock that is waited for. BeginStopped,
+//           EndStopped: at a safepoint. OnTick, NewEpoch: drain.
+// Threads:  any.
+// Failure:  what is not counted is counted as that (format::CensusBooks).
+// Maths:    docs/sampler.md#census
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "format/census.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/hotspot/object_layout.h"
+#include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/thread_list.h"
+#include "recorder/sources/census_writer.h"
+#include "recorder/sources/class_tally.h"
+#include "recorder/sources/window_board.h"
+
+namespace heaprec::sources {
+
+struct CensusDraw {
+  throttle::ControllerConfig config;  // in TLABs and objects outside, not in bytes
+  uint32_t most_per_second = 0;
+  uint64_t seed = 0;
+};
+
+class Census {
+ public:
+  // All outlive it. draw: nullopt: everything is walked.
+  Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
+         const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
+         uint64_t start_ns);
+
+  // It becomes the active one: retirements and objects outside are shown to it.
+  void BeginStopped(const hotspot::ThreadList& threads);
+  // No more: what is in use is walked.
+  void EndStopped(const hotspot::ThreadList& threads);
+  // The same where nobody stands still: what is in use is not seen.
+  void EndRunning(const std::vector<void*>& threads);
+  bool is_active() const { return active.load(std::memory_order_relaxed) == this; }
+
+  void OnTick(uint64_t now_ns);
+  void NewEpoch() { writer_.NewEpoch(); }
+
+  // The hooks. retire() retires the TLAB.
+  template <typename Retire>
+  static void AroundRetirement(const void* tlab, const Retire& retire) {
+    // Acquire: sees the census as it was built (pairs with the release in BeginStopped).
+    Census* const census = active.load(std::memory_order_acquire);
+    if (census == nullptr || retiring == tlab) return retire();
+    retiring = tlab;
+    census->LookAt(tlab);
+    retire();
+    retiring = nullptr;
+  }
+  static void AtOutside(const void* java_thread, const void* klass, uint64_t bytes) {
+    if (Census* const census = active.load(std::memory_order_acquire)) census->OnOutside(java_thread, klass, bytes);
+  }
+  // A forked child counts nothing.
+  static void Abandon() { active.store(nullptr, std::memory_order_relaxed); }
+
+ private:
+  using Count = format::CensusCount;
+  // How much of a TLAB was used when the census began.
+  struct Mark {
+    const void* tlab = nullptr;
+    std::atomic<uint64_t> used{0};
+  };
+
+  void LookAt(const void* tlab);
+  void OnOutside(const void* java_thread, const void* klass, uint64_t bytes);
+  void Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight);
+  void Publish(const void* java_thread, double weight, std::span<ClassTally::Entry> found, uint64_t bytes);
+  Mark* MarkOf(const void* tlab) const;
+  uint64_t TakeMark(const void* tlab);
+  // The weight of a candidate that is drawn; 0: it is not.
+  double Draw(uint64_t bytes);
+  bool TakeTurn(uint64_t now_ns);
+  void Add(Count what, uint64_t n) {
+    books_.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
+  }
+
+  static std::atomic<Census*> active;
+  // One function of the JVM's that retires may call another.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local const void* retiring;
+
+  format::RingCensus& books_;
+  const hotspot::ThreadLayout& threads_;
+  const hotspot::ObjectLayout& objects_;
+  CensusWriter writer_;
+  const uint64_t start_ns_;
+  std::unique_ptr<WindowBoard> board_;  // null: everything is walked
+  uint32_t most_per_second_ = 0;
+  uint64_t seed_ = 0;
+  std::atomic<uint64_t> draws_{0};
+  std::atomic<uint64_t> turns_{0};  // (second << 32) | turns taken in it
+  std::unique_ptr<Mark[]> marks_;   // open addressing; a power of two, at most half full
+  size_t mark_slots_ = 0;
+  std::atomic<size_t> marks_left_{0};
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,44 @@
+// Puts what walks found into a lane, with the names that the lanes lack.
+//
+// Context:  alloc or gc: raw memory and a lane only.
+// Threads:  any.
+// Failure:  Write is false where no lane has room.
+// Format:   docs/format.md#ring
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "recorder/buffer/announced.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/hotspot/names.h"
+#include "recorder/sources/census_threads.h"
+#include "recorder/sources/class_tally.h"
+
+namespace heaprec::sources {
+
+class CensusWriter {
+ public:
+  // All outlive it.
+  CensusWriter(buffer::Ring& ring, const hotspot::Names& names, const CensusThreads& threads)
+      : ring_(ring), names_(names), threads_(threads) {}
+
+  // Names the classes of `found` by their keys, too.
+  bool Write(const void* java_thread, double weight, std::span<ClassTally::Entry> found);
+  // Definitions have to be announced again.
+  void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  uint64_t Define(std::string_view class_name, uint32_t lane_hint, uint32_t epoch);
+  uint64_t Define(const CensusThread& thread, uint32_t lane_hint, uint32_t epoch);
+
+  buffer::Ring& ring_;
+  const hotspot::Names& names_;
+  const CensusThreads& threads_;
+  std::atomic<uint32_t> epoch_{1};
+  buffer::Announced<1 << 12> classes_, known_threads_;
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,12 @@
+// How many look at TLABs before they are retired: probes, and a census. With none a retirement costs a load and a
+// branch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace heaprec::sources {
+
+inline std::atomic<uint32_t> retirement_watchers{0};
+
+}  // namespace heaprec::sources
