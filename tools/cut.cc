@@ -18,6 +18,7 @@ using format::Stream;
 
 uint64_t CommonInterval(const format::FileHeader& header) {
   uint64_t common = std::max<uint64_t>(header.interval_ns, 1);
+  if (header.census != format::CensusMode::kOff) common = std::lcm(common, format::kCensusSlotNs);
   if (header.exceptions.interval_ns > 0) common = std::lcm(common, header.exceptions.interval_ns);
   return common;
 }
@@ -88,9 +89,10 @@ std::optional<format::Block> Cut::Of(const format::Block& block) {
   AddIntervals(block, &cut);
   if (header_.live_bound > 0) AddFates(block, &cut);
   AddBooks(block, &cut);
+  AddCensus(block, &cut);
   // Windows alone are kept too: a later block's samples may be of them.
   if (cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() && cut.fates.empty() &&
-      cut.survivors.empty()) {
+      cut.survivors.empty() && cut.census_totals.empty()) {
     return std::nullopt;
   }
   return cut;
@@ -203,6 +205,39 @@ void Cut::AddBooks(const format::Block& block, format::Block* cut) {
     books.points = books.committed + books.thinned + LostOf(books);
   }
   cut->books = books_;
+}
+
+// Of seconds that lie within the span. What was a candidate is known from block to block, as losses are; where all are
+// walked it is what was found.
+void Cut::AddCensus(const format::Block& block, format::Block* cut) {
+  const auto add = [this](const std::vector<format::CensusRow>& rows, std::vector<format::CensusRow>* into) {
+    for (format::CensusRow row : rows) {
+      if (row.time_ns < from_ns_ || row.time_ns + format::kCensusSlotNs > to_ns_) continue;
+      row.time_ns = Since(row.time_ns);
+      into->push_back(row);
+    }
+  };
+  add(block.census, &cut->census);
+  add(block.census_totals, &cut->census_totals);
+  if (block.end_ns <= from_ns_) census_before_ = block.census_books;
+  if (block.end_ns > from_ns_ && block.end_ns <= to_ns_) {
+    const uint64_t walks = census_.walks, walked = census_.walked_bytes - census_.lost_bytes;
+    for (const auto counter : format::kCensusCounters) {
+      census_.*counter = block.census_books.*counter - std::min(block.census_books.*counter, census_before_.*counter);
+    }
+    census_.walks = walks;
+    census_.walked_bytes = walked + census_.lost_bytes;
+  }
+  for (const format::CensusRow& row : cut->census_totals) {
+    census_.walks += row.walks;
+    census_.walked_bytes += row.bytes.counted;
+  }
+  if (header_.census == format::CensusMode::kAll) {
+    census_.tlabs = census_.walks;
+    census_.tlab_bytes = census_.walked_bytes + census_.broken_bytes;
+    census_.outside = census_.outside_bytes = 0;
+  }
+  cut->census_books = census_;
 }
 
 std::optional<format::Ending> Cut::EndingOf(const std::optional<format::Ending>& ending) const {

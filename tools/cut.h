@@ -34,6 +34,7 @@ class Cut {
 
  private:
   void AddIntervals(const format::Block& block, format::Block* cut);
+  void AddCensus(const format::Block& block, format::Block* cut);
   void AddBooks(const format::Block& block, format::Block* cut);
   void AddFates(const format::Block& block, format::Block* cut);
   void AddSurvivors(const format::Block& block, format::Block* cut);
@@ -43,10 +44,11 @@ class Cut {
 
   format::FileHeader header_;
   const uint64_t from_ns_, to_ns_;
-  uint64_t shift_ns_ = 0;                    // a multiple of the intervals of every stream
-  format::PerStream<format::Books> before_;  // of the recording, when the span begins
-  uint64_t last_ns_ = 0;                     // of the blocks so far
-  format::PerStream<format::Books> books_;   // of the cut
+  uint64_t shift_ns_ = 0;                       // a multiple of the intervals of every stream
+  format::PerStream<format::Books> before_;     // of the recording, when the span begins
+  format::CensusBooks census_before_, census_;  // likewise; of the cut
+  uint64_t last_ns_ = 0;                        // of the blocks so far
+  format::PerStream<format::Books> books_;      // of the cut
   // Followed and alive, by id, with the names of chunk_; from the first block of the cut on, those that the cut has.
   std::map<uint64_t, format::Survivor> alive_;
   std::optional<uint32_t> chunk_;

@@ -54,7 +54,7 @@ format::Result<std::monostate> Editor::Write(bool last, const format::Ending* en
 format::Result<std::monostate> Editor::Add(const format::Block& block) {
   const bool next_chunk = chunk_ == nullptr || block.chunk != sequence_;
   const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty() ||
-                        !block.fates.empty() || !block.survivors.empty();
+                        !block.fates.empty() || !block.survivors.empty() || !block.census_totals.empty();
   if (pending_ && (next_chunk || has_rows)) {
     auto written = Write(next_chunk, nullptr);
     if (!written.ok()) return written;
@@ -76,6 +76,9 @@ format::Result<std::monostate> Editor::Add(const format::Block& block) {
     Name(names, &survivor.sample);
     chunk_->Add(survivor);
   }
+  for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(names, row));
+  for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(names, row));
+  if (has_rows) chunk_->SetCensus(block.census_books, block.census_positions);
   if (has_rows) pending_ = Pending{block.books, block.lane_positions, block.end_ns};
   return std::monostate{};
 }
@@ -100,6 +103,12 @@ void Editor::Name(const format::Dictionaries& names, format::Sample* sample) {
   sample->class_id = Class(names, sample->class_id);
   sample->thread = Thread(names, sample->thread);
   sample->stack = Stack(names, sample->stack);
+}
+
+format::CensusRow Editor::Named(const format::Dictionaries& names, format::CensusRow row) {
+  row.thread = Thread(names, row.thread);
+  row.class_id = Class(names, row.class_id);
+  return row;
 }
 
 Index Editor::Class(const format::Dictionaries& names, Index index) {

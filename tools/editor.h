@@ -52,6 +52,7 @@ class Editor {
   void AddWindow(uint32_t id);
   // Its indices are of `names`; afterwards of the chunk that is written.
   void Name(const format::Dictionaries& names, format::Sample* sample);
+  format::CensusRow Named(const format::Dictionaries& names, format::CensusRow row);
   format::Index Class(const format::Dictionaries& names, format::Index index);
   format::Index Method(const format::Dictionaries& names, format::Index index);
   format::Index Thread(const format::Dictionaries& names, format::Index index);

@@ -91,10 +91,13 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
   const char* help = allocations_only ? "tlab, outside or exception (repeatable; default: tlab and outside)"
                                       : "tlab, outside or exception (repeatable; default: all)";
   if (with_states) {
-    help = "tlab, outside, exception, gc, heap, died, released or not_followed (repeatable; default: the first three)";
+    help =
+        "tlab, outside, exception, gc, heap, died, released, not_followed or census (repeatable; default: the first "
+        "three)";
   }
   std::vector<std::string> known{"tlab", "outside", "exception"};
-  if (with_states) known.insert(known.end(), {kCollectionKind, kHeapKind, "died", "released", "not_followed"});
+  if (with_states)
+    known.insert(known.end(), {kCollectionKind, kHeapKind, "died", "released", "not_followed", kCensusKind});
   verb->add_option("--kind", kinds, help)
       ->type_name("KIND")
       ->delimiter(',')
@@ -148,6 +151,7 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
     filter.kinds_[kind] = options.kinds.empty() ? by_default : asked_for;
   }
   filter.collections_ = std::count(options.kinds.begin(), options.kinds.end(), kCollectionKind) > 0;
+  filter.census_ = std::count(options.kinds.begin(), options.kinds.end(), kCensusKind) > 0;
   filter.heap_ = std::count(options.kinds.begin(), options.kinds.end(), kHeapKind) > 0;
   for (int kind = 0; kind < format::kFateKinds; ++kind) {
     const char* const name = FateKindName(static_cast<format::FateKind>(kind));
@@ -235,6 +239,12 @@ bool Filter::Keeps(const format::HeapState& state) const {
 
 bool Filter::Keeps(const format::Fate& fate) const {
   return KeepsTime(fate.time_ns) && KeepsAnyThreadAndPlace() && fates_[static_cast<size_t>(fate.kind)];
+}
+
+bool Filter::Keeps(const format::CensusRow& row) {
+  if (!census_ || !KeepsTime(row.time_ns) || !labels_.empty() || site_ || focus_ || ignore_) return false;
+  if ((thread_ || java_tid_ || os_tid_) && !KeepsThread(row.thread)) return false;
+  return !class_ || KeepsClass(row.class_id);
 }
 
 bool Filter::KeepsAnyThreadAndPlace() const {

@@ -58,6 +58,8 @@ class Filter {
   // A state has neither thread nor class nor stack, so it passes no filter of these.
   bool Keeps(const format::HeapState& state) const;
   bool Keeps(const format::Fate& fate) const;
+  // Of time, class and thread; a row has no stack, and no labels.
+  bool Keeps(const format::CensusRow& row);
 
   uint64_t limit() const { return limit_; }
   // Frames that are not to be shown: the caller leaves them out.
@@ -90,7 +92,7 @@ class Filter {
   };
   std::vector<Label> labels_;
   std::array<bool, format::kKinds> kinds_{};
-  bool collections_ = false, heap_ = false;
+  bool collections_ = false, heap_ = false, census_ = false;
   std::array<bool, format::kFateKinds> fates_{};
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 

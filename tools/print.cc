@@ -131,6 +131,7 @@ class Printer {
       output_.Tick();
     }
     print_states(UINT64_MAX);
+    for (auto row = block.census.begin(); row != block.census.end() && !done(); ++row) Print(*row);
   }
 
   void Print(const format::HeapState& state) {
@@ -143,6 +144,13 @@ class Printer {
     if (!filter_.Keeps(fate)) return;
     Text text;
     states_.Append(fate, text);
+    AppendState(text);
+  }
+
+  void Print(const format::CensusRow& row) {
+    if (!filter_.Keeps(row)) return;
+    Text text;
+    states_.Append(row, &names_, text);
     AppendState(text);
   }
 
@@ -248,6 +256,7 @@ Verb DeclarePrint(CLI::App& heaprec) {
   heaprec print --from 10s --to 1m30s --class 'byte[]' rec.bin
   heaprec print --site HashMap.resize --stack-depth 0 rec.bin
   heaprec print --kind gc,heap rec.bin
+  heaprec print --kind census --json rec.bin
   heaprec print --thread worker --json rec.bin | jq '.events[].weight_bytes'
   heaprec print --follow rec.bin)");
   return {verb, [options](const auto&) { return Print(*options); }};

@@ -58,6 +58,7 @@ format::Result<bool> Rewriter::Add(const format::Block& block) {
   for (const format::Stream stream : format::kAllStreams) NoteMissing(block, stream);
   before_ = block.books;
   positions_ = block.lane_positions;
+  chunk_->SetCensus(block.census_books, block.census_positions);
   AddRows(block);
   end_ns_ = std::max(end_ns_, block.end_ns);
   return Write(chunk_->Flush(TrueBooks(block.books), positions_, end_ns_));
@@ -106,6 +107,14 @@ void Rewriter::AddRows(const format::Block& block) {
     Name(names, &survivor.sample);
     chunk_->Add(survivor);
   }
+  for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(names, row));
+  for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(names, row));
+}
+
+format::CensusRow Rewriter::Named(const format::Dictionaries& names, format::CensusRow row) {
+  if (row.thread != kNone) row.thread = chunk_->InternThread(names.threads[row.thread]);
+  if (row.class_id != kNone) row.class_id = chunk_->InternClass(names.classes[row.class_id]);
+  return row;
 }
 
 void Rewriter::Name(const format::Dictionaries& names, format::Sample* sample) {

@@ -41,6 +41,7 @@ class Rewriter {
   };
   void AddRows(const format::Block& block);
   void Name(const format::Dictionaries& names, format::Sample* sample);
+  format::CensusRow Named(const format::Dictionaries& names, format::CensusRow row);
   format::Index Stack(const format::Dictionaries& names, format::Index leaf);
   void NoteMissing(const format::Block& block, format::Stream stream);
   format::PerStream<format::Books> TrueBooks(format::PerStream<format::Books> books) const;

@@ -15,6 +15,7 @@
 #include "tools/analysis/trust.h"
 #include "tools/analysis/volume.h"
 #include "tools/breakdown.h"
+#include "tools/census_in_all.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/filter.h"
@@ -52,6 +53,7 @@ struct Facts {
   Thrown thrown{};
   HeapCourse heap{};
   std::optional<AliveInAll> live{};  // at the end
+  CensusInAll census{};
   uint64_t events = 0;               // of all streams
   uint64_t duration_ns = 0, end_ns = 0;
   double mean_rate = 0;  // events/s
@@ -105,6 +107,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
     thrown.Add(*block, &names);
     facts.heap.Add(*block);
     live.Add(*block);
+    facts.census.Add(*block);
     progress.At(recording->bytes_read());
   }
   facts.events = recording->events();
@@ -128,6 +131,7 @@ class TextForm {
     text_.append(tables);
     for (const auto& [name, value] : CourseLines(facts_.heap)) Line(name, value);
     if (facts_.live) Live(*facts_.live);
+    if (const std::string census = facts_.census.Text(header_); !census.empty()) Line("census", census);
     Throttle();
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
@@ -315,6 +319,7 @@ std::string JsonForm(const Recording& recording, const Facts& facts, const Trust
       {"exceptions", ThrownAsJson(facts)},
       {"heap", AsJson(facts.heap)},
       {"live", LiveAsJson(facts.live)},
+      {"census", facts.census.AsJson(recording.header())},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
       {"estimated_objects", tally.objects()},

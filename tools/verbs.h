@@ -6,6 +6,7 @@
 namespace heaprec::tools {
 
 Verb DeclareAttach(CLI::App& heaprec);
+Verb DeclareCensus(CLI::App& heaprec);
 Verb DeclareCheck(CLI::App& heaprec);
 Verb DeclareCompletion(CLI::App& heaprec);
 Verb DeclareDiff(CLI::App& heaprec);

@@ -55,7 +55,7 @@ def main(tool, decoder, *golden_files):
             fresh = read(path)
             assert sum(len(block["samples"]) for block in fresh["blocks"]) == 120
             assert any(block.get("exceptions", {}).get("samples") for block in fresh["blocks"])
-            for rows in ("states", "fates", "survivors"):
+            for rows in ("states", "fates", "survivors", "census", "census_totals", "census_books", "census_ahead"):
                 assert any(block.get(rows) for block in fresh["blocks"]), rows
             same(fresh, decode(path))
             whole = open(path, "rb").read()

@@ -53,6 +53,7 @@ class Chunk:
         self.frame_method, self.lines, self.follower = 0, {}, {}
         self.java_tid = self.os_tid = 0
         self.lanes = []
+        self.census_books = []
 
     def string_of(self, code):
         if code == 0:
@@ -266,6 +267,31 @@ class Chunk:
                 "threshold": repr(threshold), "collections": collections})
         return refused
 
+    def census(self, body, block, name):
+        rows, c, refused = columns(body, 10)
+        slot = 0
+        for _ in range(rows):
+            slot = c[0].delta(slot)
+            thread, klass = c[1].varint(), c[2].varint()
+            block.setdefault(name, []).append(
+                [slot * 10**9, self.threads[thread - 1] if thread else None, self.classes[klass - 1] if klass else None]
+                + [c[i].varint() for i in (3, 4, 5)] + [repr(c[i].f64()) for i in (6, 7, 8, 9)])
+        return refused
+
+    def section_19(self, body, block):
+        return self.census(body, block, "census")
+
+    def section_20(self, body, block):
+        return self.census(body, block, "census_totals")
+
+    def section_21(self, body, block):
+        cursor = Bytes(body)
+        self.census_books = [cursor.varint() for _ in range(cursor.varint())]
+
+    def section_22(self, body, block):
+        cursor = Bytes(body)
+        block["census_ahead"] = [cursor.varint() for _ in range(cursor.varint())]
+
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False
@@ -294,6 +320,8 @@ class Chunk:
         if self.streams[1].says_something(rows[1]):
             block["exceptions"] = rows[1]
         block["lanes"] = list(self.lanes)
+        if any(self.census_books):
+            block["census_books"] = list(self.census_books)
         return refused
 
 
@@ -312,9 +340,9 @@ def file_header(data):
     while cursor.left():
         tag = cursor.varint()
         body = cursor.string()
-        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25):
+        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25, 26):
             fields[tag] = Bytes(body).varint()
-        elif tag in (6, 22):
+        elif tag in (6, 22, 27):
             fields[tag] = repr(Bytes(body).f64())
         elif tag == 1:
             fields[tag] = body.hex()

@@ -58,6 +58,10 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
     REQUIRE(read.block.ending->time_ns == given.block.ending->time_ns);
   }
   REQUIRE(read.block.fates == given.block.fates);
+  REQUIRE(read.block.census == given.block.census);
+  REQUIRE(read.block.census_totals == given.block.census_totals);
+  REQUIRE(read.block.census_books == given.block.census_books);
+  REQUIRE(read.block.census_positions == given.block.census_positions);
   RequireSame(read.samples, given.samples);
   RequireSame(read.survivors, given.survivors);
   REQUIRE(read.block.survivors.size() == given.block.survivors.size());

@@ -67,6 +67,9 @@ json Header(const FileHeader& header) {
   if (exceptions.rate_per_second != 0) fields["22"] = Number(exceptions.rate_per_second);
   if (!header.exceptions_refused.empty()) fields["23"] = header.exceptions_refused;
   if (header.live_bound != 0) fields["25"] = header.live_bound;
+  if (header.census != CensusMode::kOff) fields["26"] = static_cast<int>(header.census);
+  if (header.census_per_second != 0) fields["27"] = Number(header.census_per_second);
+  if (!header.census_refused.empty()) fields["28"] = header.census_refused;
   return fields;
 }
 
@@ -135,6 +138,42 @@ json OneStream(const Block& block, Stream stream) {
   return line;
 }
 
+json CensusRows(const std::vector<CensusRow>& rows, const Dictionaries& names) {
+  json lines = json::array();
+  for (const CensusRow& row : rows) {
+    const CensusSum& objects = row.objects;
+    const CensusSum& bytes = row.bytes;
+    json line{row.time_ns,
+              nullptr,
+              nullptr,
+              row.walks,
+              objects.counted,
+              bytes.counted,
+              Number(objects.excess),
+              Number(bytes.excess),
+              Number(objects.variance),
+              Number(bytes.variance)};
+    if (row.thread != kNone) {
+      const Thread& thread = names.threads[row.thread];
+      line[1] = {thread.java_tid, thread.os_tid, thread.is_virtual ? 1 : 0, Latin1(thread.name)};
+    }
+    if (row.class_id != kNone) line[2] = Latin1(names.classes[row.class_id]);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+// What is there only if it says something.
+void AddCensus(const Block& block, json* line) {
+  if (!block.census.empty()) (*line)["census"] = CensusRows(block.census, *block.dictionaries);
+  if (!block.census_totals.empty()) (*line)["census_totals"] = CensusRows(block.census_totals, *block.dictionaries);
+  if (block.census_books == CensusBooks{}) return;
+  for (const auto counter : kCensusCounters) (*line)["census_books"].push_back(block.census_books.*counter);
+  for (size_t i = 0; i < block.census_positions.size(); ++i) {
+    (*line)["census_ahead"].push_back(block.census_positions[i] - block.lane_positions[i]);
+  }
+}
+
 json OneBlock(const Block& block) {
   json line = OneStream(block, Stream::kAllocations);
   line["chunk"] = block.chunk;
@@ -161,6 +200,7 @@ json OneBlock(const Block& block) {
     one["collections"] = survivor.collections;
     line["survivors"].push_back(std::move(one));
   }
+  AddCensus(block, &line);
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
 }

@@ -59,6 +59,8 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.max_samples = 5000;
   header.duration_ns = 60'000'000'000;
   header.live_bound = 4096;
+  header.census = CensusMode::kDrawn;
+  header.census_per_second = 20;
   header.exceptions = {.interval_ns = 500'000'000, .interval_cap = 50, .rate_per_second = 100};
   return header;
 }
@@ -218,6 +220,35 @@ void RandomRecording::AddSurvivors(ChunkWriter* writer, PlainBlock* plain) {
   }
 }
 
+void RandomRecording::AddCensus(ChunkWriter* writer, PlainBlock* plain) {
+  const auto sum = [this] {
+    const bool drawn = Uniform(2) == 0;
+    return CensusSum{AnyInteger(), drawn ? static_cast<double>(AnyInteger()) / 3 : 0,
+                     drawn ? static_cast<double>(AnyInteger()) : 0};
+  };
+  for (uint64_t i = Uniform(6); i > 0; --i) {
+    PlainSample named{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
+    Fill(writer, &named);
+    CensusRow row{now_ns_ / kCensusSlotNs * kCensusSlotNs,
+                  named.sample.thread,
+                  named.sample.class_id,
+                  1 + Uniform(9),
+                  sum(),
+                  sum()};
+    writer->AddCensus(row);
+    plain->block.census.push_back(row);
+    row.class_id = kNone;
+    writer->AddCensusTotal(row);
+    plain->block.census_totals.push_back(row);
+  }
+  for (const auto counter : kCensusCounters) census_.*counter += Uniform(1000);
+  plain->block.census_books = census_;
+  for (const uint64_t position : plain->block.lane_positions) {
+    plain->block.census_positions.push_back(position + Uniform(2) * 8 * Uniform(100));
+  }
+  writer->SetCensus(census_, plain->block.census_positions);
+}
+
 void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool ending) {
   now_ns_ += 250'000'000 + Uniform(1000);
   PlainBlock plain;
@@ -246,6 +277,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   books.lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
   block.books = books_;
   for (int lane = 0; lane < 4; ++lane) block.lane_positions.push_back(now_ns_ / 8 + AnyInteger());
+  AddCensus(writer, &plain);
   block.end_ns = now_ns_;
   block.chunk = next_chunk_;
   if (ending) block.ending = Ending{now_ns_, "jvm exit"};

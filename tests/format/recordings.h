@@ -59,6 +59,7 @@ class RandomRecording {
   void AddStates(ChunkWriter* writer, PlainBlock* plain);
   void AddFates(ChunkWriter* writer, PlainBlock* plain);
   void AddSurvivors(ChunkWriter* writer, PlainBlock* plain);
+  void AddCensus(ChunkWriter* writer, PlainBlock* plain);
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
   std::mt19937_64 random_;
@@ -69,6 +70,7 @@ class RandomRecording {
   uint32_t next_chunk_ = 0, next_window_ = 1, next_exception_window_ = kWindowStreamBit + 1;
   uint64_t next_id_ = 1, next_state_ = 1, now_ns_ = 0;
   PerStream<Books> books_;
+  CensusBooks census_;
 };
 
 std::vector<PlainBlock> ReadAll(Reader* reader);

@@ -171,13 +171,40 @@ void RecordingFile::AddSurvivor(const Event& event, double threshold, uint64_t c
   writer_->Add(format::Survivor{SampleOf(event, event.id), threshold, collections});
 }
 
+void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double weight,
+                            const std::vector<Found>& found) {
+  Event event;
+  event.thread = thread;
+  format::CensusRow row;
+  row.time_ns = time_ns / format::kCensusSlotNs * format::kCensusSlotNs;
+  row.thread = Thread(event);
+  row.walks = 1;
+  uint64_t objects = 0, bytes = 0;
+  for (const Found& one : found) {
+    format::CensusRow of = row;
+    of.class_id = writer_->InternClass(one.class_name);
+    of.objects.Add(one.objects, weight);
+    of.bytes.Add(one.bytes, weight);
+    writer_->AddCensus(of);
+    objects += one.objects;
+    bytes += one.bytes;
+  }
+  row.objects.Add(objects, weight);
+  row.bytes.Add(bytes, weight);
+  writer_->AddCensusTotal(row);
+  ++census_.walks;
+  census_.walked_bytes += bytes;
+}
+
 void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions) {
+  writer_->SetCensus(census_, census_positions_);
   const auto block = writer_->Flush(books_, lane_positions, 0);
   REQUIRE(block.ok());
   Append(*block);
 }
 
 void RecordingFile::StartChunk() {
+  writer_->SetCensus(census_, census_positions_);
   const auto block = writer_->Finish(books_, {}, 0, nullptr);
   REQUIRE(block.ok());
   Append(*block);
@@ -186,6 +213,7 @@ void RecordingFile::StartChunk() {
 
 void RecordingFile::End(const std::string& reason, uint64_t time_ns) {
   const format::Ending ending{time_ns, reason};
+  writer_->SetCensus(census_, census_positions_);
   const auto block = writer_->Finish(books_, {}, time_ns, &ending);
   REQUIRE(block.ok());
   Append(*block);
@@ -317,6 +345,17 @@ void RingFile::AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64
   record.sample = sample;
   record.collections = collections;
   Append(lane, format::RecordType::kDeath, record, {});
+}
+
+void RingFile::AddWalk(uint32_t lane, uint64_t time_ns, const std::string& class_name, uint64_t objects,
+                       uint64_t bytes) {
+  DefineClass(lane, class_name);
+  format::CensusRecord record{};
+  record.monotonic_ns = start_monotonic_ns_ + time_ns;
+  record.weight = 1;
+  record.count = 1;
+  const format::CensusEntry entry{format::ClassKey(class_name), objects, bytes};
+  Append(lane, format::RecordType::kCensus, record, {reinterpret_cast<const char*>(&entry), sizeof(entry)});
 }
 
 void RingFile::WriteTo(const std::string& path) const {

@@ -60,6 +60,15 @@ class RecordingFile {
   void Add(const format::Fate& fate);
   // Of an earlier chunk; its id is given.
   void AddSurvivor(const Event& event, double threshold = 0, uint64_t collections = 0);
+  // A walk of a TLAB of `thread` that found these.
+  struct Found {
+    std::string class_name;
+    uint64_t objects, bytes;
+  };
+  void AddWalk(uint64_t time_ns, const std::string& thread, double weight, const std::vector<Found>& found);
+  // Of the next block; walks and their bytes follow what was found.
+  format::CensusBooks& census() { return census_; }
+  void SetCensusPositions(std::vector<uint64_t> positions) { census_positions_ = std::move(positions); }
   // Definitions without an event that uses them.
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
@@ -81,6 +90,8 @@ class RecordingFile {
   uint32_t chunk_ = 0;
   uint64_t next_id_ = 1, size_ = 0;
   format::PerStream<format::Books> books_;
+  format::CensusBooks census_;
+  std::vector<uint64_t> census_positions_;
 };
 
 // A ring as a killed agent leaves it.
@@ -95,6 +106,7 @@ class RingFile {
   void Add(uint32_t lane, const Event& event);
   void Add(uint32_t lane, const format::HeapState& state);
   void AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64_t collections = 0);
+  void AddWalk(uint32_t lane, uint64_t time_ns, const std::string& class_name, uint64_t objects, uint64_t bytes);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   void SetTail(uint32_t lane, uint64_t tail);
   format::RingHeader& header() { return *reinterpret_cast<format::RingHeader*>(words_.data()); }

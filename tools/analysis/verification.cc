@@ -41,7 +41,7 @@ std::string Named(Stream stream, std::string sentence) {
 }  // namespace
 
 // Blocks count from the start of the recording, which may be before that of the file.
-Verification::Verification(const format::FileHeader& header) : header_(header), fates_(header) {
+Verification::Verification(const format::FileHeader& header) : header_(header), fates_(header), census_(header) {
   for (const Stream stream : format::kAllStreams) streams_[stream].books = header.start.books[stream];
 }
 
@@ -70,6 +70,7 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
   fates_.Look(block, is_gap || recording.salvage().ring_found,
               [&](std::string what) { Find(block.offset, std::move(what)); });
+  census_.Look(block, [&](std::string what) { Find(block.offset, std::move(what)); });
 }
 
 void Verification::LookAtNames(const format::Block& block) {
@@ -154,6 +155,11 @@ void Verification::Close(const Recording& recording) {
   if (blocks_ == 0 && !recording.running() && !recording.salvage().ring_found)
     Find(recording.bytes_read(), "no block could be read");
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
+  // Of a file that begins later, or ends where another goes on, the books know more than it holds.
+  const bool is_whole = recording.ending() && recording.ending()->reason != "rotated" &&
+                        header_.start == format::FileStart{} && recording.skipped().empty();
+  census_.Close(recording.census_books(), is_whole,
+                [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });
 }
 
 // A thread that was stopped in the middle of a hit has counted its point, but not what became of it. An ending waits

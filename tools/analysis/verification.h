@@ -13,6 +13,7 @@
 
 #include "format/model.h"
 #include "format/reader.h"
+#include "tools/analysis/census_check.h"
 #include "tools/analysis/fate_check.h"
 #include "tools/input/recording.h"
 
@@ -51,6 +52,7 @@ class Verification {
 
   const format::FileHeader& header_;
   FateCheck fates_;
+  CensusCheck census_;
   format::PerStream<StreamState> streams_;
   std::vector<Finding> findings_;
   uint64_t more_ = 0;

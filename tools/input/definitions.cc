@@ -41,6 +41,11 @@ void Definitions::Want(const format::SampleRecord& sample) {
   if (sample.stack_key != kNoStackKey && !stacks.contains(sample.stack_key)) wanted_stacks_.insert(sample.stack_key);
 }
 
+void Definitions::Want(uint64_t class_key, uint64_t thread_key) {
+  if (class_key != 0 && !classes.contains(class_key)) wanted_classes_.insert(class_key);
+  if (thread_key != 0 && !threads.contains(thread_key)) wanted_threads_.insert(thread_key);
+}
+
 void Definitions::WantMethodsOfStacks() {
   for (const auto& [key, stack] : stacks) {
     for (const RingFrame& frame : stack.leaf_first) {

@@ -37,6 +37,8 @@ class Definitions {
   // Marks what `sample`, or an already defined stack, needs and nobody has defined yet.
   void Want(const format::SampleRecord& sample);
   void WantMethodsOfStacks();
+  // The same of a class and a thread; 0: none.
+  void Want(uint64_t class_key, uint64_t thread_key);
   bool wants_anything() const;
 
   // Takes what is wanted from the dictionaries of the file's next block.

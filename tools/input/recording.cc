@@ -85,6 +85,7 @@ void Recording::NoteBooks(const format::PerStream<format::Books>& since_start) {
 
 void Recording::Note(const format::Block& block) {
   NoteBooks(block.books);
+  if (!(block.census_books == format::CensusBooks{})) census_ = block.census_books;
   events_ += block.samples.size();
   ++blocks_;
   if (block.ending) ending_ = block.ending;
@@ -108,6 +109,7 @@ std::optional<format::Block> Recording::NextInFile() {
     prepared_ = reader_->TakePrepared();
     Note(*block);
     end_.lane_positions = block->lane_positions;
+    end_.census_positions = block->census_positions;
     end_.next_chunk = block->chunk + 1;
     end_.offset = reader_->position();
     end_.books = block->books;
@@ -164,7 +166,10 @@ std::optional<format::Block> Recording::Next() {
     Note(block);
     return block;
   }
-  if (salvaged_.report.ring_found) NoteBooks(salvaged_.books);
+  if (salvaged_.report.ring_found) {
+    NoteBooks(salvaged_.books);
+    census_ = salvaged_.census;
+  }
   return std::nullopt;
 }
 

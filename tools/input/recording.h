@@ -52,6 +52,8 @@ class Recording {
   const format::Books& books(format::Stream stream = format::Stream::kAllocations) const { return books_[stream]; }
   // As they stand in the blocks, since the start of the recording.
   const format::PerStream<format::Books>& books_since_start() const { return since_start_; }
+  // What a census counted since the start of the recording, as far as blocks have been given out; likewise.
+  const format::CensusBooks& census_books() const { return census_; }
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
   const std::optional<format::Ending>& ending() const { return ending_; }
@@ -96,6 +98,7 @@ class Recording {
   uint32_t blocks_to_skip_ = 0;   // of that chunk, in a file that replaced another
   bool was_replaced_ = false;
   format::PerStream<format::Books> books_, since_start_;
+  format::CensusBooks census_;
   uint64_t events_ = 0, blocks_ = 0;
   size_t others_ = 0;
   std::optional<format::Ending> ending_;

@@ -34,6 +34,7 @@ class RingCopy {
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   uint64_t tail(uint32_t lane) const { return tails_[lane]; }
   format::Books books(format::Stream stream) const;
+  format::CensusBooks census() const { return format::BooksOf(view_->header().census); }
 
  private:
   explicit RingCopy(size_t bytes) : words_((bytes + 7) / 8) {}

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "format/census_sums.h"
 #include "format/ring_reader.h"
 #include "throttle/interval_reducer.h"
 #include "tools/input/definitions.h"
@@ -26,13 +27,20 @@ bool IsPossible(const SampleRecord& record) {
   return std::isfinite(record.weight) && record.weight > 0 && record.kind < format::kKinds;
 }
 
+uint64_t SinceStart(uint64_t monotonic_ns, const FileHeader& header) {
+  return monotonic_ns > header.start_monotonic_ns ? monotonic_ns - header.start_monotonic_ns : 0;
+}
+
 class Gatherer final : public format::RecordVisitor {
  public:
+  Gatherer(const FileHeader& header, const FileEnd& end) : header_(header), end_(end) {}
+
   Definitions definitions;
   std::vector<SampleRecord> samples;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
   std::vector<format::DeathRecord> deaths;
+  format::CensusSums census;
   uint64_t invalid = 0;
 
   void OnClass(uint64_t key, std::string_view name) override { definitions.classes.emplace(key, name); }
@@ -59,6 +67,16 @@ class Gatherer final : public format::RecordVisitor {
       ++invalid;
     }
   }
+  // What walks found is in the file sooner than what lies around it.
+  void OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t lane,
+                uint64_t begin) override {
+    if (lane < end_.census_positions.size() && begin < end_.census_positions[lane]) return;
+    census.Add(record, entries, SinceStart(record.monotonic_ns, header_));
+  }
+
+ private:
+  const FileHeader& header_;
+  const FileEnd& end_;
 };
 
 void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, SalvageReport* report) {
@@ -85,10 +103,6 @@ void GatherFile(format::ByteSource* file, Definitions* definitions) {
 uint64_t IntervalNs(const FileHeader& header, Stream stream) {
   const uint64_t interval_ns = header.CapOf(stream).interval_ns;
   return interval_ns > 0 ? interval_ns : kDefaultIntervalNs;
-}
-
-uint64_t SinceStart(uint64_t monotonic_ns, const FileHeader& header) {
-  return monotonic_ns > header.start_monotonic_ns ? monotonic_ns - header.start_monotonic_ns : 0;
 }
 
 throttle::Bounds BoundsOf(const FileHeader& header, Stream stream) {
@@ -212,6 +226,9 @@ HeldByInterval GroupByInterval(const std::vector<SampleRecord>& samples, const F
 
 void Define(Gatherer* gathered, format::ByteSource* file) {
   for (const SampleRecord& sample : gathered->samples) gathered->definitions.Want(sample);
+  gathered->census.ForEachRow([&](uint64_t thread_key, uint64_t class_key, const format::CensusRow&) {
+    gathered->definitions.Want(class_key, thread_key);
+  });
   gathered->definitions.WantMethodsOfStacks();
   if (gathered->definitions.wants_anything()) GatherFile(file, &gathered->definitions);
 }
@@ -248,8 +265,24 @@ std::vector<format::Fate> NotFollowed(const Gatherer& gathered, Salvaged* salvag
   return fates;
 }
 
+void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format::Block* block) {
+  const auto named = [&](uint64_t thread_key, uint64_t class_key, format::CensusRow row) {
+    row.thread = dictionaries->Thread(thread_key);
+    row.class_id = dictionaries->Class(class_key);
+    block->end_ns = std::max(block->end_ns, row.time_ns);
+    return row;
+  };
+  gathered.census.ForEachRow([&](uint64_t thread_key, uint64_t class_key, const format::CensusRow& row) {
+    block->census.push_back(named(thread_key, class_key, row));
+  });
+  gathered.census.ForEachTotal([&](uint64_t thread_key, uint64_t class_key, const format::CensusRow& row) {
+    block->census_totals.push_back(named(thread_key, class_key, row));
+  });
+}
+
 // A block of their own behind the others; without lanes that moved and without intervals.
-void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, Salvaged* salvaged) {
+void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries,
+             Salvaged* salvaged) {
   format::Block block;
   if (header.live_bound > 0) {
     FollowedIds followed = end.followed;
@@ -262,7 +295,8 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
     block.states.push_back(format::StateOf(record, header.start_monotonic_ns));
     block.end_ns = std::max(block.end_ns, block.states.back().time_ns);
   }
-  if (block.states.empty() && block.fates.empty()) return;
+  AddCensus(gathered, dictionaries, &block);
+  if (block.states.empty() && block.fates.empty() && gathered.census.empty()) return;
   std::sort(block.states.begin(), block.states.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   if (!salvaged->blocks.empty()) block.end_ns = std::max(block.end_ns, salvaged->blocks.back().end_ns);
   block.chunk = end.next_chunk;
@@ -270,6 +304,7 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
   block.lane_positions = end.lane_positions;
   block.dictionaries = salvaged->dictionaries.get();
   block.books = salvaged->books;
+  block.census_books = salvaged->census;
   salvaged->blocks.push_back(std::move(block));
 }
 
@@ -291,7 +326,7 @@ void StateIds::Add(uint64_t id) {
 Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& end, format::ByteSource* file) {
   Salvaged result;
   result.report.ring_found = true;
-  Gatherer gathered;
+  Gatherer gathered(header, end);
   GatherRing(ring, end, &gathered, &result.report);
   result.report.invalid = gathered.invalid;
   Define(&gathered, file);
@@ -313,7 +348,8 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
   CarryBooks(ring, end.books, &result);
-  AddRest(gathered, header, end, &result);
+  result.census = ring.census();
+  AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;
   for (const format::WindowRecord& window : gathered.windows) {
     result.blocks.front().windows.push_back({window.id, SinceStart(window.start_monotonic_ns, header), window.lambda});

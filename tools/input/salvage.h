@@ -45,6 +45,8 @@ class StateIds {
 // Where the file ends and the ring goes on.
 struct FileEnd {
   std::vector<uint64_t> lane_positions;  // of the last block; empty if there was none
+  std::vector<uint64_t> census_positions;
+  format::CensusBooks census;
   struct StreamEnd {
     uint64_t next_interval = 0;          // all before are in the file
     uint64_t held_intervals = 0;         // how many of them held points
@@ -62,6 +64,7 @@ struct Salvaged {
   std::unique_ptr<format::Dictionaries> dictionaries;  // the blocks point to it
   std::vector<format::Block> blocks;                   // one per interval of a stream, in the order of their ends
   format::PerStream<format::Books> books;              // the drain's, had it written these blocks
+  format::CensusBooks census;                          // the ring's
   SalvageReport report;
 };
 

@@ -5,7 +5,7 @@
 
 namespace heaprec::tools {
 
-inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap";
+inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kCensusKind[] = "census";
 
 inline const char* FateKindName(format::FateKind kind) {
   switch (kind) {

@@ -46,6 +46,34 @@ void StateText::Append(const format::Fate& fate, Text& into) {
   Close(into);
 }
 
+void StateText::Append(const format::CensusRow& row, Names* names, Text& into) {
+  Open("heaprec.ClassCensus", kCensusKind, row.time_ns, into);
+  const auto text = [&](std::string_view value) {
+    style_.json ? AppendJsonString(into, value) : AppendPrintable(into, value);
+  };
+  const auto number = [&](double value) {
+    style_.json ? tools::Append(into, fmt::format("{:.17g}", value))
+                : tools::Append(into, fmt::format("{:.0f}", value));
+  };
+  Field("thread", "thread", into);
+  text(names->Thread(row.thread));
+  Field("objectClass", "class", into);
+  text(names->Class(row.class_id));
+  Field("walks", "walks", into);
+  tools::Append(into, row.walks);
+  Field("objects", "objects", into);
+  number(row.objects.estimate());
+  Field("bytes", "bytes", into);
+  number(row.bytes.estimate());
+  if (row.objects.variance > 0) {
+    Field("objectsVariance", "objects_variance", into);
+    number(row.objects.variance);
+    Field("bytesVariance", "bytes_variance", into);
+    number(row.bytes.variance);
+  }
+  Close(into);
+}
+
 void StateText::AppendPeriodic(const format::HeapState& state, Text& into) {
   Open("heaprec.HeapState", kHeapKind, state.time_ns, into);
   SizeField("heapUsed", "used", state.used, into);

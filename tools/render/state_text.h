@@ -10,6 +10,7 @@
 
 #include "format/model.h"
 #include "tools/render/event_text.h"
+#include "tools/render/names.h"
 #include "tools/render/text.h"
 
 namespace heaprec::tools {
@@ -21,6 +22,8 @@ class StateText {
   // False: nothing yet, a collection has begun. JSON: without a newline or comma around it.
   bool Append(const format::HeapState& state, Text& into);
   void Append(const format::Fate& fate, Text& into);
+  // `names`: of its block.
+  void Append(const format::CensusRow& row, Names* names, Text& into);
   // After the last one: a collection that never ended. False: none.
   bool AppendUnfinished(Text& into);
 

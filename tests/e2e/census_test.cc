@@ -1,0 +1,235 @@
+// A census (option census) against a program that knows what it has made, beside every collector of the JDK.
+//
+// Statistic: of a census that is drawn, the objects of two classes that are in every TLAB, against the program's own
+//            count: 5.5 standard errors of some hundred walks; the normal's tails are beyond with probability 4e-8.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kSteps[] = "1000000";
+constexpr int kThreads = 4;
+// What a thread allocates behind its last look at its own count.
+constexpr double kSlackBytes = 64 * 1024;
+
+// What the program printed: "Small 4000000".
+std::map<std::string, double> ToldBy(const std::string& out) {
+  std::map<std::string, double> told;
+  std::istringstream lines(out);
+  std::string name;
+  double number = 0;
+  while (lines >> name) {
+    if (lines >> number) told[name] = number;
+    lines.clear();
+  }
+  return told;
+}
+
+json Census(const std::string& recording, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> args{HeaprecPath(), "census", "--json", recording};
+  args.insert(args.end(), options.begin(), options.end());
+  const Outcome outcome = Run(Command{args});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
+}
+
+json RowOf(const json& census, const std::string& name) {
+  for (const json& row : census["rows"]) {
+    if (row["name"] == name) return row;
+  }
+  return {{"objects", {{"value", 0.0}, {"low", 0.0}, {"high", 0.0}}}, {"bytes", {{"value", 0.0}}}, {"walks", 0}};
+}
+
+double ObjectsOf(const json& census, const std::string& class_name) {
+  return RowOf(census, "e2e.Counted$" + class_name)["objects"]["value"];
+}
+
+void RequireVerified(const std::string& recording) {
+  const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
+  INFO(verified.out << verified.err);
+  CHECK(verified.exit_code == 0);
+}
+
+const std::vector<std::string> kKinds{"Small", "Pair", "Small[]", "Pair[]"};
+
+void RequireCounts(const json& census, const std::map<std::string, double>& told) {
+  for (const std::string& kind : kKinds) {
+    INFO(kind);
+    REQUIRE(told.at(kind) > 0);
+    CHECK(ObjectsOf(census, kind) == told.at(kind));
+  }
+}
+
+void RequireThreads(const std::string& recording, const std::map<std::string, double>& told) {
+  const json threads = Census(recording, {"--by", "thread"});
+  for (int t = 0; t < kThreads; ++t) {
+    const std::string name = "counted-" + std::to_string(t);
+    const double bytes = RowOf(threads, name)["bytes"]["value"];
+    INFO(name);
+    CHECK(bytes >= told.at(name));
+    CHECK(bytes <= told.at(name) + kSlackBytes);
+  }
+}
+
+Java Counting(std::vector<std::string> flags, const std::string& options) {
+  flags.emplace_back("-Xmx400m");
+  return {.flags = std::move(flags),
+          .main = "e2e.Counted",
+          .args = {kSteps, std::to_string(kThreads), "0"},
+          .agent_options = options};
+}
+
+void RequireExact(const std::vector<std::string>& flags, const std::string& more = "") {
+  INFO(flags.front());
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Counting(flags, "file=" + recording + ",census=all" + more));
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.err.empty());
+  RequireVerified(recording);
+  const auto told = ToldBy(outcome.out);
+  const json census = Census(recording);
+  INFO(census["recordings"].dump());
+  CHECK(census["exact"] == true);
+  RequireCounts(census, told);
+  RequireThreads(recording, told);
+}
+
+// Whether this JVM knows the flag.
+bool IsTaken(const std::string& flag) {
+  return Run(Command{{JavaHome() + "/bin/java", flag, "-version"}}).exit_code == 0;
+}
+
+void Touch(const std::string& path) { std::ofstream(path).put('\n'); }
+
+}  // namespace
+
+TEST_CASE("A census has each object of each class, under every collector") {
+  RequireExact({"-XX:+UseG1GC"});
+  RequireExact({"-XX:+UseSerialGC"});
+  RequireExact({"-XX:+UseParallelGC"});
+  RequireExact({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"});
+  RequireExact({"-XX:+UseShenandoahGC"});
+}
+
+TEST_CASE(
+    "A census is exact whatever the JVM makes of classes, references and code, and beside all else that is recorded") {
+  RequireExact({"-XX:-UseCompressedClassPointers", "-XX:-UseCompressedOops"});
+  RequireExact({"-XX:ObjectAlignmentInBytes=16"});
+  RequireExact({"-Xint"});
+  RequireExact({"-XX:+UseSerialGC", "-Xmn4m"});
+  RequireExact({"-XX:TLABSize=16k", "-XX:-ResizeTLAB"});
+  if (IsTaken("-XX:+UseCompactObjectHeaders")) RequireExact({"-XX:+UseCompactObjectHeaders"});
+  RequireExact({"-XX:+UseG1GC"}, ",exceptions=on,live=on,rate=1000");
+}
+
+TEST_CASE("A census of a running JVM has what came after its start and before its stop, and nothing else") {
+  for (const std::string collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) {
+    INFO(collector);
+    const std::string folder = FreshFolder();
+    const std::string recording = folder + "/rec.bin";
+    Java java{.flags = {"-XX:+UnlockExperimentalVMOptions", "-XX:+Use" + collector + "GC", "-Xmx400m"},
+              .main = "e2e.Counted",
+              .args = {kSteps, std::to_string(kThreads), "0", folder}};
+    Process process(CommandOf(java));
+    REQUIRE(process.WaitForOutput("ready"));
+    const std::string pid = std::to_string(process.pid());
+    const Outcome attached = Run(Command{{HeaprecPath(), "attach", pid, "--set", "census=all", "--output", recording}});
+    INFO(attached.out << attached.err);
+    REQUIRE(attached.exit_code == 0);
+    Touch(folder + "/go");
+    REQUIRE(process.WaitForOutput("done"));
+    REQUIRE(Run(Command{{HeaprecPath(), "stop", pid}}).exit_code == 0);
+    Touch(folder + "/end");
+    const Outcome outcome = process.Finish();
+    CHECK(outcome.exit_code == 0);
+    RequireVerified(recording);
+    const auto told = ToldBy(outcome.out);
+    const json census = Census(recording);
+    INFO(census["recordings"].dump());
+    CHECK(census["exact"] == true);
+    RequireCounts(census, told);
+    CHECK(ObjectsOf(census, "Early") == 0);
+    CHECK(ObjectsOf(census, "Late") == 0);
+    RequireThreads(recording, told);
+  }
+}
+
+TEST_CASE("A census that is drawn takes no more than its rate, and its estimates are right within their intervals") {
+  constexpr int kPerSecond = 100;
+  const std::string recording = FreshFolder() + "/rec.bin";
+  Java java = Counting({"-XX:TLABSize=64k", "-XX:-ResizeTLAB"}, "file=" + recording + ",census=100/s");
+  java.args = {kSteps, std::to_string(kThreads), "4000"};
+  const Outcome outcome = Run(java);
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  RequireVerified(recording);
+  const auto told = ToldBy(outcome.out);
+  const json census = Census(recording);
+  INFO(census["recordings"].dump());
+  CHECK(census["exact"] == false);
+  const json books = census["recordings"][0];
+  // Less than a tenth of all: else it is no sample.
+  CHECK(books["walks"].get<double>() < 0.1 * (books["tlabs"].get<double>() + books["outside"].get<double>()));
+  CHECK(books["walks"] > kPerSecond);
+  for (const std::string kind : {"Small", "Pair"}) {
+    const json objects = RowOf(census, "e2e.Counted$" + kind)["objects"];
+    const double value = objects["value"], high = objects["high"];
+    const double error = (high - value) / 1.96;
+    INFO(kind << ": " << value << " of " << told.at(kind) << ", standard error " << error);
+    CHECK(std::abs(value - told.at(kind)) < 5.5 * error);
+    CHECK(error < 0.15 * value);
+  }
+  for (const json& second : Census(recording, {"--by", "time"})["rows"]) {
+    // A walk counts where it was published, which may be a moment later than where it was drawn.
+    CHECK(second["walks"] <= kPerSecond + kThreads);
+  }
+}
+
+TEST_CASE("What a killed JVM counted is in its ring") {
+  const std::string recording = FreshFolder() + "/rec.bin", folder = FreshFolder();
+  Java java = Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all");
+  java.args.push_back(folder);
+  Process process(CommandOf(java));
+  REQUIRE(process.WaitForOutput("ready"));
+  Touch(folder + "/go");
+  REQUIRE(process.WaitForOutput("done"));
+  process.Kill(9);
+  const Outcome outcome = process.Finish();
+  const json census = Census(recording);
+  INFO(census["recordings"].dump());
+  const auto told = ToldBy(outcome.out);
+  // But for the TLABs that were in use: a thread that is joined may be about to give up its last.
+  for (const std::string& kind : kKinds) {
+    INFO(kind);
+    CHECK(ObjectsOf(census, kind) <= told.at(kind));
+    CHECK(ObjectsOf(census, kind) > 0.98 * told.at(kind));
+  }
+  RequireVerified(recording);
+  RemoveRingsOf(process.pid());
+}
+
+TEST_CASE("Where there can be no census the recording is made without, and says why") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all,source=jvmti"));
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.err.find("no census: there are no hooks (source=jvmti)") != std::string::npos);
+  const Outcome census = Run(Command{{HeaprecPath(), "census", recording}});
+  CHECK(census.exit_code == 3);
+  CHECK(census.err.find("there are no hooks") != std::string::npos);
+}
+
+}  // namespace heaprec::testing

@@ -1,0 +1,224 @@
+// census from outside: counts and estimates by class, thread and second, what is missing, comparisons, refusals; and
+// what becomes of a census in print, verify, recover, trim, and in the ring of a killed process.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+using testing::RingFile;
+using testing::SomeHeader;
+
+format::FileHeader CensusHeader(format::CensusMode mode = format::CensusMode::kAll) {
+  format::FileHeader header = SomeHeader();
+  header.census = mode;
+  return header;
+}
+
+// Three walks in two seconds: 30 strings, 5 nodes, and one array outside of TLABs.
+void WriteAll(const std::string& path) {
+  RecordingFile file(path, CensusHeader());
+  file.AddWalk(kSecond / 2, "main", 1, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
+  file.AddWalk(kSecond / 2, "other", 1, {{"java/lang/String", 20, 480}});
+  file.Flush();
+  file.StartChunk();
+  file.AddWalk(3 * kSecond / 2, "main", 1, {{"[B", 1, 1'000'016}});
+  file.census().tlabs = 2;
+  file.census().tlab_bytes = 880;
+  file.census().outside = 1;
+  file.census().outside_bytes = 1'000'016;
+  file.End("jvm exit", 2 * kSecond);
+}
+
+json CensusOf(const std::string& arguments) {
+  const Outcome outcome = Heaprec("census --json " + arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+json RowOf(const json& census, const std::string& name) {
+  for (const json& row : census["rows"]) {
+    if (row["name"] == name) return row;
+  }
+  FAIL(name << " is not there: " << census.dump());
+  return {};
+}
+
+double Objects(const json& census, const std::string& name) { return RowOf(census, name)["objects"]["value"]; }
+double Bytes(const json& census, const std::string& name) { return RowOf(census, name)["bytes"]["value"]; }
+
+}  // namespace
+
+TEST_CASE("A census of all is exact, by class, thread and second") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteAll(path);
+  const json by_class = CensusOf(path);
+  CHECK(by_class["exact"] == true);
+  CHECK(Objects(by_class, "java.lang.String") == 30);
+  CHECK(Bytes(by_class, "p.Node") == 160);
+  CHECK(Objects(by_class, "byte[]") == 1);
+  CHECK(by_class["total"]["objects"]["value"] == 36);
+  CHECK(by_class["total"]["bytes"]["low"] == by_class["total"]["bytes"]["high"]);
+  CHECK(by_class["rows"][0]["name"] == "byte[]");
+  const json by_thread = CensusOf("--by thread " + path);
+  CHECK(Bytes(by_thread, "main") == 400 + 1'000'016);
+  CHECK(Objects(by_thread, "other") == 20);
+  const json by_time = CensusOf("--by time " + path);
+  CHECK(Objects(by_time, "     0 s") == 35);
+  CHECK(Objects(by_time, "     1 s") == 1);
+  CHECK(Objects(CensusOf("--by thread --class String " + path), "main") == 10);
+  CHECK(CensusOf("--thread other " + path)["total"]["objects"]["value"] == 20);
+  CHECK(CensusOf("--from 1s " + path)["total"]["objects"]["value"] == 1);
+  CHECK(CensusOf("--sort objects --limit 1 " + path)["rows"].size() == 1);
+  const Outcome text = Heaprec("census " + path);
+  CHECK(text.out.find("977.4 kB in 36 objects, each counted\n") == 0);
+  CHECK(text.out.ends_with("# 3 walks of 2 TLABs and 1 objects outside\n"));
+  CHECK(Heaprec("verify " + path).code == 0);
+}
+
+TEST_CASE("A census that is drawn stands for more than it found, with an interval that holds what was found") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
+  for (int i = 0; i < 100; ++i) {
+    file.AddWalk(kSecond / 2, "main", 10, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
+  }
+  file.census().tlabs = 1000;
+  file.End("jvm exit", 2 * kSecond);
+  const json census = CensusOf(path);
+  CHECK(census["exact"] == false);
+  const json objects = RowOf(census, "java.lang.String")["objects"];
+  CHECK(objects["value"] == 10'000);
+  // sqrt(100 walks x 10 x 9 x 10^2) = 949
+  CHECK(objects["high"].get<double>() == Approx(10'000 + 1.96 * 949).epsilon(0.02));
+  CHECK(objects["low"].get<double>() == Approx(10'000 - 1.96 * 949).epsilon(0.05));
+  // What a walk finds it finds together: (10 + 5)^2, not 10^2 + 5^2.
+  const json total = census["total"]["objects"];
+  CHECK(total["value"] == 15'000);
+  CHECK(total["high"].get<double>() == Approx(15'000 + 1.96 * 1423).epsilon(0.02));
+  CHECK(CensusOf("--class /Node/ " + path)["total"]["objects"]["value"] == 5000);
+  CHECK(Heaprec("verify " + path).code == 0);
+  const std::string once = directory / "once.bin";
+  RecordingFile rare(once, CensusHeader(format::CensusMode::kDrawn));
+  rare.AddWalk(0, "main", 1000, {{"java/lang/String", 10, 240}});
+  rare.End("jvm exit", kSecond);
+  CHECK(RowOf(CensusOf(once), "java.lang.String")["objects"]["low"] >= 10);
+}
+
+TEST_CASE("What is missing in a census is said, and verify finds a census that contradicts itself") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, CensusHeader());
+  file.AddWalk(0, "main", 1, {{"p/Node", 5, 160}});
+  format::CensusBooks& books = file.census();
+  books.tlabs = 3;
+  books.tlab_bytes = 160 + 64 + 40;
+  books.walks += 1;
+  books.walked_bytes += 40;
+  books.lost = 1;
+  books.lost_bytes = 40;
+  books.broken = 1;
+  books.broken_bytes = 64;
+  books.unseen = 1;
+  books.unseen_bytes = 1000;
+  file.End("jvm exit", kSecond);
+  CHECK(Heaprec("verify " + path).code == 0);
+  const Outcome text = Heaprec("census " + path);
+  CHECK(text.out.find("1 broken off (64 bytes); 1 lost (40 bytes); 1 TLABs in use at the end not seen (1000 bytes)") !=
+        std::string::npos);
+  CHECK(CensusOf(path)["exact"] == false);
+
+  const std::string wrong = directory / "wrong.bin";
+  RecordingFile other(wrong, CensusHeader());
+  other.AddWalk(0, "main", 1, {{"p/Node", 5, 160}});
+  other.census().tlabs = 1;
+  other.census().tlab_bytes = 200;
+  other.End("jvm exit", kSecond);
+  const Outcome verified = Heaprec("verify " + wrong);
+  CHECK(verified.code == 1);
+  CHECK(verified.err.find("census: 200 bytes were to be walked, but 160 were, and 0 could not") != std::string::npos);
+}
+
+TEST_CASE("A census is compared with one before it") {
+  const Directory directory;
+  const std::string before = directory / "before.bin", after = directory / "after.bin";
+  WriteAll(before);
+  RecordingFile file(after, CensusHeader());
+  file.AddWalk(0, "main", 1, {{"java/lang/String", 50, 1200}, {"p/New", 1, 16}});
+  file.census().tlabs = 1;
+  file.census().tlab_bytes = 1216;
+  file.End("jvm exit", kSecond);
+  const json census = CensusOf(after + " --before " + before);
+  CHECK(RowOf(census, "java.lang.String")["objects_difference"]["value"] == 20);
+  CHECK(RowOf(census, "p.Node")["bytes_difference"]["value"] == -160);
+  CHECK(RowOf(census, "p.New")["before"]["objects"]["value"] == 0);
+  CHECK(census["rows"][0]["name"] == "byte[]");
+  const Outcome text = Heaprec("census " + after + " --before " + before);
+  CHECK(text.out.find("before: 977.4 kB in 36 objects, each counted\nafter:  1.2 kB in 51 objects") == 0);
+}
+
+TEST_CASE("print shows the rows of a census, and trim and recover keep what they may") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteAll(path);
+  const json printed = json::parse(Heaprec("print --json --kind census --class Node " + path).out);
+  REQUIRE(printed["events"].size() == 1);
+  CHECK(printed["events"][0]["class"] == "p.Node");
+  CHECK(printed["events"][0]["thread"] == "main");
+  CHECK(printed["events"][0]["objects"] == 5.0);
+  const std::string second = directory / "second.bin", recovered = directory / "recovered.bin";
+  REQUIRE(Heaprec("trim --from 1s " + path + " -o " + second).code == 0);
+  CHECK(CensusOf(second)["total"]["objects"]["value"] == 1);
+  CHECK(Heaprec("verify " + second).code == 0);
+  REQUIRE(Heaprec("recover " + path + " -o " + recovered).code == 0);
+  CHECK(CensusOf(recovered)["total"]["objects"]["value"] == 36);
+  CHECK(CensusOf(recovered)["recordings"][0]["outside"] == 1);
+  CHECK(Heaprec("verify " + recovered).code == 0);
+}
+
+TEST_CASE("What walks found before a kill is in the ring, and what is in the file counts once") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", ring_path = directory / "rec.ring";
+  format::FileHeader header = CensusHeader();
+  header.ring_path = ring_path;
+  RecordingFile file(path, header);
+  RingFile ring(header);
+  ring.AddWalk(0, kSecond / 4, "p/Node", 5, 160);  // the file has it, though its lane is needed from before
+  const uint64_t in_file = ring.head(0);
+  ring.AddWalk(0, kSecond / 2, "p/Node", 7, 224);
+  file.AddWalk(kSecond / 4, "main", 1, {{"p/Node", 5, 160}});
+  file.census().tlabs = 1;
+  file.census().tlab_bytes = 160;
+  file.SetCensusPositions({in_file, 0});
+  file.Flush({0, 0});
+  ring.WriteTo(ring_path);
+  const json census = CensusOf(path);
+  CHECK(Objects(census, "p.Node") == 12);
+}
+
+TEST_CASE("A recording without a census is refused with the way to one") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  { RecordingFile(path, SomeHeader()).End("jvm exit", kSecond); }
+  const Outcome none = Heaprec("census " + path);
+  CHECK(none.code == 3);
+  CHECK(none.err.find("census=all") != std::string::npos);
+  format::FileHeader header = SomeHeader();
+  header.census_refused = "no symbols of ThreadLocalAllocBuffer";
+  { RecordingFile(path, header).End("jvm exit", kSecond); }
+  CHECK(Heaprec("census " + path).err.find("no census: no symbols of ThreadLocalAllocBuffer") != std::string::npos);
+  CHECK(Heaprec("census --by site " + path).code == 2);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,74 @@
+#include "tools/analysis/census_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace heaprec::tools {
+namespace {
+
+using format::CensusRow;
+using format::kNone;
+
+// Sums of the same numbers in another order.
+bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({std::abs(a), std::abs(b), 1.0}); }
+
+struct Sums {
+  format::CensusSum objects, bytes;
+};
+
+Sums SumOf(std::span<const CensusRow> rows) {
+  Sums sums;
+  for (const CensusRow& row : rows) {
+    sums.objects += row.objects;
+    sums.bytes += row.bytes;
+  }
+  return sums;
+}
+
+}  // namespace
+
+void CensusCheck::Look(const format::Block& block, const Find& find) {
+  const Sums rows = SumOf(block.census), totals = SumOf(block.census_totals);
+  if (rows.objects.counted != totals.objects.counted || rows.bytes.counted != totals.bytes.counted) {
+    find(fmt::format("census: {} objects of {} bytes by class, but {} of {} in all", rows.objects.counted,
+                     rows.bytes.counted, totals.objects.counted, totals.bytes.counted));
+  }
+  if (!Near(rows.objects.estimate(), totals.objects.estimate()) ||
+      !Near(rows.bytes.estimate(), totals.bytes.estimate())) {
+    find("census: the classes do not add up to the total");
+  }
+  const auto is_exact = [](const CensusRow& row) { return row.objects.excess == 0 && row.bytes.excess == 0; };
+  if (header_.census == format::CensusMode::kAll && !std::ranges::all_of(block.census_totals, is_exact)) {
+    find("census: weights in a recording in which everything was walked");
+  }
+  for (const CensusRow& row : block.census_totals) {
+    walks_ += row.walks;
+    bytes_ += row.bytes.counted;
+  }
+  if (block.census_books == format::CensusBooks{}) return;
+  for (const auto counter : format::kCensusCounters) {
+    if (block.census_books.*counter >= books_.*counter) continue;
+    find("census: a counter of its books has fallen");
+    break;
+  }
+  books_ = block.census_books;
+}
+
+void CensusCheck::Close(const format::CensusBooks& books, bool is_whole, const Find& find) const {
+  if (!is_whole || header_.census == format::CensusMode::kOff) return;
+  if (bytes_ + books.lost_bytes != books.walked_bytes) {
+    find(fmt::format("census: {} bytes were walked, but {} are there and {} lost", books.walked_bytes, bytes_,
+                     books.lost_bytes));
+  }
+  if (header_.census != format::CensusMode::kAll) return;
+  const uint64_t candidates = books.tlab_bytes + books.outside_bytes;
+  if (candidates != books.walked_bytes + books.broken_bytes) {
+    find(fmt::format("census: {} bytes were to be walked, but {} were, and {} could not", candidates,
+                     books.walked_bytes, books.broken_bytes));
+  }
+}
+
+}  // namespace heaprec::tools

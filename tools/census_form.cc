@@ -1,0 +1,191 @@
+#include "tools/census_form.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tools/render/estimate_text.h"
+#include "tools/render/figures_text.h"
+#include "tools/render/table.h"
+#include "tools/render/terminal.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::CensusSum;
+using nlohmann::json;
+
+// Of a group, now and before.
+struct Shown {
+  std::string name;
+  CensusGroup now, before;
+};
+
+const char* ByText(CensusBy by) {
+  return by == CensusBy::kClass ? "class" : by == CensusBy::kThread ? "thread" : "second";
+}
+
+std::vector<Shown> RowsOf(const CensusSurvey& survey, const CensusSurvey* before, const std::string& sort) {
+  std::map<std::string, Shown> rows;
+  for (CensusTable::Row& row : survey.table().Rows()) rows[row.name].now = row.sums;
+  if (before != nullptr) {
+    for (CensusTable::Row& row : before->table().Rows()) rows[row.name].before = row.sums;
+  }
+  std::vector<Shown> shown;
+  for (auto& [name, row] : rows) shown.push_back({name, row.now, row.before});
+  if (sort == "name" || survey.by() == CensusBy::kTime) return shown;
+  std::ranges::stable_sort(shown, std::greater<>(), [&](const Shown& row) {
+    const auto key = [&](const CensusGroup& of) { return (sort == "objects" ? of.objects : of.bytes).estimate(); };
+    return before != nullptr ? std::abs(key(row.now) - key(row.before)) : key(row.now);
+  });
+  return shown;
+}
+
+size_t LimitOf(size_t rows, const CensusRanking& ranking) {
+  return ranking.limit > 0 ? std::min(rows, ranking.limit) : rows;
+}
+
+Cell ObjectsCell(const CensusSum& sum) {
+  if (sum.variance == 0) return {Grouped(static_cast<uint64_t>(std::llround(sum.estimate()))), ""};
+  return CountCell(EstimateOf(sum));
+}
+
+std::string PercentText(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string("-");
+}
+
+// The two are independent.
+Estimate DifferenceOf(const CensusSum& now, const CensusSum& before) {
+  const double value = now.estimate() - before.estimate();
+  const double half = kZ * std::sqrt(now.variance + before.variance);
+  return {value, value - half, value + half};
+}
+
+std::string Signed(double value, const std::string& magnitude) {
+  return (value < 0 ? "-" : value > 0 ? "+" : "") + magnitude;
+}
+
+Cell DifferenceCell(const Estimate& difference, bool bytes) {
+  const auto text = [bytes](double value) {
+    const double size = std::abs(value);
+    return Signed(value, bytes ? Bytes(size) : Grouped(static_cast<uint64_t>(std::llround(size))));
+  };
+  if (difference.low == difference.high) return {text(difference.value), ""};
+  return {text(difference.value), fmt::format("{} to {}", text(difference.low), text(difference.high))};
+}
+
+std::string Headline(const CensusSurvey& survey) {
+  const CensusGroup all = survey.total().sums;
+  const std::string what =
+      fmt::format("{} in {} objects", BytesText(EstimateOf(all.bytes)), CountText(EstimateOf(all.objects)));
+  if (survey.is_exact()) return what + ", each counted\n";
+  const bool drawn = all.bytes.variance > 0;
+  return what + (drawn ? fmt::format(", estimated from {} walks\n", Grouped(all.walks))
+                       : std::string(", counted; some are missing, as the last line says\n"));
+}
+
+void AppendPlain(const std::vector<Shown>& rows, const CensusSurvey& survey, size_t count, const Terminal& terminal,
+                 Text* into) {
+  const double whole = survey.total().sums.bytes.estimate();
+  Table table({{"bytes"}, {"share", 8}, {"objects", Column::kStays, 2}, {"mean size", 5}}, ByText(survey.by()));
+  for (size_t i = 0; i < count; ++i) {
+    const CensusGroup& of = rows[i].now;
+    const double objects = of.objects.estimate();
+    table.Add({BytesCell(EstimateOf(of.bytes)),
+               {PercentText(of.bytes.estimate(), whole), ""},
+               ObjectsCell(of.objects),
+               {objects > 0 ? Bytes(of.bytes.estimate() / objects) : "-", ""}},
+              rows[i].name);
+  }
+  table.AppendTo(terminal, into);
+}
+
+void AppendCompared(const std::vector<Shown>& rows, const CensusSurvey& survey, size_t count, const Terminal& terminal,
+                    Text* into) {
+  Table table({{"bytes", Column::kStays, 3}, {"objects", 8, 2}, {"before", 6, 1}, {"after", 7, 1}},
+              ByText(survey.by()));
+  for (size_t i = 0; i < count; ++i) {
+    const Shown& row = rows[i];
+    table.Add({DifferenceCell(DifferenceOf(row.now.bytes, row.before.bytes), true),
+               DifferenceCell(DifferenceOf(row.now.objects, row.before.objects), false),
+               BytesCell(EstimateOf(row.before.bytes)), BytesCell(EstimateOf(row.now.bytes))},
+              row.name);
+  }
+  table.AppendTo(terminal, into);
+}
+
+json AsJson(const CensusGroup& of) {
+  return {{"bytes", AsJson(EstimateOf(of.bytes))}, {"objects", AsJson(EstimateOf(of.objects))}, {"walks", of.walks}};
+}
+
+json OriginAsJson(const CensusOrigin& origin) {
+  const format::CensusBooks& books = origin.books;
+  return {{"file", origin.file},
+          {"recording_id", origin.recording_id},
+          {"mode", origin.mode == format::CensusMode::kAll ? "all" : "drawn"},
+          {"per_second", origin.mode == format::CensusMode::kAll ? json() : json(origin.per_second)},
+          {"tlabs", books.tlabs},
+          {"tlab_bytes", books.tlab_bytes},
+          {"outside", books.outside},
+          {"outside_bytes", books.outside_bytes},
+          {"walks", books.walks},
+          {"walked_bytes", books.walked_bytes},
+          {"broken", books.broken},
+          {"broken_bytes", books.broken_bytes},
+          {"lost", books.lost},
+          {"lost_bytes", books.lost_bytes},
+          {"over_budget", books.over_budget},
+          {"over_budget_bytes", books.over_budget_bytes},
+          {"unseen", books.unseen},
+          {"unseen_bytes", books.unseen_bytes}};
+}
+
+}  // namespace
+
+std::string CensusText(const CensusSurvey& survey, const CensusSurvey* before, const CensusRanking& ranking) {
+  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
+  const std::vector<Shown> rows = RowsOf(survey, before, ranking.sort);
+  const size_t count = LimitOf(rows.size(), ranking);
+  Text text;
+  if (before != nullptr) Append(text, "before: " + Headline(*before) + "after:  ");
+  Append(text, Headline(survey) + "\n");
+  before != nullptr ? AppendCompared(rows, survey, count, terminal, &text)
+                    : AppendPlain(rows, survey, count, terminal, &text);
+  if (count < rows.size()) {
+    const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count));
+    Append(text, terminal.Dim(rest) + "\n");
+  }
+  Append(text, "\n" + (before != nullptr ? before->LossLine() : std::string()) + survey.LossLine());
+  return fmt::to_string(text);
+}
+
+std::string CensusJson(const CensusSurvey& survey, const CensusSurvey* before, const CensusRanking& ranking) {
+  const std::vector<Shown> rows = RowsOf(survey, before, ranking.sort);
+  json document = {{"schema", "heaprec.census/1"}, {"recordings", json::array()},          {"exact", survey.is_exact()},
+                   {"by", ByText(survey.by())},    {"total", AsJson(survey.total().sums)}, {"count", rows.size()},
+                   {"rows", json::array()}};
+  for (const CensusOrigin& origin : survey.origins()) document["recordings"].push_back(OriginAsJson(origin));
+  if (before != nullptr) {
+    document["before"] = {{"recordings", json::array()}, {"total", AsJson(before->total().sums)}};
+    for (const CensusOrigin& origin : before->origins()) {
+      document["before"]["recordings"].push_back(OriginAsJson(origin));
+    }
+  }
+  for (size_t i = 0; i < LimitOf(rows.size(), ranking); ++i) {
+    json row = AsJson(rows[i].now);
+    row["name"] = rows[i].name;
+    if (before != nullptr) {
+      row["before"] = AsJson(rows[i].before);
+      row["bytes_difference"] = AsJson(DifferenceOf(rows[i].now.bytes, rows[i].before.bytes));
+      row["objects_difference"] = AsJson(DifferenceOf(rows[i].now.objects, rows[i].before.objects));
+    }
+    document["rows"].push_back(std::move(row));
+  }
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,125 @@
+#include "tools/census_survey.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/closing.h"
+#include "tools/complain.h"
+#include "tools/render/kind_name.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr char kNoCensus[] =
+    ": objects were not counted one by one; record with a census: heaprec record --set census=all -- java ..., or "
+    "census=all (or census=20/s) among the agent's options";
+
+std::string WhyNone(const Recording& recording) {
+  const std::string& refused = recording.header().census_refused;
+  const std::string name = recording.source().name();
+  return refused.empty() ? name + kNoCensus : fmt::format("{}: no census: {}", name, ToUtf8(refused));
+}
+
+}  // namespace
+
+format::Result<CensusSurvey> CensusSurvey::Parse(const CensusChoice& choice) {
+  FilterOptions options;
+  options.from = choice.from;
+  options.to = choice.to;
+  options.thread = choice.thread;
+  options.class_name = choice.class_name;
+  options.kinds = {kCensusKind};
+  options.with_states = true;
+  auto filter = Filter::Parse(options);
+  if (!filter.ok()) return filter.error();
+  return CensusSurvey(choice, std::move(*filter));
+}
+
+ExitCode CensusSurvey::Read(const std::string& path) {
+  auto recordings = Recording::OpenAll(path);
+  if (!recordings.ok()) {
+    Complain(recordings.error().message);
+    return ExitCode::kUnreadable;
+  }
+  ExitCode outcome = ExitCode::kOk;
+  for (const auto& recording : *recordings) {
+    const ExitCode one = Read(recording.get());
+    if (one != ExitCode::kOk) outcome = one;
+  }
+  return outcome;
+}
+
+ExitCode CensusSurvey::Read(Recording* recording) {
+  const format::FileHeader& header = recording->header();
+  if (header.census == format::CensusMode::kOff) {
+    Complain(WhyNone(*recording));
+    return ExitCode::kUnreadable;
+  }
+  Filter filter = filter_;
+  filter.Start(header);
+  Names names;
+  while (const auto block = recording->Next()) {
+    names.Enter(*block);
+    filter.Enter(*block, &names);
+    Add(*block, &names, &filter);
+  }
+  origins_.push_back(
+      {recording->source().name(), IdText(header), header.census, header.census_per_second, recording->census_books()});
+  return ReportDamage(*recording);
+}
+
+// Of one class the rows say all; of all together the totals do.
+void CensusSurvey::Add(const format::Block& block, Names* names, Filter* filter) {
+  const bool one_class = !choice_.class_name.empty();
+  for (const format::CensusRow& row : block.census) {
+    if ((!one_class && choice_.by != CensusBy::kClass) || !filter->Keeps(row)) continue;
+    table_.AddClass(GroupOf(row, names), names->Class(row.class_id), row);
+    if (one_class) total_.AddClass("", names->Class(row.class_id), row);
+  }
+  for (const format::CensusRow& row : block.census_totals) {
+    if (one_class || !filter->Keeps(row)) continue;
+    total_.AddTotal("", row);
+    if (choice_.by != CensusBy::kClass) table_.AddTotal(GroupOf(row, names), row);
+  }
+}
+
+std::string CensusSurvey::GroupOf(const format::CensusRow& row, Names* names) const {
+  switch (choice_.by) {
+    case CensusBy::kClass:
+      return std::string(names->Class(row.class_id));
+    case CensusBy::kThread:
+      return std::string(names->Thread(row.thread));
+    case CensusBy::kTime:
+      break;
+  }
+  return fmt::format("{:>6} s", row.time_ns / format::kCensusSlotNs);
+}
+
+bool CensusSurvey::is_exact() const {
+  return std::ranges::all_of(origins_, [](const CensusOrigin& origin) {
+    const format::CensusBooks& books = origin.books;
+    return origin.mode == format::CensusMode::kAll && books.broken + books.lost + books.over_budget + books.unseen == 0;
+  });
+}
+
+std::string CensusSurvey::LossLine() const {
+  format::CensusBooks all;
+  for (const CensusOrigin& origin : origins_) {
+    for (const auto counter : format::kCensusCounters) all.*counter += origin.books.*counter;
+  }
+  std::string line = fmt::format("# {} walks of {} TLABs and {} objects outside", Grouped(all.walks),
+                                 Grouped(all.tlabs), Grouped(all.outside));
+  const auto add = [&line](uint64_t count, uint64_t bytes, const char* what) {
+    if (count > 0) line += fmt::format("; {} {} ({})", Grouped(count), what, Bytes(static_cast<double>(bytes)));
+  };
+  add(all.broken, all.broken_bytes, "broken off");
+  add(all.lost, all.lost_bytes, "lost");
+  add(all.over_budget, all.over_budget_bytes, "over the budget of their second");
+  add(all.unseen, all.unseen_bytes, "TLABs in use at the end not seen");
+  return line + "\n";
+}
+
+}  // namespace heaprec::tools

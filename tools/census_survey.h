@@ -1,0 +1,64 @@
+// What the walks of recordings counted, within what the options choose.
+//
+// Threads:  one.
+// Failure:  Read says on stderr what it could not read.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "format/model.h"
+#include "tools/analysis/census_table.h"
+#include "tools/exit_code.h"
+#include "tools/filter.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+
+enum class CensusBy : uint8_t { kClass, kThread, kTime };
+
+struct CensusChoice {
+  std::string from, to, thread, class_name;
+  CensusBy by = CensusBy::kClass;
+};
+
+// Of one recording.
+struct CensusOrigin {
+  std::string file, recording_id;
+  format::CensusMode mode = format::CensusMode::kOff;
+  double per_second = 0;
+  format::CensusBooks books;  // of all of it, whatever was chosen
+};
+
+class CensusSurvey {
+ public:
+  // Parses the choice. Error: a sentence for the user.
+  static format::Result<CensusSurvey> Parse(const CensusChoice& choice);
+
+  // All recordings of a file. kUnreadable: it cannot be read, or has no census.
+  ExitCode Read(const std::string& path);
+
+  const CensusTable& table() const { return table_; }
+  // Of all that was chosen.
+  CensusTable::Row total() const { return total_.All(); }
+  const std::vector<CensusOrigin>& origins() const { return origins_; }
+  CensusBy by() const { return choice_.by; }
+  // Everything was walked, and nothing of that is missing.
+  bool is_exact() const;
+  std::string LossLine() const;
+
+ private:
+  CensusSurvey(const CensusChoice& choice, Filter filter) : choice_(choice), filter_(std::move(filter)) {}
+  ExitCode Read(Recording* recording);
+  void Add(const format::Block& block, Names* names, Filter* filter);
+  std::string GroupOf(const format::CensusRow& row, Names* names) const;
+
+  CensusChoice choice_;
+  Filter filter_;
+  CensusTable table_, total_;
+  std::vector<CensusOrigin> origins_;
+};
+
+}  // namespace heaprec::tools
