@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -136,6 +137,25 @@ TEST_CASE(
   RequireExact({"-XX:+UseG1GC"}, ",exceptions=on,live=on,rate=1000");
 }
 
+TEST_CASE("The stacks that virtual threads leave on the heap do not end a walk") {
+  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
+           {"-XX:+UseG1GC"}, {"-XX:+UseG1GC", "-XX:-UseCompressedOops"}, {"-XX:+UseShenandoahGC"}, {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"}}) {
+    INFO(flags.back());
+    const std::string recording = FreshFolder() + "/rec.bin";
+    const Outcome outcome = Run(Java{.flags = flags,
+                                     .main = "e2e.Virtuals",
+                                     .args = {"3000"},
+                                     .agent_options = "file=" + recording + ",census=all"});
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const json census = Census(recording);
+    INFO(census["recordings"].dump());
+    CHECK(census["exact"] == true);
+    if (outcome.out == "none\n") continue;
+    CHECK(ObjectsOf(census, "Small") == ToldBy(outcome.out).at("Small"));
+  }
+}
+
 TEST_CASE("A census of a running JVM has what came after its start and before its stop, and nothing else") {
   for (const std::string collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) {
     INFO(collector);
@@ -196,6 +216,41 @@ TEST_CASE("A census that is drawn takes no more than its rate, and its estimates
   for (const json& second : Census(recording, {"--by", "time"})["rows"]) {
     // A walk counts where it was published, which may be a moment later than where it was drawn.
     CHECK(second["walks"] <= kPerSecond + kThreads);
+  }
+}
+
+// HEAPREC_SECONDS=600: how long under each collector. What does not fit into the ring is lost, and said: on a machine
+// that does nothing else nothing is.
+TEST_CASE("A census holds with threads and classes that come and go, collections and heap histograms beside it") {
+  const char* const seconds = getenv("HEAPREC_SECONDS");  // NOLINT(concurrency-mt-unsafe)
+  for (const std::string collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) {
+    INFO(collector);
+    const std::string recording = FreshFolder() + "/rec.bin";
+    Java java{.flags = {"-XX:+UnlockExperimentalVMOptions", "-XX:+Use" + collector + "GC", "-Xmx400m"},
+              .main = "e2e.Busy",
+              .args = {"3", seconds != nullptr ? seconds : "2"},
+              .agent_options = "file=" + recording + ",census=all"};
+    Command command = CommandOf(java);
+    command.seconds = seconds != nullptr ? std::atoi(seconds) : 2;  // NOLINT(cert-err34-c): of the test's own
+    Process process(command);
+    (void)Run(Command{{JavaHome() + "/bin/jcmd", std::to_string(process.pid()), "GC.class_histogram", "-all"}});
+    const Outcome outcome = process.Finish();
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    RequireVerified(recording);
+    const auto told = ToldBy(outcome.out);
+    const json census = Census(recording);
+    INFO(census["recordings"].dump());
+    CHECK(census["recordings"][0]["broken"] == 0);
+    CHECK(census["recordings"][0]["unseen"] == 0);
+    const double lost = census["recordings"][0]["lost_bytes"];
+    if (lost == 0) RequireCounts(census, told);
+    CHECK(lost < 0.01 * census["total"]["bytes"]["value"].get<double>());
+    CHECK(ObjectsOf(census, "Early") <= told.at("Early"));
+    CHECK(ObjectsOf(census, "Late") <= told.at("Late"));
+    if (lost > 0) continue;
+    CHECK(ObjectsOf(census, "Early") == told.at("Early"));
+    CHECK(ObjectsOf(census, "Late") == told.at("Late"));
   }
 }
 

@@ -156,8 +156,8 @@ void Verification::Close(const Recording& recording) {
     Find(recording.bytes_read(), "no block could be read");
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
   // Of a file that begins later, or ends where another goes on, the books know more than it holds.
-  const bool is_whole = recording.ending() && recording.ending()->reason != "rotated" &&
-                        header_.start == format::FileStart{} && recording.skipped().empty();
+  const bool is_whole = recording.ending() && recording.is_settled() && header_.start == format::FileStart{} &&
+                        recording.skipped().empty();
   census_.Close(recording.census_books(), is_whole,
                 [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });
 }

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""What counting every object costs: ns for each in the loop in which that weighs most. README.md says what is compared.
+
+usage: bench/census/run.py [--runs N] [--collectors Serial,Parallel,G1]
+
+Needs a JDK 17 and `bazel build //recorder:libheaprec.so`.
+"""
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent / "cost"))
+from paired import estimate, interleaved  # noqa: E402
+
+JDK = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"))
+ARMS = {"plain": None, "off": "", "all": ",census=all", "20/s": ",census=20/s"}
+
+
+def run(options, folder, collector, arm):
+    """The median round of one JVM, in ns an object."""
+    agent = [] if ARMS[arm] is None else [f"-agentpath:{options.agent}=file={folder / 'r.hrec'},ring=off{ARMS[arm]}"]
+    (folder / "r.hrec").unlink(missing_ok=True)
+    command = [JDK / "bin/java", f"-XX:+Use{collector}GC", "-Xmx512m", "-Xms512m", *agent, "-cp", folder, "Worst",
+               str(options.rounds), str(options.millions)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return statistics.median(float(line) for line in told.split())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--millions", type=int, default=50)
+    parser.add_argument("--collectors", default="Serial,Parallel,G1")
+    parser.add_argument("--agent", default=ROOT / "bazel-bin/recorder/libheaprec.so")
+    options = parser.parse_args()
+    print("| collector | ns per object | census off | census=all | census=20/s |\n|---|---|---|---|---|")
+    for collector in options.collectors.split(","):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            subprocess.run([JDK / "bin/javac", "--release", "11", "-d", folder, HERE / "Worst.java"], check=True)
+            found = interleaved(list(ARMS), options.runs, lambda arm: run(options, folder, collector, arm))
+        cells = []
+        for arm in ("off", "all", "20/s"):
+            low, middle, high = estimate([one - plain for one, plain in zip(found[arm], found["plain"])])
+            cells.append(f"{middle:+.2f} ({low:+.2f} to {high:+.2f})")
+        print(f"| {collector} | {statistics.median(found['plain']):.2f} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
