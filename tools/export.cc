@@ -9,10 +9,13 @@
 #include "tools/complain.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
+#include "tools/export/only_alive.h"
 #include "tools/export/output_file.h"
 #include "tools/exporting.h"
 #include "tools/filter.h"
+#include "tools/living.h"
 #include "tools/render/output.h"
+#include "tools/time_point.h"
 #include "tools/verb.h"
 
 namespace heaprec::tools {
@@ -22,7 +25,8 @@ struct ExportOptions {
   std::vector<std::string> paths;
   std::string output = "-", format = ExportFormats().front().name;
   std::string weights;
-  bool force = false, lines = false;
+  bool force = false, lines = false, live = false;
+  std::string at;
   FilterOptions filter;
 };
 
@@ -48,6 +52,11 @@ std::string Objection(const ExportOptions& options, const ExportFormat& format) 
   if (!options.filter.hide.empty() && !format.takes_hide) {
     return "--hide is for --format " + FormatsThat(&ExportFormat::takes_hide);
   }
+  if (options.live && !format.takes_live) return "--live is for --format " + FormatsThat(&ExportFormat::takes_live);
+  if (options.live && options.filter.limit) return "--live and --limit do not go together";
+  if (!options.at.empty() && !options.live && !format.takes_at) {
+    return "--at is for --format " + FormatsThat(&ExportFormat::takes_at) + ", and for --live";
+  }
   if (format.binary && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     return format.name + " is not for terminals: name a file with -o";
   }
@@ -59,10 +68,19 @@ bool AnyFollows(const Recordings& recordings) {
                      [](const auto& recording) { return recording->header().live_bound > 0; });
 }
 
+format::Result<std::optional<TimePoint>> ParseAt(const std::string& text) {
+  if (text.empty()) return std::optional<TimePoint>();
+  const auto at = ParseTimePoint(text);
+  if (!at.ok()) return format::Error{"--at " + at.error().message};
+  return std::optional<TimePoint>(*at);
+}
+
 ExitCode Export(const ExportOptions& options) {
   const ExportFormat& format = *FindExportFormat(options.format);
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
+  const auto at = ParseAt(options.at);
+  if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
   const std::string objection = Objection(options, format);
   if (!objection.empty()) return Fail(ExitCode::kUsage, objection);
   auto recordings = OpenRecordings(options.paths);
@@ -72,6 +90,7 @@ ExitCode Export(const ExportOptions& options) {
       return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
     }
   }
+  if (options.live && !AnyFollows(*recordings)) return Fail(ExitCode::kUnreadable, options.paths.front() + kNoLive);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
 
@@ -80,10 +99,13 @@ ExitCode Export(const ExportOptions& options) {
                                 .allocations = filter->TakesAny(format::Stream::kAllocations),
                                 .exceptions = filter->TakesAny(format::Stream::kExceptions),
                                 .live = AnyFollows(*recordings),
+                                .only_alive = options.live,
+                                .live_at = *at,
                                 .weights = options.weights,
                                 .hides = HiddenBy(*filter),
                                 .lines = options.lines};
-  const std::unique_ptr<Exporter> exporter = format.make(settings, &output);
+  std::unique_ptr<Exporter> exporter = format.make(settings, &output);
+  if (options.live) exporter = MakeOnlyAlive(settings, std::move(exporter));
   const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
   const auto events = Pass(*recordings, *filter, exporter.get(), beside, [&output] { return output.failed(); });
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
@@ -115,6 +137,9 @@ Verb DeclareExport(CLI::App& heaprec) {
       ->type_name("WEIGHTS")
       ->check(OneOf({"bytes", "objects", "samples"}));
   verb->add_flag("--lines", options->lines, "Of collapsed and speedscope: a frame is a line of a method, not a method");
+  verb->add_flag("--live", options->live,
+                 "Of csv, jsonl, collapsed and speedscope: what is alive, in place of all that was allocated");
+  verb->add_option("--at", options->at, "When to look what is alive (default: at the end)")->type_name("TIME");
   verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->filter.AddTo(verb);
   options->filter.AddStackChoiceTo(verb);
@@ -128,6 +153,7 @@ Examples:
   heaprec export --format csv -f -o rec.csv --from 10s --to 20s rec.bin
   heaprec export --kind exception -o thrown.csv rec.bin
   heaprec export --format collapsed rec.bin | flamegraph.pl > flame.svg
+  heaprec export --live --at 60s --format collapsed rec.bin | flamegraph.pl > alive.svg
   heaprec export --format pprof -o rec.pb.gz rec.bin && go tool pprof -http : rec.pb.gz
   heaprec export --format speedscope -o rec.json rec.bin && speedscope rec.json)");
   return {verb, [options](const auto&) { return Export(*options); }};

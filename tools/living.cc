@@ -43,10 +43,6 @@ std::optional<format::Error> SetTimes(const LivingOptions& options, LiveQuestion
   return std::nullopt;
 }
 
-constexpr char kNoLive[] =
-    ": objects were not followed until they died; record with live: heaprec record --set live=on -- java ..., or "
-    "live=on among the agent's options";
-
 }  // namespace
 
 ExitCode Read(const LivingOptions& options, LiveQuestion question, const std::vector<By>& by, Living* into) {

@@ -20,6 +20,11 @@ struct LivingOptions {
   bool json = false, csv = false;
 };
 
+// What is wrong with recordings that `live` cannot tell anything of; behind a file's name.
+inline constexpr char kNoLive[] =
+    ": objects were not followed until they died; record with live: heaprec record --set live=on -- java ..., or "
+    "live=on among the agent's options";
+
 // What has been read: all that a report needs.
 struct Living {
   NamePool names;

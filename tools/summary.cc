@@ -135,7 +135,6 @@ class TextForm {
     Throttle();
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
-    if (header_.live_bound > 0) Followed();
     for (const Remark& note : trust.notes) Line("note", note.text);
     std::string verdict = "yes";
     for (const auto& [about, reason] : trust.reasons) {
@@ -194,8 +193,12 @@ class TextForm {
   void Live(const AliveInAll& live) {
     std::string text = fmt::format("{} in {} objects alive at the end, by {} samples", BytesText(live.bytes),
                                    CountText(live.objects), Grouped(live.samples));
-    if (live.not_followed > 0) text += fmt::format("; {} could not be followed", Grouped(live.not_followed));
     Line("live", text);
+    text = fmt::format("up to {} objects at a time", Grouped(header_.live_bound));
+    if (live.not_followed > 0) {
+      text += fmt::format("; for want of room {} samples were not: others stand for them", Grouped(live.not_followed));
+    }
+    Line("  followed", text);
   }
 
   void Throttle() {
@@ -235,13 +238,6 @@ class TextForm {
     Line("  points", fmt::format("{}: {} committed; {} thinned in the second stage", Grouped(books.points),
                                  Grouped(books.committed), Grouped(books.second_stage)));
     Line("  lost", LostText(books, format::Stream::kExceptions));
-  }
-
-  void Followed() {
-    std::string text = fmt::format("up to {} objects at a time", Grouped(header_.live_bound));
-    const uint64_t not_followed = recording_.books().not_followed;
-    if (not_followed > 0) text += fmt::format("; {} samples were not, for want of room", Grouped(not_followed));
-    Line("followed", text);
   }
 
   static std::string LostText(const format::Books& books, format::Stream stream) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -15,7 +14,6 @@
 #include "recorder/agent/java_entry.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
-#include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/heap_watch.h"
 #include "recorder/sources/labels.h"
@@ -28,8 +26,6 @@ namespace {
 // stretch in which the thread is not armed. It costs nothing else.
 constexpr jint kJvmIntervalUnderHooks = 512;
 constexpr jint kJvmIntervalNever = std::numeric_limits<jint>::max();
-
-constexpr std::chrono::seconds kSnapshotPatience(10);
 
 constexpr char kNoExceptions[] = "the JVM gives their events only to an agent that asked for them at its start";
 
@@ -187,22 +183,6 @@ jint Agent::StopByCommand() {
   recording_->Stop("stop", /*jvm_ends=*/false);
   Answer(true, recording_->path());
   return JNI_OK;
-}
-
-// What takes long is done without the lock, on which the JVM's exit would wait.
-format::Result<std::string> Agent::Dump(const std::string& pattern) {
-  std::future<format::Result<writer::Snapshot>> requested;
-  {
-    const std::lock_guard lock(mutex_);
-    if (recording_ == nullptr || recording_->ended()) return format::Error{"nothing is being recorded"};
-    requested = recording_->RequestSnapshot();
-  }
-  if (requested.wait_for(kSnapshotPatience) != std::future_status::ready) {
-    return format::Error{"the recording's file could not be written in time"};
-  }
-  const auto snapshot = requested.get();
-  if (!snapshot.ok()) return snapshot.error();
-  return writer::CopyOf(*snapshot, pattern, static_cast<uint32_t>(getpid()), sources::EpochNs());
 }
 
 // "recording FILE", "waiting" or "idle".

@@ -1,16 +1,21 @@
 #include "recorder/agent/java_entry.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <string_view>
 
 #include "recorder/agent/agent.h"
+#include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/labels.h"
 
 namespace heaprec::agent {
 namespace {
 
+constexpr std::chrono::seconds kSnapshotPatience(10);
 constexpr std::string_view kClass = "Lheaprec/Heaprec;";
 
 // A Java string in modified UTF-8, as much of it as a label may hold.
@@ -41,6 +46,23 @@ bool IsOurs(jvmtiEnv* jvmti, jclass loaded) {
 }
 
 }  // namespace
+
+// What takes long is done without the lock, on which the JVM's exit would wait.
+format::Result<std::string> Agent::Dump(const std::string& pattern) {
+  std::future<format::Result<writer::Snapshot>> requested;
+  {
+    const std::lock_guard lock(mutex_);
+    if (recording_ == nullptr || recording_->ended()) return format::Error{"nothing is being recorded"};
+    requested = recording_->RequestSnapshot();
+  }
+  if (requested.wait_for(kSnapshotPatience) != std::future_status::ready) {
+    return format::Error{"the recording's file could not be written in time"};
+  }
+  const auto snapshot = requested.get();
+  if (!snapshot.ok()) return snapshot.error();
+  return writer::CopyOf(*snapshot, pattern, static_cast<uint32_t>(getpid()), sources::EpochNs());
+}
+
 }  // namespace heaprec::agent
 
 extern "C" {

@@ -176,4 +176,64 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weight
   CHECK(Jfr({"view", "--width", "120", "allocation-by-thread", jfr}).find("worker-0-1 ") != std::string::npos);
 }
 
+// Numbers as `jfr print --json` has them; ages in ISO 8601.
+TEST_CASE("jfr print shows what is alive as the JDK's own old objects") {
+  const std::string path = FreshFolder() + "/live.bin";
+  format::FileHeader header = SomeHeader();
+  header.live_bound = 4096;
+  {
+    RecordingFile file(path, header);
+    format::HeapState after;
+    after.id = 1;
+    after.time_ns = 1500 * tools::testing::kMs;
+    after.kind = format::StateKind::kGcEnd;
+    after.used = 123'456;
+    after.collections = 1;
+    file.Add(after);
+    for (uint64_t i = 1; i <= 3; ++i) {
+      Event event;
+      event.id = i;
+      event.time_ns = i * kSecond;
+      event.class_name = i == 2 ? "[Ljava/lang/String;" : "p/Old$One";
+      event.size = 100 * i;
+      event.weight = 1000.4 * static_cast<double>(i);
+      event.stack = {"p/Leak.add:" + std::to_string(i), "p/Main.main:3"};
+      file.Add(event);
+      file.StartChunk();
+    }
+    file.Add(format::Fate{1, 3 * kSecond + 1, format::FateKind::kDied, 1, 0});
+    file.End("jvm exit", 5 * kSecond);
+  }
+  const auto old_objects = [&](const std::vector<std::string>& options) {
+    const std::string text =
+        Jfr({"print", "--json", "--events", "jdk.OldObjectSample", "--stack-depth", "64", Export({path}, options)});
+    return nlohmann::json::parse(text)["recording"]["events"];
+  };
+  const auto alive = old_objects({});
+  REQUIRE(alive.size() == 2);
+  const auto first = alive[0]["values"], second = alive[1]["values"];
+  CHECK(first["object"]["type"]["name"] == "[Ljava/lang/String;");
+  CHECK(second["object"]["type"]["name"] == "p/Old$One");
+  CHECK(first["objectSize"] == 200);
+  CHECK(first["objectAge"] == "PT3S");
+  CHECK(second["objectAge"] == "PT2S");
+  CHECK(first["weight"] == 2001);
+  CHECK(first["lastKnownHeapUsage"] == 123'456);
+  CHECK(first["eventThread"]["javaName"] == "main");
+  CHECK(first["root"].is_null());
+  CHECK(first["object"]["referrer"].is_null());
+  CHECK(first["stackTrace"]["frames"][0]["lineNumber"] == 2);
+  CHECK(first["stackTrace"]["frames"][1]["method"]["name"] == "main");
+  CHECK(first["startTime"] != first["allocationTime"]);
+  const auto early = old_objects({"--at", "1500ms"});
+  REQUIRE(early.size() == 1);
+  CHECK(early[0]["values"]["objectAge"] == "PT0.5S");
+  CHECK(early[0]["values"]["weight"] == 1000);
+  CHECK(early[0]["values"]["lastKnownHeapUsage"] == 0);
+  const std::string text = Jfr({"print", "--events", "jdk.OldObjectSample", Export({path})});
+  INFO(text);
+  CHECK(text.find("objectAge = 3.00 s") != std::string::npos);
+  CHECK(text.find("java.lang.String[]") != std::string::npos);
+}
+
 }  // namespace heaprec::testing

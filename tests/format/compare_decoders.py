@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The reader and decode.py agree: compare_decoders.py RECORDING_TOOL DECODE_PY GOLDEN GOLDEN_JSON...
 
-On the golden files, on what they are known to say, on freshly written recordings, and on truncated ones.
+On the golden files, on what they are known to say ("-": nobody wrote that down), on freshly written recordings, and on truncated
+ones.
 """
 import json
 import math
@@ -44,10 +45,15 @@ def main(tool, decoder, *golden_files):
         return document
 
     for golden, golden_json in zip(golden_files[::2], golden_files[1::2]):
-        known = json.load(open(golden_json))
+        known = read(golden) if golden_json == "-" else json.load(open(golden_json))
         assert len(known["blocks"]) > 3 and known["whole"]
         same(read(golden), known)
         same(complete(decode(golden), known), known)
+        rows_of = {rows: sum(len(block.get(rows, ())) for block in known["blocks"]) for rows in ("fates", "survivors")}
+        if "leak" in golden:
+            assert rows_of["fates"] > 1000, rows_of
+        if "fates" in golden:
+            assert rows_of["fates"] > 0 and rows_of["survivors"] > 0, rows_of
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "fresh.hrec")
         for seed in range(100, 104):

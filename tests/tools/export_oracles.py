@@ -1,6 +1,6 @@
 """Exports as the tools see them that they are made for: go tool pprof, speedscope's schema, sqlite3; OTLP field by field.
 
-Usage: export_oracles.py HEAPREC GENERATE RECORDING...     with the numbers of --format jsonl as the truth.
+Usage: export_oracles.py HEAPREC GENERATE LIVE RECORDING...     with the numbers of --format jsonl as the truth.
 """
 import collections
 import functools
@@ -207,8 +207,9 @@ def packed(content):
     return fields(b"".join(b"\x08" + one for one in re.findall(rb"[\x80-\xff]*[\x00-\x7f]", content, re.S)))[1]
 
 
-def check_otlp(recording, rows, choice, columns):
-    with open(export("otlp", recording, *choice), "rb") as file:
+def otlp_samples(path):
+    """Of each sample type: (frames, root first; attributes; value) of each sample."""
+    with open(path, "rb") as file:
         data = fields(file.read())
     tables = fields(data[2][0])
     mapping, locations, functions, links, strings, attributes, stacks = (tables[number] for number in range(1, 8))
@@ -218,8 +219,7 @@ def check_otlp(recording, rows, choice, columns):
     names = [text[fields(function)[1][0]] if function else "" for function in functions]
     frames = [names[fields(fields(location)[3][0])[1][0]] if location else "" for location in locations]
     pairs = [(text[fields(one)[1][0]], fields(fields(one)[2][0])[1][0].decode()) if one else None for one in attributes]
-    got = collections.defaultdict(collections.Counter)
-    by_class = collections.defaultdict(collections.Counter)
+    samples = collections.defaultdict(list)
     for resource in data[1]:
         for profile in map(fields, fields(fields(resource)[2][0])[2]):
             kind = fields(profile[1][0])
@@ -227,9 +227,17 @@ def check_otlp(recording, rows, choice, columns):
             for sample in map(fields, profile[2]):
                 stack = [frames[at].replace(";", ",") for at in packed(fields(stacks[sample[1][0]])[1][0])]
                 value, = packed(sample[4][0])
-                got[name][";".join(reversed(stack))] += value
-                labels = dict(pairs[at] for at in packed(sample[2][0]))
-                by_class[name][labels["heaprec.class"]] += value
+                samples[name].append((stack[::-1], dict(pairs[at] for at in packed(sample[2][0])), value))
+    return samples
+
+
+def check_otlp(recording, rows, choice, columns):
+    got = collections.defaultdict(collections.Counter)
+    by_class = collections.defaultdict(collections.Counter)
+    for name, samples in otlp_samples(export("otlp", recording, *choice)).items():
+        for stack, labels, value in samples:
+            got[name][";".join(stack)] += value
+            by_class[name][labels["heaprec.class"]] += value
     for name, column in columns:
         # Several samples of a stack: each is off by less than 1.
         expected = sums_by(rows, methods, column)
@@ -283,6 +291,32 @@ def check(recording, choice=()):
     print(f"{os.path.basename(recording)} {' '.join(choice)}: {len(rows)} events")
 
 
+def check_live(recording):
+    """What is alive, in the profiles that have it beside what was allocated, by leaf; pprof's -top reads the one."""
+    for choice in ((), ("--at", "10s")):
+        rows = rows_of(recording, "--live", *choice)
+        leaves = {name: sums_by(rows, lambda row: methods(row).split(";")[-1], column)
+                  for name, column in (("inuse_space", "weight_bytes"), ("inuse_objects", "weight_objects"))}
+        profile = export("pprof", recording, *choice)
+        in_otlp = otlp_samples(export("otlp", recording, *choice))
+        for name, expected in leaves.items():
+            got = top(profile, name)
+            total = sum(expected.values())
+            assert total > 0
+            assert abs(sum(got.values()) - total) <= 0.5 + 1e-3 * total, f"pprof {name}: {sum(got.values())}, {total}"
+            of_otlp = collections.Counter()
+            for unit in ("bytes", "count"):
+                for stack, _, value in in_otlp.get(f"{name}/{unit}", ()):
+                    of_otlp[stack[-1]] += value
+            assert abs(sum(of_otlp.values()) - total) <= 0.5 + 1e-9 * total, f"otlp {name}: {of_otlp}"
+            counts = sums_by(rows, lambda row: methods(row).split(";")[-1], None)
+            for leaf in expected.keys() | got.keys() | of_otlp.keys():
+                # -top rounds to four digits.
+                assert abs(got[leaf] - expected[leaf]) <= counts[leaf] + 1e-3 * expected[leaf], f"{name} {leaf}"
+                assert abs(of_otlp[leaf] - expected[leaf]) <= counts[leaf], f"otlp {name} {leaf}"
+        print(f"{os.path.basename(recording)} {' '.join(choice)}: {len(rows)} alive")
+
+
 def check_opens(recording, *choice):
     """Random recordings, whose names and weights are beyond what any JVM has."""
     rows = rows_of(recording, *choice)
@@ -301,7 +335,8 @@ def main():
     run(sys.argv[2], "3000", generated)
     check(generated)
     check(generated, ("--from", "50ms", "--class", "*Entity1*"))
-    for recording in sys.argv[3:]:
+    check_live(sys.argv[3])
+    for recording in sys.argv[4:]:
         check_opens(recording)
         check_opens(recording, "--kind", "exception")
 

@@ -340,6 +340,7 @@ TEST_CASE("summary says what is alive, and SQLite has every life") {
   const std::string path = directory / "rec.bin";
   WriteLeak(path);
   CHECK(Heaprec("summary " + path).out.find("\nlive:           3.") != std::string::npos);
+  CHECK(Heaprec("summary " + path).out.find("\n  followed:     up to 4,096 objects at a time\n") != std::string::npos);
   const json live = Parsed("live --by site --json " + path);
   CHECK(Parsed("summary --json " + path)["live"]["bytes"] == live["alive"]["bytes"]);
   const json sites = Parsed("sql --json " + path + " \"select * from live_by_site\"");

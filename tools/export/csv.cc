@@ -22,9 +22,10 @@ std::string Labels(std::string_view thread_text) {
 
 class Csv final : public RowFormat {
  public:
-  void AppendHeader(bool has_recording, Text& into) const override {
+  void AppendHeader(RowColumns columns, Text& into) const override {
     Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels");
-    Append(into, has_recording ? ",recording\n" : "\n");
+    if (columns.alive) Append(into, ",age_seconds,survived");
+    Append(into, columns.recording ? ",recording\n" : "\n");
   }
 
   void AppendRow(const Row& row, Text& into) const override {
@@ -43,6 +44,9 @@ class Csv final : public RowFormat {
     Append(into, row.stack);
     into.push_back(',');
     AppendText(Labels(row.thread_text), into);
+    if (row.alive != nullptr) {
+      fmt::format_to(fmt::appender(into), ",{},{}", static_cast<double>(row.alive->age_ns) * 1e-9, row.alive->survived);
+    }
     if (!row.recording.empty()) into.push_back(',');
     Append(into, row.recording);
     into.push_back('\n');

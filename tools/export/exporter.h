@@ -19,6 +19,7 @@
 #include "tools/input/recording.h"
 #include "tools/render/names.h"
 #include "tools/render/output.h"
+#include "tools/time_point.h"
 
 namespace heaprec::tools {
 
@@ -27,9 +28,18 @@ struct ExportSettings {
   bool several = false;                         // recordings follow each other
   bool allocations = true, exceptions = false;  // which of them pass
   bool live = false;                            // a recording followed objects until they died
+  bool only_alive = false;                      // csv, jsonl: the samples are what is alive, with AliveDetail
+  std::optional<TimePoint> live_at;             // when it is asked what is alive; nullopt: at the end
   std::string weights;                          // collapsed: bytes, objects or samples; empty: as fits what passes
   std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none
   bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
+};
+
+// Of a sample that is alive.
+struct AliveDetail {
+  uint64_t at_ns = 0;     // since the start of the recording: when that was asked
+  uint64_t age_ns = 0;    // by then
+  uint64_t survived = 0;  // collections, by then
 };
 
 // A block, and its samples that pass the filters. Valid during the call.
@@ -38,6 +48,7 @@ struct FilteredBlock {
   const std::vector<const format::Sample*>& samples;      // ascending in time
   Names& names;                                           // which have entered it
   const std::vector<const format::Survivor*>& survivors;  // of block.survivors, those that pass the filters
+  const std::vector<AliveDetail>* alive = nullptr;        // of each of `samples`, where they are what is alive
 };
 
 class Exporter {

@@ -22,13 +22,13 @@ std::unique_ptr<Exporter> MakeRows(const ExportSettings& settings, Output* outpu
 
 const std::vector<ExportFormat>& ExportFormats() {
   static const auto* const formats = new std::vector<ExportFormat>{
-      {.name = "csv", .make = MakeRows<MakeCsv>},
-      {.name = "jsonl", .make = MakeRows<MakeJsonl>},
-      {.name = "collapsed", .takes_weights = true, .takes_lines = true, .make = MakeCollapsed},
-      {.name = "pprof", .binary = true, .make = MakePprof},
-      {.name = "jfr", .binary = true, .takes_hide = false, .make = MakeJfr},
-      {.name = "otlp", .binary = true, .make = MakeOtlp},
-      {.name = "speedscope", .takes_lines = true, .make = MakeSpeedscope},
+      {.name = "csv", .takes_live = true, .make = MakeRows<MakeCsv>},
+      {.name = "jsonl", .takes_live = true, .make = MakeRows<MakeJsonl>},
+      {.name = "collapsed", .takes_weights = true, .takes_lines = true, .takes_live = true, .make = MakeCollapsed},
+      {.name = "pprof", .binary = true, .takes_at = true, .make = MakePprof},
+      {.name = "jfr", .binary = true, .takes_hide = false, .takes_at = true, .make = MakeJfr},
+      {.name = "otlp", .binary = true, .takes_at = true, .make = MakeOtlp},
+      {.name = "speedscope", .takes_lines = true, .takes_live = true, .make = MakeSpeedscope},
       {.name = "sqlite", .binary = true, .make = MakeSqlite},
   };
   return *formats;

@@ -11,8 +11,10 @@ namespace heaprec::tools {
 
 struct ExportFormat {
   std::string name;
-  bool binary = false;                                                 // nothing for a terminal
-  bool takes_hide = true, takes_weights = false, takes_lines = false;  // of the settings, those that only some have
+  bool binary = false;  // nothing for a terminal
+  // Of the settings, those that only some have. takes_live: shows what is alive in place of all; takes_at: tells what
+  // is alive, at any time.
+  bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false;
   std::unique_ptr<Exporter> (*make)(const ExportSettings& settings, Output* output);
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 class Jsonl final : public RowFormat {
  public:
-  void AppendHeader(bool, Text&) const override {}
+  void AppendHeader(RowColumns, Text&) const override {}
 
   void AppendRow(const Row& row, Text& into) const override {
     const format::Sample& sample = *row.sample;
@@ -40,6 +40,12 @@ class Jsonl final : public RowFormat {
       AppendJsonString(into, ToUtf8(value));
     });
     into.push_back('}');
+    if (row.alive != nullptr) {
+      Append(into, ",\"age_seconds\":");
+      AppendJsonNumber(into, static_cast<double>(row.alive->age_ns) * 1e-9);
+      Append(into, ",\"survived\":");
+      Append(into, row.alive->survived);
+    }
     if (!row.recording.empty()) {
       Append(into, ",\"recording\":");
       AppendJsonString(into, row.recording);

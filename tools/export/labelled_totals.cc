@@ -29,6 +29,14 @@ Totals& LabelledTotals::At(const Key& key) {
   return rows_[row].totals;
 }
 
+void LabelledTotals::AddAlive(const Lives& lives, const Life& life, uint64_t at_ns, const Key& key) {
+  if (!life.IsFollowedAt(at_ns)) return;
+  const double weight = lives.WeightAt(life, at_ns);
+  Totals& totals = At(key);
+  totals.live_bytes += weight;
+  if (life.size > 0) totals.live_objects += weight / static_cast<double>(life.size);
+}
+
 void LabelledTotals::Clear() {
   rows_.clear();
   known_ = {};

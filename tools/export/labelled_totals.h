@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/index_table.h"
+#include "tools/analysis/lives.h"
 #include "tools/export/catalogue.h"
 #include "tools/export/totals.h"
 
@@ -32,6 +33,8 @@ class LabelledTotals {
   // Of the row of that key.
   Totals& At(const Key& key);
   void Add(const format::Sample& sample, Catalogue* catalogue) { At(KeyOf(sample, catalogue)).Add(sample); }
+  // What `life` stands for, if it is followed at the time.
+  void AddAlive(const Lives& lives, const Life& life, uint64_t at_ns, const Key& key);
   bool full() const { return rows_.size() >= kMostRows; }
   // In the order in which they were first seen.
   const std::vector<Row>& rows() const { return rows_; }

@@ -7,7 +7,9 @@
 #include "format/thread_name.h"
 #include "format/version.h"
 #include "tools/closing.h"
+#include "tools/export/alive_samples.h"
 #include "tools/export/catalogue.h"
+#include "tools/export/followed_samples.h"
 #include "tools/export/labelled_totals.h"
 #include "tools/export/otlp_dictionary.h"
 #include "tools/export/provenance.h"
@@ -55,10 +57,14 @@ enum { kStack = 1, kAttributes, kLink, kValues };
 class Otlp final : public Exporter {
  public:
   Otlp(const ExportSettings& settings, Output* output)
-      : measures_(MeasuresOf(settings)), catalogue_(Catalogue::Detail::kLine, settings.hides), output_(*output) {}
+      : at_(settings.live_at),
+        measures_(AllMeasuresOf(settings)),
+        catalogue_(Catalogue::Detail::kLine, settings.hides),
+        output_(*output) {}
 
   void Begin(const Recording& recording) override {
     catalogue_.StartRecording();
+    followed_.Begin(recording.header());
     last_ns_ = 0;
     whole_.assign(measures_.size(), WholeNumbers());
     recording_ = &recording;
@@ -71,9 +77,18 @@ class Otlp final : public Exporter {
       rows_.Add(*sample, &catalogue_);
       if (rows_.full()) WriteProfiles();
     }
+    followed_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 
-  void End(const Recording&) override { WriteProfiles(); }
+  void End(const Recording& recording) override {
+    const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
+    const uint64_t at_ns = MomentOf(at_, recording.header(), end_ns);
+    followed_.End(end_ns, [&](const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
+      if (rows_.full()) WriteProfiles();
+      rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
+    });
+    WriteProfiles();
+  }
 
   std::optional<format::Error> Finish() override {
     std::string bytes;
@@ -156,6 +171,7 @@ class Otlp final : public Exporter {
     message.add_packed_int64(sample::kValues, &value, &value + 1);
   }
 
+  const std::optional<TimePoint> at_;
   const std::vector<Measure> measures_;
   std::vector<WholeNumbers> whole_;  // by measure
   Catalogue catalogue_;
@@ -163,6 +179,7 @@ class Otlp final : public Exporter {
   const Recording* recording_ = nullptr;  // the one at hand
   uint64_t last_ns_ = 0;
   LabelledTotals rows_{false};
+  FollowedSamples<LabelledTotals::Key> followed_;
   OtlpDictionary dictionary_{&catalogue_};
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "format/thread_name.h"
+#include "tools/export/alive_samples.h"
 #include "tools/export/catalogue.h"
 #include "tools/export/followed_samples.h"
 #include "tools/export/gzip_stream.h"
@@ -47,17 +48,11 @@ namespace function {
 enum { kId = 1, kName, kSystemName, kFile };
 }
 
-// As heap profiles of Go have them: what was allocated, and what of it is alive.
-std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
-  std::vector<Measure> measures = MeasuresOf(settings);
-  if (settings.live && settings.allocations) measures.insert(measures.begin() + 2, {kLiveObjects, kLiveSpace});
-  return measures;
-}
-
 class Pprof final : public Exporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
-      : measures_(AllMeasuresOf(settings)),
+      : at_(settings.live_at),
+        measures_(AllMeasuresOf(settings)),
         whole_(measures_.size()),
         gzip_(output),
         catalogue_(Catalogue::Detail::kLine, settings.hides) {
@@ -86,8 +81,10 @@ class Pprof final : public Exporter {
   void End(const Recording& recording) override {
     const Span span = SpanOf(recording, last_ns_);
     duration_ns_ += span.end_ns - span.begin_ns;
-    followed_.End(span.end_ns, [this](const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
-      AddAlive(lives, life, key);
+    const uint64_t at_ns = MomentOf(at_, recording.header(), span.end_ns);
+    followed_.End(span.end_ns, [&](const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
+      if (rows_.full()) WriteSamples();
+      rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
     });
     for (const std::string& remark : Provenance(recording)) comments_.push_back(strings_.NumberOf(remark));
   }
@@ -106,15 +103,6 @@ class Pprof final : public Exporter {
   }
 
  private:
-  void AddAlive(const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
-    if (!life.IsFollowedAt(lives.end_ns())) return;
-    const double weight = lives.WeightAt(life, lives.end_ns());
-    Totals& totals = rows_.At(key);
-    totals.live_bytes += weight;
-    if (life.size > 0) totals.live_objects += weight / static_cast<double>(life.size);
-    if (rows_.full()) WriteSamples();
-  }
-
   void Tick() {
     if (bytes_.size() < kPiece) return;
     gzip_.Write(bytes_);
@@ -221,6 +209,7 @@ class Pprof final : public Exporter {
   }
 
   static constexpr size_t kPiece = 1 << 16;
+  const std::optional<TimePoint> at_;
   const std::vector<Measure> measures_;
   std::vector<WholeNumbers> whole_;  // by measure
   GzipStream gzip_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/reader.h"
+#include "tools/export/exporter.h"
 #include "tools/render/names.h"
 #include "tools/render/text.h"
 
@@ -21,15 +22,21 @@ struct Row {
   uint64_t time_ns = 0;  // epoch
   const format::Sample* sample = nullptr;
   std::string_view thread, class_name;
-  std::string_view stack;          // root;...;leaf, already as AppendText writes it
-  std::string_view thread_text{};  // as recorded, with its labels: format/thread_name.h
-  std::string_view recording{};    // its id; empty: there is one only, and no such column
+  std::string_view stack;              // root;...;leaf, already as AppendText writes it
+  std::string_view thread_text{};      // as recorded, with its labels: format/thread_name.h
+  std::string_view recording{};        // its id; empty: there is one only, and no such column
+  const AliveDetail* alive = nullptr;  // nullptr: no such columns
+};
+
+// Columns that are not always there.
+struct RowColumns {
+  bool recording = false, alive = false;
 };
 
 class RowFormat {
  public:
   virtual ~RowFormat() = default;
-  virtual void AppendHeader(bool has_recording, Text& into) const = 0;
+  virtual void AppendHeader(RowColumns columns, Text& into) const = 0;
   virtual void AppendRow(const Row& row, Text& into) const = 0;
   // A text as a field of the format, quoted and escaped.
   virtual void AppendText(std::string_view utf8, Text& into) const = 0;

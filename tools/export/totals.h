@@ -49,6 +49,13 @@ inline std::vector<Measure> MeasuresOf(const ExportSettings& settings) {
   return measures;
 }
 
+// As heap profiles of Go have them: what was allocated, and what of it is alive.
+inline std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
+  std::vector<Measure> measures = MeasuresOf(settings);
+  if (settings.live && settings.allocations) measures.insert(measures.begin() + 2, {kLiveObjects, kLiveSpace});
+  return measures;
+}
+
 // Whole numbers for formats that have no others. Each is what makes the sum so far the rounded one, so that no sum
 // drifts: it is off by at most 1/2, and each number by less than 1.
 class WholeNumbers {

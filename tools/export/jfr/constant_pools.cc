@@ -136,6 +136,16 @@ uint64_t ConstantPools::Class(Index index) {
                 [&] { return ClassNamed(dictionaries_->classes[index]); });
 }
 
+uint64_t ConstantPools::Object(Index class_id) {
+  const uint64_t type = Class(class_id);
+  return Intern(kObjects, std::to_string(type), [&](Sink sink) {
+    sink.Long(0);  // address
+    sink.Long(type);
+    sink.String({});  // description
+    sink.Long(0);     // referrer
+  });
+}
+
 uint64_t ConstantPools::Thread(Index index) {
   return Cached(&threads_, dictionaries_->threads.size(), index, [&] {
     const format::Thread& thread = dictionaries_->threads[index];

@@ -31,6 +31,8 @@ class ConstantPools {
   // "key=value;key=value", a symbol.
   uint64_t Labels(format::Index thread);
   uint64_t Stack(format::Index leaf);
+  // One that lives, of which its class is known: it is the same for all objects of a class.
+  uint64_t Object(format::Index class_id);
 
   // Of what AppendEvent would write.
   size_t bytes() const;
@@ -49,7 +51,7 @@ class ConstantPools {
     uint32_t chunk = 0;  // that has it
   };
   using Known = std::unordered_map<std::string, Constant>;
-  enum : size_t { kSymbols, kFrameTypes, kPackages, kClasses, kThreads, kMethods, kStacks, kPools };
+  enum : size_t { kSymbols, kFrameTypes, kPackages, kClasses, kThreads, kMethods, kStacks, kObjects, kPools };
 
   template <typename Fields>
   uint64_t Intern(size_t pool, const std::string& identity, const Fields& append_fields);
@@ -67,9 +69,9 @@ class ConstantPools {
 
   uint32_t chunk_ = 1;
   uint64_t next_key_ = 1;
-  std::array<Pool, kPools> pools_{Pool{TypeId::kSymbol},    Pool{TypeId::kFrameType}, Pool{TypeId::kPackage},
-                                  Pool{TypeId::kClass},     Pool{TypeId::kThread},    Pool{TypeId::kMethod},
-                                  Pool{TypeId::kStackTrace}};
+  std::array<Pool, kPools> pools_{Pool{TypeId::kSymbol},     Pool{TypeId::kFrameType}, Pool{TypeId::kPackage},
+                                  Pool{TypeId::kClass},      Pool{TypeId::kThread},    Pool{TypeId::kMethod},
+                                  Pool{TypeId::kStackTrace}, Pool{TypeId::kOldObject}};
   std::array<Known, kPools> known_;
 
   const format::Dictionaries* dictionaries_ = nullptr;

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "tools/closing.h"
+#include "tools/export/alive_samples.h"
 #include "tools/export/jfr/chunk.h"
+#include "tools/export/provenance.h"
 #include "tools/render/utf8.h"
 
 namespace heaprec::tools {
@@ -24,12 +28,14 @@ uint64_t WholeBytes(double weight) {
 
 class JfrExporter final : public Exporter {
  public:
-  explicit JfrExporter(Output* output) : output_(*output) {}
+  JfrExporter(const ExportSettings& settings, Output* output) : at_(settings.live_at), output_(*output) {}
 
   void Begin(const Recording& recording) override {
     const format::FileHeader& header = recording.header();
     start_epoch_ns_ = header.start_epoch_ns;
     begin_ns_ = end_ns_ = header.start.begin_ns;
+    alive_.Begin(header);
+    heap_after_.clear();
     AddFacts(header);
   }
 
@@ -43,9 +49,25 @@ class JfrExporter final : public Exporter {
       chunk_.constants().Enter(filtered.block);
     }
     end_ns_ = std::max(end_ns_, filtered.block.end_ns);
+    alive_.Add(filtered);
+    for (const format::HeapState& state : filtered.block.states) {
+      if (state.kind == format::StateKind::kGcEnd) heap_after_.emplace_back(state.time_ns, state.used);
+    }
   }
 
-  void End(const Recording&) override { Write(); }
+  void End(const Recording& recording) override {
+    const uint64_t end_ns = SpanOf(recording, end_ns_).end_ns;
+    alive_.End(end_ns, MomentOf(at_, recording.header(), end_ns));
+    std::ranges::sort(heap_after_);
+    chunk_.constants().Enter(alive_.block());
+    for (size_t i = 0; i < alive_.details().size(); ++i) {
+      AddAlive(alive_.block().samples[i], alive_.details()[i]);
+      if (chunk_.bytes() < kChunkBytes) continue;
+      Write();
+      chunk_.constants().Enter(alive_.block());
+    }
+    Write();
+  }
 
  private:
   void AddFacts(const format::FileHeader& header) {
@@ -87,6 +109,32 @@ class JfrExporter final : public Exporter {
     });
   }
 
+  // The JDK has these at the end of a recording, too. Its own tell the references that hold the object.
+  void AddAlive(const format::Sample& sample, const AliveDetail& detail) {
+    jfr::ConstantPools& constants = chunk_.constants();
+    chunk_.AddEvent(TypeId::kOldObjectSample, detail.at_ns, [&](Sink sink) {
+      sink.Long(0);  // duration
+      sink.Long(constants.Thread(sample.thread));
+      sink.Long(constants.Stack(sample.stack));
+      sink.Long(sample.time_ns);
+      sink.Long(sample.size);
+      sink.Long(detail.age_ns);
+      sink.Long(HeapAfterCollectionBefore(sample.time_ns));
+      sink.Long(constants.Object(sample.class_id));
+      sink.Int(std::numeric_limits<int32_t>::min());  // arrayElements: not known
+      sink.Long(0);                                   // root
+      sink.Long(WholeBytes(sample.weight_bytes()));
+      sink.Long(detail.survived);
+      sink.Long(constants.Labels(sample.thread));
+    });
+  }
+
+  // 0: there was none.
+  uint64_t HeapAfterCollectionBefore(uint64_t time_ns) const {
+    const auto behind = std::ranges::upper_bound(heap_after_, std::pair(time_ns, UINT64_MAX));
+    return behind == heap_after_.begin() ? 0 : std::prev(behind)->second;
+  }
+
   void AddException(const format::Sample& sample) {
     jfr::ConstantPools& constants = chunk_.constants();
     chunk_.AddEvent(TypeId::kExceptionThrow, sample.time_ns, [&](Sink sink) {
@@ -106,15 +154,18 @@ class JfrExporter final : public Exporter {
     begin_ns_ = end_ns_;
   }
 
+  const std::optional<TimePoint> at_;
   Output& output_;
   jfr::Chunk chunk_;
+  AliveSamples alive_;
+  std::vector<std::pair<uint64_t, uint64_t>> heap_after_;  // times of collections, and bytes used then
   uint64_t start_epoch_ns_ = 0, begin_ns_ = 0, end_ns_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Exporter> MakeJfr(const ExportSettings&, Output* output) {
-  return std::make_unique<JfrExporter>(output);
+std::unique_ptr<Exporter> MakeJfr(const ExportSettings& settings, Output* output) {
+  return std::make_unique<JfrExporter>(settings, output);
 }
 
 }  // namespace heaprec::tools

@@ -102,6 +102,31 @@ std::vector<Type> Constants() {
   };
 }
 
+// Those of jdk.OldObjectSample. Tools ask an object for all of this; how it is held nobody here knows.
+std::vector<Type> OldObjects() {
+  return {
+      Type{TypeId::kOldObject,
+           "jdk.types.OldObject",
+           {{"address", TypeId::kLong, "Memory Address"},
+            Pooled("type", TypeId::kClass, "Java Class"),
+            {"description", TypeId::kString, "Object Description"},
+            Pooled("referrer", TypeId::kReference, "Referrer Object")}},
+      Type{TypeId::kReference,
+           "jdk.types.Reference",
+           {Pooled("array", TypeId::kOldObjectArray, "Array Information"),
+            Pooled("field", TypeId::kOldObjectField, "Field Information"),
+            Pooled("object", TypeId::kOldObject, "Object"),
+            {"skip", TypeId::kInt, "Skip Value"}}},
+      Type{TypeId::kOldObjectArray,
+           "jdk.types.OldObjectArray",
+           {{"size", TypeId::kInt, "Array Size"}, {"index", TypeId::kInt, "Index"}}},
+      Type{TypeId::kOldObjectField, "jdk.types.OldObjectField", {{"name", TypeId::kString, "Field"}}},
+      Type{TypeId::kOldObjectGcRoot,
+           "jdk.types.OldObjectGcRoot",
+           {{"description", TypeId::kString, "Root Description"}}},
+  };
+}
+
 std::vector<Type> Samples() {
   return {
       Type{TypeId::kAllocationSample,
@@ -116,6 +141,25 @@ std::vector<Type> Samples() {
             kLabels},
            "Object Allocation Sample",
            kJavaApplication,
+           Super::kEvent},
+      Type{TypeId::kOldObjectSample,
+           "jdk.OldObjectSample",
+           {kStartTime,
+            {"duration", TypeId::kLong, "Duration", Unit::kSpanOfTicks},
+            kEventThread,
+            kStackTrace,
+            {"allocationTime", TypeId::kLong, "Allocation Time", Unit::kTicks},
+            {"objectSize", TypeId::kLong, "Object Size", Unit::kBytes},
+            {"objectAge", TypeId::kLong, "Object Age", Unit::kSpanOfTicks},
+            {"lastKnownHeapUsage", TypeId::kLong, "Last Known Heap Usage", Unit::kBytes},
+            Pooled("object", TypeId::kOldObject, "Object"),
+            {"arrayElements", TypeId::kInt, "Array Elements"},
+            Pooled("root", TypeId::kOldObjectGcRoot, "GC Root"),
+            {"weight", TypeId::kLong, "Bytes Alive That It Stands For", Unit::kBytes},
+            {"survivedCollections", TypeId::kLong, "Collections Survived"},
+            kLabels},
+           "Old Object Sample",
+           "Java Virtual Machine",
            Super::kEvent},
       Type{TypeId::kExceptionThrow,
            "jdk.JavaExceptionThrow",
@@ -181,7 +225,7 @@ std::vector<Type> Facts() {
 const std::vector<Type>& Types() {
   static const auto* types = [] {
     auto* all = new std::vector<Type>;
-    for (const auto& part : {Basics(), Constants(), Samples(), Facts()})
+    for (const auto& part : {Basics(), Constants(), OldObjects(), Samples(), Facts()})
       all->insert(all->end(), part.begin(), part.end());
     return all;
   }();

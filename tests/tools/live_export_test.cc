@@ -1,0 +1,171 @@
+// What is alive in the exports: --live in place of all events, --at any time.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Fate;
+using format::FateKind;
+using nlohmann::json;
+using testing::At;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+using testing::SomeHeader;
+using testing::WriteSmall;
+
+constexpr uint64_t kEpochNs = 1'795'192'800'000'000'000;  // of SomeHeader
+
+format::FileHeader LiveHeader() {
+  format::FileHeader header = SomeHeader();
+  header.live_bound = 4096;
+  return header;
+}
+
+format::HeapState Collection(uint64_t number) {
+  format::HeapState state;
+  state.id = number + 1;
+  state.time_ns = number * 2 * kSecond;
+  state.kind = number == 0 ? format::StateKind::kPeriodic : format::StateKind::kGcEnd;
+  state.collections = number;
+  return state;
+}
+
+Event Array(uint64_t id, uint64_t time_ns) {
+  Event event = At(time_ns);
+  event.id = id;
+  event.class_name = "[B";
+  event.size = 1000;
+  event.weight = 10'000;
+  event.thread = id % 2 == 0 ? "even" : "odd";
+  event.stack = {"p/Leak.add:7", "p/Main.main:" + std::to_string(id)};
+  return event;
+}
+
+// 8 s: one array a second, of which the first dies, the second is released; a survivor of 3 s before; the chunk
+// changes at 4 s.
+void WriteLives(const std::string& path) {
+  format::FileHeader header = LiveHeader();
+  header.start.part = 1;
+  header.start.begin_ns = 10 * kSecond;
+  header.start.next_interval[format::Stream::kAllocations] = 10;
+  RecordingFile file(path, header);
+  Event old = Array(1, 7 * kSecond);
+  old.class_name = "p/Old";
+  file.AddSurvivor(old, 30'000, 3);
+  file.Add(Collection(5));
+  for (uint64_t i = 2; i <= 4; ++i) file.Add(Array(i, (8 + i) * kSecond));
+  file.Add(Fate{2, 12 * kSecond + kMs, FateKind::kDied, 5, 0});
+  file.Add(Collection(6));
+  file.Flush();
+  for (uint64_t i = 5; i <= 7; ++i) file.Add(Array(i, (8 + i) * kSecond));
+  file.Add(Fate{3, 14 * kSecond + kMs, FateKind::kReleased, 0, 25'000});
+  file.Add(Collection(7));
+  file.End("jvm exit", 18 * kSecond);
+}
+
+std::vector<json> RowsOf(const std::string& arguments) {
+  const Outcome outcome = Heaprec("export --format jsonl " + arguments);
+  INFO(arguments << "\n" << outcome.err);
+  REQUIRE(outcome.code == 0);
+  std::vector<json> rows;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) rows.push_back(json::parse(line));
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "export --live has a row for each sample that is alive, with what it stands for, its age and its collections") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLives(path);
+  const auto rows = RowsOf("--live " + path);
+  REQUIRE(rows.size() == 5);
+  CHECK(rows[0]["class"] == "p.Old");
+  CHECK(rows[0]["time_ns"] == kEpochNs + 7 * kSecond);
+  CHECK(rows[0]["weight_bytes"] == 30'000);
+  CHECK(rows[0]["weight_objects"] == 30);
+  CHECK(rows[0]["age_seconds"] == 11);
+  CHECK(rows[0]["survived"] == 4);
+  CHECK(rows[0]["thread"] == "odd");
+  CHECK(rows[0]["stack"] == "p.Main.main:1;p.Leak.add:7");
+  // Born before the release: it stands for that, too.
+  CHECK(rows[1]["stack"] == "p.Main.main:4;p.Leak.add:7");
+  CHECK(rows[1]["weight_bytes"] == 25'000);
+  CHECK(rows[1]["age_seconds"] == 6);
+  CHECK(rows[1]["survived"] == 1);
+  CHECK(rows[4]["weight_bytes"] == 10'000);
+  CHECK(rows[4]["kind"] == "tlab");
+  double bytes = 0;
+  for (const json& row : rows) bytes += row["weight_bytes"].get<double>();
+  CHECK(json::parse(Heaprec("live --json " + path).out)["alive"]["bytes"]["value"] == Approx(bytes));
+}
+
+TEST_CASE("export --live --at shows any time, and filters choose objects") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLives(path);
+  const auto early = RowsOf("--live --at 11500ms " + path);
+  REQUIRE(early.size() == 3);
+  CHECK(early[1]["stack"] == "p.Main.main:2;p.Leak.add:7");
+  CHECK(early[1]["weight_bytes"] == 10'000);
+  CHECK(early[1]["age_seconds"] == 1.5);
+  CHECK(RowsOf("--live --at 2026-11-20T16:40:11.5Z " + path) == early);
+  CHECK(RowsOf("--live --at 5s " + path).empty());
+  CHECK(RowsOf("--live --at 1h " + path) == RowsOf("--live " + path));
+  CHECK(RowsOf("--live --class 'byte[]' " + path).size() == 4);
+  CHECK(RowsOf("--live --thread even " + path).size() == 2);
+  CHECK(RowsOf(path).size() == 6);
+  CHECK_FALSE(RowsOf(path)[0].contains("age_seconds"));
+}
+
+TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLives(path);
+  const Outcome csv = Heaprec("export --live " + path);
+  CHECK(
+      csv.out.starts_with("time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels,"
+                          "age_seconds,survived\n"));
+  CHECK(csv.out.find(",10000,10,0.1,p.Main.main:7;p.Leak.add:7,,3,0\n") != std::string::npos);
+  const Outcome several = Heaprec("export --live " + path + " " + path);
+  CHECK(several.out.find(",age_seconds,survived,recording\n") != std::string::npos);
+  CHECK(testing::Count(several.out, "p.Old") == 2);
+  CHECK(Heaprec("export --live --format collapsed " + path).out == "p.Main.main;p.Leak.add 115000\n");
+  CHECK(Heaprec("export --live --format collapsed --weights objects " + path).out == "p.Main.main;p.Leak.add 115\n");
+  const json scope = json::parse(Heaprec("export --live --format speedscope " + path).out);
+  CHECK(scope["profiles"][0]["endValue"] == 115'000);
+}
+
+TEST_CASE("What cannot be exported so is refused") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", small = directory / "small.bin";
+  WriteLives(path);
+  WriteSmall(small);
+  const Outcome without = Heaprec("export --live " + small);
+  CHECK(without.code == 3);
+  CHECK(without.err.find("heaprec record --set live=on") != std::string::npos);
+  for (const char* wrong :
+       {"--live --limit 3 ", "--live --format sqlite -o - ", "--at 3s ", "--live --at yesterday "}) {
+    INFO(wrong);
+    CHECK(Heaprec(std::string("export ") + wrong + path).code == 2);
+  }
+  CHECK(Heaprec("export --at 3s " + path).err.find("--at is for --format pprof, jfr, otlp, and for --live") !=
+        std::string::npos);
+  CHECK(Heaprec("export --live --format jfr -o " + directory / "x.jfr " + path)
+            .err.find("--live is for --format csv, jsonl, collapsed, speedscope") != std::string::npos);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,138 @@
+#include "tools/export/alive_samples.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Index;
+using format::kNone;
+
+constexpr Index kNotYet = kNone - 1;
+constexpr uint32_t kOwnChunk = UINT32_MAX;
+
+// The entry of `index`, made by `make()` the first time. An index that nothing defines is none.
+template <typename Make>
+Index Mapped(std::vector<Index>* indices, size_t known, Index index, const Make& make) {
+  if (index >= known) return kNone;
+  if (indices->size() < known) indices->resize(known, kNotYet);
+  if ((*indices)[index] == kNotYet) {
+    const Index made = make();
+    (*indices)[index] = made;
+  }
+  return (*indices)[index];
+}
+
+}  // namespace
+
+uint64_t MomentOf(const std::optional<TimePoint>& at, const format::FileHeader& header, uint64_t end_ns) {
+  if (!at) return end_ns;
+  const int64_t at_ns = at->InRecording(header.start_epoch_ns);
+  return at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
+}
+
+void AliveSamples::Begin(const format::FileHeader& header) {
+  followed_.Begin(header);
+  names_ = {};
+  source_ = nullptr;
+  block_ = {};
+  details_.clear();
+}
+
+void AliveSamples::Add(const FilteredBlock& filtered) {
+  Enter(filtered.block);
+  followed_.Add(filtered, [this](const format::Sample& sample) { return Named(sample); });
+}
+
+void AliveSamples::Enter(const format::Block& block) {
+  const format::Dictionaries& names = *block.dictionaries;
+  if (source_ == nullptr || block.chunk != source_chunk_ || names.stacks.size() < stacks_.size()) {
+    for (Indices* indices : {&classes_, &threads_, &stacks_, &methods_}) indices->clear();
+  }
+  source_ = &names;
+  source_chunk_ = block.chunk;
+}
+
+format::Sample AliveSamples::Named(const format::Sample& sample) {
+  format::Sample named = sample;
+  named.class_id = Class(sample.class_id);
+  named.thread = Thread(sample.thread);
+  named.stack = Stack(sample.stack);
+  return named;
+}
+
+Index AliveSamples::Class(Index index) {
+  return Mapped(&classes_, source_->classes.size(), index, [&] { return names_.InternClass(source_->classes[index]); });
+}
+
+Index AliveSamples::Thread(Index index) {
+  return Mapped(&threads_, source_->threads.size(), index,
+                [&] { return names_.InternThread(source_->threads[index]); });
+}
+
+Index AliveSamples::Method(Index index) {
+  return Mapped(&methods_, source_->methods.size(), index, [&] {
+    const format::Method& method = source_->methods[index];
+    return names_.InternMethod(method.class_name, method.name, method.descriptor);
+  });
+}
+
+Index AliveSamples::Stack(Index index) {
+  return Mapped(&stacks_, source_->stacks.size(), index, [&] {
+    std::vector<format::StackFrame> frames;
+    bool truncated = false;
+    for (Index at = index; at < source_->stacks.size();) {
+      const format::StackNode& node = source_->stacks[at];
+      if (node.frame < source_->frames.size()) {
+        const format::Frame& frame = source_->frames[node.frame];
+        frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
+      }
+      truncated = node.truncated;
+      // A parent always precedes its children; anything else is a damaged tree.
+      if (node.parent == kNone || node.parent >= at) break;
+      at = node.parent;
+    }
+    return names_.InternStack(frames, truncated);
+  });
+}
+
+void AliveSamples::End(uint64_t end_ns, uint64_t at_ns) {
+  std::vector<Found> found;
+  followed_.End(end_ns, [&](const Lives& lives, const Life& life, const format::Sample& sample) {
+    const uint64_t then = std::min(at_ns, lives.end_ns());
+    if (!life.IsFollowedAt(then)) return;
+    found.push_back({sample, {then, then - std::min(then, life.birth_ns), lives.SurvivedBy(life, then)}});
+    found.back().sample.weight = lives.WeightAt(life, then);
+  });
+  std::ranges::stable_sort(found, {}, [](const Found& one) { return one.sample.time_ns; });
+  for (const Found& one : found) {
+    block_.samples.push_back(one.sample);
+    details_.push_back(one.detail);
+  }
+  MakeDictionaries();
+  block_.chunk = kOwnChunk;
+  block_.end_ns = end_ns;
+  block_.dictionaries = &dictionaries_;
+}
+
+void AliveSamples::MakeDictionaries() {
+  const auto text = [this](Index index) { return index == kNone ? std::string() : std::string(names_.Text(index)); };
+  dictionaries_ = {};
+  for (const Index name : names_.classes()) dictionaries_.classes.push_back(text(name));
+  for (const auto& method : names_.methods()) {
+    dictionaries_.methods.push_back({text(method.class_name), text(method.name), text(method.descriptor)});
+  }
+  for (const format::StackFrame& frame : names_.frames()) {
+    dictionaries_.frames.push_back({frame.method, frame.bci, frame.line, frame.type});
+  }
+  for (const auto& node : names_.nodes()) {
+    const bool cut = node.parent == format::ChunkNames::kCutRoot;
+    dictionaries_.stacks.push_back({cut ? kNone : node.parent, node.frame, cut});
+  }
+  for (Index thread = 0; thread < names_.threads().size(); ++thread) {
+    dictionaries_.threads.push_back(names_.ThreadOf(thread));
+  }
+}
+
+}  // namespace heaprec::tools
