@@ -23,7 +23,7 @@ ARMS = {"plain": None, "off": "", "all": ",census=all", "20/s": ",census=20/s"}
 
 
 def run(options, folder, collector, arm):
-    """The median round of one JVM, in ns an object."""
+    """The median round of one JVM, in ns of the thread's CPU an object."""
     agent = [] if ARMS[arm] is None else [f"-agentpath:{options.agent}=file={folder / 'r.hrec'},ring=off{ARMS[arm]}"]
     (folder / "r.hrec").unlink(missing_ok=True)
     command = [JDK / "bin/java", f"-XX:+Use{collector}GC", "-Xmx512m", "-Xms512m", *agent, "-cp", folder, "Worst",

@@ -45,11 +45,10 @@ format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, int
   return layout;
 }
 
-const void* ObjectLayout::KlassAt(uint64_t object) const {
-  if (header_ == Header::kWide) return Metadata(Load<const char*>(object + klass_offset_));
-  const uint64_t narrow =
-      header_ == Header::kCompact ? Load<uint64_t>(object) >> mark_shift_ : Load<uint32_t>(object + klass_offset_);
-  return narrow != 0 ? Metadata(*narrow_base_ + (narrow << *narrow_shift_)) : nullptr;
+const void* ObjectLayout::KlassOf(uint64_t word) const {
+  if (word == 0) return nullptr;
+  const auto* const wide = reinterpret_cast<const char*>(word);  // NOLINT: as the JVM has it
+  return Metadata(header_ == Header::kWide ? wide : *narrow_base_ + (word << *narrow_shift_));
 }
 
 bool ObjectLayout::IsReadable(const void* klass) const {

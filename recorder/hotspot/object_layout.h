@@ -42,13 +42,44 @@ class ObjectLayout {
   // `known`: a Known, or what has its two functions.
   template <typename KnownClasses, typename Visit>
   bool Walk(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
+    switch (header_) {
+      case Header::kWide:
+        return WalkAs<Header::kWide>(begin, end, known, visit);
+      case Header::kCompressed:
+        return WalkAs<Header::kCompressed>(begin, end, known, visit);
+      case Header::kCompact:
+        return WalkAs<Header::kCompact>(begin, end, known, visit);
+    }
+    return false;
+  }
+
+ private:
+  static constexpr uint64_t kLeastObject = 8;
+
+  enum class Header { kWide, kCompressed, kCompact };
+
+  // Objects of one class often stand in a row: what is known of the last one's is not looked up again.
+  template <Header kHeader, typename KnownClasses, typename Visit>
+  bool WalkAs(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
+    const size_t klass_offset = klass_offset_;
+    const int mark_shift = mark_shift_;
+    uint64_t last_word = 0, fixed_size = 0;  // 0: each has its own
+    const void* klass = nullptr;
     while (begin < end) {
-      const void* const klass = KlassAt(begin);
-      if (klass != nullptr && !known->Has(klass)) {
-        if (!IsReadable(klass)) return false;
-        known->Add(klass);
+      const uint64_t word = kHeader == Header::kWide         ? Load<uint64_t>(begin + klass_offset)
+                            : kHeader == Header::kCompressed ? Load<uint32_t>(begin + klass_offset)
+                                                             : Load<uint64_t>(begin) >> mark_shift;
+      if (word != last_word || word == 0) {
+        klass = KlassOf(word);
+        if (klass == nullptr) return false;
+        if (!known->Has(klass)) {
+          if (!IsReadable(klass)) return false;
+          known->Add(klass);
+        }
+        last_word = word;
+        fixed_size = FixedSizeOf(klass);
       }
-      const uint64_t size = klass != nullptr ? SizeAt(begin, klass) : 0;
+      const uint64_t size = fixed_size != 0 ? fixed_size : SizeAt(begin, klass);
       if (size < kLeastObject || size % 8 != 0 || size > end - begin) return false;
       visit(klass, size);
       begin += size;
@@ -56,16 +87,18 @@ class ObjectLayout {
     return true;
   }
 
- private:
-  static constexpr uint64_t kLeastObject = 8;
-
-  const void* KlassAt(uint64_t object) const;
+  // Of what an object's header says of its class. A class without one is null.
+  const void* KlassOf(uint64_t word) const;
   bool IsReadable(const void* klass) const;
+  // Of all instances of the class; 0: each has its own.
+  uint64_t FixedSizeOf(const void* klass) const {
+    const auto helper = Load<int32_t>(static_cast<const char*>(klass) + layout_helper_);
+    return helper > 0 && (helper & 1) == 0 ? Aligned(static_cast<uint64_t>(helper)) : 0;
+  }
   uint64_t SizeAt(uint64_t object, const void* klass) const;
   uint64_t SlowSizeAt(uint64_t object, const void* klass, uint64_t instance) const;
   uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
 
-  enum class Header { kWide, kCompressed, kCompact };
   Header header_ = Header::kWide;
   size_t klass_offset_ = 0;  // in an object
   int mark_shift_ = 0;       // compact headers: the class lies above these bits of the mark word

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -92,6 +93,31 @@ class Bench {
     ledger.Point();
     ledger.Committed();
   }
+  void DefineClass(const std::string& name, uint32_t lane = 0) {
+    buffer::LaneLease lease(*ring_, lane, 300);
+    REQUIRE(lease.ok());
+    std::byte* record = lease.Reserve(format::RecordType::kClass, sizeof(format::ClassRecord) + name.size());
+    const format::ClassRecord fields{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0};
+    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
+    std::memcpy(record + sizeof(fields), name.data(), name.size());
+    lease.Commit();
+  }
+  // A walk that found `objects` of a class, of 24 bytes each.
+  void Walk(uint64_t time_ns, const std::string& class_name, uint64_t objects, double weight = 1, uint32_t lane = 0) {
+    buffer::LaneLease lease(*ring_, lane, 300);
+    REQUIRE(lease.ok());
+    const size_t bytes = sizeof(format::CensusRecord) + sizeof(format::CensusEntry);
+    std::byte* record = lease.Reserve(format::RecordType::kCensus, bytes);
+    REQUIRE(record != nullptr);
+    const format::CensusRecord fields{{}, kStart + time_ns, 0, weight, 1, 0};
+    const format::CensusEntry entry{format::ClassKey(class_name), objects, 24 * objects};
+    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
+    std::memcpy(record + sizeof(fields), &entry, sizeof(entry));
+    lease.Commit();
+    auto& counters = ring_->header().census.counters;
+    ++counters[static_cast<size_t>(format::CensusCount::kWalks)];
+    counters[static_cast<size_t>(format::CensusCount::kWalkedBytes)] += 24 * objects;
+  }
   void TickAt(uint64_t time_ns) {
     now_ = kStart + time_ns;
     drain_->Tick();
@@ -108,6 +134,9 @@ class Bench {
     std::vector<std::string> leaf_methods;  // of each sample, "class.name:line"
     std::vector<format::Interval> intervals;
     format::Books books, thrown;
+    std::map<std::pair<uint64_t, std::string>, format::CensusRow> census;  // by second and class
+    format::CensusBooks census_books;
+    std::vector<uint64_t> positions, census_positions;  // of the last block
     std::string ending;
     size_t blocks = 0;
     size_t skipped = 0, stacks = 0;  // stacks: nodes of the last chunk
@@ -131,6 +160,16 @@ class Bench {
         read.leaf_methods.push_back(LeafMethod(*block->dictionaries, sample.stack));
         read.classes.push_back(sample.class_id == format::kNone ? "" : block->dictionaries->classes[sample.class_id]);
       }
+      for (const format::CensusRow& row : block->census) {
+        const std::string name = row.class_id == format::kNone ? "" : block->dictionaries->classes[row.class_id];
+        format::CensusRow& sum = read.census[{row.time_ns / kSecond, name}];
+        sum.walks += row.walks;
+        sum.objects += row.objects;
+        sum.bytes += row.bytes;
+      }
+      read.census_books = block->census_books;
+      read.positions = block->lane_positions;
+      read.census_positions = block->census_positions;
       read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());
       read.books = block->books[format::Stream::kAllocations];
       read.thrown = block->books[format::Stream::kExceptions];
