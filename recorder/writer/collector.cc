@@ -139,6 +139,12 @@ format::CensusSums::Pending Collector::GiveCensus() {
   return given;
 }
 
+format::CensusSums::Pending Collector::DropCensus() {
+  const format::CensusSums::Pending dropped = census_.pending();
+  census_.Clear();
+  return dropped;
+}
+
 std::vector<uint64_t> Collector::Scanned() const {
   std::vector<uint64_t> positions;
   positions.reserve(lanes_.size());

@@ -70,6 +70,8 @@ class Collector final : private format::RecordVisitor {
 
   // What a census found since the last call goes into the chunk.
   format::CensusSums::Pending GiveCensus();
+  // Forgets it instead.
+  format::CensusSums::Pending DropCensus();
   // Of each lane, up to where it has been scanned.
   std::vector<uint64_t> Scanned() const;
   bool has_census() const { return !census_.empty(); }

@@ -369,6 +369,8 @@ void Drain::LoseWaiting(uint64_t now_ns) {
   Account(std::exchange(pending_, {}), false);
   LoseCensus(lost.census);
   LoseCensus(std::exchange(pending_census_, {}));
+  LoseCensus(collector_.DropCensus());  // what came since would grow as long as nothing can be written
+  census_positions_ = collector_.Scanned();
   (void)live_.TakeFates();  // of samples that the next chunk does not have
   BeginChunk(now_ns);
   collector_.Release(collector_.Positions(live_));

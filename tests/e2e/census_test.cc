@@ -99,7 +99,7 @@ void RequireExact(const std::vector<std::string>& flags, const std::string& more
   const Outcome outcome = Run(Counting(flags, "file=" + recording + ",census=all" + more));
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
-  CHECK(outcome.err.empty());
+  CHECK(outcome.err.find("heaprec") == std::string::npos);
   RequireVerified(recording);
   const auto told = ToldBy(outcome.out);
   const json census = Census(recording);
@@ -138,8 +138,11 @@ TEST_CASE(
 }
 
 TEST_CASE("The stacks that virtual threads leave on the heap do not end a walk") {
-  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
-           {"-XX:+UseG1GC"}, {"-XX:+UseG1GC", "-XX:-UseCompressedOops"}, {"-XX:+UseShenandoahGC"}, {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"}}) {
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{"-XX:+UseG1GC"},
+                                             {"-XX:+UseG1GC", "-XX:-UseCompressedOops"},
+                                             {"-XX:+UseShenandoahGC"},
+                                             {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"}}) {
     INFO(flags.back());
     const std::string recording = FreshFolder() + "/rec.bin";
     const Outcome outcome = Run(Java{.flags = flags,

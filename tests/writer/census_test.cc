@@ -76,4 +76,32 @@ TEST_CASE("A block says how far walks are in it, where a sample still needs its 
   CHECK(read.census_positions[0] > read.positions[0]);
 }
 
+TEST_CASE("What walks found while a disk stays full is lost when the ring needs the room, and counted") {
+  Bench bench(150);
+  bench.DefineClass("p/A");
+  bench.Walk(kSecond / 2, "p/A", 1);
+  bench.TickAt(kSecond);
+  const auto lost = [&bench] {
+    return bench.ring().header().census.counters[static_cast<size_t>(format::CensusCount::kLost)].load();
+  };
+  uint64_t walks = 0, second = 1;
+  {
+    const FileSizeLimit full(std::filesystem::file_size(bench.path()) + 10);
+    for (; lost() == 0 && second < 5000; ++second) {
+      for (int i = 0; i < 20; ++i, ++walks) bench.Walk(second * kSecond + 1, "p/A", 3);
+      bench.TickAt((second + 1) * kSecond);
+    }
+  }
+  CHECK(lost() == walks);
+  bench.DefineClass("p/A");
+  bench.Walk(second * kSecond + 1, "p/A", 5);
+  bench.EndAt((second + 1) * kSecond);
+  const Bench::Read read = bench.ReadBack();
+  uint64_t objects = 0;
+  for (const auto& [key, row] : read.census) objects += row.objects.counted;
+  CHECK(objects == 6);
+  CHECK(read.census_books.walked_bytes == 24 * (6 + 3 * walks));
+  CHECK(read.census_books.lost_bytes == 24 * 3 * walks);
+}
+
 }  // namespace heaprec::writer

@@ -1,7 +1,10 @@
 // A ring, a drain on a clock that the test moves, a writer of samples, and what the file then says.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -31,6 +34,27 @@ inline std::string LeafMethod(const format::Dictionaries& names, format::Index s
   const format::Method& method = names.methods.at(frame.method);
   return method.class_name + "." + method.name + ":" + std::to_string(frame.line);
 }
+
+// The size a process may give to files, for the scope: what a full disk looks like without one.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    before_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, before_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  sighandler_t before_handler_;
+};
 
 class Bench {
  public:

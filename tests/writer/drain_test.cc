@@ -15,27 +15,6 @@
 namespace heaprec::writer {
 namespace {
 
-// The size a process may give to files, for the scope: what a full disk looks like without one.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    before_handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, before_handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  sighandler_t before_handler_;
-};
-
 // Of class p/C1, as by a thread that saw the announcement of the chunk before.
 void SampleWithoutDefinition(Bench* bench, uint64_t id, uint64_t time_ns) {
   buffer::LaneLease lease(bench->ring(), 0, 100);
