@@ -54,7 +54,7 @@ struct Facts {
   HeapCourse heap{};
   std::optional<AliveInAll> live{};  // at the end
   CensusInAll census{};
-  uint64_t events = 0;               // of all streams
+  uint64_t events = 0;  // of all streams
   uint64_t duration_ns = 0, end_ns = 0;
   double mean_rate = 0;  // events/s
   double fill = 0;       // of what the rate allows
