@@ -24,6 +24,13 @@ bool CallbacksHaveLeft() {
 
 }  // namespace
 
+// Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
+// run in native code, where a safepoint does not wait for them: they are counted.
+bool EverybodyHasLeft(jvmtiEnv* jvmti) {
+  const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
+  return safepoint.wait(safepoint.context) && CallbacksHaveLeft();
+}
+
 Retired::Retired() = default;
 Retired::~Retired() = default;
 
@@ -38,12 +45,8 @@ std::unique_ptr<Recording> Retired::TakeLast() {
   return last;
 }
 
-// Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
-// run in native code, where a safepoint does not wait for them: they are counted.
 void Retired::Free(jvmtiEnv* jvmti) {
-  if (recordings_.empty()) return;
-  const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
-  if (!safepoint.wait(safepoint.context) || !CallbacksHaveLeft()) return;
+  if (recordings_.empty() || !EverybodyHasLeft(jvmti)) return;
   std::erase_if(recordings_, [](const std::unique_ptr<Recording>& recording) { return recording->TryJoin(); });
 }
 

@@ -14,6 +14,10 @@ namespace heaprec::agent {
 
 class Recording;
 
+// Whether every thread has left what is active no longer: hooks, after a safepoint, and callbacks, which are waited for
+// a few milliseconds.
+bool EverybodyHasLeft(jvmtiEnv* jvmti);
+
 class Retired {
  public:
   Retired();

@@ -70,6 +70,8 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   jvmti_->SetHeapSamplingInterval(kJvmInterval);
   const sources::IntervalParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
                                      ++recordings_};
+  // Each may take megabytes.
+  if (!samplings_.empty() && EverybodyHasLeft(jvmti_)) samplings_.clear();
   samplings_.push_back(std::make_unique<sources::IntervalSource>(parts, how));
   samples_ = true;
   // Release: whoever sees the source sees all of it (pairs with the acquires in sources/entry.cc).
@@ -77,7 +79,7 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   return std::monostate{};
 }
 
-// The source stays: a thread may be inside it. Its traces do not.
+// The source stays until the next one begins: a thread may be inside it. Its traces do not.
 void Agent::StopSampling(JNIEnv* jni) {
   if (!samples_) return;
   samples_ = false;

@@ -2,6 +2,8 @@ package e2e;
 
 import heaprec.Heaprec;
 import heaprec.Trace;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -56,6 +58,13 @@ public final class Traces {
                 + " wrong " + wrong + " weight " + (long) weight);
     }
 
+    static String residentKilobytes() throws Exception {
+        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+            if (line.startsWith("VmRSS:")) return line.replaceAll("[^0-9]", "");
+        }
+        return "?";
+    }
+
     static void refused(String name, Runnable call) {
         try {
             call.run();
@@ -86,6 +95,12 @@ public final class Traces {
         System.out.println("first " + first);
         Heaprec.stopSampling();
         tell("stopped", Heaprec.liveTraces(), otherThread);
+        for (int i = 0; i < 20; ++i) {
+            Heaprec.startSampling(1 << 20, 65_536);
+            sink = new byte[1 << 20];
+            Heaprec.stopSampling();
+        }
+        System.out.println("resident " + residentKilobytes());
         System.out.println("still " + kept.size());
     }
 }

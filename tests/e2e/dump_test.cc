@@ -57,6 +57,7 @@ TEST_CASE("So it has where objects are followed, without a ring and with bounds"
   RequireCopies(",live=on");
   RequireCopies(",ring=off,exceptions=on");
   RequireCopies(",maxsize=10m");
+  RequireCopies(",census=all,live=on");
 }
 
 TEST_CASE("Where an interval takes minutes a copy does not wait for it") {

@@ -1,6 +1,7 @@
 // A program that samples itself through heaprec.Heaprec, and asks for what lives and what died.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,10 @@ void RequireTraces(const std::vector<std::string>& flags) {
   const Told stopped = ToldOf(outcome.out, "stopped");
   CHECK(stopped.all == 0);
   CHECK(outcome.out.find(" bytes) at ") != std::string::npos);
+  // Twenty samplings with room for 65,536 objects, 90 MB each, are not kept.
+  const size_t resident = outcome.out.find("\nresident ");
+  REQUIRE(resident != std::string::npos);
+  CHECK(atoi(outcome.out.c_str() + resident + strlen("\nresident ")) < 1'000'000);
   CHECK(outcome.out.ends_with("still 400\n"));
 }
 
