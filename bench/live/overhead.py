@@ -43,7 +43,7 @@ def rows_of(name, options, folder):
         file.unlink(missing_ok=True)
         log.unlink(missing_ok=True)
         live = f",live={options.live}" if arm == "live" else ""
-        flags = [f"-agentpath:{options.agent}=file={file},rate={options.rate}{live}", f"-Xlog:gc:file={log}:none:filecount=0",
+        flags = [f"-agentpath:{options.agent}=file={file},rate={options.rate}{live}", f"-Xlog:gc,gc+phases:file={log}:none:filecount=0",
                  *([f"-XX:+Use{options.collector}GC"] if options.collector != "G1" else [])]
         command = application.command(JDK, flags, folder)
         if options.collector != "G1":  # which the applications ask for themselves
@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--rate", type=int, default=150)
     parser.add_argument("--live", default="on", help="most objects followed; on: as many as the rate asks for")
     parser.add_argument("--json", type=pathlib.Path, help="all rounds' values too")
-    parser.add_argument("--agent", default=ROOT / "bazel-bin/recorder/libheaprec.so")
+    parser.add_argument("--agent", type=lambda path: pathlib.Path(path).resolve(), default=ROOT / "bazel-bin/recorder/libheaprec.so")
     options = parser.parse_args()
     machine, rows = Machine(), []
     with tempfile.TemporaryDirectory() as folder:
