@@ -13,9 +13,8 @@
 namespace heaprec::agent {
 namespace {
 
-// Drawn so that a steady load takes this share of what it may: the rest is for seconds that begin with a surprise. Who
-// took the whole would find nothing left, and what came then would be missing.
-constexpr double kSteadyShare = 0.7;
+// Of what a second may have. Census::Draw takes less than the controller aims at, the more so the more it has taken.
+constexpr double kAim = 0.8;
 
 // Who the threads of the process are: never destroyed, for a thread may end at any time.
 std::atomic<sources::CensusThreads*> directory{nullptr};
@@ -30,8 +29,8 @@ void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, u
 std::optional<sources::CensusDraw> DrawOf(const CensusStream::Wish& wish) {
   if (wish.mode != format::CensusMode::kDrawn) return std::nullopt;
   sources::CensusDraw draw;
-  draw.config = ControllerFor(wish.per_second, /*unit_is_event=*/true);
-  draw.config.surplus = draw.config.surplus_of_new = kSteadyShare;
+  draw.config = ControllerFor(kAim * wish.per_second, /*unit_is_event=*/true);
+  draw.config.surplus = draw.config.surplus_of_new = 1;  // there is no second stage
   draw.most_per_second = static_cast<uint32_t>(wish.per_second);
   draw.seed = wish.seed;
   return draw;
@@ -61,6 +60,16 @@ void CensusStream::Enlist(JNIEnv* jni) {
     jni->DeleteLocalRef(threads[i]);
   }
   jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+}
+
+void CensusStream::Look() {
+  const std::lock_guard lock(ending_);
+  if (!is_active()) return;
+  const auto look = [](void* self) {
+    auto* const stream = static_cast<CensusStream*>(self);
+    stream->census_->LookStopped(*stream->jvm_.threads);
+  };
+  (void)hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, look, this);
 }
 
 void CensusStream::End(JNIEnv* jni) {

@@ -36,6 +36,8 @@ class CensusStream {
   void Enlist(JNIEnv* jni);
   void Begin() { census_->BeginStopped(*jvm_.threads); }
   bool is_active() const { return census_->is_active(); }
+  // What is in use is counted now, if the threads can be stopped for that. Context: as End.
+  void Look();
   // What is in use is counted while the threads stand still, or, where they cannot be stopped, counted as not seen.
   // Idempotent.
   void End(JNIEnv* jni);

@@ -42,7 +42,11 @@ class Recording {
   // turned the JVM's events off, or the JVM is past the point where that matters.
   void Stop(const std::string& reason, bool jvm_ends);
   // For a copy of it as it is (writer::CopyOf); it goes on.
-  std::future<format::Result<writer::Snapshot>> RequestSnapshot() { return drain_->RequestSnapshot(); }
+  // Needs an attached thread.
+  std::future<format::Result<writer::Snapshot>> RequestSnapshot() {
+    if (census_ != nullptr) census_->Look();
+    return drain_->RequestSnapshot();
+  }
   // It has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
   // Its threads are gone, so that destroying it waits for nothing. A disk that hangs can keep one for ever.

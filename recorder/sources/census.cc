@@ -12,8 +12,6 @@
 namespace heaprec::sources {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
-
 // Classes that some walk has met. One that was unloaded since may still be here: an object that has just been allocated
 // is of no such class.
 class KnownClasses {
@@ -49,23 +47,39 @@ Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const h
   seed_ = draw->seed;
 }
 
-// Without memory for the marks everything in the TLABs counts: more than was allocated since.
 void Census::BeginStopped(const hotspot::ThreadList& threads) {
+  if (!NoteUse(threads)) return;
+  retirement_watchers.fetch_add(1);
+  active.store(this, std::memory_order_release);
+}
+
+void Census::LookStopped(const hotspot::ThreadList& threads) {
+  if (!is_active()) return;
+  threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
+  // What has just been counted must not be counted again.
+  if (NoteUse(threads)) return;
+  active.store(nullptr);
+  retirement_watchers.fetch_sub(1);
+}
+
+// From here on the TLABs that are in use now hold nothing new. False: there is no memory.
+bool Census::NoteUse(const hotspot::ThreadList& threads) {
   size_t count = 0;
   threads.ForEach([&count](void*) { ++count; });
   mark_slots_ = std::bit_ceil(2 * count + 1);
+  marks_left_.store(0, std::memory_order_relaxed);
   marks_.reset(new (std::nothrow) Mark[mark_slots_]);
+  if (marks_ == nullptr) return false;
   threads.ForEach([this](void* java_thread) {
     const hotspot::ThreadLayout::Tlab now = threads_.TlabOf(java_thread);
-    if (now.start == now.top || marks_ == nullptr) return;
+    if (now.start == now.top) return;
     const void* const tlab = threads_.TlabAddress(java_thread);
     Mark* const mark = MarkOf(tlab);
     mark->tlab = tlab;
     mark->used.store(now.top - now.start, std::memory_order_relaxed);
     marks_left_.fetch_add(1, std::memory_order_relaxed);
   });
-  retirement_watchers.fetch_add(1);
-  active.store(this, std::memory_order_release);
+  return true;
 }
 
 void Census::EndStopped(const hotspot::ThreadList& threads) {
@@ -168,15 +182,18 @@ uint64_t Census::TakeMark(const void* tlab) {
   return used;
 }
 
+// The less of its second's walks is left, the less likely: a load that bursts meets the end of them rarely, and has
+// larger weights instead.
 double Census::Draw(uint64_t bytes) {
   if (board_ == nullptr) return 1;
-  const double probability = std::min(board_->Read().lambda, 1.0);
-  throttle::Random random(throttle::Mix64(seed_ + draws_.fetch_add(1, std::memory_order_relaxed)));
-  if (random.Uniform() >= probability) return 0;
   const uint64_t now_ns = MonotonicNs();
-  if (!TakeTurn(now_ns)) {
+  const double left = LeftOf(now_ns);
+  const double probability = std::min(board_->Read().lambda, 1.0) * left * left;
+  throttle::Random random(throttle::Mix64(seed_ + draws_.fetch_add(1, std::memory_order_relaxed)));
+  if (left > 0 && random.Uniform() >= probability) return 0;
+  if (left == 0 || !TakeTurn(now_ns)) {
     Add(Count::kOverBudget, 1);
-    Add(Count::kOverBudgetBytes, static_cast<uint64_t>(static_cast<double>(bytes) / probability));
+    Add(Count::kOverBudgetBytes, bytes);
     return 0;
   }
   const double weight = 1 / probability;
@@ -184,8 +201,15 @@ double Census::Draw(uint64_t bytes) {
   return weight;
 }
 
+// Of the walks that the second may have.
+double Census::LeftOf(uint64_t now_ns) const {
+  const uint64_t turns = turns_.load(std::memory_order_relaxed);
+  if (turns >> 32 != SecondOf(now_ns)) return 1;
+  return 1 - static_cast<double>(turns & 0xffffffff) / most_per_second_;
+}
+
 bool Census::TakeTurn(uint64_t now_ns) {
-  const uint64_t second = (now_ns - std::min(now_ns, start_ns_)) / kSecondNs;
+  const uint64_t second = SecondOf(now_ns);
   uint64_t turns = turns_.load(std::memory_order_relaxed);
   for (;;) {
     const uint64_t taken = turns >> 32 == second ? turns & 0xffffffff : 0;

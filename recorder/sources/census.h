@@ -6,7 +6,7 @@
 // are walked while the threads stand still.
 //
 // Context:  AroundRetirement: alloc or gc. AtOutside: alloc. No heap, no lock that is waited for. BeginStopped,
-//           EndStopped: at a safepoint. OnTick, NewEpoch: drain.
+//           LookStopped, EndStopped: at a safepoint, where nobody retires. OnTick, NewEpoch: drain.
 // Threads:  any.
 // Failure:  what is not counted is counted as that (format::CensusBooks).
 // Maths:    docs/sampler.md#census
@@ -44,6 +44,8 @@ class Census {
 
   // It becomes the active one: retirements and objects outside are shown to it.
   void BeginStopped(const hotspot::ThreadList& threads);
+  // What is in use is walked, and the census goes on.
+  void LookStopped(const hotspot::ThreadList& threads);
   // No more: what is in use is walked.
   void EndStopped(const hotspot::ThreadList& threads);
   // The same where nobody stands still: what is in use is not seen.
@@ -72,12 +74,14 @@ class Census {
 
  private:
   using Count = format::CensusCount;
-  // How much of a TLAB was used when the census began.
+  static constexpr uint64_t kSecondNs = 1'000'000'000;
+  // How much of a TLAB was used when the census began, or looked last.
   struct Mark {
     const void* tlab = nullptr;
     std::atomic<uint64_t> used{0};
   };
 
+  bool NoteUse(const hotspot::ThreadList& threads);
   void LookAt(const void* tlab);
   void OnOutside(const void* java_thread, const void* klass, uint64_t bytes);
   void Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight);
@@ -86,7 +90,9 @@ class Census {
   uint64_t TakeMark(const void* tlab);
   // The weight of a candidate that is drawn; 0: it is not.
   double Draw(uint64_t bytes);
+  double LeftOf(uint64_t now_ns) const;
   bool TakeTurn(uint64_t now_ns);
+  uint64_t SecondOf(uint64_t now_ns) const { return (now_ns > start_ns_ ? now_ns - start_ns_ : 0) / kSecondNs; }
   void Add(Count what, uint64_t n) {
     books_.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
   }
