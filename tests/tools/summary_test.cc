@@ -101,6 +101,28 @@ TEST_CASE("summary tells what was allocated by class and by site, those of most 
   CHECK(Heaprec("summary --limit 0 " + directory / "rec.bin").out.find("java.util.HashMap$Node") != std::string::npos);
 }
 
+// 20 samples of which each stands for itself, as sure as can be, and 1,000 of 20,000 bytes counted too many.
+TEST_CASE("in a copy the last interval may have counted what the next one has, in a whole recording not") {
+  const Directory directory;
+  for (const std::string reason : {"dump", "rotated", "jvm exit"}) {
+    const std::string path = directory / (reason + ".bin");
+    RecordingFile file(path, SomeHeader());
+    for (uint64_t i = 0; i < 20; ++i) {
+      testing::Event event;
+      event.time_ns = i * kSecond / 4;
+      event.size = 1000;
+      event.weight = 1000;
+      file.Add(event);
+    }
+    for (uint64_t i = 0; i < 5; ++i) file.Add(format::Interval{i, 4, i == 4 ? 5'000u : 4'000u, 4, 4, 0});
+    file.books().candidates = 20;
+    file.End(reason, 5 * kSecond);
+    const std::string out = Heaprec("summary " + path).out;
+    INFO(out);
+    CHECK((out.find("trustworthy: yes") != std::string::npos) == (reason != "jvm exit"));
+  }
+}
+
 TEST_CASE("summary says why a recording cannot be trusted") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
