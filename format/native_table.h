@@ -1,0 +1,92 @@
+// What a program has allocated in native memory, exactly, by call site: a table in shared memory that is complete at
+// any moment, whatever ends the program, and its copy in a file.
+//
+// Header, sites, modules, chunks. A chunk is the sums of one thread for kNativeChunkRows sites in a row: one thread at
+// a time adds to it, without locked instructions; those of a site in all chunks together are what is told of it. Little
+// endian, x86-64.
+//
+// who writes what             threads                                reader (beside it, or when the process is dead)
+//   NativeSite.depth          release, once, behind all else         acquire; 0: not there yet
+//   Native*Used               fetch_add behind what it counts        acquire
+//   NativeRow                 relaxed store by the chunk's thread    relaxed; sums of a moment, give or take a call
+//
+// Format: docs/format.md#native-table
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace heaprec::format {
+
+inline constexpr uint64_t kNativeMagic = 0x56544e4345525248;  // "HRRECNTV" read as little endian
+inline constexpr uint32_t kNativeVersion = 1;
+inline constexpr size_t kNativeHeaderBytes = 4096;
+inline constexpr uint32_t kMostNativeSites = 8192;  // site 0: no site, because there was no room for another
+inline constexpr uint32_t kMostNativeModules = 512;
+inline constexpr uint32_t kMostNativeChunks = 8192;
+inline constexpr uint32_t kNativeChunkRows = 2048;
+inline constexpr uint32_t kMostNativeFrames = 30;
+
+enum class NativeState : uint32_t { kRunning = 0, kEnded = 1 };
+
+struct NativeHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_bytes;
+  uint8_t recording_id[16];
+  uint32_t pid;
+  std::atomic<uint32_t> state;  // NativeState
+  uint64_t start_epoch_ns;
+  uint64_t start_monotonic_ns;
+  std::atomic<uint64_t> end_monotonic_ns;
+  uint32_t depth;  // frames that tell two sites apart
+  uint32_t reserved;
+  std::atomic<uint32_t> sites_used, modules_used, chunks_used;
+  uint32_t reserved_2;
+  // What was allocated before the table was there: not in it, and neither is what becomes of it.
+  std::atomic<uint64_t> early_blocks, early_bytes;
+  std::atomic<uint64_t> foreign_frees;  // of blocks that came from elsewhere
+  std::atomic<uint64_t> without_chunk;  // calls whose thread had no chunk for them, for want of memory
+  char program[512];                    // its path, cut off and ended by a zero
+};
+
+// From number 1 on. Two of one key are one site.
+struct NativeSite {
+  uint64_t key;                     // a hash of the frames that tell it apart
+  std::atomic<uint32_t> depth;      // of pcs; 0: being written
+  uint32_t first;                   // of those that tell it apart: what is before it allocates for its caller (strdup)
+  uint64_t pcs[kMostNativeFrames];  // return addresses of the first call, the innermost first
+};
+
+struct NativeModule {
+  uint64_t begin, end, bias;  // bias: address less that in the file
+  uint8_t build_id[20];
+  uint32_t build_id_bytes;
+  char path[464];
+};
+
+// Which sites a chunk has, in a table of its own so that chunks are whole pages.
+struct NativeChunk {
+  std::atomic<uint32_t> first_site;  // + 1; 0: not there yet
+  uint32_t thread;                   // os thread id of the first thread that used it
+};
+
+struct NativeRow {
+  std::atomic<uint64_t> allocated_bytes, allocated_blocks;
+  std::atomic<uint64_t> freed_bytes, freed_blocks;  // of what any thread has allocated
+};
+
+inline constexpr size_t kNativeSitesAt = kNativeHeaderBytes;
+inline constexpr size_t kNativeModulesAt = kNativeSitesAt + kMostNativeSites * sizeof(NativeSite);
+inline constexpr size_t kNativeChunksAt = kNativeModulesAt + kMostNativeModules * sizeof(NativeModule);
+inline constexpr size_t kNativeRowsAt = kNativeChunksAt + kMostNativeChunks * sizeof(NativeChunk);
+inline constexpr size_t kNativeChunkBytes = kNativeChunkRows * sizeof(NativeRow);
+
+static_assert(sizeof(NativeHeader) <= kNativeHeaderBytes);
+static_assert(sizeof(NativeSite) == 256 && sizeof(NativeModule) == 512);
+static_assert(sizeof(NativeChunk) == 8 && sizeof(NativeRow) == 32);
+static_assert(kNativeRowsAt % 4096 == 0 && kNativeChunkBytes % 4096 == 0);
+static_assert(offsetof(NativeHeader, program) == 120);
+
+}  // namespace heaprec::format

@@ -1,0 +1,446 @@
+// libheaprec-native.so, for LD_PRELOAD: every malloc and free of the program, counted by call site. The whole family is
+// replaced from the start, so a header in front of each block is safe.
+//
+//   HEAPREC_NATIVE=file=native-%p.bin,depth=1,only=NAME
+//
+// Context:  everything here runs inside of malloc: in threads that hold the loader's or anybody's locks, in
+// constructors,
+//           after fork. No heap of our own.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "recorder/native/block.h"
+#include "recorder/native/exact_options.h"
+#include "recorder/native/frame_rules.h"
+#include "recorder/native/passed_modules.h"
+#include "recorder/native/table.h"
+#include "recorder/native/thread_rows.h"
+
+extern "C" {
+void* __libc_malloc(size_t);
+void __libc_free(void*);
+void* __libc_memalign(size_t, size_t);
+}
+
+namespace heaprec::native {
+namespace {
+
+// Whom we ask: libc, or an allocator that was preloaded too.
+struct Real {
+  void* (*malloc)(size_t);
+  void (*free)(void*);
+  void* (*calloc)(size_t, size_t);
+  void* (*realloc)(void*, size_t);
+  void* (*memalign)(size_t, size_t);
+  size_t (*usable_size)(void*);
+};
+Real real;
+// Null before the constructor, and where nothing is to be recorded.
+std::atomic<Table*> table{nullptr};
+std::atomic<bool> knows_real{false};
+FrameRules rules;
+ExactOptions options;
+char table_path[kMostPath], copy_path[kMostPath];
+pthread_key_t thread_end;
+std::atomic<uint64_t> early_blocks{0}, early_bytes{0};
+
+struct ThreadState {
+  // Null: none yet, none any more, or not now: what we call ourselves may allocate.
+  ThreadRows* rows;
+  bool is_inside, has_none;
+};
+__thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+class Inside {
+ public:
+  Inside() : rows_(thread_state.rows) {
+    thread_state.rows = nullptr;
+    thread_state.is_inside = true;
+  }
+  ~Inside() {
+    thread_state.is_inside = false;
+    thread_state.rows = rows_;
+    errno = error_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  ThreadRows* const rows_;
+  const int error_ = errno;
+};
+
+// A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others.
+__attribute__((noinline)) ThreadRows* Rows(Table* of) {
+  if (thread_state.rows != nullptr) return thread_state.rows;
+  if (thread_state.is_inside || thread_state.has_none) return ThreadRows::Common(of);
+  ThreadRows* rows = nullptr;
+  {
+    const Inside inside;
+    rows = ThreadRows::Lease(of);
+    if (rows != ThreadRows::Common(of)) pthread_setspecific(thread_end, rows);
+  }
+  if (rows == ThreadRows::Common(of)) {
+    thread_state.has_none = true;
+  } else {
+    thread_state.rows = rows;
+  }
+  return rows;
+}
+
+// Destructors of other keys may allocate after ours: that goes to the common rows.
+void EndThread(void* rows) {
+  thread_state.rows = nullptr;
+  thread_state.has_none = true;
+  static_cast<ThreadRows*>(rows)->Return();
+}
+
+// Where the call of ours came from: the frame of the function that was called in malloc's place.
+struct Call {
+  uintptr_t pc;
+  const uintptr_t* frame;
+};
+#define HEAPREC_CALL                                                                                                 \
+  heaprec::native::Call {                                                                                            \
+    std::bit_cast<uintptr_t>(__builtin_return_address(0)), static_cast<const uintptr_t*>(__builtin_frame_address(0)) \
+  }
+
+size_t StackOf(const Call& call, std::span<uintptr_t> into) {
+  return Unwind(&rules, {call.pc, std::bit_cast<uintptr_t>(call.frame + 2), call.frame[0]}, into);
+}
+
+// The first frame that is the program's own.
+size_t FirstOf(std::span<const uintptr_t> pcs) {
+  size_t first = 0;
+  while (first + 1 < pcs.size() && IsPassed(pcs[first])) ++first;
+  return first;
+}
+
+uint64_t KeyFrom(std::span<const uintptr_t> pcs, size_t first) {
+  return KeyOf(pcs.subspan(first, std::min<size_t>(options.depth, pcs.size() - first)));
+}
+
+__attribute__((noinline)) uint32_t NewSite(Table* of, ThreadRows* rows, const Call& call) {
+  if (thread_state.is_inside) return kNoSite;
+  const Inside inside;
+  uintptr_t pcs[format::kMostNativeFrames];
+  const std::span<const uintptr_t> stack(pcs, StackOf(call, pcs));
+  const size_t first = FirstOf(stack);
+  const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
+  const bool tells = options.depth == 1 && first == 0;
+  rows->CallerAt(call.pc) = {call.pc, tells ? rows->RowOf(site) : nullptr, site};
+  return site;
+}
+
+// Of a call whose return address alone does not tell the site.
+__attribute__((noinline)) uint32_t DeepSite(Table* of, ThreadRows* rows, const Call& call) {
+  constexpr size_t kMostPassed = 4;
+  uintptr_t pcs[format::kMostNativeFrames];
+  const size_t most = std::min<size_t>(options.depth + kMostPassed, format::kMostNativeFrames);
+  const std::span<const uintptr_t> stack(pcs, StackOf(call, std::span(pcs).first(most)));
+  const size_t first = FirstOf(stack);
+  const uint64_t key = KeyFrom(stack, first);
+  ThreadRows::Caller& known = rows->CallerAt(key);
+  if (known.pc == key) return known.site;
+  if (thread_state.is_inside) return kNoSite;
+  const Inside inside;
+  const uint32_t site = of->SiteOf(key, std::span(pcs).first(StackOf(call, pcs)), first);
+  known = {key, nullptr, site};
+  return site;
+}
+
+#define HEAPREC_INLINE inline __attribute__((always_inline))
+
+__attribute__((noinline)) uint32_t CountSlowly(Table* of, size_t size, const Call& call) {
+  ThreadRows* const rows = Rows(of);
+  if (rows == nullptr) return kNoSite;
+  // Others write the callers of the common rows at the same time.
+  const bool is_own = rows == thread_state.rows;
+  const bool is_known = is_own && rows->CallerAt(call.pc).pc == call.pc;
+  const uint32_t site = !is_own ? kNoSite : is_known ? DeepSite(of, rows, call) : NewSite(of, rows, call);
+  rows->Allocated(site, size);
+  return site;
+}
+
+// Makes a block of what `real` has given.
+HEAPREC_INLINE void* Counted(Table* of, void* base, size_t offset, size_t size, const Call& call) {
+  if (base == nullptr) [[unlikely]] {
+    return nullptr;
+  }
+  uint32_t site = kNoSite;
+  ThreadRows* const rows = thread_state.rows;
+  const ThreadRows::Caller* const known = rows != nullptr ? &rows->CallerAt(call.pc) : nullptr;
+  if (known != nullptr && known->pc == call.pc && known->row != nullptr) [[likely]] {
+    ThreadRows::AddOwn(&known->row->allocated_bytes, &known->row->allocated_blocks, size);
+    site = known->site;
+  } else {
+    site = CountSlowly(of, size, call);
+  }
+  return Begin(base, offset, {size, site & 0xffffffU, 0, 0, 1, 0});
+}
+
+// Where there is no table: not yet, or because nothing is to be recorded.
+void* Early(void* base, size_t offset, size_t size, bool is_libcs) {
+  if (base == nullptr) return nullptr;
+  early_blocks.fetch_add(1, std::memory_order_relaxed);
+  early_bytes.fetch_add(size, std::memory_order_relaxed);
+  return Begin(base, offset, {size, 0, 0, is_libcs, 0, 0});
+}
+
+HEAPREC_INLINE void Discount(const Header& header) {
+  Table* const of = table.load(std::memory_order_relaxed);
+  if (header.is_counted == 0 || of == nullptr) return;
+  ThreadRows* rows = thread_state.rows;
+  if (rows == nullptr) [[unlikely]] {
+    rows = Rows(of);
+  }
+  if (rows != nullptr) rows->Freed(header.site, header.size);
+}
+
+inline bool Overflows(size_t size, size_t more) { return size > PTRDIFF_MAX - more; }
+
+inline void* NoMemory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+__attribute__((noinline)) void* AllocateEarly(size_t size) {
+  const bool knows = knows_real.load(std::memory_order_acquire);
+  void* const base = knows ? real.malloc(size + kHeaderBytes) : __libc_malloc(size + kHeaderBytes);
+  return Early(base, kHeaderBytes, size, !knows);
+}
+
+HEAPREC_INLINE void* Allocate(size_t size, const Call& call) {
+  if (Overflows(size, kHeaderBytes)) return NoMemory();
+  Table* const of = table.load(std::memory_order_acquire);
+  if (of == nullptr) [[unlikely]] {
+    return AllocateEarly(size);
+  }
+  return Counted(of, real.malloc(size + kHeaderBytes), kHeaderBytes, size, call);
+}
+
+void* AllocateAligned(size_t alignment, size_t size, const Call& call) {
+  const size_t offset = std::max(alignment, kHeaderBytes);
+  if (Overflows(size, offset)) return NoMemory();
+  Table* const of = table.load(std::memory_order_acquire);
+  if (of != nullptr) return Counted(of, real.memalign(offset, size + offset), offset, size, call);
+  const bool knows = knows_real.load(std::memory_order_acquire);
+  void* const base = knows ? real.memalign(offset, size + offset) : __libc_memalign(offset, size + offset);
+  return Early(base, offset, size, !knows);
+}
+
+__attribute__((noinline)) void FreeForeign(void* block) {
+  if (Table* const of = table.load(std::memory_order_relaxed)) {
+    of->header().foreign_frees.fetch_add(1, std::memory_order_relaxed);
+  }
+  return knows_real.load(std::memory_order_acquire) ? real.free(block) : __libc_free(block);
+}
+
+HEAPREC_INLINE void Free(void* block) {
+  if (block == nullptr) return;
+  if (!IsOurs(block)) [[unlikely]] {
+    return FreeForeign(block);
+  }
+  const Header header = *HeaderOf(block);
+  Discount(header);
+  void* const base = BaseOf(block);
+  HeaderOf(block)->mark = 0;
+  if (header.is_early != 0) [[unlikely]] {
+    return __libc_free(base);
+  }
+  real.free(base);
+}
+
+void* Reallocate(void* block, size_t size, const Call& call) {
+  if (block == nullptr) return Allocate(size, call);
+  if (!IsOurs(block)) return real.realloc(block, size);
+  if (size == 0) {
+    Free(block);
+    return nullptr;
+  }
+  if (Overflows(size, kHeaderBytes)) return NoMemory();
+  const Header before = *HeaderOf(block);
+  if (before.offset_log2 != 4 || before.is_early != 0) {
+    void* const moved = Allocate(size, call);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, block, std::min<size_t>(size, before.size));
+    Free(block);
+    return moved;
+  }
+  HeaderOf(block)->mark = 0;
+  void* const base = real.realloc(BaseOf(block), size + kHeaderBytes);
+  if (base == nullptr) {
+    HeaderOf(block)->mark = MarkOf(block);
+    return nullptr;
+  }
+  Table* const of = table.load(std::memory_order_relaxed);
+  if (of == nullptr) return Early(base, kHeaderBytes, size, /*is_libcs=*/false);
+  Discount(before);
+  return Counted(of, base, kHeaderBytes, size, call);
+}
+
+template <typename Function>
+void Find(const char* name, Function** into) {
+  *into = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+// A child of fork has blocks of its parent's, whose sums it may change in a copy only.
+void Forked() {
+  if (Table* const of = table.load(std::memory_order_relaxed)) of->Part();
+  copy_path[0] = 0;
+}
+
+void WriteAll(int descriptor, const std::byte* bytes, size_t count) {
+  while (count > 0) {
+    const ssize_t written = write(descriptor, bytes, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    bytes += written;
+    count -= static_cast<size_t>(written);
+  }
+}
+
+// What is in shared memory is gone with the machine, what is in the file stays.
+void CopyTable(Table* of) {
+  const int descriptor = open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  if (descriptor < 0) return SayWhere(copy_path, std::strerror(errno), table_path);  // NOLINT(concurrency-mt-unsafe)
+  WriteAll(descriptor, reinterpret_cast<const std::byte*>(&of->header()), of->Bytes());
+  close(descriptor);
+  unlink(table_path);
+}
+
+const char* Variable(const char* name, char** environment) {
+  const size_t length = std::strlen(name);
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    if (std::strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+      return *environment + length + 1;
+  }
+  return nullptr;
+}
+
+// Before every other library's, libc's too (-z initfirst): getenv knows nothing yet.
+__attribute__((constructor)) void Start(int, char**, char** environment) {
+  const Inside inside;
+  Find("malloc", &real.malloc);
+  Find("free", &real.free);
+  Find("calloc", &real.calloc);
+  Find("realloc", &real.realloc);
+  Find("memalign", &real.memalign);
+  Find("malloc_usable_size", &real.usable_size);
+  if (real.malloc == nullptr || real.free == nullptr || real.calloc == nullptr || real.realloc == nullptr ||
+      real.memalign == nullptr || real.usable_size == nullptr) {
+    return;
+  }
+  knows_real.store(true, std::memory_order_release);
+  if (!ParseExactOptions(Variable("HEAPREC_NATIVE", environment), &options) || !IsChosen(options)) return;
+  if (pthread_key_create(&thread_end, EndThread) != 0) return;
+  NoteModulesToPass();
+  TablePath(table_path);
+  ExpandPath(options.file, copy_path);
+  const char* why = "";
+  Table* const made = Table::Create(table_path, options.depth, &why);
+  if (made == nullptr) return SayNot(table_path, why);
+  made->header().early_blocks = early_blocks.load();
+  made->header().early_bytes = early_bytes.load();
+  pthread_atfork(nullptr, nullptr, Forked);
+  table.store(made, std::memory_order_release);
+}
+
+__attribute__((destructor)) void End() {
+  Table* const of = table.load(std::memory_order_acquire);
+  if (of == nullptr || copy_path[0] == 0) return;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  of->header().end_monotonic_ns =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  of->header().state = static_cast<uint32_t>(format::NativeState::kEnded);
+  CopyTable(of);
+}
+
+bool IsPower(size_t alignment) { return std::has_single_bit(alignment); }
+
+}  // namespace
+}  // namespace heaprec::native
+
+#define HEAPREC_EXPORT extern "C" __attribute__((visibility("default"), noinline))
+
+namespace native = heaprec::native;
+
+HEAPREC_EXPORT void* malloc(size_t size) { return native::Allocate(size, HEAPREC_CALL); }
+
+HEAPREC_EXPORT void free(void* block) { native::Free(block); }
+
+HEAPREC_EXPORT void* calloc(size_t count, size_t size) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes) || native::Overflows(bytes, native::kHeaderBytes)) {
+    return native::NoMemory();
+  }
+  native::Table* const of = native::table.load(std::memory_order_acquire);
+  if (of == nullptr) {
+    void* const block = native::AllocateEarly(bytes);
+    return block != nullptr ? std::memset(block, 0, bytes) : nullptr;
+  }
+  return native::Counted(of, native::real.calloc(1, bytes + native::kHeaderBytes), native::kHeaderBytes, bytes,
+                         HEAPREC_CALL);
+}
+
+HEAPREC_EXPORT void* realloc(void* block, size_t size) { return native::Reallocate(block, size, HEAPREC_CALL); }
+
+HEAPREC_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return native::NoMemory();
+  return native::Reallocate(block, bytes, HEAPREC_CALL);
+}
+
+HEAPREC_EXPORT void* memalign(size_t alignment, size_t size) {
+  return native::AllocateAligned(std::bit_ceil(alignment), size, HEAPREC_CALL);
+}
+
+HEAPREC_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
+  if (!native::IsPower(alignment)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return native::AllocateAligned(alignment, size, HEAPREC_CALL);
+}
+
+HEAPREC_EXPORT int posix_memalign(void** into, size_t alignment, size_t size) {
+  if (!native::IsPower(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
+  const int error = errno;
+  void* const block = native::AllocateAligned(alignment, size, HEAPREC_CALL);
+  errno = error;
+  if (block == nullptr) return ENOMEM;
+  *into = block;
+  return 0;
+}
+
+HEAPREC_EXPORT void* valloc(size_t size) {
+  return native::AllocateAligned(static_cast<size_t>(sysconf(_SC_PAGESIZE)), size, HEAPREC_CALL);
+}
+
+HEAPREC_EXPORT void* pvalloc(size_t size) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (native::Overflows(size, page)) return native::NoMemory();
+  return native::AllocateAligned(page, (size + page - 1) / page * page, HEAPREC_CALL);
+}
+
+HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
+  if (block == nullptr) return 0;
+  if (!native::IsOurs(block)) return native::real.usable_size != nullptr ? native::real.usable_size(block) : 0;
+  void* const base = native::BaseOf(block);
+  const auto offset = static_cast<size_t>(static_cast<std::byte*>(block) - static_cast<std::byte*>(base));
+  // Early ones are libc's own, whose function may be another's now.
+  if (native::HeaderOf(block)->is_early != 0) return native::HeaderOf(block)->size;
+  return native::real.usable_size(base) - offset;
+}

@@ -1,0 +1,113 @@
+#include "recorder/native/exact_options.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "format/native_table.h"
+
+namespace heaprec::native {
+namespace {
+
+// Pieces of a line on stderr, in one write.
+template <typename... Pieces>
+void Say(Pieces... pieces) {
+  const std::string_view texts[] = {"heaprec: ", pieces..., "\n"};
+  iovec parts[sizeof...(Pieces) + 2];
+  for (size_t i = 0; i < std::size(texts); ++i) {
+    parts[i] = {const_cast<char*>(texts[i].data()), texts[i].size()};
+  }
+  [[maybe_unused]] const ssize_t ignored = writev(STDERR_FILENO, parts, static_cast<int>(std::size(parts)));
+}
+
+bool Copy(std::string_view value, std::span<char> into) {
+  if (value.empty() || value.size() >= into.size()) return false;
+  std::copy(value.begin(), value.end(), into.begin());
+  into[value.size()] = 0;
+  return true;
+}
+
+bool ParseDepth(std::string_view value, uint32_t* into) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *into);
+  return error == std::errc() && end == value.data() + value.size() && *into >= 1 && *into <= format::kMostNativeFrames;
+}
+
+bool Set(std::string_view key, std::string_view value, ExactOptions* into) {
+  bool ok = false;
+  const char* valid = "";
+  if (key == "file") {
+    ok = Copy(value, into->file);
+    valid = "a path of at most 511 bytes; %p is the process id";
+  } else if (key == "depth") {
+    ok = ParseDepth(value, &into->depth);
+    valid = "1 to 30";
+  } else if (key == "only") {
+    ok = Copy(value, into->only);
+    valid = "the name of a program's file";
+  } else {
+    Say("HEAPREC_NATIVE: no option `", key, "`; options: file, depth, only; native memory is not recorded");
+    return false;
+  }
+  if (!ok) Say("HEAPREC_NATIVE: ", key, "=", value, ": ", valid, "; native memory is not recorded");
+  return ok;
+}
+
+size_t AppendNumber(uint32_t number, std::span<char> into) {
+  const auto [end, error] = std::to_chars(into.data(), into.data() + into.size(), number);
+  return error == std::errc() ? static_cast<size_t>(end - into.data()) : 0;
+}
+
+}  // namespace
+
+bool ParseExactOptions(const char* text, ExactOptions* into) {
+  std::string_view rest = text != nullptr ? text : "";
+  while (!rest.empty()) {
+    const std::string_view option(rest.data(), std::min(rest.find(','), rest.size()));
+    rest.remove_prefix(std::min(option.size() + 1, rest.size()));
+    if (option.empty()) continue;
+    const size_t equals = std::min(option.find('='), option.size());
+    std::string_view value = option;
+    value.remove_prefix(std::min(equals + 1, option.size()));
+    if (!Set({option.data(), equals}, value, into)) return false;
+  }
+  return true;
+}
+
+bool IsChosen(const ExactOptions& options) {
+  if (options.only[0] == 0) return true;
+  char path[kMostPath];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  std::string_view program(path, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  program.remove_prefix(program.rfind('/') + 1);
+  return program == options.only;
+}
+
+void ExpandPath(const char* pattern, std::span<char, kMostPath> into) {
+  size_t at = 0;
+  const auto room = [&] { return into.subspan(at, into.size() - 1 - at); };
+  for (; *pattern != 0 && !room().empty(); ++pattern) {
+    if (*pattern == '%' && pattern[1] == 'p') {
+      at += AppendNumber(static_cast<uint32_t>(getpid()), room());
+      ++pattern;
+    } else {
+      into[at++] = *pattern;
+    }
+  }
+  into[at] = 0;
+}
+
+void TablePath(std::span<char, kMostPath> into) { ExpandPath("/dev/shm/heaprec-native-%p", into); }
+
+void SayNot(const char* path, const char* why) {
+  Say(std::string_view(path), ": ", std::string_view(why), "; native memory is not recorded");
+}
+
+void SayWhere(const char* path, const char* why, const char* table) {
+  Say(std::string_view(path), ": ", std::string_view(why), "; the table of native memory is ", std::string_view(table));
+}
+
+}  // namespace heaprec::native

@@ -1,0 +1,34 @@
+// HEAPREC_NATIVE, the options of libheaprec-native.so: file=native-%p.bin,depth=1,only=NAME.
+//
+// Context:  setup, inside of malloc: no heap, no stdio.
+// Failure:  an option that is not known, or a value that cannot be, is said on stderr, and nothing is recorded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace heaprec::native {
+
+inline constexpr size_t kMostPath = 512;
+
+struct ExactOptions {
+  char file[kMostPath] = "heaprec-native-%p.bin";
+  uint32_t depth = 1;   // frames that tell two sites apart, from the program's own innermost on
+  char only[256] = "";  // the name of the program's file; empty: any
+};
+
+// `text` may be null.
+bool ParseExactOptions(const char* text, ExactOptions* into);
+// Whether this process is one that is to be recorded.
+bool IsChosen(const ExactOptions& options);
+// %p: the process id.
+void ExpandPath(const char* pattern, std::span<char, kMostPath> into);
+// Where the table is as long as the process lives.
+void TablePath(std::span<char, kMostPath> into);
+// "heaprec: PATH: WHY; native memory is not recorded"
+void SayNot(const char* path, const char* why);
+// "heaprec: PATH: WHY; the table of native memory is TABLE"
+void SayWhere(const char* path, const char* why, const char* table);
+
+}  // namespace heaprec::native

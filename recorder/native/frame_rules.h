@@ -1,0 +1,63 @@
+// How to get from a native frame to its caller's, from .eh_frame: for code without frame pointers.
+//
+// A rule says where the caller's stack pointer (CFA) is from sp or bp, and where the caller's bp was saved. What needs
+// more than that (expressions, other registers) has none: a stack ends there.
+//
+// Units:    bytes; addresses of this process.
+// Context:  RuleAt: any, but it takes the loader's lock for reading once for each new pc (dl_iterate_phdr), no heap.
+//           Unwind: any; where pcs are known, no lock, no call.
+// Threads:  any number.
+// Failure:  kUnknown. Tables that are not as they should be are not followed out of their module.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace heaprec::native {
+
+struct FrameRule {
+  enum class Base : uint8_t {
+    kUnknown,  // no rule: not in a module, a signal's frame, an expression
+    kEnd,      // the outermost frame
+    kSp,
+    kBp
+  };
+  static constexpr int32_t kSame = INT32_MIN;  // bp is the caller's already
+
+  Base base = Base::kUnknown;
+  int32_t cfa_offset = 0;     // from base
+  int32_t bp_offset = kSame;  // from the CFA
+
+  bool operator==(const FrameRule&) const = default;
+};
+
+// For a frame that stands at `pc`: a return address less one, so that a call at the very end of a function is its.
+FrameRule RuleAt(uintptr_t pc);
+
+// Rules that were asked for. A module that is unloaded leaves its own behind: Forget, after dlclose.
+class FrameRules {
+ public:
+  FrameRule At(uintptr_t pc);
+  void Forget();
+
+ private:
+  static constexpr size_t kSlots = 1 << 14;
+  // `check` is pc xor rule: who reads two words of different writers does not find his pc.
+  struct Slot {
+    std::atomic<uint64_t> check{0}, rule{0};
+  };
+  static size_t SlotOf(uintptr_t pc) { return (pc ^ pc >> 14) % kSlots; }
+
+  Slot slots_[kSlots];
+};
+
+struct Registers {
+  uintptr_t pc = 0, sp = 0, bp = 0;
+};
+
+// Return addresses, the innermost first: registers.pc and its callers'. Answers how many.
+size_t Unwind(FrameRules* rules, Registers registers, std::span<uintptr_t> into);
+
+}  // namespace heaprec::native

@@ -1,0 +1,227 @@
+#include "recorder/native/table.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace heaprec::native {
+namespace {
+
+using format::NativeChunk;
+using format::NativeHeader;
+using format::NativeModule;
+using format::NativeRow;
+using format::NativeSite;
+
+constexpr size_t kAllBytes = format::kNativeRowsAt + format::kMostNativeChunks * format::kNativeChunkBytes;
+constexpr uint32_t kMostProbes = 64;
+constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
+
+uint64_t Now(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+int OpenNew(const char* path) {
+  const auto create = [path] { return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600); };
+  const int descriptor = create();
+  if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  // A process of our id has left it that is dead, or was another program before exec: nobody holds it.
+  const int old = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const bool is_left = old >= 0 && flock(old, LOCK_EX | LOCK_NB) == 0;
+  if (is_left) unlink(path);
+  if (old >= 0) close(old);
+  errno = EEXIST;
+  return is_left ? create() : -1;
+}
+
+void CopyName(std::span<char> into, const char* name) {
+  const size_t bytes = std::min(std::strlen(name), into.size() - 1);
+  std::memcpy(into.data(), name, bytes);
+  into[bytes] = 0;
+}
+
+void CopyBuildId(const dl_phdr_info& info, NativeModule* module) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const uintptr_t end = info.dlpi_addr + segment.p_vaddr + segment.p_memsz;
+    for (uintptr_t at = info.dlpi_addr + segment.p_vaddr; end - at > sizeof(ElfW(Nhdr));) {
+      ElfW(Nhdr) note{};
+      std::memcpy(&note, reinterpret_cast<const void*>(at), sizeof note);
+      const uintptr_t name = at + sizeof note, content = name + ((note.n_namesz + 3U) & ~3U);
+      const uintptr_t next = content + ((note.n_descsz + 3U) & ~3U);
+      if (next > end || next <= at) break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+          std::memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0) {
+        module->build_id_bytes = std::min<uint32_t>(note.n_descsz, sizeof module->build_id);
+        std::memcpy(module->build_id, reinterpret_cast<const void*>(content), module->build_id_bytes);
+        return;
+      }
+      at = next;
+    }
+  }
+}
+
+NativeModule Describe(const dl_phdr_info& info, const char* program) {
+  NativeModule module{};
+  module.begin = UINT64_MAX;
+  module.bias = info.dlpi_addr;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const uint64_t begin = info.dlpi_addr + segment.p_vaddr;
+    module.begin = std::min(module.begin, begin);
+    module.end = std::max(module.end, begin + segment.p_memsz);
+  }
+  CopyName(module.path, info.dlpi_name != nullptr && *info.dlpi_name != 0 ? info.dlpi_name : program);
+  CopyBuildId(info, &module);
+  return module;
+}
+
+}  // namespace
+
+uint64_t KeyOf(std::span<const uintptr_t> pcs) {
+  uint64_t key = 1;
+  for (const uintptr_t pc : pcs) {
+    key = (key ^ pc) * kMix;
+    key ^= key >> 29;
+  }
+  return key != 0 ? key : 1;
+}
+
+Table* Table::Create(const char* path, uint32_t depth, const char** why) {
+  const int descriptor = OpenNew(path);
+  if (descriptor < 0) {
+    *why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): setup
+    return nullptr;
+  }
+  // A sparse file on a full tmpfs would answer stores with SIGBUS.
+  const int full = posix_fallocate(descriptor, 0, static_cast<off_t>(format::kNativeRowsAt));
+  void* const memory =
+      full != 0 ? MAP_FAILED
+                : mmap(nullptr, kAllBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  if (memory == MAP_FAILED) {
+    *why = std::strerror(full != 0 ? full : errno);  // NOLINT(concurrency-mt-unsafe): setup
+    unlink(path);
+    close(descriptor);
+    return nullptr;
+  }
+  flock(descriptor, LOCK_EX | LOCK_NB);  // for life: it has an owner
+  alignas(Table) static std::byte storage[sizeof(Table)];
+  auto* const table = new (storage) Table(static_cast<std::byte*>(memory), descriptor);
+  NativeHeader& header = table->header();
+  header.version = format::kNativeVersion;
+  header.header_bytes = format::kNativeHeaderBytes;
+  if (getrandom(header.recording_id, sizeof header.recording_id, GRND_NONBLOCK) < 0) header.recording_id[0] = 1;
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_epoch_ns = Now(CLOCK_REALTIME);
+  header.start_monotonic_ns = Now(CLOCK_MONOTONIC);
+  header.depth = depth;
+  const ssize_t length = readlink("/proc/self/exe", header.program, sizeof header.program - 1);
+  header.program[std::max<ssize_t>(length, 0)] = 0;
+  std::atomic_ref(header.magic).store(format::kNativeMagic, std::memory_order_release);
+  return table;
+}
+
+uint64_t Table::Bytes() const {
+  const uint32_t chunks = At<NativeHeader>(0)->chunks_used.load(std::memory_order_acquire);
+  return format::kNativeRowsAt + std::min(chunks, format::kMostNativeChunks) * format::kNativeChunkBytes;
+}
+
+uint32_t Table::SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
+  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+    Slot& slot = slots_[(key + probe) % kSlots];
+    uint64_t found = slot.key.load(std::memory_order_acquire);
+    if (found == 0 && slot.key.compare_exchange_strong(found, key, std::memory_order_acq_rel)) found = key;
+    if (found != key) continue;
+    const uint32_t number = slot.number.load(std::memory_order_acquire);
+    if (number != kNoSite) return number;
+    const uint32_t made = NewSite(key, pcs, first);
+    slot.number.store(made, std::memory_order_release);
+    return made;
+  }
+  return kNoSite;
+}
+
+// Threads that see it for the first time together make one each; readers add up those of one key.
+uint32_t Table::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
+  const uint32_t number = header().sites_used.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (number >= format::kMostNativeSites) {
+    header().sites_used.fetch_sub(1, std::memory_order_relaxed);
+    return kNoSite;
+  }
+  NativeSite& site = At<NativeSite>(format::kNativeSitesAt)[number];
+  const size_t depth = std::min<size_t>(pcs.size(), format::kMostNativeFrames);
+  NoteModules(pcs.first(depth));
+  std::copy_n(pcs.begin(), depth, site.pcs);
+  site.key = key;
+  site.first = static_cast<uint32_t>(std::min(first, depth));
+  site.depth.store(static_cast<uint32_t>(depth), std::memory_order_release);
+  return number;
+}
+
+NativeRow* Table::NewChunk(uint32_t first_site, uint32_t thread) {
+  const uint32_t number = header().chunks_used.fetch_add(1, std::memory_order_acq_rel);
+  if (number >= format::kMostNativeChunks) {
+    header().chunks_used.fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  const size_t offset = format::kNativeRowsAt + number * format::kNativeChunkBytes;
+  if (posix_fallocate(descriptor_, static_cast<off_t>(offset), format::kNativeChunkBytes) != 0) return nullptr;
+  NativeChunk& chunk = At<NativeChunk>(format::kNativeChunksAt)[number];
+  chunk.thread = thread;
+  chunk.first_site.store(first_site + 1, std::memory_order_release);
+  return At<NativeRow>(offset);
+}
+
+bool Table::KnowsModuleOf(uintptr_t pc) const {
+  const auto* const modules = At<NativeModule>(format::kNativeModulesAt);
+  const uint32_t count =
+      std::min(At<NativeHeader>(0)->modules_used.load(std::memory_order_acquire), format::kMostNativeModules);
+  return std::any_of(modules, modules + count,
+                     [pc](const NativeModule& module) { return module.begin <= pc && pc < module.end; });
+}
+
+// Two threads may note the same one: readers take the last that holds an address, which is right for a library that was
+// loaded where another had been, too.
+void Table::NoteModules(std::span<const uintptr_t> pcs) {
+  struct Search {
+    Table* table;
+    std::span<const uintptr_t> pcs;
+  } search{this, pcs};
+  const bool all_known = std::ranges::all_of(pcs, [this](uintptr_t pc) { return KnowsModuleOf(pc); });
+  if (all_known) return;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* into) {
+        auto* const search = static_cast<Search*>(into);
+        Table& table = *search->table;
+        const NativeModule module = Describe(*info, table.header().program);
+        const bool is_needed = std::ranges::any_of(search->pcs, [&](uintptr_t pc) {
+          return module.begin <= pc && pc < module.end && !table.KnowsModuleOf(pc);
+        });
+        if (!is_needed) return 0;
+        const uint32_t number = table.header().modules_used.fetch_add(1, std::memory_order_acq_rel);
+        if (number >= format::kMostNativeModules) return 1;
+        table.At<NativeModule>(format::kNativeModulesAt)[number] = module;
+        return 0;
+      },
+      &search);
+}
+
+void Table::Part() {
+  mmap(base_, kAllBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
+}
+
+}  // namespace heaprec::native

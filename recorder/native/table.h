@@ -1,0 +1,63 @@
+// Writes the table of native memory by call site (format/native_table.h). Insert only: a site, a module or a chunk that
+// is there stays.
+//
+// Context:  Create: setup. The rest: within malloc: no heap; a system call where something is seen for the first time.
+// Threads:  any number; nobody waits for anybody.
+// Failure:  Create is null and says why. A site that has no room is kNoSite, a chunk that has none is null.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "format/native_table.h"
+
+namespace heaprec::native {
+
+inline constexpr uint32_t kNoSite = 0;
+
+class Table {
+ public:
+  // A new file at `path`, in memory that is shared with whoever reads it; it never runs out of room under a store.
+  static Table* Create(const char* path, uint32_t depth, const char** why);
+
+  format::NativeHeader& header() { return *At<format::NativeHeader>(0); }
+  int descriptor() const { return descriptor_; }
+  // Of what is in use.
+  uint64_t Bytes() const;
+
+  // `key`: of the frames that tell the site apart, from `first` on; `pcs`: all frames, noted if it is new.
+  uint32_t SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
+  // Rows of the sites from a multiple of kNativeChunkRows on.
+  format::NativeRow* NewChunk(uint32_t first_site, uint32_t thread);
+
+  // A child of fork: what it stores is no longer its parent's.
+  void Part();
+
+ private:
+  Table(std::byte* base, int descriptor) : base_(base), descriptor_(descriptor) {}
+  template <typename T>
+  T* At(size_t offset) const {
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+  uint32_t NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
+  void NoteModules(std::span<const uintptr_t> pcs);
+  bool KnowsModuleOf(uintptr_t pc) const;
+
+  // Where a site is, by its key: ours alone.
+  static constexpr size_t kSlots = size_t{4} * format::kMostNativeSites;
+  struct Slot {
+    std::atomic<uint64_t> key{0};
+    std::atomic<uint32_t> number{kNoSite};
+  };
+
+  std::byte* const base_;
+  const int descriptor_;
+  Slot slots_[kSlots];
+};
+
+// Never 0.
+uint64_t KeyOf(std::span<const uintptr_t> pcs);
+
+}  // namespace heaprec::native

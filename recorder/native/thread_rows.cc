@@ -1,0 +1,68 @@
+#include "recorder/native/thread_rows.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+namespace heaprec::native {
+namespace {
+
+constexpr size_t kMostThreads = 4096;
+
+std::atomic<ThreadRows*> all[kMostThreads];
+std::atomic<ThreadRows*> common{nullptr};
+
+}  // namespace
+
+ThreadRows* ThreadRows::New(Table* table, bool is_common) {
+  void* const memory = mmap(nullptr, sizeof(ThreadRows), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const rows = new (memory) ThreadRows;
+  rows->table_ = table;
+  rows->is_common_ = is_common;
+  rows->is_leased_.store(true, std::memory_order_relaxed);
+  return rows;
+}
+
+ThreadRows* ThreadRows::Lease(Table* table) {
+  for (std::atomic<ThreadRows*>& slot : all) {
+    ThreadRows* rows = slot.load(std::memory_order_acquire);
+    if (rows == nullptr) {
+      ThreadRows* const mine = New(table, /*is_common=*/false);
+      if (mine == nullptr) break;
+      if (slot.compare_exchange_strong(rows, mine, std::memory_order_acq_rel)) return mine;
+      munmap(mine, sizeof(ThreadRows));
+    }
+    // Acquire: the sums of the thread before (pairs with the release in Return).
+    bool is_leased = false;
+    if (rows->is_leased_.compare_exchange_strong(is_leased, true, std::memory_order_acquire)) return rows;
+  }
+  return Common(table);
+}
+
+ThreadRows* ThreadRows::Common(Table* table) {
+  ThreadRows* rows = common.load(std::memory_order_acquire);
+  if (rows != nullptr) return rows;
+  ThreadRows* const mine = New(table, /*is_common=*/true);
+  if (mine == nullptr) return nullptr;
+  if (common.compare_exchange_strong(rows, mine, std::memory_order_acq_rel)) return mine;
+  munmap(mine, sizeof(ThreadRows));
+  return rows;
+}
+
+format::NativeRow* ThreadRows::NewRowOf(uint32_t site) {
+  const uint32_t number = site / format::kNativeChunkRows;
+  auto* const made = table_->NewChunk(number * format::kNativeChunkRows, static_cast<uint32_t>(syscall(SYS_gettid)));
+  if (made == nullptr) {
+    table_->header().without_chunk.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  // Of the common ones somebody else may have made one meanwhile: what is left is a chunk of zeros.
+  format::NativeRow* chunk = nullptr;
+  if (chunks_[number].compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) chunk = made;
+  return chunk + site % format::kNativeChunkRows;
+}
+
+}  // namespace heaprec::native

@@ -1,0 +1,203 @@
+// libheaprec-native.so in programs whose allocations are known to the byte.
+#include <signal.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Sums {
+  int64_t allocated_blocks, allocated_bytes, live_blocks, live_bytes;
+  bool operator==(const Sums&) const = default;
+};
+
+std::string Program() { return RunfilePath("tests/native/allocations"); }
+std::string Plugin() { return RunfilePath("tests/native/libplugin.so"); }
+std::vector<std::string> With(const std::string& options) {
+  return {"LD_PRELOAD=" + RunfilePath("recorder/libheaprec-native.so"), "HEAPREC_NATIVE=" + options};
+}
+
+json Read(const std::string& table, std::vector<std::string> more = {"--by", "function"}) {
+  Command command{{HeaprecPath(), "native", "--json", table}};
+  command.args.insert(command.args.end(), more.begin(), more.end());
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
+}
+
+// Of all rows whose name begins so.
+Sums SumsOf(const json& document, const std::string& function) {
+  Sums sums{};
+  for (const json& row : document["rows"]) {
+    if (!row["name"].get<std::string>().starts_with(function + " ")) continue;
+    sums.allocated_blocks += row["allocated_blocks"].get<int64_t>();
+    sums.allocated_bytes += row["allocated_bytes"].get<int64_t>();
+    sums.live_blocks += row["live_blocks"].get<int64_t>();
+    sums.live_bytes += row["live_bytes"].get<int64_t>();
+  }
+  return sums;
+}
+
+std::string Text(const Sums& sums) {
+  return std::to_string(sums.allocated_blocks) + " " + std::to_string(sums.allocated_bytes) + " live " +
+         std::to_string(sums.live_blocks) + " " + std::to_string(sums.live_bytes);
+}
+
+// The test program has libstdc++ within itself: one frame does not tell callers of operator new apart.
+void RequireExact(const json& document) {
+  const auto require = [&](const std::string& function, const Sums& expected) {
+    const Sums found = SumsOf(document, function);
+    INFO(function << ": " << Text(found) << ", not " << Text(expected));
+    CHECK(found == expected);
+  };
+  require("leaks", {1024, 64 << 20, 1024, 64 << 20});
+  require("churns", {5000, 500'000'000, 0, 0});
+  require("grows", {1000, 50'050'000, 1, 100'000});
+  require("copies", {1000, 12'000, 500, 6'000});
+  if (document["depth"] != 1) require("news", {100, 100'000, 0, 0});
+  require("aligns", {17, 50'000 + 5 * 128 + 1000 + 3000, 10, 50'000});
+  require("zeroes", {20, 20'000, 0, 0});
+  if (document["depth"] == 1) CHECK(SumsOf(document, "operator new(unsigned long)").allocated_bytes >= 100'000);
+  require("of_thread", {64'000, 64'000 * 48, 32'000, 32'000 * 48});
+  require("in_child", {0, 0, 0, 0});
+  require("after_fork", {5, 5000, 5, 5000});
+  require("plugin_allocates", {7, 7 * 1234, 7, 7 * 1234});
+}
+
+}  // namespace
+
+TEST_CASE("Every block of a program is counted, by the function that asked for it") {
+  const Outcome without = Run(Command{{Program(), Plugin()}});
+  REQUIRE(without.exit_code == 3);
+  const std::string folder = FreshFolder();
+  for (const char* depth : {"1", "3"}) {
+    const std::string table = folder + "/native-" + depth + ".bin";
+    Command command{{Program(), Plugin()}};
+    command.environment = With("file=" + table + ",depth=" + depth);
+    const Outcome outcome = Run(command);
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 3);
+    CHECK(outcome.out == without.out);
+    CHECK(outcome.err.empty());
+    const json document = Read(table);
+    CHECK(document["ended"] == true);
+    CHECK(document["calls_not_counted"] == 0);
+    RequireExact(document);
+  }
+}
+
+TEST_CASE("After kill -9 the table is where it was, and complete") {
+  Command command{{Program(), Plugin(), "wait"}};
+  command.environment = With("file=" + FreshFolder() + "/native.bin");
+  Process process(command);
+  REQUIRE(process.WaitForOutput("kept"));
+  const std::string table = "/dev/shm/heaprec-native-" + std::to_string(process.pid());
+  RequireExact(Read(table));  // while it runs
+  process.Kill(SIGKILL);
+  (void)process.Finish();
+  const json document = Read(table);
+  CHECK(document["ended"] == false);
+  RequireExact(document);
+  std::filesystem::remove(table);
+}
+
+TEST_CASE("A shell that becomes the program leaves nothing in its way") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{{"sh", "-c", "exec \"$0\" \"$1\"", Program(), Plugin()}};
+  command.environment = With("file=" + table + ",depth=2");
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 3);
+  CHECK(outcome.err.empty());
+  RequireExact(Read(table));
+}
+
+TEST_CASE("Sites have their place and their callers, and libraries their sums") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{{Program(), Plugin()}};
+  command.environment = With("file=" + table);
+  REQUIRE(Run(command).exit_code == 3);
+  const json sites = Read(table, {"--by", "site"});
+  CHECK(sites["rows"][0]["name"].get<std::string>().starts_with("leaks [allocations+0x"));
+  CHECK(sites["rows"][0]["callers"][0].get<std::string>() == "main [allocations]");
+  const json libraries = Read(table, {"--by", "library"});
+  CHECK(libraries["rows"][0]["name"] == "allocations");
+  int64_t live = 0;
+  for (const json& row : libraries["rows"]) live += row["live_bytes"].get<int64_t>();
+  CHECK(live == libraries["total"]["live_bytes"]);
+  const Outcome text =
+      Run(Command{{HeaprecPath(), "native", "--callers", "1", "--sort", "allocated", "--limit", "1", table}});
+  CHECK(text.exit_code == 0);
+  CHECK(text.out.find("churns [allocations+0x") != std::string::npos);
+  CHECK(text.out.find("main [allocations]") != std::string::npos);
+  CHECK(text.out.find("more; --limit 0 shows all") != std::string::npos);
+}
+
+TEST_CASE("A JVM runs as without it, and its direct buffers are libjvm's") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{{JavaHome() + "/bin/java", "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"}};
+  const Outcome without = Run(command);
+  command.environment = With("only=java,file=" + table);
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == without.exit_code);
+  CHECK(outcome.out == without.out);
+  CHECK(outcome.err == without.err);
+  const json libraries = Read(table, {"--by", "library"});
+  CHECK(libraries["rows"][0]["name"] == "libjvm.so");
+  CHECK(libraries["rows"][0]["live_bytes"].get<int64_t>() >= 32 << 20);
+}
+
+TEST_CASE("Who is not to be recorded runs all the same") {
+  const std::string folder = FreshFolder();
+  const auto run = [&](const std::string& options) {
+    Command command{{Program(), Plugin()}};
+    command.environment = With("file=" + folder + "/native.bin," + options);
+    const Outcome outcome = Run(command);
+    CHECK(outcome.exit_code == 3);
+    CHECK_FALSE(FileExists(folder + "/native.bin"));
+    return outcome.err;
+  };
+  CHECK(run("only=another").empty());
+  CHECK(run("deep=3").find("HEAPREC_NATIVE: no option `deep`; options: file, depth, only") != std::string::npos);
+  CHECK(run("depth=31").find("HEAPREC_NATIVE: depth=31: 1 to 30") != std::string::npos);
+  CHECK(run("depth=x").find("1 to 30") != std::string::npos);
+}
+
+TEST_CASE("A file that is there is kept, and it is said where the table is") {
+  const std::string file = FreshFolder() + "/native.bin";
+  const Outcome made = Run(Command{{"touch", file}});
+  REQUIRE(made.exit_code == 0);
+  Command command{{Program(), Plugin()}};
+  command.environment = With("file=" + file + ",depth=2");
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 3);
+  CHECK(outcome.err.starts_with("heaprec: " + file +
+                                ": File exists; the table of native memory is /dev/shm/heaprec-native-"));
+  CHECK(std::filesystem::file_size(file) == 0);
+  const std::string table =
+      outcome.err.substr(outcome.err.find("/dev/shm/"), outcome.err.find('\n') - outcome.err.find("/dev/shm/"));
+  RequireExact(Read(table));
+  std::filesystem::remove(table);
+}
+
+TEST_CASE("What is no table is said to be none") {
+  const Outcome none = Run(Command{{HeaprecPath(), "native", "/nowhere/native.bin"}});
+  CHECK(none.exit_code == 3);
+  CHECK(none.err.find("/nowhere/native.bin: No such file") != std::string::npos);
+  const Outcome other = Run(Command{{HeaprecPath(), "native", ProgramsJar()}});
+  CHECK(other.exit_code == 3);
+  CHECK(other.err.find("no table of native memory") != std::string::npos);
+}
+
+}  // namespace heaprec::testing

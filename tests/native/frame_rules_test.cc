@@ -1,0 +1,134 @@
+// Stacks by .eh_frame, against glibc's backtrace() at the same place.
+#include "recorder/native/frame_rules.h"
+
+#include <alloca.h>
+#include <execinfo.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace heaprec::native {
+namespace {
+
+constexpr size_t kMost = 64;
+
+struct Stacks {
+  std::vector<uintptr_t> ours, theirs;
+};
+
+// Both of its caller: pcs of this very function differ.
+__attribute__((noinline)) Stacks Look(FrameRules* rules) {
+  Stacks stacks;
+  auto* const frame = static_cast<uintptr_t*>(__builtin_frame_address(0));
+  Registers registers;
+  registers.pc = frame[1];
+  registers.bp = frame[0];
+  registers.sp = reinterpret_cast<uintptr_t>(frame + 2);
+  uintptr_t pcs[kMost];
+  stacks.ours.assign(pcs, pcs + Unwind(rules, registers, pcs));
+  void* addresses[kMost + 1];
+  const int count = backtrace(addresses, kMost + 1);
+  for (int i = 1; i < count; ++i) stacks.theirs.push_back(reinterpret_cast<uintptr_t>(addresses[i]));
+  return stacks;
+}
+
+void RequireSame(const Stacks& stacks, size_t least) {
+  CHECK(stacks.ours.size() >= least);
+  CHECK(stacks.ours == stacks.theirs);
+}
+
+FrameRules& Rules() {
+  static const std::unique_ptr<FrameRules> rules = std::make_unique<FrameRules>();
+  return *rules;
+}
+
+int (*volatile deeper)(int, Stacks*);  // so that the recursion is not made a loop
+
+__attribute__((noinline)) int Deep(int depth, Stacks* stacks) {
+  if (depth == 0) {
+    *stacks = Look(&Rules());
+    return 0;
+  }
+  return deeper(depth - 1, stacks) + depth;
+}
+
+// Of a size that only the running program knows: its frame is found through bp.
+__attribute__((noinline)) int Allocates(int bytes, Stacks* stacks) {
+  auto* const memory = static_cast<volatile char*>(alloca(static_cast<size_t>(bytes)));
+  memory[bytes - 1] = 1;
+  return Deep(3, stacks) + memory[bytes - 1];
+}
+
+Stacks of_comparison;
+int Compare(const void* a, const void* b) {
+  if (of_comparison.ours.empty()) of_comparison = Look(&Rules());
+  return *static_cast<const int*>(a) - *static_cast<const int*>(b);
+}
+
+Stacks of_signal;
+void OnSignal(int) { of_signal = Look(&Rules()); }
+
+}  // namespace
+
+TEST_CASE("A stack is what backtrace() says, in code without frame pointers") {
+  deeper = Deep;
+  Stacks stacks;
+  CHECK(Deep(20, &stacks) == 210);
+  RequireSame(stacks, 22);
+  CHECK(Deep(20, &stacks) == 210);  // rules are known now
+  RequireSame(stacks, 22);
+}
+
+TEST_CASE("Frames of a size that is not known are passed through their frame pointer") {
+  deeper = Deep;
+  for (const int bytes : {1, 100, 5000}) {
+    Stacks stacks;
+    CHECK(Allocates(bytes, &stacks) == 7);
+    RequireSame(stacks, 6);
+  }
+}
+
+TEST_CASE("Other libraries' frames are passed: libc, libstdc++") {
+  int numbers[] = {3, 1, 2};
+  qsort(numbers, 3, sizeof numbers[0], Compare);
+  RequireSame(of_comparison, 4);
+  Stacks stacks;
+  const std::function<void()> function = [&] { std::thread([&] { stacks = Look(&Rules()); }).join(); };
+  function();
+  RequireSame(stacks, 3);
+}
+
+TEST_CASE("A stack ends at a signal's frame, and has no wrong frame before it") {
+  std::signal(SIGUSR1, OnSignal);
+  std::raise(SIGUSR1);
+  REQUIRE(of_signal.ours.size() >= 2);
+  REQUIRE(of_signal.ours.size() <= of_signal.theirs.size());
+  CHECK(std::equal(of_signal.ours.begin(), of_signal.ours.end(), of_signal.theirs.begin()));
+}
+
+TEST_CASE("What is in no module has no rule, and a stack is cut at what was asked for") {
+  const auto memory = std::make_unique<char[]>(64);
+  CHECK(RuleAt(reinterpret_cast<uintptr_t>(memory.get())) == FrameRule{});
+  CHECK(RuleAt(0) == FrameRule{});
+  uintptr_t one[1];
+  CHECK(Unwind(&Rules(), {reinterpret_cast<uintptr_t>(memory.get()), 8, 8}, one) == 1);
+  uintptr_t many[4];
+  CHECK(Unwind(&Rules(), {reinterpret_cast<uintptr_t>(memory.get()), 8, 8}, many) == 1);
+}
+
+TEST_CASE("Rules are forgotten when they are asked to be") {
+  FrameRules& rules = Rules();
+  const auto pc = reinterpret_cast<uintptr_t>(&qsort) + 1;
+  const FrameRule rule = rules.At(pc);
+  CHECK(rule == RuleAt(pc));
+  rules.Forget();
+  CHECK(rules.At(pc) == rule);
+}
+
+}  // namespace heaprec::native
