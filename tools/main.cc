@@ -71,7 +71,7 @@ ExitCode Main(int argc, char** argv) {
       DeclareImport(heaprec), DeclareVerify(heaprec), DeclareRecover(heaprec),    DeclareTrim(heaprec),
       DeclareMerge(heaprec),  DeclareRedact(heaprec), DeclareCompletion(heaprec), DeclareMan(heaprec),
       DeclareSql(heaprec),    DeclareDoctor(heaprec), DeclareLive(heaprec),       DeclareLeaks(heaprec),
-      DeclareEscape(heaprec), DeclareCensus(heaprec)};
+      DeclareEscape(heaprec), DeclareNative(heaprec), DeclareCensus(heaprec)};
   // What follows "--" is a command of its own, whose options are none of ours.
   char** const end = argv + argc;
   char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });

@@ -22,6 +22,7 @@ Verb DeclareList(CLI::App& heaprec);
 Verb DeclareLive(CLI::App& heaprec);
 Verb DeclareMan(CLI::App& heaprec);
 Verb DeclareMerge(CLI::App& heaprec);
+Verb DeclareNative(CLI::App& heaprec);
 Verb DeclarePrint(CLI::App& heaprec);
 Verb DeclareRecord(CLI::App& heaprec);
 Verb DeclareRecover(CLI::App& heaprec);

@@ -1,0 +1,41 @@
+// Names of native functions, from the symbols of the files that were loaded, or of their debug files.
+//
+// Threads:  one.
+// Failure:  what has no name is "library+0x1234"; a file that is another one by now has no names.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/native/table_file.h"
+
+namespace heaprec::tools {
+
+class Symbols {
+ public:
+  explicit Symbols(const std::vector<LoadedModule>& modules) : modules_(modules) {}
+
+  struct Function {
+    std::string name;     // demangled; "library+0x1234"
+    std::string library;  // "libc.so.6"; "?": in none
+    bool is_known = false;
+  };
+  // Of a return address.
+  const Function& At(uint64_t pc);
+
+ private:
+  struct Symbol {
+    uint64_t begin, end;
+    std::string name;
+  };
+  const LoadedModule* ModuleOf(uint64_t pc) const;
+  const std::vector<Symbol>& SymbolsOf(const LoadedModule& module);
+
+  const std::vector<LoadedModule>& modules_;
+  std::map<const LoadedModule*, std::vector<Symbol>> symbols_;  // ascending
+  std::map<uint64_t, Function> known_;
+};
+
+}  // namespace heaprec::tools

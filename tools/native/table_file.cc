@@ -1,0 +1,156 @@
+#include "tools/native/table_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+namespace heaprec::tools {
+namespace {
+
+using format::Error;
+using format::NativeChunk;
+using format::NativeHeader;
+using format::NativeModule;
+using format::NativeRow;
+using format::NativeSite;
+
+constexpr size_t kMostBytes = format::kNativeRowsAt + format::kMostNativeChunks * format::kNativeChunkBytes;
+
+format::Result<std::string> ReadAll(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) {
+    if (descriptor >= 0) close(descriptor);
+    return Error{fmt::format("{}: {}", path, std::strerror(errno))};  // NOLINT(concurrency-mt-unsafe): one thread
+  }
+  std::string bytes(std::min<size_t>(static_cast<size_t>(status.st_size), kMostBytes), '\0');
+  size_t have = 0;
+  for (ssize_t got = 1; got > 0 && have < bytes.size(); have += static_cast<size_t>(std::max<ssize_t>(got, 0))) {
+    got = pread(descriptor, bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
+  }
+  close(descriptor);
+  bytes.resize(have);
+  return bytes;
+}
+
+// Plain copies of what others may be writing: numbers of one moment or the next, never out of range.
+template <typename T>
+class Copy {
+ public:
+  Copy(const std::string& bytes, size_t offset) { std::memcpy(storage_, bytes.data() + offset, sizeof storage_); }
+  const T* operator->() const { return reinterpret_cast<const T*>(storage_); }
+  const T& operator*() const { return *reinterpret_cast<const T*>(storage_); }
+
+ private:
+  alignas(T) char storage_[sizeof(T)];
+};
+
+std::string Hexadecimal(const uint8_t* bytes, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+template <size_t kSize>
+std::string TextOf(const char (&text)[kSize]) {
+  return {text, strnlen(text, kSize)};
+}
+
+std::vector<LoadedModule> ModulesOf(const std::string& bytes, uint32_t count) {
+  std::vector<LoadedModule> modules;
+  for (uint32_t i = 0; i < std::min(count, format::kMostNativeModules); ++i) {
+    const Copy<NativeModule> module(bytes, format::kNativeModulesAt + i * sizeof(NativeModule));
+    modules.push_back({module->begin, module->end, module->bias,
+                       Hexadecimal(module->build_id, std::min<size_t>(module->build_id_bytes, sizeof module->build_id)),
+                       TextOf(module->path)});
+  }
+  return modules;
+}
+
+// By number. Number 0 is what had no site.
+std::map<uint32_t, NativeSums> SumsOf(const std::string& bytes, uint32_t chunks) {
+  std::map<uint32_t, NativeSums> sums;
+  const size_t whole = (bytes.size() - format::kNativeRowsAt) / format::kNativeChunkBytes;
+  for (uint32_t i = 0; i < std::min<size_t>({chunks, whole, format::kMostNativeChunks}); ++i) {
+    const Copy<NativeChunk> chunk(bytes, format::kNativeChunksAt + i * sizeof(NativeChunk));
+    const uint32_t first = chunk->first_site;
+    if (first == 0 || first > format::kMostNativeSites) continue;
+    for (uint32_t row = 0; row < format::kNativeChunkRows; ++row) {
+      const Copy<NativeRow> one(bytes, format::kNativeRowsAt + i * format::kNativeChunkBytes + row * sizeof(NativeRow));
+      const NativeSums of_thread{one->allocated_bytes, one->allocated_blocks, one->freed_bytes, one->freed_blocks};
+      if (of_thread.allocated_blocks != 0 || of_thread.freed_blocks != 0) sums[first - 1 + row] += of_thread;
+    }
+  }
+  return sums;
+}
+
+std::vector<NativePlace> PlacesOf(const std::string& bytes, uint32_t chunks) {
+  std::vector<NativePlace> places;
+  std::unordered_map<uint64_t, size_t> by_key;
+  for (const auto& [number, sums] : SumsOf(bytes, chunks)) {
+    NativePlace place;
+    uint64_t key = 0;
+    if (number != 0 && number < format::kMostNativeSites) {
+      const Copy<NativeSite> site(bytes, format::kNativeSitesAt + number * sizeof(NativeSite));
+      const uint32_t depth = std::min<uint32_t>(site->depth, format::kMostNativeFrames);
+      place.pcs.assign(site->pcs, site->pcs + depth);
+      place.first = std::min<size_t>(site->first, depth > 0 ? depth - 1 : 0);
+      key = depth > 0 ? site->key : 0;
+    }
+    const auto [known, is_new] = by_key.emplace(key, places.size());
+    if (is_new) places.push_back(std::move(place));
+    places[known->second].sums += sums;
+  }
+  return places;
+}
+
+}  // namespace
+
+NativeSums& NativeSums::operator+=(const NativeSums& other) {
+  allocated_bytes += other.allocated_bytes;
+  allocated_blocks += other.allocated_blocks;
+  freed_bytes += other.freed_bytes;
+  freed_blocks += other.freed_blocks;
+  return *this;
+}
+
+format::Result<NativeTableFile> ReadNativeTable(const std::string& path) {
+  const auto read = ReadAll(path);
+  if (!read.ok()) return read.error();
+  const std::string& bytes = *read;
+  if (bytes.size() < sizeof(NativeHeader))
+    return Error{fmt::format("{}: no table of native memory: {} bytes", path, bytes.size())};
+  const Copy<NativeHeader> header(bytes, 0);
+  if (header->magic != format::kNativeMagic) return Error{fmt::format("{}: offset 0: no table of native memory", path)};
+  if (header->version != format::kNativeVersion || header->header_bytes != format::kNativeHeaderBytes) {
+    return Error{
+        fmt::format("{}: offset 8: version {}; this heaprec reads {}", path, header->version, format::kNativeVersion)};
+  }
+  if (bytes.size() < format::kNativeRowsAt) {
+    return Error{fmt::format("{}: ends at {}, before its sites do ({})", path, bytes.size(), format::kNativeRowsAt)};
+  }
+  NativeTableFile table;
+  table.path = path;
+  table.program = TextOf(header->program);
+  table.pid = header->pid;
+  table.depth = header->depth;
+  table.has_ended = header->state == static_cast<uint32_t>(format::NativeState::kEnded);
+  table.start_epoch_ns = header->start_epoch_ns;
+  table.early_blocks = header->early_blocks;
+  table.early_bytes = header->early_bytes;
+  table.foreign_frees = header->foreign_frees;
+  table.without_chunk = header->without_chunk;
+  table.sites = header->sites_used;
+  table.modules = ModulesOf(bytes, header->modules_used);
+  table.places = PlacesOf(bytes, header->chunks_used);
+  return table;
+}
+
+}  // namespace heaprec::tools

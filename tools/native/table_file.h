@@ -1,0 +1,51 @@
+// A table of native memory by call site, read: of a process that runs, of one that was killed, or the copy that it
+// left.
+//
+// Failure:  an Error naming the file, the offset and what is wrong there.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/native_table.h"
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+struct NativeSums {
+  uint64_t allocated_bytes = 0, allocated_blocks = 0, freed_bytes = 0, freed_blocks = 0;
+
+  // Those of a process that runs may be ahead of each other by a call.
+  uint64_t LiveBytes() const { return allocated_bytes - std::min(allocated_bytes, freed_bytes); }
+  uint64_t LiveBlocks() const { return allocated_blocks - std::min(allocated_blocks, freed_blocks); }
+  NativeSums& operator+=(const NativeSums& other);
+};
+
+struct NativePlace {
+  std::vector<uint64_t> pcs;  // return addresses, the innermost first; none: there was no room for another site
+  size_t first = 0;           // of those that are the program's own
+  NativeSums sums;
+};
+
+struct LoadedModule {
+  uint64_t begin = 0, end = 0, bias = 0;
+  std::string build_id;  // hexadecimal; empty: it has none
+  std::string path;
+};
+
+struct NativeTableFile {
+  std::string path, program;
+  uint32_t pid = 0, depth = 1;
+  bool has_ended = false;
+  uint64_t start_epoch_ns = 0;
+  uint64_t early_blocks = 0, early_bytes = 0, foreign_frees = 0, without_chunk = 0;
+  uint32_t sites = 0;
+  std::vector<LoadedModule> modules;  // the last one that holds an address is the one
+  std::vector<NativePlace> places;    // those with sums
+};
+
+format::Result<NativeTableFile> ReadNativeTable(const std::string& path);
+
+}  // namespace heaprec::tools
