@@ -48,7 +48,7 @@ struct CensusBooks {
   uint64_t walks = 0, walked_bytes = 0;             // that were walked, as far as they could be
   uint64_t broken = 0, broken_bytes = 0;            // walks that met what cannot be an object; what they left out
   uint64_t lost = 0, lost_bytes = 0;                // of the walks: found no room, or were not written
-  uint64_t over_budget = 0, over_budget_bytes = 0;  // drawn, but the second had had its walks; what they stood for
+  uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn any more: the second had had its walks
   uint64_t unseen = 0, unseen_bytes = 0;            // TLABs in use at the end, where the JVM could not be stopped
   bool operator==(const CensusBooks&) const = default;
 };
