@@ -45,7 +45,7 @@ constexpr const char* kNoSite = "(no site)";
 
 // "Parser::next [libparser.so]"
 std::string InLibrary(const Symbols::Function& function) {
-  return function.is_known ? fmt::format("{} [{}]", function.name, function.library) : function.name;
+  return function.is_known ? fmt::format("{} [{}]", function.name, function.module) : function.name;
 }
 
 // Functions that allocate for whoever calls them: of C++, and of HotSpot.
@@ -68,12 +68,12 @@ std::string NameOf(const NativePlace& place, By by, const NativeTableFile& table
   if (place.pcs.empty()) return kNoSite;
   const uint64_t pc = place.pcs[FirstOf(place, table, symbols)];
   const Symbols::Function& function = symbols->At(pc);
-  if (by == By::kLibrary) return function.library;
+  if (by == By::kLibrary) return function.module;
   if (by == By::kFunction) return InLibrary(function);
   const auto module = std::ranges::find_if(table.modules.rbegin(), table.modules.rend(),
                                            [pc](const LoadedModule& one) { return one.begin <= pc && pc < one.end; });
   if (!function.is_known || module == table.modules.rend()) return InLibrary(function);
-  return fmt::format("{} [{}+{:#x}]", function.name, function.library, pc - module->bias);
+  return fmt::format("{} [{}+{:#x}]", function.name, function.module, pc - module->bias);
 }
 
 std::vector<NativeRowShown> RowsOf(const NativeTableFile& table, const NativeOptions& options) {

@@ -21,11 +21,9 @@
 #include <cstring>
 
 #include "recorder/native/block.h"
+#include "recorder/native/counting.h"
 #include "recorder/native/exact_options.h"
-#include "recorder/native/frame_rules.h"
-#include "recorder/native/passed_modules.h"
 #include "recorder/native/table.h"
-#include "recorder/native/thread_rows.h"
 
 extern "C" {
 void* __libc_malloc(size_t);
@@ -46,166 +44,17 @@ struct Real {
   size_t (*usable_size)(void*);
 };
 Real real;
-// Null before the constructor, and where nothing is to be recorded.
-std::atomic<Table*> table{nullptr};
 std::atomic<bool> knows_real{false};
-FrameRules rules;
 ExactOptions options;
 char table_path[kMostPath], copy_path[kMostPath];
-pthread_key_t thread_end;
 std::atomic<uint64_t> early_blocks{0}, early_bytes{0};
-
-struct ThreadState {
-  // Null: none yet, none any more, or not now: what we call ourselves may allocate.
-  ThreadRows* rows;
-  bool is_inside, has_none;
-};
-__thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
-
-class Inside {
- public:
-  Inside() : rows_(thread_state.rows) {
-    thread_state.rows = nullptr;
-    thread_state.is_inside = true;
-  }
-  ~Inside() {
-    thread_state.is_inside = false;
-    thread_state.rows = rows_;
-    errno = error_;
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  ThreadRows* const rows_;
-  const int error_ = errno;
-};
-
-// A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others.
-__attribute__((noinline)) ThreadRows* Rows(Table* of) {
-  if (thread_state.rows != nullptr) return thread_state.rows;
-  if (thread_state.is_inside || thread_state.has_none) return ThreadRows::Common(of);
-  ThreadRows* rows = nullptr;
-  {
-    const Inside inside;
-    rows = ThreadRows::Lease(of);
-    if (rows != ThreadRows::Common(of)) pthread_setspecific(thread_end, rows);
-  }
-  if (rows == ThreadRows::Common(of)) {
-    thread_state.has_none = true;
-  } else {
-    thread_state.rows = rows;
-  }
-  return rows;
-}
-
-// Destructors of other keys may allocate after ours: that goes to the common rows.
-void EndThread(void* rows) {
-  thread_state.rows = nullptr;
-  thread_state.has_none = true;
-  static_cast<ThreadRows*>(rows)->Return();
-}
-
-// Where the call of ours came from: the frame of the function that was called in malloc's place.
-struct Call {
-  uintptr_t pc;
-  const uintptr_t* frame;
-};
-#define HEAPREC_CALL                                                                                                 \
-  heaprec::native::Call {                                                                                            \
-    std::bit_cast<uintptr_t>(__builtin_return_address(0)), static_cast<const uintptr_t*>(__builtin_frame_address(0)) \
-  }
-
-size_t StackOf(const Call& call, std::span<uintptr_t> into) {
-  return Unwind(&rules, {call.pc, std::bit_cast<uintptr_t>(call.frame + 2), call.frame[0]}, into);
-}
-
-// The first frame that is the program's own.
-size_t FirstOf(std::span<const uintptr_t> pcs) {
-  size_t first = 0;
-  while (first + 1 < pcs.size() && IsPassed(pcs[first])) ++first;
-  return first;
-}
-
-uint64_t KeyFrom(std::span<const uintptr_t> pcs, size_t first) {
-  return KeyOf(pcs.subspan(first, std::min<size_t>(options.depth, pcs.size() - first)));
-}
-
-__attribute__((noinline)) uint32_t NewSite(Table* of, ThreadRows* rows, const Call& call) {
-  if (thread_state.is_inside) return kNoSite;
-  const Inside inside;
-  uintptr_t pcs[format::kMostNativeFrames];
-  const std::span<const uintptr_t> stack(pcs, StackOf(call, pcs));
-  const size_t first = FirstOf(stack);
-  const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
-  const bool tells = options.depth == 1 && first == 0;
-  rows->CallerAt(call.pc) = {call.pc, tells ? rows->RowOf(site) : nullptr, site};
-  return site;
-}
-
-// Of a call whose return address alone does not tell the site.
-__attribute__((noinline)) uint32_t DeepSite(Table* of, ThreadRows* rows, const Call& call) {
-  constexpr size_t kMostPassed = 4;
-  uintptr_t pcs[format::kMostNativeFrames];
-  const size_t most = std::min<size_t>(options.depth + kMostPassed, format::kMostNativeFrames);
-  const std::span<const uintptr_t> stack(pcs, StackOf(call, std::span(pcs).first(most)));
-  const size_t first = FirstOf(stack);
-  const uint64_t key = KeyFrom(stack, first);
-  ThreadRows::Caller& known = rows->CallerAt(key);
-  if (known.pc == key) return known.site;
-  if (thread_state.is_inside) return kNoSite;
-  const Inside inside;
-  const uint32_t site = of->SiteOf(key, std::span(pcs).first(StackOf(call, pcs)), first);
-  known = {key, nullptr, site};
-  return site;
-}
-
-#define HEAPREC_INLINE inline __attribute__((always_inline))
-
-__attribute__((noinline)) uint32_t CountSlowly(Table* of, size_t size, const Call& call) {
-  ThreadRows* const rows = Rows(of);
-  if (rows == nullptr) return kNoSite;
-  // Others write the callers of the common rows at the same time.
-  const bool is_own = rows == thread_state.rows;
-  const bool is_known = is_own && rows->CallerAt(call.pc).pc == call.pc;
-  const uint32_t site = !is_own ? kNoSite : is_known ? DeepSite(of, rows, call) : NewSite(of, rows, call);
-  rows->Allocated(site, size);
-  return site;
-}
-
-// Makes a block of what `real` has given.
-HEAPREC_INLINE void* Counted(Table* of, void* base, size_t offset, size_t size, const Call& call) {
-  if (base == nullptr) [[unlikely]] {
-    return nullptr;
-  }
-  uint32_t site = kNoSite;
-  ThreadRows* const rows = thread_state.rows;
-  const ThreadRows::Caller* const known = rows != nullptr ? &rows->CallerAt(call.pc) : nullptr;
-  if (known != nullptr && known->pc == call.pc && known->row != nullptr) [[likely]] {
-    ThreadRows::AddOwn(&known->row->allocated_bytes, &known->row->allocated_blocks, size);
-    site = known->site;
-  } else {
-    site = CountSlowly(of, size, call);
-  }
-  return Begin(base, offset, {size, site & 0xffffffU, 0, 0, 1, 0});
-}
 
 // Where there is no table: not yet, or because nothing is to be recorded.
 void* Early(void* base, size_t offset, size_t size, bool is_libcs) {
   if (base == nullptr) return nullptr;
   early_blocks.fetch_add(1, std::memory_order_relaxed);
   early_bytes.fetch_add(size, std::memory_order_relaxed);
-  return Begin(base, offset, {size, 0, 0, is_libcs, 0, 0});
-}
-
-HEAPREC_INLINE void Discount(const Header& header) {
-  Table* const of = table.load(std::memory_order_relaxed);
-  if (header.is_counted == 0 || of == nullptr) return;
-  ThreadRows* rows = thread_state.rows;
-  if (rows == nullptr) [[unlikely]] {
-    rows = Rows(of);
-  }
-  if (rows != nullptr) rows->Freed(header.site, header.size);
+  return Begin(base, offset, size, is_libcs ? Header::kEarly : 0);
 }
 
 inline bool Overflows(size_t size, size_t more) { return size > PTRDIFF_MAX - more; }
@@ -254,9 +103,9 @@ HEAPREC_INLINE void Free(void* block) {
   }
   const Header header = *HeaderOf(block);
   Discount(header);
-  void* const base = BaseOf(block);
-  HeaderOf(block)->mark = 0;
-  if (header.is_early != 0) [[unlikely]] {
+  void* const base = static_cast<std::byte*>(block) - header.Offset();
+  Unmark(block);
+  if (header.IsEarly()) [[unlikely]] {
     return __libc_free(base);
   }
   real.free(base);
@@ -271,17 +120,17 @@ void* Reallocate(void* block, size_t size, const Call& call) {
   }
   if (Overflows(size, kHeaderBytes)) return NoMemory();
   const Header before = *HeaderOf(block);
-  if (before.offset_log2 != 4 || before.is_early != 0) {
+  if (before.Offset() != kHeaderBytes || before.IsEarly()) {
     void* const moved = Allocate(size, call);
     if (moved == nullptr) return nullptr;
     std::memcpy(moved, block, std::min<size_t>(size, before.size));
     Free(block);
     return moved;
   }
-  HeaderOf(block)->mark = 0;
-  void* const base = real.realloc(BaseOf(block), size + kHeaderBytes);
+  Unmark(block);
+  void* const base = real.realloc(static_cast<std::byte*>(block) - kHeaderBytes, size + kHeaderBytes);
   if (base == nullptr) {
-    HeaderOf(block)->mark = MarkOf(block);
+    *HeaderOf(block) = before;
     return nullptr;
   }
   Table* const of = table.load(std::memory_order_relaxed);
@@ -301,23 +150,30 @@ void Forked() {
   copy_path[0] = 0;
 }
 
-void WriteAll(int descriptor, const std::byte* bytes, size_t count) {
+bool WriteAll(int descriptor, const std::byte* bytes, size_t count) {
   while (count > 0) {
     const ssize_t written = write(descriptor, bytes, count);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (written <= 0) return false;
     bytes += written;
     count -= static_cast<size_t>(written);
   }
+  return true;
 }
 
 // What is in shared memory is gone with the machine, what is in the file stays.
 void CopyTable(Table* of) {
   const int descriptor = open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-  if (descriptor < 0) return SayWhere(copy_path, std::strerror(errno), table_path);  // NOLINT(concurrency-mt-unsafe)
-  WriteAll(descriptor, reinterpret_cast<const std::byte*>(&of->header()), of->Bytes());
-  close(descriptor);
-  unlink(table_path);
+  const bool is_whole =
+      descriptor >= 0 && WriteAll(descriptor, reinterpret_cast<const std::byte*>(&of->header()), of->Bytes());
+  const int error = errno;
+  if (descriptor >= 0) close(descriptor);
+  if (is_whole) {
+    unlink(table_path);
+    return;
+  }
+  if (descriptor >= 0) unlink(copy_path);                 // a full disk
+  SayWhere(copy_path, std::strerror(error), table_path);  // NOLINT(concurrency-mt-unsafe): exit
 }
 
 const char* Variable(const char* name, char** environment) {
@@ -344,8 +200,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   }
   knows_real.store(true, std::memory_order_release);
   if (!ParseExactOptions(Variable("HEAPREC_NATIVE", environment), &options) || !IsChosen(options)) return;
-  if (pthread_key_create(&thread_end, EndThread) != 0) return;
-  NoteModulesToPass();
+  if (!PrepareCounting(options.depth)) return;
   TablePath(table_path);
   ExpandPath(options.file, copy_path);
   const char* why = "";
@@ -438,9 +293,8 @@ HEAPREC_EXPORT void* pvalloc(size_t size) {
 HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   if (block == nullptr) return 0;
   if (!native::IsOurs(block)) return native::real.usable_size != nullptr ? native::real.usable_size(block) : 0;
-  void* const base = native::BaseOf(block);
-  const auto offset = static_cast<size_t>(static_cast<std::byte*>(block) - static_cast<std::byte*>(base));
+  const native::Header header = *native::HeaderOf(block);
   // Early ones are libc's own, whose function may be another's now.
-  if (native::HeaderOf(block)->is_early != 0) return native::HeaderOf(block)->size;
-  return native::real.usable_size(base) - offset;
+  if (header.IsEarly()) return header.size;
+  return native::real.usable_size(static_cast<std::byte*>(block) - header.Offset()) - header.Offset();
 }

@@ -191,6 +191,29 @@ TEST_CASE("A file that is there is kept, and it is said where the table is") {
   std::filesystem::remove(table);
 }
 
+TEST_CASE("A copy that has no room is taken back, and the table stays") {
+  const std::string folder = FreshFolder();
+  const auto within = [&folder](const std::string& command) {
+    return std::vector<std::string>{"unshare", "--mount", "sh", "-c",
+                                    "mount -t tmpfs -o size=1m none " + folder + " && " + command};
+  };
+  if (Run(Command{within("true")}).exit_code != 0) {
+    WARN("a mount namespace of our own is not allowed here");
+    return;
+  }
+  Command command{within("{ " + Program() + " " + Plugin() + "; echo exit $?; ls " + folder + "; }")};
+  command.environment = With("only=allocations,depth=2,file=" + folder + "/native.bin");
+  const Outcome outcome = Run(command);
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.out.ends_with("exit 3\n"));
+  const std::string said =
+      "heaprec: " + folder + "/native.bin: No space left on device; the table of native memory is ";
+  REQUIRE(outcome.err.starts_with(said));
+  const std::string table = outcome.err.substr(said.size(), outcome.err.find('\n') - said.size());
+  RequireExact(Read(table));
+  std::filesystem::remove(table);
+}
+
 TEST_CASE("What is no table is said to be none") {
   const Outcome none = Run(Command{{HeaprecPath(), "native", "/nowhere/native.bin"}});
   CHECK(none.exit_code == 3);

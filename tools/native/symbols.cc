@@ -132,7 +132,7 @@ const Symbols::Function& Symbols::At(uint64_t pc) {
     function = {fmt::format("{:#x}", pc), "?", false};
     return function;
   }
-  function.library = module->path.substr(module->path.rfind('/') + 1);
+  function.module = module->path.substr(module->path.rfind('/') + 1);
   const uint64_t address = pc - module->bias;
   // A call at the very end of a function returns behind it.
   const std::vector<Symbol>& symbols = SymbolsOf(*module);
@@ -146,7 +146,7 @@ const Symbols::Function& Symbols::At(uint64_t pc) {
     }
     if (next->begin + (1U << 20) < address) break;
   }
-  function.name = fmt::format("{}+{:#x}", function.library, address);
+  function.name = fmt::format("{}+{:#x}", function.module, address);
   return function;
 }
 

@@ -18,8 +18,8 @@ class Symbols {
   explicit Symbols(const std::vector<LoadedModule>& modules) : modules_(modules) {}
 
   struct Function {
-    std::string name;     // demangled; "library+0x1234"
-    std::string library;  // "libc.so.6"; "?": in none
+    std::string name;    // demangled; "library+0x1234"
+    std::string module;  // "libc.so.6"; "?": in none
     bool is_known = false;
   };
   // Of a return address.

@@ -1,0 +1,109 @@
+#include "recorder/native/counting.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <span>
+
+#include "recorder/native/frame_rules.h"
+#include "recorder/native/passed_modules.h"
+
+namespace heaprec::native {
+
+std::atomic<Table*> table{nullptr};
+__thread ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+namespace {
+
+FrameRules rules;
+pthread_key_t thread_end;
+uint32_t deciding_frames = 1;
+
+// Destructors of other keys may allocate after ours: that goes to the common rows.
+void EndThread(void* rows) {
+  thread_state.rows = nullptr;
+  thread_state.has_none = true;
+  static_cast<ThreadRows*>(rows)->Return();
+}
+
+size_t StackOf(const Call& call, std::span<uintptr_t> into) {
+  return Unwind(&rules, {call.pc, std::bit_cast<uintptr_t>(call.frame + 2), call.frame[0]}, into);
+}
+
+// The first frame that is the program's own.
+size_t FirstOf(std::span<const uintptr_t> pcs) {
+  size_t first = 0;
+  while (first + 1 < pcs.size() && IsPassed(pcs[first])) ++first;
+  return first;
+}
+
+uint64_t KeyFrom(std::span<const uintptr_t> pcs, size_t first) {
+  return KeyOf(pcs.subspan(first, std::min<size_t>(deciding_frames, pcs.size() - first)));
+}
+
+uint32_t NewSite(Table* of, ThreadRows* rows, const Call& call) {
+  if (thread_state.is_inside) return kNoSite;
+  const Inside inside;
+  uintptr_t pcs[format::kMostNativeFrames];
+  const std::span<const uintptr_t> stack(pcs, StackOf(call, pcs));
+  const size_t first = FirstOf(stack);
+  const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
+  const bool tells = deciding_frames == 1 && first == 0;
+  rows->CallerAt(call.pc) = {call.pc, tells ? rows->RowOf(site) : nullptr, site};
+  return site;
+}
+
+// Of a call whose return address alone does not tell the site.
+uint32_t DeepSite(Table* of, ThreadRows* rows, const Call& call) {
+  constexpr size_t kMostPassed = 4;
+  uintptr_t pcs[format::kMostNativeFrames];
+  const size_t most = std::min<size_t>(deciding_frames + kMostPassed, format::kMostNativeFrames);
+  const std::span<const uintptr_t> stack(pcs, StackOf(call, std::span(pcs).first(most)));
+  const size_t first = FirstOf(stack);
+  const uint64_t key = KeyFrom(stack, first);
+  ThreadRows::Caller& known = rows->CallerAt(key);
+  if (known.pc == key) return known.site;
+  if (thread_state.is_inside) return kNoSite;
+  const Inside inside;
+  const uint32_t site = of->SiteOf(key, std::span(pcs).first(StackOf(call, pcs)), first);
+  known = {key, nullptr, site};
+  return site;
+}
+
+}  // namespace
+
+bool PrepareCounting(uint32_t depth) {
+  deciding_frames = depth;
+  NoteModulesToPass();
+  return pthread_key_create(&thread_end, EndThread) == 0;
+}
+
+ThreadRows* Rows(Table* of) {
+  if (thread_state.rows != nullptr) return thread_state.rows;
+  if (thread_state.is_inside || thread_state.has_none) return ThreadRows::Common(of);
+  ThreadRows* rows = nullptr;
+  {
+    const Inside inside;
+    rows = ThreadRows::Lease(of);
+    if (rows != ThreadRows::Common(of)) pthread_setspecific(thread_end, rows);
+  }
+  if (rows == ThreadRows::Common(of)) {
+    thread_state.has_none = true;
+  } else {
+    thread_state.rows = rows;
+  }
+  return rows;
+}
+
+uint32_t CountSlowly(Table* of, size_t size, const Call& call) {
+  ThreadRows* const rows = Rows(of);
+  if (rows == nullptr) return kNoSite;
+  // Others write the callers of the common rows at the same time.
+  const bool is_own = rows == thread_state.rows;
+  const bool is_known = is_own && rows->CallerAt(call.pc).pc == call.pc;
+  const uint32_t site = !is_own ? kNoSite : is_known ? DeepSite(of, rows, call) : NewSite(of, rows, call);
+  rows->Allocated(site, size);
+  return site;
+}
+
+}  // namespace heaprec::native

@@ -1,0 +1,98 @@
+// Counts blocks for the thread that allocates or frees them, by the site of the call. What happens each time is here,
+// to be inlined into malloc and free; what happens once for each thread or site is not.
+//
+// Context:  inside of malloc and free: no heap; errno is kept.
+// Threads:  any number.
+#pragma once
+
+#include <errno.h>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "recorder/native/block.h"
+#include "recorder/native/table.h"
+#include "recorder/native/thread_rows.h"
+
+#define HEAPREC_INLINE inline __attribute__((always_inline))
+
+namespace heaprec::native {
+
+// Where the call of ours came from: the frame of the function that was called in malloc's place.
+struct Call {
+  uintptr_t pc;
+  const uintptr_t* frame;
+};
+#define HEAPREC_CALL                                                                                                 \
+  heaprec::native::Call {                                                                                            \
+    std::bit_cast<uintptr_t>(__builtin_return_address(0)), static_cast<const uintptr_t*>(__builtin_frame_address(0)) \
+  }
+
+// Null before the start, and where nothing is to be recorded.
+extern std::atomic<Table*> table;
+
+struct ThreadState {
+  // Null: none yet, none any more, or not now: what we call ourselves may allocate.
+  ThreadRows* rows;
+  bool is_inside, has_none;
+};
+extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+// What is called in its life is ours: what it allocates has no site.
+class Inside {
+ public:
+  Inside() : rows_(thread_state.rows) {
+    thread_state.rows = nullptr;
+    thread_state.is_inside = true;
+  }
+  ~Inside() {
+    thread_state.is_inside = false;
+    thread_state.rows = rows_;
+    errno = error_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  ThreadRows* const rows_;
+  const int error_ = errno;
+};
+
+// `depth`: frames that tell two sites apart. False: threads cannot be told when they end, so nothing can be counted.
+bool PrepareCounting(uint32_t depth);
+
+// A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others; null: no memory.
+ThreadRows* Rows(Table* of);
+// Answers the site.
+uint32_t CountSlowly(Table* of, size_t size, const Call& call);
+
+// Makes a block of what an allocator has given.
+HEAPREC_INLINE void* Counted(Table* of, void* base, size_t offset, size_t size, const Call& call) {
+  if (base == nullptr) [[unlikely]] {
+    return nullptr;
+  }
+  uint32_t site = kNoSite;
+  ThreadRows* const rows = thread_state.rows;
+  const ThreadRows::Caller* const known = rows != nullptr ? &rows->CallerAt(call.pc) : nullptr;
+  if (known != nullptr && known->pc == call.pc && known->row != nullptr) [[likely]] {
+    ThreadRows::AddOwn(&known->row->allocated_bytes, &known->row->allocated_blocks, size);
+    site = known->site;
+  } else {
+    site = CountSlowly(of, size, call);
+  }
+  return Begin(base, offset, size, (site & 0xffffffU) | Header::kCounted);
+}
+
+HEAPREC_INLINE void Discount(const Header& header) {
+  Table* const of = table.load(std::memory_order_relaxed);
+  if (!header.IsCounted() || of == nullptr) return;
+  ThreadRows* rows = thread_state.rows;
+  if (rows == nullptr) [[unlikely]] {
+    rows = Rows(of);
+  }
+  if (rows != nullptr) rows->Freed(header.Site(), header.size);
+}
+
+}  // namespace heaprec::native
