@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What counting every malloc costs, beside nothing and beside others, in one run. README.md says what is compared.
 
-usage: bench/native/run.py [--rounds N] [--pairs N] [--jemalloc LIB]
+usage: bench/native/run.py [--rounds N] [--pairs N] [--only NAME] [--jemalloc LIB]
 
-Needs `bazel build //bench/native:pairs //recorder:libheaprec-native.so`; heaptrack is measured where it is installed.
+Needs `bazel build //bench/native:all //recorder:libheaprec-native.so`; heaptrack and jemalloc are measured where they are installed.
 """
 import argparse
 import os
 import pathlib
+import random
 import shutil
 import statistics
 import subprocess
@@ -20,9 +21,11 @@ def ways(options, folder):
     """Name, environment, command in front."""
     preload = str(ROOT / "bazel-bin/recorder/libheaprec-native.so")
     yield "plain", {}, []
+    yield "forwarded", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward0.so")}, []
+    yield "forwarded, 16 bytes more", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward16.so")}, []
     yield "exact", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin"}, []
     yield "exact, depth 8", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin,depth=8"}, []
-    if options.jemalloc:
+    if pathlib.Path(options.jemalloc).exists():
         yield "jemalloc", {"LD_PRELOAD": options.jemalloc}, []
         yield "jemalloc, prof", {"LD_PRELOAD": options.jemalloc, "MALLOC_CONF": f"prof:true,prof_prefix:{folder}/je"}, []
     if shutil.which("heaptrack"):
@@ -40,14 +43,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=1_000_000)
-    parser.add_argument("--jemalloc", help="a libjemalloc.so that was built with profiling")
+    parser.add_argument("--only", action="append", help="these ways, beside plain")
+    parser.add_argument("--jemalloc", default="/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", help="one that was built with profiling")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        all_ways = list(ways(options, folder))
-        print("| ns per pair, best of the rounds, by live blocks | 1,000 | 100,000 | 1,000,000 | Mpairs/s, 16 threads |\n|---|---|---|---|---|", flush=True)
+        all_ways = [way for way in ways(options, folder) if not options.only or way[0] in ("plain", *options.only)]
+        print("| ns per pair by live blocks: best of the rounds; median | 1,000 | 100,000 | 1,000,000 | Mpairs/s, 16 threads |")
+        print("|---|---|---|---|---|", flush=True)
         found = {name: [[], [], [], []] for name, _, _ in all_ways}
         for _ in range(options.rounds):
-            for way in all_ways:
+            for way in random.sample(all_ways, len(all_ways)):  # whatever else the machine does is nobody's alone
                 if way[0] == "heaptrack" and found["heaptrack"][0]:
                     continue  # minutes and gigabytes
                 pairs = options.pairs // (10 if way[0] == "heaptrack" else 1)
@@ -56,9 +61,11 @@ def main():
                 found[way[0]][3].append(measured(way, [1000, pairs, 16]))
         for name, rounds in found.items():
             plain = found["plain"]
-            cells = [f"{min(of):.1f} ({min(of) - min(plain[i]):+.1f})" for i, of in enumerate(rounds[:3])]
+            cells = [f"{best(of):.1f} ({best(of) - best(plain[i]):+.1f}); {median(of):.1f} ({median(of) - median(plain[i]):+.1f})"
+                     for i, of in enumerate(rounds[:3]) for best, median in [(min, statistics.median)]]
             threads = statistics.median(rounds[3])
             print(f"| {name} | {' | '.join(cells)} | {threads:.1f} ({100 * threads / statistics.median(plain[3]):.0f} %) |")
+        print(f"\nload {os.getloadavg()[0]:.1f} at the end")
 
 
 main()

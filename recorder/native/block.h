@@ -1,53 +1,97 @@
-// The 16 bytes in front of each block that we hand out: its size and its site, so that free() needs no table.
+// The 16 bytes in front of each block that we hand out, so that free() needs no table.
 //
 //     base                       what the program has
-//     | pad: `offset` - 16 ... | size, word | size bytes ...
+//     | pad: `offset` - 16 ... | rest, word | size bytes ...
 //
-// The program's address is aligned as malloc's is; where it asked for more, `offset` is that alignment. The word is
-// written and read whole: a block is often freed when its header is still on its way to the cache.
+// The word says all of most blocks: mark, site and size. It lies beside what the allocator itself keeps of a block that
+// is free, so free() of a block that is in no cache misses no more often than without us, and where the base is does
+// not depend on it. Of the few that are large, aligned or early the rest says more. The program's address is aligned as
+// malloc's is; where it asked for more, `offset` is that alignment.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "format/native_table.h"
+
 namespace heaprec::native {
 
-struct Header {
-  uint64_t size;
-  uint64_t word;  // site: 24 bits; log2 of the offset: 6; early: 1; counted: 1; mark: 32
-
-  static constexpr uint64_t kEarly = uint64_t{1} << 30;    // from libc's own malloc, before ours knew whom to ask
-  static constexpr uint64_t kCounted = uint64_t{1} << 31;  // its site has it
-
-  uint32_t Site() const { return static_cast<uint32_t>(word) & 0xffffffU; }
-  size_t Offset() const { return size_t{1} << (word >> 24 & 63U); }
-  bool IsEarly() const { return (word & kEarly) != 0; }
-  bool IsCounted() const { return (word & kCounted) != 0; }
-};
 inline constexpr size_t kHeaderBytes = 16;
-static_assert(sizeof(Header) == kHeaderBytes);
 
-// Tells blocks of ours from those of others.
-inline uint32_t MarkOf(const void* block) {
-  return 0x68724e56U ^ static_cast<uint32_t>(std::bit_cast<uintptr_t>(block) >> 4);
-}
+// From the top: mark, 32 bits; site, 13; size, 19. The mark is made of the address, one for plain blocks and one for
+// others; neither is what glibc keeps in the same place in front of its own: a length, of less than 32 bits.
+class Word {
+ public:
+  constexpr explicit Word(uint64_t value) : value_(value) {}
+  // What the words of a site have in common.
+  static constexpr uint32_t SealOf(uint32_t site) { return site << kSiteShift; }
+  // `size`: less than kLarge.
+  static Word Plain(const void* block, uint32_t seal, uint64_t size) {
+    return Word(uint64_t{MarkOf(block)} << 32 | seal | size);
+  }
+  static Word Other(const void* block, uint32_t site) { return Word(Plain(block, SealOf(site), 0).value_ ^ kIsOther); }
 
-inline Header* HeaderOf(void* block) {
-  return reinterpret_cast<Header*>(static_cast<std::byte*>(block) - kHeaderBytes);
-}
+  bool IsPlainOf(const void* block) const { return value_ >> 32 == MarkOf(block); }
+  bool IsOtherOf(const void* block) const { return Word(value_ ^ kIsOther).IsPlainOf(block); }
+  uint32_t Site() const { return static_cast<uint32_t>(value_) >> kSiteShift; }
+  uint32_t Size() const { return static_cast<uint32_t>(value_) % kLarge; }
+  uint64_t value() const { return value_; }
 
-inline bool IsOurs(void* block) { return static_cast<uint32_t>(HeaderOf(block)->word >> 32) == MarkOf(block); }
+  static constexpr uint32_t kLarge = 1U << 19;
 
-// `offset`: a power of two, at least kHeaderBytes. `flags`: site, kEarly, kCounted.
-inline void* Begin(void* base, size_t offset, size_t size, uint64_t flags) {
-  auto* const block = static_cast<std::byte*>(base) + offset;
-  *HeaderOf(block) = {
-      size, flags | static_cast<uint64_t>(std::countr_zero(offset)) << 24 | static_cast<uint64_t>(MarkOf(block)) << 32};
+ private:
+  static constexpr int kSiteShift = 19;
+  static constexpr uint64_t kIsOther = uint64_t{1} << 32;
+  static_assert(format::kMostNativeSites == 1U << (32 - kSiteShift));
+  // Never 0 or 1: a block is aligned by 16.
+  static uint32_t MarkOf(const void* block) {
+    return static_cast<uint32_t>(std::bit_cast<uintptr_t>(block)) ^ 0x68724e56;
+  }
+
+  uint64_t value_;
+};
+
+inline uint64_t* WordAt(void* block) { return static_cast<uint64_t*>(block) - 1; }
+
+struct Header {
+  size_t size = 0;
+  size_t offset = kHeaderBytes;  // a power of two
+  uint32_t site = 0;
+  bool is_counted = true;  // its site has it
+  bool is_early = false;   // from libc's own malloc, before ours knew whom to ask
+};
+
+inline void* Begin(void* base, const Header& header) {
+  auto* const block = static_cast<std::byte*>(base) + header.offset;
+  if (header.size < Word::kLarge && header.offset == kHeaderBytes && header.is_counted) {
+    *WordAt(block) = Word::Plain(block, Word::SealOf(header.site), header.size).value();
+    return block;
+  }
+  WordAt(block)[-1] = header.size | static_cast<uint64_t>(std::countr_zero(header.offset)) << 56 |
+                      uint64_t{header.is_counted} << 62 | uint64_t{header.is_early} << 63;
+  *WordAt(block) = Word::Other(block, header.site).value();
   return block;
 }
 
+inline bool IsOurs(void* block) {
+  const Word word(*WordAt(block));
+  return word.IsPlainOf(block) || word.IsOtherOf(block);
+}
+
+// Of a block of ours.
+inline Header HeaderOf(void* block) {
+  const Word word(*WordAt(block));
+  if (word.IsPlainOf(block)) return {.size = word.Size(), .site = word.Site()};
+  const uint64_t rest = WordAt(block)[-1];
+  return {.size = rest & ((uint64_t{1} << 56) - 1),
+          .offset = size_t{1} << (rest >> 56 & 63U),
+          .site = word.Site(),
+          .is_counted = (rest >> 62 & 1U) != 0,
+          .is_early = rest >> 63 != 0};
+}
+
 // It is nobody's any more.
-inline void Unmark(void* block) { HeaderOf(block)->word = 0; }
+inline void Unmark(void* block) { *WordAt(block) = 0; }
 
 }  // namespace heaprec::native

@@ -7,6 +7,7 @@
 
 #include "recorder/native/frame_rules.h"
 #include "recorder/native/passed_modules.h"
+#include "recorder/native/real.h"
 
 namespace heaprec::native {
 
@@ -14,6 +15,8 @@ std::atomic<Table*> table{nullptr};
 __thread ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 namespace {
+
+using format::NativeRow;
 
 FrameRules rules;
 pthread_key_t thread_end;
@@ -26,7 +29,7 @@ void EndThread(void* rows) {
   static_cast<ThreadRows*>(rows)->Return();
 }
 
-size_t StackOf(const Call& call, std::span<uintptr_t> into) {
+size_t StackOf(Call call, std::span<uintptr_t> into) {
   return Unwind(&rules, {call.pc, std::bit_cast<uintptr_t>(call.frame + 2), call.frame[0]}, into);
 }
 
@@ -41,32 +44,32 @@ uint64_t KeyFrom(std::span<const uintptr_t> pcs, size_t first) {
   return KeyOf(pcs.subspan(first, std::min<size_t>(deciding_frames, pcs.size() - first)));
 }
 
-uint32_t NewSite(Table* of, ThreadRows* rows, const Call& call) {
+uint32_t NewSite(Table* of, ThreadRows* rows, Call call) {
   if (thread_state.is_inside) return kNoSite;
   const Inside inside;
   uintptr_t pcs[format::kMostNativeFrames];
   const std::span<const uintptr_t> stack(pcs, StackOf(call, pcs));
   const size_t first = FirstOf(stack);
   const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
-  const bool tells = deciding_frames == 1 && first == 0;
-  rows->CallerAt(call.pc) = {call.pc, tells ? rows->RowOf(site) : nullptr, site};
+  NativeRow* const row = deciding_frames == 1 && first == 0 ? rows->RowOf(site) : nullptr;
+  rows->CallerAt(call.pc) = {row != nullptr ? call.pc : ThreadRows::NotAlone(call.pc), row, site, Word::SealOf(site)};
   return site;
 }
 
 // Of a call whose return address alone does not tell the site.
-uint32_t DeepSite(Table* of, ThreadRows* rows, const Call& call) {
+uint32_t DeepSite(Table* of, ThreadRows* rows, Call call) {
   constexpr size_t kMostPassed = 4;
   uintptr_t pcs[format::kMostNativeFrames];
   const size_t most = std::min<size_t>(deciding_frames + kMostPassed, format::kMostNativeFrames);
   const std::span<const uintptr_t> stack(pcs, StackOf(call, std::span(pcs).first(most)));
   const size_t first = FirstOf(stack);
-  const uint64_t key = KeyFrom(stack, first);
+  const uint64_t key = ThreadRows::NotAlone(KeyFrom(stack, first));
   ThreadRows::Caller& known = rows->CallerAt(key);
   if (known.pc == key) return known.site;
   if (thread_state.is_inside) return kNoSite;
   const Inside inside;
-  const uint32_t site = of->SiteOf(key, std::span(pcs).first(StackOf(call, pcs)), first);
-  known = {key, nullptr, site};
+  const uint32_t site = of->SiteOf(KeyFrom(stack, first), std::span(pcs).first(StackOf(call, pcs)), first);
+  known = {key, nullptr, site, 0};
   return site;
 }
 
@@ -95,15 +98,28 @@ ThreadRows* Rows(Table* of) {
   return rows;
 }
 
-uint32_t CountSlowly(Table* of, size_t size, const Call& call) {
-  ThreadRows* const rows = Rows(of);
-  if (rows == nullptr) return kNoSite;
+void* CountSlowly(void* base, size_t offset, size_t size, const Call& call) {
+  if (base == nullptr) return nullptr;
+  Table* const of = table.load(std::memory_order_acquire);
+  ThreadRows* const rows = of != nullptr ? Rows(of) : nullptr;
+  if (rows == nullptr) {
+    return Begin(base, {.size = size, .offset = offset, .is_counted = false, .is_early = NoteEarly(size)});
+  }
   // Others write the callers of the common rows at the same time.
   const bool is_own = rows == thread_state.rows;
-  const bool is_known = is_own && rows->CallerAt(call.pc).pc == call.pc;
-  const uint32_t site = !is_own ? kNoSite : is_known ? DeepSite(of, rows, call) : NewSite(of, rows, call);
+  const ThreadRows::Caller& known = rows->CallerAt(call.pc);
+  const uint32_t site = !is_own                                     ? kNoSite
+                        : known.pc == call.pc                       ? known.site
+                        : known.pc == ThreadRows::NotAlone(call.pc) ? DeepSite(of, rows, call)
+                                                                    : NewSite(of, rows, call);
   rows->Allocated(site, size);
-  return site;
+  return Begin(base, {.size = size, .offset = offset, .site = site});
+}
+
+void DiscountSlowly(const Header& header) {
+  Table* const of = table.load(std::memory_order_relaxed);
+  if (!header.is_counted || of == nullptr) return;
+  if (ThreadRows* const rows = Rows(of)) rows->Freed(header.site, header.size);
 }
 
 }  // namespace heaprec::native

@@ -65,34 +65,46 @@ bool PrepareCounting(uint32_t depth);
 
 // A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others; null: no memory.
 ThreadRows* Rows(Table* of);
-// Answers the site.
-uint32_t CountSlowly(Table* of, size_t size, const Call& call);
 
-// Makes a block of what an allocator has given.
-HEAPREC_INLINE void* Counted(Table* of, void* base, size_t offset, size_t size, const Call& call) {
-  if (base == nullptr) [[unlikely]] {
-    return nullptr;
-  }
-  uint32_t site = kNoSite;
+// Any block, any thread.
+void* CountSlowly(void* base, size_t offset, size_t size, const Call& call);
+void DiscountSlowly(const Header& header);
+
+// Makes a block of what an allocator has given, which may be null. `size`: less than Word::kLarge.
+HEAPREC_INLINE void* Counted(void* base, size_t size, Call call) {
   ThreadRows* const rows = thread_state.rows;
-  const ThreadRows::Caller* const known = rows != nullptr ? &rows->CallerAt(call.pc) : nullptr;
-  if (known != nullptr && known->pc == call.pc && known->row != nullptr) [[likely]] {
-    ThreadRows::AddOwn(&known->row->allocated_bytes, &known->row->allocated_blocks, size);
-    site = known->site;
-  } else {
-    site = CountSlowly(of, size, call);
+  void* const block = static_cast<std::byte*>(base) + kHeaderBytes;
+  if (rows != nullptr) [[likely]] {
+    const ThreadRows::Caller& known = rows->CallerAt(call.pc);
+    if (known.pc == call.pc) [[likely]] {
+      if (base != nullptr) [[likely]] {
+        ThreadRows::AddOwn(&known.row->allocated_bytes, &known.row->allocated_blocks, size);
+        *WordAt(block) = Word::Plain(block, known.seal, size).value();
+        return block;
+      }
+    }
   }
-  return Begin(base, offset, size, (site & 0xffffffU) | Header::kCounted);
+  const Call slow = call;  // in memory only here
+  return CountSlowly(base, kHeaderBytes, size, slow);
 }
 
-HEAPREC_INLINE void Discount(const Header& header) {
-  Table* const of = table.load(std::memory_order_relaxed);
-  if (!header.IsCounted() || of == nullptr) return;
-  ThreadRows* rows = thread_state.rows;
+// Of most blocks: true, and it is nobody's any more. False: nothing is done.
+HEAPREC_INLINE bool DiscountQuickly(void* block) {
+  ThreadRows* const rows = thread_state.rows;
   if (rows == nullptr) [[unlikely]] {
-    rows = Rows(of);
+    return false;
   }
-  if (rows != nullptr) rows->Freed(header.Site(), header.size);
+  const Word word(*WordAt(block));
+  if (!word.IsPlainOf(block)) [[unlikely]] {
+    return false;
+  }
+  format::NativeRow* const row = rows->KnownRowOf(word.Site());
+  if (row == nullptr) [[unlikely]] {
+    return false;
+  }
+  Unmark(block);
+  ThreadRows::AddOwn(&row->freed_bytes, &row->freed_blocks, word.Size());
+  return true;
 }
 
 }  // namespace heaprec::native

@@ -6,7 +6,6 @@
 // Context:  everything here runs inside of malloc: in threads that hold the loader's or anybody's locks, in
 // constructors,
 //           after fork. No heap of our own.
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -23,39 +22,14 @@
 #include "recorder/native/block.h"
 #include "recorder/native/counting.h"
 #include "recorder/native/exact_options.h"
+#include "recorder/native/real.h"
 #include "recorder/native/table.h"
-
-extern "C" {
-void* __libc_malloc(size_t);
-void __libc_free(void*);
-void* __libc_memalign(size_t, size_t);
-}
 
 namespace heaprec::native {
 namespace {
 
-// Whom we ask: libc, or an allocator that was preloaded too.
-struct Real {
-  void* (*malloc)(size_t);
-  void (*free)(void*);
-  void* (*calloc)(size_t, size_t);
-  void* (*realloc)(void*, size_t);
-  void* (*memalign)(size_t, size_t);
-  size_t (*usable_size)(void*);
-};
-Real real;
-std::atomic<bool> knows_real{false};
 ExactOptions options;
 char table_path[kMostPath], copy_path[kMostPath];
-std::atomic<uint64_t> early_blocks{0}, early_bytes{0};
-
-// Where there is no table: not yet, or because nothing is to be recorded.
-void* Early(void* base, size_t offset, size_t size, bool is_libcs) {
-  if (base == nullptr) return nullptr;
-  early_blocks.fetch_add(1, std::memory_order_relaxed);
-  early_bytes.fetch_add(size, std::memory_order_relaxed);
-  return Begin(base, offset, size, is_libcs ? Header::kEarly : 0);
-}
 
 inline bool Overflows(size_t size, size_t more) { return size > PTRDIFF_MAX - more; }
 
@@ -64,84 +38,73 @@ inline void* NoMemory() {
   return nullptr;
 }
 
-__attribute__((noinline)) void* AllocateEarly(size_t size) {
-  const bool knows = knows_real.load(std::memory_order_acquire);
-  void* const base = knows ? real.malloc(size + kHeaderBytes) : __libc_malloc(size + kHeaderBytes);
-  return Early(base, kHeaderBytes, size, !knows);
-}
-
-HEAPREC_INLINE void* Allocate(size_t size, const Call& call) {
+__attribute__((noinline)) void* AllocateLarge(size_t size, const Call& call) {
   if (Overflows(size, kHeaderBytes)) return NoMemory();
-  Table* const of = table.load(std::memory_order_acquire);
-  if (of == nullptr) [[unlikely]] {
-    return AllocateEarly(size);
-  }
-  return Counted(of, real.malloc(size + kHeaderBytes), kHeaderBytes, size, call);
+  return CountSlowly(real.malloc(size + kHeaderBytes), kHeaderBytes, size, call);
 }
 
-void* AllocateAligned(size_t alignment, size_t size, const Call& call) {
+HEAPREC_INLINE void* Allocate(size_t size) {
+  if (size >= Word::kLarge) [[unlikely]] {
+    return AllocateLarge(size, HEAPREC_CALL);
+  }
+  void* const base = real.malloc(size + kHeaderBytes);
+  return Counted(base, size, HEAPREC_CALL);
+}
+
+HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) {
   const size_t offset = std::max(alignment, kHeaderBytes);
   if (Overflows(size, offset)) return NoMemory();
-  Table* const of = table.load(std::memory_order_acquire);
-  if (of != nullptr) return Counted(of, real.memalign(offset, size + offset), offset, size, call);
-  const bool knows = knows_real.load(std::memory_order_acquire);
-  void* const base = knows ? real.memalign(offset, size + offset) : __libc_memalign(offset, size + offset);
-  return Early(base, offset, size, !knows);
+  void* const base = real.memalign(offset, size + offset);
+  return CountSlowly(base, offset, size, HEAPREC_CALL);
 }
 
-__attribute__((noinline)) void FreeForeign(void* block) {
-  if (Table* const of = table.load(std::memory_order_relaxed)) {
-    of->header().foreign_frees.fetch_add(1, std::memory_order_relaxed);
+__attribute__((noinline)) void FreeSlowly(void* block) {
+  if (block == nullptr) return;
+  if (!IsOurs(block)) {
+    if (Table* const of = table.load(std::memory_order_relaxed)) {
+      of->header().foreign_frees.fetch_add(1, std::memory_order_relaxed);
+    }
+    return real.free(block);
   }
-  return knows_real.load(std::memory_order_acquire) ? real.free(block) : __libc_free(block);
+  const Header header = HeaderOf(block);
+  DiscountSlowly(header);
+  Unmark(block);
+  void* const base = static_cast<std::byte*>(block) - header.offset;
+  return header.is_early ? FreeEarly(base) : real.free(base);
 }
 
 HEAPREC_INLINE void Free(void* block) {
-  if (block == nullptr) return;
-  if (!IsOurs(block)) [[unlikely]] {
-    return FreeForeign(block);
+  if (block == nullptr || !DiscountQuickly(block)) [[unlikely]] {
+    return FreeSlowly(block);
   }
-  const Header header = *HeaderOf(block);
-  Discount(header);
-  void* const base = static_cast<std::byte*>(block) - header.Offset();
-  Unmark(block);
-  if (header.IsEarly()) [[unlikely]] {
-    return __libc_free(base);
-  }
-  real.free(base);
+  return real.free(static_cast<std::byte*>(block) - kHeaderBytes);
 }
 
-void* Reallocate(void* block, size_t size, const Call& call) {
-  if (block == nullptr) return Allocate(size, call);
+HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
+  if (block == nullptr) return Allocate(size);
   if (!IsOurs(block)) return real.realloc(block, size);
   if (size == 0) {
-    Free(block);
+    FreeSlowly(block);
     return nullptr;
   }
   if (Overflows(size, kHeaderBytes)) return NoMemory();
-  const Header before = *HeaderOf(block);
-  if (before.Offset() != kHeaderBytes || before.IsEarly()) {
-    void* const moved = Allocate(size, call);
+  const Header before = HeaderOf(block);
+  if (before.offset != kHeaderBytes || before.is_early) {
+    void* const moved = Allocate(size);
     if (moved == nullptr) return nullptr;
-    std::memcpy(moved, block, std::min<size_t>(size, before.size));
-    Free(block);
+    std::memcpy(moved, block, std::min(size, before.size));
+    FreeSlowly(block);
     return moved;
   }
+  void* const old = static_cast<std::byte*>(block) - kHeaderBytes;
   Unmark(block);
-  void* const base = real.realloc(static_cast<std::byte*>(block) - kHeaderBytes, size + kHeaderBytes);
+  void* const base = real.realloc(old, size + kHeaderBytes);
   if (base == nullptr) {
-    *HeaderOf(block) = before;
+    Begin(old, before);
     return nullptr;
   }
-  Table* const of = table.load(std::memory_order_relaxed);
-  if (of == nullptr) return Early(base, kHeaderBytes, size, /*is_libcs=*/false);
-  Discount(before);
-  return Counted(of, base, kHeaderBytes, size, call);
-}
-
-template <typename Function>
-void Find(const char* name, Function** into) {
-  *into = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  DiscountSlowly(before);
+  return CountSlowly(base, kHeaderBytes, size, HEAPREC_CALL);
 }
 
 // A child of fork has blocks of its parent's, whose sums it may change in a copy only.
@@ -188,17 +151,7 @@ const char* Variable(const char* name, char** environment) {
 // Before every other library's, libc's too (-z initfirst): getenv knows nothing yet.
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   const Inside inside;
-  Find("malloc", &real.malloc);
-  Find("free", &real.free);
-  Find("calloc", &real.calloc);
-  Find("realloc", &real.realloc);
-  Find("memalign", &real.memalign);
-  Find("malloc_usable_size", &real.usable_size);
-  if (real.malloc == nullptr || real.free == nullptr || real.calloc == nullptr || real.realloc == nullptr ||
-      real.memalign == nullptr || real.usable_size == nullptr) {
-    return;
-  }
-  knows_real.store(true, std::memory_order_release);
+  if (!FindReal()) return;
   if (!ParseExactOptions(Variable("HEAPREC_NATIVE", environment), &options) || !IsChosen(options)) return;
   if (!PrepareCounting(options.depth)) return;
   TablePath(table_path);
@@ -206,8 +159,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   const char* why = "";
   Table* const made = Table::Create(table_path, options.depth, &why);
   if (made == nullptr) return SayNot(table_path, why);
-  made->header().early_blocks = early_blocks.load();
-  made->header().early_bytes = early_bytes.load();
+  made->header().early_blocks = early_blocks.count.load();
+  made->header().early_bytes = early_blocks.bytes.load();
   pthread_atfork(nullptr, nullptr, Forked);
   table.store(made, std::memory_order_release);
 }
@@ -232,7 +185,7 @@ bool IsPower(size_t alignment) { return std::has_single_bit(alignment); }
 
 namespace native = heaprec::native;
 
-HEAPREC_EXPORT void* malloc(size_t size) { return native::Allocate(size, HEAPREC_CALL); }
+HEAPREC_EXPORT void* malloc(size_t size) { return native::Allocate(size); }
 
 HEAPREC_EXPORT void free(void* block) { native::Free(block); }
 
@@ -241,25 +194,21 @@ HEAPREC_EXPORT void* calloc(size_t count, size_t size) {
   if (__builtin_mul_overflow(count, size, &bytes) || native::Overflows(bytes, native::kHeaderBytes)) {
     return native::NoMemory();
   }
-  native::Table* const of = native::table.load(std::memory_order_acquire);
-  if (of == nullptr) {
-    void* const block = native::AllocateEarly(bytes);
-    return block != nullptr ? std::memset(block, 0, bytes) : nullptr;
-  }
-  return native::Counted(of, native::real.calloc(1, bytes + native::kHeaderBytes), native::kHeaderBytes, bytes,
-                         HEAPREC_CALL);
+  void* const base = native::real.calloc(1, bytes + native::kHeaderBytes);
+  return bytes < native::Word::kLarge ? native::Counted(base, bytes, HEAPREC_CALL)
+                                      : native::CountSlowly(base, native::kHeaderBytes, bytes, HEAPREC_CALL);
 }
 
-HEAPREC_EXPORT void* realloc(void* block, size_t size) { return native::Reallocate(block, size, HEAPREC_CALL); }
+HEAPREC_EXPORT void* realloc(void* block, size_t size) { return native::Reallocate(block, size); }
 
 HEAPREC_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return native::NoMemory();
-  return native::Reallocate(block, bytes, HEAPREC_CALL);
+  return native::Reallocate(block, bytes);
 }
 
 HEAPREC_EXPORT void* memalign(size_t alignment, size_t size) {
-  return native::AllocateAligned(std::bit_ceil(alignment), size, HEAPREC_CALL);
+  return native::AllocateAligned(std::bit_ceil(alignment), size);
 }
 
 HEAPREC_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
@@ -267,13 +216,13 @@ HEAPREC_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
     errno = EINVAL;
     return nullptr;
   }
-  return native::AllocateAligned(alignment, size, HEAPREC_CALL);
+  return native::AllocateAligned(alignment, size);
 }
 
 HEAPREC_EXPORT int posix_memalign(void** into, size_t alignment, size_t size) {
   if (!native::IsPower(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
   const int error = errno;
-  void* const block = native::AllocateAligned(alignment, size, HEAPREC_CALL);
+  void* const block = native::AllocateAligned(alignment, size);
   errno = error;
   if (block == nullptr) return ENOMEM;
   *into = block;
@@ -281,20 +230,20 @@ HEAPREC_EXPORT int posix_memalign(void** into, size_t alignment, size_t size) {
 }
 
 HEAPREC_EXPORT void* valloc(size_t size) {
-  return native::AllocateAligned(static_cast<size_t>(sysconf(_SC_PAGESIZE)), size, HEAPREC_CALL);
+  return native::AllocateAligned(static_cast<size_t>(sysconf(_SC_PAGESIZE)), size);
 }
 
 HEAPREC_EXPORT void* pvalloc(size_t size) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   if (native::Overflows(size, page)) return native::NoMemory();
-  return native::AllocateAligned(page, (size + page - 1) / page * page, HEAPREC_CALL);
+  return native::AllocateAligned(page, (size + page - 1) / page * page);
 }
 
 HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   if (block == nullptr) return 0;
-  if (!native::IsOurs(block)) return native::real.usable_size != nullptr ? native::real.usable_size(block) : 0;
-  const native::Header header = *native::HeaderOf(block);
+  const bool is_ours = native::IsOurs(block);
+  const native::Header header = is_ours ? native::HeaderOf(block) : native::Header{.offset = 0};
   // Early ones are libc's own, whose function may be another's now.
-  if (header.IsEarly()) return header.size;
-  return native::real.usable_size(static_cast<std::byte*>(block) - header.Offset()) - header.Offset();
+  if (header.is_early || native::real.usable_size == nullptr) return header.size;
+  return native::real.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
 }

@@ -30,13 +30,16 @@ class ThreadRows {
   }
 
   // What a return address of a call of malloc says of the site.
-  struct Caller {
+  struct alignas(32) Caller {
+    // NotAlone of it: it does not tell the site (a helper that allocates for its caller).
     uintptr_t pc = 0;
-    // Null: it alone does not tell the site (a helper that allocates for its caller).
     format::NativeRow* row = nullptr;
     uint32_t site = kNoSite;
+    uint32_t seal = 0;  // Word::SealOf(site)
   };
-  Caller& CallerAt(uintptr_t pc) { return callers_[(pc ^ pc >> 10) % kCallers]; }
+  // No address of code.
+  static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
+  Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
   format::NativeRow* RowOf(uint32_t site) {
     format::NativeRow* const chunk = chunks_[site / format::kNativeChunkRows].load(std::memory_order_acquire);
     if (chunk == nullptr) [[unlikely]] {
@@ -44,14 +47,19 @@ class ThreadRows {
     }
     return chunk + site % format::kNativeChunkRows;
   }
-  // Of a row of one thread's own: a locked instruction is five times as dear.
+  // Null: RowOf has to make it.
+  format::NativeRow* KnownRowOf(uint32_t site) {
+    format::NativeRow* const chunk = chunks_[site / format::kNativeChunkRows].load(std::memory_order_relaxed);
+    return chunk != nullptr ? chunk + site % format::kNativeChunkRows : nullptr;
+  }
+  // Of a row of one thread's own: one instruction each, so that a signal handler of the thread cannot come between, and
+  // not locked, which is five times as dear.
   static void AddOwn(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) {
-    of_bytes->store(of_bytes->load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
-    of_blocks->store(of_blocks->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    asm("addq %2, %0\n\taddq $1, %1" : "+m"(*of_bytes), "+m"(*of_blocks) : "r"(bytes) : "cc");
   }
 
  private:
-  static constexpr size_t kCallers = 1024;
+  static constexpr size_t kCallers = 2048;
   static constexpr uint32_t kChunks = format::kMostNativeSites / format::kNativeChunkRows;
 
   static ThreadRows* New(Table* table, bool is_common);
@@ -62,10 +70,10 @@ class ThreadRows {
   }
   format::NativeRow* NewRowOf(uint32_t site);
 
+  std::atomic<format::NativeRow*> chunks_[kChunks] = {};
   Table* table_ = nullptr;
   std::atomic<bool> is_leased_{false};
   bool is_common_ = false;
-  std::atomic<format::NativeRow*> chunks_[kChunks] = {};
   Caller callers_[kCallers];
 };
 

@@ -49,6 +49,21 @@ SITE void grows() {
   Keep(block);
 }
 
+// Sizes on both sides of what a header's one word can say.
+SITE void larges() {
+  for (int i = 0; i < 3; ++i) {
+    auto* block = static_cast<unsigned char*>(malloc(700'000));
+    block[0] = 1, block[99] = 99, block[699'999] = 1;
+    block = static_cast<unsigned char*>(realloc(block, 2'000'000));
+    wrong += block[99] != 99 || block[699'999] != 1;
+    block = static_cast<unsigned char*>(realloc(block, 100));
+    wrong += block[99] != 99;
+    free(block);
+  }
+  Keep(malloc(20 << 20));
+  for (const size_t size : {(1U << 19) - 1, 1U << 19, (1U << 24) - 1, 1U << 24}) free(calloc(1, size));
+}
+
 SITE void copies() {
   for (int i = 0; i < 1000; ++i) {
     char* const text = strdup("hello world");
@@ -152,6 +167,7 @@ int main(int argc, char** argv) {
     if (i < 5000) churns();
   }
   grows();
+  larges();
   copies();
   news();
   aligns();

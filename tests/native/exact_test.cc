@@ -63,6 +63,7 @@ void RequireExact(const json& document) {
   require("leaks", {1024, 64 << 20, 1024, 64 << 20});
   require("churns", {5000, 500'000'000, 0, 0});
   require("grows", {1000, 50'050'000, 1, 100'000});
+  require("larges", {14, 3 * 2'700'100 + (20 << 20) + (1 << 20) - 1 + (1 << 25) - 1, 1, 20 << 20});
   require("copies", {1000, 12'000, 500, 6'000});
   if (document["depth"] != 1) require("news", {100, 100'000, 0, 0});
   require("aligns", {17, 50'000 + 5 * 128 + 1000 + 3000, 10, 50'000});

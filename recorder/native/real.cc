@@ -1,0 +1,51 @@
+#include "recorder/native/real.h"
+
+#include <dlfcn.h>
+
+extern "C" {
+void* __libc_malloc(size_t);
+void __libc_free(void*);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+}
+
+namespace heaprec::native {
+
+Real real __attribute__((visibility("hidden"))){__libc_malloc,  __libc_free,     __libc_calloc,
+                                                __libc_realloc, __libc_memalign, nullptr};
+EarlyBlocks early_blocks;
+
+namespace {
+
+std::atomic<bool> knows_real{false};
+
+template <typename Function>
+bool Find(const char* name, Function** into) {
+  *into = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return *into != nullptr;
+}
+
+}  // namespace
+
+bool FindReal() {
+  Real found{};
+  const bool has_all = Find("malloc", &found.malloc) && Find("free", &found.free) && Find("calloc", &found.calloc) &&
+                       Find("realloc", &found.realloc) && Find("memalign", &found.memalign) &&
+                       Find("malloc_usable_size", &found.usable_size);
+  if (!has_all) return false;
+  real = found;
+  knows_real.store(true, std::memory_order_release);
+  return true;
+}
+
+void FreeEarly(void* base) { __libc_free(base); }
+
+bool NoteEarly(size_t size) {
+  if (knows_real.load(std::memory_order_acquire)) return false;
+  early_blocks.count.fetch_add(1, std::memory_order_relaxed);
+  early_blocks.bytes.fetch_add(size, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace heaprec::native

@@ -1,0 +1,35 @@
+// Whom we ask for memory: libc, or another allocator that was preloaded behind us.
+//
+// Context:  FindReal: setup. NoteEarly: within malloc.
+// Threads:  before FindReal there is one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace heaprec::native {
+
+struct Real {
+  void* (*malloc)(size_t);
+  void (*free)(void*);
+  void* (*calloc)(size_t, size_t);
+  void* (*realloc)(void*, size_t);
+  void* (*memalign)(size_t, size_t);
+  size_t (*usable_size)(void*);  // null until it is found
+};
+// libc's own until FindReal; blocks from before are early ones.
+extern Real real __attribute__((visibility("hidden")));
+
+// False: somebody lacks a function; libc is asked to the end.
+bool FindReal();
+void FreeEarly(void* base);
+
+struct EarlyBlocks {
+  std::atomic<uint64_t> count{0}, bytes{0};
+};
+extern EarlyBlocks early_blocks;
+// False: it is late.
+bool NoteEarly(size_t size);
+
+}  // namespace heaprec::native

@@ -1,0 +1,59 @@
+// Headers of blocks: what is written is read, and what others keep in the same place is taken for none.
+//
+// Random: std::mt19937_64 with the seed below.
+#include "recorder/native/block.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <random>
+
+namespace heaprec::native {
+namespace {
+
+bool Equal(const Header& a, const Header& b) {
+  return a.size == b.size && a.offset == b.offset && a.site == b.site && a.is_counted == b.is_counted &&
+         a.is_early == b.is_early;
+}
+
+}  // namespace
+
+TEST_CASE("A header says what was written, of any size, site and alignment") {
+  alignas(4096) static std::byte memory[3 * 4096];
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{Word::kLarge - 1}, size_t{Word::kLarge}, size_t{1} << 47}) {
+    for (const size_t offset : {16U, 32U, 4096U}) {
+      for (const uint32_t site : {0U, 1U, format::kMostNativeSites - 1}) {
+        for (const int flags : {0, 1, 2, 3}) {
+          const Header header{size, offset, site, (flags & 1) != 0, (flags & 2) != 0 && (flags & 1) == 0};
+          void* const block = Begin(memory, header);
+          REQUIRE(block == memory + offset);
+          REQUIRE(IsOurs(block));
+          REQUIRE(Equal(HeaderOf(block), header));
+          Unmark(block);
+          REQUIRE_FALSE(IsOurs(block));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("What an allocator keeps in front of its own blocks is no header") {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    void* volatile given = std::malloc(random() % 5000);  // the compiler need not know from whom
+    void* const block = given;
+    REQUIRE_FALSE(IsOurs(block));
+    if (i % 3 != 0) std::free(block);  // what is left makes lengths and flags differ
+  }
+}
+
+TEST_CASE("A header that was copied to another place is none there") {
+  alignas(16) std::byte memory[256] = {};
+  void* const block = Begin(memory, {.size = 10, .site = 5});
+  for (size_t at = 32; at < sizeof memory; at += 16) {
+    void* const other = memory + at;
+    *WordAt(other) = *WordAt(block);
+    CHECK_FALSE(IsOurs(other));
+  }
+}
+
+}  // namespace heaprec::native
