@@ -66,6 +66,7 @@ class Drafting : public Preparer {
 void SurveyOptions::AddTo(CLI::App* verb) {
   verb->add_option("REC", files, "Recordings, added up; - is standard input")->type_name("")->required();
   verb->add_flag("--lines", lines, "Tell the lines of a method apart");
+  verb->add_flag("--no-census", no_census, "Of a recording with a census: by the samples alone");
   filter.AddChoiceTo(verb);
   filter.AddStackChoiceTo(verb);
 }
@@ -121,6 +122,8 @@ ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* sur
 ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
   const Grain finest = std::max(surveyor->finest(), filter_.chosen_by().value_or(Grain::kClass));
   Design design(recording->header(), stream_, finest);
+  const ByCensus census = options_.no_census || of_exceptions() ? ByCensus() : StrataOf(*recording);
+  design.SetStrata(census.strata);
   recording->Prepare([header = recording->header(), stream = stream_, finest] {
     return std::make_unique<Drafting>(header, stream, finest);
   });
@@ -155,7 +158,7 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   const Estimator estimator(design, LostWeight(books), Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
   surveyor->End(estimator, seconds);
   Conclude(sieve != nullptr ? passed.all : design.all(), chosen_by, estimator);
-  Note(*recording, seconds, passed.samples);
+  Note(*recording, seconds, passed.samples, census);
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
 }
@@ -177,7 +180,8 @@ double Survey::Seconds(const Recording& recording, const Filter& filter, uint64_
   return static_cast<double>(to_ns - from_ns) * 1e-9;
 }
 
-void Survey::Note(const Recording& recording, double seconds, uint64_t chosen) {
+void Survey::Note(const Recording& recording, double seconds, uint64_t chosen, const ByCensus& census) {
+  if (census.has_census) census_ = census.Text();
   ++covered_.recordings;
   covered_.events += recording.events();
   covered_.chosen += chosen;
@@ -196,6 +200,7 @@ void Survey::Note(const Recording& recording, double seconds, uint64_t chosen) {
   one["seconds"] = seconds;
   one["running"] = recording.running();
   one["losses"] = LossesAsJson(recording);
+  one["census"] = census.AsJson();
   recordings_.push_back(std::move(one));
 }
 
@@ -205,6 +210,7 @@ std::string Survey::LossLine() const {
   line += fmt::format("{} events, {} thinned, {} lost", Grouped(covered_.events), Grouped(covered_.thinned),
                       Grouped(covered_.lost));
   if (covered_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(covered_.salvaged));
+  line += census_;
   if (covered_.recordings != 1) line += fmt::format("; {} recordings", covered_.recordings);
   const auto is_biased = [](const nlohmann::json& one) { return IsBiased(one["source"].get<std::string>()); };
   if (std::any_of(recordings_.begin(), recordings_.end(), is_biased))

@@ -32,6 +32,7 @@
 #include "tools/filter.h"
 #include "tools/input/recording.h"
 #include "tools/render/names.h"
+#include "tools/strata_of.h"
 
 namespace heaprec::tools {
 
@@ -39,6 +40,7 @@ namespace heaprec::tools {
 struct SurveyOptions {
   std::vector<std::string> files;
   bool lines = false, fold = false;
+  bool no_census = false;       // do not use it
   bool shares_of_span = false;  // of what --from and --to leave, not of all that was recorded
   FilterOptions filter;
 
@@ -108,7 +110,7 @@ class Survey {
   ExitCode ReadFile(const std::string& path, CallTree* tree, Surveyor* surveyor);
   ExitCode Read(Recording* recording, CallTree* tree, Surveyor* surveyor);
   double Seconds(const Recording& recording, const Filter& filter, uint64_t last_ns) const;
-  void Note(const Recording& recording, double seconds, uint64_t chosen);
+  void Note(const Recording& recording, double seconds, uint64_t chosen, const ByCensus& census);
   void Conclude(const Subset& chosen, Grain chosen_by, const Estimator& estimator);
 
   SurveyOptions options_;
@@ -118,7 +120,8 @@ class Survey {
   Covered covered_;
   Figures chosen_, unseen_;
   Estimate total_;
-  double whole_ = 0;  // bytes that shares are of
+  std::string census_;  // what a census did, of the last recording that has one
+  double whole_ = 0;    // bytes that shares are of
   nlohmann::json recordings_ = nlohmann::json::array();
 };
 

@@ -1,5 +1,7 @@
 // Coverage of the intervals on simulated applications, as a table: what docs/sampler.md#intervals shows.
-// usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [each]
+// usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [part of the TLABs that a census
+// walks]
+//   [each]
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -36,10 +38,11 @@ int main(int argc, char** argv) {
   const int runs = argc > 2 ? std::atoi(argv[2]) : 60;
   const double seconds = argc > 3 ? std::atof(argv[3]) : 12;
   const double surplus = argc > 4 ? std::atof(argv[4]) : 0;
+  const double walked = argc > 5 ? std::atof(argv[5]) : 0;
   Coverages all;
   for (const heaprec::testing::App& app : heaprec::testing::Apps()) {
-    const Coverages coverages = heaprec::testing::MeasureApp(app, rate, surplus, seconds, runs);
-    if (argc > 5) Print(app.name, coverages);
+    const Coverages coverages = heaprec::testing::MeasureApp(app, rate, surplus, seconds, runs, walked);
+    if (argc > 6) Print(app.name, coverages);
     all.Merge(coverages);
   }
   Print("all applications", all);

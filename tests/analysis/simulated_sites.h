@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "format/reader.h"
+#include "tests/analysis/simulated_census.h"
 #include "tests/support/simulated_load.h"
 #include "tests/support/simulated_recorder.h"
 #include "tools/analysis/drawn.h"
@@ -168,9 +169,10 @@ inline format::Sample ToSample(const KeptSample& kept, uint64_t interval_ns, uin
   return sample;
 }
 
-// `surplus` 0: that of the rate. `load_seed`: of what is allocated, `seed`: of what is sampled of it.
+// `surplus` 0: that of the rate. `load_seed`: of what is allocated, `seed`: of what is sampled of it. `walked`: part of
+// the TLABs that a census walks.
 inline AppRun RunApp(const App& app, double rate_per_second, double surplus, double seconds, uint64_t seed,
-                     uint64_t load_seed) {
+                     uint64_t load_seed, double walked = 0) {
   AppRun run;
   throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, 1e6);
   if (surplus > 0) config.surplus = surplus;
@@ -178,13 +180,21 @@ inline AppRun RunApp(const App& app, double rate_per_second, double surplus, dou
   run.header.source = "hooks";
   NamePlaces(app.threads, run.names.get());
   SimulatedRecorder recorder(config, kAppSites, seed);
-  recorder.watch = [&run](const Allocation& one) { run.truth.Count(one); };
+  SimulatedCensus census(walked, throttle::Mix64(~seed));
+  recorder.watch = [&](const Allocation& one) {
+    run.truth.Count(one);
+    if (walked > 0) census.Count(one);
+  };
   const Load load{app.name, app.threads, app.rate, app.tlab, [&app](uint64_t, double time, throttle::Random& random) {
                     const bool second = static_cast<int>(time / app.seconds) % 2 == 1;
                     return (second ? app.second : app.first).Draw(random);
                   }};
   Run(load, seconds, load_seed, &recorder);
   run.blocks.resize(recorder.counted().size());
+  if (walked > 0) {
+    run.header.census = walked < 1 ? format::CensusMode::kDrawn : format::CensusMode::kAll;
+    run.blocks.back().census = census.Rows();
+  }
   for (size_t i = 0; i < run.blocks.size(); ++i) {
     run.blocks[i].dictionaries = run.names.get();
     format::Interval interval;

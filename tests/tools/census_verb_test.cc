@@ -221,4 +221,44 @@ TEST_CASE("A recording without a census is refused with the way to one") {
   CHECK(Heaprec("census --by site " + path).code == 2);
 }
 
+TEST_CASE("What was sampled of a class is scaled to what a census counted of it, everywhere but in print and export") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, CensusHeader());
+  const auto sample = [&](int count, const std::string& class_name, const std::string& site) {
+    for (int i = 0; i < count; ++i) file.Add(Event{.time_ns = 1000, .class_name = class_name, .stack = {site + ":7"}});
+  };
+  sample(30, "java/lang/String", "p/A.text");
+  sample(10, "java/lang/String", "p/B.text");
+  sample(20, "p/Node", "p/A.node");
+  file.AddWalk(kSecond / 2, "main", 1, {{"java/lang/String", 5000, 120'000}, {"p/Node", 1000, 24'000}});
+  file.census().tlabs = 1;
+  file.census().tlab_bytes = 144'000;
+  file.Add(format::Interval{.index = 0, .bytes = 144'000});
+  file.End("jvm exit", kSecond);
+
+  const auto bytes_of = [](const std::string& arguments, const std::string& name) {
+    const Outcome outcome = Heaprec("top --json " + arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    const json document = json::parse(outcome.out);
+    return RowOf(document["tables"][0], name)["bytes"];
+  };
+  for (const std::string& from : {path, "- < " + path}) {
+    const json of_class = bytes_of("--by class " + from, "java.lang.String");
+    CHECK(of_class["value"] == 120'000);
+    CHECK(of_class["low"] == 120'000);
+    CHECK(of_class["high"] == 120'000);
+  }
+  CHECK(bytes_of("--by class --no-census " + path, "java.lang.String")["value"].get<double>() == Approx(96'000));
+  CHECK(bytes_of("--by site " + path, "p.B.text")["value"].get<double>() == Approx(30'000));
+
+  CHECK(Heaprec("top " + path).out.find("; sharpened by a census, 2 classes") != std::string::npos);
+  CHECK(Heaprec("top --no-census " + path).out.find("census") == std::string::npos);
+  const json summary = json::parse(Heaprec("summary --json " + path).out);
+  CHECK(summary["classes"][0]["bytes"]["low"] == 120'000);
+  CHECK(Heaprec("summary " + path).out.find("; sharpened by a census, 2 classes") != std::string::npos);
+  CHECK(Heaprec("export --format csv " + path).out.find(",2400,") != std::string::npos);
+}
+
 }  // namespace heaprec::tools

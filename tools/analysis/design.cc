@@ -21,6 +21,7 @@ std::span<const Drawn> Design::Add(const format::Block& block, Draft draft) {
 std::span<const Drawn> Design::Take(const format::Block& block) {
   Count(block);
   line_.Lay(&draft_);
+  strata_.Scale(block, draft_.drawn);
   for (const Drawn& drawn : draft_.drawn) {
     all_.Add(drawn);
     if (!not_counted_.empty() && not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);

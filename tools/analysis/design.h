@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/draft.h"
 #include "tools/analysis/drawn.h"
 #include "tools/analysis/line.h"
+#include "tools/analysis/strata.h"
 #include "tools/analysis/subset.h"
 
 namespace heaprec::tools {
@@ -24,6 +26,9 @@ class Design {
   // `finest`: of the grains by which subsets of it are chosen. Coarser is faster.
   explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations,
                   Grain finest = Grain::kThread);
+
+  // Before the first block: scales what is sampled to what a census counted of the same recording.
+  void SetStrata(Strata strata) { strata_ = std::move(strata); }
 
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
   // subsets take them; valid until the next block.
@@ -55,6 +60,7 @@ class Design {
   Drafter drafter_;
   Draft draft_;
   Line line_;
+  Strata strata_;
   std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
   Subset all_, uncounted_;
   uint64_t counted_ = 0;

@@ -19,6 +19,8 @@ enum class Grain : uint8_t { kClass, kMethod, kStack, kThread, kSample };
 inline constexpr size_t kNodes = 4;  // all but kSample
 inline constexpr size_t kGrains = kNodes + 1;
 
+struct Stratum;
+
 struct Drawn {
   uint32_t index = 0;  // into the samples of its block
   // As the sample has them. By these samples are grouped, in an order in which they are far from each other.
@@ -47,7 +49,12 @@ struct Drawn {
   };
   Side before, after;
 
-  // By the second stage.
+  const Stratum* stratum = nullptr;  // that it was scaled to
+
+  // Weight and objects, but none of the chances.
+  void ScaleTo(const Stratum& of);
+
+  // By the second stage, of one that is not scaled.
   double raised() const { return weight - first_weight; }
 };
 

@@ -34,8 +34,16 @@ double LostWeight(const format::Books& books) {
 }
 
 Estimator::Estimator(const Design& design, double lost_weight, Weights weights, const Subset* whole)
-    : all_(design.all()), whole_(whole != nullptr ? *whole : all_), variance_(design.VarianceOfBytes()) {
+    : all_(design.all()),
+      whole_(whole != nullptr ? *whole : all_),
+      shares_of_all_(whole == nullptr),
+      variance_(design.VarianceOfBytes()) {
   if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
+  if (const auto known = all_.KnownStrata()) {
+    calibrated_ = true;
+    if (shares_of_all_) counted_whole_ = known->bytes;
+    return;
+  }
   const double estimated = all_.bytes() - design.uncounted().bytes() + lost_weight;
   calibrated_ = weights == Weights::kCalibrated && design.counted_bytes() > 0 && estimated > 0;
   if (!calibrated_) return;
@@ -58,32 +66,49 @@ double Estimator::UnitObjects(const Subset& of) const {
 }
 
 Estimate Estimator::Total() const {
+  if (const auto known = all_.KnownStrata()) return {known->bytes, known->bytes, known->bytes};
   const double variance = calibrated_ ? uncounted_variance_ : variance_;
   if (variance <= 0) return {factor_ * all_.bytes(), factor_ * all_.bytes(), factor_ * all_.bytes()};
   return Scaled(TotalWithin(all_.bytes(), variance, UnitBytes(variance, all_.bytes())), factor_);
 }
 
-Estimate Estimator::Share(const Subset& of) const { return ShareWith(of, whole_, 0); }
+Estimate Estimator::Share(const Subset& of) const {
+  if (counted_whole_ && of.KnownStrata()) return Scaled(Bytes(of), 1 / *counted_whole_);
+  return ShareWith(of, whole_, 0);
+}
 
 // `variance_of_whole`: of its bytes, if the share is to be one of a whole that is not known. Parts of a whole that was
 // chosen by time have as little to do with each other as parts of all.
 Estimate Estimator::ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const {
   if (whole.bytes() <= 0) return {0, 0, 1};
   const double share = of.bytes() / whole.bytes(), chain = of.WholeChain().bytes;
-  const double variance =
-      chain - 2 * share * of.bytes_with_all() + share * share * (whole.bytes_with_all() + variance_of_whole);
+  const double variance = of.Remaining().bytes - 2 * share * of.BytesWith(whole) +
+                          share * share * (whole.BytesWith(whole) + variance_of_whole);
   // Near 0 a sample more in the subset makes the difference, near 1 one that is not.
-  const double others = chain + whole.bytes_with_all() - 2 * of.bytes_with_all();
+  const double others = chain + whole.first_stage().bytes - 2 * of.first_stage().bytes;
   const double unit =
       (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, whole.bytes() - of.bytes());
   return ShareWithin(share, WideningOfBytes(of) * variance / (whole.bytes() * whole.bytes()), unit / whole.bytes());
 }
 
+// As a share of the classes that it has a part in.
+Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) const {
+  if (strata.all) return {strata.bytes, strata.bytes, strata.bytes};
+  const double share = std::min(of.bytes() / strata.bytes, 1.0), chain = of.WholeChain().bytes;
+  const double others = chain + strata.sampled - 2 * of.first_stage().bytes;
+  const double unit =
+      (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, std::max(strata.bytes - of.bytes(), 0.0));
+  const double variance = WideningOfBytes(of) * of.Remaining().bytes;
+  return Scaled(ShareWithin(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
+}
+
 Estimate Estimator::Bytes(const Subset& of) const {
   Estimate bytes;
-  if (!calibrated_) {
-    const double variance = of.WholeChain().bytes;
-    bytes = TotalWithin(of.bytes(), WideningOfBytes(of) * variance, UnitBytes(variance, of.bytes()));
+  if (const auto strata = of.KnownStrata()) {
+    bytes = BytesWithin(*strata, of);
+  } else if (!calibrated_) {
+    const double chain = of.WholeChain().bytes;
+    bytes = TotalWithin(of.bytes(), WideningOfBytes(of) * of.Remaining().bytes, UnitBytes(chain, of.bytes()));
   } else {
     bytes = Scaled(ShareWith(of, all_, uncounted_variance_), factor_ * all_.bytes());
   }
@@ -92,8 +117,10 @@ Estimate Estimator::Bytes(const Subset& of) const {
 }
 
 Estimate Estimator::Objects(const Subset& of) const {
+  const auto strata = of.KnownStrata();
+  if (strata && strata->all) return {*strata->all, *strata->all, *strata->all};
   const double raw = of.WholeChain().objects;
-  double variance = raw, unit = UnitObjects(of);
+  double variance = of.Remaining().objects, unit = UnitObjects(of);
   if (calibrated_) {
     const double per_byte = all_.bytes() > 0 ? of.objects() / all_.bytes() : 0;
     variance +=
@@ -102,6 +129,11 @@ Estimate Estimator::Objects(const Subset& of) const {
     if (raw > 0) unit *= std::clamp(variance / raw, 0.0, 1.0);
   }
   Estimate objects = Scaled(TotalWithin(of.objects(), WideningOfObjects(of) * variance, unit), factor_);
+  if (strata && of.bytes() > 0) {
+    // Nor are they known better than the bytes.
+    const Estimate bytes = Scaled(BytesWithin(*strata, of), objects.value / of.bytes());
+    objects.low = std::min(objects.low, bytes.low), objects.high = std::max(objects.high, bytes.high);
+  }
   objects.low = std::max(objects.low, std::min(static_cast<double>(of.samples()), objects.value));
   return objects;
 }
@@ -109,7 +141,10 @@ Estimate Estimator::Objects(const Subset& of) const {
 Estimate Estimator::MeanSize(const Subset& of) const {
   if (of.objects() <= 0) return RatioWithin(0, 0, 0);
   const double mean = of.bytes() / of.objects();
-  const Spread spread = of.WholeChain();
+  if (const auto strata = of.KnownStrata(); strata && strata->all && *strata->all > 0) {
+    return Scaled({1, 1, 1}, strata->bytes / *strata->all);
+  }
+  const Spread spread = of.Remaining();
   const double variance = spread.bytes - 2 * mean * spread.both + mean * mean * spread.objects;
   // Kish's number, but certain samples do not make it less.
   const double kish = of.objects() * of.objects() / of.independent().objects;

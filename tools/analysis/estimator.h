@@ -6,13 +6,16 @@
 //   const Estimator estimator(design, LostWeight(books));      // after the last block
 //   const Estimate bytes = estimator.Bytes(one);
 //
-// Calibrated estimates are the raw ones times factor(), so that tables add up to what was counted.
+// Calibrated estimates are the raw ones times factor(), so that tables add up to what was counted. With a census that
+// counted all (Design's strata) those of each class add up to what it counted.
 //
 // Units:    bytes, objects; shares from 0 to 1. Of a stream of events (Design), both are events.
 // Threads:  any; it is constant.
 // Failure:  none. Without counted bytes (source jvmti) calibrated is the same as raw.
 // Maths:    docs/sampler.md#estimates
 #pragma once
+
+#include <optional>
 
 #include "format/model.h"
 #include "tools/analysis/design.h"
@@ -40,7 +43,7 @@ class Estimator {
   Estimate Total() const;
 
   // What shares are of.
-  double Whole() const { return factor_ * whole_.bytes(); }
+  double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
 
   // Of a subset, which may be empty: then 0, and how much may have been there all the same.
   Estimate Bytes(const Subset& of) const;
@@ -50,12 +53,15 @@ class Estimator {
 
  private:
   Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
+  Estimate BytesWithin(const Subset::Known& strata, const Subset& of) const;
   double UnitBytes(double variance, double bytes) const;
   double UnitObjects(const Subset& of) const;
 
   const Subset all_, whole_;
+  const bool shares_of_all_;
   const double variance_;  // of all_.bytes()
   bool calibrated_ = false;
+  std::optional<double> counted_whole_;  // by a census; shares are of all
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording stands for
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted

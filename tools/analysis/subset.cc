@@ -7,8 +7,8 @@ namespace {
 
 // A gap of so few samples in a subset is a rare node itself, and rounds like one.
 constexpr uint32_t kShortGap = 2;
-
-Spread operator*(double factor, const Spread& of) { return {factor * of.bytes, factor * of.objects, factor * of.both}; }
+// Sums of the same samples in another order may differ by rounding.
+constexpr double kRounding = 1e-9;
 
 }  // namespace
 
@@ -33,7 +33,16 @@ void Subset::Add(const Drawn& sample) {
   bytes_fourth_ += independent.bytes * independent.bytes;
   objects_fourth_ += independent.objects * independent.objects;
   // Of the first stage alone, and its estimate over both: y / p times z / p times (w_1 - s) / w.
-  first_stage_ += sample.first_part * square;
+  const Spread first_stage = sample.first_part * square;
+  first_stage_ += first_stage;
+  if (sample.stratum == nullptr) {
+    ++unknown_;
+  } else {
+    Piece& piece = PieceOf(sample.stratum);
+    piece.bytes += w;
+    piece.objects += o;
+    piece.first_stage += first_stage;
+  }
   if (sample.line == 0) return;
   second_stage_ += sample.loose * square;
   AddToLine(sample);
@@ -132,6 +141,74 @@ Spread Subset::WholeChain() const {
   spread += first_stage_;
   spread += second_stage_;
   return spread += circle;
+}
+
+// Samples of one class lie together on the line.
+Subset::Piece& Subset::PieceOf(const Stratum* stratum) {
+  if (piece_ < pieces_.size() && pieces_[piece_].stratum == stratum) return pieces_[piece_];
+  for (piece_ = 0; piece_ < pieces_.size(); ++piece_) {
+    if (pieces_[piece_].stratum == stratum) return pieces_[piece_];
+  }
+  return pieces_.emplace_back(Piece{.stratum = stratum, .bytes = 0, .objects = 0, .first_stage = {}});
+}
+
+bool Subset::Piece::IsWhole() const { return bytes >= stratum->bytes * (1 - kRounding); }
+
+// How much of the variance the census takes away.
+Spread Subset::Piece::Explained() const {
+  const double b = share(), o = objects / stratum->bytes, k = stratum->known, shared = stratum->shared();
+  return {2 * k * b * first_stage.bytes - b * b * shared, 2 * k * o * first_stage.both - o * o * shared,
+          k * (o * first_stage.bytes + b * first_stage.both) - b * o * shared};
+}
+
+Spread Subset::Remaining() const {
+  if (const auto known = KnownStrata(); known && known->all) return {};
+  Spread spread = WholeChain();
+  for (const Piece& piece : pieces_) spread += -1 * piece.Explained();
+  return {std::max(spread.bytes, 0.0), std::max(spread.objects, 0.0), spread.both};
+}
+
+double Subset::bytes_with_all() const {
+  double covariance = first_stage_.bytes;
+  for (const Piece& piece : pieces_) {
+    covariance -= piece.stratum->known * piece.first_stage.bytes + piece.share() * piece.Shift();
+  }
+  return std::max(covariance, 0.0);
+}
+
+double Subset::objects_with_all() const {
+  double covariance = first_stage_.both;
+  for (const Piece& piece : pieces_) {
+    covariance -= piece.stratum->known * piece.first_stage.both + piece.objects / piece.stratum->bytes * piece.Shift();
+  }
+  return covariance;
+}
+
+double Subset::BytesWith(const Subset& whole) const {
+  double covariance = first_stage_.bytes;
+  for (const Piece& piece : pieces_) {
+    const auto other = std::ranges::find(whole.pieces_, piece.stratum, &Piece::stratum);
+    if (other == whole.pieces_.end()) continue;
+    const double one = piece.share(), all = other->share();
+    covariance -= piece.stratum->known * (one * other->first_stage.bytes + all * piece.first_stage.bytes) -
+                  one * all * piece.stratum->shared();
+  }
+  return covariance;
+}
+
+// What was chosen by class holds a class or does not, whatever of it was sampled.
+std::optional<Subset::Known> Subset::KnownStrata() const {
+  if (pieces_.empty() || unknown_ > 0) return std::nullopt;
+  Known known;
+  for (const Piece& piece : pieces_) {
+    if (!piece.stratum->is_exact()) return std::nullopt;
+    known.bytes += piece.stratum->bytes;
+    known.sampled += piece.stratum->sampled;
+  }
+  const Piece& piece = pieces_.front();
+  const bool is_class = chosen_by_ == Grain::kClass && pieces_.size() == 1 && piece.stratum->is_one_class;
+  if (is_class && piece.IsWhole()) known.all = piece.stratum->objects;
+  return known;
 }
 
 }  // namespace heaprec::tools

@@ -1,6 +1,7 @@
 // Running sums over the samples of any subset (a class, a site, a thread, a time range): all that its estimates need.
 //
-// Samples must come in the order in which Design gives them. No allocation: a table of many sites holds one each.
+// Samples must come in the order in which Design gives them. No allocation, unless there is a census: a table of many
+// sites holds one each.
 //
 // Units:    bytes and objects.
 // Threads:  one.
@@ -8,20 +9,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "tools/analysis/drawn.h"
+#include "tools/analysis/spread.h"
+#include "tools/analysis/stratum.h"
 
 namespace heaprec::tools {
-
-// Variances and covariance of a subset's two totals.
-struct Spread {
-  double bytes = 0, objects = 0, both = 0;
-  Spread& operator+=(const Spread& other) {
-    bytes += other.bytes, objects += other.objects, both += other.both;
-    return *this;
-  }
-};
 
 class Subset {
  public:
@@ -41,11 +37,24 @@ class Subset {
   // Sums of the squares of what independent() sums up: how sure that is itself.
   double bytes_fourth() const { return bytes_fourth_; }
   double objects_fourth() const { return objects_fourth_; }
-  // Of both stages.
+  // Of both stages, and of the first; without what a census knows.
   Spread WholeChain() const;
+  const Spread& first_stage() const { return first_stage_; }
+  // Of the totals as they are, with what a census knows of the strata: the same as WholeChain() if there is none.
+  Spread Remaining() const;
   // Covariance of this subset's totals with the bytes of all samples: the second stage has none.
-  double bytes_with_all() const { return first_stage_.bytes; }
-  double objects_with_all() const { return first_stage_.both; }
+  double bytes_with_all() const;
+  double objects_with_all() const;
+  // Of the bytes of this with those of a subset that holds it.
+  double BytesWith(const Subset& whole) const;
+
+  // The strata that this has samples of, if all was counted in each of them, and every sample is in one.
+  struct Known {
+    double bytes = 0;           // counted
+    double sampled = 0;         // variance of bytes by the first stage, if nobody had counted
+    std::optional<double> all;  // this is one class, with all of it that was not sampled: so many objects were counted
+  };
+  std::optional<Known> KnownStrata() const;
 
  private:
   // The end of a run: samples next to each other on the line, all of them in the subset.
@@ -70,8 +79,23 @@ class Subset {
   End EndRun(End next);
   std::pair<Spread, Spread> Pending() const;
 
+  // What is of one stratum.
+  struct Piece {
+    const Stratum* stratum = nullptr;
+    double bytes = 0, objects = 0;
+    Spread first_stage;
+    double share() const { return bytes / stratum->bytes; }
+    bool IsWhole() const;
+    Spread Explained() const;
+    // What both stages' bytes do not share with the samples' any more.
+    double Shift() const { return stratum->known * stratum->sampled - stratum->shared(); }
+  };
+  Piece& PieceOf(const Stratum* stratum);
+
   Grain chosen_by_;
-  uint64_t samples_ = 0;
+  std::vector<Piece> pieces_;
+  size_t piece_ = 0;                    // the last one that was added to
+  uint64_t samples_ = 0, unknown_ = 0;  // unknown: of no stratum
   double bytes_ = 0, objects_ = 0, seen_ = 0, squares_ = 0;
   double bytes_fourth_ = 0, objects_fourth_ = 0;
   Spread independent_, first_stage_;

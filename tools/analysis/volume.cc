@@ -23,10 +23,16 @@ double VarianceOfLosses(const format::Books& books) {
 
 }  // namespace
 
+VolumeOfBlocks::VolumeOfBlocks(const format::FileHeader& header, const Strata& strata) : design_(header) {
+  if (strata.count() == 0) return;
+  sharpened_.emplace(header);
+  sharpened_->SetStrata(strata);
+}
+
 std::span<const Drawn> VolumeOfBlocks::Add(const format::Block& block) {
   const std::span<const Drawn> all = design_.Add(block);
   for (const Drawn& drawn : all) kinds_[static_cast<size_t>(block.samples[drawn.index].kind)].Add(drawn);
-  return all;
+  return sharpened_ ? sharpened_->Add(block) : all;
 }
 
 Volume VolumeOfBlocks::Close(const format::Books& books) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 
 #include "format/model.h"
@@ -32,15 +33,18 @@ struct Volume {
 
 class VolumeOfBlocks {
  public:
-  explicit VolumeOfBlocks(const format::FileHeader& header) : design_(header) {}
-  // What the design gave for it: valid until the next block.
+  // `strata`: what a census says of parts; the volume itself is of the samples and the recorder's counts.
+  explicit VolumeOfBlocks(const format::FileHeader& header, const Strata& strata = {});
+  // What the design of parts gave for it: valid until the next block.
   std::span<const Drawn> Add(const format::Block& block);
   // `books`: those of the last block.
   Volume Close(const format::Books& books) const;
-  const Design& design() const { return design_; }
+  // Of parts.
+  const Design& design() const { return sharpened_ ? *sharpened_ : design_; }
 
  private:
   Design design_;
+  std::optional<Design> sharpened_;
   std::array<Subset, format::kAllocationKinds.size()> kinds_;
 };
 

@@ -23,20 +23,22 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, uint64_t begin,
-                                                               uint64_t end, const std::string& root) {
-  auto part = std::make_unique<SliceSource>(source.get(), begin, end);
-  auto reader = format::Reader::Open(part.get());
+format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, Part part) {
+  auto slice = std::make_unique<SliceSource>(source.get(), part.begin, part.end);
+  auto reader = format::Reader::Open(slice.get());
   if (!reader.ok()) return reader.error();
-  auto wide = std::make_unique<WideReader>(part.get(), std::move(*reader));
-  return std::unique_ptr<Recording>(new Recording(std::move(source), std::move(part), std::move(wide), root));
+  auto wide = std::make_unique<WideReader>(slice.get(), std::move(*reader));
+  return std::unique_ptr<Recording>(
+      new Recording(std::move(source), std::move(part), std::move(slice), std::move(wide)));
 }
+
+format::Result<std::unique_ptr<Recording>> Recording::Again() const { return OpenPart(source_, part_); }
 
 format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
   const std::vector<uint64_t> begins = format::RecordingsIn(source->get());
-  auto first = OpenPart(std::move(*source), 0, begins.size() > 1 ? begins[1] : UINT64_MAX, root);
+  auto first = OpenPart(std::move(*source), {0, begins.size() > 1 ? begins[1] : UINT64_MAX, root});
   if (first.ok()) (*first)->others_ = begins.size() - 1;
   return first;
 }
@@ -49,20 +51,21 @@ format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const
   borders.push_back(UINT64_MAX);
   std::vector<std::unique_ptr<Recording>> recordings;
   for (size_t i = 0; i + 1 < borders.size(); ++i) {
-    auto recording = OpenPart(source, borders[i], borders[i + 1], "");
+    auto recording = OpenPart(source, {borders[i], borders[i + 1], ""});
     if (!recording.ok()) return recording.error();
     recordings.push_back(std::move(*recording));
   }
   return recordings;
 }
 
-Recording::Recording(std::shared_ptr<FileSource> source, std::unique_ptr<format::ByteSource> part,
-                     std::unique_ptr<WideReader> reader, const std::string& root)
+Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
+                     std::unique_ptr<WideReader> reader)
     : source_(std::move(source)),
       part_(std::move(part)),
+      slice_(std::move(slice)),
       reader_(std::move(reader)),
       header_(reader_->header()),
-      ring_path_(root + header_.ring_path) {
+      ring_path_(part_.root + header_.ring_path) {
   end_.lane_positions = header_.start.lane_positions;
   for (const format::Stream stream : format::kAllStreams) {
     end_.streams[stream].next_interval = header_.start.next_interval[stream];
@@ -124,15 +127,15 @@ bool Recording::FollowReplacement() {
   if (!source_->IsReplaced()) return false;
   auto source = FileSource::Open(source_->name());
   if (!source.ok()) return false;
-  auto part = std::make_unique<SliceSource>(source->get(), 0, UINT64_MAX);
-  auto reader = format::Reader::Open(part.get());
+  auto slice = std::make_unique<SliceSource>(source->get(), 0, UINT64_MAX);
+  auto reader = format::Reader::Open(slice.get());
   if (!reader.ok() || (*reader)->header().recording_id != header().recording_id ||
       (*reader)->header().start.part != header_.start.part) {
     return false;
   }
-  reader_ = std::make_unique<WideReader>(part.get(), std::move(*reader));
+  reader_ = std::make_unique<WideReader>(slice.get(), std::move(*reader));
   reader_->Prepare(maker_);
-  part_ = std::move(part);
+  slice_ = std::move(slice);
   source_ = std::move(*source);
   blocks_to_skip_ = blocks_of_chunk_;
   return was_replaced_ = true;
@@ -179,7 +182,7 @@ bool Recording::SalvageRing() {
   if (!ring.ok()) return false;
   // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
   if (HasPassed(*ring, end_.lane_positions) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
-  salvaged_ = Salvage(*ring, header(), end_, part_.get());
+  salvaged_ = Salvage(*ring, header(), end_, slice_.get());
   return false;
 }
 

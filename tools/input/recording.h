@@ -30,6 +30,9 @@ class Recording {
   // All recordings of a file, in its order: one, or several that were merged.
   static format::Result<std::vector<std::unique_ptr<Recording>>> OpenAll(const std::string& path);
 
+  // The same once more, from its first block.
+  format::Result<std::unique_ptr<Recording>> Again() const;
+
   const format::FileHeader& header() const { return header_; }
   const FileSource& source() const { return *source_; }
   FileSource& source() { return *source_; }
@@ -74,10 +77,13 @@ class Recording {
   uint64_t tail_bytes() const;
 
  private:
-  Recording(std::shared_ptr<FileSource> source, std::unique_ptr<format::ByteSource> part,
-            std::unique_ptr<WideReader> reader, const std::string& root);
-  static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, uint64_t begin,
-                                                             uint64_t end, const std::string& root);
+  struct Part {
+    uint64_t begin = 0, end = 0;  // of the file
+    std::string root;
+  };
+  Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
+            std::unique_ptr<WideReader> reader);
+  static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, Part part);
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
   void NoteBooks(const format::PerStream<format::Books>& since_start);
@@ -87,7 +93,8 @@ class Recording {
   bool SalvageRing();
 
   std::shared_ptr<FileSource> source_;
-  std::unique_ptr<format::ByteSource> part_;  // of it, this recording
+  const Part part_;  // of it, this recording
+  std::unique_ptr<format::ByteSource> slice_;
   std::unique_ptr<WideReader> reader_;
   PreparerMaker maker_;
   std::unique_ptr<Prepared> prepared_;

@@ -1,0 +1,214 @@
+// What a census says to the samples of the same recording: docs/sampler.md#post-stratification.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/estimator.h"
+#include "tools/analysis/strata_builder.h"
+
+namespace heaprec::tools {
+namespace {
+
+using Catch::Matchers::Contains;
+
+constexpr double kLambda = 1e-4;  // a sample of a small object stands for 10 kB
+enum Class : format::Index { kString, kBytes, kRare, kRarer, kClasses };
+
+// One block: samples of 100 bytes, and what a census counted.
+class Counted {
+ public:
+  explicit Counted(format::CensusMode mode) {
+    header_.interval_ns = 1'000'000'000;
+    header_.source = "hooks";
+    header_.census = mode;
+    names_.classes = {"java.lang.String", "[B", "Rare", "Rarer"};
+    block_.dictionaries = &names_;
+    block_.windows.push_back({1, 0, kLambda});
+    block_.intervals.emplace_back();
+  }
+  // `site`: told by the thread, which is as good.
+  void Samples(int count, format::Index class_id, format::Index site = 0, uint64_t size = 100) {
+    for (int i = 0; i < count; ++i) {
+      format::Sample& sample = block_.samples.emplace_back();
+      sample.class_id = class_id;
+      sample.thread = site;
+      sample.size = size;
+      sample.weight = static_cast<double>(size) / -std::expm1(-kLambda * static_cast<double>(size));
+      sample.window = 1;
+    }
+  }
+  void Census(format::Index class_id, uint64_t objects, uint64_t bytes, uint64_t walks = 1, double weight = 1) {
+    format::CensusRow& row = block_.census.emplace_back();
+    row.class_id = class_id;
+    row.walks = walks;
+    for (uint64_t walk = 0; walk < walks; ++walk) {
+      row.objects.Add(objects / walks, weight);
+      row.bytes.Add(bytes / walks, weight);
+    }
+    block_.intervals.front().bytes += static_cast<uint64_t>(row.bytes.estimate());
+  }
+
+  Strata Build(const format::CensusBooks& books = {}) {
+    StrataBuilder builder(header_);
+    builder.Add(block_);
+    Strata strata = builder.Build(books);
+    why_none_ = builder.why_none();
+    return strata;
+  }
+  // The samples of a class and site (kNone: any), as the strata have them.
+  struct Judged {
+    Design design;
+    Subset subset;
+  };
+  Judged Of(format::Index class_id, format::Index site, Grain chosen_by, bool with_census = true) {
+    Judged judged{Design(header_), Subset(chosen_by)};
+    if (with_census) judged.design.SetStrata(Build());
+    for (const Drawn& drawn : judged.design.Add(block_)) {
+      const format::Sample& sample = block_.samples[drawn.index];
+      if (sample.class_id == class_id && (site == format::kNone || sample.thread == site)) judged.subset.Add(drawn);
+    }
+    return judged;
+  }
+  format::FileHeader& header() { return header_; }
+  format::Block& block() { return block_; }
+  const std::string& why_none() const { return why_none_; }
+
+ private:
+  format::FileHeader header_;
+  format::Dictionaries names_;
+  format::Block block_;
+  std::string why_none_;
+};
+
+double Width(const Estimate& estimate) { return estimate.high - estimate.low; }
+
+TEST_CASE("a class of which everything was counted has its bytes, objects and mean size without an error") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(30, kString);
+  counted.Samples(50, kBytes);
+  counted.Census(kString, 4'000, 400'000);
+  counted.Census(kBytes, 1'000, 500'000);
+  const auto judged = counted.Of(kString, format::kNone, Grain::kClass);
+  const Estimator estimator(judged.design, 0);
+  for (const auto& [estimate, truth] : {std::pair{estimator.Bytes(judged.subset), 400'000.0},
+                                        {estimator.Objects(judged.subset), 4'000.0},
+                                        {estimator.MeanSize(judged.subset), 100.0},
+                                        {estimator.Share(judged.subset), 4.0 / 9},
+                                        {estimator.Total(), 900'000.0}}) {
+    CHECK(estimate.value == Approx(truth));
+    CHECK(Width(estimate) == 0);
+  }
+}
+
+TEST_CASE("sites share what was counted of their class, each as sure as it is alone with it") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(24, kString, 1);
+  counted.Samples(6, kString, 2);
+  counted.Samples(50, kBytes, 3);
+  counted.Census(kString, 4'000, 400'000);
+  counted.Census(kBytes, 1'000, 500'000);
+  for (const auto& [site, truth] : {std::pair{1u, 320'000.0}, {2u, 80'000.0}}) {
+    const auto with = counted.Of(kString, site, Grain::kThread),
+               without = counted.Of(kString, site, Grain::kThread, false);
+    const Estimate sharp = Estimator(with.design, 0).Bytes(with.subset);
+    const Estimate plain = Estimator(without.design, 0).Bytes(without.subset);
+    CHECK(sharp.value == Approx(truth));
+    CHECK(sharp.low < truth);
+    CHECK(sharp.high > truth);
+    CHECK(sharp.high <= 400'000);
+    CHECK(Width(sharp) / sharp.value < 0.9 * Width(plain) / plain.value);
+    // Like weights: V falls by 1 - q.
+    const double q = truth / 400'000;
+    CHECK(with.subset.Remaining().bytes == Approx((1 - q) * with.subset.WholeChain().bytes));
+  }
+}
+
+TEST_CASE("a site that has all samples of its class may still not be alone with it") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(20, kString, 1);
+  counted.Samples(50, kBytes, 2);
+  counted.Census(kString, 2'000, 200'000);
+  counted.Census(kBytes, 1'000, 500'000);
+  const auto judged = counted.Of(kString, 1, Grain::kThread);
+  const Estimator estimator(judged.design, 0);
+  CHECK(estimator.Bytes(judged.subset).high == Approx(200'000));
+  // Wilson's interval of 20 in 20: from 0.84 on; unequal weights are not told from equal ones.
+  CHECK(estimator.Bytes(judged.subset).low == Approx(0.84 * 200'000).epsilon(0.02));
+  CHECK(estimator.Objects(judged.subset).low == Approx(0.84 * 2'000).epsilon(0.02));
+}
+
+TEST_CASE("rare classes are one stratum together, however many samples chance gave them") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(60, kString);
+  counted.Samples(60, kBytes);
+  counted.Samples(14, kRare);  // 8 were to be expected
+  counted.Samples(2, kRarer);  // likewise
+  counted.Census(kString, 6'000, 600'000);
+  counted.Census(kBytes, 6'000, 600'000);
+  counted.Census(kRare, 800, 80'000);
+  counted.Census(kRarer, 800, 80'000);
+  CHECK(counted.Build().count() == 3);
+  const auto rare = counted.Of(kRare, format::kNone, Grain::kClass);
+  const Estimate bytes = Estimator(rare.design, 0).Bytes(rare.subset);
+  CHECK(bytes.value == Approx(160'000.0 * 14 / 16));
+  CHECK(bytes.low < 0.8 * bytes.value);
+  CHECK(bytes.high <= 160'000);
+}
+
+TEST_CASE("the rest of the classes takes the smallest in that have a stratum, until it is enough") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(60, kString);
+  counted.Samples(12, kBytes);
+  counted.Samples(1, kRare);
+  counted.Census(kString, 6'000, 600'000);
+  counted.Census(kBytes, 1'200, 120'000);
+  counted.Census(kRare, 10, 1'000);
+  counted.Census(kRarer, 10, 1'000);  // not sampled
+  CHECK(counted.Build().count() == 2);
+  const auto string = counted.Of(kString, format::kNone, Grain::kClass);
+  CHECK(Width(Estimator(string.design, 0).Bytes(string.subset)) == 0);
+  const auto bytes = counted.Of(kBytes, format::kNone, Grain::kClass);
+  CHECK(Estimator(bytes.design, 0).Bytes(bytes.subset).value == Approx(122'000.0 * 12 / 13));
+}
+
+TEST_CASE("a drawn census and the samples each count by the other's variance") {
+  Counted counted(format::CensusMode::kDrawn);
+  counted.Samples(50, kString);  // 500 kB
+  counted.Samples(500, kBytes);
+  counted.Census(kString, 60 * 400, 60 * 40'000 / 40, 60, 10);  // 60 walks of 1000 bytes that stand for 10 each: 600 kB
+  counted.Census(kBytes, 50'000, 500'000, 5, 10);               // too few walks
+  const Strata strata = counted.Build();
+  CHECK(strata.count() == 1);
+  const auto judged = counted.Of(kString, format::kNone, Grain::kClass);
+  const double sampled = 10'000, walked = 9 * 1'000;  // bytes that a sample, and a walk, stand for beyond themselves
+  const double known = sampled / (sampled + walked);
+  CHECK(judged.subset.bytes() == Approx(500'000 + known * 100'000).epsilon(0.01));
+  const double plain = judged.subset.WholeChain().bytes;
+  CHECK(judged.subset.Remaining().bytes < 0.7 * plain);
+  CHECK(judged.subset.Remaining().bytes > 0.3 * plain);
+}
+
+TEST_CASE("what is missing in a census is of classes that nobody knows: it is of no use then") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(50, kString);
+  counted.Census(kString, 5'000, 500'000);
+  CHECK(counted.Build().count() == 1);
+  CHECK(counted.why_none().empty());
+
+  format::CensusBooks lost;
+  lost.lost_bytes = 7;
+  CHECK(counted.Build(lost).count() == 0);
+  CHECK(counted.why_none() == "7 bytes of the census are missing");
+
+  counted.block().intervals.front().bytes = 520'000;
+  CHECK(counted.Build().count() == 0);
+  CHECK_THAT(counted.why_none(), Contains("the census has 500000 bytes, the recording 520000"));
+
+  counted.header().source = "tlab";
+  CHECK(counted.Build().count() == 0);
+  CHECK(counted.why_none() == "weights are biased");
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,35 @@
+#include "tools/analysis/strata.h"
+
+namespace heaprec::tools {
+
+void Drawn::ScaleTo(const Stratum& of) {
+  stratum = &of;
+  weight *= of.factor;
+  first_weight *= of.factor;
+  objects *= of.factor;
+}
+
+void Strata::Scale(const format::Block& block, std::span<Drawn> drawn) {
+  if (book_ == nullptr) return;
+  dictionaries_ = block.dictionaries;
+  if (block.chunk != chunk_ || dictionaries_->classes.size() < of_index_.size()) of_index_.clear();
+  chunk_ = block.chunk;
+  for (Drawn& one : drawn) {
+    if (const Stratum* const stratum = Of(one.class_id)) one.ScaleTo(*stratum);
+  }
+}
+
+const Stratum* Strata::Of(format::Index class_id) {
+  if (class_id >= dictionaries_->classes.size()) return nullptr;
+  if (class_id >= of_index_.size()) of_index_.resize(dictionaries_->classes.size());
+  Looked& looked = of_index_[class_id];
+  if (!looked.done) looked = {true, Find(dictionaries_->classes[class_id])};
+  return looked.stratum;
+}
+
+const Stratum* Strata::Find(const std::string& class_name) const {
+  const auto known = book_->of_class.find(class_name);
+  return known != book_->of_class.end() ? &book_->strata[known->second] : nullptr;
+}
+
+}  // namespace heaprec::tools

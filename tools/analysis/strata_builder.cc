@@ -1,0 +1,141 @@
+#include "tools/analysis/strata_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tools/analysis/imported.h"
+
+namespace heaprec::tools {
+namespace {
+
+// A stratum of which fewer samples are to be expected may have none by chance, or so few that the ratio is biased.
+constexpr double kLeastSamples = 10;
+// A class that fewer walks found has a variance that says nothing.
+constexpr uint64_t kLeastWalks = 10;
+// What the census and the recorder count may differ by this share: the first and the last moment of a recording.
+constexpr double kTolerance = 0.01;
+
+}  // namespace
+
+StrataBuilder::Sums& StrataBuilder::Sums::operator+=(const Sums& other) {
+  bytes += other.bytes;
+  variance += other.variance;
+  counted_bytes += other.counted_bytes;
+  counted_objects += other.counted_objects;
+  walks += other.walks;
+  return *this;
+}
+
+StrataBuilder::StrataBuilder(const format::FileHeader& header)
+    : mode_(header.census),
+      is_biased_(IsBiased(header.source)),
+      design_(header, format::Stream::kAllocations, Grain::kClass) {}
+
+void StrataBuilder::Add(const format::Block& block) {
+  const auto& names = block.dictionaries->classes;
+  for (const Drawn& drawn : design_.Add(block)) {
+    if (drawn.class_id < names.size()) classes_[names[drawn.class_id]].sampled.Add(drawn);
+  }
+  for (const format::CensusRow& row : block.census) {
+    if (row.class_id >= names.size()) continue;
+    Sums& sums = classes_[names[row.class_id]].sums;
+    sums.counted_bytes += row.bytes;
+    sums.counted_objects += row.objects;
+    sums.walks += row.walks;
+  }
+}
+
+Strata StrataBuilder::Build(const format::CensusBooks& books) {
+  if (mode_ == format::CensusMode::kOff) return Strata();
+  if (is_biased_) why_none_ = "weights are biased";
+  if (!why_none_.empty() || !IsComplete(books)) return Strata();
+  unit_ = design_.all().independent().bytes / design_.all().bytes();
+  for (auto& [name, one] : classes_) {
+    one.sums.bytes = one.sampled.bytes();
+    one.sums.variance = one.sampled.first_stage().bytes;
+  }
+  return Strata(mode_ == format::CensusMode::kAll ? Exact() : Composed());
+}
+
+// What is missing is of classes that nobody knows.
+bool StrataBuilder::IsComplete(const format::CensusBooks& books) {
+  double counted = 0;
+  for (const auto& [name, one] : classes_) counted += one.sums.counted_bytes.estimate();
+  const auto recorded = static_cast<double>(design_.counted_bytes());
+  if (design_.all().samples() == 0) {
+    why_none_ = "nothing was sampled";
+  } else if (mode_ == format::CensusMode::kAll) {
+    const uint64_t missing = books.broken_bytes + books.lost_bytes + books.over_budget_bytes + books.unseen_bytes;
+    if (missing > 0) why_none_ = fmt::format("{} bytes of the census are missing", missing);
+    if (recorded > 0 && std::abs(counted - recorded) > kTolerance * recorded) {
+      why_none_ = fmt::format("the census has {:.0f} bytes, the recording {:.0f}", counted, recorded);
+    }
+  } else if (books.over_budget > 0) {
+    why_none_ = fmt::format("{} bytes of the census are over the budget", books.over_budget_bytes);
+  }
+  return why_none_.empty();
+}
+
+bool StrataBuilder::IsEnough(const Sums& sums) const {
+  return sums.counted_bytes.estimate() >= kLeastSamples * unit_ && sums.bytes > 0;
+}
+
+Stratum StrataBuilder::Make(const Sums& sums, double known) {
+  Stratum stratum;
+  stratum.known = known;
+  stratum.bytes = sums.bytes + known * (sums.counted_bytes.estimate() - sums.bytes);
+  stratum.factor = stratum.bytes / sums.bytes;
+  stratum.sampled = stratum.factor * stratum.factor * sums.variance;
+  stratum.counted = sums.counted_bytes.variance;
+  return stratum;
+}
+
+size_t StrataBuilder::AddStratum(const Sums& sums, double known, Strata::Book* book) {
+  book->strata.push_back(Make(sums, known));
+  return book->strata.size() - 1;
+}
+
+// The largest classes each have their own; all others have one together, with so many of the smallest of those as it
+// takes. Which they are depends on what was counted, hardly on what was sampled: so chance does not choose.
+Strata::Book StrataBuilder::Exact() {
+  std::vector<const Class*> own;
+  Sums rest;
+  Strata::Book book;
+  std::vector<const Class*> of_rest;
+  for (const Class& one : classes_) (IsEnough(one.second.sums) ? own : of_rest).push_back(&one);
+  for (const Class* one : of_rest) rest += one->second.sums;
+  std::ranges::sort(own, std::greater<>(), [](const Class* one) { return one->second.sums.counted_bytes.counted; });
+  while (!own.empty() && !of_rest.empty() && !IsEnough(rest)) {
+    rest += own.back()->second.sums;
+    of_rest.push_back(own.back());
+    own.pop_back();
+  }
+  for (const Class* one : own) {
+    book.of_class[one->first] = AddStratum(one->second.sums, 1, &book);
+    book.strata.back().is_one_class = true;
+    book.strata.back().objects = one->second.sums.counted_objects.estimate();
+  }
+  if (of_rest.empty()) return book;
+  const size_t last = AddStratum(rest, 1, &book);
+  for (const Class* one : of_rest) book.of_class[one->first] = last;
+  return book;
+}
+
+// Two estimates of a class that know nothing of each other, each by what the other's samples stand for: a variance by
+// chance too small would come with an estimate that is too small.
+Strata::Book StrataBuilder::Composed() {
+  Strata::Book book;
+  for (const auto& [name, one] : classes_) {
+    if (!IsEnough(one.sums) || one.sums.walks < kLeastWalks) continue;
+    const double sampled = one.sums.variance / one.sums.bytes;
+    const double counted = one.sums.counted_bytes.variance / one.sums.counted_bytes.estimate();
+    if (sampled > 0) book.of_class[name] = AddStratum(one.sums, sampled / (sampled + counted), &book);
+  }
+  if (book.strata.empty()) why_none_ = "no class was found often enough";
+  return book;
+}
+
+}  // namespace heaprec::tools

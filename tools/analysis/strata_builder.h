@@ -1,0 +1,69 @@
+// Finds the strata of a recording in a first pass over it: how much a census counted of each class, beside how much of
+// it the samples stand for.
+//
+//   StrataBuilder builder(header);
+//   for (block) builder.Add(block);
+//   design.SetStrata(builder.Build(recording.census_books()));
+//
+// Units:    bytes and objects.
+// Threads:  one.
+// Failure:  no strata where there is no census, or one that does not tell enough; why_none() says what it lacks.
+// Maths:    docs/sampler.md#post-stratification
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "format/census.h"
+#include "format/model.h"
+#include "format/reader.h"
+#include "tools/analysis/design.h"
+#include "tools/analysis/strata.h"
+#include "tools/analysis/subset.h"
+
+namespace heaprec::tools {
+
+class StrataBuilder {
+ public:
+  explicit StrataBuilder(const format::FileHeader& header);
+
+  // The next block, whole.
+  void Add(const format::Block& block);
+  // After the last one.
+  Strata Build(const format::CensusBooks& books);
+
+  // Empty: there are strata.
+  const std::string& why_none() const { return why_none_; }
+
+ private:
+  // What there is of a class, or of several.
+  struct Sums {
+    double bytes = 0, variance = 0;  // that the samples stand for, by the first stage
+    format::CensusSum counted_bytes, counted_objects;
+    uint64_t walks = 0;
+    Sums& operator+=(const Sums& other);
+  };
+  struct OfClass {
+    Subset sampled{Grain::kClass};
+    Sums sums;
+  };
+  using Classes = std::map<std::string, OfClass>;
+  using Class = Classes::value_type;
+
+  bool IsComplete(const format::CensusBooks& books);
+  bool IsEnough(const Sums& sums) const;
+  Strata::Book Exact();
+  Strata::Book Composed();
+  static Stratum Make(const Sums& sums, double known);
+  static size_t AddStratum(const Sums& sums, double known, Strata::Book* book);
+
+  const format::CensusMode mode_;
+  const bool is_biased_;
+  Design design_;
+  Classes classes_;
+  double unit_ = 0;  // bytes that a sample stands for
+  std::string why_none_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,30 @@
+// What the census of a recording, if it has one, says to the estimates of its samples: found in a pass over it.
+//
+// Threads:  one.
+// Failure:  no strata, and why.
+// Maths:    docs/sampler.md#post-stratification
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tools/analysis/strata.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+
+struct ByCensus {
+  Strata strata;
+  bool has_census = false;
+  std::string why_none;  // why there is a census, but no strata
+
+  // "; by class as a census counted", "; the census is of no use: ...", or nothing.
+  std::string Text() const;
+  // {"strata": 12, "reason": ""}; null without a census
+  nlohmann::json AsJson() const;
+};
+
+// Of a recording of which nothing needs to have been read.
+ByCensus StrataOf(const Recording& recording);
+
+}  // namespace heaprec::tools

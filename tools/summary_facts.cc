@@ -1,0 +1,69 @@
+#include "tools/summary_facts.h"
+
+#include <algorithm>
+
+#include "tools/render/names.h"
+#include "tools/render/progress.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+void AddTimes(const Recording& recording, Facts* into) {
+  Facts& facts = *into;
+  const auto& ending = recording.ending();
+  const uint64_t end_ns = ending ? ending->time_ns : std::max(facts.tally.last_ns, facts.thrown_tally.last_ns);
+  facts.end_ns = end_ns;
+  // Of what is in the file: maxsize, maxage and rotation leave its front to others.
+  const format::FileStart& start = recording.header().start;
+  const uint64_t begin_ns = start.next_interval[format::Stream::kAllocations] * recording.header().interval_ns;
+  facts.duration_ns = end_ns - std::min(end_ns, begin_ns);
+  // In whole intervals: the last one may have filled its cap before it was cut short.
+  const uint64_t interval_ns = std::max<uint64_t>(recording.header().interval_ns, 1);
+  const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
+  const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
+  if (seconds > 0) facts.mean_rate = static_cast<double>(facts.tally.events()) / seconds;
+  const double target = recording.header().rate_per_second;
+  if (target > 0) facts.fill = facts.mean_rate / target;
+  const uint64_t in_file = facts.events - recording.salvage().events;
+  if (in_file > 0) facts.bytes_per_event = static_cast<double>(recording.bytes_read()) / static_cast<double>(in_file);
+  facts.ended = ending ? ToUtf8(ending->reason) : recording.running() ? "still running" : "cut off";
+}
+
+}  // namespace
+
+Breakdown::Keeps KeptBy(Filter* filter) {
+  if (filter == nullptr) return {};
+  return [filter](const format::Sample& sample) { return filter->Keeps(sample); };
+}
+
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Breakdown* breakdown) {
+  const format::FileHeader& header = recording->header();
+  Facts facts{.tally = Tally(header.interval_ns),
+              .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions)};
+  ThrownOfBlocks thrown(header, KeptBy(filter));
+  LiveAtEnd live(header);
+  Names names;
+  if (filter != nullptr) filter->Start(header);
+  Progress progress(recording->source().name(), recording->source().size());
+  while (const auto block = recording->Next()) {
+    facts.tally.Add(*block);
+    facts.thrown_tally.Add(*block);
+    names.Enter(*block);
+    if (filter != nullptr) filter->Enter(*block, &names);
+    breakdown->Add(*block, volume->Add(*block), &names);
+    thrown.Add(*block, &names);
+    facts.heap.Add(*block);
+    live.Add(*block);
+    facts.census.Add(*block);
+    progress.At(recording->bytes_read());
+  }
+  facts.events = recording->events();
+  facts.volume = volume->Close(recording->books());
+  facts.thrown = thrown.Close(recording->books(format::Stream::kExceptions));
+  AddTimes(*recording, &facts);
+  facts.live = live.Close(facts.end_ns);
+  return facts;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,48 @@
+// All that a recording adds up to, worked out once for both forms of `summary`.
+//
+// Units:    ns, bytes.
+// Threads:  one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/analysis/heap_course.h"
+#include "tools/analysis/live_at_end.h"
+#include "tools/analysis/tally.h"
+#include "tools/analysis/thrown.h"
+#include "tools/analysis/volume.h"
+#include "tools/breakdown.h"
+#include "tools/census_in_all.h"
+#include "tools/filter.h"
+#include "tools/input/recording.h"
+#include "tools/strata_of.h"
+
+namespace heaprec::tools {
+
+struct Facts {
+  Tally tally;  // of the allocations
+  Volume volume{};
+  Tally thrown_tally;
+  Thrown thrown{};
+  HeapCourse heap{};
+  std::optional<AliveInAll> live{};  // at the end
+  CensusInAll census{};
+  ByCensus by_census{};
+  uint64_t events = 0;  // of all streams
+  uint64_t duration_ns = 0, end_ns = 0;
+  double mean_rate = 0;  // events/s
+  double fill = 0;       // of what the rate allows
+  double bytes_per_event = 0;
+  std::string ended{};
+};
+
+// Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows; null for
+// none.
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Breakdown* breakdown);
+
+// Of samples that the filter keeps; empty if there is none.
+Breakdown::Keeps KeptBy(Filter* filter);
+
+}  // namespace heaprec::tools
