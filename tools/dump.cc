@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tools/complain.h"
+#include "tools/control/attach.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/export/output_file.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct DumpOptions {
   std::string jvm, output;
-  bool force = false, quiet = false;
+  bool force = false, quiet = false, flush = false;
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
@@ -26,11 +27,23 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
   return code;
 }
 
+// The agent is in the JVM: it counts what is in use before its ring is read.
+format::Result<std::string> AskToFlush(const JavaProcess& java) {
+  auto agent = AgentFor(java.process, java.process.agent);
+  if (!agent.ok()) return agent.error();
+  return Attach(java, {.agent = *agent, .options = "flush"});
+}
+
 ExitCode Dump(const DumpOptions& options) {
   const auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
   const pid_t pid = java->process.pid;
-  const auto live = FindLiveRecording(java->process);
+  auto live = FindLiveRecording(java->process);
+  if (live && options.flush) {
+    const auto flushed = AskToFlush(*java);
+    if (!flushed.ok()) return Fail(ExitCode::kCannotAttach, flushed.error().message);
+    live = FindLiveRecording(java->process);
+  }
   if (!live) return Fail(ExitCode::kCannotAttach, fmt::format("{}: nothing is being recorded in it", pid));
   const std::string path = options.output.empty() ? fmt::format("heaprec-{}-dump.bin", pid) : options.output;
   if (live->recording->source().IsSameFileAs(path)) {
@@ -58,10 +71,11 @@ Verb DeclareDump(CLI::App& heaprec) {
   verb->add_option("-o,--output", options->output, "Where to; - is standard output (default: heaprec-PID-dump.bin)")
       ->type_name("OUT");
   verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
+  verb->add_flag("--flush", options->flush, "Of a census: first have the JVM count its TLABs in use, in one safepoint");
   verb->add_flag("-q,--quiet", options->quiet, "Do not say what was copied");
   verb->footer(
-      R"(The JVM is not asked: its file and its ring are read, so the copy ends with the last event committed. Its recording
-goes on.
+      R"(The JVM is not asked, but with --flush: its file and its ring are read, so the copy ends with the last event
+committed. Its recording goes on.
 
 Example:
   heaprec dump 12345 -o now.bin)");

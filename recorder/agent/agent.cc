@@ -104,7 +104,7 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   auto command = ParseCommand(all);
   if (!command.ok()) return Fail(command.error().message, AsksForStrict(all));
   answer_ = command->answer;
-  if (command->kind != CommandKind::kStart) return Fail("only a running JVM takes stop and status", false);
+  if (command->kind != CommandKind::kStart) return Fail("only a running JVM takes stop, flush and status", false);
   auto options = TakeOptions(command->options);
   if (!options.ok()) return Fail(options.error().message, AsksForStrict(all));
   auto environment = MakeEnvironment(vm);
@@ -139,6 +139,8 @@ jint Agent::Obey(JavaVM* vm, const char* text) {
       return StartByCommand(vm, *command);
     case CommandKind::kStop:
       return StopByCommand();
+    case CommandKind::kFlush:
+      return FlushByCommand();
     case CommandKind::kStatus:
       Answer(true, State());
       return JNI_OK;
@@ -182,6 +184,13 @@ jint Agent::StopByCommand() {
   }
   recording_->Stop("stop", /*jvm_ends=*/false);
   Answer(true, recording_->path());
+  return JNI_OK;
+}
+
+jint Agent::FlushByCommand() {
+  if (recording_ == nullptr || recording_->ended()) return Refuse("nothing is being recorded");
+  recording_->CountInUse();
+  Answer(true, State());
   return JNI_OK;
 }
 

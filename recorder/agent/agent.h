@@ -54,6 +54,7 @@ class Agent {
   format::Result<Options> TakeOptions(const std::string& text);
   jint StartByCommand(JavaVM* vm, const Command& command);
   jint StopByCommand();
+  jint FlushByCommand();
   std::string State() const;
   format::Result<std::monostate> MakeEnvironment(JavaVM* vm);
   // For the events, if the options want them. Methods that throw are compiled otherwise where they can be had.

@@ -18,12 +18,27 @@ Part Separate(std::string_view part) {
   return {part.substr(0, separator), part.substr(std::min(separator + 1, part.size()))};
 }
 
+const char* NameOf(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kStop:
+      return "stop";
+    case CommandKind::kFlush:
+      return "flush";
+    case CommandKind::kStatus:
+      return "status";
+    case CommandKind::kStart:
+      break;
+  }
+  return "start";
+}
+
 // True if the part is no option of a recording: a command's name (as the first part only) or where the answer goes.
 bool Take(Part part, bool first, Command* command) {
   if (part.key == "answer") return command->answer = part.value, true;
   if (!first) return false;
   if (part.key == "start" && part.value.empty()) return true;
   if (part.key == "stop" && part.value.empty()) return command->kind = CommandKind::kStop, true;
+  if (part.key == "flush" && part.value.empty()) return command->kind = CommandKind::kFlush, true;
   if (part.key != "status") return false;
   command->kind = CommandKind::kStatus;
   if (!part.value.empty()) command->answer = part.value;
@@ -46,8 +61,8 @@ format::Result<Command> ParseCommand(std::string_view text) {
     first = false;
   }
   if (command.kind != CommandKind::kStart && !command.options.empty()) {
-    return format::Error{fmt::format("{} takes no options, but `{}` came with it",
-                                     command.kind == CommandKind::kStop ? "stop" : "status", command.options)};
+    return format::Error{
+        fmt::format("{} takes no options, but `{}` came with it", NameOf(command.kind), command.options)};
   }
   return command;
 }

@@ -1,4 +1,5 @@
-// What an attaching tool asks of the agent: "start,file=rec.bin", "stop", "status=FILE", and where the answer goes.
+// What an attaching tool asks of the agent: "start,file=rec.bin", "stop", "flush", "status=FILE", and where the answer
+// goes.
 //
 // `answer=FILE` may stand among the options of any command, and among those of a load at start: the agent then creates
 // FILE (O_EXCL, 0600: an existing file or link is never touched) with two lines, "ok" or "error", and what there is to
@@ -16,7 +17,7 @@
 
 namespace heaprec::agent {
 
-enum class CommandKind { kStart, kStop, kStatus };
+enum class CommandKind { kStart, kStop, kFlush, kStatus };
 
 struct Command {
   CommandKind kind = CommandKind::kStart;

@@ -50,13 +50,14 @@ TEST_CASE("A command's name stands in front, the answer's file anywhere") {
   const Command stop = Parsed("stop,answer:/tmp/y");
   CHECK(stop.kind == CommandKind::kStop);
   CHECK(stop.answer == "/tmp/y");
+  CHECK(Parsed("flush,answer=/tmp/y").kind == CommandKind::kFlush);
   CHECK(Parsed("status").kind == CommandKind::kStatus);
   CHECK(Parsed("status=/tmp/z").answer == "/tmp/z");
   CHECK(Parsed("rate=20,stop").options == "rate=20,stop");  // an option of that name, which is then refused
 }
 
-TEST_CASE("stop and status take no options, and say which came") {
-  for (const char* text : {"stop,rate=20", "status,rate=20", "status=/tmp/z,rate=20"}) {
+TEST_CASE("stop, flush and status take no options, and say which came") {
+  for (const char* text : {"stop,rate=20", "flush,rate=20", "status,rate=20", "status=/tmp/z,rate=20"}) {
     const auto command = ParseCommand(text);
     REQUIRE_FALSE(command.ok());
     CHECK(command.error().message.find("rate=20") != std::string::npos);

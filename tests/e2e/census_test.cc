@@ -282,7 +282,7 @@ TEST_CASE("A census holds with threads and classes that come and go, collections
   }
 }
 
-TEST_CASE("What a killed JVM counted is in its ring") {
+TEST_CASE("What a killed JVM counted is in its ring, and all of it in a copy for which it was asked to count") {
   const std::string recording = FreshFolder() + "/rec.bin", folder = FreshFolder();
   Java java = Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all");
   java.args.push_back(folder);
@@ -290,11 +290,16 @@ TEST_CASE("What a killed JVM counted is in its ring") {
   REQUIRE(process.WaitForOutput("ready"));
   Touch(folder + "/go");
   REQUIRE(process.WaitForOutput("done"));
+  const std::string copy = folder + "/copy.bin";
+  const Outcome dumped = Run(Command{{HeaprecPath(), "dump", "--flush", std::to_string(process.pid()), "-o", copy}});
+  INFO(dumped.err);
+  REQUIRE(dumped.exit_code == 0);
   process.Kill(9);
   const Outcome outcome = process.Finish();
-  const json census = Census(recording);
+  const json census = Census(recording), in_copy = Census(copy);
   INFO(census["recordings"].dump());
   const auto told = ToldBy(outcome.out);
+  for (const std::string& kind : kKinds) CHECK(ObjectsOf(in_copy, kind) == told.at(kind));
   // But for the TLABs that were in use: a thread that is joined may be about to give up its last.
   for (const std::string& kind : kKinds) {
     INFO(kind);
