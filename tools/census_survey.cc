@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tools/closing.h"
 #include "tools/complain.h"
@@ -66,8 +67,8 @@ ExitCode CensusSurvey::Read(Recording* recording) {
     filter.Enter(*block, &names);
     Add(*block, &names, &filter);
   }
-  origins_.push_back(
-      {recording->source().name(), IdText(header), header.census, header.census_per_second, recording->census_books()});
+  origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
+                      recording->census_books(), header.start.begin_ns > 0});
   return ReportDamage(*recording);
 }
 
@@ -106,9 +107,17 @@ bool CensusSurvey::is_exact() const {
 }
 
 std::string CensusSurvey::LossLine() const {
-  format::CensusBooks all;
+  // Parts of one recording count on from its start.
+  std::map<std::string, format::CensusBooks> last;
   for (const CensusOrigin& origin : origins_) {
-    for (const auto counter : format::kCensusCounters) all.*counter += origin.books.*counter;
+    format::CensusBooks& books = last[origin.recording_id];
+    for (const auto counter : format::kCensusCounters) {
+      books.*counter = std::max(books.*counter, origin.books.*counter);
+    }
+  }
+  format::CensusBooks all;
+  for (const auto& [id, books] : last) {
+    for (const auto counter : format::kCensusCounters) all.*counter += books.*counter;
   }
   std::string line = fmt::format("# {} walks of {} TLABs and {} objects outside", Grouped(all.walks),
                                  Grouped(all.tlabs), Grouped(all.outside));
@@ -119,6 +128,7 @@ std::string CensusSurvey::LossLine() const {
   add(all.lost, all.lost_bytes, "lost");
   add(all.over_budget, all.over_budget_bytes, "over the budget of their second");
   add(all.unseen, all.unseen_bytes, "TLABs in use at the end not seen");
+  if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   return line + "\n";
 }
 

@@ -29,7 +29,8 @@ struct CensusOrigin {
   std::string file, recording_id;
   format::CensusMode mode = format::CensusMode::kOff;
   double per_second = 0;
-  format::CensusBooks books;  // of all of it, whatever was chosen
+  format::CensusBooks books;   // from the start of the recording, whatever was chosen
+  bool is_later_part = false;  // the file does not have its start
 };
 
 class CensusSurvey {

@@ -150,6 +150,29 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   CHECK(verified.err.find("census: 200 bytes were to be walked, but 160 were, and 0 could not") != std::string::npos);
 }
 
+TEST_CASE("Parts of a recording count on from its start, so what they counted is not added up again") {
+  const Directory directory;
+  const std::string first = directory / "rec.bin", second = directory / "rec-1.bin";
+  WriteAll(first);
+  format::FileHeader header = CensusHeader();
+  header.start.part = 1;
+  header.start.begin_ns = 2 * kSecond;
+  RecordingFile file(second, header);
+  file.AddWalk(5 * kSecond / 2, "main", 1, {{"java/lang/String", 100, 2400}});
+  file.census().tlabs = 3;
+  file.census().tlab_bytes = 3280;
+  file.census().outside = 1;
+  file.census().outside_bytes = 1'000'016;
+  file.census().walks = 4;
+  file.End("jvm exit", 3 * kSecond);
+  CHECK(Objects(CensusOf(first + " " + second), "java.lang.String") == 130);
+  const std::string both = Heaprec("census " + first + " " + second).out, later = Heaprec("census " + second).out;
+  INFO(both << later);
+  CHECK(both.find("# 4 walks of 3 TLABs and 1 objects outside; since the recording began\n") != std::string::npos);
+  CHECK(later.find("# 4 walks of 3 TLABs and 1 objects outside; since the recording began\n") != std::string::npos);
+  CHECK(Heaprec("census " + first).out.find("since the recording began") == std::string::npos);
+}
+
 TEST_CASE("A census is compared with one before it") {
   const Directory directory;
   const std::string before = directory / "before.bin", after = directory / "after.bin";
