@@ -122,7 +122,7 @@ ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* sur
 ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
   const Grain finest = std::max(surveyor->finest(), filter_.chosen_by().value_or(Grain::kClass));
   Design design(recording->header(), stream_, finest);
-  const ByCensus census = options_.no_census || of_exceptions() ? ByCensus() : StrataOf(*recording);
+  const ByCensus census = options_.no_census || stream_ != Stream::kAllocations ? ByCensus() : StrataOf(*recording);
   design.SetStrata(census.strata);
   recording->Prepare([header = recording->header(), stream = stream_, finest] {
     return std::make_unique<Drafting>(header, stream, finest);

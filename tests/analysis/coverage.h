@@ -27,7 +27,9 @@ class Coverage {
   void Add(double truth, const tools::Estimate& estimate) {
     pairs_ += 1, of_run_.first += 1;
     // What is known without an error may be off by rounding.
-    const bool below = truth < estimate.low * (1 - kRounding), above = truth > estimate.high * (1 + kRounding);
+    const double low = estimate.low * (1 - kRounding), high = estimate.high * (1 + kRounding);
+    const bool below = truth < low;
+    const bool above = truth > high;
     const bool held = !below && !above;
     held_ += held, of_run_.second += held;
     below_ += below, above_ += above;
