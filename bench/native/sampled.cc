@@ -1,0 +1,89 @@
+// What sampling costs a pair of free and malloc: with hooks and without, in turn, in one process.
+// Usage: sampled LIBRARY LIVE PAIRS [ROUNDS] [RATE]; ns per pair, the median of the rounds of each and of their
+// differences.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "recorder/agent/native_stream.h"
+#include "recorder/agent/rates.h"
+#include "recorder/sources/clock.h"
+
+namespace {
+
+using heaprec::sources::MonotonicNs;
+using RunPairs = void (*)(void** blocks, long count, long pairs);
+
+double Median(std::vector<double> of) {
+  std::ranges::nth_element(of, of.begin() + static_cast<long>(of.size() / 2));
+  return of[of.size() / 2];
+}
+
+// Hooks, and a thread that takes in what they leave.
+class Sampling {
+ public:
+  explicit Sampling(double rate) {
+    const auto config = heaprec::agent::ControllerFor(rate, /*unit_is_event=*/false);
+    static uint32_t number = 0;
+    heaprec::buffer::RingOptions options;
+    options.native_interval_ns = config.interval_ns;
+    options.native_interval_cap = static_cast<uint32_t>(config.cap);
+    ring_ = std::move(heaprec::buffer::Ring::Create(options).value());
+    const double reach = heaprec::agent::ReachOf(config);
+    stream_ =
+        std::make_unique<heaprec::agent::NativeStream>(*ring_, config, MonotonicNs(), ++number, number, reach, nullptr);
+    if (!stream_->Activate().ok()) std::abort();
+    drain_ = std::thread([this] {
+      while (!stop_) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        stream_->OnTick(MonotonicNs());
+        for (uint32_t i = 0; i < ring_->lane_count(); ++i) ring_->lane(i).tail.store(ring_->lane(i).head.load());
+      }
+    });
+  }
+  ~Sampling() {
+    stop_ = true;
+    drain_.join();
+    stream_->Stop();
+  }
+
+ private:
+  std::unique_ptr<heaprec::buffer::Ring> ring_;
+  std::unique_ptr<heaprec::agent::NativeStream> stream_;
+  std::atomic<bool> stop_{false};
+  std::thread drain_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  void* const library = argc > 3 ? dlopen(argv[1], RTLD_NOW) : nullptr;
+  if (library == nullptr) return 2;
+  const auto run = reinterpret_cast<RunPairs>(dlsym(library, "run_pairs"));
+  const long live = std::atol(argv[2]), pairs = std::atol(argv[3]);
+  const int rounds = argc > 4 ? std::atoi(argv[4]) : 15;
+  const double rate = argc > 5 ? std::atof(argv[5]) : 100;
+  std::vector<void*> blocks(static_cast<size_t>(live));
+  const auto timed = [&] {
+    const uint64_t begin = MonotonicNs();
+    run(blocks.data(), live, pairs);
+    return static_cast<double>(MonotonicNs() - begin) / static_cast<double>(pairs);
+  };
+  timed();
+  std::vector<double> plain, sampled, differences;
+  for (int i = 0; i < rounds; ++i) {
+    plain.push_back(timed());
+    const Sampling sampling(rate);
+    timed();  // the first points of a recording are many: nothing is known of the load
+    sampled.push_back(timed());
+    differences.push_back(sampled.back() - plain.back());
+  }
+  std::printf("%ld live: plain %.2f, sampled %.2f, difference %.2f ns per pair\n", live, Median(plain), Median(sampled),
+              Median(differences));
+}
