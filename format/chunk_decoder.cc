@@ -10,6 +10,22 @@
 #include "format/state_codec.h"
 
 namespace heaprec::format {
+namespace {
+
+// Both ascending in time.
+template <typename Row>
+void Merge(std::vector<Row>&& rows, std::vector<Row>* into) {
+  const auto before = static_cast<std::ptrdiff_t>(into->size());
+  if (before == 0) {
+    *into = std::move(rows);
+    return;
+  }
+  into->insert(into->end(), rows.begin(), rows.end());
+  std::inplace_merge(into->begin(), into->begin() + before, into->end(),
+                     [](const Row& a, const Row& b) { return a.time_ns < b.time_ns; });
+}
+
+}  // namespace
 
 void ChunkDecoder::StartChunk() {
   broken_ = false;
@@ -103,6 +119,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kIntervals:
     case Section::kSamples:
     case Section::kBooks:
+    case Section::kFates:
+    case Section::kSurvivors:
       return ApplyToStream(static_cast<Section>(section), Stream::kAllocations, body, refused);
     case Section::kLanes:
       if (BlocksStandAlone(version_)) lanes_.clear();
@@ -115,10 +133,6 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return Applied::kYes;  // for readers to whom the file's own is lost
     case Section::kStates:
       return known(DecodeStates(body, &block->states, refused));
-    case Section::kFates:
-      return known(DecodeFates(body, &block->fates, refused));
-    case Section::kSurvivors:
-      return known(DecodeSurvivors(body, dictionaries_.dictionaries(), &block->survivors, refused));
     case Section::kCensus:
       return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census, refused));
     case Section::kCensusTotals:
@@ -147,24 +161,23 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
     case Section::kBooks:
       if (BlocksStandAlone(version_)) books_[stream] = {};
       return known(DecodeBooks(body, &books_[stream]));
+    case Section::kFates:
+      return known(DecodeFates(body, stream, &rows.fates, refused));
+    case Section::kSurvivors:
+      return known(DecodeSurvivors(body, stream, dictionaries_.dictionaries(), &rows.survivors, refused));
     default:
       return Applied::kUnknown;
   }
 }
 
-// Samples of all streams in order of time.
+// Samples and fates of all streams in order of time.
 void ChunkDecoder::MergeInto(Block* block) {
   for (StreamRows& rows : rows_.of) {
     block->windows.insert(block->windows.end(), rows.windows.begin(), rows.windows.end());
     block->intervals.insert(block->intervals.end(), rows.intervals.begin(), rows.intervals.end());
-    const auto before = static_cast<std::ptrdiff_t>(block->samples.size());
-    if (before == 0) {
-      block->samples = std::move(rows.samples);
-      continue;
-    }
-    block->samples.insert(block->samples.end(), rows.samples.begin(), rows.samples.end());
-    std::inplace_merge(block->samples.begin(), block->samples.begin() + before, block->samples.end(),
-                       [](const Sample& a, const Sample& b) { return a.time_ns < b.time_ns; });
+    block->survivors.insert(block->survivors.end(), rows.survivors.begin(), rows.survivors.end());
+    Merge(std::move(rows.samples), &block->samples);
+    Merge(std::move(rows.fates), &block->fates);
   }
 }
 

@@ -42,6 +42,8 @@ class ChunkDecoder {
     std::vector<Window> windows;
     std::vector<Interval> intervals;
     std::vector<Sample> samples;
+    std::vector<Fate> fates;
+    std::vector<Survivor> survivors;
   };
   Applied Apply(uint64_t section, Bytes body, Block* block, bool* refused);
   bool ApplyBases(Bytes body);
@@ -56,7 +58,8 @@ class ChunkDecoder {
   bool knows_bases_ = false;  // of the block at hand
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
-  PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions)}};
+  PerStream<SampleDecoder> samples_{
+      {SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions), SampleDecoder(Stream::kNative)}};
   PerStream<Books> books_;
   CensusBooks census_books_;
   std::vector<uint64_t> census_ahead_;  // of the block at hand

@@ -39,7 +39,8 @@ struct ChunkWriter::State {
   const ByteBuffer fields;  // of the file's header
   bool started = false;
   DictionaryEncoder dictionaries;
-  PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions)}};
+  PerStream<SampleEncoder> samples{
+      {SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions), SampleEncoder(Stream::kNative)}};
   std::vector<HeapState> states;
   std::vector<Fate> fates;
   std::vector<Survivor> survivors;
@@ -110,9 +111,11 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   }
   EncodeStates(states, &raw);
   states.clear();
-  EncodeFates(fates, &raw);
+  for (const Stream stream : kAllStreams) {
+    EncodeFates(fates, stream, &raw);
+    EncodeSurvivors(survivors, stream, &raw);
+  }
   fates.clear();
-  EncodeSurvivors(survivors, &raw);
   survivors.clear();
   EncodeCensus(Section::kCensus, census, &raw);
   census.clear();

@@ -32,7 +32,8 @@ struct Fate {
   // Which the JVM had completed (HeapState::collections) when it was last seen alive: less those at its birth, what it
   // has survived.
   uint64_t collections = 0;
-  double threshold = 0;  // kReleased: its priority; 0 else
+  double threshold = 0;                  // kReleased: its priority; 0 else
+  Stream stream = Stream::kAllocations;  // the sample's
   bool operator==(const Fate&) const = default;
 };
 

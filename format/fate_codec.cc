@@ -39,10 +39,13 @@ bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {
 
 }  // namespace
 
-void EncodeFates(std::span<const Fate> fates, ByteBuffer* raw) {
+void EncodeFates(std::span<const Fate> fates, Stream stream, ByteBuffer* raw) {
   ColumnWriter<kFateColumns> columns;
   Fate before;
+  size_t rows = 0;
   for (const Fate& fate : fates) {
+    if (fate.stream != stream) continue;
+    ++rows;
     columns.Delta(kFateSample, fate.sample, before.sample);
     columns.Delta(kFateTime, fate.time_ns, before.time_ns);
     columns.Varint(kFateKind, static_cast<uint64_t>(fate.kind));
@@ -50,14 +53,15 @@ void EncodeFates(std::span<const Fate> fates, ByteBuffer* raw) {
     if (fate.kind == FateKind::kReleased) columns.F64(kFateThreshold, fate.threshold);
     before = fate;
   }
-  columns.Finish(static_cast<uint64_t>(Section::kFates), /*critical=*/false, fates.size(), raw);
+  columns.Finish(NumberOf(Section::kFates, stream), /*critical=*/false, rows, raw);
 }
 
-bool DecodeFates(Bytes body, std::vector<Fate>* fates, bool* refused) {
+bool DecodeFates(Bytes body, Stream stream, std::vector<Fate>* fates, bool* refused) {
   ColumnReader<kFateColumns> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows || !columns.HasBytesForRows()) return false;
   Fate fate;
+  fate.stream = stream;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     fate.sample = columns[kFateSample].Delta(fate.sample);
     fate.time_ns = columns[kFateTime].Delta(fate.time_ns);
@@ -71,11 +75,14 @@ bool DecodeFates(Bytes body, std::vector<Fate>* fates, bool* refused) {
   return columns.ok();
 }
 
-void EncodeSurvivors(std::span<const Survivor> survivors, ByteBuffer* raw) {
+void EncodeSurvivors(std::span<const Survivor> survivors, Stream stream, ByteBuffer* raw) {
   ColumnWriter<kSurvivorColumns> columns;
   uint64_t id = 0, tick = 0, collections = 0;
+  size_t rows = 0;
   for (const Survivor& survivor : survivors) {
     const Sample& sample = survivor.sample;
+    if (sample.stream() != stream) continue;
+    ++rows;
     columns.Delta(kBirthId, sample.id, std::exchange(id, sample.id));
     columns.Delta(kBirthTick, sample.time_ns / kTickNs, std::exchange(tick, sample.time_ns / kTickNs));
     columns.Varint(kBirthStack, Shifted(sample.stack));
@@ -88,10 +95,11 @@ void EncodeSurvivors(std::span<const Survivor> survivors, ByteBuffer* raw) {
     columns.F64(kBirthThreshold, survivor.threshold);
     columns.Delta(kBirthCollections, survivor.collections, std::exchange(collections, survivor.collections));
   }
-  columns.Finish(static_cast<uint64_t>(Section::kSurvivors), /*critical=*/false, survivors.size(), raw);
+  columns.Finish(NumberOf(Section::kSurvivors, stream), /*critical=*/false, rows, raw);
 }
 
-bool DecodeSurvivors(Bytes body, const Dictionaries& dictionaries, std::vector<Survivor>* survivors, bool* refused) {
+bool DecodeSurvivors(Bytes body, Stream stream, const Dictionaries& dictionaries, std::vector<Survivor>* survivors,
+                     bool* refused) {
   ColumnReader<kSurvivorColumns> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows || !columns.HasBytesForRows()) return false;
@@ -113,7 +121,7 @@ bool DecodeSurvivors(Bytes body, const Dictionaries& dictionaries, std::vector<S
     sample.weight = columns[kBirthWeight].F64();
     survivor.threshold = columns[kBirthThreshold].F64();
     survivor.collections = collections = columns[kBirthCollections].Delta(collections);
-    if (kind >= kKinds || StreamOf(static_cast<Kind>(kind)) != Stream::kAllocations) continue;
+    if (kind >= kKinds || StreamOf(static_cast<Kind>(kind)) != stream) continue;
     sample.kind = static_cast<Kind>(kind);
     survivors->push_back(survivor);
   }

@@ -15,12 +15,13 @@
 
 namespace heaprec::format {
 
-// Each appends its section, unless there are no rows.
-void EncodeFates(std::span<const Fate> fates, ByteBuffer* raw);
-bool DecodeFates(Bytes body, std::vector<Fate>* fates, bool* refused);
+// Each appends the section of one stream, unless there are no rows of it.
+void EncodeFates(std::span<const Fate> fates, Stream stream, ByteBuffer* raw);
+bool DecodeFates(Bytes body, Stream stream, std::vector<Fate>* fates, bool* refused);
 
-void EncodeSurvivors(std::span<const Survivor> survivors, ByteBuffer* raw);
+void EncodeSurvivors(std::span<const Survivor> survivors, Stream stream, ByteBuffer* raw);
 // `dictionaries`: of the chunk up to this section.
-bool DecodeSurvivors(Bytes body, const Dictionaries& dictionaries, std::vector<Survivor>* survivors, bool* refused);
+bool DecodeSurvivors(Bytes body, Stream stream, const Dictionaries& dictionaries, std::vector<Survivor>* survivors,
+                     bool* refused);
 
 }  // namespace heaprec::format

@@ -34,9 +34,11 @@ struct FileHeader {
   uint64_t interval_ns = 0;         // as StreamCap, of the allocations
   uint32_t interval_cap = 0;
   double rate_per_second = 0;
-  StreamCap exceptions;
+  StreamCap exceptions, native;
   uint32_t live_bound = 0;         // most objects followed at a time; 0: none is
+  uint32_t native_bound = 0;       // likewise, blocks of native memory
   std::string exceptions_refused;  // why they are not recorded though they were asked for
+  std::string native_refused;      // likewise, native memory
   CensusMode census = CensusMode::kOff;
   double census_per_second = 0;  // kDrawn: most walks of a second, as asked for
   std::string census_refused;    // why there is none though it was asked for
@@ -51,7 +53,12 @@ struct FileHeader {
   FileStart start;
 
   StreamCap CapOf(Stream stream) const {
-    return stream == Stream::kExceptions ? exceptions : StreamCap{interval_ns, interval_cap, rate_per_second};
+    if (stream == Stream::kExceptions) return exceptions;
+    return stream == Stream::kNative ? native : StreamCap{interval_ns, interval_cap, rate_per_second};
+  }
+  uint32_t BoundOf(Stream stream) const {
+    if (stream == Stream::kNative) return native_bound;
+    return stream == Stream::kAllocations ? live_bound : 0;
   }
 };
 

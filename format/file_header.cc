@@ -47,6 +47,11 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(26, header.census);
   visit(27, header.census_per_second);
   visit(28, header.census_refused);
+  visit(29, header.native.interval_ns);
+  visit(30, header.native.interval_cap);
+  visit(31, header.native.rate_per_second);
+  visit(32, header.native_refused);
+  visit(33, header.native_bound);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }

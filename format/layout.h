@@ -61,7 +61,8 @@ enum class Section : uint32_t {
   kCensusLanes = 22,
 };
 
-// Windows, intervals, samples and books belong to a stream: those of the next one have so much more as number.
+// Windows, intervals, samples, books, fates and survivors belong to a stream: those of the next one have so much more
+// as number.
 inline constexpr uint32_t kStreamStride = 16;
 constexpr uint64_t NumberOf(Section section, Stream stream) {
   return static_cast<uint64_t>(section) + kStreamStride * static_cast<uint64_t>(stream);

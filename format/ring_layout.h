@@ -25,7 +25,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 6;
+inline constexpr uint32_t kRingVersion = 7;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 
@@ -75,14 +75,21 @@ struct RingHeader {
   RingStream exceptions;
   RingStacks stacks;
   RingCensus census;
+  RingStream native;
 
-  RingBooks& BooksOf(Stream stream) { return stream == Stream::kExceptions ? exceptions.books : books; }
-  const RingBooks& BooksOf(Stream stream) const { return stream == Stream::kExceptions ? exceptions.books : books; }
+  // Null: the allocations, whose fields are the header's own.
+  const RingStream* Beside(Stream stream) const {
+    return stream == Stream::kExceptions ? &exceptions : stream == Stream::kNative ? &native : nullptr;
+  }
+  const RingBooks& BooksOf(Stream stream) const { return Beside(stream) != nullptr ? Beside(stream)->books : books; }
+  RingBooks& BooksOf(Stream stream) {
+    return const_cast<RingBooks&>(static_cast<const RingHeader*>(this)->BooksOf(stream));
+  }
   uint64_t IntervalNsOf(Stream stream) const {
-    return stream == Stream::kExceptions ? exceptions.interval_ns : interval_ns;
+    return Beside(stream) != nullptr ? Beside(stream)->interval_ns : interval_ns;
   }
   uint32_t IntervalCapOf(Stream stream) const {
-    return stream == Stream::kExceptions ? exceptions.interval_cap : interval_cap;
+    return Beside(stream) != nullptr ? Beside(stream)->interval_cap : interval_cap;
   }
 };
 static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, lane_count) == 36);
@@ -90,6 +97,7 @@ static_assert(offsetof(RingHeader, start_epoch_ns) == 48 && offsetof(RingHeader,
 static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, books) == 88);
 static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, books) == 16);
 static_assert(offsetof(RingHeader, stacks) == 440 && offsetof(RingHeader, census) == 464);
+static_assert(offsetof(RingHeader, native) == 576);
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 
@@ -220,7 +228,7 @@ struct StateRecord {
 };
 static_assert(sizeof(StateRecord) == 128);
 
-// A followed object was found dead: Fate.
+// A followed object was found dead, or a block was freed: Fate.
 struct DeathRecord {
   RecordHeader header;
   uint64_t monotonic_ns;

@@ -235,6 +235,7 @@ Fate FateOf(const DeathRecord& record, uint64_t start_monotonic_ns) {
   fate.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
   fate.kind = FateKind::kDied;
   fate.collections = record.collections;
+  fate.stream = StreamOfId(record.sample);
   return fate;
 }
 

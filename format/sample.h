@@ -35,21 +35,21 @@ struct Sample {
   uint64_t time_ns = 0;
   Kind kind = Kind::kTlab;
   Index thread = kNone, class_id = kNone, stack = kNone;
-  uint64_t size = 0;       // of the object; 0 for an exception
+  uint64_t size = 0;       // of the object, or block; 0 for an exception
   uint64_t tlab_size = 0;  // of the thread's TLAB; 0 outside
   uint32_t window = 0;     // id of the window whose lambda gave the first-stage probability
   double weight = 0;       // what this sample stands for, in its stream's unit (bytes, events): unbiased
 
   Stream stream() const { return StreamOf(kind); }
-  double weight_bytes() const { return stream() == Stream::kAllocations ? weight : 0; }
+  double weight_bytes() const { return CountsEvents(stream()) ? 0 : weight; }
   // Objects, or events.
   double weight_objects() const {
-    if (stream() != Stream::kAllocations) return weight;
+    if (CountsEvents(stream())) return weight;
     return size > 0 ? weight / static_cast<double>(size) : 0;
   }
   // With which the object, or the event, was included through both stages.
   double probability() const {
-    const double own = stream() == Stream::kAllocations ? static_cast<double>(size) : 1;
+    const double own = CountsEvents(stream()) ? 1 : static_cast<double>(size);
     return weight > 0 ? own / weight : 0;
   }
 };

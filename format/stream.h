@@ -18,8 +18,8 @@ inline constexpr Index kNone = 0xffffffff;
 // Resolution of a sample's time: finer is noise. docs/format.md#conventions
 inline constexpr uint64_t kTickNs = 64;
 
-enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2 };
-inline constexpr int kKinds = 3;
+enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2, kNative = 3 };
+inline constexpr int kKinds = 4;
 inline constexpr std::array kAllocationKinds{Kind::kTlab, Kind::kOutside};
 
 // What is sampled under a throttle of its own: windows, intervals, cap and books are a stream's, and its weights are in
@@ -27,21 +27,38 @@ inline constexpr std::array kAllocationKinds{Kind::kTlab, Kind::kOutside};
 enum class Stream : uint8_t {
   kAllocations = 0,  // the unit is the byte
   kExceptions = 1,   // the unit is the event
+  kNative = 2,       // what malloc and its family gave; the unit is the byte
 };
-inline constexpr int kStreams = 2;
-inline constexpr std::array kAllStreams{Stream::kAllocations, Stream::kExceptions};
-constexpr Stream StreamOf(Kind kind) { return kind == Kind::kException ? Stream::kExceptions : Stream::kAllocations; }
+inline constexpr int kStreams = 3;
+inline constexpr std::array kAllStreams{Stream::kAllocations, Stream::kExceptions, Stream::kNative};
+constexpr Stream StreamOf(Kind kind) {
+  return kind == Kind::kException ? Stream::kExceptions
+         : kind == Kind::kNative  ? Stream::kNative
+                                  : Stream::kAllocations;
+}
+// Weights are events, and what is sampled has no size.
+constexpr bool CountsEvents(Stream stream) { return stream == Stream::kExceptions; }
 
-// Windows are numbered across streams: the top bit of an id tells the stream.
-inline constexpr uint32_t kWindowStreamBit = 0x80000000;
+// Windows are numbered across streams: one of the top bits of an id tells the stream.
+inline constexpr uint32_t kWindowStreamBit = 0x80000000, kNativeWindowBit = 0x40000000;
 constexpr Stream StreamOfWindow(uint32_t id) {
-  return (id & kWindowStreamBit) != 0 ? Stream::kExceptions : Stream::kAllocations;
+  if ((id & kWindowStreamBit) != 0) return Stream::kExceptions;
+  return (id & kNativeWindowBit) != 0 ? Stream::kNative : Stream::kAllocations;
+}
+
+// Samples are numbered across streams, too: from here on in each. No stream has so many.
+constexpr uint64_t FirstIdOf(Stream stream) {
+  return stream == Stream::kAllocations ? 1 : uint64_t{1} << (stream == Stream::kExceptions ? 62 : 61);
+}
+constexpr Stream StreamOfId(uint64_t id) {
+  if (id >= FirstIdOf(Stream::kExceptions)) return Stream::kExceptions;
+  return id >= FirstIdOf(Stream::kNative) ? Stream::kNative : Stream::kAllocations;
 }
 
 // What the draws of a stream's second stage depend on, from the first eight bytes of the recording's id (little
 // endian): streams draw apart. docs/format.md#intervals
 constexpr uint64_t SeedOf(Stream stream, uint64_t recording) {
-  return recording ^ uint64_t { static_cast<uint8_t>(stream) } << 63;
+  return stream == Stream::kAllocations ? recording : recording ^ uint64_t { 1 } << (64 - static_cast<uint8_t>(stream));
 }
 
 template <typename T>

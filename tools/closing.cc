@@ -82,6 +82,10 @@ json LossesAsJson(const Recording& recording) {
                       {"differed", recording.books().stacks_differed}};
   losses["not_followed"] = recording.books().not_followed;
   losses["exceptions"] = BooksAsJson(recording.books(format::Stream::kExceptions), "events");
+  const format::Books& native = recording.books(format::Stream::kNative);
+  losses["native"] = BooksAsJson(native, "bytes");
+  losses["native"]["candidate_bytes"] = native.candidate_bytes;
+  losses["native"]["not_followed"] = native.not_followed;
   losses["salvage"] = SalvageAsJson(recording.salvage());
   losses["skipped"] = SkippedAsJson(recording);
   return losses;
@@ -114,7 +118,13 @@ json HeaderAsJson(const format::FileHeader& header) {
            {{"rate_per_second", header.exceptions.rate_per_second},
             {"interval_ns", header.exceptions.interval_ns},
             {"interval_cap", header.exceptions.interval_cap},
-            {"refused", ToUtf8(header.exceptions_refused)}}}};
+            {"refused", ToUtf8(header.exceptions_refused)}}},
+          {"native",
+           {{"rate_per_second", header.native.rate_per_second},
+            {"interval_ns", header.native.interval_ns},
+            {"interval_cap", header.native.interval_cap},
+            {"bound", header.native_bound},
+            {"refused", ToUtf8(header.native_refused)}}}};
 }
 
 ExitCode ReportDamage(const Recording& recording) {

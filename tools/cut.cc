@@ -20,6 +20,7 @@ uint64_t CommonInterval(const format::FileHeader& header) {
   uint64_t common = std::max<uint64_t>(header.interval_ns, 1);
   if (header.census != format::CensusMode::kOff) common = std::lcm(common, format::kCensusSlotNs);
   if (header.exceptions.interval_ns > 0) common = std::lcm(common, header.exceptions.interval_ns);
+  if (header.native.interval_ns > 0) common = std::lcm(common, header.native.interval_ns);
   return common;
 }
 
@@ -87,7 +88,7 @@ std::optional<format::Block> Cut::Of(const format::Block& block) {
     cut.samples.push_back(sample);
   }
   AddIntervals(block, &cut);
-  if (header_.live_bound > 0) AddFates(block, &cut);
+  if (header_.live_bound > 0 || header_.native_bound > 0) AddFates(block, &cut);
   AddBooks(block, &cut);
   AddCensus(block, &cut);
   // Windows alone are kept too: a later block's samples may be of them.
@@ -142,7 +143,8 @@ void Cut::NoteFate(const format::Fate& fate) {
   alive_.erase(fate.sample);
   if (fate.kind != format::FateKind::kReleased) return;
   for (auto& [id, survivor] : alive_) {
-    if (survivor.sample.time_ns < fate.time_ns) survivor.threshold = std::max(survivor.threshold, fate.threshold);
+    if (survivor.sample.stream() == fate.stream && survivor.sample.time_ns < fate.time_ns)
+      survivor.threshold = std::max(survivor.threshold, fate.threshold);
   }
 }
 
@@ -151,7 +153,7 @@ void Cut::AddFates(const format::Block& block, format::Block* cut) {
   NoteSurvivors(block);
   for (const format::Sample& sample : block.samples) {
     const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
-    if (!is_left_out && sample.stream() == Stream::kAllocations) alive_[sample.id] = {sample, 0, 0};
+    if (!is_left_out && header_.BoundOf(sample.stream()) > 0) alive_[sample.id] = {sample, 0, 0};
   }
   const auto is_within = [this](const format::Fate& fate) { return fate.time_ns >= from_ns_ && fate.time_ns < to_ns_; };
   for (const format::Fate& fate : block.fates) {
@@ -165,7 +167,7 @@ void Cut::AddFates(const format::Block& block, format::Block* cut) {
   for (format::Fate fate : block.fates) {
     if (!is_within(fate) || alive_.erase(fate.sample) == 0) continue;
     fate.time_ns = Since(fate.time_ns);
-    books_[Stream::kAllocations].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
+    books_[fate.stream].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
     cut->fates.push_back(fate);
   }
 }

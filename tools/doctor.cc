@@ -30,8 +30,9 @@ struct DoctorOptions {
 // Reads the recording to its end.
 std::vector<Symptom> Examine(Recording* recording) {
   const format::FileHeader& header = recording->header();
-  format::PerStream<Tally> tallies{
-      {Tally(header.interval_ns), Tally(header.exceptions.interval_ns, format::Stream::kExceptions)}};
+  format::PerStream<Tally> tallies{{Tally(header.interval_ns),
+                                    Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
+                                    Tally(header.native.interval_ns, format::Stream::kNative)}};
   VolumeOfBlocks volume(header);
   Verification verification(header);
   Completeness completeness;

@@ -88,14 +88,14 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
   verb->add_option("--site", site, "A frame of the stack is this Class.method: as --class")
       ->type_name("NAME")
       ->group(kGroup);
-  const char* help = allocations_only ? "tlab, outside or exception (repeatable; default: tlab and outside)"
-                                      : "tlab, outside or exception (repeatable; default: all)";
+  const char* help = allocations_only ? "tlab, outside, exception or native (repeatable; default: tlab and outside)"
+                                      : "tlab, outside, exception or native (repeatable; default: all)";
   if (with_states) {
     help =
-        "tlab, outside, exception, gc, heap, died, released, not_followed or census (repeatable; default: the first "
-        "three)";
+        "tlab, outside, exception, native, gc, heap, died, released, not_followed or census (repeatable; default: the "
+        "first four)";
   }
-  std::vector<std::string> known{"tlab", "outside", "exception"};
+  std::vector<std::string> known{"tlab", "outside", "exception", "native"};
   if (with_states)
     known.insert(known.end(), {kCollectionKind, kHeapKind, "died", "released", "not_followed", kCensusKind});
   verb->add_option("--kind", kinds, help)

@@ -21,16 +21,21 @@ size_t LiveTable::SlotOf(uint32_t key) {
   return found->second;
 }
 
-LiveSurvey::LiveSurvey(LiveQuestion question, CallTree* tree)
-    : question_(std::move(question)), tree_(tree), span_(question_.span), sampled_(question_.garbage, kSeed) {
+LiveSurvey::LiveSurvey(LiveQuestion question, CallTree* tree, format::Stream stream)
+    : question_(std::move(question)),
+      tree_(tree),
+      stream_(stream),
+      span_(question_.span),
+      sampled_(question_.garbage, kSeed) {
   for (const Grouping& by : question_.by) tables_.emplace_back(by);
 }
 
 void LiveSurvey::Begin(const format::FileHeader& header, std::optional<Grain>) {
   lives_.reset();
-  ++(header.live_bound > 0 ? followed_ : without_);
-  if (header.live_bound == 0) return;
-  lives_.emplace(header);
+  const bool follows = header.BoundOf(stream_) > 0;
+  ++(follows ? followed_ : without_);
+  if (!follows) return;
+  lives_.emplace(header, stream_);
   span_ = question_.span;
   span_.Start(header);
   begin_ns_ = header.start.begin_ns;
@@ -90,6 +95,9 @@ void LiveSurvey::SetMoments(uint64_t end_ns) {
   }
   moments_.grown = question_.grown.value_or(std::clamp<uint64_t>(lives_->collections().size() / 4, 1, kUsuallyGrown));
   moments_.survived = question_.grown ? question_.survived : moments_.grown;
+  moments_.by_time = stream_ == format::Stream::kNative;
+  if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
+  moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;
   moments_.collections = std::max(kLeastCollections, question_.promoted);
 }

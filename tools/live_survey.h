@@ -27,7 +27,8 @@ struct LiveQuestion {
   uint64_t survived = 0;
   // Collections that what grows has survived; nullopt: as fits the recording, 1 to 3, and of what is alive likewise.
   std::optional<uint64_t> grown;
-  uint64_t promoted = 3;  // collections after which an object counts as promoted
+  uint64_t promoted = 3;      // collections after which an object counts as promoted
+  uint64_t least_age_ns = 0;  // of what counts as alive
   bool lifetimes = false;
   size_t garbage = 0;  // traces of so many that died: the newest, and representative ones
 };
@@ -56,7 +57,8 @@ struct DeadTrace {
 
 class LiveSurvey : public Surveyor {
  public:
-  LiveSurvey(LiveQuestion question, CallTree* tree);
+  // Of one stream.
+  LiveSurvey(LiveQuestion question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
   Grain finest() const override { return Grain::kClass; }
   void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
   void See(const Sighting& sighting) override;
@@ -97,6 +99,7 @@ class LiveSurvey : public Surveyor {
 
   const LiveQuestion question_;
   CallTree* const tree_;
+  const format::Stream stream_;
   Filter span_;
   LiveGroup all_;
   std::vector<LiveTable> tables_;

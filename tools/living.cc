@@ -60,7 +60,7 @@ ExitCode Read(const LivingOptions& options, LiveQuestion question, const std::ve
   if (survey->of_exceptions()) return Usage({"--kind exception: exceptions are not followed until they die"});
   into->survey.emplace(std::move(*survey));
   into->tree.emplace(&into->names, into->survey->TreeOptions());
-  into->live.emplace(std::move(question), &*into->tree);
+  into->live.emplace(std::move(question), &*into->tree, into->survey->stream());
   const ExitCode read = into->survey->Run(&*into->tree, &*into->live);
   if (read == ExitCode::kUnreadable || into->live->followed() > 0) return read;
   Complain(options.survey.files.front() + kNoLive);

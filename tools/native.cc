@@ -1,4 +1,5 @@
-// heaprec native: native memory by call site, exactly, of a program that ran or runs with libheaprec-native.so.
+// heaprec native: native memory by call site: exactly, of a program with libheaprec-native.so, or sampled, of a
+// recording.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,11 +7,13 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "tools/complain.h"
 #include "tools/native/symbols.h"
 #include "tools/native/table_file.h"
+#include "tools/native_recording.h"
 #include "tools/render/output.h"
 #include "tools/render/table.h"
 #include "tools/render/terminal.h"
@@ -23,7 +26,6 @@ namespace {
 
 using nlohmann::json;
 
-enum class By { kSite, kFunction, kLibrary };
 enum class Order { kLive, kAllocated };
 
 struct NativeOptions {
@@ -32,6 +34,7 @@ struct NativeOptions {
   Order order = Order::kLive;
   size_t limit = 20;
   size_t callers = 0;
+  std::optional<double> leaks_s;
   bool json = false;
 };
 
@@ -69,7 +72,7 @@ std::string NameOf(const NativePlace& place, By by, const NativeTableFile& table
   const uint64_t pc = place.pcs[FirstOf(place, table, symbols)];
   const Symbols::Function& function = symbols->At(pc);
   if (by == By::kLibrary) return function.module;
-  if (by == By::kFunction) return InLibrary(function);
+  if (by == By::kMethod) return InLibrary(function);
   const auto module = std::ranges::find_if(table.modules.rbegin(), table.modules.rend(),
                                            [pc](const LoadedModule& one) { return one.begin <= pc && pc < one.end; });
   if (!function.is_known || module == table.modules.rend()) return InLibrary(function);
@@ -172,14 +175,14 @@ void AppendText(const NativeTableFile& table, const std::vector<NativeRowShown>&
                             Grouped(table.without_chunk), Grouped(table.foreign_frees)));
 }
 
-ExitCode Native(const NativeOptions& options) {
+ExitCode NativeOfTable(const NativeOptions& options) {
   const auto table = ReadNativeTable(options.file);
   if (!table.ok()) {
     Complain(table.error().message);
     return ExitCode::kUnreadable;
   }
   const std::vector<NativeRowShown> rows = RowsOf(*table, options);
-  const char* const title = options.by == By::kSite ? "site" : options.by == By::kFunction ? "function" : "library";
+  const char* const title = options.by == By::kSite ? "site" : options.by == By::kMethod ? "function" : "library";
   Output output(STDOUT_FILENO);
   if (options.json) {
     output.Append(AsJson(*table, rows, title).dump(2) + "\n");
@@ -190,18 +193,35 @@ ExitCode Native(const NativeOptions& options) {
   return output.Report("standard output");
 }
 
+ExitCode Native(const NativeOptions& options) {
+  if (!IsRecording(options.file)) {
+    if (!options.leaks_s) return NativeOfTable(options);
+    Complain("--leaks: a table of sums does not tell ages; a recording with native=on does");
+    return ExitCode::kUsage;
+  }
+  return ShowNativeRecording({.file = options.file,
+                              .by = options.by == By::kMethod ? By::kSite : options.by,
+                              .by_live = options.order == Order::kLive,
+                              .limit = options.json ? 0 : options.limit,
+                              .callers = options.callers,
+                              .least_age_ns = static_cast<uint64_t>(options.leaks_s.value_or(0) * 1e9),
+                              .json = options.json});
+}
+
 }  // namespace
 
 Verb DeclareNative(CLI::App& heaprec) {
   auto options = std::make_shared<NativeOptions>();
-  CLI::App* verb =
-      heaprec.add_subcommand("native", "Native memory by call site, exactly, of a program with libheaprec-native.so");
-  verb->add_option("TABLE", options->file,
-                   "heaprec-native-PID.bin; /dev/shm/heaprec-native-PID of a process that runs or was killed")
+  CLI::App* verb = heaprec.add_subcommand("native",
+                                          "Native memory by call site: sampled, of a recording with native=on; "
+                                          "exactly, of a program with libheaprec-native.so");
+  verb->add_option(
+          "FILE", options->file,
+          "A recording; heaprec-native-PID.bin; /dev/shm/heaprec-native-PID of a process that runs or was killed")
       ->required();
   verb->add_option("--by", options->by, "What a row is: site (default), function, library")
       ->transform(CLI::CheckedTransformer(
-          std::map<std::string, By>{{"site", By::kSite}, {"function", By::kFunction}, {"library", By::kLibrary}},
+          std::map<std::string, By>{{"site", By::kSite}, {"function", By::kMethod}, {"library", By::kLibrary}},
           CLI::ignore_case))
       ->type_name("KEY");
   verb->add_option("--sort", options->order, "live (default) or allocated")
@@ -211,12 +231,17 @@ Verb DeclareNative(CLI::App& heaprec) {
   verb->add_option("--limit", options->limit, "Rows; 0: all")->capture_default_str();
   verb->add_option("--callers", options->callers, "Callers below a site: of the first call that was counted there")
       ->capture_default_str();
+  verb->add_option("--leaks", options->leaks_s,
+                   "Of a recording: only what was not freed for so many seconds, or longer")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
   verb->add_flag("--json", options->json, "All rows as JSON");
   verb->footer(
       R"(Examples:
   LD_PRELOAD=/path/libheaprec-native.so ./program
   LD_PRELOAD=/path/libheaprec-native.so HEAPREC_NATIVE=file=n.bin,only=java,depth=8 java -jar app.jar
   heaprec native n.bin
+  heaprec native --leaks 60 --callers 5 rec.bin
   heaprec native --by library --sort allocated n.bin)");
   return {verb, [options](const std::vector<std::string>&) { return Native(*options); }};
 }

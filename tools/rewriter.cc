@@ -23,7 +23,7 @@ uint64_t NowNs(const format::FileHeader& header) {
 
 // What was counted in the unit of the stream's weights.
 uint64_t CountedOf(const format::Books& books, format::Stream stream) {
-  return stream == format::Stream::kAllocations ? books.candidate_bytes : books.candidates;
+  return format::CountsEvents(stream) ? books.candidates : books.candidate_bytes;
 }
 
 }  // namespace

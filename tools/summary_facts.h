@@ -25,6 +25,7 @@ struct Facts {
   Tally tally;  // of the allocations
   Volume volume{};
   Tally thrown_tally;
+  Tally native_tally;
   Thrown thrown{};
   HeapCourse heap{};
   std::optional<AliveInAll> live{};  // at the end

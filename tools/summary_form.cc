@@ -35,6 +35,7 @@ class TextForm {
     Throttle();
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
+    if (header_.native.interval_ns > 0) Native();
     for (const Remark& note : trust.notes) Line("note", note.text);
     std::string verdict = "yes";
     for (const auto& [about, reason] : trust.reasons) {
@@ -140,15 +141,27 @@ class TextForm {
     Line("  lost", LostText(books, format::Stream::kExceptions));
   }
 
+  void Native() {
+    const format::Books& books = recording_.books(format::Stream::kNative);
+    Line("native", fmt::format("{} in {} calls of malloc and its family, counted; {} samples: heaprec native",
+                               Bytes(static_cast<double>(books.candidate_bytes)), Grouped(books.candidates),
+                               Grouped(facts_.native_tally.events())));
+    Line("  busiest",
+         fmt::format("{} samples in one interval of {:g} s, cap {}", Grouped(facts_.native_tally.most_in_interval),
+                     static_cast<double>(header_.native.interval_ns) * 1e-9, Grouped(header_.native.interval_cap)));
+    Line("  points", fmt::format("{}: {} committed; {} thinned in the second stage", Grouped(books.points),
+                                 Grouped(books.committed), Grouped(books.second_stage)));
+    Line("  lost", LostText(books, format::Stream::kNative));
+  }
+
   static std::string LostText(const format::Books& books, format::Stream stream) {
     std::string text;
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
       if (books.lost[reason] == 0) continue;
       const double weight = books.lost_weight[reason];
-      text +=
-          fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", format::LossName(static_cast<format::Loss>(reason)),
-                      Grouped(books.lost[reason]),
-                      stream == format::Stream::kAllocations ? Bytes(weight) : fmt::format("{:.4g} throws", weight));
+      text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", format::LossName(static_cast<format::Loss>(reason)),
+                          Grouped(books.lost[reason]),
+                          format::CountsEvents(stream) ? fmt::format("{:.4g} throws", weight) : Bytes(weight));
     }
     return text.empty() ? "0" : text;
   }

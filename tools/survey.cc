@@ -74,9 +74,12 @@ void SurveyOptions::AddTo(CLI::App* verb) {
 format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return filter.error();
-  if (filter->TakesAny(Stream::kAllocations) && filter->TakesAny(Stream::kExceptions)) {
+  const auto taken =
+      std::ranges::count_if(format::kAllStreams, [&](Stream stream) { return filter->TakesAny(stream); });
+  if (taken > 1 && filter->TakesAny(Stream::kExceptions)) {
     return format::Error{"--kind exception: these are events, the others bytes; ask for one of both at a time"};
   }
+  if (taken > 1) return format::Error{"--kind native: it is drawn apart from the heap; ask for one of both at a time"};
   if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
     return format::Error{"-: standard input can be read once only"};
   }
@@ -84,7 +87,9 @@ format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
 }
 
 Survey::Survey(const SurveyOptions& options, Filter filter) : options_(options), filter_(std::move(filter)) {
-  if (filter_.TakesAny(Stream::kExceptions)) stream_ = Stream::kExceptions;
+  for (const Stream stream : {Stream::kExceptions, Stream::kNative}) {
+    if (filter_.TakesAny(stream)) stream_ = stream;
+  }
 }
 
 CallTree::Options Survey::TreeOptions() const {

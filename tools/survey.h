@@ -87,6 +87,7 @@ class Survey {
 
   CallTree::Options TreeOptions() const;
   // Events: what is counted are exceptions.
+  format::Stream stream() const { return stream_; }
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
   ExitCode Run(CallTree* tree, Surveyor* surveyor);

@@ -14,6 +14,7 @@
 #include "recorder/agent/java_entry.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
+#include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/heap_watch.h"
 #include "recorder/sources/labels.h"
@@ -279,6 +280,7 @@ format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
     sources::active_exceptions.store(nullptr, std::memory_order_relaxed);
     sources::active_heap_watch.store(nullptr, std::memory_order_relaxed);
     sources::Census::Abandon();
+    native::AbandonHooks();
   });
   return std::monostate{};
 }

@@ -32,6 +32,8 @@ struct Options {
   SourceChoice source = SourceChoice::kAuto;
   bool exceptions = false;  // thrown ones are recorded too
   double exceptions_per_second = 100;
+  bool native = false;  // what malloc and its family give is sampled too
+  double native_per_second = 100;
   bool follows = false;     // sampled objects, until they die
   uint32_t live_bound = 0;  // at most so many at a time; 0: as many as the rate asks for
   format::CensusMode census = format::CensusMode::kOff;

@@ -11,6 +11,8 @@ namespace {
 constexpr double kMostPerInterval = 8'000;
 // Slow-path events per second of a small program.
 constexpr double kInitialEventRate = 10;
+// 250 ns each, 0.1 % of a core.
+constexpr double kTouchesPerSecond = 4000;
 
 }  // namespace
 
@@ -20,6 +22,11 @@ throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_ev
   config.interval_ns = (config.interval_ns + format::kTickNs - 1) / format::kTickNs * format::kTickNs;
   if (unit_is_event) config.initial_rate = kInitialEventRate;
   return config;
+}
+
+double ReachOf(const throttle::ControllerConfig& config) {
+  const double points_per_second = config.surplus * config.cap / (static_cast<double>(config.interval_ns) * 1e-9);
+  return points_per_second / kTouchesPerSecond;
 }
 
 }  // namespace heaprec::agent

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -18,7 +17,6 @@
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/hotspot/safepoint.h"
 #include "recorder/sources/byte_source.h"
-#include "recorder/sources/capture_limits.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/tlab_source.h"
@@ -35,10 +33,6 @@ constexpr uint32_t kDrainLane = 0;
 // Lanes of 128 KiB: 4 MiB, and all but 8 MiB where an interval may hold thousands of samples.
 constexpr uint32_t kLanes = 32, kManyLanes = 62;
 constexpr double kManySamples = 1000;
-// Threads are touched about so often, whatever they allocate, to learn of a new lambda: 250 ns each, 0.1 % of a core.
-constexpr double kTouchesPerSecond = 4000;
-constexpr uint32_t kLeastFollowed = 4096;
-constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
 
 }  // namespace
 
@@ -54,6 +48,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   retired->Add(std::move(recording));
   begun.Activate();
   if (begun.exceptions_ != nullptr) begun.exceptions_->Activate();
+  if (begun.native_ != nullptr) begun.ActivateNative();
   // Release: whoever sees it sees all of it (pairs with the acquires in agent.cc).
   sources::active_heap_watch.store(begun.heap_watch_.get(), std::memory_order_release);
   auto started = begun.live_ != nullptr ? begun.live_->Start() : format::Result<std::monostate>(std::monostate{});
@@ -62,6 +57,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
   sources::active_heap_watch.store(nullptr);
+  if (begun.native_ != nullptr) begun.native_->Stop();
   if (begun.live_ != nullptr) begun.live_->Stop();
   begun.EndCensus();
   begun.ring_->Close();
@@ -99,23 +95,21 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   start_epoch_ns_ = sources::EpochNs();
   start_ns_ = sources::MonotonicNs();
   population_at_start_ = sources::ThreadTable::Instance().Total();
-  throttle::ControllerConfig config = ControllerFor(options_.rate_per_second, source.source == SourceChoice::kTlab);
-  throttle::ControllerConfig exceptions = ControllerFor(options_.exceptions_per_second, /*unit_is_event=*/true);
-  config.rule = exceptions.rule = options_.rule;
-  const bool has_exceptions = options_.exceptions && source.no_exceptions.empty();
-
-  auto ring = MakeRing(config, has_exceptions ? &exceptions : nullptr);
+  const Configs configs = ConfigsFor(source);
+  auto ring = MakeRing(configs);
   if (!ring.ok()) return ring.error();
   ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
-  board_ = std::make_unique<sources::WindowBoard>(config, start_ns_);
+  board_ = std::make_unique<sources::WindowBoard>(configs.allocations, start_ns_);
   capture_ = std::make_unique<sources::Capture>(*ring_, *ledger_, *board_, jvm_.names, Walker(), jvm_.thread_fields,
                                                 options_.stack_depth);
   MakeSource(source);
   heap_watch_ = std::make_unique<sources::HeapWatch>(*ring_, jvm_.heap);
   if (options_.follows) MakeLive();
-  if (has_exceptions) {
-    exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, exceptions, start_ns_, options_.stack_depth, Seed());
+  if (configs.has_exceptions) {
+    exceptions_ =
+        std::make_unique<ExceptionStream>(*ring_, jvm_, configs.exceptions, start_ns_, options_.stack_depth, Seed());
   }
+  if (configs.has_native) MakeNative(configs.native);
   MakeCensus(source);
   const format::FileHeader header = Header(agent_options, source);
   auto store = writer::Store::Create({options_.file, header, options_.limits, options_.sync});
@@ -125,7 +119,8 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   drain.header = header;
   drain.max_samples = options_.samples;
   drain.duration_ns = options_.duration_ns;
-  drain.held_per_interval = HeldPerInterval();
+  drain.held_per_interval[format::Stream::kAllocations] = HeldPerInterval(configs.allocations);
+  drain.held_per_interval[format::Stream::kNative] = HeldPerInterval(configs.native);
   // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
   const bool may_share = !ring_->path().empty() && options_.sync.every_ns > 0 && !options_.limits.drops();
   drain.block_ns = may_share ? kBlockNs : 0;
@@ -135,21 +130,26 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   callbacks.on_new_chunk = [this] {
     capture_->NewEpoch();
     if (exceptions_ != nullptr) exceptions_->NewEpoch();
+    if (native_ != nullptr) native_->NewEpoch();
     if (census_ != nullptr) census_->NewEpoch();
   };
   callbacks.on_stack = [this](const format::StackKey& key) {
     capture_->AnnounceStack(key);
     if (exceptions_ != nullptr) exceptions_->AnnounceStack(key);
+    if (native_ != nullptr) native_->AnnounceStack(key);
   };
   callbacks.on_stop = [this] { OnDrainStop(); };
-  if (live_ != nullptr) callbacks.followed = Followed();
+  if (live_ != nullptr) callbacks.followed[format::Stream::kAllocations] = Followed();
+  // Collections have no part in when a block is freed.
+  callbacks.followed[format::Stream::kNative] = {.drop = NativeStream::Drop,
+                                                 .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
+                                                 .collections = [] { return 0; }};
   drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   capture_->CommitWindow(board_->first(), kDrainLane);
   return std::monostate{};
 }
 
-format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerConfig& config,
-                                                   const throttle::ControllerConfig* exceptions) {
+format::Result<std::monostate> Recording::MakeRing(const Configs& configs) {
   buffer::RingOptions options;
   if (options_.ring == "auto") {
     options.path = DefaultRingPath(id_);
@@ -161,13 +161,18 @@ format::Result<std::monostate> Recording::MakeRing(const throttle::ControllerCon
   options.recording_id = id_;
   options.start_epoch_ns = start_epoch_ns_;
   options.start_monotonic_ns = start_ns_;
-  options.interval_ns = config.interval_ns;
-  options.interval_cap = static_cast<uint32_t>(config.cap);
-  double samples = config.cap;
-  if (exceptions != nullptr) {
-    options.exceptions_interval_ns = exceptions->interval_ns;
-    options.exceptions_interval_cap = static_cast<uint32_t>(exceptions->cap);
-    samples += exceptions->cap;
+  options.interval_ns = configs.allocations.interval_ns;
+  options.interval_cap = static_cast<uint32_t>(configs.allocations.cap);
+  double samples = configs.allocations.cap;
+  if (configs.has_exceptions) {
+    options.exceptions_interval_ns = configs.exceptions.interval_ns;
+    options.exceptions_interval_cap = static_cast<uint32_t>(configs.exceptions.cap);
+    samples += configs.exceptions.cap;
+  }
+  if (configs.has_native) {
+    options.native_interval_ns = configs.native.interval_ns;
+    options.native_interval_cap = static_cast<uint32_t>(configs.native.cap);
+    samples += configs.native.cap;
   }
   options.lane_count = samples > kManySamples ? kManyLanes : kLanes;
   auto ring = buffer::Ring::Create(options);
@@ -192,6 +197,11 @@ format::FileHeader Recording::Header(const std::string& agent_options, const Cho
                          options_.exceptions_per_second};
   }
   header.exceptions_refused = source.no_exceptions;
+  if (native_ != nullptr) {
+    header.native = {ring_->header().native.interval_ns, ring_->header().native.interval_cap,
+                     options_.native_per_second};
+    header.native_bound = NativeStream::kMostFollowed;
+  }
   if (live_ != nullptr) header.live_bound = live_->places().count();
   if (census_ != nullptr) {
     header.census = options_.census;
@@ -231,8 +241,6 @@ uint64_t Recording::Seed() const {
 }
 
 void Recording::MakeSource(const ChosenSource& source) {
-  const throttle::ControllerConfig& config = board_->config();
-  const double points_per_second = config.surplus * config.cap / (static_cast<double>(config.interval_ns) * 1e-9);
   const sources::SourceParts parts{jvm_.layout,
                                    *board_,
                                    *ledger_,
@@ -240,7 +248,7 @@ void Recording::MakeSource(const ChosenSource& source) {
                                    sources::ThreadTable::Instance(),
                                    number_,
                                    Seed(),
-                                   points_per_second / kTouchesPerSecond};
+                                   ReachOf(board_->config())};
   if (source.armed) {
     source_ = std::make_unique<sources::ByteSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
   } else if (source.source == SourceChoice::kTlab) {
@@ -252,61 +260,6 @@ void Recording::MakeSource(const ChosenSource& source) {
     source_ = std::move(jvmti);
     SetJvmInterval();
   }
-}
-
-uint32_t Recording::HeldPerInterval() const {
-  return static_cast<uint32_t>(std::ceil(board_->config().surplus * board_->config().cap));
-}
-
-// Half of the places are for births, at most (writer::ReservoirOf).
-void Recording::MakeLive() {
-  const auto times = [this](uint64_t n) {
-    return static_cast<uint32_t>(std::min<uint64_t>(n * HeldPerInterval(), sources::kMostFollowed));
-  };
-  const uint32_t bound = options_.live_bound > 0 ? options_.live_bound : std::max(kLeastFollowed, times(12));
-  if (bound < times(4)) {
-    Log(LogLevel::kWarn, "live={} is few for this rate: some objects will not be followed; {} are enough", bound,
-        times(12));
-  }
-  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", kYoungReferents);
-  live_ = std::make_unique<LiveThread>(jvm_, *ring_, *heap_watch_, bound);
-  capture_->FollowIn(&live_->places(), &jvm_.heap);
-}
-
-// Without one the recording is what it is without the option.
-void Recording::MakeCensus(const ChosenSource& source) {
-  if (options_.census == format::CensusMode::kOff) return;
-  no_census_ = source.no_census;
-  if (no_census_.empty()) {
-    auto census = CensusStream::Make(jvm_, *ring_, {options_.census, options_.census_per_second, Seed(), start_ns_});
-    if (census.ok()) {
-      census_ = std::move(*census);
-    } else {
-      no_census_ = census.error().message;
-    }
-  }
-  JNIEnv* jni = nullptr;
-  if (census_ != nullptr && jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
-    census_->Enlist(jni);
-  }
-  if (!no_census_.empty()) Log(LogLevel::kWarn, "no census: {}", no_census_);
-}
-
-// Needs an attached thread.
-void Recording::EndCensus() {
-  JNIEnv* jni = nullptr;
-  if (census_ == nullptr || jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return;
-  census_->End(jni);
-}
-
-writer::LiveSet::Recorder Recording::Followed() const {
-  sources::Places& places = live_->places();
-  return {.drop = [&places](uint16_t place, uint64_t sample) { (void)places.Drop(place, sample); },
-          .collections_at_birth =
-              [this, &places](uint16_t place, uint64_t sample) {
-                return places.CollectionsAtBirth(place, sample, jvm_.heap.Collections());
-              },
-          .collections = [this] { return jvm_.heap.Collections(); }};
 }
 
 void Recording::OnTick(uint64_t now_ns) {
@@ -321,6 +274,7 @@ void Recording::OnTick(uint64_t now_ns) {
   const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
   if (window) capture_->CommitWindow(*window, kDrainLane);
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
+  if (native_ != nullptr) native_->OnTick(now_ns);
   if (census_ != nullptr) census_->OnTick(now_ns);
   heap_watch_->OnTick(now_ns);
   if (capture_->stacks().distrusted() && !told_of_walker_) {
@@ -356,6 +310,7 @@ void Recording::OnDrainStop() {
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
   if (exceptions_ != nullptr) exceptions_->Stop();
+  if (native_ != nullptr) native_->Stop();
   sources::HeapWatch* watch = heap_watch_.get();
   sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
   if (live_ != nullptr) live_->Stop();

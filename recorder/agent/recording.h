@@ -13,6 +13,7 @@
 #include "recorder/agent/exception_stream.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/live_thread.h"
+#include "recorder/agent/native_stream.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/retired.h"
 #include "recorder/sources/heap_watch.h"
@@ -58,20 +59,28 @@ class Recording {
   std::string path() const { return drain_->path(); }
 
  private:
+  static constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
+
   Recording(const Jvm& jvm, const Options& options, uint32_t number);
 
   format::Result<std::monostate> Build(const std::string& agent_options, const ChosenSource& source);
   format::FileHeader Header(const std::string& agent_options, const ChosenSource& source) const;
-  // `exceptions`: null if they are not recorded.
-  format::Result<std::monostate> MakeRing(const throttle::ControllerConfig& config,
-                                          const throttle::ControllerConfig* exceptions);
+  // Of the streams that are recorded; null: this one is not.
+  struct Configs {
+    throttle::ControllerConfig allocations, exceptions, native;
+    bool has_exceptions = false, has_native = false;
+  };
+  Configs ConfigsFor(const ChosenSource& source) const;
+  format::Result<std::monostate> MakeRing(const Configs& configs);
   const hotspot::StackWalker* Walker() const;  // null: stacks are asked of JVMTI
   std::string WayOfStacks() const;
   void MakeSource(const ChosenSource& source);
   void MakeLive();
+  void ActivateNative();
+  void MakeNative(const throttle::ControllerConfig& config);
   void MakeCensus(const ChosenSource& source);
   void EndCensus();
-  uint32_t HeldPerInterval() const;
+  static uint32_t HeldPerInterval(const throttle::ControllerConfig& config);
   writer::LiveSet::Recorder Followed() const;
   uint64_t Seed() const;
   void Activate();
@@ -92,13 +101,15 @@ class Recording {
   std::unique_ptr<sources::Capture> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
   std::unique_ptr<sources::HeapWatch> heap_watch_;
-  std::unique_ptr<LiveThread> live_;              // null: objects are not followed
-  std::unique_ptr<ExceptionStream> exceptions_;   // null: they are not recorded
-  std::unique_ptr<CensusStream> census_;          // null: there is none
-  std::string no_census_;                         // why, though it was asked for
-  sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
-  bool unit_is_event_ = false;                    // source=tlab
-  std::unique_ptr<AttachedScope> attached_;       // source=jvmti: of the drain, which has to set the JVM's interval
+  std::unique_ptr<LiveThread> live_;                  // null: objects are not followed
+  std::unique_ptr<ExceptionStream> exceptions_;       // null: they are not recorded
+  std::unique_ptr<sources::JavaFrames> java_frames_;  // of native memory; null: there are none to be had
+  std::unique_ptr<NativeStream> native_;              // null: it is not recorded
+  std::unique_ptr<CensusStream> census_;              // null: there is none
+  std::string no_census_;                             // why, though it was asked for
+  sources::JvmtiSource* jvmti_source_ = nullptr;      // source_, if it is one
+  bool unit_is_event_ = false;                        // source=tlab
+  std::unique_ptr<AttachedScope> attached_;           // source=jvmti: of the drain, which has to set the JVM's interval
   std::atomic<bool> jvm_ends_{false};
   bool told_of_walker_ = false;  // that it is wrong
   int jvm_interval_ = 0;         // source=jvmti: what the JVM was last told

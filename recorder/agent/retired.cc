@@ -5,6 +5,7 @@
 
 #include "recorder/agent/recording.h"
 #include "recorder/hotspot/safepoint.h"
+#include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/entry.h"
 
 namespace heaprec::agent {
@@ -15,7 +16,7 @@ constexpr int kMostPauses = 20;
 constexpr timespec kPause{0, 1'000'000};
 
 bool CallbacksHaveLeft() {
-  for (int pause = 0; !sources::CallbackScope::NobodyIsInside(); ++pause) {
+  for (int pause = 0; !sources::CallbackScope::NobodyIsInside() || !native::IsQuiet(); ++pause) {
     if (pause == kMostPauses) return false;
     nanosleep(&kPause, nullptr);
   }
@@ -25,7 +26,7 @@ bool CallbacksHaveLeft() {
 }  // namespace
 
 // Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
-// run in native code, where a safepoint does not wait for them: they are counted.
+// run in native code, where a safepoint does not wait for them: they are counted, as are threads in malloc's hooks.
 bool EverybodyHasLeft(jvmtiEnv* jvmti) {
   const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
   return safepoint.wait(safepoint.context) && CallbacksHaveLeft();

@@ -80,6 +80,8 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   header->interval_cap = options.interval_cap;
   header->exceptions.interval_ns = options.exceptions_interval_ns;
   header->exceptions.interval_cap = options.exceptions_interval_cap;
+  header->native.interval_ns = options.native_interval_ns;
+  header->native.interval_cap = options.native_interval_cap;
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);
   // Last, so that a salvager that finds the magic finds the rest.

@@ -161,6 +161,24 @@ bool StackWalker::FromAnchor(uintptr_t anchor, Registers* at) const {
   return true;
 }
 
+bool StackWalker::IsInNativeMethod(const void* java_thread) const {
+  const auto thread = reinterpret_cast<uintptr_t>(java_thread);
+  const auto base = Load<uintptr_t>(thread + layout_.thread.stack_base);
+  const uintptr_t end = base - Load<uintptr_t>(thread + layout_.thread.stack_size);
+  Registers at{};
+  if (!FromAnchor(thread + layout_.thread.anchor, &at) || !IsSlot(at.sp, end, base)) return false;
+  if (at.pc >= layout_.interpreter_begin && at.pc < layout_.interpreter_end) {
+    if (!IsSlot(at.fp, at.sp, base - 2 * kWord)) return false;
+    const auto* const method = reinterpret_cast<const VmMethod*>(  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        Metadata(reinterpret_cast<const char*>(Slot(at.fp, StackLayout::kInterpretedMethod))));
+    return names_.CodeOf(method).begin != nullptr && names_.IsNative(method);
+  }
+  const char* const blob = cache_.Find(at.pc);
+  if (blob == nullptr || !CompiledMethod::Is(layout_, blob)) return false;
+  const VmMethod* const method = CompiledMethod(layout_, blob).method();
+  return method != nullptr && names_.IsNative(method) && !IsContinuationEntry(method);
+}
+
 template <typename Visitor>
 Walked StackWalker::Walk(const void* java_thread, Visitor& visitor) const {
   const auto thread = reinterpret_cast<uintptr_t>(java_thread);

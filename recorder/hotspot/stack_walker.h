@@ -40,6 +40,11 @@ class StackWalker {
   // The same, of the frames nearest to the allocation: as many as there are and as there is room for.
   std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const;
 
+  // A native method stands on top: whoever it called, native code or the JVM, leaves the frames below as they are.
+  // Where the thread has come into the JVM from Java code they may be in the making (deoptimization). Context: any that
+  // the calling thread is in.
+  bool IsInNativeMethod(const void* java_thread) const;
+
  private:
   struct Registers {
     uintptr_t sp, fp, pc;  // sp: as the caller left it, before an adapter moved it

@@ -116,6 +116,15 @@ bool Capture::DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32
   return true;
 }
 
+size_t Capture::Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, Frames into) {
+  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  size_t count = 0;
+  while (count < frames.size() && count < into.size() && DescribeFrame(frames[count], lane_hint, epoch, &into[count])) {
+    ++count;
+  }
+  return count;
+}
+
 // Stacks have most of their frames in common.
 bool Capture::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
                             format::RingFrame* into) {

@@ -77,6 +77,10 @@ class Capture {
     announced_stacks_.Mark(key.low, epoch_.load(std::memory_order_relaxed));
   }
 
+  // Java frames for a stack that somebody else writes: their methods are announced. Answers how many were described,
+  // the innermost first: all, unless there is no room for a name. The methods are on the stack of the calling thread.
+  size_t Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, std::span<format::RingFrame> into);
+
   const StackTaker& stacks() const { return taker_; }
 
  private:

@@ -32,12 +32,13 @@ throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream strea
 }  // namespace
 
 Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-                     OnStackKnown on_stack, bool follows)
+                     OnStackKnown on_stack, const format::PerStream<bool>& follows)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       reducers_{{throttle::IntervalReducer(
                      BoundsOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
-                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns))}},
+                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns)),
+                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kNative, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
       on_stack_(std::move(on_stack)),
       follows_(follows) {}
@@ -187,7 +188,7 @@ ClosedInterval Collector::CloseNext(format::Stream stream) {
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
-  if (follows_ && stream == format::Stream::kAllocations) closed.births = BirthsOf(taken, closed.samples);
+  if (follows_[stream]) closed.births = BirthsOf(taken, closed.samples);
   ++next_interval_[stream];
   return closed;
 }
@@ -230,10 +231,10 @@ std::vector<Collector::Held> Collector::TakeUntil(format::Stream stream, uint64_
 }
 
 // A death whose sample is held is needed as that is, but does not keep more than half of the lane either.
-std::vector<uint64_t> Collector::Positions(const LiveSet& deaths) const {
+std::vector<uint64_t> Collector::Positions(const format::PerStream<LiveSet>& deaths) const {
   std::vector<uint64_t> positions, floors(lanes_.size(), UINT64_MAX);
   positions.reserve(lanes_.size());
-  deaths.LowerTo(&floors);
+  for (const LiveSet& one : deaths.of) one.LowerTo(&floors);
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const uint64_t least = lanes_[i].scanned - std::min<uint64_t>(lanes_[i].scanned, ring_.lane_bytes() / 2);
     positions.push_back(std::min(NeededFrom(lanes_[i]), std::max(floors[i], least)));
@@ -257,9 +258,12 @@ uint64_t Collector::NeededFrom(const Lane& lane) const {
 }
 
 uint64_t Collector::ShortestIntervalNs() const {
-  const format::RingHeader& header = ring_.header();
-  return header.exceptions.interval_ns > 0 ? std::min(header.interval_ns, header.exceptions.interval_ns)
-                                           : header.interval_ns;
+  uint64_t shortest_ns = UINT64_MAX;
+  for (const format::Stream stream : format::kAllStreams) {
+    const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
+    if (interval_ns > 0) shortest_ns = std::min(shortest_ns, interval_ns);
+  }
+  return shortest_ns;
 }
 
 void Collector::Release(const std::vector<uint64_t>& positions) {
@@ -269,7 +273,7 @@ void Collector::Release(const std::vector<uint64_t>& positions) {
   }
 }
 
-bool Collector::IsShortOfRoom(const LiveSet& deaths) const {
+bool Collector::IsShortOfRoom(const format::PerStream<LiveSet>& deaths) const {
   const std::vector<uint64_t> needed = Positions(deaths);
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
@@ -359,7 +363,7 @@ void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint
 }
 
 void Collector::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {
-  if (follows_) deaths_.push_back({record, lane, begin});
+  if (follows_[format::StreamOfId(record.sample)]) deaths_.push_back({record, lane, begin});
 }
 
 void Collector::OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t,

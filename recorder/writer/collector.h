@@ -32,7 +32,7 @@ namespace heaprec::writer {
 struct ClosedInterval {
   format::Interval totals;              // candidates and bytes are the caller's to fill
   std::vector<format::Sample> samples;  // ascending in time
-  std::vector<Birth> births;            // if objects are followed: of the allocations, all that were held
+  std::vector<Birth> births;            // if samples of the stream are followed: all that were held
 };
 
 class Collector final : private format::RecordVisitor {
@@ -40,9 +40,9 @@ class Collector final : private format::RecordVisitor {
   using OnStackKnown = std::function<void(const format::StackKey&)>;
 
   // `max_samples` (of the allocations), `duration_ns` as in FileHeader. on_stack: the chunk has the stack, so that
-  // samples need not bring it; may be empty. follows: whether objects are.
+  // samples need not bring it; may be empty. follows: of which streams samples are.
   Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-            OnStackKnown on_stack, bool follows);
+            OnStackKnown on_stack, const format::PerStream<bool>& follows);
 
   // The chunk is about to go: takes what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
@@ -94,11 +94,11 @@ class Collector final : private format::RecordVisitor {
 
   // For each lane: all records before this position are in the rows handed out so far. `deaths`: what is needed of
   // them.
-  std::vector<uint64_t> Positions(const LiveSet& deaths) const;
+  std::vector<uint64_t> Positions(const format::PerStream<LiveSet>& deaths) const;
   // Those rows are in the file: the lanes may be used again up to `positions`.
   void Release(const std::vector<uint64_t>& positions);
   // Whether a lane is more than half full with what could be released.
-  bool IsShortOfRoom(const LiveSet& deaths) const;
+  bool IsShortOfRoom(const format::PerStream<LiveSet>& deaths) const;
   // Of all lanes, in bytes.
   uint64_t UsedRoom() const;
 
@@ -158,7 +158,7 @@ class Collector final : private format::RecordVisitor {
   std::vector<Lane> lanes_;
   Definitions definitions_;
   OnStackKnown on_stack_;
-  const bool follows_;
+  const format::PerStream<bool> follows_;
   std::vector<Held> just_scanned_;
   std::vector<Death> deaths_;
   format::CensusSums census_;

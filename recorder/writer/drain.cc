@@ -55,19 +55,25 @@ std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
 Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCallbacks callbacks)
     : ring_(ring),
       ledgers_{{buffer::Ledger(ring.header().BooksOf(format::Stream::kAllocations)),
-                buffer::Ledger(ring.header().BooksOf(format::Stream::kExceptions))}},
+                buffer::Ledger(ring.header().BooksOf(format::Stream::kExceptions)),
+                buffer::Ledger(ring.header().BooksOf(format::Stream::kNative))}},
       streams_(StreamsOf(ring.header())),
       store_(std::move(store)),
       config_(config),
       callbacks_(std::move(callbacks)),
-      live_(config.header.live_bound, config.held_per_interval, SeedOf(config.header.recording_id),
-            callbacks_.followed),
+      live_{{LiveSetOf(format::Stream::kAllocations), LiveSetOf(format::Stream::kExceptions),
+             LiveSetOf(format::Stream::kNative)}},
       collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
-                 live_.follows()) {
+                 {{live_.of[0].follows(), live_.of[1].follows(), live_.of[2].follows()}}) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
   last_flush_ns_ = now_ns;
   path_ = store_.path();
+}
+
+LiveSet Drain::LiveSetOf(format::Stream stream) const {
+  const uint64_t seed = format::SeedOf(stream, SeedOf(config_.header.recording_id));
+  return {config_.header.BoundOf(stream), config_.held_per_interval[stream], seed, callbacks_.followed[stream], stream};
 }
 
 Drain::~Drain() {
@@ -181,15 +187,18 @@ void Drain::AwaitWriters() {
 void Drain::Scan() {
   collector_.Scan();
   for (const Collector::Death& death : collector_.TakeDeaths()) {
-    live_.Died(format::FateOf(death.record, ring_.header().start_monotonic_ns), death.lane, death.begin);
+    const format::Fate fate = format::FateOf(death.record, ring_.header().start_monotonic_ns);
+    live_[fate.stream].Died(fate, death.lane, death.begin);
   }
 }
 
 // All fates that are known stand in the next block, be it that of their samples.
 void Drain::AddFates() {
-  for (const format::Fate& fate : live_.TakeFates()) {
-    chunk_->Add(fate);
-    if (fate.kind == format::FateKind::kNotFollowed) ++pending_[format::Stream::kAllocations].not_followed;
+  for (LiveSet& live : live_.of) {
+    for (const format::Fate& fate : live.TakeFates()) {
+      chunk_->Add(fate);
+      if (fate.kind == format::FateKind::kNotFollowed) ++pending_[fate.stream].not_followed;
+    }
   }
 }
 
@@ -210,11 +219,13 @@ void Drain::LoseCensus(const format::CensusSums::Pending& lost) {
 
 // The stacks of thousands may be more than what ends a chunk: they are not counted towards that.
 void Drain::AddSurvivors() {
-  for (const auto& [id, followed] : live_.followed()) {
-    format::Survivor survivor = followed.survivor;
-    survivor.threshold = live_.ThresholdSince(survivor.sample.time_ns);
-    collector_.Name(followed.keys, &survivor.sample);
-    chunk_->Add(survivor);
+  for (const LiveSet& live : live_.of) {
+    for (const auto& [id, followed] : live.followed()) {
+      format::Survivor survivor = followed.survivor;
+      survivor.threshold = live.ThresholdSince(survivor.sample.time_ns);
+      collector_.Name(followed.keys, &survivor.sample);
+      chunk_->Add(survivor);
+    }
   }
   survivor_bytes_ = name_bytes();
 }
@@ -223,7 +234,7 @@ void Drain::AddInterval(format::Stream stream) {
   // The last one is cut short.
   const uint64_t end_ns = SinceStart(std::min(collector_.next_close_ns(stream), callbacks_.now()));
   ClosedInterval closed = collector_.CloseNext(stream);
-  if (stream == format::Stream::kAllocations) live_.Close(end_ns, closed.births);
+  live_[stream].Close(end_ns, closed.births);
   const format::Books books = ledgers_[stream].Snapshot();
   closed.totals.candidates = books.candidates - at_last_close_[stream].candidates;
   closed.totals.bytes = books.candidate_bytes - at_last_close_[stream].candidate_bytes;

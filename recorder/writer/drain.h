@@ -37,7 +37,7 @@ struct DrainConfig {
   // How long samples may wait for others to share a block with, while the ring has them (docs/decisions/0013); 0: each
   // interval gets a block.
   uint64_t block_ns = 0;
-  uint32_t held_per_interval = 0;  // of the allocations, about; for LiveSet
+  format::PerStream<uint32_t> held_per_interval;  // about; for LiveSet
 };
 
 struct DrainCallbacks {
@@ -46,7 +46,7 @@ struct DrainCallbacks {
   std::function<void()> on_new_chunk;                     // definitions have to be announced again
   std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
   std::function<void()> on_stop;                          // no more samples, please: called before the last scan
-  LiveSet::Recorder followed;                             // if the header's live_bound is not 0
+  format::PerStream<LiveSet::Recorder> followed;          // of streams with a bound in the header
 };
 
 class Drain {
@@ -103,6 +103,7 @@ class Drain {
   void AwaitSettled();
   void AddInterval(format::Stream stream);
   void Scan();
+  LiveSet LiveSetOf(format::Stream stream) const;
   void AddFates();
   void AddCensus();
   void LoseCensus(const format::CensusSums::Pending& lost);
@@ -140,13 +141,13 @@ class Drain {
   Store store_;
   const DrainConfig config_;
   const DrainCallbacks callbacks_;
-  LiveSet live_;
+  format::PerStream<LiveSet> live_;
   Collector collector_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;
   uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0;
-  uint64_t survivor_bytes_ = 0;  // of the chunk's names, those that it began with
-  uint64_t not_followed_ = 0;    // in the file
+  uint64_t survivor_bytes_ = 0;               // of the chunk's names, those that it began with
+  format::PerStream<uint64_t> not_followed_;  // in the file
   format::PerStream<format::Books> at_last_close_;
   format::PerStream<uint64_t> closed_intervals_, held_intervals_;  // the latter: of those, with points
   format::PerStream<Pending> pending_;                             // of the next block

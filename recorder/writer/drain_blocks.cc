@@ -24,7 +24,7 @@ format::PerStream<format::Books> Drain::BooksWithPending() const {
     all[stream] = ledgers_[stream].Snapshot();
     all[stream].written += counted.written;
     all[stream].second_stage += counted.second_stage;
-    all[stream].not_followed = counted.not_followed + (stream == format::Stream::kAllocations ? not_followed_ : 0);
+    all[stream].not_followed = counted.not_followed + not_followed_[stream];
   }
   const format::RingStacks& stacks = ring_.header().stacks;
   format::Books& books = all[format::Stream::kAllocations];
@@ -124,7 +124,7 @@ void Drain::LoseWaiting(uint64_t now_ns) {
   LoseCensus(std::exchange(pending_census_, {}));
   LoseCensus(collector_.DropCensus());  // what came since would grow as long as nothing can be written
   census_positions_ = collector_.Scanned();
-  (void)live_.TakeFates();  // of samples that the next chunk does not have
+  for (LiveSet& live : live_.of) (void)live.TakeFates();  // of samples that the next chunk does not have
   BeginChunk(now_ns);
   collector_.Release(collector_.Positions(live_));
 }
@@ -138,7 +138,7 @@ void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
       ledgers_[stream].Lost(format::Loss::kWriteFailed, pending.written, pending.weight);
     }
     ledgers_[stream].SecondStage(pending.second_stage);
-    if (written) not_followed_ += pending.not_followed;
+    if (written) not_followed_[stream] += pending.not_followed;
   }
 }
 

@@ -23,8 +23,9 @@ uint32_t ReservoirOf(uint32_t bound, uint32_t held) {
   return std::max<uint32_t>(1, bound - static_cast<uint32_t>(std::min<uint64_t>(room, bound / 2)));
 }
 
-LiveSet::LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder)
+LiveSet::LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder, format::Stream stream)
     : bound_(bound),
+      stream_(stream),
       recorder_(std::move(recorder)),
       reservoir_(ReservoirOf(bound, held), throttle::Mix64(seed ^ kSalt)) {}
 
@@ -118,6 +119,7 @@ void LiveSet::ForgetOldDeaths() {
 
 std::vector<Fate> LiveSet::TakeFates() {
   std::ranges::stable_sort(fates_, {}, &Fate::time_ns);
+  for (Fate& fate : fates_) fate.stream = stream_;
   return std::exchange(fates_, {});
 }
 

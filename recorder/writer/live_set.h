@@ -49,8 +49,9 @@ class LiveSet {
     std::function<uint64_t(uint16_t place, uint64_t sample)> collections_at_birth;
     std::function<uint64_t()> collections;  // by now
   };
-  // bound 0: nothing is followed. held: ReservoirOf.
-  LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder);
+  // bound 0: nothing is followed. held: ReservoirOf. `stream`: whose samples these are.
+  LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder,
+          format::Stream stream = format::Stream::kAllocations);
 
   bool follows() const { return bound_ > 0; }
 
@@ -91,6 +92,7 @@ class LiveSet {
   void ForgetOldDeaths();
 
   const uint32_t bound_;
+  const format::Stream stream_;
   const Recorder recorder_;
   throttle::Reservoir reservoir_;
   std::map<uint64_t, Followed> followed_;

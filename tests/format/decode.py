@@ -46,7 +46,7 @@ class Stream:
 class Chunk:
     def __init__(self, version):
         self.version = version
-        self.streams = [Stream((0, 1)), Stream((2,))]
+        self.streams = [Stream((0, 1)), Stream((2,)), Stream((3,))]
         self.strings, self.classes, self.methods = [], [], []
         self.frames, self.nodes, self.threads = [], [], []
         self.next_string = self.next_frame = 0
@@ -239,7 +239,7 @@ class Chunk:
                     + [collections] * bool(collections))
         return refused
 
-    def section_14(self, body, block):
+    def section_14(self, body, block, stream):
         rows, c, refused = columns(body, 5)
         sample = time = collections = 0
         for _ in range(rows):
@@ -249,7 +249,7 @@ class Chunk:
                 block.setdefault("fates", []).append([sample, time, kind, collections, threshold])
         return refused
 
-    def section_15(self, body, block):
+    def section_15(self, body, block, stream):
         rows, c, refused = columns(body, 11)
         number = tick = collections = 0
         for _ in range(rows):
@@ -257,7 +257,7 @@ class Chunk:
             stack, thread, klass = c[2].varint(), c[3].varint(), c[4].varint()
             size, tlab, kind, weight, threshold = c[5].varint(), c[6].varint(), c[7].varint(), c[8].f64(), c[9].f64()
             collections = c[10].delta(collections)
-            if kind > 1:
+            if kind not in stream.kinds:
                 continue
             frames, cut = self.frames_of(stack - 1 if stack else None)
             block.setdefault("survivors", []).append({
@@ -299,7 +299,7 @@ class Chunk:
             self.frame_method, self.lines, self.java_tid, self.os_tid = 0, {}, 0, 0
             for stream in self.streams:
                 stream.forget()
-        rows = [block, {}]
+        rows = [block, {}, {}]
         for one in rows:
             one.update(windows=[], intervals=[], taus=[], samples=[])
         while cursor.left():
@@ -308,8 +308,12 @@ class Chunk:
             which, stream = head >> 1, 0
             if 23 <= which <= 26:
                 which, stream = which - 16, 1
+            elif 39 <= which <= 42 or which in (46, 47):
+                which, stream = which - 32, 2
             section = getattr(self, "section_%d" % which, None)
             if section and 7 <= which <= 10:
+                refused = bool(section(body, rows[stream], self.streams[stream])) or refused
+            elif section and which in (14, 15):
                 refused = bool(section(body, rows[stream], self.streams[stream])) or refused
             elif section:
                 refused = bool(section(body, block)) or refused
@@ -319,6 +323,8 @@ class Chunk:
             stream.end_block(one)
         if self.streams[1].says_something(rows[1]):
             block["exceptions"] = rows[1]
+        if self.streams[2].says_something(rows[2]) or "fates" in rows[2] or "survivors" in rows[2]:
+            block["native"] = rows[2]
         block["lanes"] = list(self.lanes)
         if any(self.census_books):
             block["census_books"] = list(self.census_books)
@@ -340,9 +346,9 @@ def file_header(data):
     while cursor.left():
         tag = cursor.varint()
         body = cursor.string()
-        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25, 26):
+        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25, 26, 29, 30, 33):
             fields[tag] = Bytes(body).varint()
-        elif tag in (6, 22, 27):
+        elif tag in (6, 22, 27, 31):
             fields[tag] = repr(Bytes(body).f64())
         elif tag == 1:
             fields[tag] = body.hex()

@@ -70,6 +70,12 @@ json Header(const FileHeader& header) {
   if (header.census != CensusMode::kOff) fields["26"] = static_cast<int>(header.census);
   if (header.census_per_second != 0) fields["27"] = Number(header.census_per_second);
   if (!header.census_refused.empty()) fields["28"] = header.census_refused;
+  const StreamCap& native = header.native;
+  if (native.interval_ns != 0) fields["29"] = native.interval_ns;
+  if (native.interval_cap != 0) fields["30"] = native.interval_cap;
+  if (native.rate_per_second != 0) fields["31"] = Number(native.rate_per_second);
+  if (!header.native_refused.empty()) fields["32"] = header.native_refused;
+  if (header.native_bound != 0) fields["33"] = header.native_bound;
   return fields;
 }
 
@@ -174,6 +180,26 @@ void AddCensus(const Block& block, json* line) {
   }
 }
 
+void AddFates(const Block& block, Stream stream, json* line) {
+  for (const Fate& fate : block.fates) {
+    if (fate.stream != stream) continue;
+    (*line)["fates"].push_back(
+        {fate.sample, fate.time_ns, static_cast<int>(fate.kind), fate.collections, Number(fate.threshold)});
+  }
+  for (const Survivor& survivor : block.survivors) {
+    if (survivor.sample.stream() != stream) continue;
+    json one = OneSample(survivor.sample, *block.dictionaries);
+    one["threshold"] = Number(survivor.threshold);
+    one["collections"] = survivor.collections;
+    (*line)["survivors"].push_back(std::move(one));
+  }
+}
+
+bool SaysSomething(const Block& block, Stream stream, const json& of_stream) {
+  return !(block.books[stream] == Books{}) || !of_stream["windows"].empty() || !of_stream["intervals"].empty() ||
+         !of_stream["samples"].empty();
+}
+
 json OneBlock(const Block& block) {
   json line = OneStream(block, Stream::kAllocations);
   line["chunk"] = block.chunk;
@@ -182,23 +208,17 @@ json OneBlock(const Block& block) {
   line["lanes"] = block.lane_positions;
   line["ending"] = nullptr;
   const json exceptions = OneStream(block, Stream::kExceptions);
-  const bool any = !(block.books[Stream::kExceptions] == Books{}) || !exceptions["windows"].empty() ||
-                   !exceptions["intervals"].empty() || !exceptions["samples"].empty();
-  if (any) line["exceptions"] = exceptions;
+  if (SaysSomething(block, Stream::kExceptions, exceptions)) line["exceptions"] = exceptions;
   for (const HeapState& state : block.states) {
     line["states"].push_back({state.id, state.time_ns, static_cast<int>(state.kind), state.used, state.committed,
                               state.pauses, state.paused_ns, state.threads, state.rss, Latin1(state.cause)});
     if (state.collections != 0) line["states"].back().push_back(state.collections);
   }
-  for (const Fate& fate : block.fates) {
-    line["fates"].push_back(
-        {fate.sample, fate.time_ns, static_cast<int>(fate.kind), fate.collections, Number(fate.threshold)});
-  }
-  for (const Survivor& survivor : block.survivors) {
-    json one = OneSample(survivor.sample, *block.dictionaries);
-    one["threshold"] = Number(survivor.threshold);
-    one["collections"] = survivor.collections;
-    line["survivors"].push_back(std::move(one));
+  AddFates(block, Stream::kAllocations, &line);
+  json native = OneStream(block, Stream::kNative);
+  AddFates(block, Stream::kNative, &native);
+  if (native.contains("fates") || native.contains("survivors") || SaysSomething(block, Stream::kNative, native)) {
+    line["native"] = native;
   }
   AddCensus(block, &line);
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};

@@ -59,6 +59,8 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.max_samples = 5000;
   header.duration_ns = 60'000'000'000;
   header.live_bound = 4096;
+  header.native = {500'000'000, 50, 100.5};
+  header.native_bound = 16384;
   header.census = CensusMode::kDrawn;
   header.census_per_second = 20;
   header.exceptions = {.interval_ns = 500'000'000, .interval_cap = 50, .rate_per_second = 100};
@@ -169,6 +171,34 @@ void RandomRecording::AddExceptions(ChunkWriter* writer, PlainBlock* plain, int 
   books_[Stream::kExceptions].lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
 }
 
+void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, int samples) {
+  const Window window{next_native_window_++, now_ns_, 1.0 / static_cast<double>(1 + Uniform(1000))};
+  const Interval interval{.index = Uniform(100),
+                          .candidates = AnyInteger(),
+                          .bytes = AnyInteger(),
+                          .held = AnyInteger(),
+                          .kept = AnyInteger(),
+                          .tau = static_cast<double>(Uniform(1000)),
+                          .stream = Stream::kNative};
+  plain->block.windows.push_back(window);
+  plain->block.intervals.push_back(interval);
+  writer->Add(window);
+  writer->Add(interval);
+  for (int i = 0; i < samples; ++i) {
+    PlainSample native{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
+    native.sample.kind = Kind::kNative;
+    Fill(writer, &native);
+    native.sample.size = 1 + Uniform(100'000);
+    native.sample.window = window.id;
+    native.sample.weight =
+        std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, native.sample.size, 0), interval.tau);
+    writer->Add(native.sample);
+    plain->samples.push_back(native);
+  }
+  books_[Stream::kNative].candidates += AnyInteger() >> 20;
+  books_[Stream::kNative].written += static_cast<uint64_t>(samples);
+}
+
 void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
   for (uint64_t i = Uniform(5); i > 0; --i) {
     HeapState state;
@@ -196,9 +226,12 @@ void RandomRecording::AddFates(ChunkWriter* writer, PlainBlock* plain) {
     fate.kind = static_cast<FateKind>(Uniform(kFateKinds));
     fate.collections = Uniform(5) == 0 ? AnyInteger() : Uniform(3);
     if (fate.kind == FateKind::kReleased) fate.threshold = static_cast<double>(AnyInteger());
-    writer->Add(fate);
+    if (Uniform(3) == 0) fate.stream = Stream::kNative;
     plain->block.fates.push_back(fate);
   }
+  std::ranges::stable_sort(plain->block.fates, {},
+                           [](const Fate& fate) { return std::pair(fate.time_ns, fate.stream); });
+  for (const Fate& fate : plain->block.fates) writer->Add(fate);
 }
 
 void RandomRecording::AddSurvivors(ChunkWriter* writer, PlainBlock* plain) {
@@ -262,6 +295,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   for (const Interval& interval : block.intervals) writer->Add(interval);
   for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
   if (Uniform(3) != 0) AddExceptions(writer, &plain, static_cast<int>(Uniform(6)));
+  if (Uniform(3) != 0) AddNative(writer, &plain, static_cast<int>(Uniform(6)));
   AddStates(writer, &plain);
   AddFates(writer, &plain);
   if (Uniform(3) != 0) AddSurvivors(writer, &plain);

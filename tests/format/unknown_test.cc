@@ -109,11 +109,12 @@ TEST_CASE("samples of a kind that this reader does not know, or that is another 
   CHECK(kinds_of(Stream::kAllocations, {0, 3, 1, 2, 1'000'000, 0}) ==
         std::vector{Kind::kTlab, Kind::kOutside, Kind::kTlab});
   CHECK(kinds_of(Stream::kExceptions, {2, 0, 3, 2}) == std::vector{Kind::kException, Kind::kException});
+  CHECK(kinds_of(Stream::kNative, {3, 0, 4, 2, 3}) == std::vector{Kind::kNative, Kind::kNative});
 }
 
 TEST_CASE("a stream that this reader does not know is skipped") {
   ByteBuffer raw;
-  for (const uint64_t section : {7, 8, 9, 10}) AppendFramed(&raw, section + 32, false, AsBytes("from the future"));
+  for (const uint64_t section : {7, 8, 9, 10}) AppendFramed(&raw, section + 48, false, AsBytes("from the future"));
   const ReadResult read = Read(RawChunk().Add(raw).bytes());
   CHECK(read.blocks.size() == 1);
   CHECK(read.skipped.empty());

@@ -36,7 +36,15 @@ constexpr uint32_t kOsTidOffset = 1000;
 
 // The one window of the event's stream.
 uint32_t WindowOf(const Event& event) {
-  return format::StreamOf(event.kind) == format::Stream::kAllocations ? 1 : format::kWindowStreamBit + 1;
+  switch (format::StreamOf(event.kind)) {
+    case format::Stream::kAllocations:
+      return 1;
+    case format::Stream::kExceptions:
+      return format::kWindowStreamBit + 1;
+    case format::Stream::kNative:
+      return format::kNativeWindowBit + 1;
+  }
+  return 0;
 }
 
 // The same thread for the same name.
@@ -159,11 +167,11 @@ void RecordingFile::Add(const Event& event) {
   ++books.committed;
   ++books.written;
   const auto counted = static_cast<uint64_t>(event.weight);
-  (sample.stream() == format::Stream::kAllocations ? books.candidate_bytes : books.candidates) += counted;
+  (format::CountsEvents(sample.stream()) ? books.candidates : books.candidate_bytes) += counted;
 }
 
 void RecordingFile::Add(const format::Fate& fate) {
-  books_[format::Stream::kAllocations].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
+  books_[fate.stream].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
   writer_->Add(fate);
 }
 

@@ -38,7 +38,7 @@ void Design::Count(const format::Block& block) {
 
 // Where points were held, bytes or events were counted, if there was anybody to count them.
 void Design::Count(const format::Interval& interval) {
-  const uint64_t counted = drafter_.stream() == format::Stream::kAllocations ? interval.bytes : interval.candidates;
+  const uint64_t counted = format::CountsEvents(drafter_.stream()) ? interval.candidates : interval.bytes;
   counted_ += counted;
   if (counted == 0 && interval.held > 0) not_counted_.insert(interval.index);
   if (drafter_.has_quotas() && HasQuota(interval)) NoteQuota(interval);

@@ -68,6 +68,7 @@ class Examination {
     Total();
     Losses(Stream::kAllocations);
     Losses(Stream::kExceptions);
+    Losses(Stream::kNative);
     Samples();
     Throttle();
     Source();
@@ -133,7 +134,7 @@ class Examination {
 
   void Losses(Stream stream) {
     const format::Books& books = recording_.books(stream);
-    const bool bytes = stream == Stream::kAllocations;
+    const bool bytes = !format::CountsEvents(stream);
     const double all = static_cast<double>(bytes ? books.candidate_bytes : books.candidates);
     const double seen = bytes ? of_.tallies[stream].bytes() : of_.tallies[stream].objects();
     for (size_t reason = 0; reason < books.lost.size(); ++reason) {

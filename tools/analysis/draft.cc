@@ -84,7 +84,7 @@ Drawn Drafter::Of(const format::Sample& sample) {
   drawn.objects = sample.weight_objects();
   drawn.interval = IntervalOf(sample.time_ns);
   if (has_no_chances_) return drawn;
-  const double size = stream_ == format::Stream::kAllocations ? static_cast<double>(sample.size) : 1;
+  const double size = format::CountsEvents(stream_) ? 1 : static_cast<double>(sample.size);
   drawn.size = std::min(size, sample.weight);
   if (!few_.empty() && few_.count(drawn.interval) > 0) return drawn;
   const double lambda = LambdaOf(sample.window);
@@ -110,7 +110,7 @@ double Drafter::LambdaOf(uint32_t window) {
 }
 
 double Drafter::FirstWeight(double size, double lambda) const {
-  return stream_ == format::Stream::kAllocations ? size / format::InclusionProbability(lambda * size) : 1 / lambda;
+  return format::CountsEvents(stream_) ? 1 / lambda : size / format::InclusionProbability(lambda * size);
 }
 
 void Drafter::AddLines(std::span<const LineOrder::Placed> order, Draft* draft) {

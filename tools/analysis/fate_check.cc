@@ -13,23 +13,26 @@ void FateCheck::Look(const format::Block& block, bool is_gap, const Find& find) 
   const bool begins_chunk = !any_block_ || block.chunk != chunk_;
   // A recording whose front was left out says at its first chunk who is alive.
   if (!any_block_) knows_all_ = true;
-  const format::Books& now = block.books[format::Stream::kAllocations];
+  const format::Books& now = block.books[stream_];
   constexpr auto kFailed = static_cast<size_t>(format::Loss::kWriteFailed);
   // With a block that could not be written its fates are lost too.
   if (is_gap || now.lost[kFailed] != before_.lost[kFailed]) knows_all_ = false;
   any_block_ = true;
   chunk_ = block.chunk;
+  const auto is_of_stream = [this](const format::Fate& fate) { return fate.stream == stream_; };
   if (!follows_) {
-    if (!block.fates.empty() || !block.survivors.empty()) find("fates, though nothing is followed");
+    if (std::ranges::any_of(block.fates, is_of_stream) || HasSurvivors(block))
+      find("fates, though nothing is followed");
     return;
   }
-  if (!block.survivors.empty() && !begins_chunk) find("survivors behind the first block of a chunk");
+  if (HasSurvivors(block) && !begins_chunk) find("survivors behind the first block of a chunk");
   LookAtSurvivors(block, find);
   for (const format::Sample& sample : block.samples) {
-    if (sample.stream() == format::Stream::kAllocations) alive_.insert(sample.id);
+    if (sample.stream() == stream_) alive_.insert(sample.id);
   }
   uint64_t not_followed = 0, last_ns = 0;
   for (const format::Fate& fate : block.fates) {
+    if (fate.stream != stream_) continue;
     if (fate.time_ns < last_ns) find(fmt::format("fate of sample {}: earlier than the one before it", fate.sample));
     last_ns = fate.time_ns;
     if (fate.kind == FateKind::kNotFollowed) ++not_followed;
@@ -42,10 +45,15 @@ void FateCheck::Look(const format::Block& block, bool is_gap, const Find& find) 
   before_ = now;
 }
 
+bool FateCheck::HasSurvivors(const format::Block& block) const {
+  return std::ranges::any_of(block.survivors, [this](const auto& one) { return one.sample.stream() == stream_; });
+}
+
 void FateCheck::LookAtSurvivors(const format::Block& block, const Find& find) {
-  if (block.survivors.empty()) return;
+  if (!HasSurvivors(block)) return;
   std::unordered_set<uint64_t> now;
   for (const format::Survivor& survivor : block.survivors) {
+    if (survivor.sample.stream() != stream_) continue;
     const uint64_t id = survivor.sample.id;
     if (!now.insert(id).second) find(fmt::format("survivor {}: twice", id));
     if (!std::isfinite(survivor.threshold) || survivor.threshold < 0) {

@@ -20,16 +20,19 @@ class FateCheck {
  public:
   using Find = std::function<void(std::string)>;
 
-  explicit FateCheck(const format::FileHeader& header)
-      : follows_(header.live_bound > 0), before_(header.start.books[format::Stream::kAllocations]) {}
+  // Of one stream.
+  FateCheck(const format::FileHeader& header, format::Stream stream)
+      : stream_(stream), follows_(header.BoundOf(stream) > 0), before_(header.start.books[stream]) {}
 
   // Every block, in order. `is_gap`: bytes before it were skipped, or it was salvaged.
   void Look(const format::Block& block, bool is_gap, const Find& find);
 
  private:
+  bool HasSurvivors(const format::Block& block) const;
   void LookAtSurvivors(const format::Block& block, const Find& find);
   void LookAtFate(const format::Fate& fate, const Find& find);
 
+  const format::Stream stream_;
   const bool follows_;
   format::Books before_;
   std::unordered_set<uint64_t> alive_;

@@ -16,10 +16,11 @@ namespace {
 constexpr std::string_view kLabelPrefix = "label:";
 constexpr std::string_view kNoLabel = "[none]", kNoPackage = "[no package]";
 
-constexpr std::array<std::pair<std::string_view, By>, 8> kNames{{{"class", By::kClass},
+constexpr std::array<std::pair<std::string_view, By>, 9> kNames{{{"class", By::kClass},
                                                                  {"site", By::kSite},
                                                                  {"method", By::kMethod},
                                                                  {"package", By::kPackage},
+                                                                 {"library", By::kLibrary},
                                                                  {"thread", By::kThread},
                                                                  {"stack", By::kStack},
                                                                  {"kind", By::kKind},
@@ -31,6 +32,23 @@ std::string_view PackageIn(std::string_view site) {
   const std::string_view class_name = site.substr(0, std::min(site.rfind('.'), site.find('/')));
   const size_t dot = class_name.rfind('.');
   return dot == std::string_view::npos ? kNoPackage : class_name.substr(0, dot);
+}
+
+// "libc.so.6" of "libc.so.6.qsort", "libzip.so" of "libzip.so.deflate"; of anything else what stands before the first
+// dot.
+std::string_view LibraryIn(std::string_view site) {
+  constexpr std::string_view kShared = ".so";
+  if (site.starts_with('[')) return site;
+  const size_t shared = site.find(".so.");
+  if (shared == std::string_view::npos) return site.substr(0, site.find('.'));
+  size_t end = shared + kShared.size();
+  // Numbers of a version.
+  while (site[end] == '.') {
+    const size_t next = site.find_first_not_of("0123456789", end + 1);
+    if (next == end + 1 || next == std::string_view::npos || site[next] != '.') break;
+    end = next;
+  }
+  return site.substr(0, end);
 }
 
 std::string Size(uint64_t bytes) {
@@ -71,6 +89,7 @@ Grain Grouping::grain(bool own_frames) const {
     case By::kSite:
     case By::kMethod:
     case By::kPackage:
+    case By::kLibrary:
       return own_frames ? Grain::kStack : Grain::kMethod;
     case By::kStack:
       return Grain::kStack;
@@ -105,7 +124,8 @@ void Grouping::KeysOf(const format::Block& block, std::span<const Drawn* const> 
 
 // Samples of one class and stack have one key. They lie side by side.
 bool Grouping::IsOfPlace() const {
-  return by_ == By::kClass || by_ == By::kSite || by_ == By::kMethod || by_ == By::kPackage || by_ == By::kStack;
+  return by_ == By::kClass || by_ == By::kSite || by_ == By::kMethod || by_ == By::kPackage || by_ == By::kLibrary ||
+         by_ == By::kStack;
 }
 
 uint32_t Grouping::KeyOf(const format::Sample& sample, Names* names, CallTree* tree) {
@@ -127,6 +147,7 @@ uint32_t Grouping::KeyOfPlace(format::Index class_id, format::Index stack, Names
     case By::kClass:
       return Named(class_id, names, tree);
     case By::kPackage:
+    case By::kLibrary:
       return PackageOf(tree->LeafNameOf(stack), &tree->names());
     case By::kStack:
       return tree->Of(stack);
@@ -155,7 +176,8 @@ std::string_view Grouping::NameOfEntry(format::Index index, Names* names) {
 
 uint32_t Grouping::PackageOf(NamePool::Id site, NamePool* pool) {
   if (site >= packages_.size()) packages_.resize(pool->size(), kNotLooked);
-  if (packages_[site] == kNotLooked) packages_[site] = pool->Of(PackageIn(pool->At(site)));
+  if (packages_[site] == kNotLooked)
+    packages_[site] = pool->Of(by_ == By::kLibrary ? LibraryIn(pool->At(site)) : PackageIn(pool->At(site)));
   return packages_[site];
 }
 

@@ -30,6 +30,7 @@ enum class By : uint8_t {
   kSite,     // the frame that allocated: the leaf of the stack
   kMethod,   // as kSite; a table may add whom it called (cumulative)
   kPackage,  // of the site's class
+  kLibrary,  // of native code: that of the site
   kThread,   // by name
   kStack,    // all frames
   kLabel,    // the value of one key

@@ -56,6 +56,12 @@ std::vector<uint64_t> InstantsOf(const Lives& lives, uint64_t from_ns, uint64_t 
   return chosen;
 }
 
+std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count) {
+  std::vector<uint64_t> instants;
+  for (size_t i = 1; from_ns < to_ns && i <= count; ++i) instants.push_back(from_ns + (to_ns - from_ns) / count * i);
+  return instants;
+}
+
 void GrowthSum::Add(const GrowthPart& part) {
   if (part.bytes.empty()) return;
   if (bytes.size() < part.first + part.bytes.size()) bytes.resize(part.first + part.bytes.size(), 0);

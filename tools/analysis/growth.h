@@ -28,6 +28,8 @@ namespace heaprec::tools {
 // recording began.
 std::vector<uint64_t> InstantsOf(const Lives& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
                                  size_t most = 32);
+// Of what no collection ends: so many, evenly over the time.
+std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count = 32);
 
 // What a sample adds to the sum of each group that it belongs to.
 struct GrowthPart {

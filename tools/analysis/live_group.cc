@@ -15,12 +15,17 @@ std::vector<uint64_t> LaterHalf(const std::vector<uint64_t>& instants) {
   return later;
 }
 
+std::vector<uint64_t> InstantsIn(const Lives& lives, const LiveMoments& moments) {
+  if (moments.by_time) return EvenInstants(moments.from_ns, moments.to_ns);
+  return InstantsOf(lives, moments.from_ns, moments.to_ns, moments.grown);
+}
+
 }  // namespace
 
 LiveLook::LiveLook(const Lives& lives, const LiveMoments& moments)
     : lives_(lives),
       moments_(moments),
-      growth_(InstantsOf(lives, moments.from_ns, moments.to_ns, moments.grown), moments.grown),
+      growth_(InstantsIn(lives, moments), moments.grown),
       late_(LaterHalf(growth_.instants()), moments.grown),
       by_seconds_(LifeSteps::OfSeconds(moments.lifetimes ? lives.end_ns() : 0)),
       by_collections_(LifeSteps::OfCollections(moments.collections)) {}
@@ -41,7 +46,7 @@ void LiveLook::Add(const Life& life, std::span<LiveGroup* const> groups) {
 }
 
 void LiveLook::AddAlive(const Life& life, std::span<LiveGroup* const> groups) const {
-  if (!life.IsFollowedAt(moments_.at_ns)) return;
+  if (!life.IsFollowedAt(moments_.at_ns) || moments_.at_ns - life.birth_ns < moments_.least_age_ns) return;
   const uint64_t survived = lives_.SurvivedBy(life, moments_.at_ns);
   if (survived < moments_.survived) return;
   const Alive alive{lives_.WeightAt(life, moments_.at_ns), static_cast<double>(life.size),

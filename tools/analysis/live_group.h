@@ -35,6 +35,8 @@ struct LiveMoments {
   uint64_t from_ns = 0, to_ns = 0;  // over which growth is measured; lives of what was born meanwhile
   uint64_t survived = 0;            // only what has survived so many collections counts as alive
   uint64_t grown = 1;               // likewise, of growth
+  bool by_time = false;             // growth is looked at evenly in time, not at collections
+  uint64_t least_age_ns = 0;        // only what is as old counts as alive
   bool lifetimes = false;
   uint64_t collections = 0;  // of the life table
 };

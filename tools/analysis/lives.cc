@@ -13,9 +13,12 @@ void Lives::Add(const format::Block& block, std::span<const uint32_t> samples, s
   raises_.Add(block);
   for (size_t i = 0; i < block.samples.size(); ++i) {
     const format::Sample& sample = block.samples[i];
-    if (samples[i] != kLeftOut) Born(sample, sample.weight_bytes() * raises_.Of(sample), samples[i], sample.time_ns);
+    if (sample.stream() != stream_ || samples[i] == kLeftOut) continue;
+    Born(sample, sample.weight_bytes() * raises_.Of(sample), samples[i], sample.time_ns);
   }
-  for (const Fate& fate : block.fates) End(fate);
+  for (const Fate& fate : block.fates) {
+    if (fate.stream == stream_) End(fate);
+  }
   for (const format::HeapState& state : block.states) {
     collections_.emplace_back(state.time_ns, state.collections);
   }
@@ -28,6 +31,7 @@ void Lives::AddSurvivors(const format::Block& block, std::span<const uint32_t> s
   std::unordered_set<uint64_t> listed;
   for (size_t i = 0; i < block.survivors.size(); ++i) {
     const format::Survivor& survivor = block.survivors[i];
+    if (survivor.sample.stream() != stream_) continue;
     listed.insert(survivor.sample.id);
     if (!Knows(survivor.sample.id)) {
       if (subjects[i] == kLeftOut) continue;

@@ -57,8 +57,9 @@ class Lives {
   // In place of a subject: of no interest.
   static constexpr uint32_t kLeftOut = 0xffffffff;
 
-  explicit Lives(const format::FileHeader& header)
-      : raises_(header.interval_ns), last_block_ns_(header.start.begin_ns) {}
+  // `stream`: whose samples are followed; subjects of others are left out.
+  explicit Lives(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations)
+      : stream_(stream), raises_(header.CapOf(stream).interval_ns, stream), last_block_ns_(header.start.begin_ns) {}
 
   // `samples`, `survivors`: subjects of the block's, in its order. Of survivors that are known already none is needed.
   void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors);
@@ -89,6 +90,7 @@ class Lives {
   void End(const format::Fate& fate);
   void CloseCollections();
 
+  const format::Stream stream_;
   Raises raises_;
   std::vector<Life> all_;
   std::unordered_map<uint64_t, size_t> followed_;  // of all_, by sample: those that have no end yet

@@ -6,13 +6,14 @@
 
 namespace heaprec::tools {
 
-Raises::Raises(uint64_t interval_ns) : interval_ns_(std::max<uint64_t>(interval_ns, 1)) {}
+Raises::Raises(uint64_t interval_ns, format::Stream stream)
+    : interval_ns_(std::max<uint64_t>(interval_ns, 1)), stream_(stream) {}
 
 void Raises::Add(const format::Block& block) {
   raises_.clear();
   without_place_.clear();
   for (const format::Fate& fate : block.fates) {
-    if (fate.kind == format::FateKind::kNotFollowed) without_place_.insert(fate.sample);
+    if (fate.stream == stream_ && fate.kind == format::FateKind::kNotFollowed) without_place_.insert(fate.sample);
   }
   if (without_place_.empty() && owed_ == 0) return;
   struct Sums {
@@ -20,7 +21,7 @@ void Raises::Add(const format::Block& block) {
   };
   std::map<uint64_t, Sums> intervals;
   for (const format::Sample& sample : block.samples) {
-    if (sample.stream() != format::Stream::kAllocations) continue;
+    if (sample.stream() != stream_) continue;
     Sums& sums = intervals[IntervalOf(sample)];
     sums.all += sample.weight;
     if (!without_place_.contains(sample.id)) sums.placed += sample.weight;

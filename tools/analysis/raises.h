@@ -14,8 +14,8 @@ namespace heaprec::tools {
 
 class Raises {
  public:
-  // `interval_ns`: of the allocations.
-  explicit Raises(uint64_t interval_ns);
+  // Of one stream, with its `interval_ns`.
+  explicit Raises(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations);
 
   // The next block; of those before nothing is asked any more. Intervals and their samples share one.
   void Add(const format::Block& block);
@@ -26,6 +26,7 @@ class Raises {
   uint64_t IntervalOf(const format::Sample& sample) const { return sample.time_ns / interval_ns_; }
 
   const uint64_t interval_ns_;
+  const format::Stream stream_;
   std::unordered_set<uint64_t> without_place_;   // samples of the block
   std::unordered_map<uint64_t, double> raises_;  // by interval; absent: 1
   double owed_ = 0;                              // weight of intervals before that nothing stands for yet

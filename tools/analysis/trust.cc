@@ -34,8 +34,11 @@ class StreamJudgement {
   }
 
  private:
-  bool of_events() const { return stream_ == format::Stream::kExceptions; }
-  std::string Named(const std::string& sentence) const { return of_events() ? "exceptions: " + sentence : sentence; }
+  bool of_events() const { return format::CountsEvents(stream_); }
+  std::string Named(const std::string& sentence) const {
+    if (of_events()) return "exceptions: " + sentence;
+    return stream_ == format::Stream::kNative ? "native memory: " + sentence : sentence;
+  }
   void No(About about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }
   void Note(About about, const std::string& note) { trust_.notes.push_back({about, Named(note)}); }
   uint64_t Lost(format::Loss loss) const { return books_.lost[static_cast<size_t>(loss)]; }

@@ -35,13 +35,15 @@ uint64_t LostPoints(const Books& books) {
 bool Apart(uint64_t a, uint64_t b, uint64_t slack) { return (a > b ? a - b : b - a) > slack; }
 
 std::string Named(Stream stream, std::string sentence) {
+  if (stream == Stream::kNative) return "native memory: " + sentence;
   return stream == Stream::kExceptions ? "exceptions: " + sentence : sentence;
 }
 
 }  // namespace
 
 // Blocks count from the start of the recording, which may be before that of the file.
-Verification::Verification(const format::FileHeader& header) : header_(header), fates_(header), census_(header) {
+Verification::Verification(const format::FileHeader& header)
+    : header_(header), fates_(header, Stream::kAllocations), native_fates_(header, Stream::kNative), census_(header) {
   for (const Stream stream : format::kAllStreams) streams_[stream].books = header.start.books[stream];
 }
 
@@ -68,8 +70,10 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   LookAtNames(block);
   LookAtSamples(block);
   for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
-  fates_.Look(block, is_gap || recording.salvage().ring_found,
-              [&](std::string what) { Find(block.offset, std::move(what)); });
+  for (FateCheck* const fates : {&fates_, &native_fates_}) {
+    fates->Look(block, is_gap || recording.salvage().ring_found,
+                [&](std::string what) { Find(block.offset, std::move(what)); });
+  }
   census_.Look(block, [&](std::string what) { Find(block.offset, std::move(what)); });
 }
 

@@ -21,7 +21,10 @@ namespace {
 using format::Stream;
 using Id = Catalogue::Id;
 
-const char* StreamName(Stream stream) { return stream == Stream::kAllocations ? "allocations" : "exceptions"; }
+const char* StreamName(Stream stream) {
+  if (stream == Stream::kNative) return "native";
+  return stream == Stream::kAllocations ? "allocations" : "exceptions";
+}
 
 std::string_view StateName(format::StateKind kind) {
   static constexpr std::string_view kNames[format::kStateKinds] = {"periodic", "gc_begin", "gc_end", "gc_counted"};

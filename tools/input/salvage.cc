@@ -245,7 +245,8 @@ std::vector<format::Fate> FatesOf(const Gatherer& gathered, const FileHeader& he
 }
 
 // Of the samples of the other blocks, those that nobody follows. What is followed is added to `followed`.
-std::vector<format::Fate> NotFollowed(const Gatherer& gathered, Salvaged* salvaged, FollowedIds* followed) {
+std::vector<format::Fate> NotFollowed(const Gatherer& gathered, const FileHeader& header, Salvaged* salvaged,
+                                      FollowedIds* followed) {
   std::unordered_set<uint64_t> without_place;
   for (const SampleRecord& record : gathered.samples) {
     if (record.place == 0) without_place.insert(record.id);
@@ -253,15 +254,15 @@ std::vector<format::Fate> NotFollowed(const Gatherer& gathered, Salvaged* salvag
   std::vector<format::Fate> fates;
   for (const format::Block& block : salvaged->blocks) {
     for (const format::Sample& sample : block.samples) {
-      if (sample.stream() != Stream::kAllocations) continue;
+      if (header.BoundOf(sample.stream()) == 0) continue;
       if (without_place.count(sample.id) == 0) {
         followed->Add(sample.id);
       } else {
-        fates.push_back({sample.id, block.end_ns, format::FateKind::kNotFollowed, 0, 0});
+        fates.push_back({sample.id, block.end_ns, format::FateKind::kNotFollowed, 0, 0, sample.stream()});
+        ++salvaged->books[sample.stream()].not_followed;
       }
     }
   }
-  salvaged->books[Stream::kAllocations].not_followed += fates.size();
   return fates;
 }
 
@@ -284,9 +285,9 @@ void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format
 void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries,
              Salvaged* salvaged) {
   format::Block block;
-  if (header.live_bound > 0) {
+  if (header.live_bound > 0 || header.native_bound > 0) {
     FollowedIds followed = end.followed;
-    std::vector<format::Fate> fates = NotFollowed(gathered, salvaged, &followed);
+    std::vector<format::Fate> fates = NotFollowed(gathered, header, salvaged, &followed);
     block.fates = FatesOf(gathered, header, std::move(followed), std::move(fates));
   }
   if (!block.fates.empty()) block.end_ns = block.fates.back().time_ns;

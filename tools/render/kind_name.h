@@ -27,6 +27,8 @@ inline const char* KindName(format::Kind kind) {
       return "outside";
     case format::Kind::kException:
       return "exception";
+    case format::Kind::kNative:
+      return "native";
   }
   return "?";
 }

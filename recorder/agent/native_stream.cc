@@ -1,0 +1,74 @@
+#include "recorder/agent/native_stream.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "recorder/native/sampled_hooks.h"
+
+namespace heaprec::agent {
+namespace {
+
+// A thread is inside for microseconds, or until it is scheduled again.
+constexpr int kMostPauses = 50;
+constexpr timespec kPause{0, 1'000'000};
+
+// A burst that nobody foresaw, a factor of 100,000, between two ticks of the drain: docs/sampler.md#controller.
+uint32_t PointsFor(const throttle::ControllerConfig& config) {
+  constexpr double kOfInterval = 12, kLeast = 4096;
+  return static_cast<uint32_t>(
+      std::clamp(kOfInterval * config.surplus * config.cap, kLeast, double{sources::NativePoints::kMost}));
+}
+
+}  // namespace
+
+NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns,
+                           uint32_t recording, uint64_t seed, double reach, sources::JavaFrames* java)
+    : ledger_(ring.header().BooksOf(format::Stream::kNative)),
+      board_(config, start_ns, format::kNativeWindowBit),
+      points_(PointsFor(config)),
+      source_(board_, ledger_, points_, recording, format::SeedOf(format::Stream::kNative, seed), reach, java),
+      writer_(ring, ledger_),
+      recording_(recording) {
+  writer_.WriteWindow(board_.first());
+}
+
+format::Result<std::monostate> NativeStream::Activate() {
+  writer_.RefreshLibraries();
+  auto installed = native::InstallHooks(&source_);
+  is_active_ = installed.ok();
+  return installed;
+}
+
+void NativeStream::OnTick(uint64_t now_ns) {
+  Refresh();
+  TakeIn();
+  const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
+  ledger_.SetPopulation(totals.calls, totals.bytes);
+  const auto window = board_.Tick(now_ns, totals.bytes);
+  if (window) writer_.WriteWindow(*window);
+}
+
+void NativeStream::Refresh() {
+  if (!is_active_ || !native::RefreshHooks()) return;
+  source_.ForgetLibraries();
+  writer_.RefreshLibraries();
+}
+
+void NativeStream::TakeIn() {
+  writer_.WriteRest();
+  points_.TakeAll([this](const sources::NativePoint& point) { writer_.Write(point); });
+  native::Blocks().TakeDead([this](uint64_t sample, uint64_t freed_ns) { writer_.WriteDeath(sample, freed_ns); });
+}
+
+void NativeStream::Stop() {
+  if (!is_active_) return;
+  Refresh();
+  is_active_ = false;
+  native::RemoveHooks();
+  for (int i = 0; !native::IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
+  TakeIn();
+  const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
+  ledger_.SetPopulation(totals.calls, totals.bytes);
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,52 @@
+// The native memory of a recording: windows, books, hooks and source of the third stream, put together.
+//
+// Context:  the constructor, Activate: setup. OnTick, NewEpoch, AnnounceStack, Drop, Stop: drain.
+// Failure:  Activate: an Error, and nothing is sampled. It lives as long as its recording: a thread may be inside it.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "format/result.h"
+#include "recorder/buffer/ledger.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/sources/native_points.h"
+#include "recorder/sources/native_source.h"
+#include "recorder/sources/native_writer.h"
+#include "recorder/sources/window_board.h"
+#include "throttle/controller.h"
+
+namespace heaprec::agent {
+
+class NativeStream {
+ public:
+  // Blocks that are followed at a time, half of them at least for longer than their interval.
+  static constexpr uint32_t kMostFollowed = 16384;
+
+  // `ring` outlives it, as does `java`, which may be null. `recording`: its number in this process.
+  NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t recording,
+               uint64_t seed, double reach, sources::JavaFrames* java);
+
+  format::Result<std::monostate> Activate();
+  void OnTick(uint64_t now_ns);
+  void NewEpoch() { writer_.NewEpoch(); }
+  void AnnounceStack(const format::StackKey& key) { writer_.AnnounceStack(key); }
+  // Nobody wants to know when it is freed.
+  static void Drop(uint16_t place, uint64_t sample) { native::Blocks().Drop(place, sample); }
+  // No more samples; all that was allocated is counted. Idempotent.
+  void Stop();
+
+ private:
+  void Refresh();
+  void TakeIn();
+
+  buffer::Ledger ledger_;
+  sources::WindowBoard board_;
+  sources::NativePoints points_;
+  sources::NativeSource source_;
+  sources::NativeWriter writer_;
+  const uint32_t recording_;
+  bool is_active_ = false;
+};
+
+}  // namespace heaprec::agent

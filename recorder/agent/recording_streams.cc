@@ -1,0 +1,98 @@
+// What a recording has beside the source of its samples: objects and blocks that are followed, native memory, a census.
+#include <algorithm>
+#include <cmath>
+
+#include "recorder/agent/log.h"
+#include "recorder/agent/rates.h"
+#include "recorder/agent/recording.h"
+#include "recorder/sources/capture_limits.h"
+#include "recorder/sources/java_frames.h"
+
+namespace heaprec::agent {
+namespace {
+
+constexpr uint32_t kLeastFollowed = 4096;
+
+}  // namespace
+
+Recording::Configs Recording::ConfigsFor(const ChosenSource& source) const {
+  Configs configs;
+  configs.allocations = ControllerFor(options_.rate_per_second, source.source == SourceChoice::kTlab);
+  configs.exceptions = ControllerFor(options_.exceptions_per_second, /*unit_is_event=*/true);
+  configs.native = ControllerFor(options_.native_per_second, /*unit_is_event=*/false);
+  configs.allocations.rule = configs.exceptions.rule = configs.native.rule = options_.rule;
+  configs.has_exceptions = options_.exceptions && source.no_exceptions.empty();
+  configs.has_native = options_.native;
+  return configs;
+}
+
+uint32_t Recording::HeldPerInterval(const throttle::ControllerConfig& config) {
+  return static_cast<uint32_t>(std::ceil(config.surplus * config.cap));
+}
+
+void Recording::MakeNative(const throttle::ControllerConfig& config) {
+  if (Walker() != nullptr) {
+    java_frames_ = std::make_unique<sources::WalkedJavaFrames>(jvm_.vm, jvm_.thread_of, *Walker(), *capture_);
+  }
+  native_ =
+      std::make_unique<NativeStream>(*ring_, config, start_ns_, number_, Seed(), ReachOf(config), java_frames_.get());
+}
+
+// Half of the places are for births, at most (writer::ReservoirOf).
+void Recording::MakeLive() {
+  const auto times = [this](uint64_t n) {
+    const uint32_t held = HeldPerInterval(board_->config());
+    return static_cast<uint32_t>(std::min<uint64_t>(n * held, sources::kMostFollowed));
+  };
+  const uint32_t bound = options_.live_bound > 0 ? options_.live_bound : std::max(kLeastFollowed, times(12));
+  if (bound < times(4)) {
+    Log(LogLevel::kWarn, "live={} is few for this rate: some objects will not be followed; {} are enough", bound,
+        times(12));
+  }
+  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", kYoungReferents);
+  live_ = std::make_unique<LiveThread>(jvm_, *ring_, *heap_watch_, bound);
+  capture_->FollowIn(&live_->places(), &jvm_.heap);
+}
+
+// Without one the recording is what it is without the option.
+void Recording::MakeCensus(const ChosenSource& source) {
+  if (options_.census == format::CensusMode::kOff) return;
+  no_census_ = source.no_census;
+  if (no_census_.empty()) {
+    auto census = CensusStream::Make(jvm_, *ring_, {options_.census, options_.census_per_second, Seed(), start_ns_});
+    if (census.ok()) {
+      census_ = std::move(*census);
+    } else {
+      no_census_ = census.error().message;
+    }
+  }
+  JNIEnv* jni = nullptr;
+  if (census_ != nullptr && jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
+    census_->Enlist(jni);
+  }
+  if (!no_census_.empty()) Log(LogLevel::kWarn, "no census: {}", no_census_);
+}
+
+// Needs an attached thread.
+void Recording::EndCensus() {
+  JNIEnv* jni = nullptr;
+  if (census_ == nullptr || jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return;
+  census_->End(jni);
+}
+
+writer::LiveSet::Recorder Recording::Followed() const {
+  sources::Places& places = live_->places();
+  return {.drop = [&places](uint16_t place, uint64_t sample) { (void)places.Drop(place, sample); },
+          .collections_at_birth =
+              [this, &places](uint16_t place, uint64_t sample) {
+                return places.CollectionsAtBirth(place, sample, jvm_.heap.Collections());
+              },
+          .collections = [this] { return jvm_.heap.Collections(); }};
+}
+
+void Recording::ActivateNative() {
+  auto active = native_->Activate();
+  if (!active.ok()) Log(LogLevel::kWarn, "native memory is not sampled: {}", active.error().message);
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,102 @@
+// The sampled blocks that are alive, by address: who frees a block that is none of them looks at one byte.
+//
+// Blocks lie in buckets of a cache line each; a block has two to choose from. In front of them stands a filter: how
+// many of the blocks that are followed hash to a byte.
+//
+//   free -> held     an allocating thread (Put), before its caller knows the block
+//   held -> taken    who frees the block (Take)
+//   taken -> held    the same: the block is still there (Restore)
+//   taken -> free    the same (Bury): the drain is told. Where there is no room for that: -> dead -> free, by the drain
+//   held -> free     the drain: it is not wanted any longer (Drop)
+//
+// A block that is allocated and freed again and again has the same address each time, so a place must not wait for the
+// drain.
+//
+// Units:    ns of CLOCK_MONOTONIC.
+// Context:  MayHold, Put, Take, Restore, Bury: alloc, inside malloc's family. Drop, TakeDead, Clear: drain.
+// Threads:  any; one drain.
+// Failure:  Put answers 0 where there is no room.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "recorder/native/index_lists.h"
+
+namespace heaprec::native {
+
+class BlockTable {
+ public:
+  static constexpr uint32_t kWays = 8, kBuckets = 8191;
+  static constexpr uint32_t kPlaces = kWays * kBuckets;  // numbered from 1: they fit into 16 bits
+  static_assert(kPlaces < 1 << 16);
+
+  // False: it is none of those that are followed.
+  bool MayHold(const void* block) const {
+    return filter_[ByteOf(Hash(reinterpret_cast<uintptr_t>(block)))].load(std::memory_order_relaxed) != 0;
+  }
+
+  uint16_t Put(const void* block, uint64_t sample);
+  // 0: it is not followed.
+  uint16_t Take(const void* block);
+  void Restore(uint16_t place, const void* block);
+  void Bury(uint16_t place, const void* block, uint64_t now_ns);
+
+  // Of a sample that is not followed there any more, nothing happens.
+  void Drop(uint16_t place, uint64_t sample);
+  // Visits (sample, when it was freed).
+  template <typename Visit>
+  void TakeDead(const Visit& visit) {
+    const auto tell = [&](const Death& death) {
+      visit(death.sample.load(std::memory_order_relaxed), death.freed_ns.load(std::memory_order_relaxed));
+    };
+    death_links_.TakeAll(&told_, [&](uint32_t index) {
+      tell(deaths_[index]);
+      death_links_.Push(&free_deaths_, index);
+    });
+    links_.TakeAll(&dead_, [&](uint32_t index) {
+      tell(places_[index]);
+      words_[index].store(kFree, std::memory_order_release);
+    });
+  }
+  // Nothing is followed any longer. Nobody is inside.
+  void Clear();
+
+ private:
+  static constexpr uintptr_t kFree = 0, kTaken = 1;
+  static constexpr uint32_t kFilterBits = 16, kDeaths = 1 << 14;
+  // Above an address stands the end of its sample's number: another sample of the same block is another word.
+  static constexpr int kAddressBits = 48;
+  static constexpr uintptr_t kAddressMask = (uintptr_t{1} << kAddressBits) - 1;
+
+  struct Death {
+    std::atomic<uint64_t> sample, freed_ns;
+  };
+
+  static uintptr_t WordOf(uintptr_t block, uint64_t sample) { return block | sample << kAddressBits; }
+
+  static uint64_t Hash(uintptr_t block) {
+    const uint64_t mixed = (block >> 4) * 0x9e3779b97f4a7c15;
+    return mixed ^ mixed >> 32;
+  }
+  static uint32_t ByteOf(uint64_t hash) { return static_cast<uint32_t>(hash >> (64 - kFilterBits)); }
+  static uint32_t BucketOf(uint64_t hash, int choice) {
+    return static_cast<uint32_t>((choice == 0 ? hash : hash >> 20) & 0xffffffff) % kBuckets * kWays;
+  }
+  uint32_t NewDeath();
+  void Forget(uintptr_t block) { filter_[ByteOf(Hash(block))].fetch_sub(1, std::memory_order_relaxed); }
+
+  std::array<std::atomic<uint8_t>, 1 << kFilterBits> filter_{};
+  alignas(64) std::array<std::atomic<uintptr_t>, kPlaces> words_{};
+  std::array<Death, kPlaces> places_{};
+  IndexLinks<kPlaces> links_;
+  IndexLinks<kPlaces>::Done dead_;
+  std::array<Death, kDeaths> deaths_{};
+  IndexLinks<kDeaths> death_links_;
+  IndexLinks<kDeaths>::Free free_deaths_;
+  IndexLinks<kDeaths>::Done told_;
+  std::atomic<uint32_t> used_deaths_{0};
+};
+
+}  // namespace heaprec::native

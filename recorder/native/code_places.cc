@@ -1,0 +1,143 @@
+#include "recorder/native/code_places.h"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace heaprec::native {
+namespace {
+
+// Programs whose call sites are without end are looked up anew.
+constexpr size_t kMostKnown = 1 << 17;
+constexpr size_t kMostNameBytes = 512;
+
+std::string Hex(const uint8_t* bytes, size_t count) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += {kDigits[bytes[i] >> 4], kDigits[bytes[i] & 15]};
+  return text;
+}
+
+std::string HexOf(uint64_t number) {
+  std::array<char, 20> text{};
+  snprintf(text.data(), text.size(), "%#llx", static_cast<unsigned long long>(number));  // NOLINT(google-runtime-int)
+  return text.data();
+}
+
+std::string BuildIdIn(uintptr_t begin, size_t bytes) {
+  const auto* at = reinterpret_cast<const uint8_t*>(begin);
+  while (bytes >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) note;
+    std::memcpy(&note, at, sizeof note);
+    const size_t name = (size_t{note.n_namesz} + 3) & ~size_t{3}, content = (size_t{note.n_descsz} + 3) & ~size_t{3};
+    const size_t whole = sizeof note + name + content;
+    if (whole > bytes) break;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(at + sizeof note, "GNU", 4) == 0) {
+      return Hex(at + sizeof note + name, note.n_descsz);
+    }
+    at += whole;
+    bytes -= whole;
+  }
+  return {};
+}
+
+std::string ProgramPath() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : std::string();
+}
+
+// "f(int) const" -> "f", "operator()(int)" -> "operator()", "a<b(c)>::d(e)" -> "a<b(c)>::d".
+std::string WithoutParameters(std::string name) {
+  int depth = 0;
+  for (size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')' || name[i] == '>') ++depth;
+    if (name[i] == '(' || name[i] == '<') --depth;
+    if (name[i] != '(' || depth != 0) continue;
+    const bool is_call_operator = i >= 8 && name.compare(i - 8, 8, "operator") == 0;
+    if (i > 0 && !is_call_operator) name.resize(i);
+    break;
+  }
+  return name;
+}
+
+std::string NameOf(const std::string& symbol) {
+  std::string name = symbol;
+  // "b" would be demangled, too: as the type bool.
+  if (symbol.starts_with("_Z")) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> demangled(
+        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+    if (status == 0) name = WithoutParameters(demangled.get());
+  }
+  if (name.size() > kMostNameBytes) name.resize(kMostNameBytes);
+  return name;
+}
+
+}  // namespace
+
+void CodePlaces::Refresh() {
+  before_ = std::move(libraries_);
+  libraries_.clear();
+  known_.clear();
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* self) {
+        Library library{UINTPTR_MAX, 0, info->dlpi_addr, info->dlpi_name != nullptr ? info->dlpi_name : "", {}};
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+          const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD) {
+            library.begin = std::min(library.begin, begin);
+            library.end = std::max(library.end, begin + segment.p_memsz);
+          }
+          if (segment.p_type == PT_NOTE && library.build_id.empty()) {
+            library.build_id = BuildIdIn(begin, segment.p_memsz);
+          }
+        }
+        if (library.path.empty()) library.path = ProgramPath();
+        static_cast<CodePlaces*>(self)->libraries_.push_back(std::move(library));
+        return 0;
+      },
+      this);
+}
+
+const CodePlaces::Library* CodePlaces::LibraryOf(uintptr_t pc) const {
+  for (const std::vector<Library>* libraries : {&libraries_, &before_}) {
+    const auto found = std::ranges::find_if(
+        *libraries, [pc](const Library& library) { return library.begin <= pc && pc < library.end; });
+    if (found != libraries->end()) return &*found;
+  }
+  return nullptr;
+}
+
+const CodePlace& CodePlaces::At(uintptr_t return_address) {
+  if (known_.size() >= kMostKnown) known_.clear();
+  const auto [known, is_new] = known_.try_emplace(return_address);
+  if (is_new) known->second = Find(return_address);
+  return known->second;
+}
+
+CodePlace CodePlaces::Find(uintptr_t return_address) {
+  // A call at the very end of a function returns behind it.
+  const uintptr_t pc = return_address - 1;
+  const Library* const library = LibraryOf(pc);
+  if (library == nullptr) return {};
+  std::unique_ptr<FunctionTable>& table = tables_[library->path + '\0' + library->build_id];
+  if (table == nullptr) table = std::make_unique<FunctionTable>(library->path, library->build_id);
+  const uint64_t address = pc - library->bias;
+  const FunctionTable::Function function = table->At(address);
+  CodePlace place{library->path.substr(library->path.rfind('/') + 1), NameOf(function.symbol), library->build_id,
+                  function.offset};
+  if (function.symbol.empty()) place.function = HexOf(address);
+  return place;
+}
+
+}  // namespace heaprec::native

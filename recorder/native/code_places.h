@@ -1,0 +1,47 @@
+// What stands at an address of this process' code: library, function, and where in it.
+//
+// Context:  drain (it allocates, takes the loader's lock and reads files).
+// Threads:  one.
+// Failure:  a function without a symbol has its address in the file as name; what lies in no library has none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/native/function_table.h"
+
+namespace heaprec::native {
+
+struct CodePlace {
+  std::string library;   // "libc.so.6"; empty: in none
+  std::string function;  // demangled, without its parameters; "0x1234" where there is no symbol
+  std::string build_id;  // hexadecimal; empty: none
+  uint32_t offset = 0;   // in the function; 0 without a symbol
+};
+
+class CodePlaces {
+ public:
+  // Libraries have come or gone. Those that are gone are known until the next call.
+  void Refresh();
+  // Of a return address. Valid until the next Refresh.
+  const CodePlace& At(uintptr_t return_address);
+
+ private:
+  struct Library {
+    uintptr_t begin, end, bias;
+    std::string path, build_id;
+    bool operator==(const Library&) const = default;
+  };
+  const Library* LibraryOf(uintptr_t pc) const;
+  CodePlace Find(uintptr_t return_address);
+
+  std::vector<Library> libraries_, before_;
+  std::map<std::string, std::unique_ptr<FunctionTable>> tables_;  // by path and build id
+  std::unordered_map<uintptr_t, CodePlace> known_;
+};
+
+}  // namespace heaprec::native

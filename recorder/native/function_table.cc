@@ -1,0 +1,87 @@
+#include "recorder/native/function_table.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+namespace heaprec::native {
+namespace {
+
+constexpr uint64_t kMostSymbols = 4 << 20;
+constexpr size_t kMostNameBytes = 4096;
+constexpr size_t kAtOnce = 4096;
+
+std::string DebugFileOf(const std::string& build_id) {
+  if (build_id.size() < 3) return {};
+  return "/usr/lib/debug/.build-id/" + build_id.substr(0, 2) + "/" + build_id.substr(2) + ".debug";
+}
+
+}  // namespace
+
+FunctionTable::FunctionTable(const std::string& path, const std::string& build_id) {
+  if (Open(path) && Load(SHT_SYMTAB)) return;
+  if (Open(DebugFileOf(build_id)) && Load(SHT_SYMTAB)) return;
+  if (Open(path)) (void)Load(SHT_DYNSYM);
+}
+
+FunctionTable::~FunctionTable() {
+  if (file_ >= 0) close(file_);
+}
+
+bool FunctionTable::Open(const std::string& path) {
+  if (file_ >= 0) close(file_);
+  file_ = path.empty() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return file_ >= 0;
+}
+
+bool FunctionTable::Read(uint64_t offset, void* into, size_t bytes) const {
+  return pread(file_, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
+
+bool FunctionTable::Load(uint32_t section_type) {
+  Elf64_Ehdr header{};
+  if (!Read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr)) {
+    return false;
+  }
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  if (!Read(header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr))) return false;
+  const auto table = std::ranges::find(sections, section_type, &Elf64_Shdr::sh_type);
+  if (table == sections.end() || table->sh_link >= sections.size()) return false;
+  names_ = sections[table->sh_link].sh_offset;
+  names_bytes_ = sections[table->sh_link].sh_size;
+  const uint64_t count = std::min<uint64_t>(table->sh_size / sizeof(Elf64_Sym), kMostSymbols);
+  std::array<Elf64_Sym, kAtOnce> symbols;
+  for (uint64_t first = 0; first < count; first += kAtOnce) {
+    const uint64_t some = std::min<uint64_t>(kAtOnce, count - first);
+    if (!Read(table->sh_offset + first * sizeof(Elf64_Sym), symbols.data(), some * sizeof(Elf64_Sym))) break;
+    for (const Elf64_Sym& symbol : std::span(symbols).first(some)) {
+      const int kind = ELF64_ST_TYPE(symbol.st_info);
+      if (symbol.st_shndx == SHN_UNDEF || (kind != STT_FUNC && kind != STT_GNU_IFUNC)) continue;
+      const auto bytes = static_cast<uint32_t>(std::clamp<uint64_t>(symbol.st_size, 1, UINT32_MAX));
+      entries_.push_back({symbol.st_value, bytes, symbol.st_name});
+    }
+  }
+  std::ranges::stable_sort(entries_, {}, &Entry::begin);
+  entries_.shrink_to_fit();
+  return !entries_.empty();
+}
+
+FunctionTable::Function FunctionTable::At(uint64_t address) const {
+  const auto next = std::ranges::upper_bound(entries_, address, {}, &Entry::begin);
+  if (next == entries_.begin()) return {};
+  // Of several names of one function the first.
+  const auto found = std::ranges::lower_bound(entries_, std::prev(next)->begin, {}, &Entry::begin);
+  if (address - found->begin >= found->bytes || found->name >= names_bytes_) return {};
+  std::array<char, kMostNameBytes> name{};
+  const size_t bytes = std::min<uint64_t>(name.size() - 1, names_bytes_ - found->name);
+  if (!Read(names_ + found->name, name.data(), bytes)) return {};
+  return {name.data(), static_cast<uint32_t>(address - found->begin)};
+}
+
+}  // namespace heaprec::native

@@ -1,0 +1,222 @@
+#include "recorder/native/got_patcher.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <span>
+#include <utility>
+
+namespace heaprec::native {
+namespace {
+
+uintptr_t PageBytes() {
+  static const auto bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+// A loaded module, as far as its imports go. Addresses of this process.
+struct Module {
+  explicit Module(const dl_phdr_info& info) : base(info.dlpi_addr) {
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+      const uintptr_t from = base + segment.p_vaddr;
+      if (segment.p_type == PT_LOAD) {
+        begin = std::min(begin, from);
+        end = std::max(end, from + segment.p_memsz);
+      }
+      if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(from);
+      if (segment.p_type == PT_GNU_RELRO) {
+        read_only_begin = from & ~(PageBytes() - 1);
+        read_only_end = (from + segment.p_memsz) & ~(PageBytes() - 1);
+      }
+    }
+    if (dynamic != nullptr) ReadDynamic();
+  }
+
+  bool Holds(uintptr_t address, size_t bytes) const {
+    return begin <= address && address < end && bytes <= end - address;
+  }
+  bool IsReadOnly(uintptr_t address) const { return read_only_begin <= address && address < read_only_end; }
+
+  uintptr_t base, begin = UINTPTR_MAX, end = 0;
+  uintptr_t read_only_begin = 0, read_only_end = 0;
+  const ElfW(Dyn) * dynamic = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
+  const char* strings = nullptr;
+  size_t string_bytes = 0;
+  std::span<const ElfW(Rela)> calls, data;
+
+ private:
+  // The loader has made addresses of most of these, but not in every module (the vDSO).
+  uintptr_t AddressOf(const ElfW(Dyn) & entry) const {
+    return entry.d_un.d_ptr < base ? base + entry.d_un.d_ptr : entry.d_un.d_ptr;
+  }
+
+  void ReadDynamic() {
+    uintptr_t calls_at = 0, data_at = 0;
+    size_t calls_bytes = 0, data_bytes = 0;
+    bool is_rela = true;
+    for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry) {
+      switch (entry->d_tag) {
+        case DT_SYMTAB:
+          symbols = reinterpret_cast<const ElfW(Sym)*>(AddressOf(*entry));
+          break;
+        case DT_STRTAB:
+          strings = reinterpret_cast<const char*>(AddressOf(*entry));
+          break;
+        case DT_STRSZ:
+          string_bytes = entry->d_un.d_val;
+          break;
+        case DT_JMPREL:
+          calls_at = AddressOf(*entry);
+          break;
+        case DT_PLTRELSZ:
+          calls_bytes = entry->d_un.d_val;
+          break;
+        case DT_PLTREL:
+          is_rela = entry->d_un.d_val == DT_RELA;
+          break;
+        case DT_RELA:
+          data_at = AddressOf(*entry);
+          break;
+        case DT_RELASZ:
+          data_bytes = entry->d_un.d_val;
+          break;
+        default:
+          break;
+      }
+    }
+    if (is_rela) calls = Table(calls_at, calls_bytes);
+    data = Table(data_at, data_bytes);
+  }
+
+  std::span<const ElfW(Rela)> Table(uintptr_t at, size_t bytes) const {
+    if (at == 0 || !Holds(at, bytes)) return {};
+    return {reinterpret_cast<const ElfW(Rela)*>(at), bytes / sizeof(ElfW(Rela))};
+  }
+};
+
+bool IsSlot(const ElfW(Rela) & relocation) {
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
+}
+
+// Memory that is read only may be written for the moment of its life.
+class Writable {
+ public:
+  Writable(const Module& module, uintptr_t address) : page_(address & ~(PageBytes() - 1)) {
+    if (!module.IsReadOnly(address)) return;
+    is_lifted_ = mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ | PROT_WRITE) == 0;
+    ok_ = is_lifted_;
+  }
+  ~Writable() {
+    if (is_lifted_) mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ);
+  }
+  Writable(const Writable&) = delete;
+  Writable& operator=(const Writable&) = delete;
+
+  bool ok() const { return ok_; }
+
+ private:
+  const uintptr_t page_;
+  bool is_lifted_ = false, ok_ = true;
+};
+
+}  // namespace
+
+// Over all slots of all modules, while none can come or go: the loader's lock is held.
+class GotPatcher::Pass {
+ public:
+  Pass(GotPatcher* patcher, bool undoes) : patcher_(*patcher), undoes_(undoes) {}
+
+  Outcome Run() {
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* self) {
+          static_cast<Pass*>(self)->patcher_.changes_ = info->dlpi_adds + info->dlpi_subs;
+          static_cast<Pass*>(self)->Visit(Module(*info));
+          return 0;
+        },
+        this);
+    patcher_.originals_ = std::move(seen_);
+    return outcome_;
+  }
+
+ private:
+  void Visit(const Module& module) {
+    if (module.symbols == nullptr || module.strings == nullptr || module.Holds(patcher_.own_, 1)) return;
+    for (const ElfW(Rela) & relocation : module.calls) VisitSlot(module, relocation);
+    for (const ElfW(Rela) & relocation : module.data) VisitSlot(module, relocation);
+  }
+
+  void VisitSlot(const Module& module, const ElfW(Rela) & relocation) {
+    const auto index = ELF64_R_SYM(relocation.r_info);
+    if (index == 0 || !IsSlot(relocation)) return;
+    const ElfW(Sym)& symbol = module.symbols[index];
+    if (symbol.st_shndx != SHN_UNDEF || symbol.st_name >= module.string_bytes) return;
+    const char* const name = module.strings + symbol.st_name;
+    const uintptr_t address = module.base + relocation.r_offset;
+    for (const Import& import : patcher_.imports_) {
+      if (std::strcmp(import.name, name) != 0) continue;
+      if (module.Holds(address, sizeof(uintptr_t))) Change(module, address, import);
+      return;
+    }
+  }
+
+  void Change(const Module& module, uintptr_t address, const Import& import) {
+    const std::atomic_ref<uintptr_t> slot(*reinterpret_cast<uintptr_t*>(address));
+    const auto ours = reinterpret_cast<uintptr_t>(import.replacement);
+    const uintptr_t before = slot.load(std::memory_order_acquire);
+    const auto known = patcher_.originals_.find(address);
+    const bool is_ours = before == ours && known != patcher_.originals_.end();
+    if (!undoes_ && !is_ours && !MayReplace(module, before, import)) return;
+    if (is_ours != undoes_) {
+      if (is_ours) seen_[address] = known->second;
+      return;
+    }
+    const Writable writable(module, address);
+    if (!writable.ok()) {
+      ++outcome_.refused;
+      if (is_ours) seen_[address] = known->second;
+      return;
+    }
+    slot.store(undoes_ ? known->second : ours, std::memory_order_release);
+    if (!undoes_) seen_[address] = before;
+    ++outcome_.changed;
+  }
+
+  // A slot that has not been bound yet leads back into its module.
+  static bool MayReplace(const Module& module, uintptr_t before, const Import& import) {
+    const auto is = [before](const void* original) { return reinterpret_cast<uintptr_t>(original) == before; };
+    return import.originals[0] == nullptr || module.Holds(before, 1) || std::ranges::any_of(import.originals, is);
+  }
+
+  GotPatcher& patcher_;
+  const bool undoes_;
+  Outcome outcome_;
+  std::unordered_map<uintptr_t, uintptr_t> seen_;  // those of modules that are gone are forgotten
+};
+
+GotPatcher::GotPatcher(std::vector<Import> imports, const void* own)
+    : imports_(std::move(imports)), own_(reinterpret_cast<uintptr_t>(own)) {}
+
+bool GotPatcher::LibrariesChanged() const {
+  unsigned long long changes = 0;  // NOLINT(google-runtime-int): as the loader has it
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* into) {
+        *static_cast<unsigned long long*>(into) = info->dlpi_adds + info->dlpi_subs;  // NOLINT(google-runtime-int)
+        return 1;
+      },
+      &changes);
+  return changes != changes_;
+}
+
+GotPatcher::Outcome GotPatcher::PatchAll() { return Pass(this, /*undoes=*/false).Run(); }
+
+GotPatcher::Outcome GotPatcher::UndoAll() { return Pass(this, /*undoes=*/true).Run(); }
+
+}  // namespace heaprec::native

@@ -1,0 +1,51 @@
+// Puts functions of ours in the place of what libraries import: in the slots through which they call it (GOT), and in
+// their tables of function pointers. No code is changed, and calls inside a library do not come this way.
+//
+// Context:  any thread that may take the loader's lock and the heap; not the hooks.
+// Threads:  one at a time. Others may call through the slots all the while: a slot is one word, written at once.
+// Failure:  a slot that cannot be written (memory protection) is counted and left as it is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace heaprec::native {
+
+struct Import {
+  const char* name;
+  void* replacement;
+  // What is replaced: whoever has another function of this name keeps it. Null: whatever it is.
+  std::array<void*, 2> originals{};
+};
+
+class GotPatcher {
+ public:
+  // Not in the module that holds `own`, through which the replacements reach what they replace, and not in those that
+  // have a function of that name themselves.
+  GotPatcher(std::vector<Import> imports, const void* own);
+
+  struct Outcome {
+    size_t changed = 0, refused = 0;  // slots
+  };
+  // All modules that are loaded. Again after each dlopen; what has been replaced already stays.
+  Outcome PatchAll();
+  // All of them back. A slot that somebody else has changed since is left to him.
+  Outcome UndoAll();
+  // Since the last pass libraries have come or gone.
+  bool LibrariesChanged() const;
+  // Grows with each library that comes or goes: as of the last pass.
+  unsigned long long changes() const { return changes_; }  // NOLINT(google-runtime-int): as the loader has it
+
+ private:
+  class Pass;
+
+  const std::vector<Import> imports_;
+  const uintptr_t own_;
+  unsigned long long changes_ = 0;                      // of libraries, by the last pass  NOLINT(google-runtime-int)
+  std::unordered_map<uintptr_t, uintptr_t> originals_;  // what a slot held, by its address
+};
+
+}  // namespace heaprec::native

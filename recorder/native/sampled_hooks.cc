@@ -1,0 +1,268 @@
+#include "recorder/native/sampled_hooks.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "recorder/native/got_patcher.h"
+
+// dlsym looks at who calls it: a jump leaves the caller where he is.
+extern "C" {
+#define HEAPREC_HIDDEN __attribute__((visibility("hidden")))
+HEAPREC_HIDDEN void* heaprec_dlsym(void* handle, const char* name);
+HEAPREC_HIDDEN extern void* (*heaprec_real_dlsym)(void*, const char*);
+HEAPREC_HIDDEN __attribute__((used)) void heaprec_before_dlsym();
+}
+asm(R"(
+  .text
+  .hidden heaprec_dlsym
+  .globl heaprec_dlsym
+  .type heaprec_dlsym, @function
+heaprec_dlsym:
+  .cfi_startproc
+  endbr64
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call heaprec_before_dlsym
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  jmp *heaprec_real_dlsym(%rip)
+  .cfi_endproc
+  .size heaprec_dlsym, . - heaprec_dlsym
+)");
+
+void* (*heaprec_real_dlsym)(void*, const char*) = &dlsym;
+
+namespace heaprec::native {
+namespace {
+
+constinit std::atomic<Sampler*> active{nullptr};
+std::mutex patching;
+unsigned long long seen_changes = 0;  // by RefreshHooks  NOLINT(google-runtime-int): as the loader has it
+BlockTable blocks;
+
+uint64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Sequentially consistent, as are the stores of `active`, of null and of 0 in WakeAll: a thread that finds nobody has
+// said so where WakeAll sees it, or is woken after that.
+__attribute__((noinline)) void Due(ThreadClock* clock, const Allocation& allocation) {
+  if (clock->is_in_hook) return;
+  clock->is_in_hook = true;
+  const int error = errno;
+  clock->is_inside.store(true);
+  for (;;) {
+    if (Sampler* const sampler = active.load()) {
+      sampler->OnDue(clock, allocation);
+      break;
+    }
+    clock->due.store(UINT64_MAX);
+    if (active.load() == nullptr) break;
+  }
+  clock->is_inside.store(false);
+  errno = error;
+  clock->is_in_hook = false;
+}
+
+#define HEAPREC_INLINE __attribute__((always_inline)) inline
+
+HEAPREC_INLINE void* Counted(void* block, size_t size, Function function, void* frame) {
+  if (block == nullptr) return block;
+  ThreadClock* const clock = ThreadClocks::Own();
+  const uint64_t bytes = clock->bytes.load(std::memory_order_relaxed) + size;
+  clock->bytes.store(bytes, std::memory_order_relaxed);
+  clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (bytes >= clock->due.load(std::memory_order_relaxed)) [[unlikely]] {
+    const auto* const words = static_cast<const uintptr_t*>(frame);
+    Due(clock, {block, size, function, {words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]}});
+  }
+  return block;
+}
+
+GotPatcher& Patcher();
+
+// Of a thread that looks at what is followed: sequentially consistent, as in Due.
+class Looking {
+ public:
+  Looking()
+      : clock_(ThreadClocks::Own()), was_inside_(clock_->is_inside.exchange(true)), is_on_(active.load() != nullptr) {}
+  ~Looking() { clock_->is_inside.store(was_inside_); }
+  Looking(const Looking&) = delete;
+  Looking& operator=(const Looking&) = delete;
+
+  uint16_t Take(void* block) const { return is_on_ ? blocks.Take(block) : uint16_t{0}; }
+
+ private:
+  ThreadClock* const clock_;
+  const bool was_inside_, is_on_;
+};
+
+__attribute__((noinline)) void FreeFollowed(void* block) {
+  const Looking looking;
+  if (const uint16_t place = looking.Take(block)) blocks.Bury(place, block, NowNs());
+}
+
+HEAPREC_INLINE void Freed(void* block) {
+  if (blocks.MayHold(block)) [[unlikely]] {
+    FreeFollowed(block);
+  }
+}
+
+// The frame of each function is where its caller's begins.
+#define HEAPREC_FRAME __builtin_frame_address(0)
+
+void* Malloc(size_t size) { return Counted(malloc(size), size, Function::kMalloc, HEAPREC_FRAME); }
+
+void* Calloc(size_t count, size_t each) {
+  return Counted(calloc(count, each), count * each, Function::kCalloc, HEAPREC_FRAME);
+}
+
+void Free(void* block) {
+  Freed(block);
+  free(block);
+}
+
+// It is taken before anybody else can be given the block.
+__attribute__((noinline)) void* ReallocateFollowed(void* block, size_t size) {
+  const Looking looking;
+  const uint16_t place = looking.Take(block);
+  void* const moved = realloc(block, size);
+  if (place == 0) return moved;
+  if (moved == nullptr && size != 0) {
+    blocks.Restore(place, block);
+  } else {
+    blocks.Bury(place, block, NowNs());
+  }
+  return moved;
+}
+
+HEAPREC_INLINE void* Reallocated(void* block, size_t size, void* frame) {
+  void* const moved = blocks.MayHold(block) ? ReallocateFollowed(block, size) : realloc(block, size);
+  return Counted(moved, size, Function::kRealloc, frame);
+}
+
+void* Realloc(void* block, size_t size) { return Reallocated(block, size, HEAPREC_FRAME); }
+
+void* ReallocArray(void* block, size_t count, size_t each) {
+  size_t size = 0;
+  if (__builtin_mul_overflow(count, each, &size)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return Reallocated(block, size, HEAPREC_FRAME);
+}
+
+int PosixMemalign(void** into, size_t alignment, size_t size) {
+  const int result = posix_memalign(into, alignment, size);
+  if (result == 0) (void)Counted(*into, size, Function::kMemalign, HEAPREC_FRAME);
+  return result;
+}
+
+void* AlignedAlloc(size_t alignment, size_t size) {
+  return Counted(aligned_alloc(alignment, size), size, Function::kMemalign, HEAPREC_FRAME);
+}
+
+void* Memalign(size_t alignment, size_t size) {
+  return Counted(memalign(alignment, size), size, Function::kMemalign, HEAPREC_FRAME);
+}
+
+void* Valloc(size_t size) { return Counted(valloc(size), size, Function::kMemalign, HEAPREC_FRAME); }
+
+template <typename Result, typename... Arguments>
+Import Of(const char* name, Result (*original)(Arguments...), Result (*replacement)(Arguments...)) {
+  // Where a program has an entry of its own for a function whose address it takes, the two differ.
+  return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(original), dlsym(RTLD_DEFAULT, name)}};
+}
+
+GotPatcher& Patcher() {
+  // Never destroyed: what it has patched may outlive everything.
+  static GotPatcher* const patcher = new GotPatcher(
+      {Of("malloc", &malloc, &Malloc), Of("calloc", &calloc, &Calloc), Of("free", &free, &Free),
+       Of("realloc", &realloc, &Realloc), Of("reallocarray", &reallocarray, &ReallocArray),
+       Of("posix_memalign", &posix_memalign, &PosixMemalign), Of("aligned_alloc", &aligned_alloc, &AlignedAlloc),
+       Of("memalign", &memalign, &Memalign), Of("valloc", &valloc, &Valloc), Of("dlsym", &dlsym, &heaprec_dlsym)},
+      reinterpret_cast<const void*>(&blocks));
+  return *patcher;
+}
+
+// Who has just loaded a library asks for its functions: before any of them runs, its calls are led here. (But for its
+// constructors. dlopen itself looks at who calls it, so nothing can stand between.)
+void BeforeDlsym() {
+  if (active.load(std::memory_order_relaxed) == nullptr) return;
+  const std::unique_lock lock(patching, std::try_to_lock);
+  if (!lock.owns_lock() || !Patcher().LibrariesChanged()) return;
+  try {
+    (void)Patcher().PatchAll();
+  } catch (...) {  // no memory: at the next tick
+  }
+}
+
+}  // namespace
+
+const char* FunctionName(Function function) {
+  constexpr std::array kNames{"malloc", "calloc", "realloc", "memalign"};
+  return kNames[static_cast<size_t>(function)];
+}
+
+format::Result<std::monostate> InstallHooks(Sampler* sampler) {
+  if (!ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
+  constexpr timespec kPause{0, 1'000'000};
+  constexpr int kMostPauses = 200;
+  for (int i = 0; !IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
+  if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the recording before"};
+  blocks.Clear();
+  active.store(sampler);
+  const GotPatcher::Outcome outcome = [] {
+    const std::lock_guard lock(patching);
+    const GotPatcher::Outcome all = Patcher().PatchAll();
+    seen_changes = Patcher().changes();
+    return all;
+  }();
+  if (outcome.changed == 0) {
+    RemoveHooks();
+    return format::Error{"no library's malloc can be replaced"};
+  }
+  ThreadClocks::WakeAll();
+  return std::monostate{};
+}
+
+bool RefreshHooks() {
+  const std::lock_guard lock(patching);
+  if (Patcher().LibrariesChanged()) (void)Patcher().PatchAll();
+  return std::exchange(seen_changes, Patcher().changes()) != Patcher().changes();
+}
+
+void RemoveHooks() {
+  active.store(nullptr);
+  const std::lock_guard lock(patching);
+  (void)Patcher().UndoAll();
+}
+
+bool IsQuiet() { return !ThreadClocks::IsAnybodyInside(); }
+
+void AbandonHooks() { active.store(nullptr, std::memory_order_relaxed); }
+
+BlockTable& Blocks() { return blocks; }
+
+}  // namespace heaprec::native
+
+void heaprec_before_dlsym() { heaprec::native::BeforeDlsym(); }

@@ -1,0 +1,100 @@
+#include "recorder/native/thread_clocks.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "recorder/native/index_lists.h"
+
+namespace heaprec::native {
+namespace {
+
+ThreadClock* clocks = nullptr;  // pages are touched as threads come
+std::atomic<uint32_t> high_water{0};
+IndexLinks<ThreadClocks::kCapacity> links;
+IndexLinks<ThreadClocks::kCapacity>::Free unused;
+pthread_key_t key;
+
+// What a thread allocates as it ends is nobody's, and that of threads beyond kCapacity: this clock never gets to its
+// due.
+struct Nobodys : ThreadClock {
+  Nobodys() { due.store(UINT64_MAX, std::memory_order_relaxed); }
+};
+Nobodys of_the_ending;
+
+ThreadClock* NewClock() {
+  if (const uint32_t index = links.Pop(&unused); index != links.kNone) return &clocks[index];
+  uint32_t index = high_water.load(std::memory_order_relaxed);
+  do {
+    if (index >= ThreadClocks::kCapacity) return nullptr;
+  } while (!high_water.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+  // The drain may look at it already: anonymous memory is zero, and so is a new clock.
+  auto* const clock = new (&clocks[index]) ThreadClock;
+  clock->index = index;
+  return clock;
+}
+
+}  // namespace
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadClock* ThreadClocks::own_ = nullptr;
+
+bool ThreadClocks::Prepare() {
+  if (clocks != nullptr) return true;
+  void* const memory = mmap(nullptr, sizeof(ThreadClock) * kCapacity, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED || pthread_key_create(&key, OnThreadEnd) != 0) return false;
+  clocks = static_cast<ThreadClock*>(memory);
+  return true;
+}
+
+ThreadClock* ThreadClocks::OwnNew() {
+  // A key's value may ask for memory.
+  own_ = &of_the_ending;
+  ThreadClock* const clock = NewClock();
+  if (clock == nullptr || pthread_setspecific(key, clock) != 0) {
+    if (clock != nullptr) links.Push(&unused, clock->index);
+    return own_;
+  }
+  clock->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  clock->due.store(0, std::memory_order_relaxed);
+  own_ = clock;
+  return clock;
+}
+
+void ThreadClocks::OnThreadEnd(void* clock) {
+  own_ = &of_the_ending;
+  auto* const ended = static_cast<ThreadClock*>(clock);
+  (void)ended->points.Finish(ended->bytes.load(std::memory_order_relaxed));
+  links.Push(&unused, ended->index);
+}
+
+template <typename Visit>
+void ThreadClocks::ForEach(const Visit& visit) {
+  const uint32_t count = high_water.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) visit(clocks[i]);
+}
+
+void ThreadClocks::WakeAll() {
+  ForEach([](ThreadClock& clock) { clock.due.store(0); });
+}
+
+bool ThreadClocks::IsAnybodyInside() {
+  bool any = false;
+  ForEach([&any](ThreadClock& clock) { any |= clock.is_inside.load(); });
+  return any;
+}
+
+ThreadClocks::Totals ThreadClocks::TotalOf(uint32_t recording) {
+  Totals totals;
+  ForEach([&](ThreadClock& clock) {
+    if (clock.recording.load(std::memory_order_acquire) != recording) return;
+    totals.bytes += clock.bytes.load(std::memory_order_relaxed) - clock.bytes_before.load(std::memory_order_relaxed);
+    totals.calls += clock.calls.load(std::memory_order_relaxed) - clock.calls_before.load(std::memory_order_relaxed);
+  });
+  return totals;
+}
+
+}  // namespace heaprec::native

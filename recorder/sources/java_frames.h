@@ -1,0 +1,34 @@
+// The Java frames below a call of malloc, where they can be read: in a native method, whether its native code asks for
+// memory or the JVM does for it (Unsafe.allocateMemory).
+//
+// Context:  alloc, inside malloc's family, on any thread in any state. No JNI but GetEnv, no JVMTI, no safepoint.
+// Threads:  any.
+// Failure:  none: there are no Java frames then.
+#pragma once
+
+#include <jni.h>
+
+#include "recorder/hotspot/stack_walker.h"
+#include "recorder/hotspot/thread_of_env.h"
+#include "recorder/sources/capture.h"
+#include "recorder/sources/native_source.h"
+
+namespace heaprec::sources {
+
+class WalkedJavaFrames final : public JavaFrames {
+ public:
+  // All outlive it. `capture` describes them.
+  WalkedJavaFrames(JavaVM* vm, const hotspot::ThreadOfEnv& thread_of, const hotspot::StackWalker& walker,
+                   Capture& capture)
+      : vm_(vm), thread_of_(thread_of), walker_(walker), capture_(capture) {}
+
+  void Take(NativePoint* point) override;
+
+ private:
+  JavaVM* const vm_;
+  const hotspot::ThreadOfEnv& thread_of_;
+  const hotspot::StackWalker& walker_;
+  Capture& capture_;
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,59 @@
+// native=on: what malloc and its family give, all counted, and a sample of it, each block of which is followed until it
+// is freed.
+//
+// The byte clock of a thread is the heap's, and touched at each point: nothing is forced, nothing is missed.
+//
+// Units:    bytes.
+// Context:  OnDue: alloc, inside malloc's family, in whatever state the thread is in. The rest: drain.
+// Threads:  any.
+// Failure:  none; every loss goes to the ledger.
+// Maths:    docs/sampler.md#native-memory
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "recorder/buffer/ledger.h"
+#include "recorder/native/sampled_hooks.h"
+#include "recorder/sources/native_points.h"
+#include "recorder/sources/window_board.h"
+
+namespace heaprec::sources {
+
+// The Java frames of the calling thread, whatever state it is in.
+class JavaFrames {
+ public:
+  virtual ~JavaFrames() = default;
+  // Innermost first; as many as there is room for.
+  virtual void Take(NativePoint* point) = 0;
+};
+
+class NativeSource final : public native::Sampler {
+ public:
+  // All outlive the source. `recording`: its number in this process, from 1. `reach` as throttle::ByteClock::SetReach.
+  // `java`: null where there are no Java frames to be had.
+  NativeSource(WindowBoard& board, buffer::Ledger& ledger, NativePoints& points, uint32_t recording, uint64_t seed,
+               double reach, JavaFrames* java);
+
+  void OnDue(native::ThreadClock* clock, const native::Allocation& allocation) override;
+
+  // Rules of libraries that are gone.
+  void ForgetLibraries() { rules_->Forget(); }
+
+ private:
+  void Begin(native::ThreadClock* clock, uint64_t size, throttle::LambdaInForce now);
+  void Keep(const native::ThreadClock& clock, const native::Allocation& allocation, const throttle::Hit& hit);
+
+  WindowBoard& board_;
+  buffer::Ledger& ledger_;
+  NativePoints& points_;
+  JavaFrames* const java_;
+  const uint32_t recording_;
+  const uint64_t seed_;
+  const double reach_;
+  std::atomic<uint64_t> next_id_;
+  std::unique_ptr<native::FrameRules> rules_;
+};
+
+}  // namespace heaprec::sources

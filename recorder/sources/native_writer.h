@@ -1,0 +1,58 @@
+// Turns points of native memory into samples in a lane: names of libraries, functions and threads first.
+//
+// Context:  drain (it allocates).
+// Threads:  one.
+// Failure:  counted in the ledger (Loss::kLanesBusy, kRingFull, kOversized). The death of a block that finds no room is
+//           kept for the next call.
+// Format:   docs/format.md#native-frames
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "recorder/buffer/lane_lease.h"
+#include "recorder/buffer/ledger.h"
+#include "recorder/native/code_places.h"
+#include "recorder/sources/native_points.h"
+
+namespace heaprec::sources {
+
+class NativeWriter {
+ public:
+  // All outlive the writer.
+  NativeWriter(buffer::Ring& ring, buffer::Ledger& ledger) : ring_(ring), ledger_(ledger) {}
+
+  void Write(const NativePoint& point);
+  void WriteWindow(const PublishedWindow& window);
+  void WriteDeath(uint64_t sample, uint64_t freed_ns);
+  // Deaths that found no room.
+  void WriteRest();
+
+  void RefreshLibraries() { places_.Refresh(); }
+  // Definitions announced before this call are written again on their next use (a new chunk begins).
+  void NewEpoch();
+  // Samples need not bring the stack's definition any more, until the next epoch.
+  void AnnounceStack(const format::StackKey& key) { stacks_.insert(key.low); }
+
+ private:
+  std::vector<format::RingFrame> FramesOf(const NativePoint& point);
+  uint64_t MethodOf(const native::CodePlace& place);
+  bool Define(format::RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text);
+  uint64_t ClassOf(native::Function function);
+  uint64_t ThreadOf(const NativePoint& point);
+  bool WriteSample(const NativePoint& point, const std::vector<format::RingFrame>& frames, uint64_t class_key,
+                   uint64_t thread_key);
+  bool Bury(uint64_t sample, uint64_t freed_ns);
+
+  buffer::Ring& ring_;
+  buffer::Ledger& ledger_;
+  native::CodePlaces places_;
+  std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has been given
+  std::vector<std::pair<uint64_t, uint64_t>> deaths_;                  // that found no room
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,26 @@
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Allocates native memory from Java: keeps 64 MB and frees 500 MB through JNI, and keeps 32 direct buffers. */
+public final class Native {
+    static native void keep(long count, long size);
+
+    static native void churn(long bytes, long size);
+
+    static void keepSome() {
+        keep(6_400, 1_000);
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.load(args[0]);
+        List<ByteBuffer> buffers = new ArrayList<>();
+        for (int i = 0; i < 10; ++i) {
+            keepSome();
+            churn(50_000_000, 500);
+            Thread.sleep(100);
+        }
+        for (int i = 0; i < 32; ++i) buffers.add(ByteBuffer.allocateDirect(1 << 20));
+        System.out.println("kept " + buffers.size());
+    }
+}

@@ -1,0 +1,132 @@
+#include "recorder/native/got_patcher.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace heaprec::native {
+namespace {
+
+std::atomic<int> replaced{0};
+
+// What strtol is replaced by; it has this signature.
+long Replacement(const char* text, char** end, int base) {
+  ++replaced;
+  return 1000 + (strtol)(text, end, base);
+}
+
+class Library {
+ public:
+  explicit Library(const std::string& binding)
+      : handle_(dlopen(
+            (std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/libimporter_" + binding + ".so").c_str(),
+            RTLD_LOCAL | (binding == "now" ? RTLD_NOW : RTLD_LAZY))) {
+    REQUIRE(handle_ != nullptr);
+  }
+  ~Library() { Close(); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  void Close() {
+    if (handle_ != nullptr) dlclose(std::exchange(handle_, nullptr));
+  }
+  long Call(const char* function) const {
+    const auto call = reinterpret_cast<long (*)(const char*)>(dlsym(handle_, function));
+    REQUIRE(call != nullptr);
+    return call("7");
+  }
+
+ private:
+  void* handle_;
+};
+
+// Not in this program, whose own slot leads to the real one.
+GotPatcher Patcher() {
+  return GotPatcher({{"strtol", reinterpret_cast<void*>(&Replacement)}}, reinterpret_cast<const void*>(&Replacement));
+}
+
+}  // namespace
+
+TEST_CASE("Calls of a library come to the replacement, and no more once they are put back") {
+  for (const char* binding : {"now", "lazy"}) {
+    INFO(binding);
+    const Library library(binding);
+    GotPatcher patcher = Patcher();
+    replaced = 0;
+    CHECK(library.Call("call_through_table") == 7);
+    SECTION("before the first call") {}
+    SECTION("after it") { CHECK(library.Call("call") == 7); }
+    const GotPatcher::Outcome patched = patcher.PatchAll();
+    CHECK(patched.changed >= 2);
+    CHECK(patched.refused == 0);
+    CHECK(library.Call("call") == 1007);
+    CHECK(library.Call("call_through_table") == 1007);
+    CHECK(replaced == 2);
+    CHECK(patcher.PatchAll().changed == 0);
+    CHECK(patcher.UndoAll().changed == patched.changed);
+    CHECK(library.Call("call") == 7);
+    CHECK(library.Call("call_through_table") == 7);
+    CHECK(replaced == 2);
+    CHECK(patcher.UndoAll().changed == 0);
+  }
+}
+
+TEST_CASE("What is loaded later is found by the next pass, and what is gone is forgotten") {
+  GotPatcher patcher = Patcher();
+  const size_t before = patcher.PatchAll().changed;
+  {
+    Library library("now");
+    CHECK(library.Call("call") == 7);
+    CHECK(patcher.PatchAll().changed == 2);
+    CHECK(library.Call("call") == 1007);
+    library.Close();
+  }
+  CHECK(patcher.PatchAll().changed == 0);
+  {
+    const Library library("now");  // often where the other was
+    CHECK(library.Call("call") == 7);
+    CHECK(patcher.PatchAll().changed == 2);
+    CHECK(library.Call("call") == 1007);
+    CHECK(patcher.UndoAll().changed == before + 2);
+    CHECK(library.Call("call") == 7);
+  }
+}
+
+TEST_CASE("This program's own slots are left alone") {
+  GotPatcher patcher = Patcher();
+  (void)patcher.PatchAll();
+  replaced = 0;
+  CHECK(std::strtol("8", nullptr, 10) == 8);
+  CHECK(replaced == 0);
+  (void)patcher.UndoAll();
+}
+
+TEST_CASE("Threads call all the while") {
+  const Library library("now");
+  std::atomic<bool> stop{false};
+  std::atomic<long> wrong{0}, calls{0};
+  std::thread caller([&] {
+    while (!stop) {
+      const long answer = library.Call("call");
+      wrong += answer != 7 && answer != 1007;
+      ++calls;
+    }
+  });
+  GotPatcher patcher = Patcher();
+  while (calls == 0) std::this_thread::yield();
+  for (int i = 0; i < 300; ++i) {
+    (void)patcher.PatchAll();
+    (void)patcher.UndoAll();
+  }
+  stop = true;
+  caller.join();
+  CHECK(wrong == 0);
+  CHECK(library.Call("call") == 7);
+}
+
+}  // namespace heaprec::native

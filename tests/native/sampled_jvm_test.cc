@@ -1,0 +1,113 @@
+// Native memory of real JVMs, sampled: known bytes through JNI and direct buffers. Estimates may be off by six standard
+// deviations of theirs: chance alone does that once in 500 million times.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::native {
+namespace {
+
+using nlohmann::json;
+using testing::Command;
+using testing::FreshFolder;
+using testing::HeaprecPath;
+using testing::JavaHome;
+using testing::Outcome;
+using testing::Run;
+using testing::RunfilePath;
+
+constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
+constexpr double kMb = 1e6;
+
+// A JVM that runs Native.java.
+Outcome RunNative(const std::vector<std::string>& flags) {
+  Command command{{JavaHome() + "/bin/java", "-Xmx256m"}};
+  command.args.insert(command.args.end(), flags.begin(), flags.end());
+  command.args.push_back(RunfilePath("tests/native/Native.java"));
+  command.args.push_back(RunfilePath("tests/native/libnative_jni.so"));
+  return Run(command);
+}
+
+std::string Recorded(const std::string& options) {
+  const std::string file = FreshFolder() + "/rec.bin";
+  const Outcome outcome = RunNative({"-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on" + options});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.out == "kept 32\n");
+  CHECK(outcome.err.empty());
+  return file;
+}
+
+json Read(const std::string& file, const std::vector<std::string>& options = {}) {
+  Command command{{HeaprecPath(), "native", "--json"}};
+  command.args.insert(command.args.end(), options.begin(), options.end());
+  command.args.push_back(file);
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
+}
+
+json RowOf(const json& document, const std::string& name) {
+  for (const json& row : document["rows"]) {
+    if (row["name"] == name) return row;
+  }
+  FAIL("no row " << name);
+  return {};
+}
+
+void CheckIsAbout(const json& estimate, double truth) {
+  const double low = estimate["low"], high = estimate["high"], value = estimate["value"];
+  CAPTURE(value, low, high, truth);
+  const double sigma = (truth > value ? high - value : value - low) / kSigmasOfInterval;
+  CHECK(std::abs(value - truth) <= kSigmas * sigma + 1);
+}
+
+}  // namespace
+
+TEST_CASE("What a JVM keeps through JNI and in direct buffers is told, by site, with the Java methods that asked") {
+  const std::string file = Recorded(",native.rate=500");
+  const json sites = Read(file);
+  const json kept = RowOf(sites, "libnative_jni.so.Java_Native_keep");
+  CheckIsAbout(kept["live"]["bytes"], 64 * kMb);
+  CheckIsAbout(kept["allocated"]["bytes"], 64 * kMb);
+  const json churned = RowOf(sites, "libnative_jni.so.Java_Native_churn");
+  CHECK(churned["live"]["bytes"]["value"] == 0);
+  CheckIsAbout(churned["allocated"]["bytes"], 500 * kMb);
+  const json libraries = Read(file, {"--by", "library"});
+  CHECK(RowOf(libraries, "libjvm.so")["live"]["bytes"]["value"].get<double>() > 32 << 20);
+
+  const json stacks = Read(file, {"--callers", "100"});
+  const json by_jni = RowOf(stacks, "libnative_jni.so.Java_Native_keep");
+  REQUIRE(by_jni["callers"].size() >= 3);
+  CHECK(by_jni["callers"][0] == "Native.keep");
+  CHECK(by_jni["callers"][1] == "Native.keepSome");
+  CHECK(by_jni["callers"][2] == "Native.main");
+  double direct = 0;
+  for (const json& row : stacks["rows"]) {
+    const std::string callers = row.value("callers", json::array()).dump();
+    if (callers.find("java.nio.DirectByteBuffer.<init>") != std::string::npos) {
+      direct += row["live"]["bytes"]["value"].get<double>();
+      CHECK(callers.find("Unsafe.allocateMemory") != std::string::npos);
+    }
+  }
+  // A buffer of a megabyte is as good as certain to be a sample.
+  CHECK(direct == Approx(32 << 20).epsilon(0.05));
+  CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
+}
+
+TEST_CASE("Stacks of other JVMs' modes have their Java methods, too") {
+  for (const char* flag : {"-Xint", "-XX:TieredStopAtLevel=1", "-Xcheck:jni"}) {
+    INFO(flag);
+    const std::string file = FreshFolder() + "/rec.bin";
+    const Outcome outcome = RunNative({flag, "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on"});
+    REQUIRE(outcome.exit_code == 0);
+    const json row = RowOf(Read(file, {"--callers", "100"}), "libnative_jni.so.Java_Native_keep");
+    CHECK(row["callers"].dump().find("Native.main") != std::string::npos);
+  }
+}
+
+}  // namespace heaprec::native

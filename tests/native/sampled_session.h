@@ -1,0 +1,180 @@
+// Sampled native memory of this process: a ring, a drain and a file of its own, and what that says afterwards.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/memory_source.h"
+#include "format/reader.h"
+#include "recorder/agent/native_stream.h"
+#include "recorder/agent/rates.h"
+#include "recorder/sources/clock.h"
+#include "recorder/writer/drain.h"
+
+namespace heaprec::native {
+
+struct SampledBlock {
+  format::Sample sample;
+  std::string site;                // "libworkload.so.leak"
+  std::vector<std::string> stack;  // the innermost first
+  bool is_freed = false, is_followed = true;
+};
+
+// Horvitz and Thompson, with the variance as if each had been drawn on its own.
+struct Estimated {
+  double bytes = 0, blocks = 0, variance = 0;
+  size_t samples = 0;
+};
+
+class SampledSession {
+ public:
+  explicit SampledSession(double rate) {
+    std::string pattern = std::filesystem::temp_directory_path() / "heaprec-sampled-XXXXXX";
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    directory_ = pattern;
+    const throttle::ControllerConfig config = agent::ControllerFor(rate, /*unit_is_event=*/false);
+    static uint32_t number = 0;
+    ++number;
+    buffer::RingOptions options;
+    options.interval_ns = 1'000'000'000;
+    options.interval_cap = 1;
+    options.start_monotonic_ns = sources::MonotonicNs();
+    options.native_interval_ns = config.interval_ns;
+    options.native_interval_cap = static_cast<uint32_t>(config.cap);
+    ring_ = std::move(buffer::Ring::Create(options).value());
+    stream_ = std::make_unique<agent::NativeStream>(*ring_, config, options.start_monotonic_ns, number, 0x5eed + number,
+                                                    0.1, nullptr);
+    MakeDrain(config);
+    REQUIRE(stream_->Activate().ok());
+    REQUIRE(drain_->Start().ok());
+  }
+  ~SampledSession() {
+    Stop();
+    std::filesystem::remove_all(directory_);
+  }
+  SampledSession(const SampledSession&) = delete;
+  SampledSession& operator=(const SampledSession&) = delete;
+
+  void Stop() {
+    if (std::exchange(is_stopped_, true)) return;
+    drain_->RequestStop("test");
+    REQUIRE(drain_->Wait(10'000'000'000));
+    Read();
+  }
+  const std::vector<SampledBlock>& blocks() const { return blocks_; }
+  const format::Books& books() const { return books_; }
+
+  // Of what was allocated at a site, all of it or what is alive at the end.
+  Estimated At(const std::string& site, bool alive_only = false) const {
+    Estimated sum;
+    for (const SampledBlock& block : blocks_) {
+      if (block.site != site || (alive_only && (block.is_freed || !block.is_followed))) continue;
+      const double weight = block.sample.weight, size = static_cast<double>(block.sample.size);
+      ++sum.samples;
+      sum.bytes += weight;
+      sum.blocks += weight / size;
+      sum.variance += weight * (weight - size);
+    }
+    return sum;
+  }
+
+  // Of all sites, with what points stood for that found no room.
+  Estimated All() const {
+    Estimated sum;
+    for (const SampledBlock& block : blocks_) {
+      const double weight = block.sample.weight;
+      sum.bytes += weight;
+      sum.variance += weight * (weight - static_cast<double>(block.sample.size));
+    }
+    for (size_t reason = 0; reason < format::kLosses; ++reason) {
+      sum.bytes += books_.lost_weight[reason];
+      if (books_.lost[reason] == 0) continue;
+      sum.variance +=
+          4 * books_.lost_weight[reason] * books_.lost_weight[reason] / static_cast<double>(books_.lost[reason]);
+    }
+    sum.samples = blocks_.size();
+    return sum;
+  }
+
+ private:
+  void MakeDrain(const throttle::ControllerConfig& config) {
+    format::FileHeader header;
+    header.interval_ns = 1'000'000'000;
+    header.interval_cap = 1;
+    header.native = {config.interval_ns, static_cast<uint32_t>(config.cap), config.cap};
+    header.native_bound = agent::NativeStream::kMostFollowed;
+    path_ = (directory_ / "rec.hrec").string();
+    auto store = writer::Store::Create({path_, header, {}, {}, writer::Syncer::Where::kAtOnce});
+    REQUIRE(store.ok());
+    writer::DrainConfig drain;
+    drain.header = header;
+    drain.held_per_interval[format::Stream::kNative] = static_cast<uint32_t>(4 * config.cap);
+    writer::DrainCallbacks callbacks;
+    callbacks.now = [] { return sources::MonotonicNs(); };
+    callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
+    callbacks.on_new_chunk = [this] { stream_->NewEpoch(); };
+    callbacks.on_stack = [this](const format::StackKey& key) { stream_->AnnounceStack(key); };
+    callbacks.on_stop = [this] { stream_->Stop(); };
+    callbacks.followed[format::Stream::kNative] = {.drop = agent::NativeStream::Drop,
+                                                   .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
+                                                   .collections = [] { return 0; }};
+    drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
+  }
+
+  void Read() {
+    std::ifstream file(path_, std::ios::binary);
+    const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
+    std::vector<std::byte> bytes(chars.size());
+    std::memcpy(bytes.data(), chars.data(), chars.size());
+    format::MemoryByteSource source(bytes, "rec");
+    auto reader = format::Reader::Open(&source);
+    REQUIRE(reader.ok());
+    std::map<uint64_t, size_t> by_id;
+    while (auto block = (*reader)->Next()) {
+      for (const format::Sample& sample : block->samples) {
+        REQUIRE(sample.kind == format::Kind::kNative);
+        REQUIRE(by_id.emplace(sample.id, blocks_.size()).second);
+        blocks_.push_back({sample, {}, StackOf(*block->dictionaries, sample.stack)});
+        blocks_.back().site = blocks_.back().stack.empty() ? "" : blocks_.back().stack.front();
+      }
+      for (const format::Fate& fate : block->fates) {
+        REQUIRE(by_id.contains(fate.sample));
+        SampledBlock& of = blocks_[by_id[fate.sample]];
+        REQUIRE((!of.is_freed && of.is_followed));
+        (fate.kind == format::FateKind::kDied ? of.is_freed : of.is_followed) = fate.kind == format::FateKind::kDied;
+      }
+      books_ = block->books[format::Stream::kNative];
+    }
+    REQUIRE((*reader)->skipped().empty());
+  }
+
+  static std::vector<std::string> StackOf(const format::Dictionaries& names, format::Index stack) {
+    std::vector<std::string> frames;
+    for (; stack != format::kNone; stack = names.stacks.at(stack).parent) {
+      const format::Frame& frame = names.frames.at(names.stacks.at(stack).frame);
+      if (frame.method == format::kNone) continue;
+      const format::Method& method = names.methods.at(frame.method);
+      frames.push_back(method.class_name + "." + method.name);
+    }
+    return frames;
+  }
+
+  std::filesystem::path directory_;
+  std::string path_;
+  std::unique_ptr<buffer::Ring> ring_;
+  std::unique_ptr<agent::NativeStream> stream_;
+  std::unique_ptr<writer::Drain> drain_;
+  bool is_stopped_ = false;
+  std::vector<SampledBlock> blocks_;
+  format::Books books_;
+};
+
+}  // namespace heaprec::native

@@ -1,0 +1,221 @@
+// Ground truth: a library allocates what the test knows to the byte. Estimates may be off by six standard deviations of
+// theirs: chance alone does that once in 500 million times.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+#include <vector>
+
+#include "tests/native/sampled_session.h"
+
+namespace heaprec::native {
+namespace {
+
+constexpr double kSigmas = 6;
+constexpr long kMb = 1'000'000;
+
+std::string PathOf(const std::string& library) {
+  return std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/" + library;
+}
+
+class Workload {
+ public:
+  Workload() : library_(dlopen(PathOf("libworkload.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    REQUIRE(library_ != nullptr);
+    Find("churn_small", &churn_small);
+    Find("churn_large", &churn_large);
+    Find("churn_aligned", &churn_aligned);
+    Find("leak", &leak);
+    Find("give_back", &give_back);
+    Find("grow", &grow);
+  }
+  ~Workload() { dlclose(library_); }
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
+
+  void (*churn_small)(long bytes, size_t size);
+  void (*churn_large)(long bytes, size_t size);
+  void (*churn_aligned)(long bytes, size_t size);
+  void (*leak)(void** into, long count, size_t size);
+  void (*give_back)(void** blocks, long count);
+  long (*grow)(void** into, size_t step, size_t size);
+
+ private:
+  template <typename Function>
+  void Find(const char* name, Function** into) {
+    *into = reinterpret_cast<Function*>(dlsym(library_, name));
+    REQUIRE(*into != nullptr);
+  }
+  void* const library_;
+};
+
+void CheckIsAbout(const Estimated& estimate, double truth) {
+  CAPTURE(estimate.bytes, estimate.samples, truth);
+  CHECK(std::abs(estimate.bytes - truth) <= kSigmas * std::sqrt(estimate.variance) + 1);
+}
+
+}  // namespace
+
+TEST_CASE("Bytes are counted exactly, and those of each site are estimated") {
+  const Workload workload;
+  SampledSession session(1000);
+  for (int i = 0; i < 10; ++i) {
+    workload.churn_small(20 * kMb, 100);
+    workload.churn_large(5 * kMb, 5000);
+    workload.churn_aligned(3 * kMb, 1000);
+  }
+  session.Stop();
+  CHECK(session.books().candidate_bytes == 280 * kMb);
+  CHECK(session.books().candidates == 2'000'000 + 10'000 + 30'000);
+  CHECK(session.At("libworkload.so.churn_small").samples > 100);
+  CheckIsAbout(session.At("libworkload.so.churn_small"), 200 * kMb);
+  CheckIsAbout(session.At("libworkload.so.churn_large"), 50 * kMb);
+  CheckIsAbout(session.At("libworkload.so.churn_aligned"), 30 * kMb);
+  CHECK(std::ranges::all_of(session.blocks(), &SampledBlock::is_freed));
+  const format::Books& books = session.books();
+  CHECK(books.points == books.committed + books.thinned);
+  CHECK(books.committed == books.written + books.second_stage);
+}
+
+TEST_CASE("What leaks among what is freed is told apart") {
+  const Workload workload;
+  SampledSession session(1000);
+  std::vector<void*> leaked(64'000);
+  for (int i = 0; i < 10; ++i) {
+    workload.leak(leaked.data() + i * 6'400, 6'400, 1000);
+    workload.churn_small(50 * kMb, 200);
+  }
+  session.Stop();
+  CHECK(session.At("libworkload.so.churn_small", /*alive_only=*/true).samples == 0);
+  const Estimated alive = session.At("libworkload.so.leak", /*alive_only=*/true);
+  CHECK(alive.samples == session.At("libworkload.so.leak").samples);
+  CHECK(alive.samples > 50);
+  CheckIsAbout(alive, 64 * kMb);
+  workload.give_back(leaked.data(), static_cast<long>(leaked.size()));
+}
+
+TEST_CASE("A block that grows is freed and allocated again at each step") {
+  const Workload workload;
+  SampledSession session(1000);
+  std::vector<void*> kept(200);
+  double asked = 0;
+  for (void*& block : kept) asked += static_cast<double>(workload.grow(&block, 1'000, 100'000));
+  session.Stop();
+  CHECK(static_cast<double>(session.books().candidate_bytes) == asked);
+  CheckIsAbout(session.At("libworkload.so.grow"), asked);
+  CheckIsAbout(session.At("libworkload.so.grow", /*alive_only=*/true), 200 * 100'000.0);
+  workload.give_back(kept.data(), static_cast<long>(kept.size()));
+}
+
+TEST_CASE("Blocks may be freed by other threads than those that allocate them") {
+  const Workload workload;
+  SampledSession session(1000);
+  constexpr int kThreads = 64;
+  constexpr long kEach = 500;
+  std::vector<std::vector<void*>> blocks(kThreads, std::vector<void*>(kEach));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      workload.leak(blocks[i].data(), kEach, 2'000);
+      workload.churn_small(kMb, 300);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
+  for (int i = 0; i < kThreads / 2; ++i) {
+    threads.emplace_back([&, i] { workload.give_back(blocks[i].data(), kEach); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  session.Stop();
+  CheckIsAbout(session.At("libworkload.so.leak"), 64 * kMb);
+  CheckIsAbout(session.At("libworkload.so.leak", /*alive_only=*/true), 32 * kMb);
+  for (int i = kThreads / 2; i < kThreads; ++i) workload.give_back(blocks[i].data(), kEach);
+}
+
+TEST_CASE("A library that is loaded meanwhile is seen, and one that goes is forgotten") {
+  SampledSession session(1000);
+  for (int i = 0; i < 3; ++i) {
+    const Workload workload;
+    usleep(300'000);  // by then the drain has looked
+    workload.churn_small(50 * kMb, 100);
+  }
+  session.Stop();
+  CheckIsAbout(session.At("libworkload.so.churn_small"), 150 * kMb);
+  CHECK(session.books().candidate_bytes == 150 * kMb);
+}
+
+TEST_CASE("A library whose functions have been asked for is seen from the first call on") {
+  void* const loader = dlopen(PathOf("libloader.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(loader != nullptr);
+  const auto load = reinterpret_cast<void* (*)(const char*, const char*)>(dlsym(loader, "load"));
+  const auto next_malloc = reinterpret_cast<void* (*)()>(dlsym(loader, "next_malloc"));
+  void* const before = next_malloc();
+  REQUIRE((load != nullptr && before != nullptr));
+  SampledSession session(1000);
+  CHECK(next_malloc() == before);
+  const auto churn = reinterpret_cast<void (*)(long, size_t)>(load(PathOf("libworkload.so").c_str(), "churn_small"));
+  REQUIRE(churn != nullptr);
+  churn(50 * kMb, 100);
+  session.Stop();
+  CHECK(session.books().candidate_bytes == 50 * kMb);
+  CheckIsAbout(session.At("libworkload.so.churn_small"), 50 * kMb);
+}
+
+TEST_CASE("A child of fork samples nothing, and neither does its parent after the end") {
+  const Workload workload;
+  std::vector<void*> blocks(1000);
+  {
+    SampledSession session(1000);
+    workload.leak(blocks.data(), 1000, 10'000);
+    const pid_t child = fork();
+    if (child == 0) {
+      AbandonHooks();  // what the agent does in its handler
+      workload.give_back(blocks.data(), 1000);
+      workload.churn_small(50 * kMb, 100);
+      _exit(0);
+    }
+    int status = 1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    session.Stop();
+    CHECK(session.books().candidate_bytes == 10 * kMb);
+    workload.churn_small(10 * kMb, 100);
+  }
+  SampledSession again(1000);
+  workload.give_back(blocks.data(), 1000);
+  workload.churn_small(20 * kMb, 100);
+  again.Stop();
+  CHECK(again.books().candidate_bytes == 20 * kMb);
+  CheckIsAbout(again.At("libworkload.so.churn_small"), 20 * kMb);
+}
+
+TEST_CASE("Threads allocate while recordings begin and end") {
+  const Workload workload;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      std::vector<void*> blocks(100);
+      while (!stop) {
+        workload.leak(blocks.data(), 100, 700);
+        workload.churn_small(100'000, 64);
+        workload.give_back(blocks.data(), 100);
+      }
+    });
+  }
+  for (int i = 0; i < 10; ++i) {
+    SampledSession session(2000);
+    usleep(100'000);
+    session.Stop();
+    CHECK(session.books().candidate_bytes > 0);
+    CheckIsAbout(session.All(), static_cast<double>(session.books().candidate_bytes));
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace heaprec::native

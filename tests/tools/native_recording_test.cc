@@ -1,0 +1,177 @@
+// What the command makes of a recording with native memory.
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/recording_fixture.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kSecond;
+using testing::RecordingFile;
+
+format::FileHeader HeaderWithNative() {
+  format::FileHeader header = testing::SomeHeader();
+  header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+  header.native_bound = 16384;
+  return header;
+}
+
+constexpr uint64_t kFirst = uint64_t{1} << 61;
+
+Event Native(uint64_t number, uint64_t time_ns, const std::string& site, double weight, uint64_t size = 1000) {
+  Event event;
+  event.kind = format::Kind::kNative;
+  event.time_ns = time_ns;
+  event.class_name = "malloc";
+  event.size = size;
+  event.weight = weight;
+  event.stack = {site, "libjava.so.JNI_Call", "p/Main.main:3"};
+  event.types = {format::FrameType::kNative, format::FrameType::kNative, format::FrameType::kCompiled};
+  event.id = kFirst + number;
+  return event;
+}
+
+format::Fate Freed(uint64_t number, uint64_t time_ns) {
+  format::Fate fate;
+  fate.sample = kFirst + number;
+  fate.time_ns = time_ns;
+  fate.stream = format::Stream::kNative;
+  return fate;
+}
+
+// Ten seconds: a leak of 1 MB a second in samples of 100 kB; what is freed at once; and two objects of the heap.
+void WriteLeak(const std::string& path) {
+  RecordingFile file(path, HeaderWithNative());
+  file.Add(format::Window{1, 0, 1e-4});
+  file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
+  uint64_t number = 0;
+  for (uint64_t second = 0; second < 10; ++second) {
+    Event event;
+    event.time_ns = second * kSecond;
+    if (second < 2) file.Add(event);
+    for (uint64_t i = 0; i < 10; ++i) {
+      const uint64_t time_ns = second * kSecond + i * (kSecond / 10);
+      file.Add(Native(++number, time_ns, "libleak.so.2.cache_keep", 100'000));
+      file.Add(Native(++number, time_ns, "libchurn.so.parse", 300'000));
+      file.Add(Freed(number, time_ns + kSecond / 100));
+    }
+    file.Add(format::Interval{.index = second,
+                              .candidates = 4000,
+                              .bytes = 4'000'000,
+                              .held = 20,
+                              .kept = 20,
+                              .stream = format::Stream::kNative});
+  }
+  file.books(format::Stream::kNative).candidates = 40'000;
+  file.End("stop", 10 * kSecond);
+}
+
+json Document(const std::string& arguments) {
+  const auto outcome = Heaprec(arguments);
+  CAPTURE(arguments, outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+std::map<std::string, json> RowsOf(const json& document) {
+  std::map<std::string, json> rows;
+  for (const json& row : document["rows"]) rows[row["name"]] = row;
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("native: what lives, what was allocated and what grows, by site") {
+  const Directory directory;
+  WriteLeak(directory / "rec.bin");
+  const json document = Document("native --json " + (directory / "rec.bin"));
+  CHECK(document["schema"] == "heaprec.native_sampled/1");
+  CHECK(document["allocated"]["bytes"]["value"] == Approx(40e6));
+  CHECK(document["live"]["bytes"]["value"] == Approx(10e6));
+  CHECK(document["live"]["growth"]["value"].get<double>() == Approx(1e6).epsilon(0.05));
+  auto rows = RowsOf(document);
+  REQUIRE(rows.size() == 2);
+  const json leak = rows["libleak.so.2.cache_keep"], churn = rows["libchurn.so.parse"];
+  CHECK(leak["live"]["bytes"]["value"] == Approx(10e6));
+  CHECK(leak["live"]["bytes"]["low"].get<double>() < 10e6);
+  CHECK(leak["live"]["bytes"]["high"].get<double>() > 10e6);
+  CHECK(leak["live"]["objects"]["value"] == Approx(10'000));
+  CHECK(leak["live"]["mean_age_seconds"]["value"].get<double>() == Approx(5.05).epsilon(0.01));
+  CHECK(churn["live"]["bytes"]["value"] == 0);
+  CHECK(churn["allocated"]["bytes"]["value"] == Approx(30e6));
+  CHECK(document["rows"][0]["name"] == "libleak.so.2.cache_keep");
+  const json sorted = Document("native --sort allocated --json " + (directory / "rec.bin"));
+  CHECK(sorted["rows"][0]["name"] == "libchurn.so.parse");
+}
+
+TEST_CASE("native --leaks: only what is old") {
+  const Directory directory;
+  WriteLeak(directory / "rec.bin");
+  const json document = Document("native --leaks 5 --json " + (directory / "rec.bin"));
+  CHECK(document["live"]["bytes"]["value"] == Approx(5.1e6));
+  const auto text = Heaprec("native --leaks 5 " + (directory / "rec.bin"));
+  CHECK(text.out.find("alive for 5.000 s or longer") != std::string::npos);
+  CHECK(text.out.find("cache_keep") != std::string::npos);
+}
+
+TEST_CASE("native --by library and --callers") {
+  const Directory directory;
+  WriteLeak(directory / "rec.bin");
+  auto rows = RowsOf(Document("native --by library --json " + (directory / "rec.bin")));
+  REQUIRE(rows.size() == 2);
+  CHECK(rows.contains("libleak.so.2"));
+  CHECK(rows.contains("libchurn.so"));
+  const json stacks = Document("native --callers 2 --json " + (directory / "rec.bin"));
+  CHECK(stacks["rows"][0]["callers"] == json({"libjava.so.JNI_Call", "p.Main.main"}));
+  CHECK(Heaprec("native --callers 2 " + (directory / "rec.bin")).out.find("  p.Main.main") != std::string::npos);
+}
+
+TEST_CASE("native memory is in no total of the heap, and the heap in none of its") {
+  const Directory directory;
+  WriteLeak(directory / "rec.bin");
+  const std::string path = directory / "rec.bin";
+  const json heap = Document("top --json " + path);
+  CHECK(heap["chosen"]["samples"] == 2);
+  const json native = Document("top --by library --kind native --json " + path);
+  CHECK(native["total"]["value"] == Approx(40e6));
+  CHECK(native["chosen"]["samples"] == 200);
+  CHECK(native["tables"][0]["rows"][0]["name"] == "libchurn.so");
+  CHECK(Document("live --kind native --by site --json " + path)["alive"]["bytes"]["value"] == Approx(10e6));
+  const json leaks = Document("leaks --kind native --json " + path);
+  CHECK(leaks["leaks"] == 1);
+  CHECK(leaks["rows"][0]["name"] == "libleak.so.2.cache_keep");
+  CHECK(Heaprec("top --kind native,tlab " + path).code == 2);
+  CHECK(Heaprec("verify " + path).code == 0);
+  const auto summary = Heaprec("summary " + path);
+  CHECK(summary.out.find("40,000 calls of malloc and its family") != std::string::npos);
+  CHECK(Heaprec("print --kind native --limit 1 " + path).out.find("libleak.so.2.cache_keep") != std::string::npos);
+  const auto collapsed = Heaprec("export --format collapsed --kind native -o - " + path);
+  CHECK(collapsed.out.find("p.Main.main;libjava.so.JNI_Call;libchurn.so.parse") != std::string::npos);
+}
+
+TEST_CASE("a recording without native memory says so, and so does one cut in two") {
+  const Directory directory;
+  {
+    RecordingFile file(directory / "heap.bin", testing::SomeHeader());
+    file.Add(format::Window{1, 0, 1e-4});
+    file.Add(Event{});
+    file.End("stop", kSecond);
+  }
+  const auto none = Heaprec("native " + (directory / "heap.bin"));
+  CHECK(none.code == 3);
+  CHECK(none.err.find("native=on") != std::string::npos);
+  CHECK(Heaprec("native --leaks 1 " + (directory / "nothing.bin")).code != 0);
+  WriteLeak(directory / "rec.bin");
+  REQUIRE(Heaprec("trim --from 5s -o " + (directory / "later.bin") + " " + (directory / "rec.bin")).code == 0);
+  // The leaked blocks of the first half are among the later half's survivors.
+  CHECK(Document("native --json " + (directory / "later.bin"))["live"]["bytes"]["value"] == Approx(10e6));
+  CHECK(Heaprec("verify " + (directory / "later.bin")).code == 0);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,43 @@
+// Native memory of recordings in groups: what was allocated, what of it is alive, how that grows.
+//
+// Threads:  one.
+#pragma once
+
+#include <vector>
+
+#include "tools/groups.h"
+#include "tools/live_survey.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+class NativeSurvey : public Surveyor {
+ public:
+  // `question` without its groups.
+  NativeSurvey(const Grouping& by, bool own_frames, LiveQuestion question, CallTree* tree);
+
+  Grain finest() const override { return allocated_.finest(); }
+  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
+  void See(const Sighting& sighting) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  struct Row {
+    uint32_t key = 0;
+    Figures allocated;
+    LiveFigures live;
+    Slope growth;
+  };
+  // Of all groups that allocated, or hold, something.
+  std::vector<Row> Rows() const;
+  LiveFigures AllAlive() const;
+  Slope AllGrowth() const;
+
+  const Grouping& grouping() const { return allocated_.grouping(); }
+  const LiveSurvey& live() const { return live_; }
+
+ private:
+  Groups allocated_;
+  LiveSurvey live_;
+};
+
+}  // namespace heaprec::tools
