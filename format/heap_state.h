@@ -12,24 +12,27 @@ namespace heaprec::format {
 // What a look at the process showed: heap, collector, threads, memory. A value of 0 is not known.
 // docs/format.md#states
 enum class StateKind : uint8_t {
-  kPeriodic = 0,  // about once a second
-  kGcBegin = 1,   // the JVM stands still and begins to collect
-  kGcEnd = 2,     // it has, and is about to go on
-  kGcCounted = 3  // pauses that the JVM counts but does not announce, since the look before
+  kPeriodic = 0,   // about once a second
+  kGcBegin = 1,    // the JVM stands still and begins to collect
+  kGcEnd = 2,      // it has, and is about to go on
+  kGcCounted = 3,  // pauses that the JVM counts but does not announce, since the look before
+  kMemory = 4      // what is beside the heap: a category of the JVM's own, or the process as the kernel sees it
 };
-inline constexpr int kStateKinds = 4;
+inline constexpr int kStateKinds = 5;
 
 struct HeapState {
   uint64_t id = 0;  // from 1 without gaps: a number that is missing was lost
   uint64_t time_ns = 0;
   StateKind kind = StateKind::kPeriodic;
-  uint64_t used = 0, committed = 0;  // bytes of the heap
-  uint64_t pauses = 0;               // kGcEnd: 1; kGcCounted: how many
-  uint64_t paused_ns = 0;            // in all of them
-  uint64_t threads = 0;              // live Java threads
-  uint64_t rss = 0;                  // resident bytes of the process
-  uint64_t collections = 0;          // that the JVM has completed, or is about to, since its start
-  std::string cause;                 // kGcEnd, and kGcBegin if it is known by then: as HotSpot has it
+  // Bytes of the heap. kMemory: reserved, and committed, of the category; of the process its share of what it has in
+  // memory (PSS), and what nobody shares.
+  uint64_t used = 0, committed = 0;
+  uint64_t pauses = 0;       // kGcEnd: 1; kGcCounted: how many
+  uint64_t paused_ns = 0;    // in all of them
+  uint64_t threads = 0;      // live Java threads
+  uint64_t rss = 0;          // resident bytes of the process
+  uint64_t collections = 0;  // that the JVM has completed, or is about to, since its start
+  std::string cause;  // kGcEnd, and kGcBegin if it is known by then: as HotSpot has it; kMemory: category, or empty
   bool operator==(const HeapState&) const = default;
 };
 

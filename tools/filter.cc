@@ -97,7 +97,8 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
   }
   std::vector<std::string> known{"tlab", "outside", "exception", "native"};
   if (with_states)
-    known.insert(known.end(), {kCollectionKind, kHeapKind, "died", "released", "not_followed", kCensusKind});
+    known.insert(known.end(),
+                 {kCollectionKind, kHeapKind, kMemoryKind, "died", "released", "not_followed", kCensusKind});
   verb->add_option("--kind", kinds, help)
       ->type_name("KIND")
       ->delimiter(',')
@@ -153,6 +154,7 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.collections_ = std::count(options.kinds.begin(), options.kinds.end(), kCollectionKind) > 0;
   filter.census_ = std::count(options.kinds.begin(), options.kinds.end(), kCensusKind) > 0;
   filter.heap_ = std::count(options.kinds.begin(), options.kinds.end(), kHeapKind) > 0;
+  filter.memory_ = std::count(options.kinds.begin(), options.kinds.end(), kMemoryKind) > 0;
   for (int kind = 0; kind < format::kFateKinds; ++kind) {
     const char* const name = FateKindName(static_cast<format::FateKind>(kind));
     filter.fates_[static_cast<size_t>(kind)] = std::count(options.kinds.begin(), options.kinds.end(), name) > 0;
@@ -234,6 +236,7 @@ bool Filter::Keeps(const format::Sample& sample) {
 
 bool Filter::Keeps(const format::HeapState& state) const {
   if (!KeepsTime(state.time_ns) || !KeepsAnyThreadAndPlace()) return false;
+  if (state.kind == format::StateKind::kMemory) return memory_;
   return state.kind == format::StateKind::kPeriodic ? heap_ : collections_;
 }
 

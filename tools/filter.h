@@ -92,7 +92,7 @@ class Filter {
   };
   std::vector<Label> labels_;
   std::array<bool, format::kKinds> kinds_{};
-  bool collections_ = false, heap_ = false, census_ = false;
+  bool collections_ = false, heap_ = false, memory_ = false, census_ = false;
   std::array<bool, format::kFateKinds> fates_{};
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@
 #include "tools/complain.h"
 #include "tools/native/symbols.h"
 #include "tools/native/table_file.h"
+#include "tools/native_memory.h"
 #include "tools/native_recording.h"
 #include "tools/render/output.h"
 #include "tools/render/table.h"
@@ -35,13 +38,20 @@ struct NativeOptions {
   size_t limit = 20;
   size_t callers = 0;
   std::optional<double> leaks_s;
+  std::string before;  // an older table
+  bool categories = false;
   bool json = false;
 };
 
 struct NativeRowShown {
+  std::string identity;  // the same in tables of other processes
   std::string name;
   std::vector<std::string> callers;  // of a site
   NativeSums sums;
+  NativeSums before;  // in the older table
+
+  int64_t Growth() const { return static_cast<int64_t>(sums.LiveBytes() - before.LiveBytes()); }
+  int64_t BlockGrowth() const { return static_cast<int64_t>(sums.LiveBlocks() - before.LiveBlocks()); }
 };
 
 constexpr const char* kNoSite = "(no site)";
@@ -94,16 +104,38 @@ std::vector<NativeRowShown> RowsOf(const NativeTableFile& table, const NativeOpt
       }
     }
     NativeRowShown& row = rows[identity];
-    if (row.name.empty()) row = {std::move(name), std::move(callers), {}};
+    if (row.name.empty()) row = {identity, std::move(name), std::move(callers), {}, {}};
     row.sums += place.sums;
   }
   std::vector<NativeRowShown> sorted;
-  for (auto& [identity, row] : rows) sorted.push_back(std::move(row));
+  for (auto& [identity, row] : rows) sorted.push_back(row);
   const auto size = [&](const NativeRowShown& row) {
     return options.order == Order::kLive ? row.sums.LiveBytes() : row.sums.allocated_bytes;
   };
   std::ranges::stable_sort(sorted, [&](const auto& a, const auto& b) { return size(a) > size(b); });
   return sorted;
+}
+
+// By how much more is alive; what is gone comes last.
+void Compare(const std::vector<NativeRowShown>& before, std::vector<NativeRowShown>* rows) {
+  std::map<std::string, NativeRowShown> gone;
+  for (const NativeRowShown& row : before) gone[row.identity] = row;
+  for (NativeRowShown& row : *rows) {
+    const auto old = gone.find(row.identity);
+    if (old == gone.end()) continue;
+    row.before = old->second.sums;
+    gone.erase(old);
+  }
+  for (auto& [identity, row] : gone) {
+    row.before = std::exchange(row.sums, {});
+    rows->push_back(row);
+  }
+  std::ranges::stable_sort(*rows, std::greater<>(), &NativeRowShown::Growth);
+}
+
+std::string Signed(int64_t bytes) { return (bytes < 0 ? "-" : "+") + Bytes(std::abs(static_cast<double>(bytes))); }
+std::string SignedCount(int64_t count) {
+  return (count < 0 ? "-" : "+") + Grouped(static_cast<uint64_t>(std::abs(count)));
 }
 
 NativeSums TotalOf(const NativeTableFile& table) {
@@ -118,7 +150,7 @@ json AsJson(const NativeSums& sums) {
           {"freed_bytes", sums.freed_bytes},         {"freed_blocks", sums.freed_blocks}};
 }
 
-json AsJson(const NativeTableFile& table, const std::vector<NativeRowShown>& rows, const char* by) {
+json AsJson(const NativeTableFile& table, const std::vector<NativeRowShown>& rows, const char* by, bool compared) {
   json document = {{"schema", "heaprec.native/1"},
                    {"program", ToUtf8(table.program)},
                    {"pid", table.pid},
@@ -136,6 +168,8 @@ json AsJson(const NativeTableFile& table, const std::vector<NativeRowShown>& row
   for (const NativeRowShown& row : rows) {
     json object = AsJson(row.sums);
     object["name"] = row.name;
+    if (compared) object["growth_bytes"] = row.Growth();
+    if (compared) object["growth_blocks"] = row.BlockGrowth();
     if (!row.callers.empty()) object["callers"] = row.callers;
     document["rows"].push_back(object);
   }
@@ -151,7 +185,10 @@ void AppendText(const NativeTableFile& table, const std::vector<NativeRowShown>&
                      Bytes(static_cast<double>(total.allocated_bytes)), Grouped(total.allocated_blocks), table.pid));
   AppendPrintable(*into, ToUtf8(table.program));
   Append(*into, table.has_ended ? ", when it ended\n\n" : ", which runs or was killed\n\n");
-  Table shown({{"live"}, {"blocks", 5}, {"allocated", 8}, {"blocks", 4}}, title);
+  const bool compared = !options.before.empty();
+  Table shown(compared ? std::vector<Column>{{"growth"}, {"blocks", 5}, {"live", 8}, {"blocks", 4}}
+                       : std::vector<Column>{{"live"}, {"blocks", 5}, {"allocated", 8}, {"blocks", 4}},
+              title);
   const size_t count = options.limit > 0 ? std::min(options.limit, rows.size()) : rows.size();
   for (size_t i = 0; i < count; ++i) {
     const NativeRowShown& row = rows[i];
@@ -159,10 +196,13 @@ void AppendText(const NativeTableFile& table, const std::vector<NativeRowShown>&
         row.callers.begin(),
         row.callers.begin() + static_cast<ptrdiff_t>(std::min(options.callers, row.callers.size())));
     for (std::string& line : below) line = "  " + line;
-    shown.Add({{Bytes(static_cast<double>(row.sums.LiveBytes())), ""},
-               {Grouped(row.sums.LiveBlocks()), ""},
-               {Bytes(static_cast<double>(row.sums.allocated_bytes)), ""},
-               {Grouped(row.sums.allocated_blocks), ""}},
+    const Cell live{Bytes(static_cast<double>(row.sums.LiveBytes())), ""}, blocks{Grouped(row.sums.LiveBlocks()), ""};
+    shown.Add(compared
+                  ? std::vector<Cell>{{Signed(row.Growth()), ""}, {SignedCount(row.BlockGrowth()), ""}, live, blocks}
+                  : std::vector<Cell>{live,
+                                      blocks,
+                                      {Bytes(static_cast<double>(row.sums.allocated_bytes)), ""},
+                                      {Grouped(row.sums.allocated_blocks), ""}},
               row.name, "", below);
   }
   shown.AppendTo(terminal, into);
@@ -181,11 +221,19 @@ ExitCode NativeOfTable(const NativeOptions& options) {
     Complain(table.error().message);
     return ExitCode::kUnreadable;
   }
-  const std::vector<NativeRowShown> rows = RowsOf(*table, options);
+  std::vector<NativeRowShown> rows = RowsOf(*table, options);
+  if (!options.before.empty()) {
+    const auto older = ReadNativeTable(options.before);
+    if (!older.ok()) {
+      Complain(older.error().message);
+      return ExitCode::kUnreadable;
+    }
+    Compare(RowsOf(*older, options), &rows);
+  }
   const char* const title = options.by == By::kSite ? "site" : options.by == By::kMethod ? "function" : "library";
   Output output(STDOUT_FILENO);
   if (options.json) {
-    output.Append(AsJson(*table, rows, title).dump(2) + "\n");
+    output.Append(AsJson(*table, rows, title, !options.before.empty()).dump(2) + "\n");
   } else {
     AppendText(*table, rows, options, title, Terminal::Of(STDOUT_FILENO), &output.text());
   }
@@ -194,6 +242,7 @@ ExitCode NativeOfTable(const NativeOptions& options) {
 }
 
 ExitCode Native(const NativeOptions& options) {
+  if (options.categories) return ShowMemory({options.file, options.limit, options.json});
   if (!IsRecording(options.file)) {
     if (!options.leaks_s) return NativeOfTable(options);
     Complain("--leaks: a table of sums does not tell ages; a recording with native=on does");
@@ -235,6 +284,10 @@ Verb DeclareNative(CLI::App& heaprec) {
                    "Of a recording: only what was not freed for so many seconds, or longer")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
+  verb->add_option("--before", options->before, "Of a table: what is alive more, and less, than in this older one")
+      ->type_name("TABLE");
+  verb->add_flag("--categories", options->categories,
+                 "Of a recording: the JVM's own categories, RSS and PSS, over time");
   verb->add_flag("--json", options->json, "All rows as JSON");
   verb->footer(
       R"(Examples:
@@ -242,6 +295,8 @@ Verb DeclareNative(CLI::App& heaprec) {
   LD_PRELOAD=/path/libheaprec-native.so HEAPREC_NATIVE=file=n.bin,only=java,depth=8 java -jar app.jar
   heaprec native n.bin
   heaprec native --leaks 60 --callers 5 rec.bin
+  cp /dev/shm/heaprec-native-4711 before.bin; sleep 60; heaprec native --before before.bin /dev/shm/heaprec-native-4711
+  heaprec native --categories rec.bin
   heaprec native --by library --sort allocated n.bin)");
   return {verb, [options](const std::vector<std::string>&) { return Native(*options); }};
 }

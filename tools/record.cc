@@ -9,6 +9,7 @@
 #include "tools/control/answers.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
+#include "tools/control/native_preload.h"
 #include "tools/input/recording.h"
 #include "tools/render/text.h"
 #include "tools/verb.h"
@@ -18,6 +19,7 @@ namespace {
 
 struct RecordOptions {
   AgentOptions agent;
+  std::string native;  // "exact", or empty
   bool children = false, quiet = false;
   std::vector<std::string> command;
 };
@@ -43,13 +45,22 @@ std::string Told(const Answer& answer) {
   return fmt::format("{}, cut off; {} of them from the ring", text, Grouped((*recording)->salvage().events));
 }
 
-void Tell(const Answers* answers, bool children) {
+// Where the table of the same process is.
+void TellTable(const Answer& answer, const NativePreload& native) {
+  const auto recording = Recording::Open(answer.sentence.substr(answer.sentence.find(' ') + 1));
+  if (!recording.ok()) return;
+  const std::string table = native.TableOf((*recording)->header().pid);
+  if (!table.empty()) Complain(table + ": native memory, exactly; heaprec native shows it");
+}
+
+void Tell(const Answers* answers, bool children, const NativePreload& native) {
   if (answers == nullptr) return;
   const auto all = answers->Read();
   // An agent that refused has said why on stderr.
   if (all.empty()) Complain(children ? "no JVM was recorded" : "nothing was recorded: the JVM ended before it was up");
   for (const Answer& answer : all) {
     if (answer.ok) Complain(Told(answer));
+    if (answer.ok && !native.table.empty()) TellTable(answer, native);
   }
 }
 
@@ -71,6 +82,14 @@ ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
   const std::string agent =
       fmt::format("-agentpath:{}={}{}", *library, *text, answers.ok() ? "," + (*answers)->option() : "");
   std::vector<std::string> environment, command = options.command;
+  NativePreload native;
+  if (!options.native.empty()) {
+    auto preload =
+        PreloadNative(*library, options.agent.output, options.children ? "java" : FindInPath(command.front()));
+    if (!preload.ok()) return Fail(ExitCode::kUsage, preload.error().message);
+    native = *preload;
+    environment = native.environment;
+  }
   if (options.children) {
     environment.push_back(ToolOptions(agent));
   } else if (const std::string path = FindInPath(command.front()); !path.empty()) {
@@ -81,7 +100,7 @@ ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
   std::string why;
   const int code = RunChild(command, environment, &why);
   if (!why.empty()) Complain(why);
-  if (why.empty() && !options.quiet) Tell(answers.ok() ? answers->get() : nullptr, options.children);
+  if (why.empty() && !options.quiet) Tell(answers.ok() ? answers->get() : nullptr, options.children, native);
   return static_cast<ExitCode>(code);
 }
 
@@ -96,6 +115,11 @@ Verb DeclareRecord(CLI::App& heaprec) {
       "--children", options->children,
       "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS. Each of them then prints a line\n"
       "                              \"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in the file's name");
+  verb->add_option(
+          "--native", options->native,
+          "exact: count the JVM's native memory too, block by block, with libheaprec-native.so in malloc's place")
+      ->check(CLI::IsMember({"exact"}))
+      ->type_name("HOW");
   verb->add_flag("-q,--quiet", options->quiet, "Do not say at the end what was recorded");
   verb->prefix_command();
   verb->footer(
@@ -104,6 +128,7 @@ Verb DeclareRecord(CLI::App& heaprec) {
 Examples:
   heaprec record -- java -jar app.jar
   heaprec record -o rec.bin --rate 300 -- java -cp classes Main
+  heaprec record --native=exact -o rec.bin -- java -jar app.jar
   heaprec record --children -o rec-%p.bin -- mvn -q test)");
   return {verb, [options, verb](const std::vector<std::string>& rest) {
             options->command = verb->remaining();  // without --: from the first word that is no option

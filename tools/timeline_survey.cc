@@ -89,7 +89,7 @@ void TimelineSurvey::AddStates(const format::Block& block) {
     state.bytes += interval.bytes;
   }
   for (const format::HeapState& look : block.states) {
-    if (!is_shown(look.time_ns)) continue;
+    if (!is_shown(look.time_ns) || look.kind == format::StateKind::kMemory) continue;
     StepState& state = states_[StepOf(look.time_ns)];
     state.pauses += look.pauses;
     state.paused_ns += look.paused_ns;

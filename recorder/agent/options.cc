@@ -44,6 +44,7 @@ std::optional<double> TakeNumber(std::string_view* text) {
 // An eighth of them is still a chunk worth its dictionaries.
 constexpr uint64_t kLeastFileBytes = 1 << 20;
 constexpr uint64_t kLeastFileNs = 10'000'000'000;
+constexpr uint64_t kLeastNmtNs = 1'000'000'000;
 
 std::optional<uint64_t> ParseTime(std::string_view text, uint64_t least_ns = 0) {
   const auto number = TakeNumber(&text);
@@ -153,6 +154,13 @@ bool SetCensus(Options* options, std::string_view value) {
          Set(&options->census_per_second, rate);
 }
 
+bool SetNmt(Options* options, std::string_view value) {
+  options->nmt_ns = 0;
+  options->no_nmt = value == "off";
+  if (value == "auto" || value == "off") return true;
+  return Set(&options->nmt_ns, ParseTime(value, kLeastNmtNs));
+}
+
 struct Key {
   std::string_view name, valid;  // what its values look like
   bool (*set)(Options*, std::string_view);
@@ -195,6 +203,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->native, ParseSwitch(v)); }},
     Key{"native.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->native_per_second, ParseRate(v)); }},
+    Key{"nmt", "auto, off, or a time from 1s, like 10s, between two looks at native memory", SetNmt},
     Key{"live", "on, off, or how many objects are followed at a time, from 64 to 65535", SetLive},
     Key{"census", "off, all, or how many TLABs are walked in a second, from 1/s to 8000/s", SetCensus},
     Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},

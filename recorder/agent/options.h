@@ -36,6 +36,9 @@ struct Options {
   double native_per_second = 100;
   bool follows = false;     // sampled objects, until they die
   uint32_t live_bound = 0;  // at most so many at a time; 0: as many as the rate asks for
+  // How often the JVM's native memory and the process' are noted; 0: every 10 s, if the JVM tracks it.
+  uint64_t nmt_ns = 0;
+  bool no_nmt = false;
   format::CensusMode census = format::CensusMode::kOff;
   double census_per_second = 0;  // of kDrawn: most walks of a second
   std::string ring = "auto";     // "auto", "off", or a path

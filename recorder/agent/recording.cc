@@ -52,6 +52,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   // Release: whoever sees it sees all of it (pairs with the acquires in agent.cc).
   sources::active_heap_watch.store(begun.heap_watch_.get(), std::memory_order_release);
   auto started = begun.live_ != nullptr ? begun.live_->Start() : format::Result<std::monostate>(std::monostate{});
+  if (started.ok() && begun.memory_ != nullptr) started = begun.memory_->Start();
   if (started.ok()) started = begun.drain_->Start();
   if (started.ok()) return retired->TakeLast();
   sources::active_source.store(nullptr);
@@ -59,6 +60,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   sources::active_heap_watch.store(nullptr);
   if (begun.native_ != nullptr) begun.native_->Stop();
   if (begun.live_ != nullptr) begun.live_->Stop();
+  if (begun.memory_ != nullptr) begun.memory_->Stop();
   begun.EndCensus();
   begun.ring_->Close();
   unlink(begun.path().c_str());  // nothing but a header, and ours
@@ -105,6 +107,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   MakeSource(source);
   heap_watch_ = std::make_unique<sources::HeapWatch>(*ring_, jvm_.heap);
   if (options_.follows) MakeLive();
+  MakeMemory();
   if (configs.has_exceptions) {
     exceptions_ =
         std::make_unique<ExceptionStream>(*ring_, jvm_, configs.exceptions, start_ns_, options_.stack_depth, Seed());
@@ -314,6 +317,7 @@ void Recording::OnDrainStop() {
   sources::HeapWatch* watch = heap_watch_.get();
   sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
   if (live_ != nullptr) live_->Stop();
+  if (memory_ != nullptr) memory_->Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   if (!jvm_ends_.load(std::memory_order_relaxed)) {
     const AttachedScope attached(jvm_.vm);

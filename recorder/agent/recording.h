@@ -13,6 +13,7 @@
 #include "recorder/agent/exception_stream.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/live_thread.h"
+#include "recorder/agent/memory_thread.h"
 #include "recorder/agent/native_stream.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/retired.h"
@@ -54,7 +55,9 @@ class Recording {
   // It has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
   // Its threads are gone, so that destroying it waits for nothing. A disk that hangs can keep one for ever.
-  bool TryJoin() { return drain_->TryJoin() && (live_ == nullptr || live_->TryJoin()); }
+  bool TryJoin() {
+    return drain_->TryJoin() && (live_ == nullptr || live_->TryJoin()) && (memory_ == nullptr || memory_->TryJoin());
+  }
 
   std::string path() const { return drain_->path(); }
 
@@ -78,6 +81,7 @@ class Recording {
   void MakeLive();
   void ActivateNative();
   void MakeNative(const throttle::ControllerConfig& config);
+  void MakeMemory();
   void MakeCensus(const ChosenSource& source);
   void EndCensus();
   static uint32_t HeldPerInterval(const throttle::ControllerConfig& config);
@@ -101,6 +105,7 @@ class Recording {
   std::unique_ptr<sources::Capture> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
   std::unique_ptr<sources::HeapWatch> heap_watch_;
+  std::unique_ptr<MemoryThread> memory_;              // null: nobody asks
   std::unique_ptr<LiveThread> live_;                  // null: objects are not followed
   std::unique_ptr<ExceptionStream> exceptions_;       // null: they are not recorded
   std::unique_ptr<sources::JavaFrames> java_frames_;  // of native memory; null: there are none to be had

@@ -12,6 +12,7 @@ namespace heaprec::agent {
 namespace {
 
 constexpr uint32_t kLeastFollowed = 4096;
+constexpr uint64_t kMemoryPeriodNs = 10'000'000'000;
 
 }  // namespace
 
@@ -52,6 +53,13 @@ void Recording::MakeLive() {
   if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", kYoungReferents);
   live_ = std::make_unique<LiveThread>(jvm_, *ring_, *heap_watch_, bound);
   capture_->FollowIn(&live_->places(), &jvm_.heap);
+}
+
+void Recording::MakeMemory() {
+  const bool is_wanted = options_.nmt_ns > 0 || hotspot::TracksMemory(jvm_.structs);
+  if (options_.no_nmt || !is_wanted) return;
+  const uint64_t period_ns = options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs;
+  memory_ = std::make_unique<MemoryThread>(jvm_, *heap_watch_, period_ns);
 }
 
 // Without one the recording is what it is without the option.

@@ -89,6 +89,7 @@ format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm) {
   for (const std::string_view name : kRetireTlab) prefixes.push_back(name);
   prefixes.push_back(kFieldAccessCount);
   prefixes.push_back(kAllStacksOperation);
+  prefixes.push_back(kDiagnosticCommand);
   return Load(libjvm, prefixes);
 }
 

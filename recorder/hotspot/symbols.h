@@ -54,6 +54,9 @@ inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_
 // A cheap operation that the JVM runs at a safepoint: what GetAllStackTraces asks for.
 inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
 
+// What the management interface runs diagnostic commands with: jstring(JNIEnv*, jstring).
+inline constexpr std::string_view kDiagnosticCommand = "jmm_ExecuteDiagnosticCommand";
+
 class SymbolTable {
  public:
   // Looks for all of `prefixes` in one pass over the symbols; the others stay unknown.

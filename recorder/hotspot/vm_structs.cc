@@ -143,6 +143,13 @@ std::optional<bool> VmStructs::BoolFlag(std::string_view name) const {
   return address != nullptr ? std::optional<bool>(*address != 0) : std::nullopt;
 }
 
+std::optional<std::string_view> VmStructs::TextFlag(std::string_view name) const {
+  const char* const address = FlagAddress(name);
+  if (address == nullptr) return std::nullopt;
+  const char* const text = At<const char*>(address);
+  return text != nullptr ? std::string_view(text) : std::string_view();
+}
+
 // An int stands in the lower half of a word; no flag of ours is negative.
 std::optional<int64_t> VmStructs::IntFlag(std::string_view name) const {
   const char* const address = FlagAddress(name);

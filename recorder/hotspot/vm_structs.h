@@ -30,6 +30,8 @@ class VmStructs {
   std::optional<int64_t> LongConstant(std::string_view name) const;
   // A boolean -XX flag of this JVM; nullopt if it has no such flag.
   std::optional<bool> BoolFlag(std::string_view name) const;
+  // One of type ccstr; empty if it is not set.
+  std::optional<std::string_view> TextFlag(std::string_view name) const;
   // One of type int or intx.
   std::optional<int64_t> IntFlag(std::string_view name) const;
 

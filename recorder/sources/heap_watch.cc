@@ -50,6 +50,21 @@ void HeapWatch::Commit(format::StateKind kind, uint64_t now_ns, format::StateRec
   record.used = meter_.Used();
   record.committed = meter_.Committed();
   record.collections = meter_.Collections();
+  Write(record);
+}
+
+void HeapWatch::CommitMemory(uint64_t time_ns, const Memory& memory) {
+  format::StateRecord record{};
+  record.monotonic_ns = time_ns;
+  record.kind = static_cast<uint32_t>(format::StateKind::kMemory);
+  record.used = memory.used;
+  record.committed = memory.committed;
+  record.rss = memory.rss;
+  memory.category.copy(record.cause, sizeof(record.cause));
+  Write(record);
+}
+
+void HeapWatch::Write(format::StateRecord record) {
   record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   buffer::LaneLease lease(ring_, kLane, sizeof(record));
   if (!lease.ok()) return;

@@ -3,13 +3,14 @@
 // Units:    bytes, ns of CLOCK_MONOTONIC.
 // Context:  OnGcBegin, OnGcEnd: gc: the JVM's own thread, every Java thread stopped. Loads and a lane only.
 //           OnTick: drain.
-// Threads:  one at a time of each.
+// Threads:  one at a time of each, CommitMemory any number.
 // Failure:  a state that finds no lane is lost; the gap in the ids tells.
 // Format:   docs/format.md#states
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "format/ring_layout.h"
 #include "recorder/buffer/ring.h"
@@ -25,11 +26,18 @@ class HeapWatch {
   void OnGcBegin();
   void OnGcEnd();
   void OnTick(uint64_t now_ns);
+  // A row of StateKind::kMemory. Any thread.
+  struct Memory {
+    std::string_view category;  // empty: of the process
+    uint64_t used, committed, rss;
+  };
+  void CommitMemory(uint64_t time_ns, const Memory& memory);
   // That have ended so far. Any thread.
   uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
 
  private:
   void Commit(format::StateKind kind, uint64_t now_ns, format::StateRecord record);
+  void Write(format::StateRecord record);
 
   buffer::Ring& ring_;
   const hotspot::HeapMeter& meter_;

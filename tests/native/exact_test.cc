@@ -144,6 +144,32 @@ TEST_CASE("Sites have their place and their callers, and libraries their sums") 
   CHECK(text.out.find("more; --limit 0 shows all") != std::string::npos);
 }
 
+TEST_CASE("What grew since an older table is told by site, and what is gone too") {
+  const std::string folder = FreshFolder();
+  const auto run = [&](const std::string& name, std::vector<std::string> program) {
+    Command command{std::move(program)};
+    command.environment = With("file=" + folder + "/" + name);
+    REQUIRE(Run(command).exit_code == 3);
+    return folder + "/" + name;
+  };
+  const std::string before = run("before.bin", {Program()}), after = run("after.bin", {Program(), Plugin()});
+  const auto growth = [](const json& document, const std::string& function) {
+    int64_t bytes = 0;
+    for (const json& row : document["rows"]) {
+      if (row["name"].get<std::string>().starts_with(function + " ")) bytes += row["growth_bytes"].get<int64_t>();
+    }
+    return bytes;
+  };
+  const json grown = Read(after, {"--before", before, "--by", "function"});
+  CHECK(growth(grown, "plugin_allocates") == 7 * 1234);
+  CHECK(growth(grown, "leaks") == 0);
+  const json gone = Read(before, {"--before", after});
+  CHECK(growth(gone, "plugin_allocates") == -7 * 1234);
+  const Outcome text = Run(Command{{HeaprecPath(), "native", "--limit", "0", "--before", before, after}});
+  CHECK(text.exit_code == 0);
+  CHECK(text.out.find("+8.4 kB") != std::string::npos);
+}
+
 TEST_CASE("A JVM runs as without it, and its direct buffers are libjvm's") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{JavaHome() + "/bin/java", "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"}};

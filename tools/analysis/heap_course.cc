@@ -6,6 +6,7 @@ namespace heaprec::tools {
 
 void HeapCourse::Add(const format::Block& block) {
   for (const format::HeapState& state : block.states) {
+    if (state.kind == format::StateKind::kMemory) continue;
     ++states_;
     most_used = std::max(most_used, state.used);
     most_committed = std::max(most_committed, state.committed);

@@ -27,7 +27,8 @@ const char* StreamName(Stream stream) {
 }
 
 std::string_view StateName(format::StateKind kind) {
-  static constexpr std::string_view kNames[format::kStateKinds] = {"periodic", "gc_begin", "gc_end", "gc_counted"};
+  static constexpr std::string_view kNames[format::kStateKinds] = {"periodic", "gc_begin", "gc_end", "gc_counted",
+                                                                   "memory"};
   return static_cast<size_t>(kind) < format::kStateKinds ? kNames[static_cast<size_t>(kind)] : "?";
 }
 
@@ -166,6 +167,7 @@ void SqliteStore::AddCourse(const format::Block& block) {
                                interval.bytes, interval.held, interval.kept, interval.tau));
   }
   for (const format::HeapState& state : block.states) {
+    if (state.kind == format::StateKind::kMemory) continue;  // of the heap alone
     Try(inserts_->state.Run(recording_, state.id, state.time_ns, StateName(state.kind), state.used, state.committed,
                             state.pauses, state.paused_ns, state.threads, state.rss, ToUtf8(state.cause)));
   }

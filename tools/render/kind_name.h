@@ -5,7 +5,8 @@
 
 namespace heaprec::tools {
 
-inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kCensusKind[] = "census";
+inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory",
+                      kCensusKind[] = "census";
 
 inline const char* FateKindName(format::FateKind kind) {
   switch (kind) {

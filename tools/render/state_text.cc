@@ -16,6 +16,10 @@ bool StateText::Append(const format::HeapState& state, Text& into) {
     AppendPeriodic(state, into);
     return true;
   }
+  if (state.kind == format::StateKind::kMemory) {
+    AppendMemory(state, into);
+    return true;
+  }
   if (state.kind == format::StateKind::kGcBegin) {
     // It may be taken in behind its own end, from another lane: that has said how long it was.
     if (!ended_ns_ || state.time_ns >= *ended_ns_) begun_ = state;
@@ -81,6 +85,21 @@ void StateText::AppendPeriodic(const format::HeapState& state, Text& into) {
   SizeField("residentMemory", "rss", state.rss, into);
   Field("liveThreads", "threads", into);
   tools::Append(into, state.threads);
+  Close(into);
+}
+
+void StateText::AppendMemory(const format::HeapState& state, Text& into) {
+  Open("heaprec.NativeMemory", kMemoryKind, state.time_ns, into);
+  if (state.cause.empty()) {
+    SizeField("residentMemory", "rss", state.rss, into);
+    SizeField("proportionalShare", "pss", state.used, into);
+    SizeField("notShared", "private", state.committed, into);
+  } else {
+    Field("category", "category", into);
+    style_.json ? AppendJsonString(into, ToUtf8(state.cause)) : AppendPrintable(into, ToUtf8(state.cause));
+    SizeField("reserved", "reserved", state.used, into);
+    SizeField("committed", "committed", state.committed, into);
+  }
   Close(into);
 }
 

@@ -29,6 +29,7 @@ class StateText {
 
  private:
   void AppendPeriodic(const format::HeapState& state, Text& into);
+  void AppendMemory(const format::HeapState& state, Text& into);
   // `end` nullptr: unfinished.
   void AppendCollection(const format::HeapState* begin, const format::HeapState* end, Text& into);
   void Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into);

@@ -1,0 +1,124 @@
+// heaprec native --categories: what the JVM and the kernel said of the process' memory.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::HeapState;
+using format::StateKind;
+using nlohmann::json;
+using testing::Directory;
+using testing::Heaprec;
+using testing::kSecond;
+using testing::RecordingFile;
+
+constexpr uint64_t kMb = 1 << 20;
+
+// Of one recording.
+class Looks {
+ public:
+  explicit Looks(RecordingFile* file) : file_(file) {}
+  void AddCategory(uint64_t time_ns, const std::string& name, uint64_t reserved, uint64_t committed) {
+    HeapState state = At(time_ns, StateKind::kMemory);
+    state.used = reserved;
+    state.committed = committed;
+    state.cause = name;
+    file_->Add(state);
+  }
+  void AddProcess(uint64_t time_ns, uint64_t rss, uint64_t pss, uint64_t not_shared) {
+    HeapState state = At(time_ns, StateKind::kMemory);
+    state.used = pss;
+    state.committed = not_shared;
+    state.rss = rss;
+    file_->Add(state);
+  }
+  void AddHeap(uint64_t time_ns, uint64_t rss) {
+    HeapState state = At(time_ns, StateKind::kPeriodic);
+    state.used = 30 * kMb;
+    state.committed = 64 * kMb;
+    state.rss = rss;
+    file_->Add(state);
+  }
+
+ private:
+  HeapState At(uint64_t time_ns, StateKind kind) {
+    HeapState state;
+    state.id = next_++;
+    state.time_ns = time_ns;
+    state.kind = kind;
+    return state;
+  }
+
+  RecordingFile* const file_;
+  uint64_t next_ = 1;
+};
+
+void WriteLooks(const std::string& path) {
+  RecordingFile file(path, testing::SomeHeader());
+  Looks looks(&file);
+  file.Add(testing::At(kSecond));
+  for (uint64_t i = 0; i < 3; ++i) {
+    const uint64_t at = i * 10 * kSecond;
+    looks.AddHeap(at + 1, 90 * kMb);
+    looks.AddCategory(at, "Total", 900 * kMb, (50 + 10 * i) * kMb);
+    looks.AddCategory(at, "Java Heap", 64 * kMb, 30 * kMb);
+    looks.AddCategory(at, "Class", 800 * kMb, (20 + 10 * i) * kMb);
+    looks.AddProcess(at, (100 + i) * kMb, 80 * kMb, 70 * kMb);
+  }
+  file.Flush();
+}
+
+}  // namespace
+
+TEST_CASE("categories, RSS and PSS stand on one time axis") {
+  const Directory directory;
+  WriteLooks(directory / "rec.bin");
+  const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
+  REQUIRE(outcome.code == 0);
+  const json looks = json::parse(outcome.out)["recordings"][0]["looks"];
+  REQUIRE(looks.size() == 3);
+  CHECK(looks[2]["time_ns"] == 20 * kSecond);
+  CHECK(looks[2]["rss"] == 102 * kMb);
+  CHECK(looks[2]["pss"] == 80 * kMb);
+  CHECK(looks[2]["private"] == 70 * kMb);
+  CHECK(looks[2]["categories"] == json{{"Total", {{"reserved", 900 * kMb}, {"committed", 70 * kMb}}},
+                                       {"Java Heap", {{"reserved", 64 * kMb}, {"committed", 30 * kMb}}},
+                                       {"Class", {{"reserved", 800 * kMb}, {"committed", 40 * kMb}}}});
+  const auto text = Heaprec("native --categories --limit 2 " + (directory / "rec.bin"));
+  CHECK(text.code == 0);
+  CHECK(text.out.find("after 20.0 s, and what changed since 0.0 s") != std::string::npos);
+  CHECK(text.out.find("+20.0 MB") != std::string::npos);
+  CHECK(text.out.find("2 of 3 looks; --limit 0 shows all") != std::string::npos);
+}
+
+TEST_CASE("without the JVM's categories there is what the looks at the heap say of the process") {
+  const Directory directory;
+  RecordingFile file(directory / "rec.bin", testing::SomeHeader());
+  Looks looks(&file);
+  looks.AddHeap(kSecond, 90 * kMb);
+  looks.AddHeap(2 * kSecond, 95 * kMb);
+  file.Flush();
+  const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
+  const json found = json::parse(outcome.out)["recordings"][0]["looks"];
+  CHECK(found == json{{{"time_ns", kSecond}, {"rss", 90 * kMb}}, {{"time_ns", 2 * kSecond}, {"rss", 95 * kMb}}});
+  const auto text = Heaprec("native --categories " + (directory / "rec.bin"));
+  CHECK(text.out.find("-XX:NativeMemoryTracking=summary") != std::string::npos);
+}
+
+TEST_CASE("looks at native memory are printed when asked for, and are none at the heap") {
+  const Directory directory;
+  WriteLooks(directory / "rec.bin");
+  const auto all = json::parse(Heaprec("print --json --kind memory,heap " + (directory / "rec.bin")).out)["events"];
+  CHECK(all.size() == 15);
+  int categories = 0;
+  for (const json& event : all) categories += event["kind"] == "memory" && event.contains("category");
+  CHECK(categories == 9);
+  const json heap = json::parse(Heaprec("summary --json " + (directory / "rec.bin")).out)["heap"];
+  CHECK(heap["used_most"] == 30 * kMb);
+  CHECK(heap["committed_most"] == 64 * kMb);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,58 @@
+#include "tools/control/native_preload.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace heaprec::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// HotSpot's own functions allocate for others: one frame tells nothing apart.
+constexpr int kDepth = 8;
+
+// "/x/rec-%p.bin": "/x/rec-native-%p.bin"
+std::string TableFor(const std::string& recording) {
+  const fs::path path = fs::absolute(recording);
+  std::string stem = path.stem().string();
+  stem.erase(std::min(stem.find('%'), stem.size()));
+  while (stem.ends_with('-')) stem.pop_back();
+  return (path.parent_path() / fmt::format("{}native-%p.bin", stem.empty() ? "" : stem + "-")).string();
+}
+
+std::string Variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+std::string NativePreload::TableOf(uint32_t pid) const {
+  std::string path = table;
+  path.replace(path.rfind("%p"), 2, std::to_string(pid));
+  const std::string shared = fmt::format("/dev/shm/heaprec-native-{}", pid);
+  std::error_code error;
+  return fs::exists(path, error) ? path : fs::exists(shared, error) ? shared : "";
+}
+
+format::Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
+                                            const std::string& program) {
+  const std::string library = (fs::path(agent).parent_path() / "libheaprec-native.so").string();
+  std::error_code error;
+  if (!fs::exists(library, error)) return format::Error{fmt::format("--native=exact: no {}", library)};
+  NativePreload preload{{}, TableFor(recording)};
+  if (preload.table.find(',') != std::string::npos) {
+    return format::Error{fmt::format("--native=exact: a comma in {}", preload.table)};
+  }
+  const std::string before = Variable("LD_PRELOAD");
+  preload.environment.push_back(fmt::format("LD_PRELOAD={}{}{}", library, before.empty() ? "" : ":", before));
+  const fs::path file = fs::canonical(program, error);
+  preload.environment.push_back(fmt::format("HEAPREC_NATIVE=file={},depth={},only={}", preload.table, kDepth,
+                                            error ? program : file.filename().string()));
+  return preload;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,28 @@
+// How a JVM is started so that its native memory is counted exactly: with libheaprec-native.so in malloc's place.
+//
+// Failure:  a sentence for the user.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+struct NativePreload {
+  std::vector<std::string> environment;  // NAME=value
+  std::string table;                     // where it will be; %p is the process id
+
+  // Of a process that has ended, or runs, or was killed; empty: it has none.
+  std::string TableOf(uint32_t pid) const;
+};
+
+// `agent`: the path of libheaprec.so, beside which the library is. `recording`: as -o has it; the table comes beside
+// it. `program`: the file that becomes the process, by whatever way; others that inherit the environment are not
+// counted.
+format::Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
+                                            const std::string& program);
+
+}  // namespace heaprec::tools
