@@ -42,8 +42,9 @@ void Breakdown::Enter(const format::Block& block) {
 
 // What is chosen by thread or time cuts through classes and sites.
 Subset* Breakdown::GroupOf(std::string_view name, Grain grain, Groups* groups) {
+  const auto holds = grain == Grain::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny;
   auto at = groups->find(name);
-  if (at == groups->end()) at = groups->emplace(name, Subset(keeps_ ? Grain::kThread : grain)).first;
+  if (at == groups->end()) at = groups->emplace(name, Subset(keeps_ ? Grain::kThread : grain, holds)).first;
   return &at->second;
 }
 

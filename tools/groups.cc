@@ -17,7 +17,9 @@ double Measure(const Figures& figures, std::string_view sort) {
 
 }  // namespace
 
-Groups::Groups(Grouping grouping, bool own_frames) : grouping_(std::move(grouping)), own_(grouping_.grain(own_frames)) {
+Groups::Groups(Grouping grouping, bool own_frames)
+    : grouping_(std::move(grouping)),
+      own_(grouping_.grain(own_frames), grouping_.by() == By::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny) {
   if (grouping_.by() == By::kMethod) cumulative_.emplace(Grain::kStack);
 }
 

@@ -60,6 +60,7 @@ class LiveSurvey : public Surveyor {
   // Of one stream.
   LiveSurvey(LiveQuestion question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
   Grain finest() const override { return Grain::kClass; }
+  bool estimates() const override { return false; }
   void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
   void See(const Sighting& sighting) override;
   void End(const Estimator& estimator, double seconds) override;

@@ -1,17 +1,24 @@
 #include "tools/strata_of.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/strata_builder.h"
+#include "tools/render/progress.h"
 
 namespace heaprec::tools {
+namespace {
+
+// Not in what was cut out of a recording, copied while it went on, or broken off.
+bool WasEnded(const Recording& recording) {
+  const auto& ending = recording.ending();
+  return ending && recording.is_settled() && ending->reason != "trim" && recording.header().start.begin_ns == 0;
+}
+
+}  // namespace
 
 std::string ByCensus::Text() const {
   if (!has_census) return {};
-  if (!why_none.empty()) return "; the census does not sharpen it: " + why_none;
-  return fmt::format("; sharpened by a census, {} classes", strata.count());
+  return why_none.empty() ? "; sharpened by a census" : "; not sharpened by its census: " + why_none;
 }
 
 nlohmann::json ByCensus::AsJson() const {
@@ -28,9 +35,17 @@ ByCensus StrataOf(const Recording& recording) {
     return found;
   }
   StrataBuilder builder(recording.header());
-  while (const auto block = (*again)->Next()) builder.Add(*block);
-  found.strata = builder.Build((*again)->census_books());
-  found.why_none = builder.why_none();
+  Progress progress(recording.source().name(), recording.source().size());
+  while (const auto block = (*again)->Next()) {
+    builder.Add(*block);
+    progress.At((*again)->bytes_read());
+  }
+  if (WasEnded(**again)) {
+    found.strata = builder.Build((*again)->census_books());
+    found.why_none = builder.why_none();
+  } else {
+    found.why_none = "it was not ended with this recording";
+  }
   return found;
 }
 

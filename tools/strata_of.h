@@ -18,13 +18,14 @@ struct ByCensus {
   bool has_census = false;
   std::string why_none;  // why there is a census, but no strata
 
-  // "; by class as a census counted", "; the census is of no use: ...", or nothing.
+  // "; sharpened by a census", "; not sharpened by its census: ...", or nothing.
   std::string Text() const;
   // {"strata": 12, "reason": ""}; null without a census
   nlohmann::json AsJson() const;
 };
 
-// Of a recording of which nothing needs to have been read.
+// Of a recording of which nothing needs to have been read: it is read from its start. A census is used if it was ended
+// with its recording: else nobody knows what was in use when it broke off.
 ByCensus StrataOf(const Recording& recording);
 
 }  // namespace heaprec::tools

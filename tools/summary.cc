@@ -25,7 +25,7 @@ namespace {
 
 struct SummaryOptions {
   std::string recording;
-  bool json = false;
+  bool json = false, no_census = false;
   std::optional<size_t> limit;  // of classes and of sites; 0: all
   FilterOptions filter;         // of what the tables show
 };
@@ -33,7 +33,7 @@ struct SummaryOptions {
 std::string SummaryOf(Recording* recording, const SummaryOptions& options, TotalOfRecordings* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
   Filter* const chosen = options.filter.ChoosesAll() ? nullptr : &*filter;
-  const ByCensus census = StrataOf(*recording);
+  const ByCensus census = options.no_census ? ByCensus() : StrataOf(*recording);
   VolumeOfBlocks blocks(recording->header(), census.strata);
   Breakdown breakdown(KeptBy(chosen));
   Facts facts = FactsOf(recording, chosen, &blocks, &breakdown);
@@ -87,6 +87,7 @@ Verb DeclareSummary(CLI::App& heaprec) {
   verb->add_flag("--json", options->json, "JSON instead of text");
   verb->add_option("--limit", options->limit, "So many classes and sites; 0: all. Default: 5, all with --json")
       ->type_name("N");
+  verb->add_flag("--no-census", options->no_census, "Of a recording with a census: by the samples alone");
   options->filter.AddChoiceTo(verb);
   verb->footer(R"(Examples:
   heaprec summary rec.bin

@@ -236,6 +236,7 @@ std::string SummaryJson(const Recording& recording, const Facts& facts, const Tr
       {"heap", AsJson(facts.heap)},
       {"live", LiveAsJson(facts.live)},
       {"census", facts.census.AsJson(recording.header())},
+      {"sharpened", facts.by_census.AsJson()},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
       {"estimated_objects", tally.objects()},

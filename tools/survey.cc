@@ -127,7 +127,8 @@ ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* sur
 ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
   const Grain finest = std::max(surveyor->finest(), filter_.chosen_by().value_or(Grain::kClass));
   Design design(recording->header(), stream_, finest);
-  const ByCensus census = options_.no_census || stream_ != Stream::kAllocations ? ByCensus() : StrataOf(*recording);
+  const bool asks = !options_.no_census && stream_ == Stream::kAllocations && surveyor->estimates();
+  const ByCensus census = asks ? StrataOf(*recording) : ByCensus();
   design.SetStrata(census.strata);
   recording->Prepare([header = recording->header(), stream = stream_, finest] {
     return std::make_unique<Drafting>(header, stream, finest);
@@ -186,7 +187,8 @@ double Survey::Seconds(const Recording& recording, const Filter& filter, uint64_
 }
 
 void Survey::Note(const Recording& recording, double seconds, uint64_t chosen, const ByCensus& census) {
-  if (census.has_census) census_ = census.Text();
+  if (census.has_census && census.why_none.empty()) ++sharpened_;
+  if (!census.why_none.empty()) blunted_.insert(census.Text());
   ++covered_.recordings;
   covered_.events += recording.events();
   covered_.chosen += chosen;
@@ -215,7 +217,11 @@ std::string Survey::LossLine() const {
   line += fmt::format("{} events, {} thinned, {} lost", Grouped(covered_.events), Grouped(covered_.thinned),
                       Grouped(covered_.lost));
   if (covered_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(covered_.salvaged));
-  line += census_;
+  if (sharpened_ > 0) {
+    line += sharpened_ < covered_.recordings ? fmt::format("; {} sharpened by a census", sharpened_)
+                                             : "; sharpened by a census";
+  }
+  for (const std::string& text : blunted_) line += text;
   if (covered_.recordings != 1) line += fmt::format("; {} recordings", covered_.recordings);
   const auto is_biased = [](const nlohmann::json& one) { return IsBiased(one["source"].get<std::string>()); };
   if (std::any_of(recordings_.begin(), recordings_.end(), is_biased))

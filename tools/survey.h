@@ -17,6 +17,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -65,6 +66,8 @@ class Surveyor {
   virtual ~Surveyor() = default;
   // Of the grains by which it chooses what belongs together.
   virtual Grain finest() const { return Grain::kThread; }
+  // Whether it asks how much samples stand for: what a census says to that is then found out first.
+  virtual bool estimates() const { return true; }
   // `chosen_by`: the finest grain of the filters, for GroupTable::Start.
   virtual void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) = 0;
   virtual void See(const Sighting& sighting) = 0;
@@ -121,8 +124,9 @@ class Survey {
   Covered covered_;
   Figures chosen_, unseen_;
   Estimate total_;
-  std::string census_;  // what a census did, of the last recording that has one
-  double whole_ = 0;    // bytes that shares are of
+  size_t sharpened_ = 0;           // recordings, by their census
+  std::set<std::string> blunted_;  // what is said of those that have one, but are not
+  double whole_ = 0;               // bytes that shares are of
   nlohmann::json recordings_ = nlohmann::json::array();
 };
 

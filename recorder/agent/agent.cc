@@ -190,7 +190,8 @@ jint Agent::StopByCommand() {
 
 jint Agent::FlushByCommand() {
   if (recording_ == nullptr || recording_->ended()) return Refuse("nothing is being recorded");
-  recording_->CountInUse();
+  const auto counted = recording_->CountInUse();
+  if (!counted.ok()) return Refuse(counted.error().message);
   Answer(true, State());
   return JNI_OK;
 }

@@ -62,14 +62,14 @@ void CensusStream::Enlist(JNIEnv* jni) {
   jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
-void CensusStream::Look() {
+format::Result<std::monostate> CensusStream::Look() {
   const std::lock_guard lock(ending_);
-  if (!is_active()) return;
+  if (!is_active()) return format::Error{"the census has ended"};
   const auto look = [](void* self) {
     auto* const stream = static_cast<CensusStream*>(self);
     stream->census_->LookStopped(*stream->jvm_.threads);
   };
-  (void)hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, look, this);
+  return hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, look, this);
 }
 
 void CensusStream::End(JNIEnv* jni) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <variant>
 
 #include "format/census.h"
 #include "format/result.h"
@@ -36,8 +37,8 @@ class CensusStream {
   void Enlist(JNIEnv* jni);
   void Begin() { census_->BeginStopped(*jvm_.threads); }
   bool is_active() const { return census_->is_active(); }
-  // What is in use is counted now, if the threads can be stopped for that. Context: as End.
-  void Look();
+  // What is in use is counted now. Error: the threads cannot be stopped for that, or it has ended. Context: as End.
+  format::Result<std::monostate> Look();
   // What is in use is counted while the threads stand still, or, where they cannot be stopped, counted as not seen.
   // Idempotent.
   void End(JNIEnv* jni);

@@ -43,13 +43,14 @@ class Recording {
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.
   void Stop(const std::string& reason, bool jvm_ends);
-  // A census counts what is in use now. Needs an attached thread, as the next.
-  void CountInUse() {
-    if (census_ != nullptr) census_->Look();
+  // The census counts what is in use now. Error: there is none, or it cannot. Needs an attached thread, as the next.
+  format::Result<std::monostate> CountInUse() {
+    if (census_ == nullptr) return format::Error{"there is no census in the recording"};
+    return census_->Look();
   }
   // For a copy of it as it is (writer::CopyOf); it goes on.
   std::future<format::Result<writer::Snapshot>> RequestSnapshot() {
-    CountInUse();
+    (void)CountInUse();
     return drain_->RequestSnapshot();
   }
   // It has ended, by itself or by Stop, and is complete in the file.

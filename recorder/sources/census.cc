@@ -69,7 +69,10 @@ bool Census::NoteUse(const hotspot::ThreadList& threads) {
   mark_slots_ = std::bit_ceil(2 * count + 1);
   marks_left_.store(0, std::memory_order_relaxed);
   marks_.reset(new (std::nothrow) Mark[mark_slots_]);
-  if (marks_ == nullptr) return false;
+  if (marks_ == nullptr) {
+    Add(Count::kUnseen, 1);
+    return false;
+  }
   threads.ForEach([this](void* java_thread) {
     const hotspot::ThreadLayout::Tlab now = threads_.TlabOf(java_thread);
     if (now.start == now.top) return;

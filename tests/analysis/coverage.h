@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -103,7 +104,11 @@ inline void MeasurePart(const Truth::Part& truth, double all, const tools::Subse
 
 inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tools::Design* design) {
   std::vector<std::vector<tools::Subset>> subsets;
-  for (const Cut& cut : Cuts()) subsets.emplace_back(cut.parts, tools::Subset(cut.chosen_by));
+  for (const Cut& cut : Cuts()) {
+    const bool is_class = std::string_view(cut.name) == "class";
+    const auto holds = is_class ? tools::Subset::Holds::kOneClass : tools::Subset::Holds::kAny;
+    subsets.emplace_back(cut.parts, tools::Subset(cut.chosen_by, holds));
+  }
   for (const format::Block& block : run.blocks) {
     for (const tools::Drawn& drawn : design->Add(block)) {
       const format::Sample& sample = block.samples[drawn.index];

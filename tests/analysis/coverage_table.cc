@@ -1,7 +1,6 @@
 // Coverage of the intervals on simulated applications, as a table: what docs/sampler.md#intervals shows.
-// usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [part of the TLABs that a census
-// walks]
-//   [each]
+// usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [WALKED] [each]
+// WALKED: the part of the TLABs that a census walks.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

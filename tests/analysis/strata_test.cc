@@ -62,7 +62,7 @@ class Counted {
     Subset subset;
   };
   Judged Of(format::Index class_id, format::Index site, Grain chosen_by, bool with_census = true) {
-    Judged judged{Design(header_), Subset(chosen_by)};
+    Judged judged{Design(header_), Subset(chosen_by, Subset::Holds::kOneClass)};
     if (with_census) judged.design.SetStrata(Build());
     for (const Drawn& drawn : judged.design.Add(block_)) {
       const format::Sample& sample = block_.samples[drawn.index];
@@ -197,13 +197,18 @@ TEST_CASE("what is missing in a census is of classes that nobody knows: it is of
   CHECK(counted.why_none().empty());
 
   format::CensusBooks lost;
+  lost.lost = 1;
   lost.lost_bytes = 7;
   CHECK(counted.Build(lost).count() == 0);
-  CHECK(counted.why_none() == "7 bytes of the census are missing");
+  CHECK(counted.why_none() == "7 bytes are missing in it");
 
   counted.block().intervals.front().bytes = 520'000;
   CHECK(counted.Build().count() == 0);
-  CHECK_THAT(counted.why_none(), Contains("the census has 500000 bytes, the recording 520000"));
+  CHECK_THAT(counted.why_none(), Contains("it has 500000 bytes, the recording 520000"));
+
+  counted.block().intervals.front().bytes = 0;
+  CHECK(counted.Build().count() == 0);
+  CHECK(counted.why_none() == "nothing was sampled, or no bytes were counted");
 
   counted.header().source = "tlab";
   CHECK(counted.Build().count() == 0);

@@ -276,11 +276,27 @@ TEST_CASE("What was sampled of a class is scaled to what a census counted of it,
   CHECK(bytes_of("--by class --no-census " + path, "java.lang.String")["value"].get<double>() == Approx(96'000));
   CHECK(bytes_of("--by site " + path, "p.B.text")["value"].get<double>() == Approx(30'000));
 
-  CHECK(Heaprec("top " + path).out.find("; sharpened by a census, 2 classes") != std::string::npos);
+  CHECK(Heaprec("top " + path).out.find("; sharpened by a census\n") != std::string::npos);
   CHECK(Heaprec("top --no-census " + path).out.find("census") == std::string::npos);
   const json summary = json::parse(Heaprec("summary --json " + path).out);
   CHECK(summary["classes"][0]["bytes"]["low"] == 120'000);
-  CHECK(Heaprec("summary " + path).out.find("; sharpened by a census, 2 classes") != std::string::npos);
+  CHECK(summary["sharpened"]["strata"] == 2);
+  CHECK(Heaprec("summary " + path).out.find("; sharpened by a census\n") != std::string::npos);
+  const json plain = json::parse(Heaprec("summary --json --no-census " + path).out);
+  CHECK(plain["classes"][0]["bytes"]["low"] < 120'000);
+  CHECK(plain["sharpened"].is_null());
+
+  // A pattern may hold classes that were not sampled: no more is known of it than an interval says.
+  const json pattern = json::parse(Heaprec("top --json --class 'java.lang.*' " + path).out)["chosen"]["bytes"];
+  CHECK(pattern["value"].get<double>() == Approx(120'000));
+  CHECK(pattern["low"] < 119'000);
+
+  const std::string cut = directory / "cut.bin";
+  REQUIRE(Heaprec("trim --to 1s -o " + cut + " " + path).code == 0);
+  const std::string both = Heaprec("top " + path + " " + cut).out;
+  INFO(both);
+  CHECK(both.find("; 1 sharpened by a census; not sharpened by its census: it was not ended with this recording") !=
+        std::string::npos);
   CHECK(Heaprec("export --format csv " + path).out.find(",2400,") != std::string::npos);
 }
 

@@ -51,9 +51,6 @@ struct Drawn {
 
   const Stratum* stratum = nullptr;  // that it was scaled to
 
-  // Weight and objects, but none of the chances.
-  void ScaleTo(const Stratum& of);
-
   // By the second stage, of one that is not scaled.
   double raised() const { return weight - first_weight; }
 };

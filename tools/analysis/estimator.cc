@@ -40,7 +40,7 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
       variance_(design.VarianceOfBytes()) {
   if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
   if (const auto known = all_.KnownStrata()) {
-    calibrated_ = true;
+    calibrated_ = all_counted_ = true;
     if (shares_of_all_) counted_whole_ = known->bytes;
     return;
   }
@@ -104,7 +104,7 @@ Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) c
 
 Estimate Estimator::Bytes(const Subset& of) const {
   Estimate bytes;
-  if (const auto strata = of.KnownStrata()) {
+  if (const auto strata = of.KnownStrata(); strata && all_counted_) {
     bytes = BytesWithin(*strata, of);
   } else if (!calibrated_) {
     const double chain = of.WholeChain().bytes;
@@ -117,7 +117,7 @@ Estimate Estimator::Bytes(const Subset& of) const {
 }
 
 Estimate Estimator::Objects(const Subset& of) const {
-  const auto strata = of.KnownStrata();
+  const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
   if (strata && strata->all) return {*strata->all, *strata->all, *strata->all};
   const double raw = of.WholeChain().objects;
   double variance = of.Remaining().objects, unit = UnitObjects(of);

@@ -27,6 +27,7 @@ namespace heaprec::tools {
 // What points stood for which no sample shows, in the stream's unit.
 double LostWeight(const format::Books& books);
 
+// With a census that counted all both are the same.
 enum class Weights : bool { kRaw, kCalibrated };
 
 class Estimator {
@@ -61,7 +62,8 @@ class Estimator {
   const bool shares_of_all_;
   const double variance_;  // of all_.bytes()
   bool calibrated_ = false;
-  std::optional<double> counted_whole_;  // by a census; shares are of all
+  bool all_counted_ = false;             // by a census, each class
+  std::optional<double> counted_whole_;  // likewise, if shares are of all
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording stands for
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted

@@ -7,7 +7,7 @@ namespace heaprec::tools {
 
 void GroupTable::Start(std::optional<Grain> chosen_by) {
   grain_now_ = chosen_by ? std::max(grain_, *chosen_by) : grain_;
-  subsets_.assign(rows_.size(), Subset(grain_now_));
+  subsets_.assign(rows_.size(), Subset(grain_now_, holds_));
 }
 
 void GroupTable::Add(Key key, const Drawn& drawn) { SubsetOf(key).Add(drawn); }
@@ -31,7 +31,7 @@ Subset& GroupTable::SubsetOf(Key key) {
   if (slot == kNone) {
     slot = static_cast<uint32_t>(rows_.size());
     rows_.push_back({key, unseen_});  // the recordings before had none of it
-    subsets_.emplace_back(grain_now_);
+    subsets_.emplace_back(grain_now_, holds_);
   }
   return subsets_[slot];
 }

@@ -33,8 +33,8 @@ class GroupTable {
     Figures figures;
   };
 
-  // `grain`: the finest that has a say in which group a sample belongs to (Subset).
-  explicit GroupTable(Grain grain) : grain_(grain) {}
+  // `grain`: the finest that has a say in which group a sample belongs to, and what a group holds (Subset).
+  explicit GroupTable(Grain grain, Subset::Holds holds = Subset::Holds::kAny) : grain_(grain), holds_(holds) {}
 
   Grain grain() const { return grain_; }
   // `chosen_by`: the finest grain that has a say in which samples are taken at all; nullopt: all are.
@@ -54,6 +54,7 @@ class GroupTable {
   static constexpr uint32_t kNone = 0xffffffff;
   Subset& SubsetOf(Key key);
   const Grain grain_;
+  const Subset::Holds holds_;
   Grain grain_now_ = Grain::kThread;
   std::vector<uint32_t> slots_;  // by key: place in rows_ and subsets_
   std::vector<Subset> subsets_;  // of the recording at hand

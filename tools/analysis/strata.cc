@@ -2,12 +2,17 @@
 
 namespace heaprec::tools {
 
-void Drawn::ScaleTo(const Stratum& of) {
-  stratum = &of;
-  weight *= of.factor;
-  first_weight *= of.factor;
-  objects *= of.factor;
+namespace {
+
+// Weight and objects, but none of the chances.
+void ScaleTo(const Stratum& stratum, Drawn* one) {
+  one->stratum = &stratum;
+  one->weight *= stratum.factor;
+  one->first_weight *= stratum.factor;
+  one->objects *= stratum.factor;
 }
+
+}  // namespace
 
 void Strata::Scale(const format::Block& block, std::span<Drawn> drawn) {
   if (book_ == nullptr) return;
@@ -15,7 +20,7 @@ void Strata::Scale(const format::Block& block, std::span<Drawn> drawn) {
   if (block.chunk != chunk_ || dictionaries_->classes.size() < of_index_.size()) of_index_.clear();
   chunk_ = block.chunk;
   for (Drawn& one : drawn) {
-    if (const Stratum* const stratum = Of(one.class_id)) one.ScaleTo(*stratum);
+    if (const Stratum* const stratum = Of(one.class_id)) ScaleTo(*stratum, &one);
   }
 }
 

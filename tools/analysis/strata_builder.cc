@@ -65,16 +65,13 @@ bool StrataBuilder::IsComplete(const format::CensusBooks& books) {
   double counted = 0;
   for (const auto& [name, one] : classes_) counted += one.sums.counted_bytes.estimate();
   const auto recorded = static_cast<double>(design_.counted_bytes());
-  if (design_.all().samples() == 0) {
-    why_none_ = "nothing was sampled";
-  } else if (mode_ == format::CensusMode::kAll) {
-    const uint64_t missing = books.broken_bytes + books.lost_bytes + books.over_budget_bytes + books.unseen_bytes;
-    if (missing > 0) why_none_ = fmt::format("{} bytes of the census are missing", missing);
-    if (recorded > 0 && std::abs(counted - recorded) > kTolerance * recorded) {
-      why_none_ = fmt::format("the census has {:.0f} bytes, the recording {:.0f}", counted, recorded);
-    }
-  } else if (books.over_budget > 0) {
-    why_none_ = fmt::format("{} bytes of the census are over the budget", books.over_budget_bytes);
+  if (design_.all().samples() == 0 || recorded == 0) {
+    why_none_ = "nothing was sampled, or no bytes were counted";
+  } else if (books.broken + books.lost + books.over_budget + books.unseen > 0) {
+    why_none_ = fmt::format("{} bytes are missing in it",
+                            books.broken_bytes + books.lost_bytes + books.over_budget_bytes + books.unseen_bytes);
+  } else if (mode_ == format::CensusMode::kAll && std::abs(counted - recorded) > kTolerance * recorded) {
+    why_none_ = fmt::format("it has {:.0f} bytes, the recording {:.0f}", counted, recorded);
   }
   return why_none_.empty();
 }
@@ -95,6 +92,7 @@ Stratum StrataBuilder::Make(const Sums& sums, double known) {
 
 size_t StrataBuilder::AddStratum(const Sums& sums, double known, Strata::Book* book) {
   book->strata.push_back(Make(sums, known));
+  book->strata.back().index = static_cast<uint32_t>(book->strata.size() - 1);
   return book->strata.size() - 1;
 }
 

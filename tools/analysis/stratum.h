@@ -6,19 +6,21 @@
 // Maths:    docs/sampler.md#post-stratification, name for name
 #pragma once
 
+#include <cstdint>
+
 namespace heaprec::tools {
 
 struct Stratum {
-  double bytes = 0;    // of all its samples, scaled
-  double factor = 1;   // that scales one, its bytes and its objects
-  double known = 0;    // k: 1 if everything was counted, 0 if the census says nothing
-  double sampled = 0;  // variance of bytes by the first stage
-  double counted = 0;  // of what the census says of bytes
-  bool is_one_class = false;
-  double objects = 0;  // counted; of one class if everything was
+  uint32_t index = 0;         // among those of the recording
+  double bytes = 0;           // T f: of all its samples, scaled
+  double factor = 1;          // f: scales the bytes and objects of one
+  double known = 0;           // k: 1 if everything was counted, 0 if the census says nothing
+  double sampled = 0;         // F: variance of bytes by the first stage
+  double counted = 0;         // W: of what the census says of bytes
+  bool is_one_class = false;  // by its name as the JVM has it
+  double objects = 0;         // counted; of one class if everything was
   bool is_exact() const { return known == 1; }
-  // What the estimate by both has in common with itself, beyond the samples' part.
-  double shared() const { return known * known * (sampled + counted); }
+  double shared() const { return known * known * (sampled + counted); }  // G
 };
 
 }  // namespace heaprec::tools

@@ -9,6 +9,8 @@ namespace {
 constexpr uint32_t kShortGap = 2;
 // Sums of the same samples in another order may differ by rounding.
 constexpr double kRounding = 1e-9;
+// Strata that are faster looked through than looked up.
+constexpr size_t kFew = 8;
 
 }  // namespace
 
@@ -143,13 +145,29 @@ Spread Subset::WholeChain() const {
   return spread += circle;
 }
 
-// Samples of one class lie together on the line.
+// Samples of one class mostly lie together, and most subsets are of few classes.
 Subset::Piece& Subset::PieceOf(const Stratum* stratum) {
   if (piece_ < pieces_.size() && pieces_[piece_].stratum == stratum) return pieces_[piece_];
-  for (piece_ = 0; piece_ < pieces_.size(); ++piece_) {
-    if (pieces_[piece_].stratum == stratum) return pieces_[piece_];
+  if (pieces_.size() < kFew) {
+    for (piece_ = 0; piece_ < pieces_.size(); ++piece_) {
+      if (pieces_[piece_].stratum == stratum) return pieces_[piece_];
+    }
+  } else {
+    if (piece_of_.empty()) {
+      for (size_t i = 0; i < pieces_.size(); ++i) NotePiece(pieces_[i].stratum->index, i);
+    }
+    if (stratum->index >= piece_of_.size() || piece_of_[stratum->index] == 0) {
+      NotePiece(stratum->index, pieces_.size());
+    }
+    piece_ = piece_of_[stratum->index] - size_t{1};
+    if (piece_ < pieces_.size()) return pieces_[piece_];
   }
   return pieces_.emplace_back(Piece{.stratum = stratum, .bytes = 0, .objects = 0, .first_stage = {}});
+}
+
+void Subset::NotePiece(uint32_t stratum, size_t piece) {
+  if (stratum >= piece_of_.size()) piece_of_.resize(stratum + size_t{1});
+  piece_of_[stratum] = static_cast<uint32_t>(piece) + 1;
 }
 
 bool Subset::Piece::IsWhole() const { return bytes >= stratum->bytes * (1 - kRounding); }
@@ -196,7 +214,6 @@ double Subset::BytesWith(const Subset& whole) const {
   return covariance;
 }
 
-// What was chosen by class holds a class or does not, whatever of it was sampled.
 std::optional<Subset::Known> Subset::KnownStrata() const {
   if (pieces_.empty() || unknown_ > 0) return std::nullopt;
   Known known;
@@ -206,8 +223,8 @@ std::optional<Subset::Known> Subset::KnownStrata() const {
     known.sampled += piece.stratum->sampled;
   }
   const Piece& piece = pieces_.front();
-  const bool is_class = chosen_by_ == Grain::kClass && pieces_.size() == 1 && piece.stratum->is_one_class;
-  if (is_class && piece.IsWhole()) known.all = piece.stratum->objects;
+  if (is_class_ && pieces_.size() == 1 && piece.stratum->is_one_class && piece.IsWhole())
+    known.all = piece.stratum->objects;
   return known;
 }
 

@@ -23,7 +23,11 @@ class Subset {
  public:
   // `chosen_by`: the finest grain that has a say in what belongs here. One that is finer than needed gives wider
   // intervals; a subset that cuts through the places of threads (by time, by size) needs nothing finer than kThread.
-  explicit Subset(Grain chosen_by = Grain::kThread) : chosen_by_(chosen_by) {}
+  // kOneClass: what is chosen are all objects of a class, and no other; with kClass as grain a census may then know it
+  // without an error.
+  enum class Holds : bool { kAny, kOneClass };
+  explicit Subset(Grain chosen_by = Grain::kThread, Holds holds = Holds::kAny)
+      : chosen_by_(chosen_by), is_class_(holds == Holds::kOneClass && chosen_by == Grain::kClass) {}
   void Add(const Drawn& sample);
 
   uint64_t samples() const { return samples_; }
@@ -42,7 +46,7 @@ class Subset {
   const Spread& first_stage() const { return first_stage_; }
   // Of the totals as they are, with what a census knows of the strata: the same as WholeChain() if there is none.
   Spread Remaining() const;
-  // Covariance of this subset's totals with the bytes of all samples: the second stage has none.
+  // Covariance of this subset's totals, as they are, with the bytes of all samples: the second stage has none.
   double bytes_with_all() const;
   double objects_with_all() const;
   // Of the bytes of this with those of a subset that holds it.
@@ -91,9 +95,12 @@ class Subset {
     double Shift() const { return stratum->known * stratum->sampled - stratum->shared(); }
   };
   Piece& PieceOf(const Stratum* stratum);
+  void NotePiece(uint32_t stratum, size_t piece);
 
   Grain chosen_by_;
+  bool is_class_;
   std::vector<Piece> pieces_;
+  std::vector<uint32_t> piece_of_;      // by stratum, once there are many; from 1
   size_t piece_ = 0;                    // the last one that was added to
   uint64_t samples_ = 0, unknown_ = 0;  // unknown: of no stratum
   double bytes_ = 0, objects_ = 0, seen_ = 0, squares_ = 0;
