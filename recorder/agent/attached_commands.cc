@@ -1,0 +1,81 @@
+// What an attaching tool asks of the agent, done.
+#include <fmt/format.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/java_entry.h"
+
+namespace heaprec::agent {
+
+jint Agent::Obey(JavaVM* vm, const char* text) {
+  auto command = ParseCommand(text != nullptr ? text : "");
+  if (!command.ok()) return Refuse(command.error().message);
+  answer_ = command->answer;
+  switch (command->kind) {
+    case CommandKind::kStart:
+      return StartByCommand(vm, *command);
+    case CommandKind::kStop:
+      return StopByCommand();
+    case CommandKind::kFlush:
+      return FlushByCommand();
+    case CommandKind::kStatus:
+      Answer(true, State());
+      return JNI_OK;
+  }
+  return JNI_ERR;
+}
+
+jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
+  if (delayed_) return Refuse("a recording is waiting for its delay, with options " + options_text_);
+  if (recording_ != nullptr && !recording_->ended()) {
+    return Refuse(fmt::format("already recording into {}", recording_->path()));
+  }
+  auto options = TakeOptions(command.options);
+  if (!options.ok()) return Refuse(options.error().message);
+  JNIEnv* jni = nullptr;
+  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return Refuse("no JNI environment");
+  if (jvmti_ == nullptr) {
+    auto environment = MakeEnvironment(vm);
+    if (!environment.ok()) return Refuse(environment.error().message);
+    jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
+  }
+  AskForExceptions();
+  auto begun = Begin(jni);
+  // The JVM lives either way: whoever attached is told by the status.
+  if (!begun.ok()) return Refuse(begun.error().message);
+  LinkLabels(jvmti_, jni);
+  Answer(true, State());
+  return JNI_OK;
+}
+
+jint Agent::StopByCommand() {
+  if (delayed_) {
+    delayed_ = false;
+    ending_changed_.notify_all();
+    Answer(true, "the recording that was waiting for its delay will not begin");
+    return JNI_OK;
+  }
+  if (recording_ == nullptr || recording_->ended()) {
+    Answer(false, "nothing is being recorded");
+    return JNI_ERR;
+  }
+  recording_->Stop("stop", /*jvm_ends=*/false);
+  Answer(true, recording_->path());
+  return JNI_OK;
+}
+
+jint Agent::FlushByCommand() {
+  if (recording_ == nullptr || recording_->ended()) return Refuse("nothing is being recorded");
+  const auto counted = recording_->CountInUse();
+  if (!counted.ok()) return Refuse(counted.error().message);
+  Answer(true, State());
+  return JNI_OK;
+}
+
+// "recording FILE", "waiting" or "idle".
+std::string Agent::State() const {
+  if (delayed_) return "waiting";
+  if (recording_ == nullptr || recording_->ended()) return "idle";
+  return "recording " + recording_->path();
+}
+
+}  // namespace heaprec::agent
