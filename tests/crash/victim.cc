@@ -66,7 +66,8 @@ class Recording {
         ledger_(ring_->header().books),
         board_(ConfigOf(plan), start_ns_),
         capture_(std::make_unique<sources::Capture>(*ring_, ledger_, board_, names_, nullptr, fields_, kStackDepth)),
-        drain_(*ring_, MakeStore(), {.header = Header(), .block_ns = plan.block_ns}, Callbacks()) {
+        drain_(*ring_, MakeStore(), {.header = Header(), .block_ns = plan.block_ns, .held_per_interval = {}},
+               Callbacks()) {
     capture_->CommitWindow(board_.first(), 0);
   }
 
