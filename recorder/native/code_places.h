@@ -17,7 +17,7 @@
 namespace heaprec::native {
 
 struct CodePlace {
-  std::string library;   // "libc.so.6"; empty: in none
+  std::string module;    // "libc.so.6"; empty: in none
   std::string function;  // demangled, without its parameters; "0x1234" where there is no symbol
   std::string build_id;  // hexadecimal; empty: none
   uint32_t offset = 0;   // in the function; 0 without a symbol

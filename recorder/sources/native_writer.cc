@@ -58,12 +58,12 @@ void NativeWriter::Write(const NativePoint& point) {
 std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point) {
   std::vector<format::RingFrame> frames;
   size_t first = 0;
-  while (first < point.native_frames && AllocatesForOthers(places_.At(point.native[first]).library)) ++first;
+  while (first < point.native_frames && AllocatesForOthers(places_.At(point.native[first]).module)) ++first;
   if (first == point.native_frames) first = 0;
   for (size_t i = first; i < point.native_frames; ++i) {
     const native::CodePlace& place = places_.At(point.native[i]);
     // The JVM's own code: what follows are its Java frames, or nothing that could be told.
-    if (place.library.empty()) break;
+    if (place.module.empty()) break;
     frames.push_back({MethodOf(place), static_cast<int32_t>(place.offset), -1, format::FrameType::kNative});
   }
   frames.insert(frames.end(), point.java.begin(), point.java.begin() + static_cast<ptrdiff_t>(point.java_frames));
@@ -85,14 +85,14 @@ bool NativeWriter::Define(RecordType type, const void* fixed, size_t fixed_bytes
 }
 
 uint64_t NativeWriter::MethodOf(const native::CodePlace& place) {
-  const uint64_t key = format::MethodKey(place.library, place.function, place.build_id);
+  const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
   if (methods_.contains(key)) return key;
   const format::MethodRecord record{{},
                                     key,
-                                    static_cast<uint32_t>(place.library.size()),
+                                    static_cast<uint32_t>(place.module.size()),
                                     static_cast<uint16_t>(place.function.size()),
                                     static_cast<uint16_t>(place.build_id.size())};
-  if (!Define(RecordType::kMethod, &record, sizeof record, place.library + place.function + place.build_id)) return 0;
+  if (!Define(RecordType::kMethod, &record, sizeof record, place.module + place.function + place.build_id)) return 0;
   methods_.insert(key);
   return key;
 }
