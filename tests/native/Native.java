@@ -4,6 +4,9 @@ import java.util.List;
 
 /** Allocates native memory from Java: keeps 64 MB and frees 500 MB through JNI, and keeps 32 direct buffers. */
 public final class Native {
+    /** Reachable to the end: a collection on the way out would free them, and the recording say so. */
+    static final List<ByteBuffer> BUFFERS = new ArrayList<>();
+
     static native void keep(long count, long size);
 
     static native void churn(long bytes, long size);
@@ -14,13 +17,12 @@ public final class Native {
 
     public static void main(String[] args) throws Exception {
         System.load(args[0]);
-        List<ByteBuffer> buffers = new ArrayList<>();
         for (int i = 0; i < 10; ++i) {
             keepSome();
             churn(50_000_000, 500);
             Thread.sleep(100);
         }
-        for (int i = 0; i < 32; ++i) buffers.add(ByteBuffer.allocateDirect(1 << 20));
-        System.out.println("kept " + buffers.size());
+        for (int i = 0; i < 32; ++i) BUFFERS.add(ByteBuffer.allocateDirect(1 << 20));
+        System.out.println("kept " + BUFFERS.size());
     }
 }
