@@ -19,7 +19,7 @@ namespace {
 constexpr char kNoNative[] =
     ": native memory was not sampled; record with native=on: heaprec record --set native=on -- java ..., or native=on "
     "among the agent's options";
-constexpr char kTableMagic[] = "HRRECNTV";
+constexpr char kRecordingMagic[] = "\x89HRFILE\n";
 
 ExitCode Print(const std::string& report, ExitCode read) {
   Output output(STDOUT_FILENO);
@@ -34,9 +34,9 @@ ExitCode Print(const std::string& report, ExitCode read) {
 bool IsRecording(const std::string& path) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(path == "-" ? nullptr : std::fopen(path.c_str(), "rbe"),
                                                    std::fclose);
-  char magic[sizeof kTableMagic - 1] = {};
+  char magic[sizeof kRecordingMagic - 1] = {};
   return path == "-" || (file != nullptr && std::fread(magic, 1, sizeof magic, file.get()) == sizeof magic &&
-                         std::memcmp(magic, kTableMagic, sizeof magic) != 0);
+                         std::memcmp(magic, kRecordingMagic, sizeof magic) == 0);
 }
 
 ExitCode ShowNativeRecording(const NativeQuestion& question) {

@@ -19,7 +19,7 @@ struct NativeQuestion {
   bool json = false;
 };
 
-// Whether the file begins as a recording does, and not as a table of libheaprec-native.so; "-" does.
+// Whether the file begins as a recording does; "-" does.
 bool IsRecording(const std::string& path);
 
 ExitCode ShowNativeRecording(const NativeQuestion& question);
