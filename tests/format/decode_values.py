@@ -1,7 +1,9 @@
-"""Numbers, texts and columns of docs/format.md, for decode.py."""
+"""Numbers, texts, columns and streams of docs/format.md, for decode.py."""
 import struct
 
 M64 = (1 << 64) - 1
+COUNTERS = 11  # the last came later: it is shown where it says something
+LOSSES = 7
 
 
 class Bytes:
@@ -81,3 +83,29 @@ def rotate_left(value, bits):
 
 def text(raw):
     return raw.decode("latin-1")
+
+
+class Stream:
+    """What a chunk knows of the rows of one stream."""
+
+    def __init__(self, kinds):
+        self.kinds = kinds
+        self.forget()
+        self.counters, self.lost, self.lost_bytes = [0] * COUNTERS, [0] * LOSSES, [0.0] * LOSSES
+
+    def forget(self):
+        """What deltas are taken against: with each block, in version 1 with each chunk."""
+        self.window_id = self.window_start = self.interval = 0
+        self.lambdas = {}
+        self.id = self.leaf = self.window = 0
+        self.stacks = [[None, None, 0]]  # leaf, class, rotated size
+        self.tlabs = {}
+
+    def end_block(self, rows):
+        del rows["taus"]
+        rows["counters"], rows["lost"] = self.counters[:10 + bool(self.counters[10])], list(self.lost)
+        rows["lost_bytes"] = [repr(weight) for weight in self.lost_bytes]
+
+    def says_something(self, rows):
+        return bool(rows["windows"] or rows["intervals"] or rows["samples"] or any(self.counters + self.lost)
+                    or any(self.lost_bytes))
