@@ -17,10 +17,14 @@ namespace {
 // The drain's own lane hint.
 constexpr uint32_t kLane = 0;
 
-// Their functions allocate for who calls them: strdup, operator new.
-bool AllocatesForOthers(std::string_view library) {
-  constexpr std::array<std::string_view, 3> kNames{"libc.so.", "libstdc++.so.", "libgcc_s.so."};
-  return std::ranges::any_of(kNames, [&](std::string_view name) { return library.starts_with(name); });
+// Functions that allocate for who calls them: strdup, operator new, and those through which HotSpot does.
+bool AllocatesForOthers(const native::CodePlace& place) {
+  constexpr std::array<std::string_view, 3> kModules{"libc.so.", "libstdc++.so.", "libgcc_s.so."};
+  constexpr std::array<std::string_view, 9> kOfHotSpot{"os::malloc",           "os::realloc",         "os::strdup",
+                                                       "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
+                                                       "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
+  if (place.module == "libjvm.so") return std::ranges::find(kOfHotSpot, place.function) != kOfHotSpot.end();
+  return std::ranges::any_of(kModules, [&](std::string_view name) { return place.module.starts_with(name); });
 }
 
 template <typename Record>
@@ -58,7 +62,7 @@ void NativeWriter::Write(const NativePoint& point) {
 std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point) {
   std::vector<format::RingFrame> frames;
   size_t first = 0;
-  while (first < point.native_frames && AllocatesForOthers(places_.At(point.native[first]).module)) ++first;
+  while (first < point.native_frames && AllocatesForOthers(places_.At(point.native[first]))) ++first;
   if (first == point.native_frames) first = 0;
   for (size_t i = first; i < point.native_frames; ++i) {
     const native::CodePlace& place = places_.At(point.native[i]);
