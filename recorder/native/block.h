@@ -25,10 +25,10 @@ class Word {
  public:
   constexpr explicit Word(uint64_t value) : value_(value) {}
   // What the words of a site have in common.
-  static constexpr uint32_t SealOf(uint32_t site) { return site << kSiteShift; }
+  static constexpr uint64_t SealOf(uint32_t site) { return uint64_t{kMark} << 32 | uint64_t{site} << kSiteShift; }
   // `size`: less than kLarge.
-  static Word Plain(const void* block, uint32_t seal, uint64_t size) {
-    return Word(uint64_t{MarkOf(block)} << 32 | seal | size);
+  static Word Plain(const void* block, uint64_t seal, uint64_t size) {
+    return Word(std::bit_cast<uintptr_t>(block) << 32 ^ (seal | size));
   }
   static Word Other(const void* block, uint32_t site) { return Word(Plain(block, SealOf(site), 0).value_ ^ kIsOther); }
 
@@ -42,12 +42,11 @@ class Word {
 
  private:
   static constexpr int kSiteShift = 19;
+  static constexpr uint32_t kMark = 0x68724e56;
   static constexpr uint64_t kIsOther = uint64_t{1} << 32;
   static_assert(format::kMostNativeSites == 1U << (32 - kSiteShift));
   // Never 0 or 1: a block is aligned by 16.
-  static uint32_t MarkOf(const void* block) {
-    return static_cast<uint32_t>(std::bit_cast<uintptr_t>(block)) ^ 0x68724e56;
-  }
+  static uint32_t MarkOf(const void* block) { return static_cast<uint32_t>(std::bit_cast<uintptr_t>(block)) ^ kMark; }
 
   uint64_t value_;
 };

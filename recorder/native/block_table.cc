@@ -10,7 +10,7 @@ constexpr uint8_t kMostInByte = 255;
 uint16_t BlockTable::Put(const void* block, uint64_t sample) {
   const auto address = reinterpret_cast<uintptr_t>(block);
   const uint64_t hash = Hash(address);
-  std::atomic<uint8_t>& count = filter_[ByteOf(hash)];
+  std::atomic<uint8_t>& count = filter_[ByteOf(address)];
   if (count.fetch_add(1, std::memory_order_relaxed) == kMostInByte) {
     count.fetch_sub(1, std::memory_order_relaxed);
     return 0;

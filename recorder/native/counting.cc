@@ -12,7 +12,8 @@
 namespace heaprec::native {
 
 std::atomic<Table*> table{nullptr};
-__thread ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
+constinit ThreadRows nobody;
+constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 namespace {
 
@@ -24,14 +25,12 @@ uint32_t deciding_frames = 1;
 
 // Destructors of other keys may allocate after ours: that goes to the common rows.
 void EndThread(void* rows) {
-  thread_state.rows = nullptr;
+  thread_state.rows = &nobody;
   thread_state.has_none = true;
   static_cast<ThreadRows*>(rows)->Return();
 }
 
-size_t StackOf(Call call, std::span<uintptr_t> into) {
-  return Unwind(&rules, {call.pc, std::bit_cast<uintptr_t>(call.frame + 2), call.frame[0]}, into);
-}
+size_t StackOf(Call call, std::span<uintptr_t> into) { return Unwind(&rules, {call.pc(), call.cfa, call.frame}, into); }
 
 // The first frame that is the program's own.
 size_t FirstOf(std::span<const uintptr_t> pcs) {
@@ -52,7 +51,8 @@ uint32_t NewSite(Table* of, ThreadRows* rows, Call call) {
   const size_t first = FirstOf(stack);
   const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
   NativeRow* const row = deciding_frames == 1 && first == 0 ? rows->RowOf(site) : nullptr;
-  rows->CallerAt(call.pc) = {row != nullptr ? call.pc : ThreadRows::NotAlone(call.pc), row, site, Word::SealOf(site)};
+  rows->CallerAt(call.pc()) = {row != nullptr ? call.pc() : ThreadRows::NotAlone(call.pc()), row, Word::SealOf(site),
+                               site};
   return site;
 }
 
@@ -69,7 +69,7 @@ uint32_t DeepSite(Table* of, ThreadRows* rows, Call call) {
   if (thread_state.is_inside) return kNoSite;
   const Inside inside;
   const uint32_t site = of->SiteOf(KeyFrom(stack, first), std::span(pcs).first(StackOf(call, pcs)), first);
-  known = {key, nullptr, site, 0};
+  known = {key, nullptr, 0, site};
   return site;
 }
 
@@ -82,7 +82,7 @@ bool PrepareCounting(uint32_t depth) {
 }
 
 ThreadRows* Rows(Table* of) {
-  if (thread_state.rows != nullptr) return thread_state.rows;
+  if (thread_state.HasRows()) return thread_state.rows;
   if (thread_state.is_inside || thread_state.has_none) return ThreadRows::Common(of);
   ThreadRows* rows = nullptr;
   {
@@ -98,7 +98,7 @@ ThreadRows* Rows(Table* of) {
   return rows;
 }
 
-void* CountSlowly(void* base, size_t offset, size_t size, const Call& call) {
+void* CountSlowly(void* base, size_t offset, size_t size, Call call) {
   if (base == nullptr) return nullptr;
   Table* const of = table.load(std::memory_order_acquire);
   ThreadRows* const rows = of != nullptr ? Rows(of) : nullptr;
@@ -107,11 +107,11 @@ void* CountSlowly(void* base, size_t offset, size_t size, const Call& call) {
   }
   // Others write the callers of the common rows at the same time.
   const bool is_own = rows == thread_state.rows;
-  const ThreadRows::Caller& known = rows->CallerAt(call.pc);
-  const uint32_t site = !is_own                                     ? kNoSite
-                        : known.pc == call.pc                       ? known.site
-                        : known.pc == ThreadRows::NotAlone(call.pc) ? DeepSite(of, rows, call)
-                                                                    : NewSite(of, rows, call);
+  const ThreadRows::Caller& known = rows->CallerAt(call.pc());
+  const uint32_t site = !is_own                                       ? kNoSite
+                        : known.pc == call.pc()                       ? known.site
+                        : known.pc == ThreadRows::NotAlone(call.pc()) ? DeepSite(of, rows, call)
+                                                                      : NewSite(of, rows, call);
   rows->Allocated(site, size);
   return Begin(base, {.size = size, .offset = offset, .site = site});
 }

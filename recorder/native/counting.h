@@ -13,38 +13,31 @@
 #include <cstdint>
 
 #include "recorder/native/block.h"
+#include "recorder/native/call.h"
 #include "recorder/native/table.h"
 #include "recorder/native/thread_rows.h"
 
-#define HEAPREC_INLINE inline __attribute__((always_inline))
-
 namespace heaprec::native {
-
-// Where the call of ours came from: the frame of the function that was called in malloc's place.
-struct Call {
-  uintptr_t pc;
-  const uintptr_t* frame;
-};
-#define HEAPREC_CALL                                                                                                 \
-  heaprec::native::Call {                                                                                            \
-    std::bit_cast<uintptr_t>(__builtin_return_address(0)), static_cast<const uintptr_t*>(__builtin_frame_address(0)) \
-  }
 
 // Null before the start, and where nothing is to be recorded.
 extern std::atomic<Table*> table;
 
+// Without a caller or a row: whoever has it finds nothing in it, and goes the slow way.
+extern ThreadRows nobody __attribute__((visibility("hidden")));
+
 struct ThreadState {
-  // Null: none yet, none any more, or not now: what we call ourselves may allocate.
-  ThreadRows* rows;
-  bool is_inside, has_none;
+  // Nobody's: none yet, none any more, or not now: what we call ourselves may allocate.
+  ThreadRows* rows = &nobody;
+  bool is_inside = false, has_none = false;
+  bool HasRows() const { return rows != &nobody; }
 };
-extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // What is called in its life is ours: what it allocates has no site.
 class Inside {
  public:
   Inside() : rows_(thread_state.rows) {
-    thread_state.rows = nullptr;
+    thread_state.rows = &nobody;
     thread_state.is_inside = true;
   }
   ~Inside() {
@@ -67,38 +60,31 @@ bool PrepareCounting(uint32_t depth);
 ThreadRows* Rows(Table* of);
 
 // Any block, any thread.
-void* CountSlowly(void* base, size_t offset, size_t size, const Call& call);
+void* CountSlowly(void* base, size_t offset, size_t size, Call call);
 void DiscountSlowly(const Header& header);
 
 // Makes a block of what an allocator has given, which may be null. `size`: less than Word::kLarge.
-HEAPREC_INLINE void* Counted(void* base, size_t size, Call call) {
-  ThreadRows* const rows = thread_state.rows;
-  void* const block = static_cast<std::byte*>(base) + kHeaderBytes;
-  if (rows != nullptr) [[likely]] {
-    const ThreadRows::Caller& known = rows->CallerAt(call.pc);
-    if (known.pc == call.pc) [[likely]] {
-      if (base != nullptr) [[likely]] {
-        ThreadRows::AddOwn(&known.row->allocated_bytes, &known.row->allocated_blocks, size);
-        *WordAt(block) = Word::Plain(block, known.seal, size).value();
-        return block;
-      }
+HEAPREC_INLINE void* Counted(void* base, size_t size) {
+  const auto pc = std::bit_cast<uintptr_t>(__builtin_return_address(0));
+  const ThreadRows::Caller& known = thread_state.rows->CallerAt(pc);
+  if (known.pc == pc) [[likely]] {
+    if (base != nullptr) [[likely]] {
+      ThreadRows::AddOwn(&known.row->allocated_bytes, &known.row->allocated_blocks, size);
+      void* const block = static_cast<std::byte*>(base) + kHeaderBytes;
+      *WordAt(block) = Word::Plain(block, known.seal, size).value();
+      return block;
     }
   }
-  const Call slow = call;  // in memory only here
-  return CountSlowly(base, kHeaderBytes, size, slow);
+  return CountSlowly(base, kHeaderBytes, size, HEAPREC_CALL);
 }
 
 // Of most blocks: true, and it is nobody's any more. False: nothing is done.
 HEAPREC_INLINE bool DiscountQuickly(void* block) {
-  ThreadRows* const rows = thread_state.rows;
-  if (rows == nullptr) [[unlikely]] {
-    return false;
-  }
   const Word word(*WordAt(block));
   if (!word.IsPlainOf(block)) [[unlikely]] {
     return false;
   }
-  format::NativeRow* const row = rows->KnownRowOf(word.Site());
+  format::NativeRow* const row = thread_state.rows->KnownRowOf(word.Site());
   if (row == nullptr) [[unlikely]] {
     return false;
   }

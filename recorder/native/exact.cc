@@ -38,7 +38,7 @@ inline void* NoMemory() {
   return nullptr;
 }
 
-__attribute__((noinline)) void* AllocateLarge(size_t size, const Call& call) {
+__attribute__((noinline)) void* AllocateLarge(size_t size, Call call) {
   if (Overflows(size, kHeaderBytes)) return NoMemory();
   return CountSlowly(real.malloc(size + kHeaderBytes), kHeaderBytes, size, call);
 }
@@ -48,7 +48,7 @@ HEAPREC_INLINE void* Allocate(size_t size) {
     return AllocateLarge(size, HEAPREC_CALL);
   }
   void* const base = real.malloc(size + kHeaderBytes);
-  return Counted(base, size, HEAPREC_CALL);
+  return Counted(base, size);
 }
 
 HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) {
@@ -195,7 +195,7 @@ HEAPREC_EXPORT void* calloc(size_t count, size_t size) {
     return native::NoMemory();
   }
   void* const base = native::real.calloc(1, bytes + native::kHeaderBytes);
-  return bytes < native::Word::kLarge ? native::Counted(base, bytes, HEAPREC_CALL)
+  return bytes < native::Word::kLarge ? native::Counted(base, bytes)
                                       : native::CountSlowly(base, native::kHeaderBytes, bytes, HEAPREC_CALL);
 }
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <utility>
 
+#include "recorder/native/call.h"
 #include "recorder/native/got_patcher.h"
 
 // dlsym looks at who calls it: a jump leaves the caller where he is.
@@ -65,14 +66,15 @@ uint64_t NowNs() {
 
 // Sequentially consistent, as are the stores of `active`, of null and of 0 in WakeAll: a thread that finds nobody has
 // said so where WakeAll sees it, or is woken after that.
-__attribute__((noinline)) void Due(ThreadClock* clock, const Allocation& allocation) {
-  if (clock->is_in_hook) return;
+__attribute__((noinline)) void* Due(void* block, size_t size, Function function, Call call) {
+  ThreadClock* const clock = ThreadClocks::Own();
+  if (clock->is_in_hook) return block;
   clock->is_in_hook = true;
   const int error = errno;
   clock->is_inside.store(true);
   for (;;) {
     if (Sampler* const sampler = active.load()) {
-      sampler->OnDue(clock, allocation);
+      sampler->OnDue(clock, {block, size, function, {call.pc(), call.cfa, call.frame}});
       break;
     }
     clock->due.store(UINT64_MAX);
@@ -81,19 +83,28 @@ __attribute__((noinline)) void Due(ThreadClock* clock, const Allocation& allocat
   clock->is_inside.store(false);
   errno = error;
   clock->is_in_hook = false;
+  return block;
 }
 
-#define HEAPREC_INLINE __attribute__((always_inline)) inline
-
-HEAPREC_INLINE void* Counted(void* block, size_t size, Function function, void* frame) {
-  if (block == nullptr) return block;
+// A thread that has no clock yet has counted nowhere.
+__attribute__((noinline)) void* Come(void* block, size_t size, Function function, Call call) {
+  if (ThreadClocks::HasOwn()) return Due(block, size, function, call);
   ThreadClock* const clock = ThreadClocks::Own();
+  clock->bytes.store(clock->bytes.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return Due(block, size, function, call);
+}
+
+HEAPREC_INLINE void* Counted(void* block, size_t size, Function function) {
+  if (block == nullptr) [[unlikely]] {
+    return block;
+  }
+  ThreadClock* const clock = ThreadClocks::OwnOrNewcomers();
   const uint64_t bytes = clock->bytes.load(std::memory_order_relaxed) + size;
   clock->bytes.store(bytes, std::memory_order_relaxed);
   clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (bytes >= clock->due.load(std::memory_order_relaxed)) [[unlikely]] {
-    const auto* const words = static_cast<const uintptr_t*>(frame);
-    Due(clock, {block, size, function, {words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]}});
+    return Come(block, size, function, HEAPREC_CALL);
   }
   return block;
 }
@@ -127,14 +138,9 @@ HEAPREC_INLINE void Freed(void* block) {
   }
 }
 
-// The frame of each function is where its caller's begins.
-#define HEAPREC_FRAME __builtin_frame_address(0)
+void* Malloc(size_t size) { return Counted(malloc(size), size, Function::kMalloc); }
 
-void* Malloc(size_t size) { return Counted(malloc(size), size, Function::kMalloc, HEAPREC_FRAME); }
-
-void* Calloc(size_t count, size_t each) {
-  return Counted(calloc(count, each), count * each, Function::kCalloc, HEAPREC_FRAME);
-}
+void* Calloc(size_t count, size_t each) { return Counted(calloc(count, each), count * each, Function::kCalloc); }
 
 void Free(void* block) {
   Freed(block);
@@ -155,12 +161,12 @@ __attribute__((noinline)) void* ReallocateFollowed(void* block, size_t size) {
   return moved;
 }
 
-HEAPREC_INLINE void* Reallocated(void* block, size_t size, void* frame) {
+HEAPREC_INLINE void* Reallocated(void* block, size_t size) {
   void* const moved = blocks.MayHold(block) ? ReallocateFollowed(block, size) : realloc(block, size);
-  return Counted(moved, size, Function::kRealloc, frame);
+  return Counted(moved, size, Function::kRealloc);
 }
 
-void* Realloc(void* block, size_t size) { return Reallocated(block, size, HEAPREC_FRAME); }
+void* Realloc(void* block, size_t size) { return Reallocated(block, size); }
 
 void* ReallocArray(void* block, size_t count, size_t each) {
   size_t size = 0;
@@ -168,24 +174,22 @@ void* ReallocArray(void* block, size_t count, size_t each) {
     errno = ENOMEM;
     return nullptr;
   }
-  return Reallocated(block, size, HEAPREC_FRAME);
+  return Reallocated(block, size);
 }
 
 int PosixMemalign(void** into, size_t alignment, size_t size) {
   const int result = posix_memalign(into, alignment, size);
-  if (result == 0) (void)Counted(*into, size, Function::kMemalign, HEAPREC_FRAME);
+  if (result == 0) (void)Counted(*into, size, Function::kMemalign);
   return result;
 }
 
 void* AlignedAlloc(size_t alignment, size_t size) {
-  return Counted(aligned_alloc(alignment, size), size, Function::kMemalign, HEAPREC_FRAME);
+  return Counted(aligned_alloc(alignment, size), size, Function::kMemalign);
 }
 
-void* Memalign(size_t alignment, size_t size) {
-  return Counted(memalign(alignment, size), size, Function::kMemalign, HEAPREC_FRAME);
-}
+void* Memalign(size_t alignment, size_t size) { return Counted(memalign(alignment, size), size, Function::kMemalign); }
 
-void* Valloc(size_t size) { return Counted(valloc(size), size, Function::kMemalign, HEAPREC_FRAME); }
+void* Valloc(size_t size) { return Counted(valloc(size), size, Function::kMemalign); }
 
 template <typename Result, typename... Arguments>
 Import Of(const char* name, Result (*original)(Arguments...), Result (*replacement)(Arguments...)) {

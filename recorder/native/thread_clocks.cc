@@ -39,7 +39,8 @@ ThreadClock* NewClock() {
 
 }  // namespace
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadClock* ThreadClocks::own_ = nullptr;
+constinit ThreadClock ThreadClocks::newcomers_;
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadClock* ThreadClocks::own_ = &newcomers_;
 
 bool ThreadClocks::Prepare() {
   if (clocks != nullptr) return true;

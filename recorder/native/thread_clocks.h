@@ -38,8 +38,11 @@ class ThreadClocks {
   // Of the calling thread; a new one where it has none.
   static ThreadClock* Own() {
     ThreadClock* const own = own_;
-    return own != nullptr ? own : OwnNew();
+    return own != &newcomers_ ? own : OwnNew();
   }
+  // The same, but for threads that have none: theirs is everybody's, and past its due at each allocation.
+  static ThreadClock* OwnOrNewcomers() { return own_; }
+  static bool HasOwn() { return own_ != &newcomers_; }
 
   // Each looks up at its next allocation.
   static void WakeAll();
@@ -56,6 +59,7 @@ class ThreadClocks {
   template <typename Visit>
   static void ForEach(const Visit& visit);
 
+  static constinit ThreadClock newcomers_;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local ThreadClock* own_;
 };
 

@@ -52,17 +52,24 @@ ThreadRows* ThreadRows::Common(Table* table) {
   return rows;
 }
 
-format::NativeRow* ThreadRows::NewRowOf(uint32_t site) {
-  const uint32_t number = site / format::kNativeChunkRows;
+format::NativeRow* ThreadRows::ChunkOf(uint32_t number) {
+  format::NativeRow* chunk = chunks_[number].load(std::memory_order_acquire);
+  if (chunk != nullptr) return chunk;
   auto* const made = table_->NewChunk(number * format::kNativeChunkRows, static_cast<uint32_t>(syscall(SYS_gettid)));
-  if (made == nullptr) {
+  if (made == nullptr) return nullptr;
+  // Of the common ones somebody else may have made one meanwhile: what is left is a chunk of zeros.
+  return chunks_[number].compare_exchange_strong(chunk, made, std::memory_order_acq_rel) ? made : chunk;
+}
+
+format::NativeRow* ThreadRows::NewRowOf(uint32_t site) {
+  format::NativeRow* const chunk = ChunkOf(site / format::kNativeChunkRows);
+  if (chunk == nullptr) {
     table_->header().without_chunk.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
-  // Of the common ones somebody else may have made one meanwhile: what is left is a chunk of zeros.
-  format::NativeRow* chunk = nullptr;
-  if (chunks_[number].compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) chunk = made;
-  return chunk + site % format::kNativeChunkRows;
+  format::NativeRow* const row = chunk + site % format::kNativeChunkRows;
+  rows_[site].store(row, std::memory_order_release);
+  return row;
 }
 
 }  // namespace heaprec::native

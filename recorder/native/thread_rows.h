@@ -34,24 +34,18 @@ class ThreadRows {
     // NotAlone of it: it does not tell the site (a helper that allocates for its caller).
     uintptr_t pc = 0;
     format::NativeRow* row = nullptr;
+    uint64_t seal = 0;  // Word::SealOf(site)
     uint32_t site = kNoSite;
-    uint32_t seal = 0;  // Word::SealOf(site)
   };
   // No address of code.
   static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
   format::NativeRow* RowOf(uint32_t site) {
-    format::NativeRow* const chunk = chunks_[site / format::kNativeChunkRows].load(std::memory_order_acquire);
-    if (chunk == nullptr) [[unlikely]] {
-      return NewRowOf(site);
-    }
-    return chunk + site % format::kNativeChunkRows;
+    format::NativeRow* const row = rows_[site].load(std::memory_order_acquire);
+    return row != nullptr ? row : NewRowOf(site);
   }
-  // Null: RowOf has to make it.
-  format::NativeRow* KnownRowOf(uint32_t site) {
-    format::NativeRow* const chunk = chunks_[site / format::kNativeChunkRows].load(std::memory_order_relaxed);
-    return chunk != nullptr ? chunk + site % format::kNativeChunkRows : nullptr;
-  }
+  // Null: RowOf has to find or make it.
+  format::NativeRow* KnownRowOf(uint32_t site) { return rows_[site].load(std::memory_order_relaxed); }
   // Of a row of one thread's own: one instruction each, so that a signal handler of the thread cannot come between, and
   // not locked, which is five times as dear.
   static void AddOwn(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) {
@@ -68,8 +62,10 @@ class ThreadRows {
     of_bytes->fetch_add(bytes, std::memory_order_relaxed);
     of_blocks->fetch_add(1, std::memory_order_relaxed);
   }
+  format::NativeRow* ChunkOf(uint32_t number);
   format::NativeRow* NewRowOf(uint32_t site);
 
+  std::atomic<format::NativeRow*> rows_[format::kMostNativeSites] = {};  // zeros take no memory until they are touched
   std::atomic<format::NativeRow*> chunks_[kChunks] = {};
   Table* table_ = nullptr;
   std::atomic<bool> is_leased_{false};

@@ -1,0 +1,31 @@
+// Where a call of malloc's family came from, told from within the function that stands in malloc's place.
+//
+// Such functions are compiled with -fomit-frame-pointer -ffixed-rbp: they make no frame, and leave that of their caller
+// in its register. What they hand on costs nothing before it is asked for.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#define HEAPREC_INLINE inline __attribute__((always_inline))
+
+namespace heaprec::native {
+
+// Two words: they go in registers.
+struct Call {
+  uintptr_t cfa;    // the caller's stack pointer once the call has returned
+  uintptr_t frame;  // the caller's rbp
+  uintptr_t pc() const { return std::bit_cast<const uintptr_t*>(cfa)[-1]; }
+};
+
+HEAPREC_INLINE uintptr_t CallersFrame() {
+  uintptr_t frame = 0;
+  asm volatile("movq %%rbp, %0" : "=r"(frame));
+  return frame;
+}
+
+}  // namespace heaprec::native
+
+// Of the function in which it stands.
+#define HEAPREC_CALL \
+  heaprec::native::Call { std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::native::CallersFrame() }
