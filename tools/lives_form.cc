@@ -110,16 +110,6 @@ std::string LifetimesText(const LiveReport& report) {
   return fmt::to_string(text);
 }
 
-json CurveAsJson(const std::vector<Survival>& curve, const char* age) {
-  json points = json::array();
-  for (const Survival& one : curve) {
-    json point = AsJson(one.reached);
-    point[age] = one.age;
-    points.push_back(std::move(point));
-  }
-  return points;
-}
-
 json AsJson(const LifeRow& row, uint64_t promoted) {
   return {{"name", row.name},
           {"samples", row.group->lives},
@@ -128,8 +118,8 @@ json AsJson(const LifeRow& row, uint64_t promoted) {
           {"median_life_seconds", AsJson(row.median)},
           {"dies_young", KnownAsJson(DiesYoung(row))},
           {"promoted", KnownAsJson(Promoted(row, promoted))},
-          {"survival_by_seconds", CurveAsJson(row.seconds, "seconds")},
-          {"survival_by_collections", CurveAsJson(row.collections, "collections")}};
+          {"survival_by_seconds", AsJson(row.seconds, "seconds")},
+          {"survival_by_collections", AsJson(row.collections, "collections")}};
 }
 
 json LifetimesJson(const LiveReport& report) {

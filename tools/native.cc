@@ -241,12 +241,18 @@ ExitCode NativeOfTable(const NativeOptions& options) {
   return output.Report("standard output");
 }
 
+ExitCode RefuseLeaks(const std::string& file) {
+  const auto table = ReadNativeTable(file);
+  Complain(table.ok() ? file + ": --leaks: a table of sums does not tell ages; a recording with native=on does"
+                      : table.error().message);
+  return table.ok() ? ExitCode::kUsage : ExitCode::kUnreadable;
+}
+
 ExitCode Native(const NativeOptions& options) {
   if (options.categories) return ShowMemory({options.file, options.limit, options.json});
   if (!IsRecording(options.file)) {
     if (!options.leaks_s) return NativeOfTable(options);
-    Complain("--leaks: a table of sums does not tell ages; a recording with native=on does");
-    return ExitCode::kUsage;
+    return RefuseLeaks(options.file);
   }
   return ShowNativeRecording({.file = options.file,
                               .by = options.by == By::kMethod ? By::kSite : options.by,

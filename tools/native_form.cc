@@ -22,8 +22,12 @@ using Row = NativeSurvey::Row;
 
 double Measure(const Row& row, bool by_live) { return by_live ? row.live.bytes.value : row.allocated.bytes.value; }
 
+bool IsOfLeaks(const NativeReport& report) { return report.least_age_ns > 0; }
+
+// Of leaks, those that have something.
 std::vector<Row> RankedRows(const NativeReport& report) {
   std::vector<Row> rows = report.native.Rows();
+  if (IsOfLeaks(report)) std::erase_if(rows, [](const Row& row) { return row.live.bytes.value == 0; });
   std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
     const double of_a = Measure(a, report.by_live), of_b = Measure(b, report.by_live);
     return of_a != of_b ? of_a > of_b : Measure(a, !report.by_live) > Measure(b, !report.by_live);
@@ -61,37 +65,78 @@ std::string HeadlineOf(const NativeReport& report) {
   return text;
 }
 
-void AddRow(const Row& row, const NativeReport& report, Table* into) {
+std::vector<std::string> LinesBelow(const Row& row, const NativeReport& report) {
   std::vector<std::string> below = CallersOf(row, report);
   if (below.size() > report.callers) below.resize(report.callers);
   for (std::string& line : below) line = "  " + line;
-  into->Add({BytesCell(row.live.bytes), CountCell(row.live.objects), AgeCell(row.live.mean_age_s),
-             GrowthCell(row.growth.per_second), BytesCell(row.allocated.bytes), CountCell(row.allocated.objects)},
-            NameOf(row, report), "", std::move(below));
+  return below;
+}
+
+Table LiveTableOf(const std::vector<Row>& rows, const NativeReport& report) {
+  Table table({{"live"}, {"blocks", 7, 2}, {"mean age", 6, 3}, {"growth", 8, 5}, {"allocated"}, {"blocks", 4, 1}},
+              report.native.grouping().Text());
+  for (const Row& row : rows) {
+    table.Add({BytesCell(row.live.bytes), CountCell(row.live.objects), AgeCell(row.live.mean_age_s),
+               GrowthCell(row.growth.per_second), BytesCell(row.allocated.bytes), CountCell(row.allocated.objects)},
+              NameOf(row, report), "", LinesBelow(row, report));
+  }
+  return table;
+}
+
+double LongestSeconds(const NativeReport& report) {
+  return static_cast<double>(report.native.live().to_ns() - report.native.live().from_ns()) * 1e-9;
+}
+
+Cell ReachedCell(const Row& row, double age_s) {
+  const auto reached = LifeSteps::ReachedAt(row.survival, age_s);
+  return reached ? ShareCell(*reached) : Cell{"?", ""};
+}
+
+Table LeakTableOf(const std::vector<Row>& rows, const NativeReport& report, const Terminal& terminal) {
+  const double age_s = static_cast<double>(report.least_age_ns) * 1e-9;
+  Table table({{"leaked"},
+               {"blocks", 6, 2},
+               {"mean age", 5, 3},
+               {"growth", 8, 5},
+               {"allocated", 4, 1},
+               {"reach " + AgeText(age_s), 9, 4},
+               {"survival", 7}},
+              report.native.grouping().Text());
+  for (const Row& row : rows) {
+    table.Add({BytesCell(row.live.bytes),
+               CountCell(row.live.objects),
+               AgeCell(row.live.mean_age_s),
+               GrowthCell(row.growth.per_second),
+               BytesCell(row.allocated.bytes),
+               ReachedCell(row, age_s),
+               {SurvivalLine(row.survival, LongestSeconds(report), terminal.unicode), ""}},
+              NameOf(row, report), "", LinesBelow(row, report));
+  }
+  return table;
+}
+
+std::string LegendOf(const NativeReport& report) {
+  if (!IsOfLeaks(report)) return "";
+  return fmt::format("survival: the share of what was allocated that lives for 10 ms ... {}\n",
+                     AgeText(LongestSeconds(report)));
 }
 
 }  // namespace
 
 std::string NativeText(const NativeReport& report) {
   const Terminal terminal = Terminal::Of(STDOUT_FILENO);
-  const std::vector<Row> rows = RankedRows(report);
-  const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
-  Table table({{report.least_age_ns > 0 ? "leaked" : "live"},
-               {"blocks", 7, 2},
-               {"mean age", 6, 3},
-               {"growth", 8, 5},
-               {"allocated"},
-               {"blocks", 4, 1}},
-              report.native.grouping().Text());
-  for (size_t i = 0; i < count; ++i) AddRow(rows[i], report, &table);
+  std::vector<Row> rows = RankedRows(report);
+  const size_t all = rows.size();
+  if (report.limit > 0 && all > report.limit) rows.resize(report.limit);
+  const Table table = IsOfLeaks(report) ? LeakTableOf(rows, report, terminal) : LiveTableOf(rows, report);
   Text text;
   Append(text, HeadlineOf(report) + "\n");
   table.AppendTo(terminal, &text);
-  if (count < rows.size()) {
-    const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count));
-    Append(text, terminal.Dim(rest) + "\n");
+  if (rows.size() < all) {
+    Append(text, terminal.Dim(fmt::format("... {} more; --limit 0 shows all", Grouped(all - rows.size()))) + "\n");
   }
-  Append(text, fmt::format("\nunseen: up to {} of any {} that has no sample here (95 %)\n{}",
+  Append(text, "\n" + LegendOf(report));
+  Append(text, fmt::format("unseen: up to {} of any {} that has no sample here (95 %)\n{}",
                            Bytes(report.survey.unseen().bytes.high), report.native.grouping().Text(),
                            report.survey.LossLine()));
   return fmt::to_string(text);
@@ -112,12 +157,14 @@ std::string NativeJson(const NativeReport& report) {
                    {"allocated", AsJson(report.survey.chosen(), seconds, Unit::kBytes)},
                    {"count", rows.size()},
                    {"rows", json::array()}};
+  if (IsOfLeaks(report)) document["survival_by_seconds"] = AsJson(report.native.AllSurvival(), "seconds");
   const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
   for (size_t i = 0; i < count; ++i) {
     json row = {{"name", NameOf(rows[i], report)},
                 {"live", AsJson(rows[i].live)},
                 {"allocated", AsJson(rows[i].allocated, seconds, Unit::kBytes)}};
     row["live"]["growth"] = AsJson(rows[i].growth);
+    if (IsOfLeaks(report)) row["survival_by_seconds"] = AsJson(rows[i].survival, "seconds");
     if (const auto callers = CallersOf(rows[i], report); !callers.empty()) row["callers"] = callers;
     document["rows"].push_back(std::move(row));
   }

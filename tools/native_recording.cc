@@ -51,6 +51,7 @@ ExitCode ShowNativeRecording(const NativeQuestion& question) {
   const bool shows_stacks = question.by == By::kSite && question.callers > 0;
   LiveQuestion of_live;
   of_live.least_age_ns = question.least_age_ns;
+  of_live.lifetimes = question.least_age_ns > 0;
   NamePool names;
   CallTree tree(&names, survey->TreeOptions());
   NativeSurvey native(Grouping(shows_stacks ? By::kStack : question.by), /*own_frames=*/false, std::move(of_live),

@@ -11,6 +11,11 @@ LiveQuestion GroupedBy(LiveQuestion question, const Grouping& by) {
   return question;
 }
 
+std::vector<Survival> SurvivalOf(const LiveGroup& group) {
+  // Steps are the same whatever the recording's length.
+  return LifeSteps::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
+}
+
 }  // namespace
 
 NativeSurvey::NativeSurvey(const Grouping& by, bool own_frames, LiveQuestion question, CallTree* tree)
@@ -38,6 +43,7 @@ std::vector<NativeSurvey::Row> NativeSurvey::Rows() const {
     Row& into = rows[row.key];
     into.live = FiguresOf(row.group.alive, live_.total(), live_.unit());
     into.growth = Growth::Of(row.group.growth);
+    into.survival = SurvivalOf(row.group);
   }
   std::vector<Row> all;
   for (auto& [key, row] : rows) {
@@ -50,5 +56,7 @@ std::vector<NativeSurvey::Row> NativeSurvey::Rows() const {
 LiveFigures NativeSurvey::AllAlive() const { return FiguresOf(live_.all().alive, live_.total(), live_.unit()); }
 
 Slope NativeSurvey::AllGrowth() const { return Growth::Of(live_.all().growth); }
+
+std::vector<Survival> NativeSurvey::AllSurvival() const { return SurvivalOf(live_.all()); }
 
 }  // namespace heaprec::tools

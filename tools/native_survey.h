@@ -26,11 +26,13 @@ class NativeSurvey : public Surveyor {
     Figures allocated;
     LiveFigures live;
     Slope growth;
+    std::vector<Survival> survival;  // by seconds, if the question has lifetimes
   };
   // Of all groups that allocated, or hold, something.
   std::vector<Row> Rows() const;
   LiveFigures AllAlive() const;
   Slope AllGrowth() const;
+  std::vector<Survival> AllSurvival() const;
 
   const Grouping& grouping() const { return allocated_.grouping(); }
   const LiveSurvey& live() const { return live_; }

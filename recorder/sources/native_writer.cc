@@ -62,8 +62,12 @@ void NativeWriter::Write(const NativePoint& point) {
 std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point) {
   std::vector<format::RingFrame> frames;
   size_t first = 0;
-  while (first < point.native_frames && AllocatesForOthers(places_.At(point.native[first]))) ++first;
-  if (first == point.native_frames) first = 0;
+  const auto is_native = [&](size_t i) {
+    return i < point.native_frames && !places_.At(point.native[i]).module.empty();
+  };
+  while (is_native(first) && AllocatesForOthers(places_.At(point.native[first]))) ++first;
+  // Where nobody called them but Java, it was they (JDK 25's Unsafe goes to os::malloc by a jump).
+  if (first > 0 && !is_native(first)) --first;
   for (size_t i = first; i < point.native_frames; ++i) {
     const native::CodePlace& place = places_.At(point.native[i]);
     // The JVM's own code: what follows are its Java frames, or nothing that could be told.

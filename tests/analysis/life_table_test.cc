@@ -95,6 +95,19 @@ TEST_CASE("A curve by seconds tells the median, unless more than half are alive"
   CHECK(steps.CurveOf(LifeTable()).empty());
 }
 
+TEST_CASE("The share that reaches an age lies on the line between the steps, and ends where the curve does") {
+  const std::vector<Survival> dies{{1, {0.8, 0.7, 0.9}}, {2, {0.4, 0.2, 0.6}}, {4, {0, 0, 0.1}}};
+  CHECK(LifeSteps::ReachedAt(dies, 0)->value == 1);
+  CHECK(LifeSteps::ReachedAt(dies, 0.5)->value == Approx(0.9));
+  CHECK(LifeSteps::ReachedAt(dies, 1.5)->low == Approx(0.45));
+  CHECK(LifeSteps::ReachedAt(dies, 3)->high == Approx(0.35));
+  CHECK(LifeSteps::ReachedAt(dies, 100)->value == 0);
+  const std::vector<Survival> lives{{1, {0.8, 0.7, 0.9}}};
+  CHECK(LifeSteps::ReachedAt(lives, 1)->value == Approx(0.8));
+  CHECK_FALSE(LifeSteps::ReachedAt(lives, 1.1));
+  CHECK_FALSE(LifeSteps::ReachedAt({}, 1));
+}
+
 TEST_CASE("Who is dead after the last step leaves nobody, and the interval still has an end above") {
   const Lives lives = Born({Died(0, 1), Died(1, 1), Died(2, 1)}, 3);
   const LifeSteps steps = LifeSteps::OfCollections(4);

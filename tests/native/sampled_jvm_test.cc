@@ -38,7 +38,7 @@ std::string Recorded(const std::string& options) {
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.out == "kept 32\n");
-  CHECK(outcome.err.empty());
+  CHECK(outcome.err.find("heaprec:") == std::string::npos);  // JDK 25 has its own say on System.load
   return file;
 }
 

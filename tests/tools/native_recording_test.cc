@@ -115,9 +115,21 @@ TEST_CASE("native --leaks: only what is old") {
   WriteLeak(directory / "rec.bin");
   const json document = Document("native --leaks 5 --json " + (directory / "rec.bin"));
   CHECK(document["live"]["bytes"]["value"] == Approx(5.1e6));
+  const auto rows = RowsOf(document);
+  REQUIRE(rows.size() == 1);
+  for (const json& point : rows.at("libleak.so.2.cache_keep")["survival_by_seconds"]) CHECK(point["value"] == 1);
+  // A quarter of all is the leak's, the rest lives for 10 ms.
+  const json all = document["survival_by_seconds"];
+  CHECK(all.back()["value"].get<double>() == Approx(0.25).margin(0.01));
+  CHECK(all.back()["seconds"].get<double>() > 8);
   const auto text = Heaprec("native --leaks 5 " + (directory / "rec.bin"));
   CHECK(text.out.find("alive for 5.000 s or longer") != std::string::npos);
   CHECK(text.out.find("cache_keep") != std::string::npos);
+  CHECK(text.out.find("parse") == std::string::npos);
+  CHECK(text.out.find("100.0 %") != std::string::npos);  // reach 5 s
+  CHECK(text.out.find("lives for 10 ms ... 10.0 s") != std::string::npos);
+  const auto junk = Heaprec("native --leaks 5 " + (directory / "none.bin"));
+  CHECK(junk.code == 3);
 }
 
 TEST_CASE("native --by library and --callers") {

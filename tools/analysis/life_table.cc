@@ -111,4 +111,20 @@ MedianLife LifeSteps::MedianOf(const std::vector<Survival>& curve) {
   return {crosses(&Estimate::value), crosses(&Estimate::low), crosses(&Estimate::high)};
 }
 
+std::optional<Estimate> LifeSteps::ReachedAt(const std::vector<Survival>& curve, double age) {
+  Survival before{0, {1, 1, 1}};
+  for (const Survival& one : curve) {
+    if (one.age >= age) {
+      const double part = (age - before.age) / (one.age - before.age);
+      return Estimate{std::lerp(before.reached.value, one.reached.value, part),
+                      std::lerp(before.reached.low, one.reached.low, part),
+                      std::lerp(before.reached.high, one.reached.high, part)};
+    }
+    before = one;
+  }
+  // Nobody was left to be asked later.
+  if (!curve.empty() && before.reached.value == 0) return before.reached;
+  return std::nullopt;
+}
+
 }  // namespace heaprec::tools

@@ -66,6 +66,8 @@ class LifeSteps {
   // From the first step on, as far as samples tell.
   std::vector<Survival> CurveOf(const LifeTable& group) const;
   static MedianLife MedianOf(const std::vector<Survival>& curve);
+  // The share that reaches an age, by a straight line between the steps. nullopt: the curve does not go so far.
+  static std::optional<Estimate> ReachedAt(const std::vector<Survival>& curve, double age);
 
  private:
   explicit LifeSteps(bool by_collections) : by_collections_(by_collections) {}

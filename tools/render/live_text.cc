@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tools/render/bars.h"
 #include "tools/render/difference_text.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/figures_text.h"
@@ -85,6 +86,20 @@ std::string GrowthText(const Estimate& bytes_per_second) {
   return ChangeText(bytes_per_second, PerSecond()) + " " + ChangeIntervalText(bytes_per_second, PerSecond());
 }
 
+std::string SurvivalLine(const std::vector<Survival>& curve, double longest_s, bool unicode) {
+  constexpr int kColumns = 8;
+  constexpr double kFirstAge = 0.01;
+  std::vector<double> values;
+  for (int i = 0; i < kColumns; ++i) {
+    const double age = kFirstAge * std::pow(std::max(longest_s / kFirstAge, 1.0), i / (kColumns - 1.0));
+    const auto reached = LifeSteps::ReachedAt(curve, age);
+    if (!reached) break;
+    values.push_back(reached->value);
+  }
+  std::string line = Sparkline(values, 1, unicode);
+  return line.append(kColumns - values.size(), ' ');
+}
+
 json AsJson(const LiveFigures& figures) {
   return {{"samples", figures.samples},
           {"bytes", AsJson(figures.bytes)},
@@ -100,6 +115,16 @@ json AsJson(const Slope& slope) {
   json document = AsJson(slope.per_second);
   document["p"] = slope.p;
   return document;
+}
+
+json AsJson(const std::vector<Survival>& curve, const char* age) {
+  json points = json::array();
+  for (const Survival& one : curve) {
+    json point = AsJson(one.reached);
+    point[age] = one.age;
+    points.push_back(std::move(point));
+  }
+  return points;
 }
 
 json AsJson(const MedianLife& median) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/growth.h"
 #include "tools/analysis/life_table.h"
@@ -21,11 +22,17 @@ Cell GrowthCell(const Estimate& bytes_per_second);
 // "+1.2 MB/s (+0.9 MB to +1.5 MB)"
 std::string GrowthText(const Estimate& bytes_per_second);
 
+// The share that reaches the ages from 10 ms to `longest_s`, a column each, every one so many times the one before; as
+// far as the curve goes. "▇▇▆▁▁▁  "
+std::string SurvivalLine(const std::vector<Survival>& curve, double longest_s, bool unicode);
+
 // {"samples", "bytes", "objects", "share", "mean_age_seconds", "median_age_seconds", "mean_survived",
 // "median_survived"}
 nlohmann::json AsJson(const LiveFigures& figures);
 // {"value", "low", "high", "p"}
 nlohmann::json AsJson(const Slope& slope);
+// A point each: {"value", "low", "high", `age`: its age}
+nlohmann::json AsJson(const std::vector<Survival>& curve, const char* age);
 // {"value", "low", "high"} of seconds; null: more than half reach all ages that were seen.
 nlohmann::json AsJson(const MedianLife& median);
 
