@@ -152,7 +152,9 @@ TEST_CASE("The command's options become the agent's; those of a file come first,
   const std::string here = std::filesystem::current_path();
   options.more.clear();
   CHECK(*options.Text(false) == "@" + here + "/my.conf,file=" + here + "/rec.bin,settings=profile,rate=20");
-  options.more = {"file=a,b"};
+  options.more = {"native=on,native.rate=300", "strict"};
+  CHECK(options.Text(true)->ends_with(",native=on,native.rate=300,strict"));
+  options.output = "a,b";
   REQUIRE_FALSE(options.Text(true).ok());
   CHECK(options.Text(true).error().message.find("`file=a,b`") != std::string::npos);
 }

@@ -48,7 +48,9 @@ void AgentOptions::AddTo(CLI::App* verb) {
       ->type_name("N");
   verb->add_option("--settings", settings, "default (150/s) or profile (300/s)")->type_name("NAME");
   verb->add_option("--options", file, "A file of agent options, one key=value a line")->type_name("FILE");
-  verb->add_option("--set", more, "Any agent option; may be repeated")->type_name("KEY=VALUE")->allow_extra_args(false);
+  verb->add_option("--set", more, "Any agent options, with commas between them; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   verb->add_option("--lib", agent_file, "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
       ->type_name("PATH");
 }
@@ -63,7 +65,6 @@ Result<std::string> AgentOptions::Text(bool as_they_are) const {
   for (const auto& [key, value] : named) {
     if (!value->empty()) parts.push_back(fmt::format("{}={}", key, *value));
   }
-  parts.insert(parts.end(), more.begin(), more.end());
   std::string text;
   for (const std::string& part : parts) {
     if (part.find(',') != std::string::npos) {
@@ -71,6 +72,7 @@ Result<std::string> AgentOptions::Text(bool as_they_are) const {
     }
     text += (text.empty() ? "" : ",") + part;
   }
+  for (const std::string& several : more) text += (text.empty() ? "" : ",") + several;
   return text;
 }
 
