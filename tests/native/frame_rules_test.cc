@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -32,9 +33,14 @@ __attribute__((noinline)) Stacks Look(FrameRules* rules) {
   registers.sp = reinterpret_cast<uintptr_t>(frame + 2);
   uintptr_t pcs[kMost];
   stacks.ours.assign(pcs, pcs + Unwind(rules, registers, pcs));
-  void* addresses[kMost + 1];
-  const int count = backtrace(addresses, kMost + 1);
-  for (int i = 1; i < count; ++i) stacks.theirs.push_back(reinterpret_cast<uintptr_t>(addresses[i]));
+  void* addresses[kMost + 2];
+  const int count = backtrace(addresses, kMost + 2);
+  // In front of the caller stand this function and, under a sanitizer, what it puts in backtrace's place.
+  const auto* const end = addresses + count;
+  const auto* const first =
+      std::find(addresses + 1, std::min(addresses + 3, addresses + count), reinterpret_cast<void*>(registers.pc));
+  std::transform(first, end, std::back_inserter(stacks.theirs),
+                 [](void* pc) { return reinterpret_cast<uintptr_t>(pc); });
   return stacks;
 }
 

@@ -66,11 +66,11 @@ TEST_CASE("Bytes are counted exactly, and those of each site are estimated") {
   for (int i = 0; i < 10; ++i) {
     workload.churn_small(20 * kMb, 100);
     workload.churn_large(5 * kMb, 5000);
-    workload.churn_aligned(3 * kMb, 1000);
+    workload.churn_aligned(3 * kMb, 1600);
   }
   session.Stop();
   CHECK(session.books().candidate_bytes == 280 * kMb);
-  CHECK(session.books().candidates == 2'000'000 + 10'000 + 30'000);
+  CHECK(session.books().candidates == 2'000'000 + 10'000 + 18'750);
   CHECK(session.At("libworkload.so.churn_small").samples > 100);
   CheckIsAbout(session.At("libworkload.so.churn_small"), 200 * kMb);
   CheckIsAbout(session.At("libworkload.so.churn_large"), 50 * kMb);
