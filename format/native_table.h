@@ -49,6 +49,10 @@ struct NativeHeader {
   std::atomic<uint64_t> foreign_frees;  // of blocks that came from elsewhere
   std::atomic<uint64_t> without_chunk;  // calls whose thread had no chunk for them, for want of memory
   char program[512];                    // its path, cut off and ended by a zero
+  // Blocks that were found to have been written past their end, if that is looked for.
+  std::atomic<uint64_t> overruns;
+  std::atomic<uint32_t> overrun_site;  // + 1: of the first
+  uint32_t checks;                     // 1: it is looked for
 };
 
 // From number 1 on. Two of one key are one site.
@@ -87,6 +91,6 @@ static_assert(sizeof(NativeHeader) <= kNativeHeaderBytes);
 static_assert(sizeof(NativeSite) == 256 && sizeof(NativeModule) == 512);
 static_assert(sizeof(NativeChunk) == 8 && sizeof(NativeRow) == 32);
 static_assert(kNativeRowsAt % 4096 == 0 && kNativeChunkBytes % 4096 == 0);
-static_assert(offsetof(NativeHeader, program) == 120);
+static_assert(offsetof(NativeHeader, program) == 120 && offsetof(NativeHeader, overruns) == 632);
 
 }  // namespace heaprec::format

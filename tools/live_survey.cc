@@ -99,6 +99,7 @@ void LiveSurvey::SetMoments(uint64_t end_ns) {
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
   moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;
+  moments_.course = question_.course;
   moments_.collections = std::max(kLeastCollections, question_.promoted);
 }
 

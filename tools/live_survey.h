@@ -30,7 +30,8 @@ struct LiveQuestion {
   uint64_t promoted = 3;      // collections after which an object counts as promoted
   uint64_t least_age_ns = 0;  // of what counts as alive
   bool lifetimes = false;
-  size_t garbage = 0;  // traces of so many that died: the newest, and representative ones
+  std::vector<uint64_t> course;  // who is alive then, too: ns since the start
+  size_t garbage = 0;            // traces of so many that died: the newest, and representative ones
 };
 
 // The groups of one grouping, by key, in the order in which they were first seen.

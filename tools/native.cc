@@ -144,6 +144,11 @@ NativeSums TotalOf(const NativeTableFile& table) {
   return total;
 }
 
+std::string OverrunOf(const NativeTableFile& table) {
+  Symbols symbols(table.modules);
+  return ToUtf8(NameOf(table.first_overrun, By::kSite, table, &symbols));
+}
+
 json AsJson(const NativeSums& sums) {
   return {{"live_bytes", sums.LiveBytes()},          {"live_blocks", sums.LiveBlocks()},
           {"allocated_bytes", sums.allocated_bytes}, {"allocated_blocks", sums.allocated_blocks},
@@ -165,6 +170,8 @@ json AsJson(const NativeTableFile& table, const std::vector<NativeRowShown>& row
                    {"calls_not_counted", table.without_chunk},
                    {"by", by},
                    {"rows", json::array()}};
+  if (table.checks) document["overruns"] = table.overruns;
+  if (table.overruns > 0) document["first_overrun"] = OverrunOf(table);
   for (const NativeRowShown& row : rows) {
     json object = AsJson(row.sums);
     object["name"] = row.name;
@@ -208,6 +215,13 @@ void AppendText(const NativeTableFile& table, const std::vector<NativeRowShown>&
   shown.AppendTo(terminal, into);
   if (count < rows.size()) {
     Append(*into, terminal.Dim(fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count))) + "\n");
+  }
+  if (table.overruns > 0) {
+    Append(*into, fmt::format("\n{} blocks were written past their end, the first one of ", Grouped(table.overruns)));
+    AppendPrintable(*into, OverrunOf(table));
+    into->push_back('\n');
+  } else if (table.checks) {
+    Append(*into, "\nno block was found that was written past its end\n");
   }
   Append(*into, fmt::format("\n# exact; not counted: {} blocks ({}) from before the start, {} calls for want of "
                             "memory; {} frees of others' blocks\n",

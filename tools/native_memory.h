@@ -1,4 +1,4 @@
-// heaprec native --by category: what a recorded JVM had in memory beside its heap, over time.
+// heaprec native --categories: what a recorded JVM had in memory beside its heap, over time.
 #pragma once
 
 #include <cstddef>

@@ -23,6 +23,7 @@ def ways(options, folder):
     yield "plain", {}, []
     yield "forwarded", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward0.so")}, []
     yield "forwarded, 16 bytes more", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward16.so")}, []
+    yield "forwarded, and a word in them", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward16_word.so")}, []
     yield "exact", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin"}, []
     yield "exact, depth 8", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin,depth=8"}, []
     if pathlib.Path(options.jemalloc).exists():

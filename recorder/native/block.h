@@ -1,7 +1,7 @@
 // The 16 bytes in front of each block that we hand out, so that free() needs no table.
 //
 //     base                       what the program has
-//     | pad: `offset` - 16 ... | rest, word | size bytes ...
+//     | pad: `offset` - 16 ... | rest, word | size bytes ... | canary, if it is checked
 //
 // The word says all of most blocks: mark, site and size. It lies beside what the allocator itself keeps of a block that
 // is free, so free() of a block that is in no cache misses no more often than without us, and where the base is does
@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "format/native_table.h"
 
@@ -59,16 +60,31 @@ struct Header {
   uint32_t site = 0;
   bool is_counted = true;  // its site has it
   bool is_early = false;   // from libc's own malloc, before ours knew whom to ask
+  bool is_checked = false;
 };
+
+// What stands behind a block that is checked.
+inline constexpr size_t kCanaryBytes = 8;
+inline uint64_t CanaryOf(const void* block) { return std::bit_cast<uintptr_t>(block) ^ 0x9e3779b97f4a7c15; }
+inline bool IsWhole(const void* block, const Header& header) {
+  uint64_t found = 0;
+  std::memcpy(&found, static_cast<const std::byte*>(block) + header.size, kCanaryBytes);
+  return found == CanaryOf(block);
+}
 
 inline void* Begin(void* base, const Header& header) {
   auto* const block = static_cast<std::byte*>(base) + header.offset;
-  if (header.size < Word::kLarge && header.offset == kHeaderBytes && header.is_counted) {
+  if (header.size < Word::kLarge && header.offset == kHeaderBytes && header.is_counted && !header.is_checked) {
     *WordAt(block) = Word::Plain(block, Word::SealOf(header.site), header.size).value();
     return block;
   }
-  WordAt(block)[-1] = header.size | static_cast<uint64_t>(std::countr_zero(header.offset)) << 56 |
-                      uint64_t{header.is_counted} << 62 | uint64_t{header.is_early} << 63;
+  if (header.is_checked) {
+    const uint64_t canary = CanaryOf(block);
+    std::memcpy(block + header.size, &canary, kCanaryBytes);
+  }
+  WordAt(block)[-1] = header.size | uint64_t{header.is_checked} << 55 |
+                      static_cast<uint64_t>(std::countr_zero(header.offset)) << 56 | uint64_t{header.is_counted} << 62 |
+                      uint64_t{header.is_early} << 63;
   *WordAt(block) = Word::Other(block, header.site).value();
   return block;
 }
@@ -83,11 +99,12 @@ inline Header HeaderOf(void* block) {
   const Word word(*WordAt(block));
   if (word.IsPlainOf(block)) return {.size = word.Size(), .site = word.Site()};
   const uint64_t rest = WordAt(block)[-1];
-  return {.size = rest & ((uint64_t{1} << 56) - 1),
+  return {.size = rest & ((uint64_t{1} << 55) - 1),
           .offset = size_t{1} << (rest >> 56 & 63U),
           .site = word.Site(),
           .is_counted = (rest >> 62 & 1U) != 0,
-          .is_early = rest >> 63 != 0};
+          .is_early = rest >> 63 != 0,
+          .is_checked = (rest >> 55 & 1U) != 0};
 }
 
 // It is nobody's any more.

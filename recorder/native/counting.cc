@@ -22,6 +22,7 @@ using format::NativeRow;
 FrameRules rules;
 pthread_key_t thread_end;
 uint32_t deciding_frames = 1;
+bool checks = false;
 
 // Destructors of other keys may allocate after ours: that goes to the common rows.
 void EndThread(void* rows) {
@@ -50,7 +51,7 @@ uint32_t NewSite(Table* of, ThreadRows* rows, Call call) {
   const std::span<const uintptr_t> stack(pcs, StackOf(call, pcs));
   const size_t first = FirstOf(stack);
   const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
-  NativeRow* const row = deciding_frames == 1 && first == 0 ? rows->RowOf(site) : nullptr;
+  NativeRow* const row = deciding_frames == 1 && first == 0 && !checks ? rows->RowOf(site) : nullptr;
   rows->CallerAt(call.pc()) = {row != nullptr ? call.pc() : ThreadRows::NotAlone(call.pc()), row, Word::SealOf(site),
                                site};
   return site;
@@ -75,8 +76,9 @@ uint32_t DeepSite(Table* of, ThreadRows* rows, Call call) {
 
 }  // namespace
 
-bool PrepareCounting(uint32_t depth) {
+bool PrepareCounting(uint32_t depth, bool check) {
   deciding_frames = depth;
+  checks = check;
   NoteModulesToPass();
   return pthread_key_create(&thread_end, EndThread) == 0;
 }
@@ -113,7 +115,7 @@ void* CountSlowly(void* base, size_t offset, size_t size, Call call) {
                         : known.pc == ThreadRows::NotAlone(call.pc()) ? DeepSite(of, rows, call)
                                                                       : NewSite(of, rows, call);
   rows->Allocated(site, size);
-  return Begin(base, {.size = size, .offset = offset, .site = site});
+  return Begin(base, {.size = size, .offset = offset, .site = site, .is_checked = checks});
 }
 
 void DiscountSlowly(const Header& header) {

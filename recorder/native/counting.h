@@ -53,8 +53,9 @@ class Inside {
   const int error_ = errno;
 };
 
-// `depth`: frames that tell two sites apart. False: threads cannot be told when they end, so nothing can be counted.
-bool PrepareCounting(uint32_t depth);
+// `depth`: frames that tell two sites apart. `check`: blocks have kCanaryBytes of room behind them, and all of them go
+// the slow way. False: threads cannot be told when they end, so nothing can be counted.
+bool PrepareCounting(uint32_t depth, bool check);
 
 // A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others; null: no memory.
 ThreadRows* Rows(Table* of);

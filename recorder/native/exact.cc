@@ -1,7 +1,7 @@
 // libheaprec-native.so, for LD_PRELOAD: every malloc and free of the program, counted by call site. The whole family is
 // replaced from the start, so a header in front of each block is safe.
 //
-//   HEAPREC_NATIVE=file=native-%p.bin,depth=1,only=NAME
+//   HEAPREC_NATIVE=file=native-%p.bin,depth=1,only=NAME,check
 //
 // Context:  everything here runs inside of malloc: in threads that hold the loader's or anybody's locks, in
 // constructors,
@@ -30,6 +30,8 @@ namespace {
 
 ExactOptions options;
 char table_path[kMostPath], copy_path[kMostPath];
+// Room that a block needs beside the program's: its header, and where it is checked what stands behind it.
+constinit size_t beside = kHeaderBytes;
 
 inline bool Overflows(size_t size, size_t more) { return size > PTRDIFF_MAX - more; }
 
@@ -39,23 +41,35 @@ inline void* NoMemory() {
 }
 
 __attribute__((noinline)) void* AllocateLarge(size_t size, Call call) {
-  if (Overflows(size, kHeaderBytes)) return NoMemory();
-  return CountSlowly(real.malloc(size + kHeaderBytes), kHeaderBytes, size, call);
+  if (Overflows(size, beside)) return NoMemory();
+  return CountSlowly(real.malloc(size + beside), kHeaderBytes, size, call);
 }
 
 HEAPREC_INLINE void* Allocate(size_t size) {
   if (size >= Word::kLarge) [[unlikely]] {
     return AllocateLarge(size, HEAPREC_CALL);
   }
-  void* const base = real.malloc(size + kHeaderBytes);
+  void* const base = real.malloc(size + beside);
   return Counted(base, size);
 }
 
 HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) {
   const size_t offset = std::max(alignment, kHeaderBytes);
-  if (Overflows(size, offset)) return NoMemory();
-  void* const base = real.memalign(offset, size + offset);
+  const size_t more = offset + beside - kHeaderBytes;
+  if (Overflows(size, more)) return NoMemory();
+  void* const base = real.memalign(offset, size + more);
   return CountSlowly(base, offset, size, HEAPREC_CALL);
+}
+
+__attribute__((noinline)) void Overrun(const Header& header) {
+  Table* const of = table.load(std::memory_order_acquire);
+  if (of == nullptr) return;
+  of->header().overruns.fetch_add(1, std::memory_order_relaxed);
+  uint32_t none = 0;
+  if (!of->header().overrun_site.compare_exchange_strong(none, header.site + 1)) return;
+  const int error = errno;
+  SayOverrun(header.size, copy_path[0] != 0 ? copy_path : table_path);
+  errno = error;
 }
 
 __attribute__((noinline)) void FreeSlowly(void* block) {
@@ -67,6 +81,7 @@ __attribute__((noinline)) void FreeSlowly(void* block) {
     return real.free(block);
   }
   const Header header = HeaderOf(block);
+  if (header.is_checked && !IsWhole(block, header)) Overrun(header);
   DiscountSlowly(header);
   Unmark(block);
   void* const base = static_cast<std::byte*>(block) - header.offset;
@@ -87,7 +102,7 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
     FreeSlowly(block);
     return nullptr;
   }
-  if (Overflows(size, kHeaderBytes)) return NoMemory();
+  if (Overflows(size, beside)) return NoMemory();
   const Header before = HeaderOf(block);
   if (before.offset != kHeaderBytes || before.is_early) {
     void* const moved = Allocate(size);
@@ -97,8 +112,9 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
     return moved;
   }
   void* const old = static_cast<std::byte*>(block) - kHeaderBytes;
+  if (before.is_checked && !IsWhole(block, before)) Overrun(before);
   Unmark(block);
-  void* const base = real.realloc(old, size + kHeaderBytes);
+  void* const base = real.realloc(old, size + beside);
   if (base == nullptr) {
     Begin(old, before);
     return nullptr;
@@ -153,7 +169,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   const Inside inside;
   if (!FindReal()) return;
   if (!ParseExactOptions(Variable("HEAPREC_NATIVE", environment), &options) || !IsChosen(options)) return;
-  if (!PrepareCounting(options.depth)) return;
+  if (!PrepareCounting(options.depth, options.check)) return;
   TablePath(table_path);
   ExpandPath(options.file, copy_path);
   const char* why = "";
@@ -161,6 +177,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   if (made == nullptr) return SayNot(table_path, why);
   made->header().early_blocks = early_blocks.count.load();
   made->header().early_bytes = early_blocks.bytes.load();
+  made->header().checks = options.check;
+  if (options.check) beside = kHeaderBytes + kCanaryBytes;
   pthread_atfork(nullptr, nullptr, Forked);
   table.store(made, std::memory_order_release);
 }
@@ -191,10 +209,10 @@ HEAPREC_EXPORT void free(void* block) { native::Free(block); }
 
 HEAPREC_EXPORT void* calloc(size_t count, size_t size) {
   size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes) || native::Overflows(bytes, native::kHeaderBytes)) {
+  if (__builtin_mul_overflow(count, size, &bytes) || native::Overflows(bytes, native::beside)) {
     return native::NoMemory();
   }
-  void* const base = native::real.calloc(1, bytes + native::kHeaderBytes);
+  void* const base = native::real.calloc(1, bytes + native::beside);
   return bytes < native::Word::kLarge ? native::Counted(base, bytes)
                                       : native::CountSlowly(base, native::kHeaderBytes, bytes, HEAPREC_CALL);
 }
@@ -243,7 +261,7 @@ HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   if (block == nullptr) return 0;
   const bool is_ours = native::IsOurs(block);
   const native::Header header = is_ours ? native::HeaderOf(block) : native::Header{.offset = 0};
-  // Early ones are libc's own, whose function may be another's now.
-  if (header.is_early || native::real.usable_size == nullptr) return header.size;
+  // Early ones are libc's own, whose function may be another's now; behind those that are checked stands a canary.
+  if (header.is_early || header.is_checked || native::real.usable_size == nullptr) return header.size;
   return native::real.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
 }

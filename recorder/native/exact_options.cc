@@ -48,8 +48,11 @@ bool Set(std::string_view key, std::string_view value, ExactOptions* into) {
   } else if (key == "only") {
     ok = Copy(value, into->only);
     valid = "the name of a program's file";
+  } else if (key == "check") {
+    into->check = ok = value == "on" || value.empty();
+    valid = "on";
   } else {
-    Say("HEAPREC_NATIVE: no option `", key, "`; options: file, depth, only; native memory is not recorded");
+    Say("HEAPREC_NATIVE: no option `", key, "`; options: check, depth, file, only; native memory is not recorded");
     return false;
   }
   if (!ok) Say("HEAPREC_NATIVE: ", key, "=", value, ": ", valid, "; native memory is not recorded");
@@ -108,6 +111,13 @@ void SayNot(const char* path, const char* why) {
 
 void SayWhere(const char* path, const char* why, const char* table) {
   Say(std::string_view(path), ": ", std::string_view(why), "; the table of native memory is ", std::string_view(table));
+}
+
+void SayOverrun(size_t size, const char* path) {
+  char digits[24];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), size).ptr;
+  Say("a block of ", std::string_view(digits, static_cast<size_t>(end - digits)),
+      " bytes was written past its end; heaprec native says who asked for it: ", std::string_view(path));
 }
 
 }  // namespace heaprec::native

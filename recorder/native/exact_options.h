@@ -1,4 +1,4 @@
-// HEAPREC_NATIVE, the options of libheaprec-native.so: file=native-%p.bin,depth=1,only=NAME.
+// HEAPREC_NATIVE, the options of libheaprec-native.so: file=native-%p.bin,depth=1,only=NAME,check.
 //
 // Context:  setup, inside of malloc: no heap, no stdio.
 // Failure:  an option that is not known, or a value that cannot be, is said on stderr, and nothing is recorded.
@@ -15,6 +15,7 @@ inline constexpr size_t kMostPath = 512;
 struct ExactOptions {
   char file[kMostPath] = "heaprec-native-%p.bin";
   uint32_t depth = 1;   // frames that tell two sites apart, from the program's own innermost on
+  bool check = false;   // whether blocks are written past their end
   char only[256] = "";  // the name of the program's file; empty: any
 };
 
@@ -26,6 +27,8 @@ bool IsChosen(const ExactOptions& options);
 void ExpandPath(const char* pattern, std::span<char, kMostPath> into);
 // Where the table is as long as the process lives.
 void TablePath(std::span<char, kMostPath> into);
+// "heaprec: a block of SIZE bytes was written past its end; PATH will say who asked for it"
+void SayOverrun(size_t size, const char* path);
 // "heaprec: PATH: WHY; native memory is not recorded"
 void SayNot(const char* path, const char* why);
 // "heaprec: PATH: WHY; the table of native memory is TABLE"

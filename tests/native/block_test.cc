@@ -12,7 +12,7 @@ namespace {
 
 bool Equal(const Header& a, const Header& b) {
   return a.size == b.size && a.offset == b.offset && a.site == b.site && a.is_counted == b.is_counted &&
-         a.is_early == b.is_early;
+         a.is_early == b.is_early && a.is_checked == b.is_checked;
 }
 
 }  // namespace
@@ -22,8 +22,10 @@ TEST_CASE("A header says what was written, of any size, site and alignment") {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{Word::kLarge - 1}, size_t{Word::kLarge}, size_t{1} << 47}) {
     for (const size_t offset : {16U, 32U, 4096U}) {
       for (const uint32_t site : {0U, 1U, format::kMostNativeSites - 1}) {
-        for (const int flags : {0, 1, 2, 3}) {
-          const Header header{size, offset, site, (flags & 1) != 0, (flags & 2) != 0 && (flags & 1) == 0};
+        for (const int flags : {0, 1, 2, 3, 5}) {
+          // What is checked has something behind it, which needs room.
+          const bool is_checked = (flags & 4) != 0 && size < 4096;
+          const Header header{size, offset, site, (flags & 1) != 0, (flags & 2) != 0 && (flags & 1) == 0, is_checked};
           void* const block = Begin(memory, header);
           REQUIRE(block == memory + offset);
           REQUIRE(IsOurs(block));
@@ -47,6 +49,17 @@ TEST_CASE("What an allocator keeps in front of its own blocks is no header") {
   }
 }
 #endif
+
+TEST_CASE("What is written behind a block that is checked is seen") {
+  alignas(16) std::byte memory[256] = {};
+  for (const size_t size : {0U, 1U, 15U, 16U, 100U}) {
+    auto* const block = static_cast<std::byte*>(Begin(memory, {.size = size, .site = 5, .is_checked = true}));
+    std::memset(block, 0xff, size);
+    CHECK(IsWhole(block, HeaderOf(block)));
+    block[size] ^= std::byte{1};
+    CHECK_FALSE(IsWhole(block, HeaderOf(block)));
+  }
+}
 
 TEST_CASE("A header that was copied to another place is none there") {
   alignas(16) std::byte memory[256] = {};

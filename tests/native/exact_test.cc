@@ -81,10 +81,11 @@ TEST_CASE("Every block of a program is counted, by the function that asked for i
   const Outcome without = Run(Command{{Program(), Plugin()}});
   REQUIRE(without.exit_code == 3);
   const std::string folder = FreshFolder();
-  for (const char* depth : {"1", "3"}) {
-    const std::string table = folder + "/native-" + depth + ".bin";
+  int number = 0;
+  for (const char* options : {"depth=1", "depth=3", "check,depth=1"}) {
+    const std::string table = folder + "/native-" + std::to_string(++number) + ".bin";
     Command command{{Program(), Plugin()}};
-    command.environment = With("file=" + table + ",depth=" + depth);
+    command.environment = With("file=" + table + "," + options);
     const Outcome outcome = Run(command);
     INFO(outcome.err);
     CHECK(outcome.exit_code == 3);
@@ -95,6 +96,23 @@ TEST_CASE("Every block of a program is counted, by the function that asked for i
     CHECK(document["calls_not_counted"] == 0);
     RequireExact(document);
   }
+}
+
+TEST_CASE("Blocks that are written past their end are found, if that is asked for") {
+  const std::string table = FreshFolder() + "/checked.bin";
+  Command command{{RunfilePath("tests/native/overruns")}};
+  command.environment = With("check,file=" + table);
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "done\n");
+  CHECK(outcome.err ==
+        "heaprec: a block of 107 bytes was written past its end; heaprec native says who asked for it: " + table +
+            "\n");
+  const json document = Read(table);
+  CHECK(document["overruns"] == 2);
+  CHECK(document["first_overrun"].get<std::string>().starts_with("makes "));
+  const Outcome text = Run(Command{{HeaprecPath(), "native", table}});
+  CHECK(text.out.find("2 blocks were written past their end, the first one of makes [overruns") != std::string::npos);
 }
 
 TEST_CASE("After kill -9 the table is where it was, and complete") {
@@ -196,7 +214,7 @@ TEST_CASE("Who is not to be recorded runs all the same") {
     return outcome.err;
   };
   CHECK(run("only=another").empty());
-  CHECK(run("deep=3").find("HEAPREC_NATIVE: no option `deep`; options: file, depth, only") != std::string::npos);
+  CHECK(run("deep=3").find("HEAPREC_NATIVE: no option `deep`; options: check, depth, file, only") != std::string::npos);
   CHECK(run("depth=31").find("HEAPREC_NATIVE: depth=31: 1 to 30") != std::string::npos);
   CHECK(run("depth=x").find("1 to 30") != std::string::npos);
 }

@@ -1,6 +1,9 @@
 // heaprec native --categories: what the JVM and the kernel said of the process' memory.
 #include <catch2/catch.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/tools/small_recording.h"
 
@@ -92,6 +95,56 @@ TEST_CASE("categories, RSS and PSS stand on one time axis") {
   CHECK(text.out.find("after 20.0 s, and what changed since 0.0 s") != std::string::npos);
   CHECK(text.out.find("+20.0 MB") != std::string::npos);
   CHECK(text.out.find("2 of 3 looks; --limit 0 shows all") != std::string::npos);
+}
+
+TEST_CASE("what is alive of our sites stands beside the looks") {
+  const Directory directory;
+  {
+    auto header = testing::SomeHeader();
+    header.native = {.interval_ns = 30 * kSecond, .interval_cap = 100, .rate_per_second = 100};
+    header.native_bound = 16384;
+    RecordingFile file(directory / "rec.bin", header);
+    file.Add(format::Window{1, 0, 1e-4});
+    file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
+    constexpr uint64_t kFirst = uint64_t{1} << 61;
+    for (uint64_t i = 0; i < 20; ++i) {
+      testing::Event event;
+      event.kind = format::Kind::kNative;
+      event.time_ns = (5 + i / 10) * kSecond;
+      event.class_name = "malloc";
+      event.size = 1000;
+      event.weight = 100'000;
+      event.stack = {i < 10 ? "libkeep.so.keep" : "libgive.so.give"};
+      event.types = {format::FrameType::kNative};
+      event.id = kFirst + i;
+      file.Add(event);
+    }
+    Looks looks(&file);
+    for (const uint64_t at : {1, 10, 20}) looks.AddProcess(at * kSecond, 100 * kMb, 80 * kMb, 70 * kMb);
+    for (uint64_t i = 10; i < 20; ++i) {
+      format::Fate fate;
+      fate.sample = kFirst + i;
+      fate.time_ns = 15 * kSecond + i;
+      fate.stream = format::Stream::kNative;
+      file.Add(fate);
+    }
+    file.End("stop", 25 * kSecond);
+  }
+  const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
+  REQUIRE(outcome.code == 0);
+  const json sites = json::parse(outcome.out)["recordings"][0]["sites"];
+  REQUIRE(sites.size() == 3);
+  std::map<std::string, std::vector<double>> live;
+  for (const json& site : sites) {
+    for (const json& look : site["live_bytes"]) live[site["name"]].push_back(look["value"]);
+  }
+  CHECK(live["all sites"] == std::vector<double>{0, 2e6, 1e6});
+  CHECK(live["libkeep.so.keep"] == std::vector<double>{0, 1e6, 1e6});
+  CHECK(live["libgive.so.give"] == std::vector<double>{0, 1e6, 0});
+  CHECK(sites[0]["live_bytes"][1]["low"].get<double>() < 2e6);
+  const auto text = Heaprec("native --categories " + (directory / "rec.bin"));
+  CHECK(text.out.find("alive: libkeep.so.keep") != std::string::npos);
+  CHECK(text.out.find("process: pss") != std::string::npos);
 }
 
 TEST_CASE("without the JVM's categories there is what the looks at the heap say of the process") {

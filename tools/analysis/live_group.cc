@@ -32,6 +32,7 @@ LiveLook::LiveLook(const Lives& lives, const LiveMoments& moments)
 
 void LiveLook::Add(const Life& life, std::span<LiveGroup* const> groups) {
   AddAlive(life, groups);
+  AddCourse(life, groups);
   const GrowthPart growth = growth_.PartOf(life, lives_), late = late_.PartOf(life, lives_);
   for (LiveGroup* group : groups) group->open.Add(growth), group->open_late.Add(late);
   if (!moments_.lifetimes || life.birth_ns < moments_.from_ns || life.birth_ns >= moments_.to_ns) return;
@@ -45,13 +46,30 @@ void LiveLook::Add(const Life& life, std::span<LiveGroup* const> groups) {
   }
 }
 
+// nullopt: not then, or not what is asked for.
+std::optional<Alive> LiveLook::AliveAt(const Life& life, uint64_t time_ns) const {
+  if (!life.IsFollowedAt(time_ns) || time_ns - life.birth_ns < moments_.least_age_ns) return std::nullopt;
+  const uint64_t survived = lives_.SurvivedBy(life, time_ns);
+  if (survived < moments_.survived) return std::nullopt;
+  return Alive{lives_.WeightAt(life, time_ns), static_cast<double>(life.size),
+               static_cast<double>(time_ns - life.birth_ns) * 1e-9, static_cast<double>(survived)};
+}
+
 void LiveLook::AddAlive(const Life& life, std::span<LiveGroup* const> groups) const {
-  if (!life.IsFollowedAt(moments_.at_ns) || moments_.at_ns - life.birth_ns < moments_.least_age_ns) return;
-  const uint64_t survived = lives_.SurvivedBy(life, moments_.at_ns);
-  if (survived < moments_.survived) return;
-  const Alive alive{lives_.WeightAt(life, moments_.at_ns), static_cast<double>(life.size),
-                    static_cast<double>(moments_.at_ns - life.birth_ns) * 1e-9, static_cast<double>(survived)};
-  for (LiveGroup* group : groups) group->alive.push_back(alive);
+  if (const auto alive = AliveAt(life, moments_.at_ns)) {
+    for (LiveGroup* group : groups) group->alive.push_back(*alive);
+  }
+}
+
+void LiveLook::AddCourse(const Life& life, std::span<LiveGroup* const> groups) const {
+  for (size_t i = 0; i < moments_.course.size(); ++i) {
+    const auto alive = AliveAt(life, moments_.course[i]);
+    if (!alive) continue;
+    for (LiveGroup* group : groups) {
+      group->course.resize(moments_.course.size());
+      group->course[i].push_back(*alive);
+    }
+  }
 }
 
 void LiveLook::Close(LiveGroup* group) const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,7 +23,8 @@ namespace heaprec::tools {
 
 struct LiveGroup {
   std::vector<Alive> alive;
-  GrowthSum growth, late;  // of what survived; late: in the later half of the time
+  std::vector<std::vector<Alive>> course;  // likewise, at each of the moments of LiveMoments::course
+  GrowthSum growth, late;                  // of what survived; late: in the later half of the time
   LifeTable seconds, collections;
   uint64_t lives = 0, died = 0;  // in the life tables
   double born = 0;               // bytes that they stood for at their birth
@@ -39,6 +41,7 @@ struct LiveMoments {
   uint64_t least_age_ns = 0;        // only what is as old counts as alive
   bool lifetimes = false;
   uint64_t collections = 0;  // of the life table
+  std::vector<uint64_t> course;
 };
 
 class LiveLook {
@@ -50,7 +53,9 @@ class LiveLook {
   void Close(LiveGroup* group) const;
 
  private:
+  std::optional<Alive> AliveAt(const Life& life, uint64_t time_ns) const;
   void AddAlive(const Life& life, std::span<LiveGroup* const> groups) const;
+  void AddCourse(const Life& life, std::span<LiveGroup* const> groups) const;
 
   const Lives& lives_;
   const LiveMoments moments_;

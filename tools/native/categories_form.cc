@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
+#include "tools/render/estimate_text.h"
+#include "tools/render/figures_text.h"
 #include "tools/render/table.h"
 
 namespace heaprec::tools {
@@ -16,8 +19,7 @@ using nlohmann::json;
 using Ranked = std::pair<std::string, CategoryBytes>;
 
 constexpr const char* kTotal = "Total";
-// Columns of categories; what has no room goes first from the right.
-constexpr size_t kMostColumns = 8;
+constexpr size_t kMostCategories = 8;
 
 std::string Size(uint64_t bytes) { return bytes > 0 ? Bytes(static_cast<double>(bytes)) : "-"; }
 
@@ -49,12 +51,59 @@ const MemoryLook& FirstWithCategories(const std::vector<MemoryLook>& looks) {
   return first != looks.end() ? *first : looks.front();
 }
 
-void AppendLast(const std::vector<MemoryLook>& looks, const std::vector<Ranked>& ranked, const MemoryLook& last,
-                const Terminal& terminal, Text* into) {
+// The last one that has categories; null: none has.
+const MemoryLook* LastWithCategories(const std::vector<MemoryLook>& looks) {
+  const auto last = std::ranges::find_if(looks.rbegin(), looks.rend(),
+                                         [](const MemoryLook& look) { return !look.categories.empty(); });
+  return last != looks.rend() ? &*last : nullptr;
+}
+
+// Where a terminal has no room for all looks, those go first that halve the time between others last.
+int PatienceOf(size_t i, size_t count) {
+  if (i == 0 || i + 1 == count) return Column::kStays;
+  return std::countr_zero(i) + 1;
+}
+
+void AddLine(const std::vector<MemoryLook>& looks, const auto& bytes_at, const std::string& name, Table* into) {
+  std::vector<Cell> cells;
+  bool is_known = false;
+  for (const MemoryLook& look : looks) {
+    const uint64_t bytes = bytes_at(look);
+    is_known |= bytes > 0;
+    cells.push_back({Size(bytes), ""});
+  }
+  if (is_known) into->Add(std::move(cells), name);
+}
+
+void AddCategories(const std::vector<MemoryLook>& looks, Table* into) {
+  const MemoryLook* const last = LastWithCategories(looks);
+  if (last == nullptr) return;
+  std::vector<Ranked> ranked = RankedOf(*last);
+  if (ranked.size() > kMostCategories) ranked.resize(kMostCategories);
+  for (const Ranked& category : ranked) {
+    const auto committed = [&](const MemoryLook& look) { return In(look, category.first).committed; };
+    AddLine(looks, committed, "JVM: " + category.first, into);
+  }
+}
+
+}  // namespace
+
+std::vector<MemoryLook> ChosenLooks(const std::vector<MemoryLook>& looks, size_t most) {
+  if (most == 0 || looks.size() <= most) return looks;
+  std::vector<MemoryLook> chosen;
+  for (size_t i = 0; i < most; ++i) {
+    chosen.push_back(looks[most > 1 ? i * (looks.size() - 1) / (most - 1) : looks.size() - 1]);
+  }
+  return chosen;
+}
+
+void AppendLastLook(const std::vector<MemoryLook>& looks, const Terminal& terminal, Text* into) {
+  const MemoryLook* const last = LastWithCategories(looks);
+  if (last == nullptr) return;
   const MemoryLook& first = FirstWithCategories(looks);
-  Append(*into, fmt::format("after {}, and what changed since {}\n\n", Seconds(last.time_ns), Seconds(first.time_ns)));
+  Append(*into, fmt::format("after {}, and what changed since {}\n\n", Seconds(last->time_ns), Seconds(first.time_ns)));
   Table table({{"committed"}, {"change", 8}, {"reserved", 4}}, "category of the JVM");
-  for (const auto& [name, bytes] : ranked) {
+  for (const auto& [name, bytes] : RankedOf(*last)) {
     table.Add({{Size(bytes.committed), ""},
                {Change(In(first, name).committed, bytes.committed), ""},
                {Size(bytes.reserved), ""}},
@@ -64,35 +113,27 @@ void AppendLast(const std::vector<MemoryLook>& looks, const std::vector<Ranked>&
   Append(*into, "\n");
 }
 
-std::vector<Column> ColumnsFor(const std::vector<Ranked>& ranked) {
-  std::vector<Column> columns = {{"rss"}, {"pss"}, {"private", 20}};
-  for (size_t i = 0; i < std::min(kMostColumns, ranked.size()); ++i) {
-    columns.push_back({ranked[i].first, static_cast<int>(kMostColumns - i)});
+void AppendLooks(const std::vector<MemoryLook>& looks, const std::vector<SiteLine>& sites, const Terminal& terminal,
+                 Text* into) {
+  std::vector<Column> columns;
+  for (size_t i = 0; i < looks.size(); ++i) {
+    const int patience = PatienceOf(i, looks.size());
+    columns.push_back({Seconds(looks[i].time_ns), patience, std::min(patience, 1)});
   }
-  return columns;
-}
-
-}  // namespace
-
-void AppendCategories(const std::vector<MemoryLook>& looks, size_t most_looks, const Terminal& terminal, Text* into) {
-  const auto last = std::ranges::find_if(looks.rbegin(), looks.rend(),
-                                         [](const MemoryLook& look) { return !look.categories.empty(); });
-  const std::vector<Ranked> ranked = last != looks.rend() ? RankedOf(*last) : std::vector<Ranked>();
-  if (!ranked.empty()) AppendLast(looks, ranked, *last, terminal, into);
-  Table table(ColumnsFor(ranked), "after");
-  const size_t rows = most_looks > 0 ? std::min(most_looks, looks.size()) : looks.size();
-  for (size_t row = 0; row < rows; ++row) {
-    const MemoryLook& look = looks[rows > 1 ? row * (looks.size() - 1) / (rows - 1) : looks.size() - 1];
-    std::vector<Cell> cells = {{Size(look.rss), ""}, {Size(look.pss), ""}, {Size(look.not_shared), ""}};
-    for (size_t i = 0; i < std::min(kMostColumns, ranked.size()); ++i) {
-      cells.push_back({Size(In(look, ranked[i].first).committed), ""});
-    }
-    table.Add(cells, Seconds(look.time_ns));
+  Table table(columns, "");
+  AddLine(
+      looks, [](const MemoryLook& look) { return look.rss; }, "process: rss", &table);
+  AddLine(
+      looks, [](const MemoryLook& look) { return look.pss; }, "process: pss", &table);
+  AddLine(
+      looks, [](const MemoryLook& look) { return look.not_shared; }, "process: private", &table);
+  AddCategories(looks, &table);
+  for (const SiteLine& site : sites) {
+    std::vector<Cell> cells;
+    for (const Estimate& live : site.live) cells.push_back(BytesCell(live));
+    table.Add(std::move(cells), "alive: " + site.name);
   }
   table.AppendTo(terminal, into);
-  if (rows < looks.size()) {
-    Append(*into, terminal.Dim(fmt::format("{} of {} looks; --limit 0 shows all", rows, looks.size())) + "\n");
-  }
 }
 
 json CategoriesAsJson(const std::vector<MemoryLook>& looks) {
@@ -105,6 +146,19 @@ json CategoriesAsJson(const std::vector<MemoryLook>& looks) {
       row["categories"][name] = {{"reserved", bytes.reserved}, {"committed", bytes.committed}};
     }
     rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+json SitesAsJson(const std::vector<MemoryLook>& looks, const std::vector<SiteLine>& sites) {
+  json rows = json::array();
+  for (const SiteLine& site : sites) {
+    json live = json::array();
+    for (size_t i = 0; i < site.live.size(); ++i) {
+      live.push_back(AsJson(site.live[i]));
+      live.back()["time_ns"] = looks[i].time_ns;
+    }
+    rows.push_back({{"name", site.name}, {"live_bytes", std::move(live)}});
   }
   return rows;
 }

@@ -91,19 +91,24 @@ std::map<uint32_t, NativeSums> SumsOf(const std::string& bytes, uint32_t chunks)
   return sums;
 }
 
+// Site 0 has none.
+NativePlace PlaceOf(const std::string& bytes, uint32_t number, uint64_t* key) {
+  NativePlace place;
+  if (number == 0 || number >= format::kMostNativeSites) return place;
+  const Copy<NativeSite> site(bytes, format::kNativeSitesAt + number * sizeof(NativeSite));
+  const uint32_t depth = std::min<uint32_t>(site->depth, format::kMostNativeFrames);
+  place.pcs.assign(site->pcs, site->pcs + depth);
+  place.first = std::min<size_t>(site->first, depth > 0 ? depth - 1 : 0);
+  *key = depth > 0 ? site->key : 0;
+  return place;
+}
+
 std::vector<NativePlace> PlacesOf(const std::string& bytes, uint32_t chunks) {
   std::vector<NativePlace> places;
   std::unordered_map<uint64_t, size_t> by_key;
   for (const auto& [number, sums] : SumsOf(bytes, chunks)) {
-    NativePlace place;
     uint64_t key = 0;
-    if (number != 0 && number < format::kMostNativeSites) {
-      const Copy<NativeSite> site(bytes, format::kNativeSitesAt + number * sizeof(NativeSite));
-      const uint32_t depth = std::min<uint32_t>(site->depth, format::kMostNativeFrames);
-      place.pcs.assign(site->pcs, site->pcs + depth);
-      place.first = std::min<size_t>(site->first, depth > 0 ? depth - 1 : 0);
-      key = depth > 0 ? site->key : 0;
-    }
+    NativePlace place = PlaceOf(bytes, number, &key);
     const auto [known, is_new] = by_key.emplace(key, places.size());
     if (is_new) places.push_back(std::move(place));
     places[known->second].sums += sums;
@@ -147,6 +152,10 @@ format::Result<NativeTableFile> ReadNativeTable(const std::string& path) {
   table.early_bytes = header->early_bytes;
   table.foreign_frees = header->foreign_frees;
   table.without_chunk = header->without_chunk;
+  table.checks = header->checks != 0;
+  table.overruns = header->overruns;
+  uint64_t ignored = 0;
+  table.first_overrun = PlaceOf(bytes, std::max<uint32_t>(header->overrun_site, 1) - 1, &ignored);
   table.sites = header->sites_used;
   table.modules = ModulesOf(bytes, header->modules_used);
   table.places = PlacesOf(bytes, header->chunks_used);

@@ -41,6 +41,9 @@ struct NativeTableFile {
   bool has_ended = false;
   uint64_t start_epoch_ns = 0;
   uint64_t early_blocks = 0, early_bytes = 0, foreign_frees = 0, without_chunk = 0;
+  bool checks = false;  // whether blocks were written past their end
+  uint64_t overruns = 0;
+  NativePlace first_overrun;  // if there are any
   uint32_t sites = 0;
   std::vector<LoadedModule> modules;  // the last one that holds an address is the one
   std::vector<NativePlace> places;    // those with sums
