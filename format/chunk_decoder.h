@@ -58,8 +58,8 @@ class ChunkDecoder {
   bool knows_bases_ = false;  // of the block at hand
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
-  PerStream<SampleDecoder> samples_{
-      {SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions), SampleDecoder(Stream::kNative)}};
+  PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions),
+                                     SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapped)}};
   PerStream<Books> books_;
   CensusBooks census_books_;
   std::vector<uint64_t> census_ahead_;  // of the block at hand

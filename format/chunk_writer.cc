@@ -39,8 +39,8 @@ struct ChunkWriter::State {
   const ByteBuffer fields;  // of the file's header
   bool started = false;
   DictionaryEncoder dictionaries;
-  PerStream<SampleEncoder> samples{
-      {SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions), SampleEncoder(Stream::kNative)}};
+  PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
+                                    SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapped)}};
   std::vector<HeapState> states;
   std::vector<Fate> fates;
   std::vector<Survivor> survivors;

@@ -17,11 +17,12 @@
 namespace heaprec::format {
 
 enum class FateKind : uint8_t {
-  kDied = 0,        // found dead
-  kReleased = 1,    // drawn out so that the bound holds: what becomes of it is not known, others stand for it
-  kNotFollowed = 2  // never followed, for want of room: others of its interval stand for it (Books::not_followed)
+  kDied = 0,         // found dead
+  kReleased = 1,     // drawn out so that the bound holds: what becomes of it is not known, others stand for it
+  kNotFollowed = 2,  // never followed, for want of room: others of its interval stand for it (Books::not_followed)
+  kShrunk = 3        // a part of it is gone, and it goes on: no end, and a sample may have several
 };
-inline constexpr int kFateKinds = 3;
+inline constexpr int kFateKinds = 4;
 
 struct Fate {
   uint64_t sample = 0;  // its id
@@ -34,6 +35,7 @@ struct Fate {
   uint64_t collections = 0;
   double threshold = 0;                  // kReleased: its priority; 0 else
   Stream stream = Stream::kAllocations;  // the sample's
+  uint64_t left = 0;                     // kShrunk: bytes of it that are there still, less than before; 0 else
   bool operator==(const Fate&) const = default;
 };
 
@@ -42,6 +44,9 @@ struct Survivor {
   Sample sample;             // indices are of the chunk that it stands in
   double threshold = 0;      // highest of the kReleased fates since its birth; 0: none
   uint64_t collections = 0;  // which the JVM had completed at its birth
+  uint64_t gone = 0;         // bytes of its size that kShrunk fates took
+
+  uint64_t left() const { return sample.size - gone; }
 };
 
 }  // namespace heaprec::format

@@ -9,8 +9,15 @@
 namespace heaprec::format {
 namespace {
 
-enum FateColumn : size_t { kFateSample = 0, kFateTime = 1, kFateKind = 2, kFateCollections = 3, kFateThreshold = 4 };
-constexpr size_t kFateColumns = 5;
+enum FateColumn : size_t {
+  kFateSample = 0,
+  kFateTime = 1,
+  kFateKind = 2,
+  kFateCollections = 3,
+  kFateThreshold = 4,
+  kFateLeft = 5,
+};
+constexpr size_t kFateColumns = 6;
 
 enum SurvivorColumn : size_t {
   kBirthId = 0,
@@ -24,8 +31,9 @@ enum SurvivorColumn : size_t {
   kBirthWeight = 8,
   kBirthThreshold = 9,
   kBirthCollections = 10,
+  kBirthGone = 11,
 };
-constexpr size_t kSurvivorColumns = 11;
+constexpr size_t kSurvivorColumns = 12;
 
 // In the file none is 0; in memory it is kNone, one below that.
 uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
@@ -51,6 +59,7 @@ void EncodeFates(std::span<const Fate> fates, Stream stream, ByteBuffer* raw) {
     columns.Varint(kFateKind, static_cast<uint64_t>(fate.kind));
     columns.Delta(kFateCollections, fate.collections, before.collections);
     if (fate.kind == FateKind::kReleased) columns.F64(kFateThreshold, fate.threshold);
+    if (fate.kind == FateKind::kShrunk) columns.Varint(kFateLeft, fate.left);
     before = fate;
   }
   columns.Finish(NumberOf(Section::kFates, stream), /*critical=*/false, rows, raw);
@@ -70,6 +79,7 @@ bool DecodeFates(Bytes body, Stream stream, std::vector<Fate>* fates, bool* refu
     fate.collections = columns[kFateCollections].Delta(fate.collections);
     const bool released = kind == static_cast<uint64_t>(FateKind::kReleased);
     fate.threshold = released ? columns[kFateThreshold].F64() : 0;
+    fate.left = kind == static_cast<uint64_t>(FateKind::kShrunk) ? columns[kFateLeft].Varint() : 0;
     if (kind < kFateKinds) fates->push_back(fate);
   }
   return columns.ok();
@@ -94,6 +104,7 @@ void EncodeSurvivors(std::span<const Survivor> survivors, Stream stream, ByteBuf
     columns.F64(kBirthWeight, sample.weight);
     columns.F64(kBirthThreshold, survivor.threshold);
     columns.Delta(kBirthCollections, survivor.collections, std::exchange(collections, survivor.collections));
+    columns.Varint(kBirthGone, survivor.gone);
   }
   columns.Finish(NumberOf(Section::kSurvivors, stream), /*critical=*/false, rows, raw);
 }
@@ -121,6 +132,8 @@ bool DecodeSurvivors(Bytes body, Stream stream, const Dictionaries& dictionaries
     sample.weight = columns[kBirthWeight].F64();
     survivor.threshold = columns[kBirthThreshold].F64();
     survivor.collections = collections = columns[kBirthCollections].Delta(collections);
+    survivor.gone = columns[kBirthGone].Varint();
+    if (survivor.gone > sample.size) return false;
     if (kind >= kKinds || StreamOf(static_cast<Kind>(kind)) != stream) continue;
     sample.kind = static_cast<Kind>(kind);
     survivors->push_back(survivor);

@@ -4,6 +4,7 @@
 // Format:   docs/format.md#file-header
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,9 +35,10 @@ struct FileHeader {
   uint64_t interval_ns = 0;         // as StreamCap, of the allocations
   uint32_t interval_cap = 0;
   double rate_per_second = 0;
-  StreamCap exceptions, native;
+  StreamCap exceptions, native, mapped;
   uint32_t live_bound = 0;         // most objects followed at a time; 0: none is
   uint32_t native_bound = 0;       // likewise, blocks of native memory
+  uint32_t mapped_bound = 0;       // likewise, mappings
   std::string exceptions_refused;  // why they are not recorded though they were asked for
   std::string native_refused;      // likewise, native memory
   CensusMode census = CensusMode::kOff;
@@ -53,13 +55,14 @@ struct FileHeader {
   FileStart start;
 
   StreamCap CapOf(Stream stream) const {
-    if (stream == Stream::kExceptions) return exceptions;
-    return stream == Stream::kNative ? native : StreamCap{interval_ns, interval_cap, rate_per_second};
+    const std::array caps{StreamCap{interval_ns, interval_cap, rate_per_second}, exceptions, native, mapped};
+    return caps[static_cast<size_t>(stream)];
   }
   uint32_t BoundOf(Stream stream) const {
-    if (stream == Stream::kNative) return native_bound;
-    return stream == Stream::kAllocations ? live_bound : 0;
+    const std::array<uint32_t, kStreams> bounds{live_bound, 0, native_bound, mapped_bound};
+    return bounds[static_cast<size_t>(stream)];
   }
+  bool follows() const { return live_bound > 0 || native_bound > 0 || mapped_bound > 0; }
 };
 
 // Why and when the recording ended; absent in a recording that was cut off.

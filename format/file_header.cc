@@ -52,6 +52,10 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(31, header.native.rate_per_second);
   visit(32, header.native_refused);
   visit(33, header.native_bound);
+  visit(34, header.mapped.interval_ns);
+  visit(35, header.mapped.interval_cap);
+  visit(36, header.mapped.rate_per_second);
+  visit(37, header.mapped_bound);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }

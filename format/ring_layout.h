@@ -16,6 +16,7 @@
 // Format: docs/format.md#ring
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 7;
+inline constexpr uint32_t kRingVersion = 8;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 
@@ -76,10 +77,12 @@ struct RingHeader {
   RingStacks stacks;
   RingCensus census;
   RingStream native;
+  RingStream mapped;
 
   // Null: the allocations, whose fields are the header's own.
   const RingStream* Beside(Stream stream) const {
-    return stream == Stream::kExceptions ? &exceptions : stream == Stream::kNative ? &native : nullptr;
+    const std::array<const RingStream*, kStreams> all{nullptr, &exceptions, &native, &mapped};
+    return all[static_cast<size_t>(stream)];
   }
   const RingBooks& BooksOf(Stream stream) const { return Beside(stream) != nullptr ? Beside(stream)->books : books; }
   RingBooks& BooksOf(Stream stream) {
@@ -97,7 +100,7 @@ static_assert(offsetof(RingHeader, start_epoch_ns) == 48 && offsetof(RingHeader,
 static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, books) == 88);
 static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, books) == 16);
 static_assert(offsetof(RingHeader, stacks) == 440 && offsetof(RingHeader, census) == 464);
-static_assert(offsetof(RingHeader, native) == 576);
+static_assert(offsetof(RingHeader, native) == 576 && offsetof(RingHeader, mapped) == 760);
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 
@@ -228,12 +231,12 @@ struct StateRecord {
 };
 static_assert(sizeof(StateRecord) == 128);
 
-// A followed object was found dead, or a block was freed: Fate.
+// A followed object was found dead, a block was freed, a mapping or a part of it is gone: Fate.
 struct DeathRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
-  uint64_t sample;  // its id
-  uint64_t collections;
+  uint64_t sample;       // its id
+  uint64_t collections;  // of a mapping: bytes that are left of it
 };
 static_assert(sizeof(DeathRecord) == 32);
 

@@ -234,8 +234,13 @@ Fate FateOf(const DeathRecord& record, uint64_t start_monotonic_ns) {
   fate.sample = record.sample;
   fate.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
   fate.kind = FateKind::kDied;
-  fate.collections = record.collections;
   fate.stream = StreamOfId(record.sample);
+  if (fate.stream != Stream::kMapped) {
+    fate.collections = record.collections;
+  } else if (record.collections > 0) {
+    fate.kind = FateKind::kShrunk;
+    fate.left = record.collections;
+  }
   return fate;
 }
 

@@ -50,6 +50,13 @@ json BooksAsJson(const format::Books& books, const char* unit) {
           {"lost", lost}};
 }
 
+json FollowedBooksAsJson(const format::Books& books) {
+  json counted = BooksAsJson(books, "bytes");
+  counted["candidate_bytes"] = books.candidate_bytes;
+  counted["not_followed"] = books.not_followed;
+  return counted;
+}
+
 json SalvageAsJson(const SalvageReport& salvage) {
   return {{"ring_found", salvage.ring_found}, {"held", salvage.held},       {"events", salvage.events},
           {"unnamed", salvage.unnamed},       {"invalid", salvage.invalid}, {"errors", salvage.errors}};
@@ -82,10 +89,8 @@ json LossesAsJson(const Recording& recording) {
                       {"differed", recording.books().stacks_differed}};
   losses["not_followed"] = recording.books().not_followed;
   losses["exceptions"] = BooksAsJson(recording.books(format::Stream::kExceptions), "events");
-  const format::Books& native = recording.books(format::Stream::kNative);
-  losses["native"] = BooksAsJson(native, "bytes");
-  losses["native"]["candidate_bytes"] = native.candidate_bytes;
-  losses["native"]["not_followed"] = native.not_followed;
+  losses["native"] = FollowedBooksAsJson(recording.books(format::Stream::kNative));
+  losses["mapped"] = FollowedBooksAsJson(recording.books(format::Stream::kMapped));
   losses["salvage"] = SalvageAsJson(recording.salvage());
   losses["skipped"] = SkippedAsJson(recording);
   return losses;
@@ -124,7 +129,12 @@ json HeaderAsJson(const format::FileHeader& header) {
             {"interval_ns", header.native.interval_ns},
             {"interval_cap", header.native.interval_cap},
             {"bound", header.native_bound},
-            {"refused", ToUtf8(header.native_refused)}}}};
+            {"refused", ToUtf8(header.native_refused)}}},
+          {"mapped",
+           {{"rate_per_second", header.mapped.rate_per_second},
+            {"interval_ns", header.mapped.interval_ns},
+            {"interval_cap", header.mapped.interval_cap},
+            {"bound", header.mapped_bound}}}};
 }
 
 ExitCode ReportDamage(const Recording& recording) {

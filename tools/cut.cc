@@ -21,6 +21,7 @@ uint64_t CommonInterval(const format::FileHeader& header) {
   if (header.census != format::CensusMode::kOff) common = std::lcm(common, format::kCensusSlotNs);
   if (header.exceptions.interval_ns > 0) common = std::lcm(common, header.exceptions.interval_ns);
   if (header.native.interval_ns > 0) common = std::lcm(common, header.native.interval_ns);
+  if (header.mapped.interval_ns > 0) common = std::lcm(common, header.mapped.interval_ns);
   return common;
 }
 
@@ -88,7 +89,7 @@ std::optional<format::Block> Cut::Of(const format::Block& block) {
     cut.samples.push_back(sample);
   }
   AddIntervals(block, &cut);
-  if (header_.live_bound > 0 || header_.native_bound > 0) AddFates(block, &cut);
+  if (header_.follows()) AddFates(block, &cut);
   AddBooks(block, &cut);
   AddCensus(block, &cut);
   // Windows alone are kept too: a later block's samples may be of them.
@@ -140,7 +141,7 @@ void Cut::NoteSurvivors(const format::Block& block) {
 }
 
 void Cut::NoteFate(const format::Fate& fate) {
-  alive_.erase(fate.sample);
+  Apply(fate);
   if (fate.kind != format::FateKind::kReleased) return;
   for (auto& [id, survivor] : alive_) {
     if (survivor.sample.stream() == fate.stream && survivor.sample.time_ns < fate.time_ns)
@@ -148,12 +149,25 @@ void Cut::NoteFate(const format::Fate& fate) {
   }
 }
 
+// Whether the sample is one that is alive.
+bool Cut::Apply(const format::Fate& fate) {
+  const auto found = alive_.find(fate.sample);
+  if (found == alive_.end()) return false;
+  format::Survivor& survivor = found->second;
+  if (fate.kind == format::FateKind::kShrunk) {
+    survivor.gone = survivor.sample.size - std::min(survivor.sample.size, fate.left);
+  } else {
+    alive_.erase(found);
+  }
+  return true;
+}
+
 // A sample that a border leaves out has no fate in the cut either.
 void Cut::AddFates(const format::Block& block, format::Block* cut) {
   NoteSurvivors(block);
   for (const format::Sample& sample : block.samples) {
     const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
-    if (!is_left_out && header_.BoundOf(sample.stream()) > 0) alive_[sample.id] = {sample, 0, 0};
+    if (!is_left_out && header_.BoundOf(sample.stream()) > 0) alive_[sample.id] = {sample, 0, 0, 0};
   }
   const auto is_within = [this](const format::Fate& fate) { return fate.time_ns >= from_ns_ && fate.time_ns < to_ns_; };
   for (const format::Fate& fate : block.fates) {
@@ -165,7 +179,7 @@ void Cut::AddFates(const format::Block& block, format::Block* cut) {
   AddSurvivors(block, cut);
   has_begun_ = true;
   for (format::Fate fate : block.fates) {
-    if (!is_within(fate) || alive_.erase(fate.sample) == 0) continue;
+    if (!is_within(fate) || !Apply(fate)) continue;
     fate.time_ns = Since(fate.time_ns);
     books_[fate.stream].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
     cut->fates.push_back(fate);

@@ -40,6 +40,7 @@ class Cut {
   void AddSurvivors(const format::Block& block, format::Block* cut);
   void NoteSurvivors(const format::Block& block);
   void NoteFate(const format::Fate& fate);
+  bool Apply(const format::Fate& fate);
   uint64_t Since(uint64_t time_ns) const { return time_ns > shift_ns_ ? time_ns - shift_ns_ : 0; }
 
   format::FileHeader header_;

@@ -32,7 +32,8 @@ std::vector<Symptom> Examine(Recording* recording) {
   const format::FileHeader& header = recording->header();
   format::PerStream<Tally> tallies{{Tally(header.interval_ns),
                                     Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
-                                    Tally(header.native.interval_ns, format::Stream::kNative)}};
+                                    Tally(header.native.interval_ns, format::Stream::kNative),
+                                    Tally(header.mapped.interval_ns, format::Stream::kMapped)}};
   VolumeOfBlocks volume(header);
   Verification verification(header);
   Completeness completeness;

@@ -95,16 +95,17 @@ ExitCode Export(const ExportOptions& options) {
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
 
   Output output((*file)->descriptor());
-  const ExportSettings settings{
-      .several = recordings->size() > 1,
-      .allocations = filter->TakesAny(format::Stream::kAllocations) || filter->TakesAny(format::Stream::kNative),
-      .exceptions = filter->TakesAny(format::Stream::kExceptions),
-      .live = AnyFollows(*recordings),
-      .only_alive = options.live,
-      .live_at = *at,
-      .weights = options.weights,
-      .hides = HiddenBy(*filter),
-      .lines = options.lines};
+  const ExportSettings settings{.several = recordings->size() > 1,
+                                .allocations = filter->TakesAny(format::Stream::kAllocations) ||
+                                               filter->TakesAny(format::Stream::kNative) ||
+                                               filter->TakesAny(format::Stream::kMapped),
+                                .exceptions = filter->TakesAny(format::Stream::kExceptions),
+                                .live = AnyFollows(*recordings),
+                                .only_alive = options.live,
+                                .live_at = *at,
+                                .weights = options.weights,
+                                .hides = HiddenBy(*filter),
+                                .lines = options.lines};
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
   if (options.live) exporter = MakeOnlyAlive(settings, std::move(exporter));
   const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;

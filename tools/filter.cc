@@ -88,17 +88,18 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
   verb->add_option("--site", site, "A frame of the stack is this Class.method: as --class")
       ->type_name("NAME")
       ->group(kGroup);
-  const char* help = allocations_only ? "tlab, outside, exception or native (repeatable; default: tlab and outside)"
-                                      : "tlab, outside, exception or native (repeatable; default: all)";
+  const char* help = allocations_only
+                         ? "tlab, outside, exception, native or mapped (repeatable; default: tlab and outside)"
+                         : "tlab, outside, exception, native or mapped (repeatable; default: all)";
   if (with_states) {
     help =
-        "tlab, outside, exception, native, gc, heap, died, released, not_followed or census (repeatable; default: the "
-        "first four)";
+        "tlab, outside, exception, native, mapped, gc, heap, died, released, not_followed, shrunk or census "
+        "(repeatable; default: the first five)";
   }
-  std::vector<std::string> known{"tlab", "outside", "exception", "native"};
+  std::vector<std::string> known{"tlab", "outside", "exception", "native", "mapped"};
   if (with_states)
     known.insert(known.end(),
-                 {kCollectionKind, kHeapKind, kMemoryKind, "died", "released", "not_followed", kCensusKind});
+                 {kCollectionKind, kHeapKind, kMemoryKind, "died", "released", "not_followed", "shrunk", kCensusKind});
   verb->add_option("--kind", kinds, help)
       ->type_name("KIND")
       ->delimiter(',')

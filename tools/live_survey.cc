@@ -95,7 +95,7 @@ void LiveSurvey::SetMoments(uint64_t end_ns) {
   }
   moments_.grown = question_.grown.value_or(std::clamp<uint64_t>(lives_->collections().size() / 4, 1, kUsuallyGrown));
   moments_.survived = question_.grown ? question_.survived : moments_.grown;
-  moments_.by_time = stream_ == format::Stream::kNative;
+  moments_.by_time = stream_ != format::Stream::kAllocations;
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
   moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;

@@ -142,7 +142,7 @@ std::string NativeText(const NativeReport& report) {
   return fmt::to_string(text);
 }
 
-std::string NativeJson(const NativeReport& report) {
+std::string NativeJson(const NativeReport& report, const json& mapped) {
   const std::vector<Row> rows = RankedRows(report);
   const double seconds = report.survey.covered().seconds;
   json live = AsJson(report.native.AllAlive());
@@ -158,6 +158,7 @@ std::string NativeJson(const NativeReport& report) {
                    {"count", rows.size()},
                    {"rows", json::array()}};
   if (IsOfLeaks(report)) document["survival_by_seconds"] = AsJson(report.native.AllSurvival(), "seconds");
+  if (!mapped.is_null()) document["mapped"] = mapped;
   const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
   for (size_t i = 0; i < count; ++i) {
     json row = {{"name", NameOf(rows[i], report)},

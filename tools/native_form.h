@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "tools/native_survey.h"
@@ -20,6 +21,7 @@ struct NativeReport {
 };
 
 std::string NativeText(const NativeReport& report);
-std::string NativeJson(const NativeReport& report);
+// `mapped`: of mappings; null: none were recorded.
+std::string NativeJson(const NativeReport& report, const nlohmann::json& mapped);
 
 }  // namespace heaprec::tools

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tools/complain.h"
+#include "tools/mapped_answer.h"
 #include "tools/native_form.h"
 #include "tools/native_survey.h"
 #include "tools/render/output.h"
@@ -20,6 +21,11 @@ constexpr char kNoNative[] =
     ": native memory was not sampled; record with native=on: heaprec record --set native=on -- java ..., or native=on "
     "among the agent's options";
 constexpr char kRecordingMagic[] = "\x89HRFILE\n";
+
+Grouping GroupingOf(const NativeQuestion& question) {
+  const bool shows_stacks = question.by == By::kSite && question.callers > 0;
+  return Grouping(shows_stacks ? By::kStack : question.by);
+}
 
 ExitCode Print(const std::string& report, ExitCode read) {
   Output output(STDOUT_FILENO);
@@ -48,14 +54,12 @@ ExitCode ShowNativeRecording(const NativeQuestion& question) {
     Complain(survey.error().message);
     return ExitCode::kUsage;
   }
-  const bool shows_stacks = question.by == By::kSite && question.callers > 0;
   LiveQuestion of_live;
   of_live.least_age_ns = question.least_age_ns;
   of_live.lifetimes = question.least_age_ns > 0;
   NamePool names;
   CallTree tree(&names, survey->TreeOptions());
-  NativeSurvey native(Grouping(shows_stacks ? By::kStack : question.by), /*own_frames=*/false, std::move(of_live),
-                      &tree);
+  NativeSurvey native(GroupingOf(question), /*own_frames=*/false, std::move(of_live), &tree);
   const ExitCode read = survey->Run(&tree, &native);
   if (read == ExitCode::kUnreadable) return read;
   if (native.live().followed() == 0) {
@@ -64,7 +68,13 @@ ExitCode ShowNativeRecording(const NativeQuestion& question) {
   }
   const NativeReport report{
       *survey, native, tree, question.by_live, question.limit, question.callers, question.least_age_ns};
-  return Print(question.json ? NativeJson(report) : NativeText(report), read);
+  // What is asked for leaks is not asked for what was mapped; and standard input is read once.
+  std::optional<MappedAnswer> mapped;
+  if (question.least_age_ns == 0 && question.file != "-") {
+    mapped = AskForMapped({question.file, GroupingOf(question), question.limit, question.callers});
+  }
+  if (question.json) return Print(NativeJson(report, mapped ? mapped->json : nlohmann::json()), read);
+  return Print(NativeText(report) + (mapped ? mapped->text : ""), read);
 }
 
 }  // namespace heaprec::tools

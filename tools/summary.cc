@@ -38,7 +38,8 @@ std::string SummaryOf(Recording* recording, const SummaryOptions& options, Total
   Breakdown breakdown(KeptBy(chosen));
   Facts facts = FactsOf(recording, chosen, &blocks, &breakdown);
   facts.by_census = census;
-  const Trust trust = Judge(*recording, {{facts.tally, facts.thrown_tally, facts.native_tally}}, facts.volume);
+  const Trust trust =
+      Judge(*recording, {{facts.tally, facts.thrown_tally, facts.native_tally, facts.mapped_tally}}, facts.volume);
   const Estimator estimator(blocks.design(), LostWeight(recording->books()));
   total->Add(facts.tally.events(), recording->books().candidate_bytes, facts.volume);
   if (options.json) {

@@ -12,7 +12,8 @@ namespace {
 void AddTimes(const Recording& recording, Facts* into) {
   Facts& facts = *into;
   const auto& ending = recording.ending();
-  const uint64_t last_ns = std::max({facts.tally.last_ns, facts.thrown_tally.last_ns, facts.native_tally.last_ns});
+  const uint64_t last_ns = std::max(
+      {facts.tally.last_ns, facts.thrown_tally.last_ns, facts.native_tally.last_ns, facts.mapped_tally.last_ns});
   const uint64_t end_ns = ending ? ending->time_ns : last_ns;
   facts.end_ns = end_ns;
   // Of what is in the file: maxsize, maxage and rotation leave its front to others.
@@ -42,7 +43,8 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
   const format::FileHeader& header = recording->header();
   Facts facts{.tally = Tally(header.interval_ns),
               .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
-              .native_tally = Tally(header.native.interval_ns, format::Stream::kNative)};
+              .native_tally = Tally(header.native.interval_ns, format::Stream::kNative),
+              .mapped_tally = Tally(header.mapped.interval_ns, format::Stream::kMapped)};
   ThrownOfBlocks thrown(header, KeptBy(filter));
   LiveAtEnd live(header);
   Names names;
@@ -52,6 +54,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
     facts.tally.Add(*block);
     facts.thrown_tally.Add(*block);
     facts.native_tally.Add(*block);
+    facts.mapped_tally.Add(*block);
     names.Enter(*block);
     if (filter != nullptr) filter->Enter(*block, &names);
     breakdown->Add(*block, volume->Add(*block), &names);

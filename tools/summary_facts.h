@@ -26,6 +26,7 @@ struct Facts {
   Volume volume{};
   Tally thrown_tally;
   Tally native_tally;
+  Tally mapped_tally;
   Thrown thrown{};
   HeapCourse heap{};
   std::optional<AliveInAll> live{};  // at the end

@@ -36,6 +36,7 @@ class TextForm {
     Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
     if (header_.native.interval_ns > 0) Native();
+    if (header_.mapped.interval_ns > 0) Mapped();
     for (const Remark& note : trust.notes) Line("note", note.text);
     std::string verdict = "yes";
     for (const auto& [about, reason] : trust.reasons) {
@@ -146,12 +147,24 @@ class TextForm {
     Line("native", fmt::format("{} in {} calls of malloc and its family, counted; {} samples: heaprec native",
                                Bytes(static_cast<double>(books.candidate_bytes)), Grouped(books.candidates),
                                Grouped(facts_.native_tally.events())));
-    Line("  busiest",
-         fmt::format("{} samples in one interval of {:g} s, cap {}", Grouped(facts_.native_tally.most_in_interval),
-                     static_cast<double>(header_.native.interval_ns) * 1e-9, Grouped(header_.native.interval_cap)));
+    Followed(books, format::Stream::kNative, facts_.native_tally);
+  }
+
+  void Mapped() {
+    const format::Books& books = recording_.books(format::Stream::kMapped);
+    Line("mapped", fmt::format("{} in {} mappings, counted; {} samples: heaprec native",
+                               Bytes(static_cast<double>(books.candidate_bytes)), Grouped(books.candidates),
+                               Grouped(facts_.mapped_tally.events())));
+    Followed(books, format::Stream::kMapped, facts_.mapped_tally);
+  }
+
+  void Followed(const format::Books& books, format::Stream stream, const Tally& tally) {
+    const format::StreamCap cap = header_.CapOf(stream);
+    Line("  busiest", fmt::format("{} samples in one interval of {:g} s, cap {}", Grouped(tally.most_in_interval),
+                                  static_cast<double>(cap.interval_ns) * 1e-9, Grouped(cap.interval_cap)));
     Line("  points", fmt::format("{}: {} committed; {} thinned in the second stage", Grouped(books.points),
                                  Grouped(books.committed), Grouped(books.second_stage)));
-    Line("  lost", LostText(books, format::Stream::kNative));
+    Line("  lost", LostText(books, stream));
   }
 
   static std::string LostText(const format::Books& books, format::Stream stream) {

@@ -79,7 +79,11 @@ format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
   if (taken > 1 && filter->TakesAny(Stream::kExceptions)) {
     return format::Error{"--kind exception: these are events, the others bytes; ask for one of both at a time"};
   }
-  if (taken > 1) return format::Error{"--kind native: it is drawn apart from the heap; ask for one of both at a time"};
+  if (taken > 1) {
+    const char* const which = filter->TakesAny(Stream::kNative) ? "native" : "mapped";
+    return format::Error{
+        fmt::format("--kind {}: it is drawn apart from the heap; ask for one of both at a time", which)};
+  }
   if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
     return format::Error{"-: standard input can be read once only"};
   }
@@ -87,7 +91,7 @@ format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
 }
 
 Survey::Survey(const SurveyOptions& options, Filter filter) : options_(options), filter_(std::move(filter)) {
-  for (const Stream stream : {Stream::kExceptions, Stream::kNative}) {
+  for (const Stream stream : {Stream::kExceptions, Stream::kNative, Stream::kMapped}) {
     if (filter_.TakesAny(stream)) stream_ = stream;
   }
 }

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "recorder/native/sampled_hooks.h"
+#include "recorder/sources/clock.h"
 
 namespace heaprec::agent {
 namespace {
@@ -22,7 +23,8 @@ uint32_t PointsFor(const throttle::ControllerConfig& config) {
 }  // namespace
 
 NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns,
-                           uint32_t recording, uint64_t seed, double reach, sources::JavaFrames* java)
+                           uint32_t recording, uint64_t seed, double reach, sources::JavaFrames* java,
+                           uint32_t maps_per_second)
     : ledger_(ring.header().BooksOf(format::Stream::kNative)),
       board_(config, start_ns, format::kNativeWindowBit),
       points_(PointsFor(config)),
@@ -30,11 +32,12 @@ NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig&
       writer_(ring, ledger_),
       recording_(recording) {
   writer_.WriteWindow(board_.first());
+  if (maps_per_second > 0) mapped_.emplace(ring, start_ns, maps_per_second, writer_, java);
 }
 
 format::Result<std::monostate> NativeStream::Activate() {
   writer_.RefreshLibraries();
-  auto installed = native::InstallHooks(&source_);
+  auto installed = native::InstallHooks(&source_, mapped_ ? mapped_->mapper() : nullptr);
   is_active_ = installed.ok();
   return installed;
 }
@@ -46,11 +49,13 @@ void NativeStream::OnTick(uint64_t now_ns) {
   ledger_.SetPopulation(totals.calls, totals.bytes);
   const auto window = board_.Tick(now_ns, totals.bytes);
   if (window) writer_.WriteWindow(*window);
+  if (mapped_) mapped_->OnTick(now_ns);
 }
 
 void NativeStream::Refresh() {
   if (!is_active_ || !native::RefreshHooks()) return;
   source_.ForgetLibraries();
+  if (mapped_) mapped_->ForgetLibraries();
   writer_.RefreshLibraries();
 }
 
@@ -67,6 +72,7 @@ void NativeStream::Stop() {
   native::RemoveHooks();
   for (int i = 0; !native::IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
   TakeIn();
+  if (mapped_) mapped_->Stop(sources::MonotonicNs());
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   ledger_.SetPopulation(totals.calls, totals.bytes);
 }

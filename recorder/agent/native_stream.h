@@ -1,13 +1,16 @@
-// The native memory of a recording: windows, books, hooks and source of the third stream, put together.
+// The native memory of a recording: windows, books, hooks and source of the third stream, and of the fourth, put
+// together.
 //
 // Context:  the constructor, Activate: setup. OnTick, NewEpoch, AnnounceStack, Drop, Stop: drain.
 // Failure:  Activate: an Error, and nothing is sampled. It lives as long as its recording: a thread may be inside it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "format/result.h"
+#include "recorder/agent/mapped_stream.h"
 #include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/sources/native_points.h"
@@ -24,8 +27,9 @@ class NativeStream {
   static constexpr uint32_t kMostFollowed = 16384;
 
   // `ring` outlives it, as does `java`, which may be null. `recording`: its number in this process.
+  // `maps_per_second`: mappings that are kept of a second; 0: none are recorded.
   NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t recording,
-               uint64_t seed, double reach, sources::JavaFrames* java);
+               uint64_t seed, double reach, sources::JavaFrames* java, uint32_t maps_per_second = 0);
 
   format::Result<std::monostate> Activate();
   void OnTick(uint64_t now_ns);
@@ -45,6 +49,7 @@ class NativeStream {
   sources::NativePoints points_;
   sources::NativeSource source_;
   sources::NativeWriter writer_;
+  std::optional<MappedStream> mapped_;
   const uint32_t recording_;
   bool is_active_ = false;
 };

@@ -154,6 +154,14 @@ bool SetCensus(Options* options, std::string_view value) {
          Set(&options->census_per_second, rate);
 }
 
+// Four times as many come into the ring.
+constexpr uint64_t kMostMapsPerSecond = 2000;
+
+bool SetMaps(Options* options, std::string_view value) {
+  options->maps_per_second = 0;
+  return value == "off" || Set(&options->maps_per_second, ParseCount(value, 1, kMostMapsPerSecond));
+}
+
 bool SetNmt(Options* options, std::string_view value) {
   options->nmt_ns = 0;
   options->no_nmt = value == "off";
@@ -203,6 +211,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->native, ParseSwitch(v)); }},
     Key{"native.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->native_per_second, ParseRate(v)); }},
+    Key{"native.maps", "off, or how many mappings are kept of a second, from 1 to 2000", SetMaps},
     Key{"nmt", "auto, off, or a time from 1s, like 10s, between two looks at native memory", SetNmt},
     Key{"live", "on, off, or how many objects are followed at a time, from 64 to 65535", SetLive},
     Key{"census", "off, all, or how many TLABs are walked in a second, from 1/s to 8000/s", SetCensus},

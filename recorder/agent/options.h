@@ -34,8 +34,9 @@ struct Options {
   double exceptions_per_second = 100;
   bool native = false;  // what malloc and its family give is sampled too
   double native_per_second = 100;
-  bool follows = false;     // sampled objects, until they die
-  uint32_t live_bound = 0;  // at most so many at a time; 0: as many as the rate asks for
+  uint32_t maps_per_second = 1000;  // with `native`; 0: mappings are not recorded
+  bool follows = false;             // sampled objects, until they die
+  uint32_t live_bound = 0;          // at most so many at a time; 0: as many as the rate asks for
   // How often the JVM's native memory and the process' are noted; 0: every 10 s, if the JVM tracks it.
   uint64_t nmt_ns = 0;
   bool no_nmt = false;

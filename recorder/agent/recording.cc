@@ -124,6 +124,7 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   drain.duration_ns = options_.duration_ns;
   drain.held_per_interval[format::Stream::kAllocations] = HeldPerInterval(configs.allocations);
   drain.held_per_interval[format::Stream::kNative] = HeldPerInterval(configs.native);
+  drain.held_per_interval[format::Stream::kMapped] = MappedStream::kSurplus * options_.maps_per_second;
   // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
   const bool may_share = !ring_->path().empty() && options_.sync.every_ns > 0 && !options_.limits.drops();
   drain.block_ns = may_share ? kBlockNs : 0;
@@ -147,6 +148,8 @@ format::Result<std::monostate> Recording::Build(const std::string& agent_options
   callbacks.followed[format::Stream::kNative] = {.drop = NativeStream::Drop,
                                                  .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
                                                  .collections = [] { return 0; }};
+  callbacks.followed[format::Stream::kMapped] = callbacks.followed[format::Stream::kNative];
+  callbacks.followed[format::Stream::kMapped].drop = [](uint16_t, uint64_t) {};
   drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   capture_->CommitWindow(board_->first(), kDrainLane);
   return std::monostate{};
@@ -176,6 +179,8 @@ format::Result<std::monostate> Recording::MakeRing(const Configs& configs) {
     options.native_interval_ns = configs.native.interval_ns;
     options.native_interval_cap = static_cast<uint32_t>(configs.native.cap);
     samples += configs.native.cap;
+    options.mapped_interval_ns = options_.maps_per_second > 0 ? MappedStream::kIntervalNs : 0;
+    options.mapped_interval_cap = options_.maps_per_second;
   }
   options.lane_count = samples > kManySamples ? kManyLanes : kLanes;
   auto ring = buffer::Ring::Create(options);
@@ -204,6 +209,11 @@ format::FileHeader Recording::Header(const std::string& agent_options, const Cho
     header.native = {ring_->header().native.interval_ns, ring_->header().native.interval_cap,
                      options_.native_per_second};
     header.native_bound = NativeStream::kMostFollowed;
+  }
+  if (native_ != nullptr && options_.maps_per_second > 0) {
+    header.mapped = {ring_->header().mapped.interval_ns, ring_->header().mapped.interval_cap,
+                     static_cast<double>(options_.maps_per_second)};
+    header.mapped_bound = MappedStream::kMostFollowed;
   }
   if (live_ != nullptr) header.live_bound = live_->places().count();
   if (census_ != nullptr) {

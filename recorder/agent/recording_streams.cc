@@ -35,8 +35,8 @@ void Recording::MakeNative(const throttle::ControllerConfig& config) {
   if (Walker() != nullptr) {
     java_frames_ = std::make_unique<sources::WalkedJavaFrames>(jvm_.vm, jvm_.thread_of, *Walker(), *capture_);
   }
-  native_ =
-      std::make_unique<NativeStream>(*ring_, config, start_ns_, number_, Seed(), ReachOf(config), java_frames_.get());
+  native_ = std::make_unique<NativeStream>(*ring_, config, start_ns_, number_, Seed(), ReachOf(config),
+                                           java_frames_.get(), options_.maps_per_second);
 }
 
 // Half of the places are for births, at most (writer::ReservoirOf).

@@ -82,6 +82,8 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   header->exceptions.interval_cap = options.exceptions_interval_cap;
   header->native.interval_ns = options.native_interval_ns;
   header->native.interval_cap = options.native_interval_cap;
+  header->mapped.interval_ns = options.mapped_interval_ns;
+  header->mapped.interval_cap = options.mapped_interval_cap;
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);
   // Last, so that a salvager that finds the magic finds the rest.

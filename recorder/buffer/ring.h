@@ -27,6 +27,8 @@ struct RingOptions {
   uint32_t exceptions_interval_cap = 0;
   uint64_t native_interval_ns = 0;  // 0: native memory is not recorded
   uint32_t native_interval_cap = 0;
+  uint64_t mapped_interval_ns = 0;  // 0: mappings are not recorded
+  uint32_t mapped_interval_cap = 0;
   uint32_t lane_count = 32;
   uint32_t lane_bytes = 128 * 1024;  // power of two
 };

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "recorder/native/call.h"
 #include "recorder/native/got_patcher.h"
@@ -197,14 +198,25 @@ Import Of(const char* name, Result (*original)(Arguments...), Result (*replaceme
   return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(original), dlsym(RTLD_DEFAULT, name)}};
 }
 
+std::vector<Import> AllImports() {
+  std::vector<Import> all{Of("malloc", &malloc, &Malloc),
+                          Of("calloc", &calloc, &Calloc),
+                          Of("free", &free, &Free),
+                          Of("realloc", &realloc, &Realloc),
+                          Of("reallocarray", &reallocarray, &ReallocArray),
+                          Of("posix_memalign", &posix_memalign, &PosixMemalign),
+                          Of("aligned_alloc", &aligned_alloc, &AlignedAlloc),
+                          Of("memalign", &memalign, &Memalign),
+                          Of("valloc", &valloc, &Valloc),
+                          Of("dlsym", &dlsym, &heaprec_dlsym)};
+  const std::vector<Import> mappings = MappingImports();
+  all.insert(all.end(), mappings.begin(), mappings.end());
+  return all;
+}
+
 GotPatcher& Patcher() {
   // Never destroyed: what it has patched may outlive everything.
-  static GotPatcher* const patcher = new GotPatcher(
-      {Of("malloc", &malloc, &Malloc), Of("calloc", &calloc, &Calloc), Of("free", &free, &Free),
-       Of("realloc", &realloc, &Realloc), Of("reallocarray", &reallocarray, &ReallocArray),
-       Of("posix_memalign", &posix_memalign, &PosixMemalign), Of("aligned_alloc", &aligned_alloc, &AlignedAlloc),
-       Of("memalign", &memalign, &Memalign), Of("valloc", &valloc, &Valloc), Of("dlsym", &dlsym, &heaprec_dlsym)},
-      reinterpret_cast<const void*>(&blocks));
+  static GotPatcher* const patcher = new GotPatcher(AllImports(), reinterpret_cast<const void*>(&blocks));
   return *patcher;
 }
 
@@ -227,7 +239,7 @@ const char* FunctionName(Function function) {
   return kNames[static_cast<size_t>(function)];
 }
 
-format::Result<std::monostate> InstallHooks(Sampler* sampler) {
+format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper) {
   if (!ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
   constexpr int kMostPauses = 200;
@@ -235,6 +247,7 @@ format::Result<std::monostate> InstallHooks(Sampler* sampler) {
   if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the recording before"};
   blocks.Clear();
   active.store(sampler);
+  SetMapper(mapper);
   const GotPatcher::Outcome outcome = [] {
     const std::lock_guard lock(patching);
     const GotPatcher::Outcome all = Patcher().PatchAll();
@@ -257,13 +270,17 @@ bool RefreshHooks() {
 
 void RemoveHooks() {
   active.store(nullptr);
+  SetMapper(nullptr);
   const std::lock_guard lock(patching);
   (void)Patcher().UndoAll();
 }
 
-bool IsQuiet() { return !ThreadClocks::IsAnybodyInside(); }
+bool IsQuiet() { return !ThreadClocks::IsAnybodyInside() && AreMappingsQuiet(); }
 
-void AbandonHooks() { active.store(nullptr, std::memory_order_relaxed); }
+void AbandonHooks() {
+  active.store(nullptr, std::memory_order_relaxed);
+  AbandonMapper();
+}
 
 BlockTable& Blocks() { return blocks; }
 

@@ -1,5 +1,5 @@
-// What stands in the place of malloc and its family in all libraries while native memory is sampled: a few
-// nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are followed.
+// What stands in the place of malloc's family, and of mmap's (mapping_hooks.h), in all libraries while native memory is
+// sampled: a few nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are followed.
 //
 // Context:  Install, Remove, Refresh: setup or drain, one thread at a time. IsQuiet: any.
 // Threads:  any number of threads allocate meanwhile. After Remove threads may still be in the hooks, and come to them
@@ -15,6 +15,7 @@
 #include "format/result.h"
 #include "recorder/native/block_table.h"
 #include "recorder/native/frame_rules.h"
+#include "recorder/native/mapping_hooks.h"
 #include "recorder/native/thread_clocks.h"
 
 namespace heaprec::native {
@@ -38,8 +39,8 @@ class Sampler {
   virtual void OnDue(ThreadClock* clock, const Allocation& allocation) = 0;
 };
 
-// Of the process. `sampler` outlives the time until Remove and IsQuiet.
-format::Result<std::monostate> InstallHooks(Sampler* sampler);
+// Of the process. `sampler` outlives the time until Remove and IsQuiet, as does `mapper`: null for none.
+format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper = nullptr);
 // Libraries that were loaded since. True: there are others than before.
 bool RefreshHooks();
 void RemoveHooks();

@@ -17,12 +17,25 @@ namespace {
 // The drain's own lane hint.
 constexpr uint32_t kLane = 0;
 
+// HotSpot's way from who asks for address space, or memory in it, to mmap.
+bool MapsForOthers(std::string_view function) {
+  constexpr std::array<std::string_view, 7> kPrefixes{"os::",
+                                                      "anon_mmap",
+                                                      "ReservedSpace::",
+                                                      "reserve_memory",
+                                                      "reserve_mmapped_memory",
+                                                      "map_or_reserve_memory",
+                                                      "commit_memory_impl"};
+  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return function.starts_with(prefix); });
+}
+
 // Functions that allocate for who calls them: strdup, operator new, and those through which HotSpot does.
-bool AllocatesForOthers(const native::CodePlace& place) {
+bool AllocatesForOthers(const native::CodePlace& place, format::Kind kind) {
   constexpr std::array<std::string_view, 3> kModules{"libc.so.", "libstdc++.so.", "libgcc_s.so."};
   constexpr std::array<std::string_view, 9> kOfHotSpot{"os::malloc",           "os::realloc",         "os::strdup",
                                                        "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
                                                        "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
+  if (place.module == "libjvm.so" && kind == format::Kind::kMapped) return MapsForOthers(place.function);
   if (place.module == "libjvm.so") return std::ranges::find(kOfHotSpot, place.function) != kOfHotSpot.end();
   return std::ranges::any_of(kModules, [&](std::string_view name) { return place.module.starts_with(name); });
 }
@@ -52,20 +65,23 @@ void NativeWriter::WriteWindow(const PublishedWindow& window) {
 
 void NativeWriter::Write(const NativePoint& point) {
   if (point.new_window) WriteWindow(*point.new_window);
-  const std::vector<format::RingFrame> frames = FramesOf(point);
-  const uint64_t class_key = ClassOf(point.function), thread_key = ThreadOf(point);
-  if (WriteSample(point, frames, class_key, thread_key)) return;
-  ledger_.Lost(format::Loss::kRingFull, point.weight);
-  if (point.place != 0) native::Blocks().Drop(point.place, point.id);
+  const bool written = Write(point, {format::Kind::kNative, native::FunctionName(point.function)}, ledger_);
+  if (!written && point.place != 0) native::Blocks().Drop(point.place, point.id);
 }
 
-std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point) {
+bool NativeWriter::Write(const NativePoint& point, const As& as, buffer::Ledger& ledger) {
+  const bool written = WriteSample(point, as, FramesOf(point, as.kind), ledger);
+  if (!written) ledger.Lost(format::Loss::kRingFull, point.weight);
+  return written;
+}
+
+std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point, format::Kind kind) {
   std::vector<format::RingFrame> frames;
   size_t first = 0;
   const auto is_native = [&](size_t i) {
     return i < point.native_frames && !places_.At(point.native[i]).module.empty();
   };
-  while (is_native(first) && AllocatesForOthers(places_.At(point.native[first]))) ++first;
+  while (is_native(first) && AllocatesForOthers(places_.At(point.native[first]), kind)) ++first;
   // Where nobody called them but Java, it was they (JDK 25's Unsafe goes to os::malloc by a jump).
   if (first > 0 && !is_native(first)) --first;
   for (size_t i = first; i < point.native_frames; ++i) {
@@ -105,8 +121,7 @@ uint64_t NativeWriter::MethodOf(const native::CodePlace& place) {
   return key;
 }
 
-uint64_t NativeWriter::ClassOf(native::Function function) {
-  const std::string_view name = native::FunctionName(function);
+uint64_t NativeWriter::ClassOf(std::string_view name) {
   const uint64_t key = format::ClassKey(name);
   const format::ClassRecord record{{}, key, static_cast<uint32_t>(name.size()), 0};
   if (!classes_.contains(key) && Define(RecordType::kClass, &record, sizeof record, name)) classes_.insert(key);
@@ -121,8 +136,9 @@ uint64_t NativeWriter::ThreadOf(const NativePoint& point) {
   return key;
 }
 
-bool NativeWriter::WriteSample(const NativePoint& point, const std::vector<format::RingFrame>& frames,
-                               uint64_t class_key, uint64_t thread_key) {
+bool NativeWriter::WriteSample(const NativePoint& point, const As& as, const std::vector<format::RingFrame>& frames,
+                               buffer::Ledger& ledger) {
+  const uint64_t class_key = ClassOf(as.class_name), thread_key = ThreadOf(point);
   const format::StackKey stack =
       frames.empty() ? format::StackKey{0, 0} : format::KeyOfStack(frames, /*truncated=*/false);
   const bool brings = !frames.empty() && !stacks_.contains(stack.low);
@@ -149,24 +165,27 @@ bool NativeWriter::WriteSample(const NativePoint& point, const std::vector<forma
   sample.size = point.size;
   sample.weight = point.weight;
   sample.window = point.window;
-  sample.kind = static_cast<uint16_t>(format::Kind::kNative);
+  sample.kind = static_cast<uint16_t>(as.kind);
   sample.place = point.place;
   CopyFixed(record, sample);
-  ledger_.Committed();  // before it can be seen
+  ledger.Committed();  // before it can be seen
   lease.Commit();
   return true;
 }
 
-void NativeWriter::WriteDeath(uint64_t sample, uint64_t freed_ns) {
-  if (!Bury(sample, freed_ns)) deaths_.emplace_back(sample, freed_ns);
+void NativeWriter::WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left) {
+  const Death death{sample, freed_ns, left};
+  if (!deaths_.empty() || !Bury(death)) deaths_.push_back(death);
 }
 
+// In their order: a mapping shrinks, and then is gone.
 void NativeWriter::WriteRest() {
-  std::erase_if(deaths_, [this](const auto& death) { return Bury(death.first, death.second); });
+  const auto rest = std::ranges::find_if_not(deaths_, [this](const Death& death) { return Bury(death); });
+  deaths_.erase(deaths_.begin(), rest);
 }
 
-bool NativeWriter::Bury(uint64_t sample, uint64_t freed_ns) {
-  const format::DeathRecord record{{}, freed_ns, sample, 0};
+bool NativeWriter::Bury(const Death& death) {
+  const format::DeathRecord record{{}, death.freed_ns, death.sample, death.left};
   return Define(RecordType::kDeath, &record, sizeof record, {});
 }
 

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "recorder/buffer/lane_lease.h"
@@ -27,8 +26,15 @@ class NativeWriter {
   NativeWriter(buffer::Ring& ring, buffer::Ledger& ledger) : ring_(ring), ledger_(ledger) {}
 
   void Write(const NativePoint& point);
+  // As a sample of another stream. False: there was no room, which `ledger` counts.
+  struct As {
+    format::Kind kind;
+    std::string_view class_name;
+  };
+  bool Write(const NativePoint& point, const As& as, buffer::Ledger& ledger);
   void WriteWindow(const PublishedWindow& window);
-  void WriteDeath(uint64_t sample, uint64_t freed_ns);
+  // `left`: bytes of it that are there still.
+  void WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left = 0);
   // Deaths that found no room.
   void WriteRest();
 
@@ -39,20 +45,23 @@ class NativeWriter {
   void AnnounceStack(const format::StackKey& key) { stacks_.insert(key.low); }
 
  private:
-  std::vector<format::RingFrame> FramesOf(const NativePoint& point);
+  struct Death {
+    uint64_t sample, freed_ns, left;
+  };
+  std::vector<format::RingFrame> FramesOf(const NativePoint& point, format::Kind kind);
   uint64_t MethodOf(const native::CodePlace& place);
   bool Define(format::RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text);
-  uint64_t ClassOf(native::Function function);
+  uint64_t ClassOf(std::string_view name);
   uint64_t ThreadOf(const NativePoint& point);
-  bool WriteSample(const NativePoint& point, const std::vector<format::RingFrame>& frames, uint64_t class_key,
-                   uint64_t thread_key);
-  bool Bury(uint64_t sample, uint64_t freed_ns);
+  bool WriteSample(const NativePoint& point, const As& as, const std::vector<format::RingFrame>& frames,
+                   buffer::Ledger& ledger);
+  bool Bury(const Death& death);
 
   buffer::Ring& ring_;
   buffer::Ledger& ledger_;
   native::CodePlaces places_;
   std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has been given
-  std::vector<std::pair<uint64_t, uint64_t>> deaths_;                  // that found no room
+  std::vector<Death> deaths_;                                          // that found no room
 };
 
 }  // namespace heaprec::sources

@@ -38,7 +38,8 @@ Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t
       reducers_{{throttle::IntervalReducer(
                      BoundsOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
                  throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns)),
-                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kNative, id, 0, duration_ns))}},
+                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kNative, id, 0, duration_ns)),
+                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kMapped, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
       on_stack_(std::move(on_stack)),
       follows_(follows) {}

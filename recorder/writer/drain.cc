@@ -56,15 +56,16 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
     : ring_(ring),
       ledgers_{{buffer::Ledger(ring.header().BooksOf(format::Stream::kAllocations)),
                 buffer::Ledger(ring.header().BooksOf(format::Stream::kExceptions)),
-                buffer::Ledger(ring.header().BooksOf(format::Stream::kNative))}},
+                buffer::Ledger(ring.header().BooksOf(format::Stream::kNative)),
+                buffer::Ledger(ring.header().BooksOf(format::Stream::kMapped))}},
       streams_(StreamsOf(ring.header())),
       store_(std::move(store)),
       config_(config),
       callbacks_(std::move(callbacks)),
       live_{{LiveSetOf(format::Stream::kAllocations), LiveSetOf(format::Stream::kExceptions),
-             LiveSetOf(format::Stream::kNative)}},
+             LiveSetOf(format::Stream::kNative), LiveSetOf(format::Stream::kMapped)}},
       collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
-                 {{live_.of[0].follows(), live_.of[1].follows(), live_.of[2].follows()}}) {
+                 {{live_.of[0].follows(), live_.of[1].follows(), live_.of[2].follows(), live_.of[3].follows()}}) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
   last_flush_ns_ = now_ns;

@@ -33,13 +33,24 @@ void LiveSet::Died(const Fate& fate, uint32_t lane, uint64_t begin) {
   if (!follows()) return;
   const auto known = followed_.find(fate.sample);
   if (known == followed_.end()) {
-    early_.try_emplace(fate.sample, Early{fate, lane, begin});
+    const auto [early, is_new] = early_.try_emplace(fate.sample, Early{fate, lane, begin});
+    if (!is_new && early->second.fate.kind == FateKind::kShrunk) early->second.fate = fate;
     return;
   }
+  if (fate.kind == FateKind::kShrunk) return Shrink(fate, &known->second);
   fates_.push_back(fate);
   fates_.back().time_ns = std::max(fate.time_ns, known->second.survivor.sample.time_ns);
   followed_.erase(known);
   (void)reservoir_.Remove(fate.sample);
+}
+
+// How it is drawn stays as it was: what is left of it stands for a part of what the whole did.
+void LiveSet::Shrink(const Fate& fate, Followed* followed) {
+  const format::Sample& sample = followed->survivor.sample;
+  if (fate.left >= followed->survivor.left()) return;
+  followed->survivor.gone = sample.size - fate.left;
+  fates_.push_back(fate);
+  fates_.back().time_ns = std::max(fate.time_ns, sample.time_ns);
 }
 
 double LiveSet::RaiseOf(std::span<const Birth> births) {
@@ -75,7 +86,8 @@ void LiveSet::ComeIn(uint64_t end_ns, const Birth& birth, double raise) {
     return;
   }
   // It never took part in what is released at end_ns, so it must not be there at that time.
-  if (const auto dead = early_.find(sample.id); dead != early_.end()) {
+  const auto dead = early_.find(sample.id);
+  if (dead != early_.end() && dead->second.fate.kind != FateKind::kShrunk) {
     fates_.push_back(dead->second.fate);
     fates_.back().time_ns = std::clamp(dead->second.fate.time_ns, std::min(sample.time_ns, end_ns), end_ns);
     early_.erase(dead);
@@ -85,6 +97,9 @@ void LiveSet::ComeIn(uint64_t end_ns, const Birth& birth, double raise) {
   followed = {{sample, 0, recorder_.collections_at_birth(birth.place, sample.id)}, birth.keys, birth.place};
   followed.survivor.sample.weight *= raise;
   reservoir_.Add(sample.id, followed.survivor.sample.weight);
+  if (dead == early_.end()) return;
+  Shrink(dead->second.fate, &followed);
+  early_.erase(dead);
 }
 
 void LiveSet::Release(uint64_t end_ns) {

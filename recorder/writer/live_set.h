@@ -55,7 +55,7 @@ class LiveSet {
 
   bool follows() const { return bound_ > 0; }
 
-  // From a lane, at a position that is needed as long as the sample's interval is open.
+  // Or shrank. From a lane, at a position that is needed as long as the sample's interval is open.
   void Died(const format::Fate& fate, uint32_t lane, uint64_t begin);
   // The interval that ends at `end_ns` has been closed, with all these points.
   void Close(uint64_t end_ns, std::span<const Birth> births);
@@ -77,13 +77,14 @@ class LiveSet {
   const std::map<uint64_t, Followed>& followed() const { return followed_; }
 
  private:
-  // A death of a sample whose interval is open, or that was not kept.
+  // What became of a sample whose interval is open, or that was not kept: the last, if it shrank several times.
   struct Early {
     format::Fate fate;
     uint32_t lane;
     uint64_t begin;
     int closes = 0;  // of intervals since
   };
+  void Shrink(const format::Fate& fate, Followed* followed);
   // What the weights of those that have a place are multiplied by to stand for all that were kept, of earlier intervals
   // too in which none had a place.
   double RaiseOf(std::span<const Birth> births);

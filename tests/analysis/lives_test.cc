@@ -101,6 +101,42 @@ TEST_CASE("What was released is stood for by those that competed with it, and by
   CHECK(lives.not_followed() == 0);
 }
 
+TEST_CASE("What shrinks stands for a part of what it did, of the threshold too, and the part that is gone has died") {
+  Lives lives(format::FileHeader{});
+  format::Block block;
+  block.samples = {Born(1, 10, 1000, 100), Born(2, 20)};
+  const auto shrunk = [](uint64_t time_ns, uint64_t left) {
+    Fate fate{1, time_ns, FateKind::kShrunk, 0, 0};
+    fate.left = left;
+    return fate;
+  };
+  block.fates = {shrunk(30, 75), {9, 40, FateKind::kReleased, 0, 4000}, shrunk(50, 25), shrunk(60, 50)};
+  block.fates.push_back({1, 70, FateKind::kDied, 0, 0});
+  block.end_ns = 200;
+  lives.Add(block, std::span(kOne, 2), {});
+  lives.Close(200);
+  CHECK(BytesAt(lives, 29) == 2000);
+  CHECK(BytesAt(lives, 30) == 750 + 1000);
+  CHECK(BytesAt(lives, 40) == 3000 + 4000);
+  CHECK(BytesAt(lives, 50) == 1000 + 4000);
+  CHECK(BytesAt(lives, 69) == 1000 + 4000);
+  CHECK(BytesAt(lives, 70) == 4000);
+}
+
+TEST_CASE("A survivor that has shrunk is what is left of it") {
+  Lives lives(format::FileHeader{});
+  format::Block block;
+  format::Survivor survivor;
+  survivor.sample = Born(1, 10, 1000, 100);
+  survivor.gone = 60;
+  block.survivors = {survivor};
+  block.end_ns = 100;
+  lives.Add(block, {}, std::span(kOne, 1));
+  lives.Close(100);
+  CHECK(BytesAt(lives, 100) == Approx(400));
+  CHECK(lives.all()[0].size == 40);
+}
+
 TEST_CASE("Samples that were never followed are counted and left out, and others of no interest still compete") {
   Lives lives(format::FileHeader{});
   format::Block block;

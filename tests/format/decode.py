@@ -18,7 +18,7 @@ FILE, CHUNK, BLOCK = b"\x89HRFILE\n", b"\x89HRCHNK\n", b"\x89HRBLCK\n"
 class Chunk:
     def __init__(self, version):
         self.version = version
-        self.streams = [Stream((0, 1)), Stream((2,)), Stream((3,))]
+        self.streams = [Stream((0, 1)), Stream((2,)), Stream((3,)), Stream((4,))]
         self.strings, self.classes, self.methods = [], [], []
         self.frames, self.nodes, self.threads = [], [], []
         self.next_string = self.next_frame = 0
@@ -212,23 +212,24 @@ class Chunk:
         return refused
 
     def section_14(self, body, block, stream):
-        rows, c, refused = columns(body, 5)
+        rows, c, refused = columns(body, 6)
         sample = time = collections = 0
         for _ in range(rows):
             sample, time, kind, collections = c[0].delta(sample), c[1].delta(time), c[2].varint(), c[3].delta(collections)
             threshold = repr(c[4].f64()) if kind == 1 else "0.0"
-            if kind < 3:
-                block.setdefault("fates", []).append([sample, time, kind, collections, threshold])
+            left = [c[5].varint()] if kind == 3 else []
+            if kind < 4:
+                block.setdefault("fates", []).append([sample, time, kind, collections, threshold] + left)
         return refused
 
     def section_15(self, body, block, stream):
-        rows, c, refused = columns(body, 11)
+        rows, c, refused = columns(body, 12)
         number = tick = collections = 0
         for _ in range(rows):
             number, tick = c[0].delta(number), c[1].delta(tick)
             stack, thread, klass = c[2].varint(), c[3].varint(), c[4].varint()
             size, tlab, kind, weight, threshold = c[5].varint(), c[6].varint(), c[7].varint(), c[8].f64(), c[9].f64()
-            collections = c[10].delta(collections)
+            collections, gone = c[10].delta(collections), c[11].varint()
             if kind not in stream.kinds:
                 continue
             frames, cut = self.frames_of(stack - 1 if stack else None)
@@ -236,7 +237,7 @@ class Chunk:
                 "id": number, "time": tick * 64, "kind": kind, "size": size, "tlab": tlab, "window": 0,
                 "weight": repr(weight), "thread": self.threads[thread - 1] if thread else None,
                 "class": self.classes[klass - 1] if klass else None, "stack": frames, "cut": cut,
-                "threshold": repr(threshold), "collections": collections})
+                "threshold": repr(threshold), "collections": collections, **({"gone": gone} if gone else {})})
         return refused
 
     def census(self, body, block, name):
@@ -271,7 +272,7 @@ class Chunk:
             self.frame_method, self.lines, self.java_tid, self.os_tid = 0, {}, 0, 0
             for stream in self.streams:
                 stream.forget()
-        rows = [block, {}, {}]
+        rows = [block, {}, {}, {}]
         for one in rows:
             one.update(windows=[], intervals=[], taus=[], samples=[])
         while cursor.left():
@@ -282,6 +283,8 @@ class Chunk:
                 which, stream = which - 16, 1
             elif 39 <= which <= 42 or which in (46, 47):
                 which, stream = which - 32, 2
+            elif 55 <= which <= 58 or which in (62, 63):
+                which, stream = which - 48, 3
             section = getattr(self, "section_%d" % which, None)
             if section and 7 <= which <= 10:
                 refused = bool(section(body, rows[stream], self.streams[stream])) or refused
@@ -295,8 +298,9 @@ class Chunk:
             stream.end_block(one)
         if self.streams[1].says_something(rows[1]):
             block["exceptions"] = rows[1]
-        if self.streams[2].says_something(rows[2]) or "fates" in rows[2] or "survivors" in rows[2]:
-            block["native"] = rows[2]
+        for stream, name in ((2, "native"), (3, "mapped")):
+            if self.streams[stream].says_something(rows[stream]) or "fates" in rows[stream] or "survivors" in rows[stream]:
+                block[name] = rows[stream]
         block["lanes"] = list(self.lanes)
         if any(self.census_books):
             block["census_books"] = list(self.census_books)
@@ -318,9 +322,9 @@ def file_header(data):
     while cursor.left():
         tag = cursor.varint()
         body = cursor.string()
-        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25, 26, 29, 30, 33):
+        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25, 26, 29, 30, 33, 34, 35, 37):
             fields[tag] = Bytes(body).varint()
-        elif tag in (6, 22, 27, 31):
+        elif tag in (6, 22, 27, 31, 36):
             fields[tag] = repr(Bytes(body).f64())
         elif tag == 1:
             fields[tag] = body.hex()

@@ -76,6 +76,11 @@ json Header(const FileHeader& header) {
   if (native.rate_per_second != 0) fields["31"] = Number(native.rate_per_second);
   if (!header.native_refused.empty()) fields["32"] = header.native_refused;
   if (header.native_bound != 0) fields["33"] = header.native_bound;
+  const StreamCap& mapped = header.mapped;
+  if (mapped.interval_ns != 0) fields["34"] = mapped.interval_ns;
+  if (mapped.interval_cap != 0) fields["35"] = mapped.interval_cap;
+  if (mapped.rate_per_second != 0) fields["36"] = Number(mapped.rate_per_second);
+  if (header.mapped_bound != 0) fields["37"] = header.mapped_bound;
   return fields;
 }
 
@@ -185,12 +190,14 @@ void AddFates(const Block& block, Stream stream, json* line) {
     if (fate.stream != stream) continue;
     (*line)["fates"].push_back(
         {fate.sample, fate.time_ns, static_cast<int>(fate.kind), fate.collections, Number(fate.threshold)});
+    if (fate.kind == FateKind::kShrunk) (*line)["fates"].back().push_back(fate.left);
   }
   for (const Survivor& survivor : block.survivors) {
     if (survivor.sample.stream() != stream) continue;
     json one = OneSample(survivor.sample, *block.dictionaries);
     one["threshold"] = Number(survivor.threshold);
     one["collections"] = survivor.collections;
+    if (survivor.gone != 0) one["gone"] = survivor.gone;
     (*line)["survivors"].push_back(std::move(one));
   }
 }
@@ -198,6 +205,12 @@ void AddFates(const Block& block, Stream stream, json* line) {
 bool SaysSomething(const Block& block, Stream stream, const json& of_stream) {
   return !(block.books[stream] == Books{}) || !of_stream["windows"].empty() || !of_stream["intervals"].empty() ||
          !of_stream["samples"].empty();
+}
+
+void AddFollowed(const Block& block, Stream stream, const char* name, json* line) {
+  json rows = OneStream(block, stream);
+  AddFates(block, stream, &rows);
+  if (rows.contains("fates") || rows.contains("survivors") || SaysSomething(block, stream, rows)) (*line)[name] = rows;
 }
 
 json OneBlock(const Block& block) {
@@ -215,11 +228,8 @@ json OneBlock(const Block& block) {
     if (state.collections != 0) line["states"].back().push_back(state.collections);
   }
   AddFates(block, Stream::kAllocations, &line);
-  json native = OneStream(block, Stream::kNative);
-  AddFates(block, Stream::kNative, &native);
-  if (native.contains("fates") || native.contains("survivors") || SaysSomething(block, Stream::kNative, native)) {
-    line["native"] = native;
-  }
+  AddFollowed(block, Stream::kNative, "native", &line);
+  AddFollowed(block, Stream::kMapped, "mapped", &line);
   AddCensus(block, &line);
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;

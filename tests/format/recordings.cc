@@ -61,6 +61,8 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.live_bound = 4096;
   header.native = {500'000'000, 50, 100.5};
   header.native_bound = 16384;
+  header.mapped = {1'000'000'000, 1000, 1000};
+  header.mapped_bound = 32768;
   header.census = CensusMode::kDrawn;
   header.census_per_second = 20;
   header.exceptions = {.interval_ns = 500'000'000, .interval_cap = 50, .rate_per_second = 100};
@@ -171,22 +173,23 @@ void RandomRecording::AddExceptions(ChunkWriter* writer, PlainBlock* plain, int 
   books_[Stream::kExceptions].lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
 }
 
-void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, int samples) {
-  const Window window{next_native_window_++, now_ns_, 1.0 / static_cast<double>(1 + Uniform(1000))};
+void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, Stream stream, int samples) {
+  uint32_t& next_window = stream == Stream::kNative ? next_native_window_ : next_mapped_window_;
+  const Window window{next_window++, now_ns_, 1.0 / static_cast<double>(1 + Uniform(1000))};
   const Interval interval{.index = Uniform(100),
                           .candidates = AnyInteger(),
                           .bytes = AnyInteger(),
                           .held = AnyInteger(),
                           .kept = AnyInteger(),
                           .tau = static_cast<double>(Uniform(1000)),
-                          .stream = Stream::kNative};
+                          .stream = stream};
   plain->block.windows.push_back(window);
   plain->block.intervals.push_back(interval);
   writer->Add(window);
   writer->Add(interval);
   for (int i = 0; i < samples; ++i) {
     PlainSample native{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
-    native.sample.kind = Kind::kNative;
+    native.sample.kind = stream == Stream::kNative ? Kind::kNative : Kind::kMapped;
     Fill(writer, &native);
     native.sample.size = 1 + Uniform(100'000);
     native.sample.window = window.id;
@@ -195,8 +198,8 @@ void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, int samp
     writer->Add(native.sample);
     plain->samples.push_back(native);
   }
-  books_[Stream::kNative].candidates += AnyInteger() >> 20;
-  books_[Stream::kNative].written += static_cast<uint64_t>(samples);
+  books_[stream].candidates += AnyInteger() >> 20;
+  books_[stream].written += static_cast<uint64_t>(samples);
 }
 
 void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
@@ -226,7 +229,8 @@ void RandomRecording::AddFates(ChunkWriter* writer, PlainBlock* plain) {
     fate.kind = static_cast<FateKind>(Uniform(kFateKinds));
     fate.collections = Uniform(5) == 0 ? AnyInteger() : Uniform(3);
     if (fate.kind == FateKind::kReleased) fate.threshold = static_cast<double>(AnyInteger());
-    if (Uniform(3) == 0) fate.stream = Stream::kNative;
+    if (fate.kind == FateKind::kShrunk) fate.left = AnyInteger();
+    if (Uniform(3) == 0) fate.stream = Uniform(2) == 0 ? Stream::kNative : Stream::kMapped;
     plain->block.fates.push_back(fate);
   }
   std::ranges::stable_sort(plain->block.fates, {},
@@ -242,6 +246,7 @@ void RandomRecording::AddSurvivors(ChunkWriter* writer, PlainBlock* plain) {
     Fill(writer, &named);
     named.sample.time_ns = named.sample.time_ns / kTickNs * kTickNs;
     named.sample.size = AnyInteger();
+    survivor.gone = Uniform(3) == 0 ? named.sample.size / 2 : 0;
     named.sample.tlab_size = Uniform(3) == 0 ? AnyInteger() : 0;
     named.sample.weight = static_cast<double>(AnyInteger());
     survivor.sample = named.sample;
@@ -295,7 +300,9 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   for (const Interval& interval : block.intervals) writer->Add(interval);
   for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
   if (Uniform(3) != 0) AddExceptions(writer, &plain, static_cast<int>(Uniform(6)));
-  if (Uniform(3) != 0) AddNative(writer, &plain, static_cast<int>(Uniform(6)));
+  for (const Stream stream : {Stream::kNative, Stream::kMapped}) {
+    if (Uniform(3) != 0) AddNative(writer, &plain, stream, static_cast<int>(Uniform(6)));
+  }
   AddStates(writer, &plain);
   AddFates(writer, &plain);
   if (Uniform(3) != 0) AddSurvivors(writer, &plain);

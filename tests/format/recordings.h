@@ -56,7 +56,8 @@ class RandomRecording {
   Index AddStack(ChunkWriter* writer, PlainSample* plain);
   // What a block has of the exceptions, which not every block has.
   void AddExceptions(ChunkWriter* writer, PlainBlock* plain, int samples);
-  void AddNative(ChunkWriter* writer, PlainBlock* plain, int samples);
+  // Of a stream whose samples are followed beside the allocations.
+  void AddNative(ChunkWriter* writer, PlainBlock* plain, Stream stream, int samples);
   void AddStates(ChunkWriter* writer, PlainBlock* plain);
   void AddFates(ChunkWriter* writer, PlainBlock* plain);
   void AddSurvivors(ChunkWriter* writer, PlainBlock* plain);
@@ -69,7 +70,7 @@ class RandomRecording {
   std::vector<PlainBlock> blocks_;
   std::vector<size_t> block_ends_, chunk_begins_;
   uint32_t next_chunk_ = 0, next_window_ = 1, next_exception_window_ = kWindowStreamBit + 1,
-           next_native_window_ = kNativeWindowBit + 1;
+           next_native_window_ = kNativeWindowBit + 1, next_mapped_window_ = kMappedWindowBit + 1;
   uint64_t next_id_ = 1, next_state_ = 1, now_ns_ = 0;
   PerStream<Books> books_;
   CensusBooks census_;

@@ -114,7 +114,7 @@ TEST_CASE("samples of a kind that this reader does not know, or that is another 
 
 TEST_CASE("a stream that this reader does not know is skipped") {
   ByteBuffer raw;
-  for (const uint64_t section : {7, 8, 9, 10}) AppendFramed(&raw, section + 48, false, AsBytes("from the future"));
+  for (const uint64_t section : {7, 8, 9, 10}) AppendFramed(&raw, section + 64, false, AsBytes("from the future"));
   const ReadResult read = Read(RawChunk().Add(raw).bytes());
   CHECK(read.blocks.size() == 1);
   CHECK(read.skipped.empty());

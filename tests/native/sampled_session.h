@@ -28,6 +28,12 @@ struct SampledBlock {
   bool is_freed = false, is_followed = true;
 };
 
+struct SampledMapping {
+  format::Sample sample;
+  std::string class_name, site;  // "commit", "libmapper.so.commit"
+  uint64_t left = 0;             // bytes of it, at the end
+};
+
 // Horvitz and Thompson, with the variance as if each had been drawn on its own.
 struct Estimated {
   double bytes = 0, blocks = 0, variance = 0;
@@ -36,7 +42,7 @@ struct Estimated {
 
 class SampledSession {
  public:
-  explicit SampledSession(double rate) {
+  explicit SampledSession(double rate, uint32_t maps_per_second = 0) : maps_per_second_(maps_per_second) {
     std::string pattern = std::filesystem::temp_directory_path() / "heaprec-sampled-XXXXXX";
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
     directory_ = pattern;
@@ -49,9 +55,11 @@ class SampledSession {
     options.start_monotonic_ns = sources::MonotonicNs();
     options.native_interval_ns = config.interval_ns;
     options.native_interval_cap = static_cast<uint32_t>(config.cap);
+    options.mapped_interval_ns = maps_per_second > 0 ? agent::MappedStream::kIntervalNs : 0;
+    options.mapped_interval_cap = maps_per_second;
     ring_ = std::move(buffer::Ring::Create(options).value());
     stream_ = std::make_unique<agent::NativeStream>(*ring_, config, options.start_monotonic_ns, number, 0x5eed + number,
-                                                    0.1, nullptr);
+                                                    0.1, nullptr, maps_per_second);
     MakeDrain(config);
     REQUIRE(stream_->Activate().ok());
     REQUIRE(drain_->Start().ok());
@@ -71,6 +79,8 @@ class SampledSession {
   }
   const std::vector<SampledBlock>& blocks() const { return blocks_; }
   const format::Books& books() const { return books_; }
+  const std::vector<SampledMapping>& mappings() const { return mappings_; }
+  const format::Books& books_of_mappings() const { return books_of_mappings_; }
 
   // Of what was allocated at a site, all of it or what is alive at the end.
   Estimated At(const std::string& site, bool alive_only = false) const {
@@ -111,12 +121,15 @@ class SampledSession {
     header.interval_cap = 1;
     header.native = {config.interval_ns, static_cast<uint32_t>(config.cap), config.cap};
     header.native_bound = agent::NativeStream::kMostFollowed;
+    if (maps_per_second_ > 0) header.mapped = {agent::MappedStream::kIntervalNs, maps_per_second_, 0};
+    if (maps_per_second_ > 0) header.mapped_bound = agent::MappedStream::kMostFollowed;
     path_ = (directory_ / "rec.hrec").string();
     auto store = writer::Store::Create({path_, header, {}, {}, writer::Syncer::Where::kAtOnce});
     REQUIRE(store.ok());
     writer::DrainConfig drain;
     drain.header = header;
     drain.held_per_interval[format::Stream::kNative] = static_cast<uint32_t>(4 * config.cap);
+    drain.held_per_interval[format::Stream::kMapped] = agent::MappedStream::kSurplus * maps_per_second_;
     writer::DrainCallbacks callbacks;
     callbacks.now = [] { return sources::MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
@@ -126,6 +139,8 @@ class SampledSession {
     callbacks.followed[format::Stream::kNative] = {.drop = agent::NativeStream::Drop,
                                                    .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
                                                    .collections = [] { return 0; }};
+    callbacks.followed[format::Stream::kMapped] = callbacks.followed[format::Stream::kNative];
+    callbacks.followed[format::Stream::kMapped].drop = [](uint16_t, uint64_t) {};
     drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   }
 
@@ -139,13 +154,16 @@ class SampledSession {
     REQUIRE(reader.ok());
     std::map<uint64_t, size_t> by_id;
     while (auto block = (*reader)->Next()) {
+      AddMappings(*block);
       for (const format::Sample& sample : block->samples) {
+        if (sample.kind == format::Kind::kMapped) continue;
         REQUIRE(sample.kind == format::Kind::kNative);
         REQUIRE(by_id.emplace(sample.id, blocks_.size()).second);
         blocks_.push_back({sample, {}, StackOf(*block->dictionaries, sample.stack)});
         blocks_.back().site = blocks_.back().stack.empty() ? "" : blocks_.back().stack.front();
       }
       for (const format::Fate& fate : block->fates) {
+        if (fate.stream == format::Stream::kMapped) continue;
         REQUIRE(by_id.contains(fate.sample));
         SampledBlock& of = blocks_[by_id[fate.sample]];
         REQUIRE((!of.is_freed && of.is_followed));
@@ -154,6 +172,26 @@ class SampledSession {
       books_ = block->books[format::Stream::kNative];
     }
     REQUIRE((*reader)->skipped().empty());
+  }
+
+  void AddMappings(const format::Block& block) {
+    for (const format::Sample& sample : block.samples) {
+      if (sample.kind != format::Kind::kMapped) continue;
+      REQUIRE(mapping_.emplace(sample.id, mappings_.size()).second);
+      const std::vector<std::string> stack = StackOf(*block.dictionaries, sample.stack);
+      mappings_.push_back(
+          {sample, block.dictionaries->classes.at(sample.class_id), stack.empty() ? "" : stack.front(), sample.size});
+    }
+    for (const format::Fate& fate : block.fates) {
+      if (fate.stream != format::Stream::kMapped) continue;
+      REQUIRE(mapping_.contains(fate.sample));
+      SampledMapping& of = mappings_[mapping_[fate.sample]];
+      REQUIRE((fate.kind == format::FateKind::kDied || fate.kind == format::FateKind::kShrunk));
+      REQUIRE(fate.left < of.left);
+      REQUIRE(fate.time_ns >= of.sample.time_ns);
+      of.left = fate.left;
+    }
+    books_of_mappings_ = block.books[format::Stream::kMapped];
   }
 
   static std::vector<std::string> StackOf(const format::Dictionaries& names, format::Index stack) {
@@ -172,9 +210,13 @@ class SampledSession {
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<agent::NativeStream> stream_;
   std::unique_ptr<writer::Drain> drain_;
+  const uint32_t maps_per_second_;
   bool is_stopped_ = false;
   std::vector<SampledBlock> blocks_;
   format::Books books_;
+  std::vector<SampledMapping> mappings_;
+  std::map<uint64_t, size_t> mapping_;
+  format::Books books_of_mappings_;
 };
 
 }  // namespace heaprec::native

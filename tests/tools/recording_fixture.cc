@@ -43,6 +43,8 @@ uint32_t WindowOf(const Event& event) {
       return format::kWindowStreamBit + 1;
     case format::Stream::kNative:
       return format::kNativeWindowBit + 1;
+    case format::Stream::kMapped:
+      return format::kMappedWindowBit + 1;
   }
   return 0;
 }
@@ -175,8 +177,8 @@ void RecordingFile::Add(const format::Fate& fate) {
   writer_->Add(fate);
 }
 
-void RecordingFile::AddSurvivor(const Event& event, double threshold, uint64_t collections) {
-  writer_->Add(format::Survivor{SampleOf(event, event.id), threshold, collections});
+void RecordingFile::AddSurvivor(const Event& event, double threshold, uint64_t collections, uint64_t gone) {
+  writer_->Add(format::Survivor{SampleOf(event, event.id), threshold, collections, gone});
 }
 
 void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double weight,

@@ -59,7 +59,7 @@ class RecordingFile {
   void Add(const format::HeapState& state) { writer_->Add(state); }
   void Add(const format::Fate& fate);
   // Of an earlier chunk; its id is given.
-  void AddSurvivor(const Event& event, double threshold = 0, uint64_t collections = 0);
+  void AddSurvivor(const Event& event, double threshold = 0, uint64_t collections = 0, uint64_t gone = 0);
   // A walk of a TLAB of `thread` that found these.
   struct Found {
     std::string class_name;

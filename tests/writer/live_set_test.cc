@@ -57,6 +57,33 @@ TEST_CASE("a sample that is kept is followed until it dies, once") {
   CHECK(recorder.dropped.empty());
 }
 
+Fate Shrunk(uint64_t id, uint64_t time_ns, uint64_t left) {
+  Fate fate{id, time_ns, FateKind::kShrunk, 0, 0};
+  fate.left = left;
+  return fate;
+}
+
+TEST_CASE("what shrinks goes on, as a smaller one, and every part of it is told once") {
+  Recorder recorder;
+  LiveSet live(100, 10, 1, recorder.Calls());
+  Birth big = Born(1, 10), early = Born(2, 20), short_lived = Born(3, 30);
+  for (Birth* const one : {&big, &early, &short_lived}) one->sample.size = 900;
+  // Of samples whose interval is open: the last word counts.
+  live.Died(Shrunk(2, 100, 600), 0, 0);
+  live.Died(Shrunk(2, 200, 500), 0, 0);
+  live.Died(Shrunk(3, 300, 500), 0, 0);
+  live.Died(Death(3, 400), 0, 0);
+  live.Close(kSecond, std::vector{big, early, short_lived});
+  CHECK(live.TakeFates() == std::vector{Shrunk(2, 200, 500), Death(3, 400)});
+  live.Died(Shrunk(1, kSecond + 1, 300), 0, 0);
+  live.Died(Shrunk(1, kSecond + 2, 300), 0, 0);
+  CHECK(live.TakeFates() == std::vector{Shrunk(1, kSecond + 1, 300)});
+  CHECK(live.followed().at(1).survivor.left() == 300);
+  CHECK(live.followed().at(2).survivor.left() == 500);
+  live.Died(Death(1, kSecond + 5), 0, 0);
+  CHECK(live.followed().size() == 1);
+}
+
 TEST_CASE("who dies before its interval ends never takes part, and is dead when others are released") {
   Recorder recorder;
   LiveSet live(100, 10, 1, recorder.Calls());

@@ -69,6 +69,7 @@ class Examination {
     Losses(Stream::kAllocations);
     Losses(Stream::kExceptions);
     Losses(Stream::kNative);
+    Losses(Stream::kMapped);
     Samples();
     Throttle();
     Source();

@@ -66,7 +66,9 @@ void FateCheck::LookAtSurvivors(const format::Block& block, const Find& find) {
 }
 
 void FateCheck::LookAtFate(const format::Fate& fate, const Find& find) {
-  const bool is_known = alive_.erase(fate.sample) > 0;
+  const bool shrinks = fate.kind == FateKind::kShrunk;
+  const bool is_known = shrinks ? alive_.contains(fate.sample) : alive_.erase(fate.sample) > 0;
+  if (shrinks && fate.left == 0) find(fmt::format("fate of sample {}: it shrank to nothing", fate.sample));
   if (!is_known && knows_all_) {
     find(fmt::format("fate of sample {}: not followed, or a second one", fate.sample));
   }

@@ -42,7 +42,7 @@ void LiveLook::Add(const Life& life, std::span<LiveGroup* const> groups) {
     group->collections.Add(collections);
     ++group->lives;
     group->died += life.end == LifeEnd::kDied ? 1 : 0;
-    group->born += life.weight;
+    group->born += life.share * life.weight;
   }
 }
 

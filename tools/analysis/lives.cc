@@ -39,6 +39,10 @@ void Lives::AddSurvivors(const format::Block& block, std::span<const uint32_t> s
       all_.back().born_in = survivor.collections;
     }
     Life& life = all_[followed_.at(survivor.sample.id)];
+    if (life.size > survivor.left()) {  // what told of it is lost, or was before this file
+      life.share *= static_cast<double>(survivor.left()) / static_cast<double>(life.size);
+      life.size = survivor.left();
+    }
     life.threshold = survivor.threshold;
     life.threshold_from_ns = last_block_ns_;
   }
@@ -67,6 +71,7 @@ void Lives::End(const Fate& fate) {
   if (fate.kind == FateKind::kNotFollowed) ++not_followed_;
   const auto found = followed_.find(fate.sample);
   if (found == followed_.end()) return;
+  if (fate.kind == FateKind::kShrunk) return Shrink(fate, found->second);
   Life& life = all_[found->second];
   life.end = fate.kind == FateKind::kDied ? LifeEnd::kDied : LifeEnd::kReleased;
   life.end_ns = std::max(fate.time_ns, life.from_ns);
@@ -76,6 +81,20 @@ void Lives::End(const Fate& fate) {
     not_followed_bytes_ += life.weight;
   }
   followed_.erase(found);
+}
+
+void Lives::Shrink(const Fate& fate, size_t index) {
+  Life& rest = all_[index];
+  if (fate.left >= rest.size) return;
+  Life gone = rest;
+  const double left = static_cast<double>(fate.left) / static_cast<double>(rest.size);
+  gone.size -= fate.left;
+  gone.share *= 1 - left;
+  gone.end = LifeEnd::kDied;
+  gone.end_ns = std::max(fate.time_ns, gone.from_ns);
+  rest.size = fate.left;
+  rest.share *= left;
+  all_.push_back(gone);
 }
 
 // The counter never falls; looks that were taken in late are put where they belong.
@@ -103,7 +122,7 @@ void Lives::Close(uint64_t end_ns) {
 double Lives::WeightAt(const Life& life, uint64_t time_ns) const {
   double weight = std::max(life.weight, thresholds_.Highest(life.birth_ns + 1, time_ns));
   if (time_ns >= life.threshold_from_ns) weight = std::max(weight, life.threshold);
-  return weight;
+  return life.share * weight;
 }
 
 uint64_t Lives::SurvivedBy(const Life& life, uint64_t time_ns) const {

@@ -8,9 +8,10 @@
 //   t
 //
 // Units:    time in ns since the start of the recording; bytes; collections that the JVM has counted, each when it
-// begins. Threads:  one; any after Close. Memory:   80 bytes for each sample of interest. Failure:  none. A sample that
+// begins. Threads:  one; any after Close. Memory:   88 bytes for each sample of interest. Failure:  none. A sample that
 // a later chunk does not list among the survivors lost its fate to damage: it is followed
-//           up to there, and what becomes of it is unknown.
+//           up to there, and what becomes of it is unknown. A mapping of which a part is gone is two lives: that of
+//           the part, and that of the rest.
 // Maths:    docs/sampler.md#live-objects
 #pragma once
 
@@ -42,6 +43,7 @@ struct Life {
   double threshold = 0;                // the highest that is known from a list of survivors...
   uint64_t threshold_from_ns = 0;      // ... of this time
   uint64_t born_in = 0, ended_in = 0;  // collections by its birth, and when it was last known to be alive
+  double share = 1;                    // of a mapping that parts of which are gone: this part's
   uint32_t subject = 0;                // the caller's number
   LifeEnd end = LifeEnd::kAlive;
 
@@ -88,6 +90,7 @@ class Lives {
   // `weight`: raised, where some of its interval found no place.
   void Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns);
   void End(const format::Fate& fate);
+  void Shrink(const format::Fate& fate, size_t index);
   void CloseCollections();
 
   const format::Stream stream_;

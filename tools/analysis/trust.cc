@@ -37,6 +37,7 @@ class StreamJudgement {
   bool of_events() const { return format::CountsEvents(stream_); }
   std::string Named(const std::string& sentence) const {
     if (of_events()) return "exceptions: " + sentence;
+    if (stream_ == format::Stream::kMapped) return "mappings: " + sentence;
     return stream_ == format::Stream::kNative ? "native memory: " + sentence : sentence;
   }
   void No(About about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }

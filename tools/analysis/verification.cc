@@ -36,6 +36,7 @@ bool Apart(uint64_t a, uint64_t b, uint64_t slack) { return (a > b ? a - b : b -
 
 std::string Named(Stream stream, std::string sentence) {
   if (stream == Stream::kNative) return "native memory: " + sentence;
+  if (stream == Stream::kMapped) return "mappings: " + sentence;
   return stream == Stream::kExceptions ? "exceptions: " + sentence : sentence;
 }
 
@@ -43,7 +44,11 @@ std::string Named(Stream stream, std::string sentence) {
 
 // Blocks count from the start of the recording, which may be before that of the file.
 Verification::Verification(const format::FileHeader& header)
-    : header_(header), fates_(header, Stream::kAllocations), native_fates_(header, Stream::kNative), census_(header) {
+    : header_(header),
+      fates_(header, Stream::kAllocations),
+      native_fates_(header, Stream::kNative),
+      mapped_fates_(header, Stream::kMapped),
+      census_(header) {
   for (const Stream stream : format::kAllStreams) streams_[stream].books = header.start.books[stream];
 }
 
@@ -70,7 +75,7 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   LookAtNames(block);
   LookAtSamples(block);
   for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
-  for (FateCheck* const fates : {&fates_, &native_fates_}) {
+  for (FateCheck* const fates : {&fates_, &native_fates_, &mapped_fates_}) {
     fates->Look(block, is_gap || recording.salvage().ring_found,
                 [&](std::string what) { Find(block.offset, std::move(what)); });
   }

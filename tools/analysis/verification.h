@@ -51,7 +51,7 @@ class Verification {
   void Find(uint64_t offset, std::string what);
 
   const format::FileHeader& header_;
-  FateCheck fates_, native_fates_;
+  FateCheck fates_, native_fates_, mapped_fates_;
   CensusCheck census_;
   format::PerStream<StreamState> streams_;
   std::vector<Finding> findings_;

@@ -42,7 +42,7 @@ CREATE TABLE events (
   recording INTEGER REFERENCES recordings,
   sample INTEGER,             -- its id in the recording
   time_ns INTEGER,
-  kind TEXT,                  -- tlab, outside, exception, native
+  kind TEXT,                  -- tlab, outside, exception, native, mapped
   thread INTEGER REFERENCES threads,
   class INTEGER REFERENCES classes,
   stack INTEGER REFERENCES stacks,
@@ -102,9 +102,9 @@ CREATE VIEW samples AS        -- the events with their names
 SELECT e.id, e.recording, r.start_ns + e.time_ns AS time_ns, e.time_ns / 1e9 AS seconds, e.kind,
        coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, e.size,
        e.weight_bytes, e.weight_objects, e.probability,
-       e.weight_bytes * iif(e.kind = 'native', 1, r.calibration) AS calibrated_bytes,
+       e.weight_bytes * iif(e.kind IN ('native', 'mapped'), 1, r.calibration) AS calibrated_bytes,
        e.weight_objects * CASE e.kind WHEN 'exception' THEN r.exception_calibration WHEN 'native' THEN 1
-                          ELSE r.calibration END AS calibrated_objects,
+                          WHEN 'mapped' THEN 1 ELSE r.calibration END AS calibrated_objects,
        coalesce(f.site, '[unknown]') AS site, f.line,
        (WITH RECURSIVE up(next, text) AS (
           SELECT s0.parent, n.site || coalesce(':' || n.line, '')

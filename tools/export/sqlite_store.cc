@@ -23,6 +23,7 @@ using Id = Catalogue::Id;
 
 const char* StreamName(Stream stream) {
   if (stream == Stream::kNative) return "native";
+  if (stream == Stream::kMapped) return "mapped";
   return stream == Stream::kAllocations ? "allocations" : "exceptions";
 }
 

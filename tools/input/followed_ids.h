@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "format/reader.h"
 
@@ -16,18 +16,24 @@ class FollowedIds {
  public:
   // Every block, in order, of a recording in which objects are followed.
   void Note(const format::Block& block) {
-    for (const format::Survivor& survivor : block.survivors) ids_.insert(survivor.sample.id);
+    for (const format::Survivor& survivor : block.survivors) left_.emplace(survivor.sample.id, survivor.left());
     for (const format::Sample& sample : block.samples) {
-      if (sample.stream() == format::Stream::kAllocations) ids_.insert(sample.id);
+      if (sample.stream() != format::Stream::kExceptions) Add(sample);
     }
-    for (const format::Fate& fate : block.fates) ids_.erase(fate.sample);
+    for (const format::Fate& fate : block.fates) (void)Take(fate);
   }
-  // Whether it is one of them; it is not any longer.
-  bool Take(uint64_t id) { return ids_.erase(id) > 0; }
-  void Add(uint64_t id) { ids_.insert(id); }
+  void Add(const format::Sample& sample) { left_.emplace(sample.id, sample.size); }
+  // Whether it is of one of them, and news. It is not any longer if that ends it.
+  bool Take(const format::Fate& fate) {
+    if (fate.kind != format::FateKind::kShrunk) return left_.erase(fate.sample) > 0;
+    const auto found = left_.find(fate.sample);
+    if (found == left_.end() || fate.left >= found->second) return false;
+    found->second = fate.left;
+    return true;
+  }
 
  private:
-  std::unordered_set<uint64_t> ids_;
+  std::unordered_map<uint64_t, uint64_t> left_;  // bytes that are there still, by id
 };
 
 }  // namespace heaprec::tools

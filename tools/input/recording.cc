@@ -117,7 +117,7 @@ std::optional<format::Block> Recording::NextInFile() {
     end_.offset = reader_->position();
     end_.books = block->books;
     for (const format::HeapState& state : block->states) end_.states.Add(state.id);
-    if (header_.live_bound > 0) end_.followed.Note(*block);
+    if (header_.follows()) end_.followed.Note(*block);
     for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
     return block;
   }

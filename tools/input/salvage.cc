@@ -238,7 +238,8 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
 std::vector<format::Fate> FatesOf(const Gatherer& gathered, const FileHeader& header, FollowedIds followed,
                                   std::vector<format::Fate> fates) {
   for (const format::DeathRecord& record : gathered.deaths) {
-    if (followed.Take(record.sample)) fates.push_back(format::FateOf(record, header.start_monotonic_ns));
+    const format::Fate fate = format::FateOf(record, header.start_monotonic_ns);
+    if (followed.Take(fate)) fates.push_back(fate);
   }
   std::ranges::stable_sort(fates, {}, &format::Fate::time_ns);
   return fates;
@@ -256,7 +257,7 @@ std::vector<format::Fate> NotFollowed(const Gatherer& gathered, const FileHeader
     for (const format::Sample& sample : block.samples) {
       if (header.BoundOf(sample.stream()) == 0) continue;
       if (without_place.count(sample.id) == 0) {
-        followed->Add(sample.id);
+        followed->Add(sample);
       } else {
         fates.push_back({sample.id, block.end_ns, format::FateKind::kNotFollowed, 0, 0, sample.stream()});
         ++salvaged->books[sample.stream()].not_followed;
@@ -285,7 +286,7 @@ void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format
 void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries,
              Salvaged* salvaged) {
   format::Block block;
-  if (header.live_bound > 0 || header.native_bound > 0) {
+  if (header.follows()) {
     FollowedIds followed = end.followed;
     std::vector<format::Fate> fates = NotFollowed(gathered, header, salvaged, &followed);
     block.fates = FatesOf(gathered, header, std::move(followed), std::move(fates));

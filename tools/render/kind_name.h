@@ -16,6 +16,8 @@ inline const char* FateKindName(format::FateKind kind) {
       return "released";
     case format::FateKind::kNotFollowed:
       return "not_followed";
+    case format::FateKind::kShrunk:
+      return "shrunk";
   }
   return "?";
 }
@@ -30,6 +32,8 @@ inline const char* KindName(format::Kind kind) {
       return "exception";
     case format::Kind::kNative:
       return "native";
+    case format::Kind::kMapped:
+      return "mapped";
   }
   return "?";
 }

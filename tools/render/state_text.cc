@@ -47,6 +47,7 @@ void StateText::Append(const format::Fate& fate, Text& into) {
     Field("threshold", "threshold_bytes", into);
     style_.json ? tools::Append(into, fmt::format("{:.17g}", fate.threshold)) : AppendBytes(into, fate.threshold);
   }
+  if (fate.kind == format::FateKind::kShrunk) SizeField("left", "left", fate.left, into);
   Close(into);
 }
 

@@ -43,7 +43,8 @@ class JfrExporter final : public Exporter {
     chunk_.constants().Enter(filtered.block);
     for (const format::Sample* sample : filtered.samples) {
       end_ns_ = std::max(end_ns_, sample->time_ns);
-      if (sample->stream() == format::Stream::kNative) continue;  // it has no such event
+      // It has no such events.
+      if (sample->stream() == format::Stream::kNative || sample->stream() == format::Stream::kMapped) continue;
       sample->stream() == format::Stream::kAllocations ? AddAllocation(*sample) : AddException(*sample);
       if (chunk_.bytes() < kChunkBytes) continue;
       Write();

@@ -1,0 +1,55 @@
+// The mappings of a recording: books, hooks' side and the drain's of the fourth stream, put together.
+//
+// Context:  the constructor: setup. The rest: drain; mapper: setup.
+// Threads:  one; the hooks' side any.
+// Failure:  none; every loss goes to the ledger. It lives as long as its recording: a thread may be inside it.
+// Format:   docs/format.md#mappings
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "recorder/buffer/ledger.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/sources/mapped_ranges.h"
+#include "recorder/sources/mapped_source.h"
+#include "recorder/sources/native_writer.h"
+
+namespace heaprec::agent {
+
+class MappedStream {
+ public:
+  static constexpr uint32_t kMostFollowed = 32768;
+  // Of those that an interval of a second keeps (`per_second`) so many times come into it: which is drawn.
+  static constexpr uint32_t kSurplus = 4;
+
+  // All outlive it; `java` may be null.
+  MappedStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per_second, sources::NativeWriter& writer,
+               sources::JavaFrames* java);
+
+  static constexpr uint64_t kIntervalNs = 1'000'000'000;
+  native::Mapper* mapper() { return &source_; }
+  // Takes in the calls so far. Where an interval has ended since the last tick, those of the next one wait for the next
+  // tick: what was counted at its end is what was mapped in it.
+  void OnTick(uint64_t now_ns);
+  void Stop(uint64_t now_ns);
+  void ForgetLibraries() { source_.ForgetLibraries(); }
+
+ private:
+  void TakeIn(uint64_t until_ns, uint64_t now_ns);
+  void Apply(const sources::MappedPoint& point);
+  void Add(const sources::MappedPoint& point, const sources::MappedRanges::New& made);
+
+  buffer::Ledger ledger_;
+  const uint64_t start_ns_;
+  sources::NativeWriter& writer_;
+  sources::MappedPoints points_;
+  sources::MappedSource source_;
+  sources::MappedRanges ranges_;
+  std::deque<sources::MappedPoint> late_;  // of the interval to come
+  std::vector<native::Mapping> kernels_;   // what it had mapped when a call was missed; empty: none was
+  uint64_t next_id_, calls_ = 0, bytes_ = 0, interval_ = 0;
+};
+
+}  // namespace heaprec::agent

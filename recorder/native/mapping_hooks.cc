@@ -1,0 +1,137 @@
+#include "recorder/native/mapping_hooks.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+
+namespace heaprec::native {
+namespace {
+
+constinit std::atomic<Mapper*> active{nullptr};
+constinit std::atomic<uint32_t> inside{0};
+
+// Sequentially consistent, as is the store of null: who finds a mapper has said so before that is looked at.
+class Visit {
+ public:
+  Visit() : error_(errno) {
+    inside.fetch_add(1);
+    mapper_ = active.load();
+  }
+  ~Visit() {
+    inside.fetch_sub(1);
+    errno = error_;
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  // What the caller is to find.
+  void Failed(int error) { error_ = error; }
+  Mapper* operator->() const { return mapper_; }
+  explicit operator bool() const { return mapper_ != nullptr; }
+
+ private:
+  int error_;
+  Mapper* mapper_;
+};
+
+uintptr_t PageBytes() {
+  static constinit std::atomic<uintptr_t> known{0};
+  uintptr_t bytes = known.load(std::memory_order_relaxed);
+  if (bytes != 0) return bytes;
+  bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  known.store(bytes, std::memory_order_relaxed);
+  return bytes;
+}
+
+// The kernel takes whole pages.
+uintptr_t EndOf(uintptr_t begin, size_t bytes) { return (begin + bytes + PageBytes() - 1) & ~(PageBytes() - 1); }
+
+MappingSort SortOf(int protection, int flags) {
+  if (protection == PROT_NONE) return MappingSort::kReserve;
+  const int type = flags & MAP_TYPE;
+  if (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) return MappingSort::kShared;
+  return (flags & MAP_ANONYMOUS) != 0 ? MappingSort::kPrivate : MappingSort::kFile;
+}
+
+// As in sampled_hooks.cc: the frame of a hook is where its caller's begins.
+Registers CallerOf(void* frame) {
+  const auto* const words = static_cast<const uintptr_t*>(frame);
+  return {words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]};
+}
+#define HEAPREC_CALLER CallerOf(__builtin_frame_address(0))
+
+void* Map(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
+  void* const at = mmap(address, bytes, protection, flags, file, offset);
+  const bool failed = at == MAP_FAILED;
+  // The kernel may have cleared the place before it found that it has no room.
+  if (failed && (flags & MAP_FIXED) == 0) return at;
+  const Visit visit;
+  if (!visit) return at;
+  if (failed) {
+    visit->OnDoubt();
+  } else {
+    const auto begin = reinterpret_cast<uintptr_t>(at);
+    visit->OnMapped({begin, EndOf(begin, bytes), SortOf(protection, flags), (flags & MAP_FIXED) != 0}, HEAPREC_CALLER);
+  }
+  return at;
+}
+
+int Unmap(void* address, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  // Else it fails.
+  if (begin % PageBytes() == 0 && EndOf(begin, bytes) > begin) {
+    if (const Visit visit; visit) visit->OnUnmapping(begin, EndOf(begin, bytes));
+  }
+  return munmap(address, bytes);
+}
+
+// What was mapped stays where it was: the new range is another mapping of the same.
+bool Duplicates(size_t old_bytes, int flags) { return old_bytes == 0 || (flags & MREMAP_DONTUNMAP) != 0; }
+
+// The last argument is read only if the flags say that it is there.
+void* Remap(void* old_address, size_t old_bytes, size_t bytes, int flags, void* address) {
+  const auto old_begin = reinterpret_cast<uintptr_t>(old_address);
+  Visit visit;
+  const uintptr_t old_end = EndOf(old_begin, old_bytes);
+  const bool duplicates = Duplicates(old_bytes, flags), is_told = visit && old_begin % PageBytes() == 0;
+  const uint32_t moving = is_told && !duplicates ? visit->OnMoving(old_begin, old_end) : 0;
+  void* const at = mremap(old_address, old_bytes, bytes, flags, address);
+  const bool failed = at == MAP_FAILED;
+  if (failed) visit.Failed(errno);
+  if (!is_told) return at;
+  const auto begin = reinterpret_cast<uintptr_t>(at);
+  if (!duplicates) {
+    visit->OnMoved(moving, failed ? old_begin : begin, failed ? old_end : EndOf(begin, bytes), HEAPREC_CALLER);
+  } else if (!failed) {
+    const MappingSort sort = old_bytes == 0 ? MappingSort::kShared : MappingSort::kPrivate;
+    visit->OnMapped({begin, EndOf(begin, bytes), sort, true}, HEAPREC_CALLER);
+  }
+  // The kernel clears the target, and cuts off what is to go, before it looks whether it can move the rest.
+  if (failed && (flags & MREMAP_FIXED) != 0) visit->OnDoubt();
+  return at;
+}
+
+Import Of(const char* name, void* original, void* replacement) {
+  return {name, replacement, {original, dlsym(RTLD_DEFAULT, name)}};
+}
+
+}  // namespace
+
+void SetMapper(Mapper* mapper) { active.store(mapper); }
+
+bool AreMappingsQuiet() { return inside.load() == 0; }
+
+void AbandonMapper() { active.store(nullptr, std::memory_order_relaxed); }
+
+std::vector<Import> MappingImports() {
+  const auto map = reinterpret_cast<void*>(&Map);
+  return {Of("mmap", reinterpret_cast<void*>(&mmap), map), Of("mmap64", reinterpret_cast<void*>(&mmap64), map),
+          Of("munmap", reinterpret_cast<void*>(&munmap), reinterpret_cast<void*>(&Unmap)),
+          Of("mremap", reinterpret_cast<void*>(&mremap), reinterpret_cast<void*>(&Remap))};
+}
+
+}  // namespace heaprec::native

@@ -1,0 +1,98 @@
+#include "recorder/sources/mapped_source.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "recorder/sources/clock.h"
+
+namespace heaprec::sources {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr int kCountBits = 32;
+
+}  // namespace
+
+bool MappedSource::MaySpend(uint64_t now_ns) {
+  const uint64_t second = now_ns / kSecondNs << kCountBits;
+  uint64_t spent = spent_.load(std::memory_order_relaxed);
+  uint64_t after = 0;
+  do {
+    const uint64_t in_second = (spent >> kCountBits << kCountBits) == second ? spent - second : 0;
+    if (in_second >= most_per_second_) return false;
+    after = second + in_second + 1;
+  } while (!spent_.compare_exchange_weak(spent, after, std::memory_order_relaxed));
+  return true;
+}
+
+// A point is used again and again: all that is read of it is set.
+MappedPoint* MappedSource::Fill(MappedPoint* point, MappedPoint::What what, const native::Mapping& mapping) const {
+  point->time_ns = MonotonicNs();
+  point->what = what;
+  point->mapping = mapping;
+  point->is_lost = false;
+  point->moving = 0;
+  point->native_frames = point->java_frames = 0;
+  point->java_is_cut = false;
+  return point;
+}
+
+void MappedSource::Describe(const native::Registers& caller, MappedPoint* point) {
+  point->is_lost = !MaySpend(point->time_ns);
+  if (point->is_lost) return;
+  point->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  prctl(PR_GET_NAME, point->thread_name);
+  point->native_frames = native::Unwind(rules_.get(), caller, point->native);
+  if (java_ != nullptr) java_->Take(point);
+}
+
+void MappedSource::OnMapped(const native::Mapping& mapping, const native::Registers& caller) {
+  MappedPoint* const point = points_.Take();
+  if (point == nullptr) {
+    const uint64_t bytes = mapping.end - mapping.begin;
+    ledger_.Point();
+    ledger_.Lost(format::Loss::kRingFull, static_cast<double>(bytes));
+    missed_.fetch_add(1, std::memory_order_relaxed);
+    missed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return is_incomplete_.store(true, std::memory_order_relaxed);
+  }
+  Describe(caller, Fill(point, MappedPoint::What::kMap, mapping));
+  points_.Give(point);
+}
+
+void MappedSource::OnUnmapping(uintptr_t begin, uintptr_t end) {
+  MappedPoint* const point = points_.Take();
+  if (point == nullptr) return is_incomplete_.store(true, std::memory_order_relaxed);
+  points_.Give(Fill(point, MappedPoint::What::kUnmap, {begin, end, native::MappingSort::kReserve, false}));
+}
+
+// Both points at once: what is lifted is placed.
+uint32_t MappedSource::OnMoving(uintptr_t begin, uintptr_t end) {
+  MappedPoint* const lift = points_.Take();
+  MappedPoint* const place = lift != nullptr ? points_.Take() : nullptr;
+  if (place == nullptr) {
+    if (lift != nullptr) points_.GiveUp(lift);
+    is_incomplete_.store(true, std::memory_order_relaxed);
+    return kNoRoom;
+  }
+  const uint32_t moving = points_.NumberOf(place);
+  Fill(lift, MappedPoint::What::kLift, {begin, end, native::MappingSort::kReserve, false})->moving = moving;
+  points_.Give(lift);
+  return moving;
+}
+
+void MappedSource::OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) {
+  if (moving == kNoRoom) return;
+  MappedPoint* const place = points_.At(moving);
+  Describe(caller, Fill(place, MappedPoint::What::kPlace, {begin, end, native::MappingSort::kReserve, false}));
+  place->moving = moving;
+  points_.Give(place);
+}
+
+MappedSource::Missed MappedSource::TakeMissed() {
+  return {missed_.exchange(0, std::memory_order_relaxed), missed_bytes_.exchange(0, std::memory_order_relaxed),
+          is_incomplete_.exchange(false, std::memory_order_relaxed)};
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,79 @@
+// native=on: every call of mmap, munmap and mremap, on its way to the drain, up to so many mappings in a second.
+//
+// Beyond that a call is told without its stack, and lost to the recording: what it replaces is known.
+//
+// Units:    bytes.
+// Context:  as native::Mapper: alloc, inside mmap's family, in whatever state the thread is in. TakeMissed: drain.
+// Threads:  any.
+// Failure:  a mapping for which there is no room is counted (TakeMissed, ledger), and is_incomplete: others may be
+// gone. Maths:    docs/sampler.md#mappings
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "recorder/buffer/ledger.h"
+#include "recorder/native/mapping_hooks.h"
+#include "recorder/sources/native_points.h"
+#include "recorder/sources/native_source.h"
+
+namespace heaprec::sources {
+
+struct MappedPoint : NativePoint {
+  enum class What : uint8_t {
+    kMap,
+    kUnmap,
+    kLift,  // mremap is about to move it
+    kPlace  // and has; `moving` as of the kLift
+  };
+  What what = What::kMap;
+  bool is_lost = false;  // there have been too many in this second
+  uint32_t moving = 0;
+  native::Mapping mapping{};
+};
+using MappedPoints = PointPool<MappedPoint>;
+
+class MappedSource final : public native::Mapper {
+ public:
+  // All outlive the source. `java`: null where there are no Java frames to be had.
+  MappedSource(buffer::Ledger& ledger, MappedPoints& points, uint32_t most_per_second, JavaFrames* java)
+      : ledger_(ledger),
+        points_(points),
+        java_(java),
+        most_per_second_(most_per_second),
+        rules_(std::make_unique<native::FrameRules>()) {}
+
+  void OnMapped(const native::Mapping& mapping, const native::Registers& caller) override;
+  void OnUnmapping(uintptr_t begin, uintptr_t end) override;
+  uint32_t OnMoving(uintptr_t begin, uintptr_t end) override;
+  void OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) override;
+  void OnDoubt() override { is_incomplete_.store(true, std::memory_order_relaxed); }
+
+  // Since the last call: mappings that nobody will hear of, and whether others may have ended unheard.
+  struct Missed {
+    uint64_t mappings = 0, bytes = 0;
+    bool is_incomplete = false;
+  };
+  Missed TakeMissed();
+  // Rules of libraries that are gone.
+  void ForgetLibraries() { rules_->Forget(); }
+
+ private:
+  static constexpr uint32_t kNoRoom = 0xffffffff;
+
+  bool MaySpend(uint64_t now_ns);
+  void Describe(const native::Registers& caller, MappedPoint* point);
+  MappedPoint* Fill(MappedPoint* point, MappedPoint::What what, const native::Mapping& mapping) const;
+
+  buffer::Ledger& ledger_;
+  MappedPoints& points_;
+  JavaFrames* const java_;
+  const uint32_t most_per_second_;
+  std::unique_ptr<native::FrameRules> rules_;
+  std::atomic<uint64_t> spent_{0};  // a second, and how many in it
+  std::atomic<uint64_t> missed_{0}, missed_bytes_{0};
+  std::atomic<bool> is_incomplete_{false};
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,201 @@
+// What the command makes of a recording with mappings.
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/recording_fixture.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Fate;
+using format::FateKind;
+using nlohmann::json;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::RecordingFile;
+using testing::RingFile;
+
+constexpr uint64_t kFirst = uint64_t{1} << 60;
+constexpr uint64_t kMb = 1 << 20;
+
+format::FileHeader HeaderWithMappings() {
+  format::FileHeader header = testing::SomeHeader();
+  header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+  header.native_bound = 16384;
+  header.mapped = {.interval_ns = kSecond, .interval_cap = 1000, .rate_per_second = 1000};
+  header.mapped_bound = 32768;
+  return header;
+}
+
+Event Mapped(uint64_t number, uint64_t time_ns, const std::string& class_name, const std::string& site, uint64_t mb) {
+  Event event;
+  event.kind = format::Kind::kMapped;
+  event.time_ns = time_ns;
+  event.class_name = class_name;
+  event.size = mb * kMb;
+  event.weight = static_cast<double>(mb * kMb);
+  event.stack = {site, "libjvm.so.create_vm"};
+  event.types = {format::FrameType::kNative, format::FrameType::kNative};
+  event.id = kFirst + number;
+  event.place = 1;
+  return event;
+}
+
+Fate Changed(uint64_t number, uint64_t time_ns, uint64_t left_mb) {
+  Fate fate;
+  fate.sample = kFirst + number;
+  fate.time_ns = time_ns;
+  fate.kind = left_mb > 0 ? FateKind::kShrunk : FateKind::kDied;
+  fate.stream = format::Stream::kMapped;
+  fate.left = left_mb * kMb;
+  return fate;
+}
+
+format::Interval Second(uint64_t index, uint64_t count, uint64_t mb) {
+  return {.index = index,
+          .candidates = count,
+          .bytes = mb * kMb,
+          .held = count,
+          .kept = count,
+          .stream = format::Stream::kMapped};
+}
+
+// A heap of 64 MB, trimmed from 72, of which 30 MB are committed at last; a file; and one that comes and goes.
+void WriteMaps(const std::string& path) {
+  RecordingFile file(path, HeaderWithMappings());
+  file.Add(format::Window{1, 0, 1e-4});
+  file.Add(format::Window{format::kMappedWindowBit + 1, 0, 1});
+  Event of_heap;
+  file.Add(of_heap);
+  file.Add(Mapped(1, 100 * kMs, "reserve", "libjvm.so.heap_reserve", 72));
+  file.Add(Mapped(2, 200 * kMs, "commit", "libjvm.so.heap_expand", 10));
+  file.Add(Mapped(3, 300 * kMs, "mmap file", "libzip.so.open", 5));
+  file.Add(Changed(1, 110 * kMs, 64));
+  file.Add(Second(0, 3, 87));
+  file.Flush();
+  file.Add(Mapped(4, 1100 * kMs, "commit", "libjvm.so.heap_expand", 30));
+  file.Add(Mapped(5, 1200 * kMs, "mmap", "libother.so.churn", 7));
+  file.Add(Changed(2, 1300 * kMs, 4));
+  file.Add(Changed(5, 1400 * kMs, 0));
+  file.Add(Second(1, 2, 37));
+  file.Flush();
+  file.Add(Changed(4, 2500 * kMs, 26));
+  file.books(format::Stream::kMapped).candidates = 5;
+  file.End("stop", 3 * kSecond);
+}
+
+json Document(const std::string& arguments) {
+  const auto outcome = Heaprec(arguments);
+  CAPTURE(arguments, outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+std::map<std::string, json> RowsOf(const json& document) {
+  std::map<std::string, json> rows;
+  for (const json& row : document["rows"]) rows[row["name"]] = row;
+  return rows;
+}
+
+double Mb(const json& estimate) { return estimate["value"].get<double>() / kMb; }
+
+}  // namespace
+
+TEST_CASE("native: what is reserved and what is committed, by site, beside malloc's blocks") {
+  const Directory directory;
+  WriteMaps(directory / "rec.bin");
+  const json document = Document("native --json " + (directory / "rec.bin"));
+  CHECK(document["allocated"]["bytes"]["value"] == 0);
+  const json mapped = document["mapped"];
+  CHECK(Mb(mapped["reserved"]) == Approx(64 + 5));
+  CHECK(Mb(mapped["committed"]) == Approx(4 + 26 + 5));
+  CHECK(mapped["committed"]["low"] == mapped["committed"]["high"]);
+  CHECK(mapped["mappings"]["value"] == Approx(4));
+  CHECK(Mb(mapped["mapped"]["bytes"]) == Approx(72 + 10 + 5 + 30 + 7));
+  auto rows = RowsOf(mapped);
+  REQUIRE(rows.size() == 4);
+  CHECK(mapped["rows"][0]["name"] == "libjvm.so.heap_expand");
+  CHECK(Mb(rows["libjvm.so.heap_expand"]["committed"]) == Approx(30));
+  CHECK(Mb(rows["libjvm.so.heap_expand"]["reserved"]) == 0);
+  CHECK(Mb(rows["libjvm.so.heap_reserve"]["reserved"]) == Approx(64));
+  CHECK(Mb(rows["libother.so.churn"]["committed"]) == 0);
+  CHECK(Mb(rows["libother.so.churn"]["mapped"]["bytes"]) == Approx(7));
+  const auto text = Heaprec("native --by library " + (directory / "rec.bin"));
+  CHECK(text.out.find("mapped: 69.0 MB reserved, 35.0 MB committed, in 4 mappings") != std::string::npos);
+  CHECK(text.out.find("libjvm.so") != std::string::npos);
+  CHECK(Heaprec("native --leaks 1 " + (directory / "rec.bin")).out.find("reserved") == std::string::npos);
+  const json stacks = Document("native --json --callers 1 " + (directory / "rec.bin"));
+  CHECK(stacks["mapped"]["rows"][0]["callers"] == json({"libjvm.so.create_vm"}));
+}
+
+TEST_CASE("mappings are a kind of their own, in no total of others") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteMaps(path);
+  CHECK(Document("top --json " + path)["chosen"]["samples"] == 1);
+  const json top = Document("top --kind mapped --by class --json " + path);
+  CHECK(top["total"]["value"] == Approx(124 * kMb));
+  auto alive = RowsOf(Document("live --kind mapped --by class --json " + path)["tables"][0]);
+  CHECK(Mb(alive["reserve"]["bytes"]) == Approx(64));
+  CHECK(Mb(alive["commit"]["bytes"]) == Approx(30));
+  CHECK(Mb(alive["mmap file"]["bytes"]) == Approx(5));
+  CHECK(Mb(Document("live --kind mapped --at 1150ms --json " + path)["alive"]["bytes"]) == Approx(64 + 10 + 5 + 30));
+  CHECK(Heaprec("top --kind mapped,native " + path).code == 2);
+  CHECK(Heaprec("print --kind shrunk " + path).out.find("left") != std::string::npos);
+  CHECK(Heaprec("print --kind mapped " + path).out.find("libzip.so.open") != std::string::npos);
+  CHECK(Heaprec("summary " + path).out.find("5 mappings") != std::string::npos);
+  CHECK(Heaprec("verify " + path).code == 0);
+  CHECK(Heaprec("doctor " + path).code == 0);
+  const auto sql = Heaprec("sql --csv --kind mapped " + path + " \"select kind, sum(calibrated_bytes) from samples\"");
+  CHECK(sql.out.find("mapped,130023424") != std::string::npos);
+}
+
+TEST_CASE("what was cut out of a recording still knows what is left of each mapping") {
+  const Directory directory;
+  WriteMaps(directory / "rec.bin");
+  for (const char* from : {"150ms", "1350ms", "2s"}) {
+    INFO(from);
+    REQUIRE(Heaprec(std::string("trim -f --from ") + from + " -o " + (directory / "later.bin") + " " +
+                    (directory / "rec.bin"))
+                .code == 0);
+    const json mapped = Document("native --json " + (directory / "later.bin"))["mapped"];
+    CHECK(Mb(mapped["reserved"]) == Approx(64 + 5));
+    CHECK(Mb(mapped["committed"]) == Approx(4 + 26 + 5));
+    CHECK(Heaprec("verify " + (directory / "later.bin")).code == 0);
+  }
+}
+
+TEST_CASE("what a killed process left in its ring of mappings counts once") {
+  const Directory directory;
+  format::FileHeader header = HeaderWithMappings();
+  header.ring_path = directory / "rec.ring";
+  RecordingFile file(directory / "rec.bin", header);
+  file.Add(format::Window{format::kMappedWindowBit + 1, 0, 1});
+  file.Add(Mapped(1, 100 * kMs, "reserve", "libjvm.so.heap_reserve", 72));
+  file.Add(Changed(1, 110 * kMs, 64));
+  file.Add(Second(0, 1, 72));
+  file.Flush({0, 0});
+  RingFile ring(header);
+  ring.header().mapped.interval_ns = kSecond;
+  const Event commit = Mapped(2, 1100 * kMs, "commit", "libjvm.so.heap_expand", 10);
+  ring.Define(0, commit);
+  ring.Add(0, commit);
+  ring.AddDeath(1, kFirst + 1, 110 * kMs, 64 * kMb);  // in the file already
+  ring.AddDeath(1, kFirst + 1, 1200 * kMs, 60 * kMb);
+  ring.AddDeath(1, kFirst + 2, 1300 * kMs, 8 * kMb);
+  format::RingBooks& books = ring.header().mapped.books;
+  books.points = books.committed = books.candidates = 2;
+  books.written = 1;
+  books.candidate_bytes = 82 * kMb;
+  ring.WriteTo(header.ring_path);
+  const json mapped = Document("native --json " + (directory / "rec.bin"))["mapped"];
+  CHECK(Mb(mapped["reserved"]) == Approx(60));
+  CHECK(Mb(mapped["committed"]) == Approx(8));
+  CHECK(Heaprec("verify " + (directory / "rec.bin")).code == 0);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,23 @@
+#include "tools/mapped_answer.h"
+
+#include "tools/mapped_form.h"
+#include "tools/mapped_survey.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+std::optional<MappedAnswer> AskForMapped(const MappedQuestion& question) {
+  SurveyOptions options;
+  options.files = {question.file};
+  options.filter.kinds = {"mapped"};
+  auto survey = Survey::Parse(options);
+  if (!survey.ok()) return std::nullopt;
+  NamePool names;
+  CallTree tree(&names, survey->TreeOptions());
+  MappedSurvey mapped(question.by, {}, &tree);
+  if (survey->Run(&tree, &mapped) == ExitCode::kUnreadable || !mapped.has_any()) return std::nullopt;
+  const MappedReport report{*survey, mapped, tree, question.limit, question.callers};
+  return MappedAnswer{MappedText(report), MappedAsJson(report)};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,55 @@
+// Mappings of recordings in groups: address space, what of it may be touched, both as they are at the end, and all that
+// was mapped.
+//
+// Threads:  one.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tools/groups.h"
+#include "tools/live_survey.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+class MappedSurvey : public Surveyor {
+ public:
+  // `question` without its groups.
+  MappedSurvey(const Grouping& by, const LiveQuestion& question, CallTree* tree);
+
+  Grain finest() const override { return mapped_.finest(); }
+  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
+  void See(const Sighting& sighting) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  // What counts as what: docs/format.md#mappings.
+  struct Now {
+    LiveFigures reserved;   // address space: reserve and mmap
+    LiveFigures committed;  // what may be touched: commit and mmap
+    LiveFigures alive;      // all mappings; its bytes hold commits twice
+  };
+  struct Row {
+    uint32_t key = 0;
+    Now now;
+    Figures mapped;  // in the recording, alive or not; the bytes hold commits twice
+  };
+  // Of all groups that mapped, or hold, something.
+  std::vector<Row> Rows() const;
+  Now All() const;
+
+  const Grouping& grouping() const { return mapped_.grouping(); }
+  // Recordings with mappings in them.
+  bool has_any() const { return alive_.followed() > 0; }
+  uint64_t at_ns() const { return alive_.at_ns(); }
+
+ private:
+  using Keeps = bool (*)(std::string_view class_name);
+  static void Show(const Sighting& sighting, Keeps keeps, LiveSurvey* to);
+
+  Groups mapped_;
+  LiveSurvey alive_, reserved_, committed_;
+};
+
+}  // namespace heaprec::tools
