@@ -18,7 +18,7 @@ size_t RingBytes(const RingOptions& options) {
 }
 
 // A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
-std::byte* MapShared(const std::string& path, size_t size, int* lock, std::string* why) {
+std::byte* MapShared(const std::string& path, size_t size, OwnDescriptor* lock, std::string* why) {
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) {
     *why = fmt::format("{}: {}", path, std::strerror(errno));
@@ -39,7 +39,7 @@ std::byte* MapShared(const std::string& path, size_t size, int* lock, std::strin
   }
   // Held for life: tells those who clean up that the ring has an owner (stale_rings.h).
   flock(descriptor, LOCK_EX | LOCK_NB);
-  *lock = descriptor;
+  *lock = OwnDescriptor(descriptor);
   return static_cast<std::byte*>(memory);
 }
 
@@ -110,7 +110,7 @@ Ring::~Ring() {
 void Ring::RemoveFile() {
   if (!is_left_) unlink(path_.c_str());
   path_.clear();
-  close(lock_);
+  lock_.Close();
 }
 
 }  // namespace heaprec::buffer

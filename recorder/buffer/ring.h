@@ -14,6 +14,7 @@
 
 #include "format/result.h"
 #include "format/ring_layout.h"
+#include "recorder/buffer/own_descriptor.h"
 
 namespace heaprec::buffer {
 
@@ -70,7 +71,7 @@ class Ring {
   format::RingHeader* header_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
   std::string path_, why_;
-  int lock_ = -1;  // descriptor of the shared file, locked
+  OwnDescriptor lock_;  // of the shared file, locked
   bool is_left_ = false;
 };
 

@@ -29,18 +29,15 @@ FunctionTable::FunctionTable(const std::string& path, const std::string& build_i
   if (Open(path)) (void)Load(SHT_DYNSYM);
 }
 
-FunctionTable::~FunctionTable() {
-  if (file_ >= 0) close(file_);
-}
-
 bool FunctionTable::Open(const std::string& path) {
-  if (file_ >= 0) close(file_);
-  file_ = path.empty() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  return file_ >= 0;
+  path_ = path;
+  file_ = path.empty() ? buffer::OwnDescriptor() : buffer::OwnDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file_.number() >= 0;
 }
 
 bool FunctionTable::Read(uint64_t offset, void* into, size_t bytes) const {
-  return pread(file_, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+  if (!file_.Regain(path_, O_RDONLY)) return false;
+  return pread(file_.number(), into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
 bool FunctionTable::Load(uint32_t section_type) {

@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "recorder/buffer/own_descriptor.h"
+
 namespace heaprec::native {
 
 class FunctionTable {
  public:
   // Of .symtab, here or in the debug file of the build id, else of .dynsym. build_id: hexadecimal; empty: any.
   FunctionTable(const std::string& path, const std::string& build_id);
-  ~FunctionTable();
   FunctionTable(const FunctionTable&) = delete;
   FunctionTable& operator=(const FunctionTable&) = delete;
 
@@ -35,7 +36,8 @@ class FunctionTable {
   bool Load(uint32_t section_type);
   bool Read(uint64_t offset, void* into, size_t bytes) const;
 
-  int file_ = -1;
+  std::string path_;
+  mutable buffer::OwnDescriptor file_;
   uint64_t names_ = 0, names_bytes_ = 0;  // the strings, in the file
   std::vector<Entry> entries_;            // ascending
 };

@@ -32,12 +32,12 @@ std::string Numbered(const std::string& path, int number) {
   return fmt::format("{}-{}{}", path.substr(0, dot), number, path.substr(dot));
 }
 
-int OpenNew(const std::string& path) {
+buffer::OwnDescriptor OpenNew(const std::string& path) {
   int descriptor = -1;
   do {
     descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   } while (descriptor < 0 && errno == EINTR);
-  return descriptor;
+  return descriptor < 0 ? buffer::OwnDescriptor() : buffer::OwnDescriptor(descriptor);
 }
 
 format::Error Failure(const std::string& path) {
@@ -78,8 +78,8 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
   for (int number = 0; number < kMostNames; ++number) {
     std::string path = ExpandPattern(pattern, pid, epoch_ns, number);
     if (!counts && number > 0) path = Numbered(path, number);
-    const int descriptor = OpenNew(path);
-    if (descriptor >= 0) return RecordingFile(std::move(path), descriptor);
+    buffer::OwnDescriptor descriptor = OpenNew(path);
+    if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
   }
   return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMostNames)};
@@ -87,24 +87,20 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
 
 RecordingFile::RecordingFile(RecordingFile&& other) noexcept
     : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
+      descriptor_(std::move(other.descriptor_)),
       size_(other.size_),
       is_torn_(other.is_torn_) {}
 
-RecordingFile::~RecordingFile() { Close(); }
-
-void RecordingFile::Close() {
-  if (descriptor_ >= 0) close(descriptor_);
-  descriptor_ = -1;
-}
+void RecordingFile::Close() { descriptor_.Close(); }
 
 format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> bytes) {
+  if (!descriptor_.Regain(path_, O_RDWR)) return format::Error{path_ + ": its descriptor was closed"};
   // Behind a torn block nothing may stand.
   if (is_torn_ && !TakeBack()) return Failure(path_);
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t wrote =
-        pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(size_ + done));
+        pwrite(descriptor_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(size_ + done));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
       const format::Error error{fmt::format("{}: {}", path_, std::strerror(wrote == 0 ? ENOSPC : errno))};
@@ -121,7 +117,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
 bool RecordingFile::TakeBack() {
   int result = 0;
   do {
-    result = ftruncate(descriptor_, static_cast<off_t>(size_));
+    result = ftruncate(descriptor_.number(), static_cast<off_t>(size_));
   } while (result != 0 && errno == EINTR);
   is_torn_ = result != 0;
   return !is_torn_;
@@ -130,7 +126,8 @@ bool RecordingFile::TakeBack() {
 format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte> into) const {
   size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got =
+        pread(descriptor_.number(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Failure(path_);
     if (got == 0) break;
@@ -140,15 +137,15 @@ format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte>
 }
 
 format::Result<RecordingFile> RecordingFile::Duplicate() const {
-  const int descriptor = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) return Failure(path_);
-  RecordingFile same(path_, descriptor);
+  buffer::OwnDescriptor descriptor = descriptor_.Duplicate();
+  if (descriptor.number() < 0) return Failure(path_);
+  RecordingFile same(path_, std::move(descriptor));
   same.size_ = size_;
   return same;
 }
 
 format::Result<std::monostate> RecordingFile::Sync() {
-  while (fdatasync(descriptor_) != 0) {
+  while (fdatasync(descriptor_.number()) != 0) {
     if (errno != EINTR) return Failure(path_);
   }
   return std::monostate{};
@@ -157,7 +154,7 @@ format::Result<std::monostate> RecordingFile::Sync() {
 bool RecordingFile::IsInPlace() const {
   struct stat own {
   }, named{};
-  if (fstat(descriptor_, &own) != 0) return true;  // nothing is known
+  if (!descriptor_.IsOurs() || fstat(descriptor_.number(), &own) != 0) return true;  // nothing is known
   if (own.st_nlink == 0) return false;
   if (stat(path_.c_str(), &named) != 0) return errno != ENOENT;
   if (named.st_dev == own.st_dev && named.st_ino == own.st_ino) return true;
@@ -167,13 +164,7 @@ bool RecordingFile::IsInPlace() const {
 
 format::Result<std::monostate> RecordingFile::ReplaceBy(RecordingFile&& other) {
   if (rename(other.path_.c_str(), path_.c_str()) != 0) return Failure(path_);
-  // The number stays, so that /proc/PID/fd/N leads to the recording whenever it is looked at.
-  if (dup3(other.descriptor_, descriptor_, O_CLOEXEC) >= 0) {
-    other.Close();
-  } else {
-    Close();
-    descriptor_ = std::exchange(other.descriptor_, -1);
-  }
+  descriptor_.ReplaceBy(std::move(other.descriptor_));
   size_ = other.size_;
   is_torn_ = false;
   return std::monostate{};

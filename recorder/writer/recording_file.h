@@ -1,6 +1,7 @@
 // The recording's file: a new name always, whole blocks or nothing.
 //
 // Context:  drain (Open: setup). System calls may block; nothing waits for the drain.
+// A program that closes our descriptor takes nothing from the recording: it is opened again.
 // Failure:  Append returns an Error and takes back what was written in part, so that the file ends with a whole block;
 // it
 //           may be called again (a disk that was full has room again), and fails as long as that part cannot be
@@ -14,6 +15,7 @@
 #include <variant>
 
 #include "format/result.h"
+#include "recorder/buffer/own_descriptor.h"
 
 namespace heaprec::writer {
 
@@ -30,7 +32,7 @@ class RecordingFile {
   static format::Result<RecordingFile> Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns);
   RecordingFile(RecordingFile&& other) noexcept;
   RecordingFile& operator=(RecordingFile&&) = delete;
-  ~RecordingFile();
+  ~RecordingFile() = default;
 
   format::Result<std::monostate> Append(std::span<const std::byte> bytes);
   // Up to into.size() bytes from `offset`; fewer at the end only.
@@ -49,15 +51,16 @@ class RecordingFile {
   // Gives the descriptor back; nothing can be appended any more.
   void Close();
   uint64_t size() const { return size_; }
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.number(); }
   const std::string& path() const { return path_; }
 
  private:
-  RecordingFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  RecordingFile(std::string path, buffer::OwnDescriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   bool TakeBack();
 
   std::string path_;
-  int descriptor_ = -1;
+  buffer::OwnDescriptor descriptor_;
   uint64_t size_ = 0;
   bool is_torn_ = false;  // what was written in part is still there
 };

@@ -1,0 +1,83 @@
+#include "recorder/buffer/own_descriptor.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace heaprec::buffer {
+namespace {
+
+// Below the usual limit of 1024, above what programs count on.
+constexpr int kHigh = 900;
+
+int MovedUp(int descriptor) {
+  const int high = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, kHigh) : -1;
+  if (high < 0) return descriptor;  // a lower limit
+  close(descriptor);
+  return high;
+}
+
+}  // namespace
+
+OwnDescriptor::OwnDescriptor(int descriptor) : number_(MovedUp(descriptor)) {
+  struct stat status {};
+  if (number_ < 0 || fstat(number_, &status) != 0) return;
+  is_known_ = true;
+  device_ = status.st_dev;
+  file_ = status.st_ino;
+}
+
+OwnDescriptor::OwnDescriptor(OwnDescriptor&& other) noexcept
+    : number_(std::exchange(other.number_, -1)),
+      is_known_(other.is_known_),
+      device_(other.device_),
+      file_(other.file_) {}
+
+OwnDescriptor& OwnDescriptor::operator=(OwnDescriptor&& other) noexcept {
+  Close();
+  number_ = std::exchange(other.number_, -1);
+  is_known_ = other.is_known_;
+  device_ = other.device_;
+  file_ = other.file_;
+  return *this;
+}
+
+bool OwnDescriptor::IsOurs() const {
+  struct stat status {};
+  if (number_ < 0) return false;
+  if (fstat(number_, &status) != 0) return errno != EBADF;
+  return !is_known_ || (status.st_dev == device_ && status.st_ino == file_);
+}
+
+bool OwnDescriptor::Regain(const std::string& path, int flags) {
+  if (IsOurs()) return true;
+  OwnDescriptor again(open(path.c_str(), flags | O_CLOEXEC));
+  if (again.number_ < 0 || !again.is_known_ || again.device_ != device_ || again.file_ != file_) return false;
+  number_ = std::exchange(again.number_, -1);
+  return true;
+}
+
+void OwnDescriptor::ReplaceBy(OwnDescriptor&& other) {
+  if (!IsOurs() || dup3(other.number_, number_, O_CLOEXEC) < 0) {
+    *this = std::move(other);
+    return;
+  }
+  is_known_ = other.is_known_;
+  device_ = other.device_;
+  file_ = other.file_;
+  other.Close();
+}
+
+OwnDescriptor OwnDescriptor::Duplicate() const {
+  return OwnDescriptor(IsOurs() ? fcntl(number_, F_DUPFD_CLOEXEC, 0) : -1);
+}
+
+void OwnDescriptor::Close() {
+  if (IsOurs()) close(number_);
+  number_ = -1;
+}
+
+}  // namespace heaprec::buffer
