@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <atomic>
@@ -10,10 +11,12 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "recorder/native/call.h"
+#include "recorder/native/definition.h"
 #include "recorder/native/got_patcher.h"
 
 // dlsym looks at who calls it: a jump leaves the caller where he is.
@@ -54,7 +57,23 @@ void* (*heaprec_real_dlsym)(void*, const char*) = &dlsym;
 namespace heaprec::native {
 namespace {
 
+// What is replaced, called by where it lies: the names may stand for slots that are ours by then.
+struct Originals {
+  decltype(&::malloc) malloc = &::malloc;
+  decltype(&::calloc) calloc = &::calloc;
+  decltype(&::free) free = &::free;
+  decltype(&::realloc) realloc = &::realloc;
+  decltype(&::reallocarray) reallocarray = &::reallocarray;
+  decltype(&::posix_memalign) posix_memalign = &::posix_memalign;
+  decltype(&::aligned_alloc) aligned_alloc = &::aligned_alloc;
+  decltype(&::memalign) memalign = &::memalign;
+  decltype(&::valloc) valloc = &::valloc;
+};
+Originals real;
+
 constinit std::atomic<Sampler*> active{nullptr};
+// In a page that is zero in a child of fork, however it was forked.
+std::atomic<bool>* is_this_process = nullptr;
 std::mutex patching;
 unsigned long long seen_changes = 0;  // by RefreshHooks  NOLINT(google-runtime-int): as the loader has it
 BlockTable blocks;
@@ -63,6 +82,11 @@ uint64_t NowNs() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+Sampler* Active() {
+  Sampler* const sampler = active.load();
+  return sampler != nullptr && is_this_process->load(std::memory_order_relaxed) ? sampler : nullptr;
 }
 
 // Sequentially consistent, as are the stores of `active`, of null and of 0 in WakeAll: a thread that finds nobody has
@@ -74,12 +98,12 @@ __attribute__((noinline)) void* Due(void* block, size_t size, Function function,
   const int error = errno;
   clock->is_inside.store(true);
   for (;;) {
-    if (Sampler* const sampler = active.load()) {
+    if (Sampler* const sampler = Active()) {
       sampler->OnDue(clock, {block, size, function, {call.pc(), call.cfa, call.frame}});
       break;
     }
     clock->due.store(UINT64_MAX);
-    if (active.load() == nullptr) break;
+    if (Active() == nullptr) break;
   }
   clock->is_inside.store(false);
   errno = error;
@@ -115,8 +139,7 @@ GotPatcher& Patcher();
 // Of a thread that looks at what is followed: sequentially consistent, as in Due.
 class Looking {
  public:
-  Looking()
-      : clock_(ThreadClocks::Own()), was_inside_(clock_->is_inside.exchange(true)), is_on_(active.load() != nullptr) {}
+  Looking() : clock_(ThreadClocks::Own()), was_inside_(clock_->is_inside.exchange(true)), is_on_(Active() != nullptr) {}
   ~Looking() { clock_->is_inside.store(was_inside_); }
   Looking(const Looking&) = delete;
   Looking& operator=(const Looking&) = delete;
@@ -139,20 +162,20 @@ HEAPREC_INLINE void Freed(void* block) {
   }
 }
 
-void* Malloc(size_t size) { return Counted(malloc(size), size, Function::kMalloc); }
+void* Malloc(size_t size) { return Counted(real.malloc(size), size, Function::kMalloc); }
 
-void* Calloc(size_t count, size_t each) { return Counted(calloc(count, each), count * each, Function::kCalloc); }
+void* Calloc(size_t count, size_t each) { return Counted(real.calloc(count, each), count * each, Function::kCalloc); }
 
 void Free(void* block) {
   Freed(block);
-  free(block);
+  real.free(block);
 }
 
 // It is taken before anybody else can be given the block.
 __attribute__((noinline)) void* ReallocateFollowed(void* block, size_t size) {
   const Looking looking;
   const uint16_t place = looking.Take(block);
-  void* const moved = realloc(block, size);
+  void* const moved = real.realloc(block, size);
   if (place == 0) return moved;
   if (moved == nullptr && size != 0) {
     blocks.Restore(place, block);
@@ -163,7 +186,7 @@ __attribute__((noinline)) void* ReallocateFollowed(void* block, size_t size) {
 }
 
 HEAPREC_INLINE void* Reallocated(void* block, size_t size) {
-  void* const moved = blocks.MayHold(block) ? ReallocateFollowed(block, size) : realloc(block, size);
+  void* const moved = blocks.MayHold(block) ? ReallocateFollowed(block, size) : real.realloc(block, size);
   return Counted(moved, size, Function::kRealloc);
 }
 
@@ -179,36 +202,39 @@ void* ReallocArray(void* block, size_t count, size_t each) {
 }
 
 int PosixMemalign(void** into, size_t alignment, size_t size) {
-  const int result = posix_memalign(into, alignment, size);
+  const int result = real.posix_memalign(into, alignment, size);
   if (result == 0) (void)Counted(*into, size, Function::kMemalign);
   return result;
 }
 
 void* AlignedAlloc(size_t alignment, size_t size) {
-  return Counted(aligned_alloc(alignment, size), size, Function::kMemalign);
+  return Counted(real.aligned_alloc(alignment, size), size, Function::kMemalign);
 }
 
-void* Memalign(size_t alignment, size_t size) { return Counted(memalign(alignment, size), size, Function::kMemalign); }
+void* Memalign(size_t alignment, size_t size) {
+  return Counted(real.memalign(alignment, size), size, Function::kMemalign);
+}
 
-void* Valloc(size_t size) { return Counted(valloc(size), size, Function::kMemalign); }
+void* Valloc(size_t size) { return Counted(real.valloc(size), size, Function::kMemalign); }
 
-template <typename Result, typename... Arguments>
-Import Of(const char* name, Result (*original)(Arguments...), Result (*replacement)(Arguments...)) {
-  // Where a program has an entry of its own for a function whose address it takes, the two differ.
-  return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(original), dlsym(RTLD_DEFAULT, name)}};
+template <typename Original, typename Replacement>
+Import Of(const char* name, Original* original, Replacement* replacement) {
+  void* const meant = reinterpret_cast<void*>(*original);
+  if (void* const defined = DefinitionOf(name)) *original = reinterpret_cast<Original>(defined);
+  return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(*original), meant}};
 }
 
 std::vector<Import> AllImports() {
-  std::vector<Import> all{Of("malloc", &malloc, &Malloc),
-                          Of("calloc", &calloc, &Calloc),
-                          Of("free", &free, &Free),
-                          Of("realloc", &realloc, &Realloc),
-                          Of("reallocarray", &reallocarray, &ReallocArray),
-                          Of("posix_memalign", &posix_memalign, &PosixMemalign),
-                          Of("aligned_alloc", &aligned_alloc, &AlignedAlloc),
-                          Of("memalign", &memalign, &Memalign),
-                          Of("valloc", &valloc, &Valloc),
-                          Of("dlsym", &dlsym, &heaprec_dlsym)};
+  std::vector<Import> all{Of("malloc", &real.malloc, &Malloc),
+                          Of("calloc", &real.calloc, &Calloc),
+                          Of("free", &real.free, &Free),
+                          Of("realloc", &real.realloc, &Realloc),
+                          Of("reallocarray", &real.reallocarray, &ReallocArray),
+                          Of("posix_memalign", &real.posix_memalign, &PosixMemalign),
+                          Of("aligned_alloc", &real.aligned_alloc, &AlignedAlloc),
+                          Of("memalign", &real.memalign, &Memalign),
+                          Of("valloc", &real.valloc, &Valloc),
+                          Of("dlsym", &heaprec_real_dlsym, &heaprec_dlsym)};
   const std::vector<Import> mappings = MappingImports();
   all.insert(all.end(), mappings.begin(), mappings.end());
   return all;
@@ -220,10 +246,19 @@ GotPatcher& Patcher() {
   return *patcher;
 }
 
+bool FindProcess() {
+  if (is_this_process != nullptr) return true;
+  void* const page = mmap(nullptr, sizeof *is_this_process, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  (void)madvise(page, sizeof *is_this_process, MADV_WIPEONFORK);  // before Linux 4.14: only fork's handlers
+  is_this_process = new (page) std::atomic<bool>(true);
+  return true;
+}
+
 // Who has just loaded a library asks for its functions: before any of them runs, its calls are led here. (But for its
 // constructors. dlopen itself looks at who calls it, so nothing can stand between.)
 void BeforeDlsym() {
-  if (active.load(std::memory_order_relaxed) == nullptr) return;
+  if (Active() == nullptr) return;
   const std::unique_lock lock(patching, std::try_to_lock);
   if (!lock.owns_lock() || !Patcher().LibrariesChanged()) return;
   try {
@@ -240,7 +275,8 @@ const char* FunctionName(Function function) {
 }
 
 format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper) {
-  if (!ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
+  if (Active() != nullptr) return format::Error{"it is sampled already, for another recording of this process"};
+  if (!FindProcess() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
   constexpr int kMostPauses = 200;
   for (int i = 0; !IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
