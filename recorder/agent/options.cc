@@ -252,10 +252,14 @@ const char* SourceName(SourceChoice choice) {
 format::Result<Options> ParseOptions(std::string_view text) {
   const auto given = TakeApart(text);
   if (!given.ok()) return given.error();
+  return ParseOptions(*given);
+}
+
+format::Result<Options> ParseOptions(const std::vector<Option>& given) {
   Options options;
-  options.given = AsText(*given);
+  options.given = AsText(given);
   bool rate_given = false;
-  for (const Option& option : *given) {
+  for (const Option& option : given) {
     const Key* key = nullptr;
     for (const Key& candidate : kKeys) key = candidate.name == option.key ? &candidate : key;
     if (key == nullptr) {

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/census.h"
 #include "format/result.h"
+#include "recorder/agent/option_list.h"
 #include "recorder/writer/limits.h"
 #include "throttle/controller.h"
 
@@ -51,6 +53,7 @@ struct Options {
 };
 
 format::Result<Options> ParseOptions(std::string_view text);
+format::Result<Options> ParseOptions(const std::vector<Option>& given);
 
 // Whether `text` asks for strict, even if the rest of it is wrong.
 bool AsksForStrict(std::string_view text);

@@ -49,9 +49,10 @@ std::string BuildIdIn(uintptr_t begin, size_t bytes) {
   return {};
 }
 
+// Of this thread: a main thread that has ended by pthread_exit has none any more.
 std::string ProgramPath() {
   std::array<char, PATH_MAX> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  const ssize_t length = readlink("/proc/thread-self/exe", path.data(), path.size());
   return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : std::string();
 }
 

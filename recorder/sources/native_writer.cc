@@ -36,6 +36,8 @@ bool AllocatesForOthers(const native::CodePlace& place, format::Kind kind) {
                                                        "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
                                                        "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
   if (place.module == "libjvm.so" && kind == format::Kind::kMapped) return MapsForOthers(place.function);
+  // A program may have C++'s library within itself.
+  if (place.function.starts_with("operator new")) return true;
   if (place.module == "libjvm.so") return std::ranges::find(kOfHotSpot, place.function) != kOfHotSpot.end();
   return std::ranges::any_of(kModules, [&](std::string_view name) { return place.module.starts_with(name); });
 }

@@ -1,0 +1,105 @@
+// libheaprec.so in a program without a JVM, by LD_PRELOAD: with HEAPREC_SAMPLED in its environment its native memory is
+// sampled, from before main until exit.
+//
+//   LD_PRELOAD=/path/libheaprec.so HEAPREC_SAMPLED=file=rec-%p.bin,rate=100,only=NAME ./program
+//
+// Context:  setup.
+// Failure:  one line on stderr; the program runs on without being recorded.
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "recorder/agent/command.h"
+#include "recorder/agent/last_thread.h"
+#include "recorder/agent/log.h"
+#include "recorder/agent/plain_options.h"
+#include "recorder/agent/plain_recording.h"
+#include "recorder/native/sampled_hooks.h"
+
+namespace heaprec::agent {
+namespace {
+
+constexpr char kVariable[] = "HEAPREC_SAMPLED";
+
+PlainRecording* recording = nullptr;  // never destroyed: its threads live as long as the process
+pid_t recorded = 0;
+
+// A JVM loads the same library as its agent, long after libc: what its environment says is then not for us.
+bool IsPreloaded() {
+  struct Search {
+    bool found = false, is_first = false;
+  } search;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* into) {
+        auto* const of = static_cast<Search*>(into);
+        const std::string_view path = info->dlpi_name != nullptr ? info->dlpi_name : "";
+        const auto own = reinterpret_cast<uintptr_t>(&recording);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+          const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && begin <= own && own < begin + segment.p_memsz) of->is_first = true;
+        }
+        of->found = of->is_first || path.substr(path.rfind('/') + 1) == "libc.so.6";
+        return of->found ? 1 : 0;
+      },
+      &search);
+  return search.is_first;
+}
+
+void Refuse(const PlainOptions& options, const std::string& why) {
+  Log(LogLevel::kError, "{}: {}; native memory is not recorded", kVariable, why);
+  WriteAnswer(options.answer, false, why);
+}
+
+// Of the program's own threads there is one, so far.
+void Begin(const char* text) {
+  const auto options = ParsePlainOptions(text);
+  if (!options.ok()) {
+    const auto command = ParseCommand(text);
+    return Refuse({.answer = command.ok() ? command->answer : ""}, options.error().message);
+  }
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!options->only.empty() && program.filename() != options->only) return;
+  SetLogLevel(options->options.log_level);
+  auto started = PlainRecording::Start(options->options, program.string());
+  if (!started.ok()) return Refuse(*options, started.error().message);
+  recording = started->release();
+  recorded = getpid();
+  WatchMainThread();
+  pthread_atfork([] { recording->Pause(); }, [] { recording->GoOn(); },
+                 [] {
+                   native::AbandonHooks();
+                   recording->GoOn();
+                 });
+  WriteAnswer(options->answer, true, "recording " + recording->path());
+  Log(LogLevel::kInfo, "recording {} into {}", program.string(), recording->path());
+}
+
+__attribute__((constructor)) void Start() {
+  const char* const text = secure_getenv(kVariable);
+  if (text == nullptr || !IsPreloaded()) return;
+  const int error = errno;
+  try {
+    Begin(text);
+  } catch (const std::exception& exception) {
+    Refuse({}, exception.what());
+  }
+  errno = error;
+}
+
+// After the program's own destructors. Not in a child of fork, which has neither drain nor ring.
+__attribute__((destructor)) void End() {
+  if (recording != nullptr && getpid() == recorded) recording->Stop("exit");
+}
+
+}  // namespace
+}  // namespace heaprec::agent

@@ -1,0 +1,54 @@
+#include "recorder/agent/plain_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace heaprec::agent {
+namespace {
+
+constexpr std::array<std::string_view, 11> kValid{"file", "rate",    "only",   "duration", "throttle", "ring",
+                                                  "sync", "maxsize", "maxage", "rotate",   "loglevel"};
+// As the agent of a JVM has it, where `rate` is that of the heap.
+constexpr std::string_view kNativeRate = "native.rate";
+
+bool IsValid(std::string_view key) { return key == kNativeRate || std::ranges::find(kValid, key) != kValid.end(); }
+
+format::Result<PlainOptions> Parse(const std::vector<Option>& given) {
+  PlainOptions plain;
+  std::vector<Option> common;
+  bool has_rate = false;
+  for (const Option& option : given) {
+    if (option.key == "only") {
+      plain.only = option.value;
+    } else if (option.key == "answer") {
+      plain.answer = option.value;
+    } else if (IsValid(option.key)) {
+      common.push_back(option);
+      has_rate = has_rate || option.key == "rate";
+    } else {
+      return format::Error{fmt::format("{}no option `{}` without a JVM; valid are: {}", option.where, option.key,
+                                       fmt::join(kValid, ", "))};
+    }
+  }
+  auto options = ParseOptions(common);
+  if (!options.ok()) return options.error();
+  plain.options = std::move(*options);
+  plain.options.native = true;
+  if (has_rate) plain.options.native_per_second = plain.options.rate_per_second;
+  return plain;
+}
+
+}  // namespace
+
+format::Result<PlainOptions> ParsePlainOptions(std::string_view text) {
+  const auto given = TakeApart(text);
+  if (!given.ok()) return given.error();
+  return Parse(*given);
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,25 @@
+// HEAPREC_SAMPLED, the options of libheaprec.so in a program without a JVM: "file=rec-%p.bin,rate=100,only=NAME". They
+// are those of the agent that need no JVM, and `only`.
+//
+// Context:  setup.
+// Failure:  an Error of one line that names the bad part and lists what is valid.
+// Format:   docs/cli.md#programs-without-a-jvm
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "format/result.h"
+#include "recorder/agent/options.h"
+
+namespace heaprec::agent {
+
+struct PlainOptions {
+  Options options{};     // native, at native_per_second
+  std::string only{};    // the name of a program's file; empty: any
+  std::string answer{};  // as agent::Command
+};
+
+format::Result<PlainOptions> ParsePlainOptions(std::string_view text);
+
+}  // namespace heaprec::agent

@@ -1,0 +1,59 @@
+// A recording of a program that has no JVM: native memory alone. Ring, stream and drain, put together.
+//
+// Context:  Start: setup, as long as there is one thread. Stop: any thread but the drain. Pause, GoOn: around fork.
+// Failure:  Start: an Error; nothing is then active. It is never destroyed: a thread may be inside it.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+
+#include "format/model.h"
+#include "format/result.h"
+#include "recorder/agent/native_stream.h"
+#include "recorder/agent/options.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/writer/drain.h"
+
+namespace heaprec::agent {
+
+class PlainRecording {
+ public:
+  // `program`: the file of the program that runs.
+  static format::Result<std::unique_ptr<PlainRecording>> Start(const Options& options, const std::string& program);
+
+  // Ends it and waits (some seconds at most) until it is complete in the file.
+  void Stop(const std::string& reason);
+  // The drain holds no lock of the loader's, which a child of fork would find held for ever, until GoOn by the same
+  // thread. It is waited for a moment only: who forks may hold what the drain waits for.
+  void Pause();
+  void GoOn();
+  std::string path() const { return drain_->path(); }
+
+ private:
+  PlainRecording(const Options& options, const std::string& program) : options_(options), program_(program) {}
+
+  format::Result<std::monostate> Build();
+  format::Result<std::monostate> MakeRing(const throttle::ControllerConfig& config);
+  format::FileHeader Header() const;
+  format::Result<std::monostate> MakeDrain(const throttle::ControllerConfig& config);
+  void OnTick(uint64_t now_ns);
+  uint64_t Seed() const;
+
+  const Options options_;
+  const std::string program_;
+  format::RecordingId id_{};
+  uint64_t start_epoch_ns_ = 0, start_ns_ = 0;
+  std::unique_ptr<buffer::Ring> ring_;
+  std::unique_ptr<NativeStream> native_;
+  std::unique_ptr<writer::Drain> drain_;
+  std::timed_mutex looking_;             // the drain looks at the loader's list
+  std::atomic<pthread_t> paused_by_{0};  // who holds it, if it is not the drain
+};
+
+}  // namespace heaprec::agent
