@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "tools/analysis/plain.h"
 #include "tools/complain.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
@@ -99,8 +100,9 @@ json LossesAsJson(const Recording& recording) {
 std::string IdText(const format::FileHeader& header) { return Hex(header.recording_id); }
 
 std::string WhichText(const format::FileHeader& header, size_t index, size_t count) {
-  return fmt::format("{} of {}: {}, pid {}, {} {}, {}", index + 1, count, IdText(header), header.pid,
-                     ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), Iso(header.start_epoch_ns));
+  const std::string version = header.jvm_version.empty() ? "" : " " + ToUtf8(header.jvm_version);
+  return fmt::format("{} of {}: {}, pid {}, {}{}, {}", index + 1, count, IdText(header), header.pid,
+                     ToUtf8(header.jvm_name), version, Iso(header.start_epoch_ns));
 }
 
 json HeaderAsJson(const format::FileHeader& header) {
@@ -108,7 +110,8 @@ json HeaderAsJson(const format::FileHeader& header) {
           {"start_time", Iso(header.start_epoch_ns)},
           {"start_ns", header.start_epoch_ns},
           {"pid", header.pid},
-          {"jvm_name", ToUtf8(header.jvm_name)},
+          {"program", ToUtf8(ProgramOf(header))},
+          {"jvm_name", ProgramOf(header).empty() ? ToUtf8(header.jvm_name) : ""},
           {"jvm_version", ToUtf8(header.jvm_version)},
           {"gc", ToUtf8(header.gc_name)},
           {"agent_version", ToUtf8(header.agent_version)},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "tools/analysis/plain.h"
 #include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/export/exporter.h"
@@ -89,6 +90,10 @@ ExitCode Export(const ExportOptions& options) {
     if (recording->source().IsSameFileAs(options.output)) {
       return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
     }
+  }
+  const bool wants_heap = options.filter.kinds.empty() && !filter->TakesAny(format::Stream::kNative);
+  if (wants_heap && std::ranges::none_of(*recordings, [](const auto& one) { return HasHeap(one->header()); })) {
+    return Fail(ExitCode::kUnreadable, options.paths.front() + kNoHeap);
   }
   if (options.live && !AnyFollows(*recordings)) return Fail(ExitCode::kUnreadable, options.paths.front() + kNoLive);
   auto file = OutputFile::Open(options.output, options.force);

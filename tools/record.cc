@@ -10,6 +10,7 @@
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/control/native_preload.h"
+#include "tools/control/program_file.h"
 #include "tools/input/recording.h"
 #include "tools/render/text.h"
 #include "tools/verb.h"
@@ -17,9 +18,11 @@
 namespace heaprec::tools {
 namespace {
 
+constexpr char kExact[] = "exact", kSampled[] = "sampled";
+
 struct RecordOptions {
   AgentOptions agent;
-  std::string native;  // "exact", or empty
+  std::string native;  // "exact", "sampled", or empty
   bool children = false, quiet = false;
   std::vector<std::string> command;
 };
@@ -53,15 +56,47 @@ void TellTable(const Answer& answer, const NativePreload& native) {
   if (!table.empty()) Complain(table + ": native memory, exactly; heaprec native shows it");
 }
 
-void Tell(const Answers* answers, bool children, const NativePreload& native) {
+// `none`: what is said if no agent has answered.
+void Tell(const Answers* answers, const char* none, const NativePreload& native) {
   if (answers == nullptr) return;
   const auto all = answers->Read();
   // An agent that refused has said why on stderr.
-  if (all.empty()) Complain(children ? "no JVM was recorded" : "nothing was recorded: the JVM ended before it was up");
+  if (all.empty()) Complain(none);
   for (const Answer& answer : all) {
     if (answer.ok) Complain(Told(answer));
     if (answer.ok && !native.table.empty()) TellTable(answer, native);
   }
+}
+
+format::Result<std::unique_ptr<Answers>> MakeAnswers() {
+  Process self;
+  self.uid = geteuid();
+  return Answers::Make(self);
+}
+
+// A program without a JVM: its native memory, sampled or exact. `path`: where it was found; empty: nowhere.
+ExitCode RecordPlain(const RecordOptions& options, const std::string& library, const std::string& text,
+                     const std::string& path) {
+  const auto program = PreloadableProgram(path);
+  if (!program.ok()) return Fail(ExitCode::kUsage, program.error().message);
+  const auto answers = MakeAnswers();
+  const bool is_exact = options.native == kExact;
+  const std::string with_answer = answers.ok() ? text + "," + (*answers)->option() : text;
+  const auto preload = is_exact ? PreloadNative(library, options.agent.output, *program)
+                                : PreloadSampler(library, with_answer, *program);
+  if (!preload.ok()) return Fail(ExitCode::kUsage, preload.error().message);
+  std::string why;
+  pid_t pid = 0;
+  const int code = RunChild(options.command, preload->environment, &why, &pid);
+  if (!why.empty()) Complain(why);
+  if (!why.empty() || options.quiet) return static_cast<ExitCode>(code);
+  if (is_exact) {
+    const std::string table = preload->TableOf(static_cast<uint32_t>(pid));
+    Complain(table.empty() ? "nothing was recorded" : table + ": native memory, exactly; heaprec native shows it");
+  } else {
+    Tell(answers.ok() ? answers->get() : nullptr, "nothing was recorded: no process of that program began", *preload);
+  }
+  return static_cast<ExitCode>(code);
 }
 
 ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
@@ -75,24 +110,26 @@ ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
   if (!library.ok()) return Fail(ExitCode::kUsage, library.error().message);
   auto text = options.agent.Text(/*as_they_are=*/false);
   if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
+  const std::string path = FindInPath(options.command.front());
+  if (!options.native.empty() && !options.children && !path.empty() && !StartsJvm(options.command, path)) {
+    return RecordPlain(options, *library, *text, path);
+  }
+  if (options.native == kSampled) *text += ",native=on";
 
-  Process self;
-  self.uid = geteuid();
-  auto answers = Answers::Make(self);
+  auto answers = MakeAnswers();
   const std::string agent =
       fmt::format("-agentpath:{}={}{}", *library, *text, answers.ok() ? "," + (*answers)->option() : "");
   std::vector<std::string> environment, command = options.command;
   NativePreload native;
-  if (!options.native.empty()) {
-    auto preload =
-        PreloadNative(*library, options.agent.output, options.children ? "java" : FindInPath(command.front()));
+  if (options.native == kExact) {
+    auto preload = PreloadNative(*library, options.agent.output, options.children ? "java" : path);
     if (!preload.ok()) return Fail(ExitCode::kUsage, preload.error().message);
     native = *preload;
     environment = native.environment;
   }
   if (options.children) {
     environment.push_back(ToolOptions(agent));
-  } else if (const std::string path = FindInPath(command.front()); !path.empty()) {
+  } else if (!path.empty()) {
     auto with = WithAgent(command, path, agent);
     if (!with.ok()) return Fail(ExitCode::kUsage, with.error().message);
     command = *with;
@@ -100,7 +137,9 @@ ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
   std::string why;
   const int code = RunChild(command, environment, &why);
   if (!why.empty()) Complain(why);
-  if (why.empty() && !options.quiet) Tell(answers.ok() ? answers->get() : nullptr, options.children, native);
+  const char* const none =
+      options.children ? "no JVM was recorded" : "nothing was recorded: the JVM ended before it was up";
+  if (why.empty() && !options.quiet) Tell(answers.ok() ? answers->get() : nullptr, none, native);
   return static_cast<ExitCode>(code);
 }
 
@@ -117,8 +156,9 @@ Verb DeclareRecord(CLI::App& heaprec) {
       "                              \"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in the file's name");
   verb->add_option(
           "--native", options->native,
-          "exact: count the JVM's native memory too, block by block, with libheaprec-native.so in malloc's place")
-      ->check(CLI::IsMember({"exact"}))
+          "Native memory, too; of a program that is no JVM that alone. sampled: a sample of its blocks, each until it\n"
+          "                              is freed; exact: all, with libheaprec-native.so in malloc's place")
+      ->check(CLI::IsMember({kSampled, kExact}))
       ->type_name("HOW");
   verb->add_flag("-q,--quiet", options->quiet, "Do not say at the end what was recorded");
   verb->prefix_command();
@@ -129,6 +169,7 @@ Examples:
   heaprec record -- java -jar app.jar
   heaprec record -o rec.bin --rate 300 -- java -cp classes Main
   heaprec record --native=exact -o rec.bin -- java -jar app.jar
+  heaprec record --native=sampled --rate 300 -o rec.bin -- ./server --port 80
   heaprec record --children -o rec-%p.bin -- mvn -q test)");
   return {verb, [options, verb](const std::vector<std::string>& rest) {
             options->command = verb->remaining();  // without --: from the first word that is no option

@@ -9,6 +9,7 @@
 
 #include "format/java_names.h"
 #include "format/thread_name.h"
+#include "tools/analysis/plain.h"
 #include "tools/render/utf8.h"
 
 namespace heaprec::tools {
@@ -112,6 +113,8 @@ format::Thread Redaction::Thread(const format::Thread& thread) {
 format::FileHeader Redaction::Header(format::FileHeader header) const {
   header.agent_options.clear();
   header.ring_path.clear();
+  if (const std::string program = ProgramOf(header); !program.empty())
+    header.jvm_name = Hex("program", program, kDigits);
   if (!header.boot_id.empty()) header.boot_id = Hex("boot", header.boot_id, kDigits);
   if (!header.container_id.empty()) header.container_id = Hex("container", header.container_id, kDigits);
   return header;

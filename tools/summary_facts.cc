@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/analysis/plain.h"
 #include "tools/render/names.h"
 #include "tools/render/progress.h"
 #include "tools/render/utf8.h"
@@ -18,15 +19,17 @@ void AddTimes(const Recording& recording, Facts* into) {
   facts.end_ns = end_ns;
   // Of what is in the file: maxsize, maxage and rotation leave its front to others.
   const format::FileStart& start = recording.header().start;
-  const uint64_t begin_ns = start.next_interval[format::Stream::kAllocations] * recording.header().interval_ns;
+  const format::Stream stream = MainStream(recording.header());
+  const format::StreamCap cap = recording.header().CapOf(stream);
+  const uint64_t begin_ns = start.next_interval[stream] * cap.interval_ns;
   facts.duration_ns = end_ns - std::min(end_ns, begin_ns);
   // In whole intervals: the last one may have filled its cap before it was cut short.
-  const uint64_t interval_ns = std::max<uint64_t>(recording.header().interval_ns, 1);
+  const uint64_t interval_ns = std::max<uint64_t>(cap.interval_ns, 1);
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
   const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
-  if (seconds > 0) facts.mean_rate = static_cast<double>(facts.tally.events()) / seconds;
-  const double target = recording.header().rate_per_second;
-  if (target > 0) facts.fill = facts.mean_rate / target;
+  const Tally& tally = stream == format::Stream::kNative ? facts.native_tally : facts.tally;
+  if (seconds > 0) facts.mean_rate = static_cast<double>(tally.events()) / seconds;
+  if (cap.rate_per_second > 0) facts.fill = facts.mean_rate / cap.rate_per_second;
   const uint64_t in_file = facts.events - recording.salvage().events;
   if (in_file > 0) facts.bytes_per_event = static_cast<double>(recording.bytes_read()) / static_cast<double>(in_file);
   facts.ended = ending ? ToUtf8(ending->reason) : recording.running() ? "still running" : "cut off";

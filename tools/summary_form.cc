@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/analysis/plain.h"
 #include "tools/closing.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/heap_course_text.h"
@@ -24,19 +25,16 @@ class TextForm {
   // `tables`: lines of their own.
   std::string Render(const Trust& trust, std::string_view tables) {
     Origin();
-    Events();
-    Allocated();
-    text_.append(tables);
-    for (const auto& [name, value] : CourseLines(facts_.heap)) Line(name, value);
-    if (facts_.live) Live(*facts_.live);
-    if (const std::string census = facts_.census.Text(header_); !census.empty()) {
-      Line("census", census + facts_.by_census.Text());
+    if (HasHeap(header_)) {
+      Heap(tables);
+    } else {
+      File();
+      Rate(header_.CapOf(MainStream(header_)).rate_per_second);
     }
-    Throttle();
-    Losses();
     if (header_.exceptions.interval_ns > 0) Exceptions();
     if (header_.native.interval_ns > 0) Native();
     if (header_.mapped.interval_ns > 0) Mapped();
+    if (!HasHeap(header_)) Salvaged();
     for (const Remark& note : trust.notes) Line("note", note.text);
     std::string verdict = "yes";
     for (const auto& [about, reason] : trust.reasons) {
@@ -55,14 +53,40 @@ class TextForm {
 
   void Origin() {
     Line("recording", recording_.source().name());
-    Line("jvm", fmt::format("{} {}, pid {}", ToUtf8(header_.jvm_name), ToUtf8(header_.jvm_version), header_.pid));
-    Line("gc", ToUtf8(header_.gc_name));
+    if (const std::string program = ProgramOf(header_); !program.empty()) {
+      Line("program", fmt::format("{}, pid {}", ToUtf8(program), header_.pid));
+    } else {
+      Line("jvm", fmt::format("{} {}, pid {}", ToUtf8(header_.jvm_name), ToUtf8(header_.jvm_version), header_.pid));
+      Line("gc", ToUtf8(header_.gc_name));
+    }
     Line("agent", fmt::format("{}, options: {}", ToUtf8(header_.agent_version), ToUtf8(header_.agent_options)));
     Line("source", fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
     Text start;
     ClockText(header_.start_epoch_ns).AppendLocal(start, 0);
     Line("start", fmt::to_string(start));
     Line("duration", fmt::format("{}, {}", Duration(facts_.duration_ns), facts_.ended));
+  }
+
+  void Heap(std::string_view tables) {
+    Events();
+    Allocated();
+    text_.append(tables);
+    for (const auto& [name, value] : CourseLines(facts_.heap)) Line(name, value);
+    if (facts_.live) Live(*facts_.live);
+    if (const std::string census = facts_.census.Text(header_); !census.empty()) {
+      Line("census", census + facts_.by_census.Text());
+    }
+    Throttle();
+    Losses();
+  }
+
+  void File() {
+    Line("file",
+         fmt::format("{} bytes, {:.1f} bytes per event", Grouped(recording_.bytes_read()), facts_.bytes_per_event));
+  }
+
+  void Rate(double target) {
+    Line("rate", fmt::format("target {:g}/s, mean {:.1f}/s, fill {:.2f}", target, facts_.mean_rate, facts_.fill));
   }
 
   void Events() {
@@ -75,8 +99,7 @@ class TextForm {
                        CountText(of.objects)));
     }
     Line("objects", CountText(volume_.objects));
-    Line("file",
-         fmt::format("{} bytes, {:.1f} bytes per event", Grouped(recording_.bytes_read()), facts_.bytes_per_event));
+    File();
   }
 
   void Allocated() {
@@ -104,8 +127,7 @@ class TextForm {
   }
 
   void Throttle() {
-    Line("rate", fmt::format("target {:g}/s, mean {:.1f}/s, fill {:.2f}", header_.rate_per_second, facts_.mean_rate,
-                             facts_.fill));
+    Rate(header_.rate_per_second);
     Line("busiest", fmt::format("{} events in one interval of {:g} s, cap {}", Grouped(tally_.most_in_interval),
                                 static_cast<double>(header_.interval_ns) * 1e-9, Grouped(header_.interval_cap)));
     Line("windows", Grouped(tally_.windows));
@@ -119,10 +141,14 @@ class TextForm {
          fmt::format("{}: {} committed, {} thinned at the hit; {} thinned in the second stage", Grouped(books.points),
                      Grouped(books.committed), Grouped(books.thinned), Grouped(books.second_stage)));
     Line("lost", LostText(books, format::Stream::kAllocations));
-    const SalvageReport& salvage = recording_.salvage();
     Line("stacks",
          fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than the JVM says",
                      Grouped(books.stacks_walked), Grouped(books.stacks_asked), Grouped(books.stacks_differed)));
+    Salvaged();
+  }
+
+  void Salvaged() {
+    const SalvageReport& salvage = recording_.salvage();
     Line("salvaged", salvage.ring_found ? fmt::format("{} events from the ring", Grouped(salvage.events)) : "0 events");
     for (const format::SkippedRange& range : recording_.skipped()) {
       Line("skipped",
@@ -228,6 +254,13 @@ nlohmann::json ThrownAsJson(const Facts& facts) {
   return thrown;
 }
 
+nlohmann::json NativeAsJson(const Recording& recording, const Tally& tally) {
+  if (recording.header().native.interval_ns == 0) return nullptr;
+  const format::Books& books = recording.books(format::Stream::kNative);
+  return {{"allocated_bytes", books.candidate_bytes},   {"calls", books.candidates},    {"events", tally.events()},
+          {"most_in_interval", tally.most_in_interval}, {"intervals", tally.intervals}, {"windows", tally.windows}};
+}
+
 }  // namespace
 
 std::string SummaryText(const Recording& recording, const Facts& facts, const Trust& trust, std::string_view tables) {
@@ -246,6 +279,7 @@ std::string SummaryJson(const Recording& recording, const Facts& facts, const Tr
       {"kinds", KindsAsJson(tally, facts.volume)},
       {"estimates", VolumeAsJson(facts.volume)},
       {"exceptions", ThrownAsJson(facts)},
+      {"native", NativeAsJson(recording, facts.native_tally)},
       {"heap", AsJson(facts.heap)},
       {"live", LiveAsJson(facts.live)},
       {"census", facts.census.AsJson(recording.header())},

@@ -7,6 +7,7 @@
 
 #include "tools/analysis/draft.h"
 #include "tools/analysis/imported.h"
+#include "tools/analysis/plain.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/input/prepared.h"
@@ -123,12 +124,17 @@ ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* sur
   ExitCode code = ExitCode::kOk;
   for (const auto& recording : *recordings) {
     const ExitCode one = Read(recording.get(), tree, surveyor);
+    if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
   return code;
 }
 
 ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
+  if (stream_ == Stream::kAllocations && MainStream(recording->header()) != stream_) {
+    Complain(recording->source().name() + kNoHeap);
+    return ExitCode::kUnreadable;
+  }
   const Grain finest = std::max(surveyor->finest(), filter_.chosen_by().value_or(Grain::kClass));
   Design design(recording->header(), stream_, finest);
   const bool asks = !options_.no_census && stream_ == Stream::kAllocations && surveyor->estimates();
@@ -184,7 +190,8 @@ void Survey::Conclude(const Subset& chosen, Grain chosen_by, const Estimator& es
 // Of what is in the file: maxsize, maxage and rotation leave its front to others.
 double Survey::Seconds(const Recording& recording, const Filter& filter, uint64_t last_ns) const {
   const format::FileHeader& header = recording.header();
-  const uint64_t begin_ns = header.start.next_interval[Stream::kAllocations] * header.interval_ns;
+  const Stream stream = MainStream(header);
+  const uint64_t begin_ns = header.start.next_interval[stream] * header.CapOf(stream).interval_ns;
   const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
   const auto [from_ns, to_ns] = filter.Span(begin_ns, end_ns);
   return static_cast<double>(to_ns - from_ns) * 1e-9;

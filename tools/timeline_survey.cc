@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/plain.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -16,7 +18,7 @@ TimeSpan::TimeSpan(const std::optional<Grouping>& grouping) {
 
 void TimeSpan::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
   start_ns_ = header.start_epoch_ns;
-  interval_ns_ = std::max(interval_ns_, header.interval_ns);
+  interval_ns_ = std::max(interval_ns_, header.CapOf(MainStream(header)).interval_ns);
   if (groups_) groups_->Begin(chosen_by);
 }
 
@@ -52,7 +54,7 @@ TimelineSurvey::TimelineSurvey(const TimeAxis& axis, const std::optional<Groupin
 
 void TimelineSurvey::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
   start_ns_ = header.start_epoch_ns;
-  interval_ns_ = std::max<uint64_t>(header.interval_ns, 1);
+  interval_ns_ = std::max<uint64_t>(header.CapOf(MainStream(header)).interval_ns, 1);
   cap_ = header.interval_cap;
   all_.Start(chosen_by);
   groups_.Start(chosen_by);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tools/analysis/advice.h"
+#include "tools/analysis/plain.h"
 #include "tools/analysis/trust.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
@@ -120,7 +121,7 @@ class Examination {
   }
 
   void Total() {
-    if (Said("total")) return;
+    if (Said("total") || !HasHeap(header_)) return;
     const auto counted = static_cast<double>(books_.candidate_bytes);
     const double estimated = of_.volume.raw_bytes.value;
     if (!(counted > 0)) {

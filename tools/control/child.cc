@@ -72,7 +72,8 @@ int Await(pid_t child, const sigset_t& watched) {
 
 }  // namespace
 
-int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why) {
+int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why,
+             pid_t* pid) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return *why = std::strerror(errno), kNotStarted;
   const sigset_t watched = WatchedSignals();
@@ -81,6 +82,7 @@ int RunChild(const std::vector<std::string>& command, const std::vector<std::str
   const pid_t child = fork();
   if (child == 0) Become(command, environment, before, report[1]);
   close(report[1]);
+  if (pid != nullptr) *pid = child;
   int code = kNotStarted;
   if (child < 0) {
     *why = std::strerror(errno);

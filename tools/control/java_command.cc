@@ -30,6 +30,10 @@ format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string
   return with;
 }
 
+bool StartsJvm(const std::vector<std::string>& command, const std::string& path) {
+  return WithAgent(command, path, "").ok();
+}
+
 std::string ToolOptions(const std::string& agent) {
   const char* const before = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe): one thread
   std::string text = fmt::format("{}=", kVariable);

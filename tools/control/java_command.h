@@ -15,6 +15,9 @@ namespace heaprec::tools {
 format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string>& command, const std::string& path,
                                                    const std::string& agent);
 
+// Whether it can be put there.
+bool StartsJvm(const std::vector<std::string>& command, const std::string& path);
+
 // "JAVA_TOOL_OPTIONS=..." for every JVM below: what the variable holds already, then the agent.
 std::string ToolOptions(const std::string& agent);
 

@@ -28,6 +28,19 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// Before what is there already: of several the first is asked.
+std::string Preloaded(const std::string& library) {
+  const std::string before = Variable("LD_PRELOAD");
+  return fmt::format("LD_PRELOAD={}{}{}", library, before.empty() ? "" : ":", before);
+}
+
+// As the process knows itself.
+std::string NameOf(const std::string& program) {
+  std::error_code error;
+  const fs::path file = fs::canonical(program, error);
+  return error ? program : file.filename().string();
+}
+
 }  // namespace
 
 std::string NativePreload::TableOf(uint32_t pid) const {
@@ -47,12 +60,20 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
   if (preload.table.find(',') != std::string::npos) {
     return format::Error{fmt::format("--native=exact: a comma in {}", preload.table)};
   }
-  const std::string before = Variable("LD_PRELOAD");
-  preload.environment.push_back(fmt::format("LD_PRELOAD={}{}{}", library, before.empty() ? "" : ":", before));
-  const fs::path file = fs::canonical(program, error);
-  preload.environment.push_back(fmt::format("HEAPREC_NATIVE=file={},depth={},only={}", preload.table, kDepth,
-                                            error ? program : file.filename().string()));
+  preload.environment.push_back(Preloaded(library));
+  preload.environment.push_back(
+      fmt::format("HEAPREC_NATIVE=file={},depth={},only={}", preload.table, kDepth, NameOf(program)));
   return preload;
+}
+
+format::Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options,
+                                             const std::string& program) {
+  if (agent.find_first_of(" :") != std::string::npos) {
+    return format::Error{fmt::format("--native=sampled: LD_PRELOAD takes no path like {}", agent)};
+  }
+  const bool has_only = ("," + options).find(",only=") != std::string::npos;
+  const std::string only = has_only ? "" : ",only=" + NameOf(program);
+  return NativePreload{{Preloaded(agent), fmt::format("HEAPREC_SAMPLED={}{}", options, only)}, ""};
 }
 
 }  // namespace heaprec::tools

@@ -1,4 +1,5 @@
-// How a JVM is started so that its native memory is counted exactly: with libheaprec-native.so in malloc's place.
+// How a program is started so that its native memory is counted exactly, with libheaprec-native.so in malloc's place,
+// or sampled, with libheaprec.so in it: a JVM, or any other.
 //
 // Failure:  a sentence for the user.
 #pragma once
@@ -24,5 +25,9 @@ struct NativePreload {
 // counted.
 format::Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
                                             const std::string& program);
+
+// `agent`: likewise. `options`: those of the agent, `only` the program unless it is among them.
+format::Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options,
+                                             const std::string& program);
 
 }  // namespace heaprec::tools

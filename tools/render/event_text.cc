@@ -12,6 +12,11 @@ namespace {
 // Rendered stacks of one chunk are forgotten past this: with --stack-depth 0 they could be a hundred times the chunk.
 constexpr size_t kMaxCachedBytes = 64 << 20;
 
+std::string_view EventName(format::Stream stream) {
+  if (stream == format::Stream::kAllocations) return "heaprec.AllocationSample";
+  return format::CountsEvents(stream) ? "heaprec.ExceptionSample" : "heaprec.NativeSample";
+}
+
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
 
 }  // namespace
@@ -45,8 +50,7 @@ void EventText::Field(std::string_view name, Text& into) {
 
 void EventText::AppendPlain(const format::Sample& sample, Text& into) {
   if (style_.colour) tools::Append(into, kBold);
-  const bool allocation = sample.stream() == format::Stream::kAllocations;
-  tools::Append(into, allocation ? "heaprec.AllocationSample" : "heaprec.ExceptionSample");
+  tools::Append(into, EventName(sample.stream()));
   if (style_.colour) tools::Append(into, kPlain);
   tools::Append(into, " {\n");
   Field("startTime", into);
@@ -55,7 +59,7 @@ void EventText::AppendPlain(const format::Sample& sample, Text& into) {
   Field("kind", into);
   tools::Append(into, KindName(sample.kind));
   tools::Append(into, "\n");
-  allocation ? AppendPlainAllocation(sample, into) : AppendPlainException(sample, into);
+  format::CountsEvents(sample.stream()) ? AppendPlainException(sample, into) : AppendPlainAllocation(sample, into);
   Field("probability", into);
   fmt::format_to(fmt::appender(into), "{:.4g}\n", sample.probability());
   Field("eventThread", into);
@@ -67,7 +71,7 @@ void EventText::AppendPlain(const format::Sample& sample, Text& into) {
 }
 
 void EventText::AppendPlainAllocation(const format::Sample& sample, Text& into) {
-  Field("objectClass", into);
+  Field(sample.stream() == format::Stream::kAllocations ? "objectClass" : "function", into);
   AppendPrintable(into, names_->Class(sample.class_id));
   tools::Append(into, "\n");
   Field("size", into);

@@ -1,0 +1,83 @@
+// A program that does to its process what a recorder inside it has to bear. Its functions allocate what the test knows.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SITE __attribute__((noinline))
+
+// In a program that is not position independent their addresses are those of entries of its own.
+void* (*volatile allocate)(size_t) = malloc;
+void (*volatile give_back)(void*) = free;
+
+SITE void through_pointers(void) {
+  for (int i = 0; i < 20000; ++i) give_back(allocate(1000));
+}
+SITE void directly(void) {
+  for (int i = 0; i < 20000; ++i) {
+    void* volatile block = malloc(1000);
+    free(block);
+  }
+}
+static void work(void) {
+  through_pointers();
+  directly();
+}
+
+static void* of_thread(void* nothing) {
+  usleep(300000);
+  work();
+  return nothing;
+}
+
+// All descriptors are closed, and their numbers are those of files of the program's own.
+static int closes(const char* path) {
+  closefrom(3);
+  int wrong = 0;
+  for (int i = 0; i < 64; ++i) wrong += open(path, O_RDWR | O_CREAT, 0600) < 0;
+  for (int i = 0; i < 30; ++i) {
+    work();
+    usleep(100000);
+  }
+  return wrong + (lseek(3, 0, SEEK_END) != 0);
+}
+
+// fork without its handlers: the kernel's own.
+static int forks(void) {
+  work();
+  const pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    for (int i = 0; i < 20; ++i) work();
+    _exit(7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+  const char* const how = argc > 1 ? argv[1] : "";
+  const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  sigset_t blocked;
+  sigprocmask(SIG_BLOCK, NULL, &blocked);
+  printf("descriptor %d, blocked %d\n", first, !sigisemptyset(&blocked));
+  fflush(stdout);
+  work();
+  if (strcmp(how, "closes") == 0) return closes(argv[2]);
+  if (strcmp(how, "forks") == 0) return forks();
+  if (strcmp(how, "_exit") == 0) _exit(5);
+  if (strcmp(how, "abort") == 0) abort();
+  if (strcmp(how, "main ends") == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, of_thread, NULL);
+    pthread_detach(thread);
+    pthread_exit(NULL);
+  }
+  return 4;
+}

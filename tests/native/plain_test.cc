@@ -1,0 +1,242 @@
+// libheaprec.so preloaded into programs without a JVM, whose allocations are known to the byte. Estimates may be off by
+// six standard deviations of theirs: chance alone does that once in 500 million times.
+#include <signal.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
+constexpr int kRate = 2000;
+
+std::string Program() { return RunfilePath("tests/native/allocations"); }
+std::string Odd(const std::string& how) { return RunfilePath("tests/native/odd_program_" + how); }
+std::string Plugin() { return RunfilePath("tests/native/libplugin.so"); }
+std::vector<std::string> With(const std::string& options) {
+  return {"LD_PRELOAD=" + AgentPath(), "HEAPREC_SAMPLED=" + options + ",rate=" + std::to_string(kRate)};
+}
+
+json Read(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), HeaprecPath());
+  const Outcome outcome = Run(Command{arguments});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
+}
+
+struct Truth {
+  double allocated, live;
+};
+
+void CheckIsAbout(const json& estimate, double truth) {
+  const double low = estimate["low"], high = estimate["high"], value = estimate["value"];
+  CAPTURE(value, low, high, truth);
+  const double sigma = (truth > value ? high - value : value - low) / kSigmasOfInterval;
+  CHECK(std::abs(value - truth) <= kSigmas * sigma + 1);
+}
+
+void CheckSite(const json& document, const std::string& site, const Truth& truth) {
+  CAPTURE(site);
+  for (const json& row : document["rows"]) {
+    if (row["name"] != site) continue;
+    CheckIsAbout(row["allocated"]["bytes"], truth.allocated);
+    if (truth.live == 0) CHECK(row["live"]["bytes"]["value"] == 0);
+    if (truth.live > 0) CheckIsAbout(row["live"]["bytes"], truth.live);
+    return;
+  }
+  FAIL("no such row");
+}
+
+constexpr double kLeaked = 64 << 20, kChurned = 500'000'000;
+
+void CheckProgram(const std::string& recording) {
+  const json sites = Read({"native", "--json", "--limit", "0", recording});
+  CheckSite(sites, "allocations.leaks", {kLeaked, kLeaked});
+  CheckSite(sites, "allocations.churns", {kChurned, 0});
+  CheckSite(sites, "allocations.grows", {50'050'000, -1});
+  CheckSite(sites, "allocations.larges", {3 * 2'700'100 + (20 << 20) + (1 << 20) - 1 + (1 << 25) - 1, -1});
+  CheckSite(sites, "allocations.of_thread", {64'000 * 48, 32'000 * 48});
+  for (const json& row : sites["rows"]) {
+    CHECK(row["name"] != "allocations.in_child");
+    CHECK(row["name"].get<std::string>().find("operator new") == std::string::npos);
+  }
+  const json summary = Read({"summary", "--json", recording});
+  CHECK(summary["native"]["allocated_bytes"].get<double>() > 680e6);
+  CHECK(summary["native"]["allocated_bytes"].get<double>() < 690e6);
+  CHECK(summary["recording"]["program"] == std::filesystem::canonical(Program()).string());
+  CHECK(summary["recording"]["jvm_name"] == "");
+  CHECK(summary["trustworthy"] == true);
+  const json threads = Read({"top", "--kind", "native", "--by", "thread", "--json", recording});
+  for (const json& row : threads["tables"][0]["rows"]) CHECK(row["name"] != "heaprec-drain");
+  CHECK(Run(Command{{HeaprecPath(), "verify", recording}}).exit_code == 0);
+}
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("A program's native memory is told by site, and the program is as without") {
+  const Outcome without = Run(Command{{Program(), Plugin()}});
+  REQUIRE(without.exit_code == 3);
+  const std::string folder = FreshFolder(), file = folder + "/rec.bin";
+  Command command{{Program(), Plugin()}};
+  command.environment = With("file=" + file);
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 3);
+  CHECK(outcome.out == without.out);
+  CHECK(outcome.err == "");
+  CheckProgram(file);
+  CHECK(FilesIn(folder).size() == 1);  // its child has none
+  CHECK(Read({"summary", "--json", file})["ended"] == "exit");
+}
+
+TEST_CASE("After kill -9 all is there, until then it runs") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  Command command{{Program(), Plugin(), "wait"}};
+  command.environment = With("file=" + file);
+  Process process(command);
+  REQUIRE(process.WaitForOutput("kept"));
+  process.Kill(SIGKILL);
+  (void)process.Finish();
+  CHECK(Read({"summary", "--json", file})["ended"] == "cut off");
+  CheckProgram(file);
+  RemoveRingsOf(process.pid());
+}
+
+TEST_CASE("Programs that are started by a recorded one have recordings of their own, if they are chosen") {
+  const std::string folder = FreshFolder();
+  const std::string twice = Program() + "; " + Program() + "; exec " + Program();
+  Command command{{"sh", "-c", twice}};
+  command.environment = With("only=allocations,file=" + folder + "/rec-%p.bin");
+  CHECK(Run(command).exit_code == 3);
+  const auto files = FilesIn(folder);
+  CHECK(files.size() == 3);
+  for (const std::string& file : files) {
+    CheckSite(Read({"native", "--json", file}), "allocations.leaks", {kLeaked, kLeaked});
+  }
+}
+
+TEST_CASE("record starts a program with the sampler in it, and says what came of it") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  const auto record = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {HeaprecPath(), "record", "--lib", AgentPath(), "-o", file});
+    return Run(Command{words});
+  };
+  const Outcome outcome = record({"--native=sampled", "--rate", std::to_string(kRate), "--", Program(), Plugin()});
+  CHECK(outcome.exit_code == 3);
+  CHECK(outcome.err.starts_with("heaprec: " + file + ": "));
+  CHECK(outcome.err.ends_with(" samples\n"));
+  CheckProgram(file);
+  const Outcome refused = record({"--native=sampled", "--set", "live=on", "--", Program()});
+  CHECK(refused.exit_code == 3);
+  CHECK(refused.err.find("no option `live` without a JVM; valid are: file, rate, only, duration") != std::string::npos);
+  CHECK(std::ranges::count(refused.err, '\n') == 1);
+  const Outcome missing = record({"--native=sampled", "--set", "only=another", "--", Program()});
+  CHECK(missing.exit_code == 3);
+  CHECK(missing.err == "heaprec: nothing was recorded: no process of that program began\n");
+  const Outcome unable = record({"--native=sampled", "--", RunfilePath("tests/native/static_program")});
+  CHECK(unable.exit_code == 2);
+  CHECK(unable.err.find("static_program: it is statically linked") != std::string::npos);
+  const std::string script = FreshFolder() + "/script";
+  std::ofstream(script) << "#!/usr/bin/env -S sh\nexit 4\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const Outcome scripted = record({"--native=sampled", "--", script});
+  CHECK(scripted.exit_code == 4);
+  CHECK(scripted.err.find(" samples") != std::string::npos);
+  const Outcome exact = record({"--native=exact", "--", Program(), Plugin()});
+  CHECK(exact.exit_code == 3);
+  CHECK(exact.err.find("native memory, exactly") != std::string::npos);
+}
+
+TEST_CASE("Verbs that show the heap say that there is none") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  Command command{{Program()}};
+  command.environment = With("file=" + file);
+  REQUIRE(Run(command).exit_code == 3);
+  for (const char* verb : {"top", "tree", "live", "leaks", "timeline", "histogram", "export"}) {
+    const Outcome outcome = Run(Command{{HeaprecPath(), verb, file}});
+    CAPTURE(verb, outcome.err);
+    CHECK(outcome.exit_code == 3);
+    CHECK(outcome.out == "");
+    CHECK(outcome.err.find("there is no heap in it, it is of native memory: add --kind native") != std::string::npos);
+  }
+  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--limit", "1", file}});
+  CHECK(printed.out.starts_with("heaprec.NativeSample {"));
+  const Outcome summary = Run(Command{{HeaprecPath(), "summary", file}});
+  CHECK(summary.out.find("program:") != std::string::npos);
+  CHECK(summary.out.find("jvm:") == std::string::npos);
+  CHECK(summary.out.ends_with("trustworthy: yes\n"));
+  const Outcome redacted = Run(Command{{HeaprecPath(), "redact", file, "-o", file + ".public"}});
+  REQUIRE(redacted.exit_code == 0);
+  CHECK(ReadFile(file + ".public").find("allocations") == std::string::npos);
+}
+
+TEST_CASE("Who is not to be recorded runs all the same") {
+  const std::string folder = FreshFolder();
+  const auto run = [&](const std::string& options) {
+    Command command{{Program(), Plugin()}};
+    command.environment = With("file=" + folder + "/rec.bin," + options);
+    const Outcome outcome = Run(command);
+    CHECK(outcome.exit_code == 3);
+    CHECK(FilesIn(folder).empty());
+    return outcome.err;
+  };
+  CHECK(run("only=another") == "");
+  CHECK(run("delay=3s").find("HEAPREC_SAMPLED: no option `delay` without a JVM; valid are: file, rate, only") !=
+        std::string::npos);
+  CHECK(run("maxsize=x").find("bad value `x` of option `maxsize`") != std::string::npos);
+  Command command{{Program()}};
+  command.environment = {"LD_PRELOAD=" + AgentPath()};
+  CHECK(Run(command).err == "");
+}
+
+// Programs that are not position independent have entries of their own for malloc.
+TEST_CASE("Odd programs run as without, and are recorded") {
+  for (const std::string build : {"pie", "fixed"}) {
+    const std::string folder = FreshFolder();
+    for (const std::string how : {"", "_exit", "abort", "main ends", "forks", "closes"}) {
+      CAPTURE(build, how);
+      Command command{{Odd(build), how, folder + "/own"}};
+      const Outcome without = Run(command);
+      const std::string file = folder + "/rec" + how + ".bin";
+      command.environment = With("file=" + file);
+      Process process(command);
+      const pid_t pid = process.pid();
+      const Outcome outcome = process.Finish();
+      CHECK(outcome.exit_code == without.exit_code);
+      CHECK(outcome.signal == without.signal);
+      CHECK(outcome.out == without.out);
+      CHECK(outcome.err == without.err);
+      if (how == "_exit" || how == "abort") {  // at once: the drain has hardly looked
+        CHECK(Read({"summary", "--json", file})["trustworthy"] == true);
+        RemoveRingsOf(pid);
+        continue;
+      }
+      const json sites = Read({"native", "--json", file});
+      const double times = how == "closes" ? 31 : how == "main ends" || how == "forks" ? 2 : 1;
+      const std::string name = "odd_program_" + build;
+      CheckSite(sites, name + ".directly", {times * 20e6, 0});
+      CheckSite(sites, name + ".through_pointers", {times * 20e6, 0});
+      RemoveRingsOf(pid);
+    }
+    CHECK(std::filesystem::file_size(folder + "/own") == 0);
+  }
+}
+
+}  // namespace heaprec::testing

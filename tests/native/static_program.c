@@ -1,0 +1,2 @@
+// Nothing can be preloaded into it.
+int main(void) { return 0; }

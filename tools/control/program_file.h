@@ -1,0 +1,17 @@
+// Which file becomes the process when a command is run, and whether a library can be preloaded into it.
+//
+// Failure:  a sentence for the user: statically linked, of another machine, with another user's rights, with a
+//           sanitizer's malloc.
+#pragma once
+
+#include <string>
+
+#include "format/result.h"
+
+namespace heaprec::tools {
+
+// `path`: where the command was found. That of a script is its interpreter. What cannot be read is left to whoever
+// starts it.
+format::Result<std::string> PreloadableProgram(const std::string& path);
+
+}  // namespace heaprec::tools
