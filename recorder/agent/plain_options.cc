@@ -11,8 +11,8 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr std::array<std::string_view, 11> kValid{"file", "rate",    "only",   "duration", "throttle", "ring",
-                                                  "sync", "maxsize", "maxage", "rotate",   "loglevel"};
+constexpr std::array<std::string_view, 12> kValid{"file", "rate", "only",    "native.maps", "duration", "throttle",
+                                                  "ring", "sync", "maxsize", "maxage",      "rotate",   "loglevel"};
 // As the agent of a JVM has it, where `rate` is that of the heap.
 constexpr std::string_view kNativeRate = "native.rate";
 

@@ -55,7 +55,7 @@ format::Result<std::monostate> PlainRecording::Build() {
   auto ring = MakeRing(config);
   if (!ring.ok()) return ring.error();
   native_ = std::make_unique<NativeStream>(*ring_, config, start_ns_, kNumber, Seed(), ReachOf(config),
-                                           /*java=*/nullptr);
+                                           /*java=*/nullptr, options_.maps_per_second);
   return MakeDrain(config);
 }
 
@@ -72,6 +72,8 @@ format::Result<std::monostate> PlainRecording::MakeRing(const throttle::Controll
   options.start_monotonic_ns = start_ns_;
   options.native_interval_ns = config.interval_ns;
   options.native_interval_cap = static_cast<uint32_t>(config.cap);
+  options.mapped_interval_ns = options_.maps_per_second > 0 ? MappedStream::kIntervalNs : 0;
+  options.mapped_interval_cap = options_.maps_per_second;
   options.lane_count = config.cap > kManySamples ? kManyLanes : kLanes;
   auto ring = buffer::Ring::Create(options);
   if (!ring.ok()) return ring.error();
@@ -89,6 +91,11 @@ format::FileHeader PlainRecording::Header() const {
   header.start_monotonic_ns = start_ns_;
   header.native = {ring_->header().native.interval_ns, ring_->header().native.interval_cap, options_.native_per_second};
   header.native_bound = NativeStream::kMostFollowed;
+  if (options_.maps_per_second > 0) {
+    header.mapped = {ring_->header().mapped.interval_ns, ring_->header().mapped.interval_cap,
+                     static_cast<double>(options_.maps_per_second)};
+    header.mapped_bound = MappedStream::kMostFollowed;
+  }
   header.duration_ns = options_.duration_ns;
   header.pid = static_cast<uint32_t>(getpid());
   header.boot_id = BootId();
@@ -112,6 +119,7 @@ format::Result<std::monostate> PlainRecording::MakeDrain(const throttle::Control
   drain.header = header;
   drain.duration_ns = options_.duration_ns;
   drain.held_per_interval[format::Stream::kNative] = static_cast<uint32_t>(std::ceil(config.surplus * config.cap));
+  drain.held_per_interval[format::Stream::kMapped] = MappedStream::kSurplus * options_.maps_per_second;
   const bool may_share = !ring_->path().empty() && options_.sync.every_ns > 0 && !options_.limits.drops();
   drain.block_ns = may_share ? kBlockNs : 0;
   writer::DrainCallbacks callbacks;
@@ -123,6 +131,8 @@ format::Result<std::monostate> PlainRecording::MakeDrain(const throttle::Control
   callbacks.followed[format::Stream::kNative] = {.drop = NativeStream::Drop,
                                                  .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
                                                  .collections = [] { return 0; }};
+  callbacks.followed[format::Stream::kMapped] = callbacks.followed[format::Stream::kNative];
+  callbacks.followed[format::Stream::kMapped].drop = [](uint16_t, uint64_t) {};
   drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   return std::monostate{};
 }
