@@ -55,6 +55,7 @@ json AsJson(const MappedSurvey::Now& now) {
 std::string MappedText(const MappedReport& report) {
   const Terminal terminal = Terminal::Of(STDOUT_FILENO);
   const std::vector<Row> rows = RankedRows(report);
+  if (rows.empty() && report.survey.covered().lost == 0) return "";
   const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
   Table table({{"reserved"}, {"committed"}, {"mappings", 7, 2}, {"mapped", 8}, {"calls", 4, 1}},
               report.mapped.grouping().Text());

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What counting every malloc costs, beside nothing and beside others, in one run. README.md says what is compared.
 
-usage: bench/native/run.py [--rounds N] [--pairs N] [--only NAME] [--jemalloc LIB]
+usage: bench/native/run.py [--rounds N] [--pairs N] [--only NAME] [--jemalloc LIB] [--async-profiler LIB [--interval BYTES]]
 
-Needs `bazel build //bench/native:all //recorder:libheaprec-native.so`; heaptrack and jemalloc are measured where they are installed.
+Needs `bazel build //bench/native:all //recorder:libheaprec-native.so //recorder:libheaprec.so`; heaptrack and jemalloc are measured where they are installed.
 """
 import argparse
 import os
@@ -26,6 +26,11 @@ def ways(options, folder):
     yield "forwarded, and a word in them", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward16_word.so")}, []
     yield "exact", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin"}, []
     yield "exact, depth 8", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin,depth=8"}, []
+    agent = str(ROOT / "bazel-bin/recorder/libheaprec.so")
+    yield "sampled", {"LD_PRELOAD": agent, "HEAPREC_SAMPLED": f"file={folder}/s-%p.bin"}, []
+    if options.async_profiler:
+        command = f"start,nativemem={options.interval},file={folder}/async-%p.jfr"
+        yield "async-profiler", {"LD_PRELOAD": options.async_profiler, "ASPROF_COMMAND": command}, []
     if pathlib.Path(options.jemalloc).exists():
         yield "jemalloc", {"LD_PRELOAD": options.jemalloc}, []
         yield "jemalloc, prof", {"LD_PRELOAD": options.jemalloc, "MALLOC_CONF": f"prof:true,prof_prefix:{folder}/je"}, []
@@ -46,6 +51,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--only", action="append", help="these ways, beside plain")
     parser.add_argument("--jemalloc", default="/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", help="one that was built with profiling")
+    parser.add_argument("--async-profiler", metavar="LIB", help="libasyncProfiler.so, 4.0 or later")
+    parser.add_argument("--interval", default="1m", help="of async-profiler: bytes of a thread for a sample")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         all_ways = [way for way in ways(options, folder) if not options.only or way[0] in ("plain", *options.only)]
