@@ -69,11 +69,12 @@ void NativeStream::Stop() {
   if (!is_active_) return;
   Refresh();
   is_active_ = false;
+  // Now: until their slots are put back threads go on counting what nobody samples.
+  const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   native::RemoveHooks();
   for (int i = 0; !native::IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
   TakeIn();
   if (mapped_) mapped_->Stop(sources::MonotonicNs());
-  const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   ledger_.SetPopulation(totals.calls, totals.bytes);
 }
 

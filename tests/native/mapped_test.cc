@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kPage = 4096, kMb = 1 << 20;
 // Nobody else maps there: the kernel gives addresses from the top downwards.
-constexpr uintptr_t kArena = uintptr_t{1} << 36;
+constexpr uintptr_t kArena = uintptr_t{1} << 45;
 
 class MapperLibrary {
  public:

@@ -212,6 +212,8 @@ TEST_CASE("Threads allocate while recordings begin and end") {
     usleep(100'000);
     session.Stop();
     CHECK(session.books().candidate_bytes > 0);
+    const format::Books& books = session.books();
+    CAPTURE(i, books.points, books.committed, books.thinned, books.second_stage, books.written);
     CheckIsAbout(session.All(), static_cast<double>(session.books().candidate_bytes));
   }
   stop = true;
