@@ -45,6 +45,7 @@ format::Result<std::monostate> NativeStream::Activate() {
 void NativeStream::OnTick(uint64_t now_ns) {
   Refresh();
   TakeIn();
+  if (!is_active_) return;
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   ledger_.SetPopulation(totals.calls, totals.bytes);
   const auto window = board_.Tick(now_ns, totals.bytes);
