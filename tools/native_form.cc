@@ -131,7 +131,11 @@ std::string NativeText(const NativeReport& report) {
   const Table table = IsOfLeaks(report) ? LeakTableOf(rows, report, terminal) : LiveTableOf(rows, report);
   Text text;
   Append(text, HeadlineOf(report) + "\n");
-  table.AppendTo(terminal, &text);
+  if (rows.empty() && IsOfLeaks(report)) {
+    Append(text, "nothing is so old\n");
+  } else {
+    table.AppendTo(terminal, &text);
+  }
   if (rows.size() < all) {
     Append(text, terminal.Dim(fmt::format("... {} more; --limit 0 shows all", Grouped(all - rows.size()))) + "\n");
   }
