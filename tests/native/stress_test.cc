@@ -48,8 +48,11 @@ std::string Compiled() {
 }
 
 Command StressOf(const std::string& collector, const std::string& agent_options) {
+  // Threads in deflate() keep G1 and Parallel from collecting; up to JDK 21 others then run out of memory after two
+  // attempts (JDK-8192647).
   Command command{{testing::JavaHome() + "/bin/java", "-Xmx512m", "-XX:+UnlockExperimentalVMOptions",
-                   "-XX:+Use" + collector + "GC", "-cp", Compiled()}};
+                   "-XX:+UnlockDiagnosticVMOptions", "-XX:+IgnoreUnrecognizedVMOptions",
+                   "-XX:GCLockerRetryAllocationCount=1000000", "-XX:+Use" + collector + "GC", "-cp", Compiled()}};
   if (!agent_options.empty()) command.args.push_back("-agentpath:" + testing::AgentPath() + "=" + agent_options);
   for (const std::string& one :
        {std::string("NativeStress"), RunfilePath("tests/native/libnative_jni.so"), Seconds(), std::string(kThreads)}) {
