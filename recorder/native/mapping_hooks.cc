@@ -57,7 +57,7 @@ MappingSort SortOf(int protection, int flags) {
   return (flags & MAP_ANONYMOUS) != 0 ? MappingSort::kPrivate : MappingSort::kFile;
 }
 
-// As in sampled_hooks.cc: the frame of a hook is where its caller's begins.
+// Compiled with a frame pointer: the frame of a hook is where its caller's begins.
 Registers CallerOf(void* frame) {
   const auto* const words = static_cast<const uintptr_t*>(frame);
   return {words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]};

@@ -2,12 +2,10 @@
 // few and cost microseconds: each is told.
 //
 // Context:  SetMapper: setup or drain. AreMappingsQuiet, AbandonMapper: any. MappingImports: setup.
-// Threads:  any number of threads map meanwhile, in signal handlers too; the hooks keep errno, and take no lock, heap
-// or
-//           thread-local memory. They stay, and lead through when there is no mapper.
+// Threads:  any number of threads map meanwhile, in signal handlers too; the hooks keep errno, and take no lock, no
+//           heap and no thread-local memory. They stay, and lead through when there is no mapper.
 // Failure:  what a call answers is the caller's: a failed mmap or mremap is no mapping. A munmap of whole pages that
-// the
-//           kernel refuses (it has no room to cut a mapping in two) counts as done.
+//           the kernel refuses (it has no room to cut a mapping in two) counts as done.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,8 @@
 // Context:  as native::Mapper: alloc, inside mmap's family, in whatever state the thread is in. TakeMissed: drain.
 // Threads:  any.
 // Failure:  a mapping for which there is no room is counted (TakeMissed, ledger), and is_incomplete: others may be
-// gone. Maths:    docs/sampler.md#mappings
+//           gone.
+// Maths:    docs/sampler.md#mappings
 #pragma once
 
 #include <atomic>
