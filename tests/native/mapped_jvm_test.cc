@@ -21,8 +21,8 @@ using testing::RunfilePath;
 
 constexpr double kMb = 1 << 20;
 
-// G1 commits each of its regions with several calls: a thousand and more in the second in which the heap grows, of which
-// the default keeps not all. Here all are asked for.
+// G1 commits each of its regions with several calls: a thousand and more in the second in which the heap grows, of
+// which the default keeps not all. Here all are asked for.
 Outcome RunMaps(const std::string& file, const std::vector<std::string>& flags, bool killed = false) {
   Command command{{JavaHome() + "/bin/java", "-Xms16m", "-Xmx256m"}};
   command.args.insert(command.args.end(), flags.begin(), flags.end());
