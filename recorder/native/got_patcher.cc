@@ -1,5 +1,6 @@
 #include "recorder/native/got_patcher.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -8,11 +9,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
 namespace heaprec::native {
 namespace {
+
+constexpr int kMostTries = 8;
 
 uintptr_t PageBytes() {
   static const auto bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -28,6 +32,10 @@ struct Module {
       if (segment.p_type == PT_LOAD) {
         begin = std::min(begin, from);
         end = std::max(end, from + segment.p_memsz);
+        if ((segment.p_flags & PF_W) != 0) {
+          writable_begin = std::min(writable_begin, from);
+          writable_end = std::max(writable_end, from + segment.p_memsz);
+        }
       }
       if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(from);
       if (segment.p_type == PT_GNU_RELRO) {
@@ -41,9 +49,15 @@ struct Module {
   bool Holds(uintptr_t address, size_t bytes) const {
     return begin <= address && address < end && bytes <= end - address;
   }
+  // What lies elsewhere (code that the loader itself has changed, DT_TEXTREL) may not be written.
+  bool HoldsSlot(uintptr_t address) const {
+    return address % sizeof(uintptr_t) == 0 && writable_begin <= address && address < writable_end &&
+           sizeof(uintptr_t) <= writable_end - address;
+  }
   bool IsReadOnly(uintptr_t address) const { return read_only_begin <= address && address < read_only_end; }
 
   uintptr_t base, begin = UINTPTR_MAX, end = 0;
+  uintptr_t writable_begin = UINTPTR_MAX, writable_end = 0;
   uintptr_t read_only_begin = 0, read_only_end = 0;
   const ElfW(Dyn) * dynamic = nullptr;
   const ElfW(Sym) * symbols = nullptr;
@@ -129,24 +143,30 @@ class Writable {
 
 }  // namespace
 
-// Over all slots of all modules, while none can come or go: the loader's lock is held.
+// Over all slots of all modules, while none can come or go: the lock of the loader's list is held.
 class GotPatcher::Pass {
  public:
   Pass(GotPatcher* patcher, bool undoes) : patcher_(*patcher), undoes_(undoes) {}
 
-  Outcome Run() {
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, size_t, void* self) {
-          static_cast<Pass*>(self)->patcher_.changes_ = info->dlpi_adds + info->dlpi_subs;
-          static_cast<Pass*>(self)->Visit(Module(*info));
-          return 0;
-        },
-        this);
-    patcher_.originals_ = std::move(seen_);
-    return outcome_;
+  // False: libraries have come or gone since there were so many `changes`, and nothing was done.
+  bool Run(std::optional<Changes> changes = {}) {
+    expected_ = changes;
+    const int refused = dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* self) { return static_cast<Pass*>(self)->Visit(*info); }, this);
+    if (refused == 0) patcher_.originals_ = std::move(seen_);
+    return refused == 0;
   }
+  Outcome outcome() const { return outcome_; }
 
  private:
+  int Visit(const dl_phdr_info& info) {
+    const Changes changes = info.dlpi_adds + info.dlpi_subs;
+    if (expected_ && changes != *expected_) return 1;
+    patcher_.changes_ = changes;
+    Visit(Module(info));
+    return 0;
+  }
+
   void Visit(const Module& module) {
     if (module.symbols == nullptr || module.strings == nullptr || module.Holds(patcher_.own_, 1)) return;
     for (const ElfW(Rela) & relocation : module.calls) VisitSlot(module, relocation);
@@ -162,7 +182,7 @@ class GotPatcher::Pass {
     const uintptr_t address = module.base + relocation.r_offset;
     for (const Import& import : patcher_.imports_) {
       if (std::strcmp(import.name, name) != 0) continue;
-      if (module.Holds(address, sizeof(uintptr_t))) Change(module, address, import);
+      if (module.HoldsSlot(address)) Change(module, address, import);
       return;
     }
   }
@@ -197,6 +217,7 @@ class GotPatcher::Pass {
 
   GotPatcher& patcher_;
   const bool undoes_;
+  std::optional<Changes> expected_;
   Outcome outcome_;
   std::unordered_map<uintptr_t, uintptr_t> seen_;  // those of modules that are gone are forgotten
 };
@@ -204,19 +225,37 @@ class GotPatcher::Pass {
 GotPatcher::GotPatcher(std::vector<Import> imports, const void* own)
     : imports_(std::move(imports)), own_(reinterpret_cast<uintptr_t>(own)) {}
 
-bool GotPatcher::LibrariesChanged() const {
-  unsigned long long changes = 0;  // NOLINT(google-runtime-int): as the loader has it
+GotPatcher::Changes GotPatcher::ChangesNow() {
+  Changes changes = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* into) {
-        *static_cast<unsigned long long*>(into) = info->dlpi_adds + info->dlpi_subs;  // NOLINT(google-runtime-int)
+        *static_cast<Changes*>(into) = info->dlpi_adds + info->dlpi_subs;
         return 1;
       },
       &changes);
-  return changes != changes_;
+  return changes;
 }
 
-GotPatcher::Outcome GotPatcher::PatchAll() { return Pass(this, /*undoes=*/false).Run(); }
+bool GotPatcher::LibrariesChanged() const { return ChangesNow() != changes_; }
 
-GotPatcher::Outcome GotPatcher::UndoAll() { return Pass(this, /*undoes=*/true).Run(); }
+// A library is in the loader's list before its slots have their addresses, and before those that will be read only are:
+// to write there then is to break into the loader's work. Who loads has the loader's other lock all the while, which is
+// had by asking for what is there already. So what was in the list before that is whole behind it.
+GotPatcher::Outcome GotPatcher::PatchAll() {
+  Pass pass(this, /*undoes=*/false);
+  for (int i = 0; i < kMostTries; ++i) {
+    const Changes changes = ChangesNow();
+    if (void* const program = dlopen(nullptr, RTLD_LAZY)) dlclose(program);
+    if (pass.Run(changes)) break;
+  }
+  return pass.outcome();
+}
+
+// What is ours was whole when it became so.
+GotPatcher::Outcome GotPatcher::UndoAll() {
+  Pass pass(this, /*undoes=*/true);
+  (void)pass.Run();
+  return pass.outcome();
+}
 
 }  // namespace heaprec::native

@@ -1,7 +1,8 @@
 // Puts functions of ours in the place of what libraries import: in the slots through which they call it (GOT), and in
 // their tables of function pointers. No code is changed, and calls inside a library do not come this way.
 //
-// Context:  any thread that may take the loader's lock and the heap; not the hooks.
+// Context:  any thread that may take the loader's locks and the heap; not the hooks. PatchAll waits for whoever loads a
+//           library just now.
 // Threads:  one at a time. Others may call through the slots all the while: a slot is one word, written at once.
 // Failure:  a slot that cannot be written (memory protection) is counted and left as it is.
 #pragma once
@@ -30,21 +31,24 @@ class GotPatcher {
   struct Outcome {
     size_t changed = 0, refused = 0;  // slots
   };
-  // All modules that are loaded. Again after each dlopen; what has been replaced already stays.
+  // All modules that are loaded. Again after each dlopen; what has been replaced already stays. Where libraries come
+  // and go all the while nothing is done, and LibrariesChanged.
   Outcome PatchAll();
   // All of them back. A slot that somebody else has changed since is left to him.
   Outcome UndoAll();
   // Since the last pass libraries have come or gone.
   bool LibrariesChanged() const;
   // Grows with each library that comes or goes: as of the last pass.
-  unsigned long long changes() const { return changes_; }  // NOLINT(google-runtime-int): as the loader has it
+  using Changes = unsigned long long;  // NOLINT(google-runtime-int): as the loader has it
+  Changes changes() const { return changes_; }
 
  private:
   class Pass;
+  static Changes ChangesNow();
 
   const std::vector<Import> imports_;
   const uintptr_t own_;
-  unsigned long long changes_ = 0;                      // of libraries, by the last pass  NOLINT(google-runtime-int)
+  Changes changes_ = 0;                                 // by the last pass
   std::unordered_map<uintptr_t, uintptr_t> originals_;  // what a slot held, by its address
 };
 

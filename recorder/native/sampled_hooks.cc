@@ -75,7 +75,7 @@ constinit std::atomic<Sampler*> active{nullptr};
 // In a page that is zero in a child of fork, however it was forked.
 std::atomic<bool>* is_this_process = nullptr;
 std::mutex patching;
-unsigned long long seen_changes = 0;  // by RefreshHooks  NOLINT(google-runtime-int): as the loader has it
+GotPatcher::Changes seen_changes = 0;  // by RefreshHooks
 BlockTable blocks;
 
 uint64_t NowNs() {
@@ -115,6 +115,8 @@ __attribute__((noinline)) void* Due(void* block, size_t size, Function function,
 __attribute__((noinline)) void* Come(void* block, size_t size, Function function, Call call) {
   if (ThreadClocks::HasOwn()) return Due(block, size, function, call);
   ThreadClock* const clock = ThreadClocks::Own();
+  // There was none to be had: this one is many threads'.
+  if (clock->due.load(std::memory_order_relaxed) == UINT64_MAX) return block;
   clock->bytes.store(clock->bytes.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
   clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return Due(block, size, function, call);
@@ -260,7 +262,8 @@ bool FindProcess() {
 void BeforeDlsym() {
   if (Active() == nullptr) return;
   const std::unique_lock lock(patching, std::try_to_lock);
-  if (!lock.owns_lock() || !Patcher().LibrariesChanged()) return;
+  // Once more: behind RemoveHooks nothing may be replaced.
+  if (!lock.owns_lock() || Active() == nullptr || !Patcher().LibrariesChanged()) return;
   try {
     (void)Patcher().PatchAll();
   } catch (...) {  // no memory: at the next tick

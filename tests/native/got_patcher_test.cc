@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,7 +27,7 @@ class Library {
   explicit Library(const std::string& binding)
       : handle_(dlopen(
             (std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/libimporter_" + binding + ".so").c_str(),
-            RTLD_LOCAL | (binding == "now" ? RTLD_NOW : RTLD_LAZY))) {
+            RTLD_LOCAL | (binding == "lazy" ? RTLD_LAZY : RTLD_NOW))) {
     REQUIRE(handle_ != nullptr);
   }
   ~Library() { Close(); }
@@ -95,6 +97,24 @@ TEST_CASE("What is loaded later is found by the next pass, and what is gone is f
     CHECK(patcher.UndoAll().changed == before + 2);
     CHECK(library.Call("call") == 7);
   }
+}
+
+TEST_CASE("A library that another thread is just loading is patched when it is whole, and not before") {
+  GotPatcher patcher = Patcher();
+  (void)patcher.PatchAll();
+  std::optional<Library> library;
+  std::thread loader([&] { library.emplace("slow"); });
+  while (!patcher.LibrariesChanged()) std::this_thread::yield();
+  SECTION("at once") {}
+  SECTION("when its slot is there, and more are to come") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  CHECK(patcher.PatchAll().changed == 1);
+  loader.join();
+  CHECK(library->Call("call") == 1010);
+  CHECK(library->Call("call_from_code") == 7);  // code is left alone
+  CHECK(patcher.UndoAll().changed >= 1);
+  CHECK(library->Call("call") == 10);
 }
 
 TEST_CASE("This program's own slots are left alone") {
