@@ -1,46 +1,19 @@
 #include "recorder/native/frame_rules.h"
 
-#include <elf.h>
-#include <link.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "recorder/native/frame_program.h"
+#include "recorder/native/module_at.h"
 
 namespace heaprec::native {
 namespace {
-
-// The end of a module's memory that holds both its code and its tables.
-struct Module {
-  uintptr_t pc = 0;
-  const uint8_t* index = nullptr;  // .eh_frame_hdr
-  size_t index_bytes = 0;
-  uintptr_t begin = 0, end = 0;  // of what is mapped
-};
-
-int FindModule(dl_phdr_info* info, size_t, void* into) {
-  auto* const module = static_cast<Module*>(into);
-  Module found{.pc = module->pc, .begin = UINTPTR_MAX};
-  bool is_inside = false;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    const uintptr_t begin = info->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
-    if (segment.p_type == PT_LOAD) {
-      found.begin = std::min(found.begin, begin);
-      found.end = std::max(found.end, end);
-      is_inside |= (segment.p_flags & PF_X) != 0 && begin <= found.pc && found.pc < end;
-    }
-    if (segment.p_type == PT_GNU_EH_FRAME) {
-      found.index = reinterpret_cast<const uint8_t*>(begin);
-      found.index_bytes = segment.p_memsz;
-    }
-  }
-  if (!is_inside) return 0;
-  *module = found;
-  return 1;
-}
 
 // The table that every linker writes: version 1, pairs of 4-byte offsets from its begin, ascending.
 constexpr uint8_t kIndexVersion = 1, kPcRelative4 = 0x1b, kCount4 = 0x03, kPairs4 = 0x3b;
@@ -51,16 +24,16 @@ struct Pair {
 };
 
 // The description of the last function that begins at or before pc; 0: none.
-uintptr_t Search(const Module& module) {
+uintptr_t Search(const ModuleAt& module, uintptr_t pc) {
   const uint8_t* const index = module.index;
-  if (index == nullptr || module.index_bytes < kIndexHeader || index[0] != kIndexVersion || index[1] != kPcRelative4 ||
-      index[2] != kCount4 || index[3] != kPairs4) {
+  const auto base = reinterpret_cast<uintptr_t>(index);
+  if (base < module.begin || base >= module.end || module.end - base < kIndexHeader || index[0] != kIndexVersion ||
+      index[1] != kPcRelative4 || index[2] != kCount4 || index[3] != kPairs4) {
     return 0;
   }
   uint32_t count = 0;
   std::memcpy(&count, index + 8, sizeof count);
-  if (count > (module.index_bytes - kIndexHeader) / sizeof(Pair)) return 0;
-  const auto base = reinterpret_cast<uintptr_t>(index);
+  if (count > (module.end - base - kIndexHeader) / sizeof(Pair)) return 0;
   const auto at = [&](size_t i) {
     Pair pair{};
     std::memcpy(&pair, index + kIndexHeader + i * sizeof pair, sizeof pair);
@@ -69,7 +42,7 @@ uintptr_t Search(const Module& module) {
   size_t low = 0, high = count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (base + static_cast<uintptr_t>(int64_t{at(middle).function}) <= module.pc) {
+    if (base + static_cast<uintptr_t>(int64_t{at(middle).function}) <= pc) {
       low = middle + 1;
     } else {
       high = middle;
@@ -92,14 +65,23 @@ FrameRule RuleOf(uint64_t word) {
           static_cast<int32_t>(static_cast<uint32_t>(word >> 32))};
 }
 
-uintptr_t At(uintptr_t address) { return *std::bit_cast<const uintptr_t*>(address); }
+// The kernel looks whether a word is what it is not, or, if it is, waits for no time.
+bool IsReadable(uintptr_t address) {
+  const int error = errno;
+  const timespec at_once{};
+  constexpr unsigned kAnything = 0x5eed1e55;
+  const bool is = syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, kAnything, &at_once, nullptr, 0) == 0 ||
+                  errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
+  errno = error;
+  return is;
+}
 
 }  // namespace
 
 FrameRule RuleAt(uintptr_t pc) {
-  Module module{.pc = pc};
-  if (dl_iterate_phdr(FindModule, &module) != 1) return {};
-  const uintptr_t description = Search(module);
+  ModuleAt module;
+  if (!FindModuleAt(pc, &module)) return {};
+  const uintptr_t description = Search(module, pc);
   if (description == 0) return {};
   const FrameRule rule = RunFrameProgram({module.begin, module.end}, description, pc);
   // What the words of a slot have no room for is not followed.
@@ -119,6 +101,19 @@ FrameRule FrameRules::At(uintptr_t pc) {
 
 void FrameRules::Forget() {
   for (Slot& slot : slots_) slot.check.store(0, std::memory_order_relaxed);
+  for (std::atomic<uintptr_t>& page : pages_) page.store(0, std::memory_order_relaxed);
+}
+
+bool FrameRules::Read(uintptr_t address, uintptr_t* into) {
+  const uintptr_t page = address / kPageBytes;
+  std::atomic<uintptr_t>& known = pages_[page % kPages];
+  if (address % sizeof(uintptr_t) != 0) return false;
+  if (known.load(std::memory_order_relaxed) != page) {
+    if (!IsReadable(address)) return false;
+    known.store(page, std::memory_order_relaxed);
+  }
+  *into = *std::bit_cast<const uintptr_t*>(address);
+  return true;
 }
 
 size_t Unwind(FrameRules* rules, Registers registers, std::span<uintptr_t> into) {
@@ -130,9 +125,10 @@ size_t Unwind(FrameRules* rules, Registers registers, std::span<uintptr_t> into)
     const uintptr_t cfa = (rule.base == FrameRule::Base::kSp ? registers.sp : registers.bp) +
                           static_cast<uintptr_t>(int64_t{rule.cfa_offset});
     // Stacks grow down: anything else is no caller's.
-    if (cfa <= registers.sp || cfa % sizeof(uintptr_t) != 0) break;
-    if (rule.bp_offset != FrameRule::kSame) registers.bp = At(cfa + static_cast<uintptr_t>(int64_t{rule.bp_offset}));
-    registers.pc = At(cfa - sizeof(uintptr_t));
+    if (cfa <= registers.sp) break;
+    if (!rules->Read(cfa - sizeof(uintptr_t), &registers.pc)) break;
+    const bool saves_bp = rule.bp_offset != FrameRule::kSame;
+    if (saves_bp && !rules->Read(cfa + static_cast<uintptr_t>(int64_t{rule.bp_offset}), &registers.bp)) break;
     registers.sp = cfa;
   }
   return count;

@@ -4,10 +4,11 @@
 // more than that (expressions, other registers) has none: a stack ends there.
 //
 // Units:    bytes; addresses of this process.
-// Context:  RuleAt: any, but it takes the loader's lock for reading once for each new pc (dl_iterate_phdr), no heap.
-//           Unwind: any; where pcs are known, no lock, no call.
+// Context:  any: no lock, no heap; where pcs and pages are known no call.
 // Threads:  any number.
-// Failure:  kUnknown. Tables that are not as they should be are not followed out of their module.
+// Failure:  kUnknown. Tables that are not as they should be are not followed out of their module. A rule that is wrong
+//           (an assembler's author wrote it, or the library is not the one that it was) leads to a wrong stack, never
+//           to memory that cannot be read.
 #pragma once
 
 #include <atomic>
@@ -36,14 +37,18 @@ struct FrameRule {
 // For a frame that stands at `pc`: a return address less one, so that a call at the very end of a function is its.
 FrameRule RuleAt(uintptr_t pc);
 
-// Rules that were asked for. A module that is unloaded leaves its own behind: Forget, after dlclose.
+// Rules that were asked for, and pages that could be read. A module that is unloaded leaves its own behind: Forget,
+// after dlclose.
 class FrameRules {
  public:
   FrameRule At(uintptr_t pc);
+  // A word of a stack; false: there is none.
+  bool Read(uintptr_t address, uintptr_t* into);
   void Forget();
 
  private:
-  static constexpr size_t kSlots = 1 << 14;
+  static constexpr size_t kSlots = 1 << 14, kPages = 1 << 8;
+  static constexpr uintptr_t kPageBytes = 4096;
   // `check` is pc xor rule: who reads two words of different writers does not find his pc.
   struct Slot {
     std::atomic<uint64_t> check{0}, rule{0};
@@ -51,6 +56,7 @@ class FrameRules {
   static size_t SlotOf(uintptr_t pc) { return (pc ^ pc >> 14) % kSlots; }
 
   Slot slots_[kSlots];
+  std::atomic<uintptr_t> pages_[kPages]{};
 };
 
 struct Registers {

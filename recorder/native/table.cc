@@ -14,6 +14,8 @@
 #include <cstring>
 #include <new>
 
+#include "recorder/native/module_at.h"
+
 namespace heaprec::native {
 namespace {
 
@@ -197,27 +199,13 @@ bool Table::KnowsModuleOf(uintptr_t pc) const {
 // Two threads may note the same one: readers take the last that holds an address, which is right for a library that was
 // loaded where another had been, too.
 void Table::NoteModules(std::span<const uintptr_t> pcs) {
-  struct Search {
-    Table* table;
-    std::span<const uintptr_t> pcs;
-  } search{this, pcs};
-  const bool all_known = std::ranges::all_of(pcs, [this](uintptr_t pc) { return KnowsModuleOf(pc); });
-  if (all_known) return;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* into) {
-        auto* const search = static_cast<Search*>(into);
-        Table& table = *search->table;
-        const NativeModule module = Describe(*info, table.header().program);
-        const bool is_needed = std::ranges::any_of(search->pcs, [&](uintptr_t pc) {
-          return module.begin <= pc && pc < module.end && !table.KnowsModuleOf(pc);
-        });
-        if (!is_needed) return 0;
-        const uint32_t number = table.header().modules_used.fetch_add(1, std::memory_order_acq_rel);
-        if (number >= format::kMostNativeModules) return 1;
-        table.At<NativeModule>(format::kNativeModulesAt)[number] = module;
-        return 0;
-      },
-      &search);
+  for (const uintptr_t pc : pcs) {
+    dl_phdr_info info;
+    if (KnowsModuleOf(pc) || !DescribeModuleAt(pc, &info)) continue;
+    const uint32_t number = header().modules_used.fetch_add(1, std::memory_order_acq_rel);
+    if (number >= format::kMostNativeModules) return;
+    At<NativeModule>(format::kNativeModulesAt)[number] = Describe(info, header().program);
+  }
 }
 
 void Table::Part() {

@@ -3,9 +3,15 @@
 
 #include <alloca.h>
 #include <execinfo.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -126,6 +132,50 @@ TEST_CASE("What is in no module has no rule, and a stack is cut at what was aske
   CHECK(Unwind(&Rules(), {reinterpret_cast<uintptr_t>(memory.get()), 8, 8}, one) == 1);
   uintptr_t many[4];
   CHECK(Unwind(&Rules(), {reinterpret_cast<uintptr_t>(memory.get()), 8, 8}, many) == 1);
+}
+
+TEST_CASE("A rule that leads out of the stack leads to no memory that cannot be read") {
+  deeper = Deep;
+  Stacks stacks;
+  CHECK(Deep(3, &stacks) == 6);
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  constexpr size_t kBytes = 16 << 20;
+  void* const memory = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  REQUIRE(mprotect(memory, page, PROT_READ | PROT_WRITE) == 0);
+  const auto end = reinterpret_cast<uintptr_t>(memory) + page;
+  errno = 7;
+  for (const uintptr_t sp : {end - 8, end, end + page, uintptr_t{1} << 60, UINTPTR_MAX - 7}) {
+    CAPTURE(sp);
+    for (const uintptr_t pc : stacks.ours) {
+      uintptr_t pcs[4];
+      CHECK(Unwind(&Rules(), {pc, sp, sp}, pcs) == 1);
+    }
+  }
+  CHECK(errno == 7);
+  munmap(memory, kBytes);
+}
+
+// Who asks for memory may hold what that thread waits for.
+TEST_CASE("Rules are found while another thread has the loader's list") {
+  static std::atomic<bool> has_list, has_rule;
+  static bool came_in_time;
+  std::thread other([] {
+    dl_iterate_phdr(
+        [](dl_phdr_info*, size_t, void*) {
+          has_list = true;
+          for (int i = 0; i < 2000 && !has_rule; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          came_in_time = has_rule;
+          return 1;
+        },
+        nullptr);
+  });
+  while (!has_list) std::this_thread::yield();
+  const FrameRule rule = RuleAt(reinterpret_cast<uintptr_t>(&qsort) + 1);
+  has_rule = true;
+  other.join();
+  CHECK(came_in_time);
+  CHECK(rule.base == FrameRule::Base::kSp);
 }
 
 TEST_CASE("Rules are forgotten when they are asked to be") {

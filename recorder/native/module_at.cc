@@ -1,0 +1,44 @@
+#include "recorder/native/module_at.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+
+#include <bit>
+#include <cstring>
+
+namespace heaprec::native {
+namespace {
+
+bool Find(uintptr_t address, dl_find_object* into) { return _dl_find_object(std::bit_cast<void*>(address), into) == 0; }
+
+}  // namespace
+
+bool FindModuleAt(uintptr_t address, ModuleAt* into) {
+  dl_find_object found;
+  if (!Find(address, &found)) return false;
+  *into = {std::bit_cast<uintptr_t>(found.dlfo_map_start), std::bit_cast<uintptr_t>(found.dlfo_map_end),
+           static_cast<const uint8_t*>(found.dlfo_eh_frame)};
+  return true;
+}
+
+bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into) {
+  dl_find_object found;
+  if (!Find(address, &found)) return false;
+  const auto begin = std::bit_cast<uintptr_t>(found.dlfo_map_start), end = std::bit_cast<uintptr_t>(found.dlfo_map_end);
+  ElfW(Ehdr) header;
+  if (end - begin < sizeof header) return false;
+  std::memcpy(&header, found.dlfo_map_start, sizeof header);
+  const size_t segments = size_t{header.e_phnum} * sizeof(ElfW(Phdr));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) ||
+      header.e_phoff > end - begin || segments > end - begin - header.e_phoff) {
+    return false;
+  }
+  *into = {};
+  into->dlpi_addr = found.dlfo_link_map->l_addr;
+  into->dlpi_name = found.dlfo_link_map->l_name;
+  into->dlpi_phdr = std::bit_cast<const ElfW(Phdr)*>(begin + header.e_phoff);
+  into->dlpi_phnum = header.e_phnum;
+  return true;
+}
+
+}  // namespace heaprec::native
