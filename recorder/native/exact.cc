@@ -185,7 +185,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
 
 __attribute__((destructor)) void End() {
   Table* const of = table.load(std::memory_order_acquire);
-  if (of == nullptr || copy_path[0] == 0) return;
+  // A child that was forked behind fork's handlers has nothing of its own.
+  if (of == nullptr || copy_path[0] == 0 || of->header().pid != static_cast<uint32_t>(getpid())) return;
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   of->header().end_monotonic_ns =

@@ -7,6 +7,8 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +48,15 @@ int OpenNew(const char* path) {
   if (old >= 0) close(old);
   errno = EEXIST;
   return is_left ? create() : -1;
+}
+
+// Where programs look for none: below the usual limit of 1024, above what they count on.
+int MovedUp(int descriptor) {
+  constexpr int kHigh = 900;
+  const int high = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, kHigh) : -1;
+  if (high < 0) return descriptor;  // a lower limit
+  syscall(SYS_close, descriptor);
+  return high;
 }
 
 void CopyName(std::span<char> into, const char* name) {
@@ -103,8 +114,16 @@ uint64_t KeyOf(std::span<const uintptr_t> pcs) {
   return key != 0 ? key : 1;
 }
 
+Table::Table(std::byte* base, int descriptor, const char* path) : base_(base), descriptor_(descriptor) {
+  struct stat status {};
+  fstat(descriptor, &status);
+  device_ = status.st_dev;
+  file_ = status.st_ino;
+  CopyName(path_, path);
+}
+
 Table* Table::Create(const char* path, uint32_t depth, const char** why) {
-  const int descriptor = OpenNew(path);
+  const int descriptor = MovedUp(OpenNew(path));
   if (descriptor < 0) {
     *why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): setup
     return nullptr;
@@ -122,7 +141,7 @@ Table* Table::Create(const char* path, uint32_t depth, const char** why) {
   }
   flock(descriptor, LOCK_EX | LOCK_NB);  // for life: it has an owner
   alignas(Table) static std::byte storage[sizeof(Table)];
-  auto* const table = new (storage) Table(static_cast<std::byte*>(memory), descriptor);
+  auto* const table = new (storage) Table(static_cast<std::byte*>(memory), descriptor, path);
   NativeHeader& header = table->header();
   header.version = format::kNativeVersion;
   header.header_bytes = format::kNativeHeaderBytes;
@@ -174,6 +193,31 @@ uint32_t Table::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t fir
   return number;
 }
 
+bool Table::LeadsToFile(int descriptor) const {
+  struct stat status {};
+  return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_dev == device_ && status.st_ino == file_;
+}
+
+int Table::Descriptor() {
+  const int error = errno;
+  int known = descriptor_.load(std::memory_order_acquire);
+  if (!LeadsToFile(known)) {
+    // As system calls: who is cancelled is not to be within malloc.
+    const long opened = syscall(SYS_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const int again = MovedUp(static_cast<int>(opened));
+    // Another thread may have come first: then `known` is its one.
+    if (LeadsToFile(again) && descriptor_.compare_exchange_strong(known, again, std::memory_order_acq_rel)) {
+      flock(again, LOCK_EX | LOCK_NB);
+      known = again;
+    } else {
+      if (again >= 0) syscall(SYS_close, again);
+      if (!LeadsToFile(known)) known = -1;
+    }
+  }
+  errno = error;
+  return known;
+}
+
 NativeRow* Table::NewChunk(uint32_t first_site, uint32_t thread) {
   const uint32_t number = header().chunks_used.fetch_add(1, std::memory_order_acq_rel);
   if (number >= format::kMostNativeChunks) {
@@ -181,7 +225,10 @@ NativeRow* Table::NewChunk(uint32_t first_site, uint32_t thread) {
     return nullptr;
   }
   const size_t offset = format::kNativeRowsAt + number * format::kNativeChunkBytes;
-  if (posix_fallocate(descriptor_, static_cast<off_t>(offset), format::kNativeChunkBytes) != 0) return nullptr;
+  const int descriptor = Descriptor();
+  if (descriptor < 0 || posix_fallocate(descriptor, static_cast<off_t>(offset), format::kNativeChunkBytes) != 0) {
+    return nullptr;
+  }
   NativeChunk& chunk = At<NativeChunk>(format::kNativeChunksAt)[number];
   chunk.thread = thread;
   chunk.first_site.store(first_site + 1, std::memory_order_release);
@@ -209,7 +256,14 @@ void Table::NoteModules(std::span<const uintptr_t> pcs) {
 }
 
 void Table::Part() {
-  mmap(base_, kAllBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
+  constexpr int kProtection = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_NORESERVE;
+  const int descriptor = Descriptor();
+  if (descriptor >= 0 && mmap(base_, kAllBytes, kProtection, kFlags | MAP_FIXED, descriptor, 0) != MAP_FAILED) return;
+  // There is no file any more: what is in use is copied.
+  void* const copy = mmap(nullptr, kAllBytes, kProtection, kFlags | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return;
+  std::memcpy(copy, base_, Bytes());
+  mremap(copy, kAllBytes, kAllBytes, MREMAP_MAYMOVE | MREMAP_FIXED, base_);
 }
 
 }  // namespace heaprec::native

@@ -23,7 +23,6 @@ class Table {
   static Table* Create(const char* path, uint32_t depth, const char** why);
 
   format::NativeHeader& header() { return *At<format::NativeHeader>(0); }
-  int descriptor() const { return descriptor_; }
   // Of what is in use.
   uint64_t Bytes() const;
 
@@ -36,14 +35,19 @@ class Table {
   void Part();
 
  private:
-  Table(std::byte* base, int descriptor) : base_(base), descriptor_(descriptor) {}
+  Table(std::byte* base, int descriptor, const char* path);
   template <typename T>
   T* At(size_t offset) const {
     return reinterpret_cast<T*>(base_ + offset);
   }
+  // Of the table's file, again if the program has closed it, or taken its number; -1: it is not to be had.
+  int Descriptor();
+  bool LeadsToFile(int descriptor) const;
   uint32_t NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
   void NoteModules(std::span<const uintptr_t> pcs);
   bool KnowsModuleOf(uintptr_t pc) const;
+
+  static constexpr size_t kMostPathBytes = 512;
 
   // Where a site is, by its key: ours alone.
   static constexpr size_t kSlots = size_t{4} * format::kMostNativeSites;
@@ -53,7 +57,9 @@ class Table {
   };
 
   std::byte* const base_;
-  const int descriptor_;
+  std::atomic<int> descriptor_;
+  uint64_t device_ = 0, file_ = 0;
+  char path_[kMostPathBytes] = {};
   Slot slots_[kSlots];
 };
 

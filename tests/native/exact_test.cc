@@ -130,6 +130,28 @@ TEST_CASE("After kill -9 the table is where it was, and complete") {
   std::filesystem::remove(table);
 }
 
+TEST_CASE("A program that closes our descriptor is counted, and its own file of that number stays as it is") {
+  const std::string folder = FreshFolder(), table = folder + "/native.bin", own = folder + "/own";
+  Command command{{RunfilePath("tests/native/odd_program_pie"), "closes", own}};
+  const Outcome without = Run(command);
+  REQUIRE(without.exit_code == 0);
+  command.environment = With("file=" + table);
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.signal == without.signal);
+  CHECK(outcome.out == without.out);
+  CHECK(outcome.err == "");
+  CHECK(std::filesystem::file_size(own) == 0);
+  const json document = Read(table);
+  CHECK(document["calls_not_counted"] == 0);
+  const Sums expected{31 * 20'000, 31 * 20'000'000, 0, 0};
+  for (const char* function : {"directly", "through_pointers"}) {
+    const Sums found = SumsOf(document, function);
+    INFO(function << ": " << Text(found));
+    CHECK(found == expected);
+  }
+}
+
 TEST_CASE("A shell that becomes the program leaves nothing in its way") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{"sh", "-c", "exec \"$0\" \"$1\"", Program(), Plugin()}};

@@ -41,11 +41,21 @@ static int closes(const char* path) {
   closefrom(3);
   int wrong = 0;
   for (int i = 0; i < 64; ++i) wrong += open(path, O_RDWR | O_CREAT, 0600) < 0;
-  for (int i = 0; i < 30; ++i) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, of_thread, NULL);
+  pthread_join(thread, NULL);
+  for (int i = 0; i < 29; ++i) {
     work();
     usleep(100000);
   }
-  return wrong + (lseek(3, 0, SEEK_END) != 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    work();
+    _exit(0);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  return wrong + status + (lseek(3, 0, SEEK_END) != 0);
 }
 
 // fork without its handlers: the kernel's own.
