@@ -32,6 +32,8 @@ constexpr char kVariable[] = "HEAPREC_SAMPLED";
 PlainRecording* recording = nullptr;  // never destroyed: its threads live as long as the process
 pid_t recorded = 0;
 
+bool IsRecorded() { return recording != nullptr && getpid() == recorded; }
+
 // A JVM loads the same library as its agent, long after libc: what its environment says is then not for us.
 bool IsPreloaded() {
   struct Search {
@@ -75,11 +77,15 @@ void Begin(const char* text) {
   recording = started->release();
   recorded = getpid();
   WatchMainThread();
-  pthread_atfork([] { recording->Pause(); }, [] { recording->GoOn(); },
-                 [] {
-                   native::AbandonHooks();
-                   recording->GoOn();
-                 });
+  // A child's forks wait for nobody: who held the drain up may not be in it.
+  pthread_atfork(
+      [] {
+        if (IsRecorded()) recording->Pause();
+      },
+      [] {
+        if (IsRecorded()) recording->GoOn();
+      },
+      native::AbandonHooks);
   WriteAnswer(options->answer, true, "recording " + recording->path());
   Log(LogLevel::kInfo, "recording {} into {}", program.string(), recording->path());
 }
@@ -98,7 +104,7 @@ __attribute__((constructor)) void Start() {
 
 // After the program's own destructors. Not in a child of fork, which has neither drain nor ring.
 __attribute__((destructor)) void End() {
-  if (recording != nullptr && getpid() == recorded) recording->Stop("exit");
+  if (IsRecorded()) recording->Stop("exit");
 }
 
 }  // namespace

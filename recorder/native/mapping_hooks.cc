@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "recorder/native/this_process.h"
+
 namespace heaprec::native {
 namespace {
 
@@ -20,6 +22,7 @@ class Visit {
   Visit() : error_(errno) {
     inside.fetch_add(1);
     mapper_ = active.load();
+    if (mapper_ != nullptr && !IsThisProcess()) mapper_ = nullptr;
   }
   ~Visit() {
     inside.fetch_sub(1);

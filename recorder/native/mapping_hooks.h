@@ -45,7 +45,7 @@ class Mapper {
   virtual void OnDoubt() = 0;
 };
 
-// Null: nobody is told. `mapper` outlives the time until SetMapper and AreMappingsQuiet.
+// Null: nobody is told; else after KnowThisProcess. `mapper` outlives the time until SetMapper and AreMappingsQuiet.
 void SetMapper(Mapper* mapper);
 // Nobody is inside a mapper that was removed.
 bool AreMappingsQuiet();

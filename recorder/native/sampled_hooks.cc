@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
-#include <sys/mman.h>
 
 #include <array>
 #include <atomic>
@@ -11,13 +10,13 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include "recorder/native/call.h"
 #include "recorder/native/definition.h"
 #include "recorder/native/got_patcher.h"
+#include "recorder/native/this_process.h"
 
 // dlsym looks at who calls it: a jump leaves the caller where he is.
 extern "C" {
@@ -72,8 +71,6 @@ struct Originals {
 Originals real;
 
 constinit std::atomic<Sampler*> active{nullptr};
-// In a page that is zero in a child of fork, however it was forked.
-std::atomic<bool>* is_this_process = nullptr;
 std::mutex patching;
 GotPatcher::Changes seen_changes = 0;  // by RefreshHooks
 BlockTable blocks;
@@ -86,7 +83,7 @@ uint64_t NowNs() {
 
 Sampler* Active() {
   Sampler* const sampler = active.load();
-  return sampler != nullptr && is_this_process->load(std::memory_order_relaxed) ? sampler : nullptr;
+  return sampler != nullptr && IsThisProcess() ? sampler : nullptr;
 }
 
 // Sequentially consistent, as are the stores of `active`, of null and of 0 in WakeAll: a thread that finds nobody has
@@ -248,15 +245,6 @@ GotPatcher& Patcher() {
   return *patcher;
 }
 
-bool FindProcess() {
-  if (is_this_process != nullptr) return true;
-  void* const page = mmap(nullptr, sizeof *is_this_process, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return false;
-  (void)madvise(page, sizeof *is_this_process, MADV_WIPEONFORK);  // before Linux 4.14: only fork's handlers
-  is_this_process = new (page) std::atomic<bool>(true);
-  return true;
-}
-
 // Who has just loaded a library asks for its functions: before any of them runs, its calls are led here. (But for its
 // constructors. dlopen itself looks at who calls it, so nothing can stand between.)
 void BeforeDlsym() {
@@ -279,7 +267,7 @@ const char* FunctionName(Function function) {
 
 format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper) {
   if (Active() != nullptr) return format::Error{"it is sampled already, for another recording of this process"};
-  if (!FindProcess() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
+  if (!KnowThisProcess() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
   constexpr int kMostPauses = 200;
   for (int i = 0; !IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,6 +65,10 @@ static int forks(void) {
   const pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   if (child == 0) {
     for (int i = 0; i < 20; ++i) work();
+    for (int i = 0; i < 40000; ++i) {
+      void* const memory = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      munmap(memory, 4096);
+    }
     _exit(7);
   }
   int status = 0;

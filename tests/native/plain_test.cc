@@ -261,6 +261,7 @@ TEST_CASE("Odd programs run as without, and are recorded") {
         RemoveRingsOf(pid);
         continue;
       }
+      CHECK(Read({"summary", "--json", file})["trustworthy"] == true);
       const json sites = Read({"native", "--json", file});
       const double times = how == "closes" ? 31 : how == "main ends" || how == "forks" ? 2 : 1;
       const std::string name = "odd_program_" + build;
