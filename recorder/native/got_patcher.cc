@@ -153,8 +153,10 @@ class GotPatcher::Pass {
     expected_ = changes;
     const int refused = dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* self) { return static_cast<Pass*>(self)->Visit(*info); }, this);
-    if (refused == 0) patcher_.originals_ = std::move(seen_);
-    return refused == 0;
+    if (refused != 0) return false;
+    if (is_full_) patcher_.originals_.clear();  // those of modules that are gone are forgotten
+    patcher_.originals_.merge(seen_);
+    return true;
   }
   Outcome outcome() const { return outcome_; }
 
@@ -162,9 +164,19 @@ class GotPatcher::Pass {
   int Visit(const dl_phdr_info& info) {
     const Changes changes = info.dlpi_adds + info.dlpi_subs;
     if (expected_ && changes != *expected_) return 1;
-    patcher_.changes_ = changes;
+    if (!std::exchange(has_begun_, true)) Begin(changes, info.dlpi_subs);
+    if (patcher_.done_.contains(info.dlpi_phdr)) return 0;
     Visit(Module(info));
+    if (!undoes_) patcher_.done_.insert(info.dlpi_phdr);
     return 0;
+  }
+
+  // As long as no library goes, those that were visited are where they were.
+  void Begin(Changes changes, Changes gone) {
+    is_full_ = undoes_ || gone != patcher_.gone_;
+    if (is_full_) patcher_.done_.clear();
+    patcher_.changes_ = changes;
+    patcher_.gone_ = gone;
   }
 
   void Visit(const Module& module) {
@@ -217,9 +229,10 @@ class GotPatcher::Pass {
 
   GotPatcher& patcher_;
   const bool undoes_;
+  bool has_begun_ = false, is_full_ = false;
   std::optional<Changes> expected_;
   Outcome outcome_;
-  std::unordered_map<uintptr_t, uintptr_t> seen_;  // those of modules that are gone are forgotten
+  std::unordered_map<uintptr_t, uintptr_t> seen_;
 };
 
 GotPatcher::GotPatcher(std::vector<Import> imports, const void* own)

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace heaprec::native {
@@ -49,6 +50,8 @@ class GotPatcher {
   const std::vector<Import> imports_;
   const uintptr_t own_;
   Changes changes_ = 0;                                 // by the last pass
+  Changes gone_ = 0;                                    // libraries, by then
+  std::unordered_set<const void*> done_;                // modules, by their segments' table; none of them is gone
   std::unordered_map<uintptr_t, uintptr_t> originals_;  // what a slot held, by its address
 };
 
