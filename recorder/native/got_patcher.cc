@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -148,9 +147,10 @@ class GotPatcher::Pass {
  public:
   Pass(GotPatcher* patcher, bool undoes) : patcher_(*patcher), undoes_(undoes) {}
 
-  // False: libraries have come or gone since there were so many `changes`, and nothing was done.
-  bool Run(std::optional<Changes> changes = {}) {
-    expected_ = changes;
+  // Those that are `listed` alone; null: all. False: since they were listed libraries have gone, and nothing was done.
+  bool Run(const Listed* listed) {
+    listed_ = listed;
+    has_begun_ = false;
     const int refused = dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* self) { return static_cast<Pass*>(self)->Visit(*info); }, this);
     if (refused != 0) return false;
@@ -162,21 +162,21 @@ class GotPatcher::Pass {
 
  private:
   int Visit(const dl_phdr_info& info) {
-    const Changes changes = info.dlpi_adds + info.dlpi_subs;
-    if (expected_ && changes != *expected_) return 1;
-    if (!std::exchange(has_begun_, true)) Begin(changes, info.dlpi_subs);
-    if (patcher_.done_.contains(info.dlpi_phdr)) return 0;
+    if (listed_ != nullptr && listed_->gone != info.dlpi_subs) return 1;
+    if (!std::exchange(has_begun_, true)) Begin(info);
+    const bool is_asked_for = listed_ == nullptr || listed_->modules.contains(info.dlpi_phdr);
+    if (!is_asked_for || patcher_.done_.contains(info.dlpi_phdr)) return 0;
     Visit(Module(info));
     if (!undoes_) patcher_.done_.insert(info.dlpi_phdr);
     return 0;
   }
 
   // As long as no library goes, those that were visited are where they were.
-  void Begin(Changes changes, Changes gone) {
-    is_full_ = undoes_ || gone != patcher_.gone_;
+  void Begin(const dl_phdr_info& info) {
+    is_full_ = undoes_ || info.dlpi_subs != patcher_.gone_;
     if (is_full_) patcher_.done_.clear();
-    patcher_.changes_ = changes;
-    patcher_.gone_ = gone;
+    patcher_.changes_ = listed_ != nullptr ? listed_->changes : info.dlpi_adds + info.dlpi_subs;
+    patcher_.gone_ = info.dlpi_subs;
   }
 
   void Visit(const Module& module) {
@@ -230,7 +230,7 @@ class GotPatcher::Pass {
   GotPatcher& patcher_;
   const bool undoes_;
   bool has_begun_ = false, is_full_ = false;
-  std::optional<Changes> expected_;
+  const Listed* listed_ = nullptr;
   Outcome outcome_;
   std::unordered_map<uintptr_t, uintptr_t> seen_;
 };
@@ -238,7 +238,21 @@ class GotPatcher::Pass {
 GotPatcher::GotPatcher(std::vector<Import> imports, const void* own)
     : imports_(std::move(imports)), own_(reinterpret_cast<uintptr_t>(own)) {}
 
-GotPatcher::Changes GotPatcher::ChangesNow() {
+GotPatcher::Listed GotPatcher::List() {
+  Listed listed;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* into) {
+        auto* const listed = static_cast<Listed*>(into);
+        listed->changes = info->dlpi_adds + info->dlpi_subs;
+        listed->gone = info->dlpi_subs;
+        listed->modules.insert(info->dlpi_phdr);
+        return 0;
+      },
+      &listed);
+  return listed;
+}
+
+bool GotPatcher::LibrariesChanged() const {
   Changes changes = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* into) {
@@ -246,20 +260,18 @@ GotPatcher::Changes GotPatcher::ChangesNow() {
         return 1;
       },
       &changes);
-  return changes;
+  return changes != changes_;
 }
-
-bool GotPatcher::LibrariesChanged() const { return ChangesNow() != changes_; }
 
 // A library is in the loader's list before its slots have their addresses, and before those that will be read only are:
 // to write there then is to break into the loader's work. Who loads has the loader's other lock all the while, which is
-// had by asking for what is there already. So what was in the list before that is whole behind it.
+// had by asking for what is there already. So what was listed before that is whole behind it.
 GotPatcher::Outcome GotPatcher::PatchAll() {
   Pass pass(this, /*undoes=*/false);
   for (int i = 0; i < kMostTries; ++i) {
-    const Changes changes = ChangesNow();
+    const Listed listed = List();
     if (void* const program = dlopen(nullptr, RTLD_LAZY)) dlclose(program);
-    if (pass.Run(changes)) break;
+    if (pass.Run(&listed)) break;
   }
   return pass.outcome();
 }
@@ -267,7 +279,7 @@ GotPatcher::Outcome GotPatcher::PatchAll() {
 // What is ours was whole when it became so.
 GotPatcher::Outcome GotPatcher::UndoAll() {
   Pass pass(this, /*undoes=*/true);
-  (void)pass.Run();
+  (void)pass.Run(nullptr);
   return pass.outcome();
 }
 

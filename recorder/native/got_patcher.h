@@ -45,13 +45,18 @@ class GotPatcher {
 
  private:
   class Pass;
-  static Changes ChangesNow();
+  // What is loaded: modules by their segments' table.
+  struct Listed {
+    Changes changes = 0, gone = 0;
+    std::unordered_set<const void*> modules;
+  };
+  static Listed List();
 
   const std::vector<Import> imports_;
   const uintptr_t own_;
   Changes changes_ = 0;                                 // by the last pass
   Changes gone_ = 0;                                    // libraries, by then
-  std::unordered_set<const void*> done_;                // modules, by their segments' table; none of them is gone
+  std::unordered_set<const void*> done_;                // modules, as Listed; none of them is gone
   std::unordered_map<uintptr_t, uintptr_t> originals_;  // what a slot held, by its address
 };
 

@@ -22,12 +22,14 @@ long Replacement(const char* text, char** end, int base) {
   return 1000 + (strtol)(text, end, base);
 }
 
+std::string PathOf(const std::string& binding) {
+  return std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/libimporter_" + binding + ".so";
+}
+
 class Library {
  public:
   explicit Library(const std::string& binding)
-      : handle_(dlopen(
-            (std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/libimporter_" + binding + ".so").c_str(),
-            RTLD_LOCAL | (binding == "lazy" ? RTLD_LAZY : RTLD_NOW))) {
+      : handle_(dlopen(PathOf(binding).c_str(), RTLD_LOCAL | (binding == "lazy" ? RTLD_LAZY : RTLD_NOW))) {
     REQUIRE(handle_ != nullptr);
   }
   ~Library() { Close(); }
@@ -109,12 +111,36 @@ TEST_CASE("A library that another thread is just loading is patched when it is w
   SECTION("when its slot is there, and more are to come") {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  CHECK(patcher.PatchAll().changed == 1);
+  const size_t changed = patcher.PatchAll().changed;
   loader.join();
+  CHECK(changed == 1);
   CHECK(library->Call("call") == 1010);
   CHECK(library->Call("call_from_code") == 7);  // code is left alone
   CHECK(patcher.UndoAll().changed >= 1);
   CHECK(library->Call("call") == 10);
+}
+
+TEST_CASE("A thread that loads and unloads all the while keeps no library from being patched") {
+  const Library library("lazy");
+  std::atomic<bool> stop{false};
+  std::atomic<int> loads{0};
+  std::thread loader([&] {
+    for (; !stop; ++loads) dlclose(dlopen(PathOf("now").c_str(), RTLD_LOCAL | RTLD_NOW));
+  });
+  while (loads == 0) std::this_thread::yield();
+  GotPatcher patcher = Patcher();
+  for (int i = 0; i < 100; ++i) {
+    long answer = 0;
+    for (int tries = 0; tries < 1000 && answer != 1007; ++tries) {
+      (void)patcher.PatchAll();
+      answer = library.Call("call");
+    }
+    CHECK(answer == 1007);
+    (void)patcher.UndoAll();
+    CHECK(library.Call("call") == 7);
+  }
+  stop = true;
+  loader.join();
 }
 
 TEST_CASE("This program's own slots are left alone") {
