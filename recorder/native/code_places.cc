@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "recorder/native/build_id.h"
+
 namespace heaprec::native {
 namespace {
 
@@ -19,34 +21,10 @@ namespace {
 constexpr size_t kMostKnown = 1 << 17;
 constexpr size_t kMostNameBytes = 512;
 
-std::string Hex(const uint8_t* bytes, size_t count) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (size_t i = 0; i < count; ++i) text += {kDigits[bytes[i] >> 4], kDigits[bytes[i] & 15]};
-  return text;
-}
-
 std::string HexOf(uint64_t number) {
   std::array<char, 20> text{};
   snprintf(text.data(), text.size(), "%#llx", static_cast<unsigned long long>(number));  // NOLINT(google-runtime-int)
   return text.data();
-}
-
-std::string BuildIdIn(uintptr_t begin, size_t bytes) {
-  const auto* at = reinterpret_cast<const uint8_t*>(begin);
-  while (bytes >= sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) note;
-    std::memcpy(&note, at, sizeof note);
-    const size_t name = (size_t{note.n_namesz} + 3) & ~size_t{3}, content = (size_t{note.n_descsz} + 3) & ~size_t{3};
-    const size_t whole = sizeof note + name + content;
-    if (whole > bytes) break;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(at + sizeof note, "GNU", 4) == 0) {
-      return Hex(at + sizeof note + name, note.n_descsz);
-    }
-    at += whole;
-    bytes -= whole;
-  }
-  return {};
 }
 
 // Of this thread: a main thread that has ended by pthread_exit has none any more.
@@ -100,7 +78,7 @@ void CodePlaces::Refresh() {
             library.end = std::max(library.end, begin + segment.p_memsz);
           }
           if (segment.p_type == PT_NOTE && library.build_id.empty()) {
-            library.build_id = BuildIdIn(begin, segment.p_memsz);
+            library.build_id = BuildIdIn({reinterpret_cast<const uint8_t*>(begin), segment.p_memsz});
           }
         }
         if (library.path.empty()) library.path = ProgramPath();

@@ -9,11 +9,14 @@
 #include <cstring>
 #include <span>
 
+#include "recorder/native/build_id.h"
+
 namespace heaprec::native {
 namespace {
 
 constexpr uint64_t kMostSymbols = 4 << 20;
 constexpr size_t kMostNameBytes = 4096;
+constexpr size_t kMostNoteBytes = 1 << 16;
 constexpr size_t kAtOnce = 4096;
 
 std::string DebugFileOf(const std::string& build_id) {
@@ -24,9 +27,10 @@ std::string DebugFileOf(const std::string& build_id) {
 }  // namespace
 
 FunctionTable::FunctionTable(const std::string& path, const std::string& build_id) {
-  if (Open(path) && Load(SHT_SYMTAB)) return;
+  const auto opens = [&] { return Open(path) && (build_id.empty() || BuildId() == build_id); };
+  if (opens() && Load(SHT_SYMTAB)) return;
   if (Open(DebugFileOf(build_id)) && Load(SHT_SYMTAB)) return;
-  if (Open(path)) (void)Load(SHT_DYNSYM);
+  if (opens()) (void)Load(SHT_DYNSYM);
 }
 
 bool FunctionTable::Open(const std::string& path) {
@@ -40,12 +44,30 @@ bool FunctionTable::Read(uint64_t offset, void* into, size_t bytes) const {
   return pread(file_.number(), into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
+bool FunctionTable::ReadHeader(Elf64_Ehdr* into) const {
+  return Read(0, into, sizeof *into) && std::memcmp(into->e_ident, ELFMAG, SELFMAG) == 0 &&
+         into->e_ident[EI_CLASS] == ELFCLASS64 && into->e_shentsize == sizeof(Elf64_Shdr) &&
+         into->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+// A library that was replaced while the process runs is another one.
+std::string FunctionTable::BuildId() const {
+  Elf64_Ehdr header{};
+  if (!ReadHeader(&header)) return {};
+  std::vector<Elf64_Phdr> segments(header.e_phnum);
+  if (!Read(header.e_phoff, segments.data(), segments.size() * sizeof(Elf64_Phdr))) return {};
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNoteBytes) continue;
+    std::vector<uint8_t> notes(segment.p_filesz);
+    if (!Read(segment.p_offset, notes.data(), notes.size())) continue;
+    if (std::string id = BuildIdIn(notes); !id.empty()) return id;
+  }
+  return {};
+}
+
 bool FunctionTable::Load(uint32_t section_type) {
   Elf64_Ehdr header{};
-  if (!Read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr)) {
-    return false;
-  }
+  if (!ReadHeader(&header)) return false;
   std::vector<Elf64_Shdr> sections(header.e_shnum);
   if (!Read(header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr))) return false;
   const auto table = std::ranges::find(sections, section_type, &Elf64_Shdr::sh_type);

@@ -6,6 +6,8 @@
 // Failure:  a file that cannot be read, or is not of `build_id`, has no functions.
 #pragma once
 
+#include <elf.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +35,8 @@ class FunctionTable {
     uint32_t bytes, name;
   };
   bool Open(const std::string& path);
+  bool ReadHeader(Elf64_Ehdr* into) const;
+  std::string BuildId() const;
   bool Load(uint32_t section_type);
   bool Read(uint64_t offset, void* into, size_t bytes) const;
 
