@@ -66,6 +66,15 @@ CREATE TABLE states (         -- 0: not known
   kind TEXT,                  -- periodic, gc_begin, gc_end, gc_counted
   used INTEGER, committed INTEGER, pauses INTEGER, paused_ns INTEGER, threads INTEGER, rss INTEGER, cause TEXT
 );
+CREATE TABLE process_memory ( -- looks at the whole process (option nmt); NULL: not known
+  recording INTEGER REFERENCES recordings, time_ns INTEGER,
+  rss INTEGER, pss INTEGER, private INTEGER  -- bytes
+);
+CREATE TABLE jvm_memory (     -- the JVM's own memory at these looks, if it has -XX:NativeMemoryTracking
+  recording INTEGER REFERENCES recordings, time_ns INTEGER,
+  category TEXT,              -- as the JVM calls it; Total: of all
+  reserved INTEGER, committed INTEGER        -- bytes
+);
 CREATE TABLE lives (          -- of the sampled objects that were followed until they died (option live)
   recording INTEGER REFERENCES recordings,
   sample INTEGER,             -- its id in the recording

@@ -68,13 +68,15 @@ struct SqliteStore::Inserts {
         window(to, "INSERT OR IGNORE INTO windows VALUES (?,?,?,?,?)"),
         interval(to, "INSERT INTO intervals VALUES (?,?,?,?,?,?,?,?,?)"),
         state(to, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
+        process_memory(to, "INSERT INTO process_memory VALUES (?,?,?,?,?)"),
+        jvm_memory(to, "INSERT INTO jvm_memory VALUES (?,?,?,?,?)"),
         life(to, "INSERT INTO lives VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
         books(to, "INSERT INTO books VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
         loss(to, "INSERT INTO losses VALUES (?,?,?,?,?)"),
         skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?)") {}
 
-  SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state, life,
-      books, loss, skipped;
+  SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state,
+      process_memory, jvm_memory, life, books, loss, skipped;
 };
 
 SqliteStore::SqliteStore(const std::string& path, bool with_indices, Catalogue::Hides hides)
@@ -168,10 +170,25 @@ void SqliteStore::AddCourse(const format::Block& block) {
                                interval.bytes, interval.held, interval.kept, interval.tau));
   }
   for (const format::HeapState& state : block.states) {
-    if (state.kind == format::StateKind::kMemory) continue;  // of the heap alone
+    if (state.kind == format::StateKind::kMemory) {
+      AddMemory(state);
+      continue;
+    }
     Try(inserts_->state.Run(recording_, state.id, state.time_ns, StateName(state.kind), state.used, state.committed,
                             state.pauses, state.paused_ns, state.threads, state.rss, ToUtf8(state.cause)));
   }
+}
+
+// docs/format.md#states, kind 4
+void SqliteStore::AddMemory(const format::HeapState& state) {
+  if (!state.cause.empty()) {
+    return Try(inserts_->jvm_memory.Run(recording_, state.time_ns, ToUtf8(state.cause), state.used, state.committed));
+  }
+  // Where PSS is not known, private bytes are not, either.
+  const bool knows_pss = state.used > 0;
+  const auto known = [](uint64_t bytes, bool is_known) { return is_known ? std::optional(bytes) : std::nullopt; };
+  Try(inserts_->process_memory.Run(recording_, state.time_ns, known(state.rss, state.rss > 0),
+                                   known(state.used, knows_pss), known(state.committed, knows_pss)));
 }
 
 void SqliteStore::AddLives(uint64_t end_ns) {

@@ -43,6 +43,7 @@ class SqliteStore final : public Exporter {
   void AddNames();
   void AddEvents(const FilteredBlock& block);
   void AddCourse(const format::Block& block);
+  void AddMemory(const format::HeapState& state);
   void AddLives(uint64_t end_ns);
   void AddBooks(const Recording& recording);
 
