@@ -57,9 +57,9 @@ std::string TextForm(const std::vector<GroupTable::Row>& rows, const Survey& sur
     most_bytes = std::max(most_bytes, row.figures.bytes.value);
     most_objects = std::max(most_objects, row.figures.objects.value);
   }
-  std::vector<Column> columns = FigureColumns(Unit::kBytes);
+  std::vector<Column> columns = FigureColumns(Unit::kBytes, ThingsOf(survey));
   columns.pop_back();  // the mean size is that of the row
-  Table table(columns, fmt::format("{:<18}{:<{}}  objects", "size", "bytes", kBarColumns));
+  Table table(columns, fmt::format("{:<18}{:<{}}  {}", "size", "bytes", kBarColumns, ThingsOf(survey)));
   for (const GroupTable::Row& row : rows) {
     std::vector<Cell> cells = FigureCells(row.figures, survey.covered().seconds, Unit::kBytes);
     cells.pop_back();

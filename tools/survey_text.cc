@@ -27,19 +27,18 @@ std::string PerSecond(const Survey& survey, const Estimate& total) {
 
 std::string Headline(const Survey& survey) {
   const bool events = survey.of_exceptions();
+  const char* const how = events ? "thrown" : survey.stream() == format::Stream::kMapped ? "mapped" : "allocated";
   const Figures& chosen = survey.chosen();
   const auto seconds_ns = static_cast<uint64_t>(survey.covered().seconds * 1e9);
   std::string text;
   if (survey.chooses_all()) {
-    text = With(events ? CountCell(survey.total()) : BytesCell(survey.total()), events ? " thrown" : " allocated");
+    text = With(events ? CountCell(survey.total()) : BytesCell(survey.total()), fmt::format(" {}", how));
   } else {
-    const Cell share = ShareCell(chosen.share);
-    text =
-        fmt::format("{}, {} ({}) of all that was {}", With(events ? CountCell(chosen.bytes) : BytesCell(chosen.bytes)),
-                    share.value, share.interval, events ? "thrown" : "allocated");
+    text = fmt::format("{}, {} of all that was {}", With(events ? CountCell(chosen.bytes) : BytesCell(chosen.bytes)),
+                       With(ShareCell(chosen.share)), how);
   }
   text += fmt::format(" in {}{}", Duration(seconds_ns), PerSecond(survey, chosen.bytes));
-  if (!events) text += "; " + With(CountCell(chosen.objects), " objects");
+  if (!events) text += "; " + With(CountCell(chosen.objects), fmt::format(" {}", ThingsOf(survey)));
   return text + "\n";
 }
 

@@ -4,12 +4,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "tools/live_words.h"
 #include "tools/render/figures_text.h"
 #include "tools/survey.h"
 
 namespace heaprec::tools {
 
 inline Unit UnitOf(const Survey& survey) { return survey.of_exceptions() ? Unit::kEvents : Unit::kBytes; }
+
+// What is counted beside the bytes: "objects", "blocks", "mappings".
+inline const char* ThingsOf(const Survey& survey) { return WordsOf(survey.stream()).things; }
 
 // "1.9 GB allocated in 28.193 s, 68.0 MB/s; 55.9 M objects (55.0-56.8)\n", and a line of what the filters took.
 std::string Headline(const Survey& survey);

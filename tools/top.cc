@@ -75,10 +75,11 @@ class TopTable {
         tree_(tree),
         rows_(Ranked(of, ranking, tree)),
         unit_(UnitOf(survey)),
+        things_(ThingsOf(survey)),
         seconds_(survey.covered().seconds) {}
 
   void AppendTo(const Terminal& terminal, Text* into) const {
-    std::vector<Column> columns = FigureColumns(unit_);
+    std::vector<Column> columns = FigureColumns(unit_, things_);
     if (of_.cumulative() != nullptr)
       columns.insert(columns.begin() + 2, {{"with callees", Column::kStays, 8}, {"share", Column::kStays, 1}});
     Table table(columns, of_.grouping().Text());
@@ -137,6 +138,7 @@ class TopTable {
   const CallTree& tree_;
   const std::vector<const GroupTable::Row*> rows_;
   const Unit unit_;
+  const char* const things_;
   const double seconds_;
 };
 

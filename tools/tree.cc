@@ -37,7 +37,8 @@ class TreeForm {
   }
 
   std::string AsText(const Terminal& terminal) const {
-    Table table(FigureColumns(UnitOf(survey_)), options_.callers ? "allocated by, called from" : "allocated below");
+    Table table(FigureColumns(UnitOf(survey_), ThingsOf(survey_)),
+                options_.callers ? "allocated by, called from" : "allocated below");
     table.Add(Cells(survey_.chosen()), "all");
     AddChildren(CallTree::kRoot, "", terminal.unicode, &table);
     fmt::memory_buffer text;

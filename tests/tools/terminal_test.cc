@@ -34,9 +34,14 @@ TEST_CASE("cells have the unit of the value, and as many digits as they are wort
   CHECK(text(BytesCell({3.0 * (1 << 20), 2.999 * (1 << 20), 3.001 * (1 << 20)})) == "3.00 MB|");
   CHECK(text(BytesCell({0, 0, 3.5 * (1 << 20)})) == "0 MB|0-3.50");
   CHECK(text(BytesCell({77, 0, std::numeric_limits<double>::infinity()})) == "77 B|?");
-  CHECK(text(CountCell({999, 900, 1100})) == "999|900-1100");
-  CHECK(text(CountCell({1234, 1000, 2000})) == "1.23 k|1.00-2.00");
-  CHECK(text(CountCell({56e6, 55e6, 57e6})) == "56.0 M|55.0-57.0");
+  CHECK(text(CountCell({999, 900, 1100})) == "999|900-1.10k");
+  CHECK(text(CountCell({1234, 1000, 2000})) == "1.23 k|1.00k-2.00k");
+  CHECK(text(CountCell({56e6, 55e6, 57e6})) == "56.0 M|55.0M-57.0M");
+  // Ends that are far from the value.
+  CHECK(text(BytesCell({26.5 * 1024, 26.5 * 1024, 17.5 * (1 << 20)})) == "26.5 kB|26.5 kB-17.5 MB");
+  CHECK(text(BytesCell({5.0 * (1 << 20), 1024, 6.0 * (1 << 20)})) == "5.00 MB|1.00 kB-6.00 MB");
+  CHECK(text(CountCell({36'200, 640, 205'000})) == "36.2 k|640-205k");
+  CHECK(text(CountCell({0, 0, 2500})) == "0 k|0-2.50k");
   CHECK(text(ShareCell({0.5, 0.25, 1})) == "50.0 %|25.0-100.0");
 }
 

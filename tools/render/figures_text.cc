@@ -27,22 +27,51 @@ std::string Digits(double number, bool is_count) {
   return fmt::format("{:.{}f}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0);
 }
 
-Cell CellOf(const Estimate& estimate, double scale, std::string_view unit) {
-  const std::string value = Digits(estimate.value * scale, scale == 1);
-  Cell cell{value + std::string(unit), ""};
-  if (!(estimate.low > 0) && !std::isfinite(estimate.high)) return {cell.value, "?"};
-  const std::string low = Digits(estimate.low * scale, scale == 1), high = Digits(estimate.high * scale, scale == 1);
-  if (low != value || high != value) cell.interval = low + "-" + high;
-  return cell;
+struct Scale {
+  double factor = 1;
+  std::string_view unit;
+};
+
+// In which a number has no more than three digits before the point.
+Scale ScaleOf(double size, double step, std::span<const std::string_view> units) {
+  Scale scale{1, units[0]};
+  for (size_t unit = 0; unit + 1 < units.size() && size * scale.factor >= 999.5;) {
+    scale = {scale.factor / step, units[++unit]};
+  }
+  return scale;
 }
 
-// In the unit in which the value, or the end of what is nothing yet, has no more than three digits.
+// Whether a number has digits in this unit, and no more than three before the point.
+bool IsNear(double number, double factor) {
+  return number == 0 || !std::isfinite(number) || (number * factor >= 0.005 && number * factor < 999.5);
+}
+
+std::string TextIn(double number, const Scale& scale) { return Digits(number * scale.factor, scale.factor == 1); }
+
+// Of a number by itself. A bare "k" sticks to it.
+std::string WithUnit(double number, double step, std::span<const std::string_view> units) {
+  const Scale scale = ScaleOf(std::isfinite(number) ? number : 0, step, units);
+  const bool is_bare = units[0].empty();
+  return TextIn(number, scale) + std::string(scale.unit.substr(is_bare && !scale.unit.empty() ? 1 : 0));
+}
+
+// In the unit in which the value, or the end of what is nothing yet, has no more than three digits. So are the ends of
+// the interval, unless that is no unit for them; and a "k" of counts is said of each, for "36.2 k 6.38-205" might be
+// read as if it were of the first number alone.
 Cell Scaled(const Estimate& estimate, double step, std::span<const std::string_view> units) {
   const double size = estimate.value > 0 || !std::isfinite(estimate.high) ? estimate.value : estimate.high;
-  size_t unit = 0;
-  double scale = 1;
-  for (; unit + 1 < units.size() && size * scale >= 999.5; ++unit) scale /= step;
-  return CellOf(estimate, scale, units[unit]);
+  const Scale scale = ScaleOf(size, step, units);
+  const std::string value = TextIn(estimate.value, scale);
+  Cell cell{value + std::string(scale.unit), ""};
+  if (!(estimate.low > 0) && !std::isfinite(estimate.high)) return {cell.value, "?"};
+  const std::string low = TextIn(estimate.low, scale), high = TextIn(estimate.high, scale);
+  if (low == value && high == value) return cell;
+  const bool is_bare = units[0].empty() && !scale.unit.empty();
+  const bool is_near = IsNear(estimate.low, scale.factor) && IsNear(estimate.high, scale.factor);
+  cell.interval = is_near && !is_bare
+                      ? low + "-" + high
+                      : WithUnit(estimate.low, step, units) + "-" + WithUnit(estimate.high, step, units);
+  return cell;
 }
 
 Cell WithSuffix(Cell cell, std::string_view suffix) {
@@ -62,13 +91,14 @@ Cell CountCell(const Estimate& count) { return Scaled(count, 1000, kCounts); }
 
 Cell ShareCell(const Estimate& share) {
   const auto percent = [](double part) { return fmt::format("{:.1f}", 100 * part); };
-  return {percent(share.value) + " %", percent(share.low) + "-" + percent(share.high)};
+  const std::string value = percent(share.value), low = percent(share.low), high = percent(share.high);
+  return {value + " %", low == value && high == value ? "" : low + "-" + high};
 }
 
-std::vector<Column> FigureColumns(Unit unit) {
+std::vector<Column> FigureColumns(Unit unit, const char* things) {
   // Intervals of share and rate tell what that of the bytes does.
   if (unit == Unit::kEvents) return {{"events"}, {"share", Column::kStays, 1}, {"events/s", 3, 2}};
-  return {{"bytes"}, {"share", Column::kStays, 1}, {"bytes/s", 3, 0}, {"objects", 7, 6}, {"mean size", 5, 4}};
+  return {{"bytes"}, {"share", Column::kStays, 1}, {"bytes/s", 3, 0}, {things, 7, 6}, {"mean size", 5, 4}};
 }
 
 std::vector<Cell> FigureCells(const Figures& figures, double seconds, Unit unit) {

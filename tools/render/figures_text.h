@@ -1,6 +1,8 @@
 // Figures of groups, as the cells of a table and as JSON.
 //
-// In a cell an interval has the unit of its value, and no more digits than it is worth: "167.3 MB", "156-179".
+// In a cell an interval has the unit of its value, and no more digits than it is worth: "167.3 MB", "156-179". Ends
+// that are far from the value have units of their own ("26.5 kB", "26.5 kB-17.5 MB"), and so have those of counts that
+// have one ("2.16 M", "1.86M-2.51M").
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,8 +21,8 @@ Cell BytesCell(const Estimate& bytes);
 Cell CountCell(const Estimate& count);
 Cell ShareCell(const Estimate& share);
 
-// Bytes, share, bytes/s, objects, mean size; of events: events, share, events/s.
-std::vector<Column> FigureColumns(Unit unit);
+// Bytes, share, bytes/s, objects, mean size; of events: events, share, events/s. `things`: what objects are called.
+std::vector<Column> FigureColumns(Unit unit, const char* things = "objects");
 std::vector<Cell> FigureCells(const Figures& figures, double seconds, Unit unit);
 
 // {"samples": 3, "bytes": {...}, "bytes_per_second": {...}, "objects": {...}, "share": {...}, "mean_size": {...}};

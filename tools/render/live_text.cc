@@ -35,6 +35,9 @@ std::string Digits(double number) {
   return fmt::format("{:.{}f}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0);
 }
 
+// Whether an age has digits in this unit, and no more than three before the point.
+bool IsNear(double age, double unit) { return age == 0 || (age / unit >= 0.005 && age / unit < 999.5); }
+
 Cell CellOf(const Estimate& estimate, double unit, const std::string& suffix) {
   Cell cell{Digits(estimate.value / unit) + suffix, ""};
   if (!std::isfinite(estimate.high)) {
@@ -62,8 +65,14 @@ std::string AgeText(double seconds) {
 }
 
 Cell AgeCell(const Estimate& seconds) {
+  if (seconds.value == 0 && !std::isfinite(seconds.high)) return {"-", ""};  // of nothing
   const TimeUnit unit = UnitOf(seconds.value);
-  return CellOf(seconds, unit.seconds, std::string(" ") + unit.name);
+  Cell cell = CellOf(seconds, unit.seconds, std::string(" ") + unit.name);
+  const bool is_near = IsNear(seconds.low, unit.seconds) && IsNear(seconds.high, unit.seconds);
+  if (std::isfinite(seconds.high) && !cell.interval.empty() && !is_near) {
+    cell.interval = AgeText(seconds.low) + "-" + AgeText(seconds.high);
+  }
+  return cell;
 }
 
 Cell NumberCell(const Estimate& number) { return CellOf(number, 1, ""); }
@@ -83,6 +92,7 @@ Cell GrowthCell(const Estimate& bytes_per_second) {
 
 std::string GrowthText(const Estimate& bytes_per_second) {
   if (!std::isfinite(bytes_per_second.high)) return "?";
+  if (std::max(std::abs(bytes_per_second.low), std::abs(bytes_per_second.high)) < 0.5) return "0 bytes/s";
   return ChangeText(bytes_per_second, PerSecond()) + " " + ChangeIntervalText(bytes_per_second, PerSecond());
 }
 

@@ -1,7 +1,7 @@
 // A table of estimates that fits the terminal: figures with their intervals on the left, a name on the right.
 //
 //     bytes              share           objects              class
-//  167.3 MB 156-179     8.7 % 8.1-9.3     2.16 M 1.86-2.51    char[]
+//  167.3 MB 156-179     8.7 % 8.1-9.3     2.16 M 1.86M-2.51M  char[]
 //
 // When it is too wide, intervals and columns are left out in the order of their patience, then names are shortened.
 //
