@@ -12,6 +12,7 @@ std::optional<MappedAnswer> AskForMapped(const MappedQuestion& question) {
   options.filter.kinds = {"mapped"};
   auto survey = Survey::Parse(options);
   if (!survey.ok()) return std::nullopt;
+  survey->BeQuiet();  // the pass before has said what is damaged
   NamePool names;
   CallTree tree(&names, survey->TreeOptions());
   MappedSurvey mapped(question.by, {}, &tree);

@@ -61,7 +61,10 @@ std::string HeadlineOf(const NativeReport& report) {
                                  BytesText(alive.bytes), AgeOf(report), CountText(alive.objects), BytesText(all.bytes),
                                  CountText(all.objects), Duration(seconds_ns));
   const Slope growth = report.native.AllGrowth();
-  if (std::isfinite(growth.per_second.high)) text += fmt::format("it grows by {}\n", GrowthText(growth.per_second));
+  if (std::isfinite(growth.per_second.high)) {
+    text +=
+        fmt::format("{} grows by {}\n", IsOfLeaks(report) ? "all that is alive" : "it", GrowthText(growth.per_second));
+  }
   return text;
 }
 
@@ -131,15 +134,15 @@ std::string NativeText(const NativeReport& report) {
   const Table table = IsOfLeaks(report) ? LeakTableOf(rows, report, terminal) : LiveTableOf(rows, report);
   Text text;
   Append(text, HeadlineOf(report) + "\n");
-  if (rows.empty() && IsOfLeaks(report)) {
-    Append(text, "nothing is so old\n");
+  if (rows.empty()) {
+    Append(text, IsOfLeaks(report) ? "nothing is so old\n" : "there is no sample in it\n");
   } else {
     table.AppendTo(terminal, &text);
   }
   if (rows.size() < all) {
     Append(text, terminal.Dim(fmt::format("... {} more; --limit 0 shows all", Grouped(all - rows.size()))) + "\n");
   }
-  Append(text, "\n" + LegendOf(report));
+  Append(text, "\n" + (rows.empty() ? "" : LegendOf(report)));
   Append(text, fmt::format("unseen: up to {} of any {} that has no sample here (95 %)\n{}",
                            Bytes(report.survey.unseen().bytes.high), report.native.grouping().Text(),
                            report.survey.LossLine()));

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "tools/analysis/trust.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/input/recording.h"
@@ -20,18 +23,20 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostSites = 8, kMostLooksOfSites = 200;
+constexpr const char* kInPlaceOf =
+    "# native memory was not sampled (native=on): this is what the JVM and the kernel say of it\n\n";
 constexpr const char* kHint =
     "\n# of the process only: the JVM tells its categories with -XX:NativeMemoryTracking=summary, and a look was taken "
     "with nmt=10s\n";
 
-std::vector<MemoryLook> LooksOf(Recording* recording) {
+MemoryCourse CourseOf(Recording* recording) {
   MemoryCourse course;
   while (const auto block = recording->Next()) course.Add(*block);
-  return course.Looks();
+  return course;
 }
 
 // Sites of a file that holds several recordings belong to none of them.
-std::vector<SiteLine> SitesBeside(const std::vector<MemoryLook>& looks, const MemoryQuestion& question, bool is_alone) {
+SiteCourse SitesBeside(const std::vector<MemoryLook>& looks, const MemoryQuestion& question, bool is_alone) {
   if (!is_alone || looks.empty()) return {};
   std::vector<uint64_t> times;
   for (const MemoryLook& look : looks) times.push_back(look.time_ns);
@@ -43,11 +48,31 @@ void AppendText(const std::vector<MemoryLook>& all, const MemoryQuestion& questi
   const Terminal terminal = Terminal::Of(STDOUT_FILENO);
   const std::vector<MemoryLook> looks = ChosenLooks(all, question.limit);
   AppendLastLook(all, terminal, into);
-  AppendLooks(looks, SitesBeside(looks, question, is_alone), terminal, into);
+  const SiteCourse sites = SitesBeside(looks, question, is_alone);
+  AppendLooks(looks, sites.lines, terminal, into);
   if (looks.size() < all.size()) {
     Append(*into, terminal.Dim(fmt::format("{} of {} looks; --limit 0 shows all", looks.size(), all.size())) + "\n");
   }
   if (all.back().categories.empty()) Append(*into, kHint);
+  if (!sites.doubts.empty()) Append(*into, "\n# trustworthy: " + TrustText(sites.doubts) + "\n");
+}
+
+json AsJson(const Recording& recording, const std::vector<MemoryLook>& looks, const MemoryQuestion& question,
+            bool is_alone) {
+  json document = {{"header", HeaderAsJson(recording.header())}, {"looks", CategoriesAsJson(looks)}};
+  const auto some = ChosenLooks(looks, kMostLooksOfSites);
+  const SiteCourse sites = SitesBeside(some, question, is_alone);
+  if (sites.lines.empty()) return document;
+  document["sites"] = SitesAsJson(some, sites.lines);
+  document["trustworthy"] = sites.doubts.empty();
+  document["reasons"] = sites.doubts;
+  return document;
+}
+
+ExitCode Refuse(const MemoryQuestion& question) {
+  Complain(question.file + question.in_place_of +
+           "; what the JVM says of its own, and RSS and PSS, are recorded with nmt=10s");
+  return ExitCode::kUnreadable;
 }
 
 }  // namespace
@@ -58,21 +83,23 @@ ExitCode ShowMemory(const MemoryQuestion& question) {
     Complain(recordings.error().message);
     return ExitCode::kUnreadable;
   }
+  std::vector<MemoryCourse> courses;
+  for (const auto& recording : *recordings) courses.push_back(CourseOf(recording.get()));
+  const bool is_asked_for = question.in_place_of.empty();
+  if (!is_asked_for && std::ranges::none_of(courses, &MemoryCourse::has_looks)) return Refuse(question);
+  const bool is_alone = recordings->size() == 1;
   Output output(STDOUT_FILENO);
   json document = {{"schema", "heaprec.memory/1"}, {"recordings", json::array()}};
   ExitCode read = ExitCode::kOk;
+  if (!is_asked_for && !question.json) output.Append(kInPlaceOf);
   for (size_t i = 0; i < recordings->size(); ++i) {
-    Recording& recording = *(*recordings)[i];
-    const std::vector<MemoryLook> looks = LooksOf(&recording);
+    const Recording& recording = *(*recordings)[i];
+    const std::vector<MemoryLook> looks = courses[i].Looks();
     if (question.json) {
-      document["recordings"].push_back(
-          {{"header", HeaderAsJson(recording.header())}, {"looks", CategoriesAsJson(looks)}});
-      const auto some = ChosenLooks(looks, kMostLooksOfSites);
-      const auto sites = SitesBeside(some, question, recordings->size() == 1);
-      if (!sites.empty()) document["recordings"].back()["sites"] = SitesAsJson(some, sites);
+      document["recordings"].push_back(AsJson(recording, looks, question, is_alone));
     } else {
-      if (recordings->size() > 1) output.Append(WhichText(recording.header(), i, recordings->size()) + "\n");
-      AppendText(looks, question, recordings->size() == 1, &output.text());
+      if (!is_alone) output.Append(WhichText(recording.header(), i, recordings->size()) + "\n");
+      AppendText(looks, question, is_alone, &output.text());
     }
     if (ReportDamage(recording) != ExitCode::kOk) read = ExitCode::kDamaged;
   }

@@ -7,24 +7,42 @@
 #include <memory>
 #include <optional>
 
+#include "tools/analysis/plain.h"
 #include "tools/complain.h"
+#include "tools/input/recording.h"
 #include "tools/mapped_answer.h"
 #include "tools/native_form.h"
+#include "tools/native_memory.h"
 #include "tools/native_survey.h"
 #include "tools/render/output.h"
+#include "tools/render/utf8.h"
 #include "tools/survey.h"
 
 namespace heaprec::tools {
 namespace {
 
-constexpr char kNoNative[] =
-    ": native memory was not sampled; record with native=on: heaprec record --set native=on -- java ..., or native=on "
-    "among the agent's options";
 constexpr char kRecordingMagic[] = "\x89HRFILE\n";
 
 Grouping GroupingOf(const NativeQuestion& question) {
   const bool shows_stacks = question.by == By::kSite && question.callers > 0;
   return Grouping(shows_stacks ? By::kStack : question.by);
+}
+
+// Behind a file's name: why native memory was sampled in none of its recordings; empty: it was in one, or the file
+// cannot be read.
+std::string WhyNone(const std::string& path) {
+  const auto recordings = Recording::OpenAll(path);
+  if (!recordings.ok()) return "";
+  std::string refused;
+  for (const auto& recording : *recordings) {
+    if (recording->header().native_bound > 0) return "";
+    refused = recording->header().native_refused;
+  }
+  return refused.empty() ? kNoNative : ": native memory was not sampled: " + ToUtf8(refused);
+}
+
+bool WantsSamples(const NativeQuestion& question) {
+  return question.by != By::kSite || question.callers > 0 || question.least_age_ns > 0;
 }
 
 ExitCode Print(const std::string& report, ExitCode read) {
@@ -35,17 +53,7 @@ ExitCode Print(const std::string& report, ExitCode read) {
   return written != ExitCode::kOk ? written : read;
 }
 
-}  // namespace
-
-bool IsRecording(const std::string& path) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(path == "-" ? nullptr : std::fopen(path.c_str(), "rbe"),
-                                                   std::fclose);
-  char magic[sizeof kRecordingMagic - 1] = {};
-  return path == "-" || (file != nullptr && std::fread(magic, 1, sizeof magic, file.get()) == sizeof magic &&
-                         std::memcmp(magic, kRecordingMagic, sizeof magic) == 0);
-}
-
-ExitCode ShowNativeRecording(const NativeQuestion& question) {
+ExitCode ShowSamples(const NativeQuestion& question) {
   SurveyOptions options;
   options.files = {question.file};
   options.filter.kinds = {"native"};
@@ -75,6 +83,27 @@ ExitCode ShowNativeRecording(const NativeQuestion& question) {
   }
   if (question.json) return Print(NativeJson(report, mapped ? mapped->json : nlohmann::json()), read);
   return Print(NativeText(report) + (mapped ? mapped->text : ""), read);
+}
+
+}  // namespace
+
+bool IsRecording(const std::string& path) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(path == "-" ? nullptr : std::fopen(path.c_str(), "rbe"),
+                                                   std::fclose);
+  char magic[sizeof kRecordingMagic - 1] = {};
+  return path == "-" || (file != nullptr && std::fread(magic, 1, sizeof magic, file.get()) == sizeof magic &&
+                         std::memcmp(magic, kRecordingMagic, sizeof magic) == 0);
+}
+
+ExitCode ShowNativeRecording(const NativeQuestion& question) {
+  // Standard input is read once.
+  const std::string why_none = question.file == "-" ? "" : WhyNone(question.file);
+  if (!why_none.empty() && WantsSamples(question)) {
+    Complain(question.file + why_none);
+    return ExitCode::kUnreadable;
+  }
+  if (!why_none.empty()) return ShowMemory({question.file, question.limit, question.json, why_none});
+  return ShowSamples(question);
 }
 
 }  // namespace heaprec::tools

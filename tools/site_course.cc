@@ -30,7 +30,7 @@ std::vector<LiveTotal> TotalsOf(const LiveGroup& all, size_t times) {
 
 }  // namespace
 
-std::vector<SiteLine> SitesAt(const std::string& file, const std::vector<uint64_t>& times, size_t most) {
+SiteCourse SitesAt(const std::string& file, const std::vector<uint64_t>& times, size_t most) {
   SurveyOptions options;
   options.files = {file};
   options.filter.kinds = {"native"};
@@ -46,7 +46,8 @@ std::vector<SiteLine> SitesAt(const std::string& file, const std::vector<uint64_
   if (survey->Run(&tree, &live) == ExitCode::kUnreadable || live.followed() == 0) return {};
   const std::vector<LiveTotal> totals = TotalsOf(live.all(), times.size());
   const LiveTable& table = live.tables().front();
-  std::vector<SiteLine> lines;
+  SiteCourse course{{}, survey->doubts()};
+  std::vector<SiteLine>& lines = course.lines;
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.course.empty()) continue;
     lines.push_back(LineOf(table.grouping.NameOf(row.key, tree), row.group, totals, live.unit()));
@@ -56,7 +57,7 @@ std::vector<SiteLine> SitesAt(const std::string& file, const std::vector<uint64_
   });
   if (lines.size() > most) lines.resize(most);
   lines.insert(lines.begin(), LineOf("all sites", live.all(), totals, live.unit()));
-  return lines;
+  return course;
 }
 
 }  // namespace heaprec::tools

@@ -161,6 +161,77 @@ TEST_CASE("without the JVM's categories there is what the looks at the heap say 
   CHECK(text.out.find("-XX:NativeMemoryTracking=summary") != std::string::npos);
 }
 
+TEST_CASE("native of a recording without samples shows what the JVM and the kernel say") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLooks(path);
+  const auto text = Heaprec("native " + path);
+  CHECK(text.code == 0);
+  CHECK(text.out.find("# native memory was not sampled (native=on)") == 0);
+  CHECK(text.out.find("process: pss") != std::string::npos);
+  CHECK(text.out.find("JVM: Class") != std::string::npos);
+  const json document = json::parse(Heaprec("native --json " + path).out);
+  CHECK(document == json::parse(Heaprec("native --categories --json " + path).out));
+  CHECK(document["schema"] == "heaprec.memory/1");
+  // What only samples tell.
+  for (const std::string option : {"--leaks 1", "--by library", "--callers 3"}) {
+    const auto refused = Heaprec("native " + option + " " + path);
+    CHECK(refused.code == 3);
+    CHECK(refused.err.find("record with native=on") != std::string::npos);
+    CHECK(refused.out.empty());
+  }
+}
+
+TEST_CASE("native of a recording with neither says which options to set") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    RecordingFile file(path, testing::SomeHeader());
+    file.Add(testing::At(kSecond));
+    Looks(&file).AddHeap(kSecond, 90 * kMb);
+    file.End("stop", 2 * kSecond);
+  }
+  const auto outcome = Heaprec("native " + path);
+  CHECK(outcome.code == 3);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find(path + ": native memory was not sampled; record with native=on") != std::string::npos);
+  CHECK(outcome.err.find("nmt=10s") != std::string::npos);
+}
+
+TEST_CASE("sql and the SQLite export have the looks at native memory in tables of their own") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", database = directory / "rec.db";
+  WriteLooks(path);
+  const std::string of_process = "select time_ns, rss, pss, private from process_memory order by 1";
+  const std::string of_jvm = "select time_ns, reserved, committed from jvm_memory where category = 'Class' order by 1";
+  REQUIRE(Heaprec("export --format sqlite -o " + database + " " + path).code == 0);
+  for (const std::string& query : {of_process, of_jvm}) {
+    const auto sql = Heaprec("sql --csv " + path + " \"" + query + "\"");
+    REQUIRE(sql.code == 0);
+    const auto sqlite = testing::Shell("sqlite3 -csv -header " + database + " \"" + query + "\"");
+    CHECK(sql.out == sqlite.out);
+    CHECK(testing::Count(sql.out, "\n") == 4);
+  }
+  const auto row = testing::Shell("sqlite3 " + database + " \"" + of_process + " limit 1\"");
+  CHECK(row.out == "0|104857600|83886080|73400320\n");
+  CHECK(testing::Shell("sqlite3 " + database + " \"" + of_jvm + " limit 1 offset 2\"").out ==
+        "20000000000|838860800|41943040\n");
+  // The heap's states are as they were.
+  CHECK(testing::Shell("sqlite3 " + database + " 'select distinct kind from states'").out == "periodic\n");
+}
+
+TEST_CASE("sql does not take what nobody knows for nothing") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    RecordingFile file(path, testing::SomeHeader());
+    Looks(&file).AddProcess(kSecond, 100 * kMb, 0, 0);
+    file.End("stop", 2 * kSecond);
+  }
+  const auto sql = Heaprec("sql --json " + path + " 'select rss, pss, private from process_memory'");
+  CHECK(json::parse(sql.out) == json{{{"rss", 100 * kMb}, {"pss", nullptr}, {"private", nullptr}}});
+}
+
 TEST_CASE("looks at native memory are printed when asked for, and are none at the heap") {
   const Directory directory;
   WriteLooks(directory / "rec.bin");

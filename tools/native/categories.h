@@ -26,6 +26,7 @@ struct MemoryLook {
 class MemoryCourse {
  public:
   void Add(const format::Block& block);
+  bool has_looks() const { return !looks_.empty(); }
   // Ascending in time. Of a recording without such looks: the resident bytes that came with those at the heap.
   std::vector<MemoryLook> Looks() const;
 

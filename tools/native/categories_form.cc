@@ -101,13 +101,16 @@ void AppendLastLook(const std::vector<MemoryLook>& looks, const Terminal& termin
   const MemoryLook* const last = LastWithCategories(looks);
   if (last == nullptr) return;
   const MemoryLook& first = FirstWithCategories(looks);
-  Append(*into, fmt::format("after {}, and what changed since {}\n\n", Seconds(last->time_ns), Seconds(first.time_ns)));
-  Table table({{"committed"}, {"change", 8}, {"reserved", 4}}, "category of the JVM");
+  const bool has_changes = last->time_ns > first.time_ns;
+  const std::string since = has_changes ? ", and what changed since " + Seconds(first.time_ns) : "";
+  Append(*into, fmt::format("after {}{}\n\n", Seconds(last->time_ns), since));
+  std::vector<Column> columns{{"committed"}, {"reserved", 4}};
+  if (has_changes) columns.insert(columns.begin() + 1, Column{"change", 8});
+  Table table(columns, "category of the JVM");
   for (const auto& [name, bytes] : RankedOf(*last)) {
-    table.Add({{Size(bytes.committed), ""},
-               {Change(In(first, name).committed, bytes.committed), ""},
-               {Size(bytes.reserved), ""}},
-              name);
+    std::vector<Cell> cells{{Size(bytes.committed), ""}, {Size(bytes.reserved), ""}};
+    if (has_changes) cells.insert(cells.begin() + 1, Cell{Change(In(first, name).committed, bytes.committed), ""});
+    table.Add(std::move(cells), name);
   }
   table.AppendTo(terminal, into);
   Append(*into, "\n");
