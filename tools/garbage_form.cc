@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/live_form.h"
+#include "tools/live_words.h"
 #include "tools/render/figures_text.h"
 #include "tools/render/live_text.h"
 #include "tools/render/table.h"
@@ -63,10 +64,15 @@ std::string GarbageText(const LiveReport& report, bool newest) {
   const CallTree& tree = report.tree;
   const Terminal terminal = Terminal::Of(STDOUT_FILENO);
   Text text;
-  Append(text, fmt::format("{} of {} sampled objects that died, {}\n\n", Grouped(traces.size()),
-                           Grouped(report.live.sampled_garbage().seen()),
-                           newest ? "the last one first" : "each with the same chance"));
-  Table table({{"died at"}, {"lived"}, {"collections", 2}, {"size", 4}, {"stands for", 3}}, "class, allocated by");
+  const LiveWords words = WordsOf(report.live.stream());
+  Append(text,
+         fmt::format("{} of {} sampled {} that {}{}, {}\n\n", Grouped(traces.size()),
+                     Grouped(report.live.sampled_garbage().seen()), words.things, words.is_collected ? "" : "were ",
+                     words.ended, newest ? "the last one first" : "each with the same chance"));
+  std::vector<Column> columns{{fmt::format("{} at", words.ended)}, {"lived"}};
+  if (words.is_collected) columns.push_back({"collections", 2});
+  columns.insert(columns.end(), {{"size", 4}, {"stands for", 3}});
+  Table table(columns, words.is_collected ? "class, allocated by" : "call, made by");
   const size_t count = report.ranking.limit > 0 ? std::min(report.ranking.limit, traces.size()) : traces.size();
   for (size_t i = 0; i < count; ++i) {
     const DeadTrace& trace = traces[i];
@@ -74,12 +80,11 @@ std::string GarbageText(const LiveReport& report, bool newest) {
     if (frames.empty()) frames.emplace_back("[unknown]");
     const double died_s = static_cast<double>(trace.died_ns - report.live.start_epoch_ns()) * 1e-9;
     const auto size = static_cast<double>(trace.size);
-    table.Add({{fmt::format("{:.3f} s", died_s), ""},
-               {AgeText(SecondsOf(trace)), ""},
-               {Grouped(trace.survived), ""},
-               BytesCell({size, size, size}),
-               BytesCell({trace.weight, trace.weight, trace.weight})},
-              tree.names().At(trace.keys[kClass]) + "  " + frames.front());
+    std::vector<Cell> cells{{fmt::format("{:.3f} s", died_s), ""}, {AgeText(SecondsOf(trace)), ""}};
+    if (words.is_collected) cells.push_back({Grouped(trace.survived), ""});
+    cells.push_back(BytesCell({size, size, size}));
+    cells.push_back(BytesCell({trace.weight, trace.weight, trace.weight}));
+    table.Add(std::move(cells), tree.names().At(trace.keys[kClass]) + "  " + frames.front());
   }
   table.AppendTo(terminal, &text);
   if (count < traces.size()) {

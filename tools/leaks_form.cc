@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/leak.h"
+#include "tools/live_words.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/live_text.h"
 #include "tools/render/terminal.h"
@@ -62,11 +63,11 @@ const LeakRow* LeastSure(const std::vector<LeakRow>& rows) {
   return least;
 }
 
-std::string SentenceOf(const LeakRow& row) {
+std::string SentenceOf(const LeakRow& row, const LiveReport& report) {
   const LiveFigures& figures = row.figures;
-  std::string text =
-      fmt::format("{} of it alive in {} objects, {} old on average; grows by {}", BytesText(figures.bytes),
-                  CountText(figures.objects), AgeText(figures.mean_age_s.value), GrowthText(row.leak.all.per_second));
+  std::string text = fmt::format("{} of it alive in {} {}, {} old on average; grows by {}", BytesText(figures.bytes),
+                                 CountText(figures.objects), WordsOf(report.live.stream()).things,
+                                 AgeText(figures.mean_age_s.value), GrowthText(row.leak.all.per_second));
   if (std::isfinite(row.leak.late.per_second.high)) {
     text += fmt::format(", in the later half of the time by {}", GrowthText(row.leak.late.per_second));
   }
@@ -77,14 +78,17 @@ std::string SentenceOf(const LeakRow& row) {
 
 std::string Span(const LiveReport& report) {
   const LiveSurvey& live = report.live;
-  return fmt::format("{} to {}, {} collections", Duration(live.from_ns()), Duration(live.to_ns()),
-                     Grouped(live.collections()));
+  const std::string span = fmt::format("{} to {}", Duration(live.from_ns()), Duration(live.to_ns()));
+  if (!WordsOf(live.stream()).is_collected) return span;
+  return fmt::format("{}, {} collections", span, Grouped(live.collections()));
 }
 
 std::string Verdict(const LiveReport& report, const std::vector<LeakRow>& rows, double rate) {
   const std::string what = report.live.tables().front().grouping.Text();
   const std::string survived = SurvivedText(report.live.grown());
+  const bool is_collected = WordsOf(report.live.stream()).is_collected;
   if (report.live.followed() == 1 && report.live.instants().size() < 3) {
+    if (!is_collected) return "no leak visible: the time is too short to tell what grows";
     return fmt::format("no leak visible: {} collections are too few to tell what grows from what was not yet collected",
                        Grouped(report.live.collections()));
   }
@@ -102,11 +106,12 @@ std::string Verdict(const LiveReport& report, const std::vector<LeakRow>& rows, 
   return text;
 }
 
-void AppendRow(const LeakRow& row, const Terminal& terminal, Text* into) {
+void AppendRow(const LeakRow& row, const LiveReport& report, const Terminal& terminal, Text* into) {
   const std::string mark = row.leak.leaks ? terminal.In("31", "LEAK") : "   ~";
   Text name;
   AppendPrintable(name, row.name);
-  Append(*into, fmt::format("\n  {}  {}\n        {}\n", mark, terminal.Bold(fmt::to_string(name)), SentenceOf(row)));
+  Append(*into,
+         fmt::format("\n  {}  {}\n        {}\n", mark, terminal.Bold(fmt::to_string(name)), SentenceOf(row, report)));
 }
 
 }  // namespace
@@ -118,7 +123,7 @@ std::string LeaksText(const LiveReport& report, const LeakRanking& ranking) {
   const size_t shown = ranking.limit > 0 ? std::min(ranking.limit, candidates) : candidates;
   Text text;
   Append(text, fmt::format("{}\n{}\n", Verdict(report, rows, ranking.rate), Span(report)));
-  for (size_t i = 0; i < shown; ++i) AppendRow(rows[i], terminal, &text);
+  for (size_t i = 0; i < shown; ++i) AppendRow(rows[i], report, terminal, &text);
   if (shown < candidates) {
     const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(candidates - shown));
     Append(text, terminal.Dim(rest) + "\n");

@@ -1,4 +1,6 @@
 // heaprec live: what is alive, where it came from, how old it is, how it grows; how long objects live; which ones died.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -6,6 +8,7 @@
 #include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/live_form.h"
+#include "tools/live_words.h"
 #include "tools/living.h"
 #include "tools/verb.h"
 
@@ -53,12 +56,17 @@ ExitCode ShowLive(const LiveOptions& options) {
   Living living;
   const ExitCode read = Read(options.living, std::move(question), usual, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
+  if (options.sort == "survived" && !WordsOf(living.live->stream()).is_collected) {
+    Complain(fmt::format("--sort survived: {} survive no collections", WordsOf(living.live->stream()).things));
+    return ExitCode::kUsage;
+  }
   const LiveForm form = options.living.json ? LiveForm::kJson : options.living.csv ? LiveForm::kCsv : LiveForm::kText;
   const size_t rows = of_garbage || living.live->tables().size() == 1 ? kRowsOfOne : kRowsOfTwo;
   const LiveReport report{*living.survey,
                           *living.live,
                           *living.tree,
                           {options.sort, options.limit.value_or(form == LiveForm::kText ? rows : 0)}};
+  if (form == LiveForm::kCsv) living.survey->SayDoubt();
   if (of_garbage) return Say(GarbageForm(report, options.garbage == "recent", form), read);
   return Say(options.lifetimes ? LifetimesForm(report, form) : AliveForm(report, form), read);
 }

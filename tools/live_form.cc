@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/export/row_format.h"
+#include "tools/live_words.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/figures_text.h"
 #include "tools/render/live_text.h"
@@ -64,47 +65,55 @@ std::string InParentheses(const Cell& cell) {
   return cell.interval.empty() ? cell.value : fmt::format("{} ({})", cell.value, cell.interval);
 }
 
-std::string Headline(const LiveReport& report) {
-  const LiveSurvey& live = report.live;
-  const LiveFigures all = FiguresOf(live.all().alive, live.total(), live.unit());
-  std::string when = fmt::format("at {}", Duration(live.at_ns()));
-  if (live.followed() != 1) when = fmt::format("at the ends of {} recordings", live.followed());
-  const Slope growth = Growth::Of(live.all().growth);
+std::string OldText(const LiveSurvey& live) {
   std::vector<Alive> old;
   std::copy_if(live.all().alive.begin(), live.all().alive.end(), std::back_inserter(old),
                [](const Alive& one) { return one.survived >= 1; });
-  std::string text =
-      fmt::format("{} alive {}{} in {} objects, {} old on average\n", InParentheses(BytesCell(all.bytes)), when,
-                  SurvivedText(live.survived()), InParentheses(CountCell(all.objects)), AgeText(all.mean_age_s.value));
-  if (live.survived() == 0) {
-    const LiveFigures figures = FiguresOf(old, live.total(), live.unit());
-    text += fmt::format("{} of it survived a collection\n", InParentheses(BytesCell(figures.bytes)));
+  const LiveFigures figures = FiguresOf(old, live.total(), live.unit());
+  return fmt::format("{} of it survived a collection\n", InParentheses(BytesCell(figures.bytes)));
+}
+
+std::string GrowthLine(const LiveSurvey& live) {
+  const Slope growth = Growth::Of(live.all().growth);
+  const bool is_collected = WordsOf(live.stream()).is_collected;
+  if (!std::isfinite(growth.per_second.high)) {
+    return is_collected ? "growth: too few collections, or samples that survived one, to tell\n"
+                        : "growth: too few samples, or too short a time, to tell\n";
   }
-  if (std::isfinite(growth.per_second.high)) {
-    text += fmt::format("what survived {} grows by {}\n",
-                        live.grown() == 1 ? std::string("a collection") : fmt::format("{} collections", live.grown()),
-                        GrowthText(growth.per_second));
-  } else {
-    text += "growth: too few collections, or samples that survived one, to tell\n";
-  }
-  return text;
+  if (!is_collected) return fmt::format("it grows by {}\n", GrowthText(growth.per_second));
+  return fmt::format("what survived {} grows by {}\n",
+                     live.grown() == 1 ? std::string("a collection") : fmt::format("{} collections", live.grown()),
+                     GrowthText(growth.per_second));
+}
+
+std::string Headline(const LiveReport& report) {
+  const LiveSurvey& live = report.live;
+  const LiveWords words = WordsOf(live.stream());
+  const LiveFigures all = FiguresOf(live.all().alive, live.total(), live.unit());
+  std::string when = fmt::format("at {}", Duration(live.at_ns()));
+  if (live.followed() != 1) when = fmt::format("at the ends of {} recordings", live.followed());
+  const std::string text =
+      fmt::format("{} alive {}{} in {} {}, {} old on average\n", InParentheses(BytesCell(all.bytes)), when,
+                  SurvivedText(live.survived()), InParentheses(CountCell(all.objects)), words.things,
+                  AgeText(all.mean_age_s.value));
+  return text + (words.is_collected && live.survived() == 0 ? OldText(live) : "") + GrowthLine(live);
 }
 
 void AppendTable(const LiveTable& table, const LiveReport& report, const Terminal& terminal, Text* into) {
   const std::vector<AliveRow> rows = RowsOf(table, report);
-  Table shown({{"bytes"},
-               {"share", Column::kStays, 1},
-               {"objects", 7, 2},
-               {"mean age", 6, 3},
-               {"collections", 4, 0},
-               {"growth", 8, 5}},
-              table.grouping.Text());
+  const LiveWords words = WordsOf(report.live.stream());
+  std::vector<Column> columns{{"bytes"}, {"share", Column::kStays, 1}, {words.things, 7, 2}, {"mean age", 6, 3}};
+  if (words.is_collected) columns.push_back({"collections", 4, 0});
+  columns.push_back({"growth", 8, 5});
+  Table shown(columns, table.grouping.Text());
   const size_t count = Shown(rows.size(), report.ranking);
   for (size_t i = 0; i < count; ++i) {
     const LiveFigures& figures = rows[i].figures;
-    shown.Add({BytesCell(figures.bytes), ShareCell(figures.share), CountCell(figures.objects),
-               AgeCell(figures.mean_age_s), NumberCell(figures.mean_survived), GrowthCell(rows[i].growth.per_second)},
-              rows[i].name);
+    std::vector<Cell> cells{BytesCell(figures.bytes), ShareCell(figures.share), CountCell(figures.objects),
+                            AgeCell(figures.mean_age_s)};
+    if (words.is_collected) cells.push_back(NumberCell(figures.mean_survived));
+    cells.push_back(GrowthCell(rows[i].growth.per_second));
+    shown.Add(std::move(cells), rows[i].name);
   }
   shown.AppendTo(terminal, into);
   if (count < rows.size()) {
@@ -221,7 +230,9 @@ std::string LiveBottomline(const LiveReport& report) {
         "not followed, for want of room: {} samples, of them here {}: the others of their seconds stand for them\n",
         Grouped(live.not_followed()), Bytes(live.not_followed_bytes()));
   }
-  if (live.without() > 0) text += fmt::format("{} recordings without live are left out\n", live.without());
+  if (live.without() > 0) {
+    text += fmt::format("{} recordings without {} are left out\n", live.without(), WordsOf(live.stream()).option);
+  }
   return text + report.survey.LossLine();
 }
 

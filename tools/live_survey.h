@@ -70,6 +70,7 @@ class LiveSurvey : public Surveyor {
   size_t followed() const { return followed_; }
   size_t without() const { return without_; }
 
+  format::Stream stream() const { return stream_; }
   const LiveQuestion& question() const { return question_; }
   const LiveGroup& all() const { return all_; }
   const std::vector<LiveTable>& tables() const { return tables_; }

@@ -9,6 +9,7 @@
 
 #include "tools/export/row_format.h"
 #include "tools/live_form.h"
+#include "tools/live_words.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/figures_text.h"
 #include "tools/render/live_text.h"
@@ -43,11 +44,13 @@ std::optional<Estimate> Promoted(const LifeRow& row, uint64_t collections) {
   return last.reached.value > 0 ? Estimate{last.reached.value, 0, last.reached.high} : last.reached;
 }
 
-LifeRow RowOf(std::string name, const LiveGroup& group) {
+LifeRow RowOf(std::string name, const LiveGroup& group, const LiveReport& report) {
   LifeRow row{std::move(name), &group, {}, {}, {}};
   // Steps are the same whatever the recording's length.
   row.seconds = LifeSteps::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
-  row.collections = LifeSteps::OfCollections(group.collections.steps().size()).CurveOf(group.collections);
+  if (WordsOf(report.live.stream()).is_collected) {
+    row.collections = LifeSteps::OfCollections(group.collections.steps().size()).CurveOf(group.collections);
+  }
   row.median = LifeSteps::MedianOf(row.seconds);
   return row;
 }
@@ -56,7 +59,7 @@ std::vector<LifeRow> RowsOf(const LiveTable& table, const LiveReport& report) {
   std::vector<LifeRow> rows;
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.lives == 0) continue;
-    rows.push_back(RowOf(table.grouping.NameOf(row.key, report.tree), row.group));
+    rows.push_back(RowOf(table.grouping.NameOf(row.key, report.tree), row.group, report));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const LifeRow& a, const LifeRow& b) {
     return a.group->born != b.group->born ? a.group->born > b.group->born : a.name < b.name;
@@ -73,34 +76,53 @@ Cell MedianCell(const LifeRow& row) {
 Cell KnownShareCell(const std::optional<Estimate>& share) { return share ? ShareCell(*share) : Cell{"?", ""}; }
 json KnownAsJson(const std::optional<Estimate>& share) { return share ? AsJson(*share) : json(); }
 
-std::vector<Cell> CellsOf(const LifeRow& row, uint64_t promoted) {
-  return {BytesCell({row.group->born, row.group->born, row.group->born}),
-          {Grouped(row.group->lives), ""},
-          {Grouped(row.group->died), ""},
-          MedianCell(row),
-          KnownShareCell(DiesYoung(row)),
-          KnownShareCell(Promoted(row, promoted))};
+// Ages, in seconds, where no collection sets the pace.
+constexpr double kSoon = 1, kLate = 60;
+
+std::vector<Column> ColumnsOf(const LiveReport& report) {
+  const LiveWords words = WordsOf(report.live.stream());
+  std::vector<Column> columns{
+      {"allocated"}, {"samples", 2, 2}, {words.ended, 1, 1}, {"median life", Column::kStays, 5}};
+  columns.push_back({words.is_collected ? "dies young" : "reach " + AgeText(kSoon), Column::kStays, 4});
+  columns.push_back(
+      {words.is_collected ? fmt::format("survives {}", report.live.question().promoted) : "reach " + AgeText(kLate), 6,
+       3});
+  return columns;
+}
+
+std::vector<Cell> CellsOf(const LifeRow& row, const LiveReport& report) {
+  std::vector<Cell> cells{BytesCell({row.group->born, row.group->born, row.group->born}),
+                          {Grouped(row.group->lives), ""},
+                          {Grouped(row.group->died), ""},
+                          MedianCell(row)};
+  const bool is_collected = WordsOf(report.live.stream()).is_collected;
+  cells.push_back(KnownShareCell(is_collected ? DiesYoung(row) : LifeSteps::ReachedAt(row.seconds, kSoon)));
+  cells.push_back(KnownShareCell(is_collected ? Promoted(row, report.live.question().promoted)
+                                              : LifeSteps::ReachedAt(row.seconds, kLate)));
+  return cells;
+}
+
+std::string LifetimesHeadline(const LiveSurvey& live) {
+  const LiveWords words = WordsOf(live.stream());
+  const std::string sampled = fmt::format("{} sampled {}, followed ", Grouped(live.all().lives), words.things);
+  if (!words.is_collected) {
+    return fmt::format("{}until they were {}; reach: the share of the bytes that lives so long\n", sampled,
+                       words.ended);
+  }
+  return fmt::format("{}over {} collections; dies young: is not there after its first collection\n", sampled,
+                     Grouped(live.collections()));
 }
 
 std::string LifetimesText(const LiveReport& report) {
   const LiveSurvey& live = report.live;
   const Terminal terminal = Terminal::Of(STDOUT_FILENO);
-  const uint64_t promoted = live.question().promoted;
   Text text;
-  Append(text, fmt::format("{} sampled objects, followed over {} collections; dies young: is not there after its first "
-                           "collection\n",
-                           Grouped(live.all().lives), Grouped(live.collections())));
+  Append(text, LifetimesHeadline(live));
   for (const LiveTable& of : live.tables()) {
-    Table table({{"allocated"},
-                 {"samples", 2, 2},
-                 {"died", 1, 1},
-                 {"median life", Column::kStays, 5},
-                 {"dies young", Column::kStays, 4},
-                 {fmt::format("survives {}", promoted), 6, 3}},
-                of.grouping.Text());
+    Table table(ColumnsOf(report), of.grouping.Text());
     const std::vector<LifeRow> rows = RowsOf(of, report);
-    table.Add(CellsOf(RowOf("[all]", live.all()), promoted), "[all]");
-    for (const LifeRow& row : rows) table.Add(CellsOf(row, promoted), row.name);
+    table.Add(CellsOf(RowOf("[all]", live.all(), report), report), "[all]");
+    for (const LifeRow& row : rows) table.Add(CellsOf(row, report), row.name);
     text.push_back('\n');
     table.AppendTo(terminal, &text);
     const size_t more = of.rows.size() - rows.size();
@@ -126,7 +148,7 @@ json LifetimesJson(const LiveReport& report) {
   const uint64_t promoted = report.live.question().promoted;
   json document = LiveDocument(report, "heaprec.lifetimes/1");
   document["promoted_after"] = promoted;
-  document["all"] = AsJson(RowOf("[all]", report.live.all()), promoted);
+  document["all"] = AsJson(RowOf("[all]", report.live.all(), report), promoted);
   document["tables"] = json::array();
   for (const LiveTable& table : report.live.tables()) {
     json rows = json::array();

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/plain.h"
 #include "tools/complain.h"
+#include "tools/live_words.h"
 #include "tools/render/output.h"
 
 namespace heaprec::tools {
@@ -58,12 +60,19 @@ ExitCode Read(const LivingOptions& options, LiveQuestion question, const std::ve
   auto survey = Survey::Parse(all_times);
   if (!survey.ok()) return Usage(survey.error());
   if (survey->of_exceptions()) return Usage({"--kind exception: exceptions are not followed until they die"});
+  const LiveWords words = WordsOf(survey->stream());
+  const bool asks_collections = question.survived > 0 || question.promoted != LiveQuestion().promoted;
+  if (asks_collections && !words.is_collected) {
+    return Usage({fmt::format("--survived: {} survive no collections, they are there until they are {}", words.things,
+                              words.ended)});
+  }
   into->survey.emplace(std::move(*survey));
   into->tree.emplace(&into->names, into->survey->TreeOptions());
   into->live.emplace(std::move(question), &*into->tree, into->survey->stream());
   const ExitCode read = into->survey->Run(&*into->tree, &*into->live);
   if (read == ExitCode::kUnreadable || into->live->followed() > 0) return read;
-  Complain(options.survey.files.front() + kNoLive);
+  const bool is_of_heap = into->survey->stream() == format::Stream::kAllocations;
+  Complain(options.survey.files.front() + (is_of_heap ? kNoLive : kNoNative));
   return ExitCode::kUnreadable;
 }
 

@@ -133,6 +133,55 @@ TEST_CASE("native --leaks: only what is old") {
   CHECK(junk.code == 3);
 }
 
+TEST_CASE("live and leaks of native memory speak of blocks that are freed, not of collections") {
+  const Directory directory;
+  WriteLeak(directory / "rec.bin");
+  const std::string path = " --kind native " + (directory / "rec.bin");
+  const std::string live = Heaprec("live" + path).out, leaks = Heaprec("leaks" + path).out;
+  CHECK(live.find("10.0k blocks") == std::string::npos);
+  CHECK(live.find(" blocks, 5.05 s old on average\nit grows by +") != std::string::npos);
+  CHECK(leaks.find(" blocks, 5.05 s old on average; grows by ") != std::string::npos);
+  const std::string lifetimes = Heaprec("live --lifetimes" + path).out;
+  CHECK(lifetimes.find("200 sampled blocks, followed until they were freed; reach: ") == 0);
+  CHECK(lifetimes.find("freed  ") != std::string::npos);
+  CHECK(lifetimes.find("reach 1.00 s") != std::string::npos);
+  const std::string freed = Heaprec("live --garbage recent" + path).out;
+  CHECK(freed.find("100 of 100 sampled blocks that were freed, the last one first\n") == 0);
+  CHECK(freed.find("freed at") != std::string::npos);
+  for (const std::string& text : {live, leaks, lifetimes, freed}) {
+    CAPTURE(text);
+    for (const char* of_heap : {"collect", "object", "died", "dies young", "survive"}) {
+      CHECK(text.find(of_heap) == std::string::npos);
+    }
+  }
+  const json document = Document("live --lifetimes --json" + path);
+  CHECK(document["all"]["dies_young"].is_null());
+  CHECK(document["all"]["survival_by_collections"].empty());
+  CHECK_FALSE(document["all"]["survival_by_seconds"].empty());
+}
+
+TEST_CASE("what only collections tell is not asked of native memory") {
+  const Directory directory;
+  WriteLeak(directory / "rec.bin");
+  const std::string path = " --kind native " + (directory / "rec.bin");
+  for (const std::string verb : {"live --survived 2", "live --lifetimes --survived 2", "leaks --survived 2"}) {
+    const auto outcome = Heaprec(verb + path);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "heaprec: --survived: blocks survive no collections, they are there until they are freed\n");
+  }
+  CHECK(Heaprec("live --sort survived" + path).code == 2);
+  {
+    RecordingFile file(directory / "heap.bin", testing::SomeHeader());
+    file.Add(Event{});
+    file.End("stop", kSecond);
+  }
+  for (const std::string verb : {"live", "leaks"}) {
+    const auto outcome = Heaprec(verb + " --kind native " + (directory / "heap.bin"));
+    CHECK(outcome.code == 3);
+    CHECK(outcome.err.find("native memory was not sampled; record with native=on") != std::string::npos);
+  }
+}
+
 TEST_CASE("native --by library and --callers") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
