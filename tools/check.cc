@@ -161,7 +161,7 @@ ExitCode Check(const CheckOptions& options) {
   Spending now = SpendingOf(*task, options.survey.files, task->asked);
   const ExitCode read = now.Read(&tree);
   if (!IsRead(read)) return read;
-  CheckReport report{ToUtf8(options.survey.files.front()), {}, now.seconds(), {}};
+  CheckReport report{ToUtf8(options.survey.files.front()), {}, now.seconds(), {}, now.Doubt(), {}};
   const Exposure exposure{now.seconds(), options.operations.value_or(0)};
   for (size_t i = 0; i < task->budgets.size(); ++i) {
     report.checks.push_back(CheckBudget(task->budgets[i], now.Of(i), exposure, task->counted));
@@ -171,6 +171,7 @@ ExitCode Check(const CheckOptions& options) {
     const ExitCode code = before.Read(&tree);
     if (!IsRead(code)) return code;
     CompareWithBaseline(*task, before, now, tree, &report);
+    report.doubt_of_baseline = before.Doubt();
   }
   const ExitCode written = Write(report, options.format);
   if (written != ExitCode::kOk) return written;

@@ -140,10 +140,11 @@ void WarnIfEmpty(const Survey& survey, const SurveyOptions& side, std::string_vi
                        side.filter.from, side.filter.to));
 }
 
-ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result) {
+ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result, const Survey& before,
+                   const Survey& after) {
   if (options.html.empty()) return ExitCode::kOk;
   return WriteDiffPage({both.before, both.after, both.scale_before, both.scale_after, result.question, options.html,
-                        options.force, TotalText(result.total, result.total_style)});
+                        options.force, TotalText(result.total, result.total_style), before.Doubt(), after.Doubt()});
 }
 
 ExitCode Read(Survey* before, Survey* after, CallTree* tree, Side* side_before, Side* side_after) {
@@ -178,7 +179,7 @@ ExitCode Diff(const DiffOptions& options) {
   WarnIfEmpty(*before, both->before, "A");
   WarnIfEmpty(*after, both->after, "B");
   if (result.reversed) Complain("B was recorded before A: if that is not meant, exchange them");
-  const ExitCode page = WritePage(options, *both, result);
+  const ExitCode page = WritePage(options, *both, result, *before, *after);
   if (page != ExitCode::kOk) return page;
   const DiffSide of_before{*before, NameOf(options, 0)}, of_after{*after, NameOf(options, 1)};
   const DiffRows shown{options.all, options.limit};

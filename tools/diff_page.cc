@@ -146,6 +146,10 @@ ExitCode WriteDiffPage(const DiffPage& given) {
                  {"after", Duration(static_cast<uint64_t>(page.scale_after.seconds * 1e9))},
                  {"false discovery rate", fmt::format("{:g} %", 100 * page.question.fdr)},
                  {"intervals", "95 %"}};
+  for (const auto& [side, doubt] :
+       {std::pair("before trustworthy", page.doubt_of_before), std::pair("after trustworthy", page.doubt_of_after)}) {
+    if (!doubt.empty()) graph.facts.emplace_back(side, doubt);
+  }
   graph.measures = {{"both", "Both", "What was allocated before and after", {"before", "after"}},
                     {"after", "After", "What is allocated after", {}},
                     {"before", "Before", "What was allocated before", {}}};

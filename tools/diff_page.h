@@ -16,6 +16,8 @@ struct DiffPage {
   std::string output;
   bool force = false;
   std::string headline;
+  // Why a side should not be believed (Survey::Doubt); empty: it may be.
+  std::string doubt_of_before, doubt_of_after;
 };
 
 // Reads both sides again, twice. Says on stderr what went wrong.

@@ -114,13 +114,13 @@ ExitCode Export(const ExportOptions& options) {
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
   if (options.live) exporter = MakeOnlyAlive(settings, std::move(exporter));
   const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
-  const auto events = Pass(*recordings, *filter, exporter.get(), beside, [&output] { return output.failed(); });
+  const auto passed = Pass(*recordings, *filter, exporter.get(), beside, [&output] { return output.failed(); });
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   output.Flush();
   const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  return Close(*recordings, events);
+  return Close(*recordings, passed);
 }
 
 std::vector<std::string> FormatNames() {

@@ -2,20 +2,52 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <deque>
 #include <iterator>
 #include <utility>
 
+#include "tools/analysis/trust.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/render/names.h"
+#include "tools/stream_trust.h"
 
 namespace heaprec::tools {
 namespace {
 
-// `most`: events. Returns how many passed.
-uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* exporter, Progress::Beside beside,
-                 const std::function<bool()>& stop) {
+// Of each stream that the filter takes.
+class Trusts {
+ public:
+  Trusts(const format::FileHeader& header, const Filter& filter) {
+    for (const format::Stream stream : format::kAllStreams) {
+      if (filter.TakesAny(stream)) of_.emplace_back(header, stream);
+    }
+  }
+  void Add(const format::Block& block) {
+    for (StreamTrust& one : of_) one.Add(block);
+  }
+  // Each once.
+  std::vector<std::string> Reasons(const Recording& recording) const {
+    std::vector<std::string> reasons;
+    for (const StreamTrust& one : of_) {
+      for (std::string& reason : one.Reasons(recording)) {
+        if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(std::move(reason));
+      }
+    }
+    return reasons;
+  }
+
+ private:
+  std::deque<StreamTrust> of_;
+};
+
+// `most`: events.
+PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* exporter, Progress::Beside beside,
+                  const std::function<bool()>& stop) {
   Progress progress(recording.source().name(), recording.source().size(), beside);
+  Trusts trusts(recording.header(), filter);
+  bool is_whole = false;
   uint64_t events = 0;
   Names names;
   std::vector<const format::Sample*> samples;
@@ -24,7 +56,9 @@ uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* e
   exporter->Begin(recording);
   while (events < most && !stop()) {
     const auto block = recording.Next();
-    if (!block) break;
+    is_whole = !block;
+    if (is_whole) break;
+    trusts.Add(*block);
     names.Enter(*block);
     filter.Enter(*block, &names);
     samples.clear();
@@ -41,7 +75,7 @@ uint64_t PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* e
     progress.At(recording.bytes_read());
   }
   exporter->End(recording);
-  return events;
+  return {events, is_whole ? trusts.Reasons(recording) : std::vector<std::string>()};
 }
 
 }  // namespace
@@ -61,22 +95,24 @@ std::function<bool(std::string_view)> HiddenBy(const Filter& filter) {
   return [hide = *filter.hide()](std::string_view method) { return hide.Matches(method); };
 }
 
-std::vector<uint64_t> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
-                           Progress::Beside beside, const std::function<bool()>& stop) {
-  std::vector<uint64_t> events;
+std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
+                            Progress::Beside beside, const std::function<bool()>& stop) {
+  std::vector<PassedOne> passed;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    events.push_back(PassOne(*recording, filter, most, exporter, beside, stop));
-    most -= events.back();
+    passed.push_back(PassOne(*recording, filter, most, exporter, beside, stop));
+    most -= passed.back().events;
   }
-  return events;
+  return passed;
 }
 
-ExitCode Close(const Recordings& recordings, const std::vector<uint64_t>& events) {
+ExitCode Close(const Recordings& recordings, const std::vector<PassedOne>& passed) {
   ExitCode read = ExitCode::kOk;
   for (size_t i = 0; i < recordings.size(); ++i) {
-    if (isatty(STDERR_FILENO) == 1) Complain(LossLine(*recordings[i], events[i]).substr(2));
+    if (isatty(STDERR_FILENO) == 1) Complain(LossLine(*recordings[i], passed[i].events).substr(2));
     const ExitCode one = ReportDamage(*recordings[i]);
+    const std::vector<std::string>& reasons = passed[i].reasons;
+    if (!reasons.empty()) Complain(recordings[i]->source().name() + ": trustworthy: " + TrustText(reasons));
     if (one != ExitCode::kOk) read = one;
   }
   return read;

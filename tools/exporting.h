@@ -25,12 +25,19 @@ format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths)
 // Frames that the filter leaves out of stacks; empty: none.
 std::function<bool(std::string_view method)> HiddenBy(const Filter& filter);
 
-// Reads all of them into `exporter`, whose Finish is left to the caller; ends early when `stop` says so. Returns, for
-// each, how many of its events passed. `beside`: what the exporter writes meanwhile.
-std::vector<uint64_t> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
-                           Progress::Beside beside, const std::function<bool()>& stop);
+// What a pass made of a recording.
+struct PassedOne {
+  uint64_t events = 0;               // that passed
+  std::vector<std::string> reasons;  // why the numbers of their streams should not be believed, as `summary` says it
+};
 
-// What was lost (on a terminal; on stderr, for the output is pure) and what was damaged. `events`: of Pass.
-ExitCode Close(const Recordings& recordings, const std::vector<uint64_t>& events);
+// Reads all of them into `exporter`, whose Finish is left to the caller; ends early when `stop` says so: then there are
+// no reasons. `beside`: what the exporter writes meanwhile.
+std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
+                            Progress::Beside beside, const std::function<bool()>& stop);
+
+// What was lost (on a terminal; on stderr, for the output is pure), what was damaged, and whether the sums of what
+// passed can be relied on. `passed`: of Pass.
+ExitCode Close(const Recordings& recordings, const std::vector<PassedOne>& passed);
 
 }  // namespace heaprec::tools

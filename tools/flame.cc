@@ -1,6 +1,7 @@
 // heaprec flame: what allocates, as a page with a flame graph to explore, or as a picture.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <filesystem>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/flame_assembly.h"
+#include "tools/live_words.h"
 #include "tools/percent_option.h"
 #include "tools/render/output.h"
 #include "tools/render/utf8.h"
@@ -36,24 +38,26 @@ Orders ChooseBoxes(const CallTree& tree, std::span<const double> weights, BoxTre
   return {BoxTree::Callees(tree, weights, bounds), BoxTree::Callers(tree, weights, bounds)};
 }
 
-std::vector<FlameFigure> FiguresOf(bool of_exceptions) {
+std::vector<FlameFigure> FiguresOf(const Survey& survey) {
   using Unit = FlameFigure::Unit;
-  if (of_exceptions) {
+  if (survey.of_exceptions()) {
     return {{"bytes", "thrown", Unit::kCount, "", true, false},
             {"share", "share", Unit::kShare, "", true, false},
             {"samples", "samples", Unit::kCount, "", false, false}};
   }
   return {{"bytes", "bytes", Unit::kBytes, "", true, false},
-          {"objects", "objects", Unit::kCount, "", true, false},
+          {"objects", WordsOf(survey.stream()).things, Unit::kCount, "", true, false},
           {"share", "share", Unit::kShare, "", true, false},
           {"samples", "samples", Unit::kCount, "", false, false}};
 }
 
-std::vector<FlameMeasure> MeasuresOf(bool of_exceptions) {
+std::vector<FlameMeasure> MeasuresOf(const Survey& survey) {
   const FlameMeasure samples{"samples", "Samples", "Samples that were taken", {}};
-  if (of_exceptions) return {{"bytes", "Thrown", "Exceptions that were thrown", {}}, samples};
+  if (survey.of_exceptions()) return {{"bytes", "Thrown", "Exceptions that were thrown", {}}, samples};
+  std::string things = WordsOf(survey.stream()).things;
+  things.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(things.front())));
   return {{"bytes", "Bytes", "Bytes that were allocated", {}},
-          {"objects", "Objects", "Objects that were allocated", {}},
+          {"objects", things, things + " that were allocated", {}},
           samples};
 }
 
@@ -105,8 +109,8 @@ FlameGraph Assemble(const FlameOptions& options, const Survey& survey, const Cal
   graph.title = TitleOf(options);
   graph.headline = HeadlineOf(boxes.Of(0, 0), survey);
   graph.facts = FactsOf(leaves, survey);
-  graph.measures = MeasuresOf(survey.of_exceptions());
-  graph.figures = FiguresOf(survey.of_exceptions());
+  graph.measures = MeasuresOf(survey);
+  graph.figures = FiguresOf(survey);
   graph.icicle = options.icicle;
   FlameAssembly assembly(&calls.names(), {&leaves});
   graph.trees = {TreeOf("callees", orders.callees, 0, boxes, graph.figures, calls, leaves.types(), &assembly),
@@ -151,6 +155,7 @@ ExitCode Flame(const FlameOptions& options) {
   BoxSurvey boxes(&leaves, {&orders.callees, &orders.callers});
   const ExitCode read = survey->Run(&tree, &boxes);
   if (read == ExitCode::kUnreadable) return read;
+  survey->SayDoubt();
   const ExitCode written = Write(options, Assemble(options, *survey, tree, leaves, orders, boxes), file->get(), path);
   return written != ExitCode::kOk ? written : read;
 }

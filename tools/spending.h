@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Spending final : public Surveyor {
   }
   const Side& rows() const { return rows_; }
   double seconds() const { return budgets_.seconds(); }
+  // Survey::Doubt
+  std::string Doubt() const { return survey_.Doubt(); }
 
  private:
   Survey survey_;

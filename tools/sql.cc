@@ -128,7 +128,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
   SqliteStore store("", false, HiddenBy(filter));
-  const auto events = Pass(recordings, filter, &store, Progress::Beside::kNothing, [] { return false; });
+  const auto passed = Pass(recordings, filter, &store, Progress::Beside::kNothing, [] { return false; });
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   Query asked(store.database(), query);
@@ -136,7 +136,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
   output.Flush();
   if (!asked.error().empty()) return Fail(ExitCode::kUsage, asked.error());
   const ExitCode written = output.Report("standard output");
-  return written != ExitCode::kOk ? written : Close(recordings, events);
+  return written != ExitCode::kOk ? written : Close(recordings, passed);
 }
 
 ExitCode Sql(SqlOptions options) {

@@ -36,11 +36,7 @@ class TextForm {
     if (header_.mapped.interval_ns > 0) Mapped();
     if (!HasHeap(header_)) Salvaged();
     for (const Remark& note : trust.notes) Line("note", note.text);
-    std::string verdict = "yes";
-    for (const auto& [about, reason] : trust.reasons) {
-      verdict = verdict == "yes" ? "no, because " + reason : verdict + "; " + reason;
-    }
-    fmt::format_to(fmt::appender(text_), "trustworthy: {}\n", verdict);
+    Append(text_, "trustworthy: " + TrustText(TextsOf(trust.reasons)) + "\n");
     return fmt::to_string(text_);
   }
 

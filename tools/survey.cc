@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "tools/analysis/draft.h"
-#include "tools/analysis/imported.h"
 #include "tools/analysis/plain.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/input/prepared.h"
 #include "tools/render/progress.h"
-#include "tools/render/text.h"
+#include "tools/strata_of.h"
+#include "tools/stream_trust.h"
 
 namespace heaprec::tools {
 namespace {
@@ -140,6 +139,8 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   const bool asks = !options_.no_census && stream_ == Stream::kAllocations && surveyor->estimates();
   const ByCensus census = asks ? StrataOf(*recording) : ByCensus();
   design.SetStrata(census.strata);
+  const bool is_plain = census.strata.count() == 0;
+  StreamTrust trust(recording->header(), stream_, is_plain);
   recording->Prepare([header = recording->header(), stream = stream_, finest] {
     return std::make_unique<Drafting>(header, stream, finest);
   });
@@ -165,6 +166,7 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
                 drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
     passed.Take(*block, drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block), sieve);
     last_ns = std::max(last_ns, block->end_ns);
+    trust.Add(*block);
     surveyor->See({*block, passed.now, passed.survivors, names, *tree, design});
     progress.At(recording->bytes_read());
   }
@@ -174,7 +176,7 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   const Estimator estimator(design, LostWeight(books), Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
   surveyor->End(estimator, seconds);
   Conclude(sieve != nullptr ? passed.all : design.all(), chosen_by, estimator);
-  Note(*recording, seconds, passed.samples, census);
+  coverage_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
 }
@@ -197,53 +199,8 @@ double Survey::Seconds(const Recording& recording, const Filter& filter, uint64_
   return static_cast<double>(to_ns - from_ns) * 1e-9;
 }
 
-void Survey::Note(const Recording& recording, double seconds, uint64_t chosen, const ByCensus& census) {
-  if (census.has_census && census.why_none.empty()) ++sharpened_;
-  if (!census.why_none.empty()) blunted_.insert(census.Text());
-  ++covered_.recordings;
-  covered_.events += recording.events();
-  covered_.chosen += chosen;
-  covered_.salvaged += recording.salvage().events;
-  covered_.seconds += seconds;
-  covered_.complete = covered_.complete && !recording.damaged();
-  for (const Stream stream : format::kAllStreams) {
-    const format::Books& books = recording.books(stream);
-    covered_.thinned += books.thinned + books.second_stage;
-    covered_.lost += std::accumulate(books.lost.begin(), books.lost.end(), uint64_t{0});
-  }
-  nlohmann::json one = HeaderAsJson(recording.header());
-  one["file"] = recording.source().name();
-  one["events"] = recording.events();
-  one["chosen"] = chosen;
-  one["seconds"] = seconds;
-  one["running"] = recording.running();
-  one["losses"] = LossesAsJson(recording);
-  one["census"] = census.AsJson();
-  recordings_.push_back(std::move(one));
-}
-
-std::string Survey::LossLine() const {
-  std::string line = "# ";
-  if (covered_.chosen != covered_.events) line += Grouped(covered_.chosen) + " of ";
-  line += fmt::format("{} events, {} thinned, {} lost", Grouped(covered_.events), Grouped(covered_.thinned),
-                      Grouped(covered_.lost));
-  if (covered_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(covered_.salvaged));
-  if (sharpened_ > 0) {
-    line += sharpened_ < covered_.recordings ? fmt::format("; {} sharpened by a census", sharpened_)
-                                             : "; sharpened by a census";
-  }
-  for (const std::string& text : blunted_) line += text;
-  if (covered_.recordings != 1) line += fmt::format("; {} recordings", covered_.recordings);
-  const auto is_biased = [](const nlohmann::json& one) { return IsBiased(one["source"].get<std::string>()); };
-  if (std::any_of(recordings_.begin(), recordings_.end(), is_biased))
-    line += "; weights are biased, intervals show chance alone: heaprec summary has why";
-  return line + "\n";
-}
-
-nlohmann::json Survey::AsJson() const {
-  return {{"recordings", recordings_},     {"events", covered_.events},    {"chosen", covered_.chosen},
-          {"seconds", covered_.seconds},   {"thinned", covered_.thinned},  {"lost", covered_.lost},
-          {"salvaged", covered_.salvaged}, {"complete", covered_.complete}};
+void Survey::SayDoubt() const {
+  if (!coverage_.Doubt().empty()) Complain(options_.files.front() + ": trustworthy: " + coverage_.Doubt());
 }
 
 }  // namespace heaprec::tools

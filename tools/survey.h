@@ -17,7 +17,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,11 +28,11 @@
 #include "tools/analysis/drawn.h"
 #include "tools/analysis/estimator.h"
 #include "tools/analysis/figures.h"
+#include "tools/coverage.h"
 #include "tools/exit_code.h"
 #include "tools/filter.h"
 #include "tools/input/recording.h"
 #include "tools/render/names.h"
-#include "tools/strata_of.h"
 
 namespace heaprec::tools {
 
@@ -75,15 +74,6 @@ class Surveyor {
   virtual void End(const Estimator& estimator, double seconds) = 0;
 };
 
-// What has been read, once Run is over.
-struct Covered {
-  size_t recordings = 0;
-  uint64_t events = 0, chosen = 0;  // samples read, and those that passed the filters
-  uint64_t thinned = 0, lost = 0, salvaged = 0;
-  double seconds = 0;  // of all recordings together, within --from and --to
-  bool complete = true;
-};
-
 class Survey {
  public:
   static format::Result<Survey> Parse(const SurveyOptions& options);
@@ -97,37 +87,37 @@ class Survey {
   // For a second pass: damage was reported in the first.
   void BeQuiet() { is_quiet_ = true; }
 
-  const Covered& covered() const { return covered_; }
+  // What has been read, once Run is over.
+  const Covered& covered() const { return coverage_.covered(); }
   // Of what passed the filters, and of any group that nothing passed of. Shares are of total().
   const Figures& chosen() const { return chosen_; }
   const Figures& unseen() const { return unseen_; }
   // Bytes, or events, of all that was recorded.
   const Estimate& total() const { return total_; }
   bool chooses_all() const { return !filter_.chosen_by(); }
-  // "# 1,234 events, 12 thinned, 0 lost\n", of all recordings.
-  std::string LossLine() const;
-  // {"recordings": [{"recording_id": ..., "file": ..., "losses": {...}}], "events": ..., "seconds": ...}
-  nlohmann::json AsJson() const;
+  // Of all recordings: how many events, what was lost, and whether the numbers can be relied on (Coverage).
+  std::string LossLine() const { return coverage_.LossLine(); }
+  std::string Doubt() const { return coverage_.Doubt(); }
+  const std::vector<std::string>& doubts() const { return coverage_.doubts(); }
+  // That on stderr, for forms without the loss line.
+  void SayDoubt() const;
+  nlohmann::json AsJson() const { return coverage_.AsJson(); }
 
  private:
   Survey(const SurveyOptions& options, Filter filter);
   ExitCode ReadFile(const std::string& path, CallTree* tree, Surveyor* surveyor);
   ExitCode Read(Recording* recording, CallTree* tree, Surveyor* surveyor);
   double Seconds(const Recording& recording, const Filter& filter, uint64_t last_ns) const;
-  void Note(const Recording& recording, double seconds, uint64_t chosen, const ByCensus& census);
   void Conclude(const Subset& chosen, Grain chosen_by, const Estimator& estimator);
 
   SurveyOptions options_;
   Filter filter_;  // as parsed: each recording starts a copy
   format::Stream stream_ = format::Stream::kAllocations;
   bool is_quiet_ = false;
-  Covered covered_;
+  Coverage coverage_;
   Figures chosen_, unseen_;
   Estimate total_;
-  size_t sharpened_ = 0;           // recordings, by their census
-  std::set<std::string> blunted_;  // what is said of those that have one, but are not
-  double whole_ = 0;               // bytes that shares are of
-  nlohmann::json recordings_ = nlohmann::json::array();
+  double whole_ = 0;  // bytes that shares are of
 };
 
 }  // namespace heaprec::tools

@@ -54,7 +54,9 @@ ExitCode Write(const TimelineOptions& options, const Survey& survey, const Timel
   if (code == ExitCode::kOk && !options.html.empty()) {
     code = WriteFile(options.html, options.force, HtmlOf(timeline, title));
   }
-  if (!options.json && (!options.svg.empty() || !options.html.empty())) return code;
+  const bool is_picture = !options.json && (!options.svg.empty() || !options.html.empty());
+  if (is_picture) survey.SayDoubt();
+  if (is_picture) return code;
   if (code != ExitCode::kOk) return code;
   Output output(STDOUT_FILENO);
   if (options.json) {

@@ -71,6 +71,7 @@ class Examination {
     Losses(Stream::kExceptions);
     Losses(Stream::kNative);
     Losses(Stream::kMapped);
+    if (!any_loss_) Say("losses", Level::kOk, "nothing was lost", 0);
     Samples();
     Throttle();
     Source();
@@ -145,12 +146,11 @@ class Examination {
       const double share = std::max(all, seen) > 0 ? weight / std::max(all, seen) : 1;
       const std::string name = format::LossName(static_cast<format::Loss>(reason));
       Say(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
-          fmt::format("{}{}: {} point{}, {} of the {}", bytes ? "" : "exceptions: ", name, Grouped(books.lost[reason]),
+          fmt::format("{}{}: {} point{}, {} of the {}", PrefixOf(stream), name, Grouped(books.lost[reason]),
                       books.lost[reason] == 1 ? "" : "s", Percent(share), bytes ? "bytes" : "throws"),
           share);
       any_loss_ = true;
     }
-    if (!bytes && !any_loss_) Say("losses", Level::kOk, "nothing was lost", 0);
   }
 
   // A part of the samples that tells less than it should.

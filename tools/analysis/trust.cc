@@ -9,6 +9,7 @@
 #include "tools/analysis/imported.h"
 #include "tools/analysis/plain.h"
 #include "tools/render/text.h"
+#include "tools/render/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -36,11 +37,7 @@ class StreamJudgement {
 
  private:
   bool of_events() const { return format::CountsEvents(stream_); }
-  std::string Named(const std::string& sentence) const {
-    if (of_events()) return "exceptions: " + sentence;
-    if (stream_ == format::Stream::kMapped) return "mappings: " + sentence;
-    return stream_ == format::Stream::kNative ? "native memory: " + sentence : sentence;
-  }
+  std::string Named(const std::string& sentence) const { return PrefixOf(stream_) + sentence; }
   void No(About about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }
   void Note(About about, const std::string& note) { trust_.notes.push_back({about, Named(note)}); }
   uint64_t Lost(format::Loss loss) const { return books_.lost[static_cast<size_t>(loss)]; }
@@ -109,17 +106,17 @@ class StreamJudgement {
 // Of the recording as a whole.
 class Judgement {
  public:
-  Judgement(const Recording& recording, const format::PerStream<Tally>& tallies, const Volume& volume)
-      : recording_(recording), tallies_(tallies), volume_(volume), running_(recording.running()) {}
-
-  Trust Run() {
+  explicit Judgement(const Recording& recording) : recording_(recording), running_(recording.running()) {
     JudgeDamage();
-    JudgeSource();
-    for (const format::Stream stream : format::kAllStreams) {
-      StreamJudgement(recording_, tallies_[stream], stream, &trust_).Run();
-    }
-    JudgeTotal();
-    JudgeQuotas();
+  }
+
+  void OfHeap() { JudgeSource(); }
+  void Of(format::Stream stream, const Tally& tally) { StreamJudgement(recording_, tally, stream, &trust_).Run(); }
+  void Of(const Balance& balance) {
+    JudgeTotal(balance);
+    JudgeQuotas(balance);
+  }
+  Trust End() {
     JudgeSalvage();
     NoteEnd();
     return std::move(trust_);
@@ -137,15 +134,15 @@ class Judgement {
   }
 
   void JudgeSource() {
-    const std::string& source = recording_.header().source;
+    const std::string source = ToUtf8(recording_.header().source);
     if (source == "tlab") {
       No(About::kSource, "source tlab charges a whole TLAB to whoever refilled it: attribution is biased");
     } else if (source == kImported) {
-      No(About::kSource, "imported from " + recording_.header().source_reason +
+      No(About::kSource, "imported from " + ToUtf8(recording_.header().source_reason) +
                              ". Intervals show chance alone, as if each sample had been drawn by itself");
     } else if (source == kImportedOwn) {
       Note(About::kSource,
-           "imported from " + recording_.header().source_reason + ": estimates are from the samples alone");
+           "imported from " + ToUtf8(recording_.header().source_reason) + ": estimates are from the samples alone");
     } else if (source != "hooks" && source != kPreloaded) {
       Note(About::kSource,
            fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
@@ -156,37 +153,37 @@ class Judgement {
            "a walked stack was not what the JVM says: from there on all are asked of it, by GetStackTrace");
     }
     if (!recording_.header().exceptions_refused.empty()) {
-      Note(About::kExceptions, "exceptions are not recorded: " + recording_.header().exceptions_refused);
+      Note(About::kExceptions, "exceptions are not recorded: " + ToUtf8(recording_.header().exceptions_refused));
     }
   }
 
   // Two counts of the same bytes. In a very long recording chance is less than what is approximate.
-  void JudgeTotal() {
-    if (!(volume_.counted > 0)) return;
-    const double apart = std::abs(volume_.counted - volume_.accounted);
-    if (apart <= std::max(volume_.slack, kMaxLostShare * volume_.counted) + CountedEarly()) return;
+  void JudgeTotal(const Balance& balance) {
+    if (!(balance.counted > 0)) return;
+    const double apart = std::abs(balance.counted - balance.accounted);
+    if (apart <= std::max(balance.slack, kMaxLostShare * balance.counted) + CountedEarly(balance.counted)) return;
     No(About::kTotal,
        fmt::format("{} bytes were counted, but samples and losses stand for {}",
-                   Grouped(static_cast<uint64_t>(volume_.counted)), Grouped(static_cast<uint64_t>(volume_.accounted))));
+                   Grouped(static_cast<uint64_t>(balance.counted)), Grouped(static_cast<uint64_t>(balance.accounted))));
   }
 
   // An interval's bytes are counted when it is closed, a little after its end: some are of the next one. Where that is
   // left out, in a copy, nothing makes up for it: at most an interval's worth.
-  double CountedEarly() const {
+  double CountedEarly(double counted) const {
     const auto& ending = recording_.ending();
     if (!ending || recording_.is_settled()) return 0;
     const format::FileHeader& header = recording_.header();
     const uint64_t lasts_ns = ending->time_ns - std::min(ending->time_ns, header.start.begin_ns);
     const double intervals =
         static_cast<double>(lasts_ns) / static_cast<double>(std::max<uint64_t>(header.interval_ns, 1));
-    return volume_.counted / std::max(intervals, 1.0);
+    return counted / std::max(intervals, 1.0);
   }
 
   // With samples=N the later intervals may be left with hardly any: then the sums are without bias, and of no use.
-  void JudgeQuotas() {
+  void JudgeQuotas(const Balance& balance) {
     const uint64_t most = recording_.header().max_samples;
-    if (most == 0 || recording_.books().second_stage == 0 || !(volume_.counted > 0)) return;
-    if (volume_.raw_bytes.high - volume_.raw_bytes.low <= 1.5 * volume_.counted) return;
+    if (most == 0 || recording_.books().second_stage == 0 || !(balance.counted > 0)) return;
+    if (balance.raw_bytes.high - balance.raw_bytes.low <= 1.5 * balance.counted) return;
     No(About::kQuotas, fmt::format("most of it was recorded with hardly any of its {} samples left", Grouped(most)));
   }
 
@@ -216,16 +213,39 @@ class Judgement {
   }
 
   const Recording& recording_;
-  const format::PerStream<Tally>& tallies_;
-  const Volume& volume_;
   const bool running_;
   Trust trust_;
 };
 
 }  // namespace
 
-Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Volume& volume) {
-  return Judgement(recording, tallies, volume).Run();
+Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Balance& balance) {
+  Judgement judgement(recording);
+  judgement.OfHeap();
+  for (const format::Stream stream : format::kAllStreams) judgement.Of(stream, tallies[stream]);
+  judgement.Of(balance);
+  return judgement.End();
+}
+
+Trust JudgeStream(const Recording& recording, format::Stream stream, const Tally& tally, const Balance* balance) {
+  Judgement judgement(recording);
+  if (stream == format::Stream::kAllocations) judgement.OfHeap();
+  judgement.Of(stream, tally);
+  if (balance != nullptr) judgement.Of(*balance);
+  return judgement.End();
+}
+
+const char* PrefixOf(format::Stream stream) {
+  if (stream == format::Stream::kAllocations) return "";
+  if (stream == format::Stream::kExceptions) return "exceptions: ";
+  return stream == format::Stream::kMapped ? "mappings: " : "native memory: ";
+}
+
+std::string TrustText(const std::vector<std::string>& reasons) {
+  if (reasons.empty()) return "yes";
+  Text text;
+  AppendPrintable(text, fmt::format("no, because {}", fmt::join(reasons, "; ")));
+  return fmt::to_string(text);
 }
 
 }  // namespace heaprec::tools

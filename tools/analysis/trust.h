@@ -50,6 +50,13 @@ inline std::vector<std::string> TextsOf(const std::vector<Remark>& remarks) {
 }
 
 // After the recording was read to its end.
-Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Volume& volume);
+Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Balance& balance);
+// What is said of one stream's numbers alone. `balance`: of allocations; nullptr: of another stream.
+Trust JudgeStream(const Recording& recording, format::Stream stream, const Tally& tally, const Balance* balance);
+
+// What stands in front of a sentence about a stream: nothing of the heap's, "native memory: ".
+const char* PrefixOf(format::Stream stream);
+// "no, because ...; ...", or "yes", for terminals.
+std::string TrustText(const std::vector<std::string>& reasons);
 
 }  // namespace heaprec::tools

@@ -23,6 +23,19 @@ double VarianceOfLosses(const format::Books& books) {
 
 }  // namespace
 
+Balance BalanceOf(const Design& design, const format::Books& books) {
+  const double lost = LostWeight(books);
+  const Subset& all = design.all();
+  Balance balance;
+  balance.raw_bytes = Estimator(design, lost, Weights::kRaw).Total();
+  balance.counted = static_cast<double>(design.counted_bytes());
+  balance.accounted = all.bytes() - design.uncounted().bytes() + lost;
+  const double variance = design.VarianceOfBytes() + VarianceOfLosses(books);
+  const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : 0;
+  balance.slack = kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical;
+  return balance;
+}
+
 VolumeOfBlocks::VolumeOfBlocks(const format::FileHeader& header, const Strata& strata) : design_(header) {
   if (strata.count() == 0) return;
   sharpened_.emplace(header);
@@ -36,18 +49,11 @@ std::span<const Drawn> VolumeOfBlocks::Add(const format::Block& block) {
 }
 
 Volume VolumeOfBlocks::Close(const format::Books& books) const {
-  const double lost = LostWeight(books);
-  const Estimator estimator(design_, lost);
+  const Estimator estimator(design_, LostWeight(books));
   Volume volume;
+  static_cast<Balance&>(volume) = BalanceOf(design_, books);
   volume.calibrated = estimator.calibrated();
   volume.factor = estimator.factor();
-  const Subset& all = design_.all();
-  volume.counted = static_cast<double>(design_.counted_bytes());
-  volume.accounted = all.bytes() - design_.uncounted().bytes() + lost;
-  const double variance = design_.VarianceOfBytes() + VarianceOfLosses(books);
-  const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : 0;
-  volume.slack = kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical;
-  volume.raw_bytes = Estimator(design_, lost, Weights::kRaw).Total();
   volume.bytes = estimator.Total();
   volume.objects = estimator.Objects(design_.all());
   for (size_t kind = 0; kind < kinds_.size(); ++kind) {

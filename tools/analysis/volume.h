@@ -17,16 +17,23 @@
 
 namespace heaprec::tools {
 
-struct Volume {
-  struct OfKind {
-    Estimate bytes, objects, share;
-  };
-  bool calibrated = false;
-  double factor = 1;   // already in all but raw_bytes
+// What was counted beside what was sampled.
+struct Balance {
   Estimate raw_bytes;  // from the samples alone
   // Of the intervals whose bytes were counted: that count, and what samples and losses stand for there. No further
   // apart than `slack` by chance: five standard deviations, and what few samples may be off beyond that.
   double counted = 0, accounted = 0, slack = 0;
+};
+
+// After the last block, of a design without strata. `books`: those of the last block.
+Balance BalanceOf(const Design& design, const format::Books& books);
+
+struct Volume : Balance {
+  struct OfKind {
+    Estimate bytes, objects, share;
+  };
+  bool calibrated = false;
+  double factor = 1;  // already in all but raw_bytes
   Estimate bytes, objects;
   std::array<OfKind, format::kAllocationKinds.size()> kinds;
 };

@@ -13,7 +13,7 @@ namespace heaprec::tools {
 namespace {
 
 void AddLosses(const format::Books& books, format::Stream stream, std::vector<std::string>* lines) {
-  const bool bytes = stream == format::Stream::kAllocations;
+  const bool bytes = !format::CountsEvents(stream);
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
     if (books.lost[reason] == 0) continue;
     const std::string weight =

@@ -73,6 +73,14 @@ std::string Summary(const CheckedRows& rows) {
                      rows.broken.size(), Grouped(rows.count), 100 * rows.fdr);
 }
 
+// Of the recording, and of the baseline: "trustworthy: no, because ...".
+std::vector<std::string> DoubtsOf(const CheckReport& report) {
+  std::vector<std::string> doubts;
+  if (!report.doubt.empty()) doubts.push_back("trustworthy: " + report.doubt);
+  if (!report.doubt_of_baseline.empty()) doubts.push_back("baseline trustworthy: " + report.doubt_of_baseline);
+  return doubts;
+}
+
 std::vector<Checked> AllOf(const CheckReport& report) {
   std::vector<Checked> all = report.checks;
   if (report.rows) all.insert(all.end(), report.rows->broken.begin(), report.rows->broken.end());
@@ -118,6 +126,7 @@ std::string AsText(const CheckReport& report) {
   for (const Checked& check : AllOf(report)) {
     text += fmt::format("{:<10} {}: {}\n", Word(check.outcome), Printable(check.name), Printable(Sentence(check)));
   }
+  for (const std::string& doubt : DoubtsOf(report)) text += "# " + Printable(doubt) + "\n";
   return text;
 }
 
@@ -130,7 +139,9 @@ std::string AsMarkdown(const CheckReport& report) {
     text += fmt::format("| {} | {} | {} | {} |\n", kSigns[static_cast<size_t>(check.outcome)], Code(check.name),
                         check.measured, check.allowed);
   }
-  return text + "\nBroken: the whole interval lies above what is allowed. Not shown: what is allowed lies within it.\n";
+  text += "\nBroken: the whole interval lies above what is allowed. Not shown: what is allowed lies within it.\n";
+  for (const std::string& doubt : DoubtsOf(report)) text += fmt::format("\n⚠ {}\n", Markup(Printable(doubt)));
+  return text;
 }
 
 std::string AsJunit(const CheckReport& report) {
@@ -145,6 +156,10 @@ std::string AsJunit(const CheckReport& report) {
       counts, Markup(report.recording));
   for (const Checked& check : all) AppendTestCase(check, &xml);
   if (rows_kept) AppendRowsKept(*report.rows, &xml);
+  if (const auto doubts = DoubtsOf(report); !doubts.empty()) {
+    xml +=
+        fmt::format("    <system-err>{}</system-err>\n", Markup(Printable(fmt::format("{}", fmt::join(doubts, "; ")))));
+  }
   return xml + "  </testsuite>\n</testsuites>\n";
 }
 
@@ -164,6 +179,8 @@ nlohmann::json AsJson(const CheckReport& report) {
                              {"seconds", report.seconds},
                              {"broken", report.Count(Outcome::kBroken) + report.BrokenRows()},
                              {"not_shown", report.Count(Outcome::kNotShown)},
+                             {"trustworthy", DoubtsOf(report).empty()},
+                             {"reasons", DoubtsOf(report)},
                              {"checks", checks}};
   if (report.rows) {
     document["rows"] = {{"by", report.rows->by},

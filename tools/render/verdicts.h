@@ -37,6 +37,8 @@ struct CheckReport {
   std::vector<Checked> checks;
   double seconds = 0;  // of the recording
   std::optional<CheckedRows> rows;
+  // Why the recording, and its baseline, should not be believed: "no, because ..."; empty: they may be.
+  std::string doubt, doubt_of_baseline;
 
   size_t Count(Outcome outcome) const;  // of the checks
   size_t BrokenRows() const { return rows ? rows->broken.size() : 0; }

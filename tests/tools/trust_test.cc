@@ -1,0 +1,172 @@
+// Every verb that shows estimates says of a recording that lost most of its points that they should not be believed.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Stream;
+using nlohmann::json;
+using testing::Count;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+
+const std::string kLine = "trustworthy: no, because ";
+const std::string kWhy = kLine + "native memory: 90 % of the bytes were lost";
+
+// Ten seconds of heap and of native memory, 100 samples each; of `lossy` nine points in ten found the ring full.
+void WriteLossy(const std::string& path, Stream lossy) {
+  format::FileHeader header = testing::SomeHeader();
+  header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+  header.native_bound = 16384;
+  header.live_bound = 1024;
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 1e-4});
+  file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
+  for (uint64_t i = 0; i < 100; ++i) {
+    Event event = testing::At(i * 100 * kMs);
+    event.weight = 100'000;
+    event.place = 1;
+    file.Add(event);
+    event.kind = format::Kind::kNative;
+    event.class_name = "malloc";
+    event.stack = {"libleak.so.keep"};
+    event.types = {format::FrameType::kNative};
+    event.id = (uint64_t{1} << 61) + i;
+    file.Add(event);
+  }
+  format::Books& books = file.books(lossy);
+  const auto full = static_cast<size_t>(format::Loss::kRingFull);
+  books.lost[full] = 900;
+  books.lost_weight[full] = 90e6;
+  books.points += 900;
+  books.candidate_bytes += 90'000'000;
+  format::HeapState look;
+  look.id = 1;
+  look.time_ns = kSecond;
+  look.kind = format::StateKind::kMemory;
+  look.rss = 1 << 20;
+  file.Add(look);
+  file.End("stop", 10 * kSecond);
+}
+
+json Document(const std::string& arguments) {
+  const Outcome outcome = Heaprec(arguments);
+  CAPTURE(arguments, outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("Texts of estimates end with why they should not be believed") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLossy(path, Stream::kNative);
+  CHECK(Heaprec("summary " + path).out.find("\n" + kWhy + "\n") != std::string::npos);
+  for (const std::string verb :
+       {"top", "tree", "histogram", "timeline", "live", "live --lifetimes", "live --garbage recent", "leaks"}) {
+    const Outcome outcome = Heaprec(verb + " --kind native " + path);
+    CAPTURE(verb, outcome.out, outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.ends_with("\n# " + kWhy + "\n"));
+    CHECK(outcome.err.empty());
+  }
+  const std::string both = Heaprec("diff --kind native " + path + " " + path).out;
+  CHECK(Count(both, "\n# " + kWhy + "\n") == 2);
+  for (const std::string options : {"", "--leaks 1", "--callers 1", "--by library", "--categories"}) {
+    const Outcome outcome = Heaprec("native " + options + " " + path);
+    CAPTURE(options, outcome.out);
+    CHECK(Count(outcome.out, "\n# " + kWhy + "\n") == 1);
+  }
+}
+
+TEST_CASE("Forms without a last line say on stderr what should not be believed") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLossy(path, Stream::kNative);
+  for (const std::string& verb :
+       {"flame -q -o " + directory / "flame.html", "flame -q --svg -o " + directory / "flame.svg",
+        "timeline --svg " + directory / "time.svg", std::string("live --csv"), std::string("live --lifetimes --csv"),
+        std::string("export --format csv"), std::string("export --format collapsed")}) {
+    const Outcome outcome = Heaprec(verb + " --kind native " + path);
+    CAPTURE(verb, outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err == "heaprec: " + path + ": " + kWhy + "\n");
+    CHECK(outcome.out.find("trustworthy") == std::string::npos);
+  }
+  CHECK(testing::Contents(directory / "flame.html").find("no, because native memory: 90 %") != std::string::npos);
+  const Outcome sql = Heaprec("sql --kind native " + path + " 'select count(*) from samples'");
+  CHECK(sql.err == "heaprec: " + path + ": " + kWhy + "\n");
+  // What reads but a part cannot know.
+  CHECK(Heaprec("export --limit 1 --format csv --kind native " + path).err.empty());
+}
+
+TEST_CASE("JSON has the reasons in members of their own") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLossy(path, Stream::kNative);
+  const json why = {"native memory: 90 % of the bytes were lost"};
+  for (const std::string verb : {"top", "tree", "histogram", "timeline", "live", "live --lifetimes",
+                                 "live --garbage recent", "leaks", "native", "native --leaks 1"}) {
+    CAPTURE(verb);
+    const std::string kind = verb.starts_with("native") ? "" : " --kind native";
+    const json survey = Document(verb + kind + " --json " + path)["survey"];
+    CHECK(survey["trustworthy"] == false);
+    CHECK(survey["reasons"] == why);
+    CHECK(survey["recordings"][0]["trustworthy"] == false);
+    CHECK(survey["recordings"][0]["reasons"] == why);
+  }
+  const json diff = Document("diff --json --kind native " + path + " " + path);
+  CHECK(diff["before"]["trustworthy"] == false);
+  CHECK(diff["after"]["reasons"] == why);
+  const json memory = Document("native --categories --json " + path)["recordings"][0];
+  CHECK(memory["trustworthy"] == false);
+  CHECK(memory["reasons"] == why);
+}
+
+TEST_CASE("A check of what should not be believed says so in each of its forms") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLossy(path, Stream::kNative);
+  const std::string check = "check --kind native --budget 'total<1GB' " + path;
+  CHECK(Heaprec(check).out.ends_with("\n# " + kWhy + "\n"));
+  CHECK(Heaprec(check + " --format markdown").out.find(kWhy) != std::string::npos);
+  CHECK(Heaprec(check + " --format junit").out.find("<system-err>" + kWhy + "</system-err>") != std::string::npos);
+  const json document = Document(check + " --format json");
+  CHECK(document["trustworthy"] == false);
+  CHECK(document["reasons"] == json{kWhy});
+  WriteLossy(directory / "old.bin", Stream::kAllocations);
+  const std::string heap = "check --budget 'total<1GB' " + path;
+  CHECK(Document(heap + " --format json")["trustworthy"] == true);
+  const auto compared = Heaprec(heap + " --max-regression 1% --baseline " + directory / "old.bin");
+  CHECK(compared.out.ends_with("\n# baseline trustworthy: no, because 90 % of the bytes were lost\n"));
+}
+
+TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the other way round") {
+  const Directory directory;
+  WriteLossy(directory / "native.bin", Stream::kNative);
+  WriteLossy(directory / "heap.bin", Stream::kAllocations);
+  for (const std::string verb : {"top", "live", "leaks", "timeline"}) {
+    CAPTURE(verb);
+    CHECK(Heaprec(verb + " " + directory / "native.bin").out.find(kLine) == std::string::npos);
+    CHECK(Heaprec(verb + " --kind native " + directory / "heap.bin").out.find(kLine) == std::string::npos);
+    CHECK(Heaprec(verb + " " + directory / "heap.bin").out.ends_with("\n# " + kLine + "90 % of the bytes were lost\n"));
+  }
+  const json both = Document("top --json " + directory / "heap.bin" + " " + directory / "native.bin");
+  CHECK(both["survey"]["recordings"][0]["trustworthy"] == false);
+  CHECK(both["survey"]["recordings"][1]["trustworthy"] == true);
+  CHECK(Heaprec("top " + directory / "heap.bin" + " " + directory / "native.bin")
+            .out.ends_with("90 % of the bytes were lost (1 of 2 recordings)\n"));
+  CHECK(Heaprec("native " + directory / "heap.bin").out.find(kLine) == std::string::npos);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,27 @@
+#include "tools/stream_trust.h"
+
+#include "tools/analysis/trust.h"
+#include "tools/analysis/volume.h"
+
+namespace heaprec::tools {
+
+StreamTrust::StreamTrust(const format::FileHeader& header, format::Stream stream, bool has_design)
+    : stream_(stream), tally_(header.CapOf(stream).interval_ns, stream) {
+  if (stream == format::Stream::kAllocations && !has_design) own_.emplace(header);
+}
+
+void StreamTrust::Add(const format::Block& block) {
+  tally_.Add(block);
+  if (own_) own_->Add(block);
+}
+
+std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) const {
+  std::optional<Balance> balance;
+  const Design* const counted = own_ ? &*own_ : design;
+  if (stream_ == format::Stream::kAllocations && counted != nullptr) {
+    balance = BalanceOf(*counted, recording.books(stream_));
+  }
+  return TextsOf(JudgeStream(recording, stream_, tally_, balance ? &*balance : nullptr).reasons);
+}
+
+}  // namespace heaprec::tools
