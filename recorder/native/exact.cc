@@ -23,6 +23,7 @@
 #include "recorder/native/counting.h"
 #include "recorder/native/exact_options.h"
 #include "recorder/native/real.h"
+#include "recorder/native/stale_tables.h"
 #include "recorder/native/table.h"
 
 namespace heaprec::native {
@@ -172,6 +173,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   if (!PrepareCounting(options.depth, options.check)) return;
   TablePath(table_path);
   ExpandPath(options.file, copy_path);
+  RemoveStaleTables(kTableFolder, kStaleTablesKept);
   const char* why = "";
   Table* const made = Table::Create(table_path, options.depth, &why);
   if (made == nullptr) return SayNot(table_path, why);

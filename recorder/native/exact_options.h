@@ -25,7 +25,8 @@ bool ParseExactOptions(const char* text, ExactOptions* into);
 bool IsChosen(const ExactOptions& options);
 // %p: the process id.
 void ExpandPath(const char* pattern, std::span<char, kMostPath> into);
-// Where the table is as long as the process lives.
+// Where the table is as long as the process lives: in memory that is shared.
+inline constexpr char kTableFolder[] = "/dev/shm";
 void TablePath(std::span<char, kMostPath> into);
 // "heaprec: a block of SIZE bytes was written past its end; PATH will say who asked for it"
 void SayOverrun(size_t size, const char* path);

@@ -1,0 +1,94 @@
+#include "recorder/native/stale_tables.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+namespace heaprec::native {
+namespace {
+
+constexpr std::string_view kPrefix = "heaprec-native-";
+constexpr size_t kMostAtOnce = 64, kBufferBytes = 4096;
+
+struct Stale {
+  pid_t process;
+  timespec modified;
+};
+
+bool IsYounger(const Stale& a, const Stale& b) {
+  return std::tie(a.modified.tv_sec, a.modified.tv_nsec) > std::tie(b.modified.tv_sec, b.modified.tv_nsec);
+}
+
+// 0: no table.
+pid_t ProcessOf(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return 0;
+  name.remove_prefix(kPrefix.size());
+  pid_t process = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+  return error == std::errc() && end == name.data() + name.size() ? process : 0;
+}
+
+// One that is alive elsewhere, under a number that is nobody's here, has its table locked.
+bool IsStale(int folder, const char* name, Stale* into) {
+  if (kill(into->process, 0) == 0 || errno != ESRCH) return false;
+  const int table = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (table < 0) return false;
+  struct stat status {};
+  const bool is_ours = fstat(table, &status) == 0 && status.st_uid == geteuid() && S_ISREG(status.st_mode);
+  const bool is_stale = is_ours && flock(table, LOCK_EX | LOCK_NB) == 0;
+  close(table);  // and with it the lock
+  into->modified = status.st_mtim;
+  return is_stale;
+}
+
+size_t FindStale(int folder, std::span<Stale> into) {
+  size_t count = 0;
+  alignas(dirent64) std::array<char, kBufferBytes> buffer;
+  for (;;) {
+    const long bytes = syscall(SYS_getdents64, folder, buffer.data(), buffer.size());
+    if (bytes <= 0) return count;
+    for (long at = 0; at < bytes;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      at += entry->d_reclen;
+      Stale stale{ProcessOf(entry->d_name), {}};
+      if (stale.process > 0 && IsStale(folder, entry->d_name, &stale)) into[count++] = stale;
+      if (count == into.size()) return count;
+    }
+  }
+}
+
+bool Remove(int folder, pid_t process) {
+  std::array<char, 32> name{};
+  std::copy(kPrefix.begin(), kPrefix.end(), name.begin());
+  std::to_chars(name.data() + kPrefix.size(), name.data() + name.size() - 1, process);
+  return unlinkat(folder, name.data(), 0) == 0;
+}
+
+}  // namespace
+
+size_t RemoveStaleTables(const char* folder, size_t keep) {
+  const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  std::array<Stale, kMostAtOnce> all;
+  const std::span<Stale> stale = std::span(all).first(FindStale(descriptor, all));
+  std::sort(stale.begin(), stale.end(), IsYounger);
+  size_t removed = 0;
+  for (size_t i = keep; i < stale.size(); ++i) removed += Remove(descriptor, stale[i].process) ? 1 : 0;
+  close(descriptor);
+  return removed;
+}
+
+}  // namespace heaprec::native
