@@ -84,6 +84,11 @@ ExitCode Export(const ExportOptions& options) {
   if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
   const std::string objection = Objection(options, format);
   if (!objection.empty()) return Fail(ExitCode::kUsage, objection);
+  if (options.live && !filter->TakesAny(format::Stream::kAllocations)) {
+    return Fail(ExitCode::kUsage,
+                "--live is of the heap; of native memory heaprec live --kind native has it, as --csv and "
+                "--json too");
+  }
   auto recordings = OpenRecordings(options.paths);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   for (const auto& recording : *recordings) {

@@ -70,8 +70,9 @@ std::string MappedText(const MappedReport& report) {
   }
   const MappedSurvey::Now all = report.mapped.All();
   Text text;
-  Append(text, fmt::format("\nmapped: {} reserved, {} committed, in {} mappings\n\n", BytesText(all.reserved.bytes),
-                           BytesText(all.committed.bytes), CountText(all.alive.objects)));
+  Append(text, fmt::format("\nmapped: {} reserved, {} committed, in {} mapping{}\n\n", BytesText(all.reserved.bytes),
+                           BytesText(all.committed.bytes), CountText(all.alive.objects),
+                           all.alive.objects.value == 1 ? "" : "s"));
   table.AppendTo(terminal, &text);
   if (count < rows.size()) {
     const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count));

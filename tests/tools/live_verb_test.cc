@@ -310,7 +310,8 @@ TEST_CASE("a recording without live says how to make one, and what cannot be ask
     CHECK(outcome.out.empty());
     CHECK(outcome.err.find("heaprec record --set live=on") != std::string::npos);
   }
-  CHECK(Heaprec("live " + live + " " + path).out.find("1 recordings without live=on are left out") != std::string::npos);
+  CHECK(Heaprec("live " + live + " " + path).out.find("1 recordings without live=on are left out") !=
+        std::string::npos);
   CHECK(Heaprec("live --kind exception " + live).code == 2);
   CHECK(Heaprec("live --json --csv " + live).code == 2);
   CHECK(Heaprec("live --lifetimes --garbage recent " + live).code == 2);

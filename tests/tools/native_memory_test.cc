@@ -182,6 +182,19 @@ TEST_CASE("native of a recording without samples shows what the JVM and the kern
   }
 }
 
+TEST_CASE("a single look has nothing that changed") {
+  const Directory directory;
+  {
+    RecordingFile file(directory / "rec.bin", testing::SomeHeader());
+    Looks(&file).AddCategory(kSecond, "Class", 80 * kMb, 20 * kMb);
+    file.End("stop", 2 * kSecond);
+  }
+  const std::string text = Heaprec("native " + directory / "rec.bin").out;
+  CHECK(text.find("after 1.0 s\n") != std::string::npos);
+  CHECK(text.find("change") == std::string::npos);
+  CHECK(text.find("20.0 MB   80.0 MB  Class\n") != std::string::npos);
+}
+
 TEST_CASE("native of a recording with neither says which options to set") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

@@ -170,6 +170,9 @@ TEST_CASE("what only collections tell is not asked of native memory") {
     CHECK(outcome.err == "heaprec: --survived: blocks survive no collections, they are there until they are freed\n");
   }
   CHECK(Heaprec("live --sort survived" + path).code == 2);
+  const auto exported = Heaprec("export --live --format csv" + path);
+  CHECK(exported.code == 2);
+  CHECK(exported.err.find("heaprec live --kind native") != std::string::npos);
   {
     RecordingFile file(directory / "heap.bin", testing::SomeHeader());
     file.Add(Event{});

@@ -42,7 +42,9 @@ TEST_CASE("cells have the unit of the value, and as many digits as they are wort
   CHECK(text(BytesCell({5.0 * (1 << 20), 1024, 6.0 * (1 << 20)})) == "5.00 MB|1.00 kB-6.00 MB");
   CHECK(text(CountCell({36'200, 640, 205'000})) == "36.2 k|640-205k");
   CHECK(text(CountCell({0, 0, 2500})) == "0 k|0-2.50k");
+  CHECK(text(BytesCell({0, 0, 1e-9})) == "0 B|");
   CHECK(text(ShareCell({0.5, 0.25, 1})) == "50.0 %|25.0-100.0");
+  CHECK(text(ShareCell({1, 1, 1})) == "100.0 %|");
 }
 
 TEST_CASE("a table leaves out what has the least patience, and keeps names readable") {

@@ -89,6 +89,25 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
   }
 }
 
+TEST_CASE("doctor says what was lost of native memory, and not that nothing was") {
+  const Directory directory;
+  WriteLossy(directory / "rec.bin", Stream::kNative);
+  const std::string said = Heaprec("doctor " + directory / "rec.bin").out;
+  CHECK(said.find("native memory: ring_full: 900 points, 90") != std::string::npos);
+  CHECK(said.find("nothing was lost") == std::string::npos);
+}
+
+TEST_CASE("An empty recording has no empty table") {
+  const Directory directory;
+  format::FileHeader header = testing::SomeHeader();
+  header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+  header.native_bound = 16384;
+  RecordingFile(directory / "rec.bin", header).End("stop", kSecond);
+  const Outcome outcome = Heaprec("native " + directory / "rec.bin");
+  CHECK(outcome.out.find("there is no sample in it\n") != std::string::npos);
+  CHECK(outcome.out.find("mean age") == std::string::npos);
+}
+
 TEST_CASE("Forms without a last line say on stderr what should not be believed") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

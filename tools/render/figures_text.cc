@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 6> kCounts{"", " k", " M", " G", " T", " 
 // At most three digits of a number below 1,000; all of a larger one's whole part.
 std::string Digits(double number, bool is_count) {
   if (!std::isfinite(number)) return "?";
-  if (number == 0) return "0";
+  if (std::abs(number) < 0.005) return "0";
   // Of bytes and objects themselves, whole ones are exact.
   if (is_count && std::abs(number - std::round(number)) < 1e-6) return fmt::format("{:.0f}", number);
   return fmt::format("{:.{}f}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0);
@@ -41,9 +41,11 @@ Scale ScaleOf(double size, double step, std::span<const std::string_view> units)
   return scale;
 }
 
-// Whether a number has digits in this unit, and no more than three before the point.
+// Whether a number has digits in this unit, and no more than three before the point. Below the first unit there is
+// none.
 bool IsNear(double number, double factor) {
-  return number == 0 || !std::isfinite(number) || (number * factor >= 0.005 && number * factor < 999.5);
+  const bool has_digits = factor == 1 || number == 0 || number * factor >= 0.005;
+  return !std::isfinite(number) || (has_digits && number * factor < 999.5);
 }
 
 std::string TextIn(double number, const Scale& scale) { return Digits(number * scale.factor, scale.factor == 1); }
