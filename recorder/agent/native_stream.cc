@@ -1,10 +1,14 @@
 #include "recorder/agent/native_stream.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 
 #include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/clock.h"
+#include "recorder/writer/quiet_thread.h"
 
 namespace heaprec::agent {
 namespace {
@@ -18,6 +22,21 @@ uint32_t PointsFor(const throttle::ControllerConfig& config) {
   constexpr double kOfInterval = 12, kLeast = 4096;
   return static_cast<uint32_t>(
       std::clamp(kOfInterval * config.surplus * config.cap, kLeast, double{sources::NativePoints::kMost}));
+}
+
+std::atomic<bool> is_patching{false};
+
+// In a thread that nobody waits for: it may wait for a library's constructors, and one of those may end the process.
+void PatchAside() {
+  if (is_patching.exchange(true)) return;
+  const auto patch = [](void*) {
+    (void)native::PatchLibraries();
+    is_patching.store(false);
+  };
+  const auto thread = writer::StartQuietThread(
+      "heaprec-loader", patch, [](void*) { is_patching.store(false); }, nullptr);
+  if (!thread.ok()) return is_patching.store(false);
+  pthread_detach(*thread);
 }
 
 }  // namespace
@@ -54,7 +73,10 @@ void NativeStream::OnTick(uint64_t now_ns) {
 }
 
 void NativeStream::Refresh() {
-  if (!is_active_ || !native::RefreshHooks()) return;
+  if (!is_active_) return;
+  const native::LibraryNews news = native::NewsOfLibraries();
+  if (news.are_unpatched) PatchAside();
+  if (!news.have_changed) return;
   source_.ForgetLibraries();
   if (mapped_) mapped_->ForgetLibraries();
   writer_.RefreshLibraries();

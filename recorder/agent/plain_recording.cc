@@ -144,12 +144,15 @@ void PlainRecording::OnTick(uint64_t now_ns) {
 }
 
 void PlainRecording::Pause() {
-  if (looking_.try_lock_for(kPausePatience)) paused_by_.store(pthread_self());
+  if (!looking_.try_lock_for(kPausePatience)) return;
+  holds_patching_ = native::HoldPatching(kPausePatience);
+  paused_by_.store(pthread_self());
 }
 
 void PlainRecording::GoOn() {
   if (paused_by_.load() != pthread_self()) return;
   paused_by_.store(0);
+  if (holds_patching_) native::LetPatching();
   looking_.unlock();
 }
 

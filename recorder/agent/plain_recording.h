@@ -54,6 +54,7 @@ class PlainRecording {
   std::unique_ptr<writer::Drain> drain_;
   std::timed_mutex looking_;             // the drain looks at the loader's list
   std::atomic<pthread_t> paused_by_{0};  // who holds it, if it is not the drain
+  bool holds_patching_ = false;          // he
 };
 
 }  // namespace heaprec::agent

@@ -15,8 +15,6 @@
 namespace heaprec::native {
 namespace {
 
-constexpr int kMostTries = 8;
-
 uintptr_t PageBytes() {
   static const auto bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   return bytes;
@@ -238,7 +236,7 @@ class GotPatcher::Pass {
 GotPatcher::GotPatcher(std::vector<Import> imports, const void* own)
     : imports_(std::move(imports)), own_(reinterpret_cast<uintptr_t>(own)) {}
 
-GotPatcher::Listed GotPatcher::List() {
+GotPatcher::Listed GotPatcher::Loaded() {
   Listed listed;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* into) {
@@ -252,6 +250,13 @@ GotPatcher::Listed GotPatcher::List() {
   return listed;
 }
 
+// A library is in the loader's list before its slots have their addresses, and before those that will be read only are:
+// to write there then is to break into the loader's work. Who loads has the loader's other lock all the while, which is
+// had by asking for what is there already.
+void GotPatcher::AwaitLoaders() {
+  if (void* const program = dlopen(nullptr, RTLD_LAZY)) dlclose(program);
+}
+
 bool GotPatcher::LibrariesChanged() const {
   Changes changes = 0;
   dl_iterate_phdr(
@@ -263,16 +268,9 @@ bool GotPatcher::LibrariesChanged() const {
   return changes != changes_;
 }
 
-// A library is in the loader's list before its slots have their addresses, and before those that will be read only are:
-// to write there then is to break into the loader's work. Who loads has the loader's other lock all the while, which is
-// had by asking for what is there already. So what was listed before that is whole behind it.
-GotPatcher::Outcome GotPatcher::PatchAll() {
+std::optional<GotPatcher::Outcome> GotPatcher::Patch(const Listed& whole) {
   Pass pass(this, /*undoes=*/false);
-  for (int i = 0; i < kMostTries; ++i) {
-    const Listed listed = List();
-    if (void* const program = dlopen(nullptr, RTLD_LAZY)) dlclose(program);
-    if (pass.Run(&listed)) break;
-  }
+  if (!pass.Run(&whole)) return std::nullopt;
   return pass.outcome();
 }
 

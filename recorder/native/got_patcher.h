@@ -1,8 +1,7 @@
 // Puts functions of ours in the place of what libraries import: in the slots through which they call it (GOT), and in
 // their tables of function pointers. No code is changed, and calls inside a library do not come this way.
 //
-// Context:  any thread that may take the loader's locks and the heap; not the hooks. PatchAll waits for whoever loads a
-//           library just now.
+// Context:  any thread that may take the loader's locks and the heap; not the hooks.
 // Threads:  one at a time. Others may call through the slots all the while: a slot is one word, written at once.
 // Failure:  a slot that cannot be written (memory protection) is counted and left as it is.
 #pragma once
@@ -10,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -32,25 +32,29 @@ class GotPatcher {
   struct Outcome {
     size_t changed = 0, refused = 0;  // slots
   };
-  // All modules that are loaded. Again after each dlopen; what has been replaced already stays. Where libraries come
-  // and go all the while nothing is done, and LibrariesChanged.
-  Outcome PatchAll();
-  // All of them back. A slot that somebody else has changed since is left to him.
-  Outcome UndoAll();
-  // Since the last pass libraries have come or gone.
-  bool LibrariesChanged() const;
-  // Grows with each library that comes or goes: as of the last pass.
+  // Grows with each library that comes or goes.
   using Changes = unsigned long long;  // NOLINT(google-runtime-int): as the loader has it
-  Changes changes() const { return changes_; }
-
- private:
-  class Pass;
   // What is loaded: modules by their segments' table.
   struct Listed {
     Changes changes = 0, gone = 0;
     std::unordered_set<const void*> modules;
   };
-  static Listed List();
+  static Listed Loaded();
+  // Waits for whoever loads just now, which may be as long as a library's constructors. What was listed before is whole
+  // then.
+  static void AwaitLoaders();
+  // Of these; again after each dlopen; what has been replaced already stays. Nothing: libraries have gone since they
+  // were listed, and nothing was done.
+  std::optional<Outcome> Patch(const Listed& whole);
+  // All of them back. A slot that somebody else has changed since is left to him.
+  Outcome UndoAll();
+  // Since the last pass libraries have come or gone.
+  bool LibrariesChanged() const;
+  // As of the last pass.
+  Changes changes() const { return changes_; }
+
+ private:
+  class Pass;
 
   const std::vector<Import> imports_;
   const uintptr_t own_;

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -71,8 +72,9 @@ struct Originals {
 Originals real;
 
 constinit std::atomic<Sampler*> active{nullptr};
-std::mutex patching;
-GotPatcher::Changes seen_changes = 0;  // by RefreshHooks
+// Whoever has it may be in the loader's list.
+std::timed_mutex patching;
+GotPatcher::Changes seen_changes = 0;  // by NewsOfLibraries
 BlockTable blocks;
 
 uint64_t NowNs() {
@@ -246,14 +248,23 @@ GotPatcher& Patcher() {
 }
 
 // Who has just loaded a library asks for its functions: before any of them runs, its calls are led here. (But for its
-// constructors. dlopen itself looks at who calls it, so nothing can stand between.)
+// constructors. dlopen itself looks at who calls it, so nothing can stand between.) dlsym waits for whoever loads, too;
+// for nothing else may be waited here.
 void BeforeDlsym() {
   if (Active() == nullptr) return;
-  const std::unique_lock lock(patching, std::try_to_lock);
-  // Once more: behind RemoveHooks nothing may be replaced.
-  if (!lock.owns_lock() || Active() == nullptr || !Patcher().LibrariesChanged()) return;
+  const auto try_to = [](const auto& act) {
+    const std::unique_lock lock(patching, std::try_to_lock);
+    // Behind RemoveHooks nothing may be replaced.
+    if (lock.owns_lock() && Active() != nullptr) act();
+  };
   try {
-    (void)Patcher().PatchAll();
+    std::optional<GotPatcher::Listed> loaded;
+    try_to([&] {
+      if (Patcher().LibrariesChanged()) loaded = GotPatcher::Loaded();
+    });
+    if (!loaded) return;
+    GotPatcher::AwaitLoaders();
+    try_to([&] { (void)Patcher().Patch(*loaded); });
   } catch (...) {  // no memory: at the next tick
   }
 }
@@ -275,12 +286,7 @@ format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper) {
   blocks.Clear();
   active.store(sampler);
   SetMapper(mapper);
-  const GotPatcher::Outcome outcome = [] {
-    const std::lock_guard lock(patching);
-    const GotPatcher::Outcome all = Patcher().PatchAll();
-    seen_changes = Patcher().changes();
-    return all;
-  }();
+  const GotPatcher::Outcome outcome = PatchLibraries();
   if (outcome.changed == 0) {
     RemoveHooks();
     return format::Error{"no library's malloc can be replaced"};
@@ -289,10 +295,26 @@ format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper) {
   return std::monostate{};
 }
 
-bool RefreshHooks() {
+// The lock is not held while whoever loads is waited for, which may be somebody who waits for us.
+GotPatcher::Outcome PatchLibraries() {
+  constexpr int kMostTries = 8;
+  for (int i = 0; i < kMostTries; ++i) {
+    const GotPatcher::Listed loaded = [] {
+      const std::lock_guard lock(patching);
+      return GotPatcher::Loaded();
+    }();
+    GotPatcher::AwaitLoaders();
+    const std::lock_guard lock(patching);
+    if (Active() == nullptr) break;
+    if (const auto outcome = Patcher().Patch(loaded)) return *outcome;
+  }
+  return {};
+}
+
+LibraryNews NewsOfLibraries() {
   const std::lock_guard lock(patching);
-  if (Patcher().LibrariesChanged()) (void)Patcher().PatchAll();
-  return std::exchange(seen_changes, Patcher().changes()) != Patcher().changes();
+  const GotPatcher::Changes patched = Patcher().changes();
+  return {Patcher().LibrariesChanged(), std::exchange(seen_changes, patched) != patched};
 }
 
 void RemoveHooks() {
@@ -303,6 +325,10 @@ void RemoveHooks() {
 }
 
 bool IsQuiet() { return !ThreadClocks::IsAnybodyInside() && AreMappingsQuiet(); }
+
+bool HoldPatching(std::chrono::milliseconds patience) { return patching.try_lock_for(patience); }
+
+void LetPatching() { patching.unlock(); }
 
 void AbandonHooks() {
   active.store(nullptr, std::memory_order_relaxed);

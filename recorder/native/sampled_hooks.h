@@ -1,12 +1,14 @@
 // What stands in the place of malloc's family, and of mmap's (mapping_hooks.h), in all libraries while native memory is
 // sampled: a few nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are followed.
 //
-// Context:  Install, Remove, Refresh: setup or drain, one thread at a time. IsQuiet: any.
+// Context:  Install: setup; Remove, NewsOfLibraries: setup or drain, one thread at a time. PatchLibraries: a thread of
+//           its own. IsQuiet: any.
 // Threads:  any number of threads allocate meanwhile. After Remove threads may still be in the hooks, and come to them
 //           through pointers that they kept: the hooks stay, and lead through.
 // Failure:  Install: an Error when there is no memory for the clocks, or nobody's calls can be led here.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +17,7 @@
 #include "format/result.h"
 #include "recorder/native/block_table.h"
 #include "recorder/native/frame_rules.h"
+#include "recorder/native/got_patcher.h"
 #include "recorder/native/mapping_hooks.h"
 #include "recorder/native/thread_clocks.h"
 
@@ -41,11 +44,20 @@ class Sampler {
 
 // Of the process. `sampler` outlives the time until Remove and IsQuiet, as does `mapper`: null for none.
 format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper = nullptr);
-// Libraries that were loaded since. True: there are others than before.
-bool RefreshHooks();
+struct LibraryNews {
+  bool are_unpatched;  // some were loaded or have gone: PatchLibraries
+  bool have_changed;   // since the last call others were patched, or have gone
+};
+LibraryNews NewsOfLibraries();
+// Libraries that were loaded since. Waits for whoever loads just now: neither a recording nor the process's end may
+// wait for this.
+GotPatcher::Outcome PatchLibraries();
 void RemoveHooks();
 // Nobody is inside a sampler that was removed.
 bool IsQuiet();
+// While it is held no thread of ours has the loader's list. False: somebody has it.
+bool HoldPatching(std::chrono::milliseconds patience);
+void LetPatching();
 // In a child of fork: nothing is sampled any more.
 void AbandonHooks();
 

@@ -54,6 +54,14 @@ GotPatcher Patcher() {
   return GotPatcher({{"strtol", reinterpret_cast<void*>(&Replacement)}}, reinterpret_cast<const void*>(&Replacement));
 }
 
+GotPatcher::Outcome PatchAll(GotPatcher* patcher) {
+  for (;;) {
+    const GotPatcher::Listed loaded = GotPatcher::Loaded();
+    GotPatcher::AwaitLoaders();
+    if (const auto outcome = patcher->Patch(loaded)) return *outcome;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("Calls of a library come to the replacement, and no more once they are put back") {
@@ -65,13 +73,13 @@ TEST_CASE("Calls of a library come to the replacement, and no more once they are
     CHECK(library.Call("call_through_table") == 7);
     SECTION("before the first call") {}
     SECTION("after it") { CHECK(library.Call("call") == 7); }
-    const GotPatcher::Outcome patched = patcher.PatchAll();
+    const GotPatcher::Outcome patched = PatchAll(&patcher);
     CHECK(patched.changed >= 2);
     CHECK(patched.refused == 0);
     CHECK(library.Call("call") == 1007);
     CHECK(library.Call("call_through_table") == 1007);
     CHECK(replaced == 2);
-    CHECK(patcher.PatchAll().changed == 0);
+    CHECK(PatchAll(&patcher).changed == 0);
     CHECK(patcher.UndoAll().changed == patched.changed);
     CHECK(library.Call("call") == 7);
     CHECK(library.Call("call_through_table") == 7);
@@ -82,19 +90,19 @@ TEST_CASE("Calls of a library come to the replacement, and no more once they are
 
 TEST_CASE("What is loaded later is found by the next pass, and what is gone is forgotten") {
   GotPatcher patcher = Patcher();
-  const size_t before = patcher.PatchAll().changed;
+  const size_t before = PatchAll(&patcher).changed;
   {
     Library library("now");
     CHECK(library.Call("call") == 7);
-    CHECK(patcher.PatchAll().changed == 2);
+    CHECK(PatchAll(&patcher).changed == 2);
     CHECK(library.Call("call") == 1007);
     library.Close();
   }
-  CHECK(patcher.PatchAll().changed == 0);
+  CHECK(PatchAll(&patcher).changed == 0);
   {
     const Library library("now");  // often where the other was
     CHECK(library.Call("call") == 7);
-    CHECK(patcher.PatchAll().changed == 2);
+    CHECK(PatchAll(&patcher).changed == 2);
     CHECK(library.Call("call") == 1007);
     CHECK(patcher.UndoAll().changed == before + 2);
     CHECK(library.Call("call") == 7);
@@ -103,7 +111,7 @@ TEST_CASE("What is loaded later is found by the next pass, and what is gone is f
 
 TEST_CASE("A library that another thread is just loading is patched when it is whole, and not before") {
   GotPatcher patcher = Patcher();
-  (void)patcher.PatchAll();
+  (void)PatchAll(&patcher);
   std::optional<Library> library;
   std::thread loader([&] { library.emplace("slow"); });
   while (!patcher.LibrariesChanged()) std::this_thread::yield();
@@ -111,7 +119,7 @@ TEST_CASE("A library that another thread is just loading is patched when it is w
   SECTION("when its slot is there, and more are to come") {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  const size_t changed = patcher.PatchAll().changed;
+  const size_t changed = PatchAll(&patcher).changed;
   loader.join();
   CHECK(changed == 1);
   CHECK(library->Call("call") == 1010);
@@ -132,7 +140,7 @@ TEST_CASE("A thread that loads and unloads all the while keeps no library from b
   for (int i = 0; i < 100; ++i) {
     long answer = 0;
     for (int tries = 0; tries < 1000 && answer != 1007; ++tries) {
-      (void)patcher.PatchAll();
+      (void)PatchAll(&patcher);
       answer = library.Call("call");
     }
     CHECK(answer == 1007);
@@ -145,7 +153,7 @@ TEST_CASE("A thread that loads and unloads all the while keeps no library from b
 
 TEST_CASE("This program's own slots are left alone") {
   GotPatcher patcher = Patcher();
-  (void)patcher.PatchAll();
+  (void)PatchAll(&patcher);
   replaced = 0;
   CHECK(std::strtol("8", nullptr, 10) == 8);
   CHECK(replaced == 0);
@@ -166,7 +174,7 @@ TEST_CASE("Threads call all the while") {
   GotPatcher patcher = Patcher();
   while (calls == 0) std::this_thread::yield();
   for (int i = 0; i < 300; ++i) {
-    (void)patcher.PatchAll();
+    (void)PatchAll(&patcher);
     (void)patcher.UndoAll();
   }
   stop = true;

@@ -1,5 +1,6 @@
 // A program that does to its process what a recorder inside it has to bear. Its functions allocate what the test knows.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -86,6 +87,7 @@ int main(int argc, char** argv) {
   work();
   if (strcmp(how, "closes") == 0) return closes(argv[2]);
   if (strcmp(how, "forks") == 0) return forks();
+  if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);
   if (strcmp(how, "abort") == 0) abort();
   if (strcmp(how, "main ends") == 0) {

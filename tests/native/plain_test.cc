@@ -243,9 +243,9 @@ TEST_CASE("Who is not to be recorded runs all the same") {
 TEST_CASE("Odd programs run as without, and are recorded") {
   for (const std::string build : {"pie", "fixed"}) {
     const std::string folder = FreshFolder();
-    for (const std::string how : {"", "_exit", "abort", "main ends", "forks", "closes"}) {
+    for (const std::string how : {"", "_exit", "abort", "main ends", "forks", "closes", "loads"}) {
       CAPTURE(build, how);
-      Command command{{Odd(build), how, folder + "/own"}};
+      Command command{{Odd(build), how, folder + "/own", RunfilePath("tests/native/libending.so")}};
       const Outcome without = Run(command);
       const std::string file = folder + "/rec" + how + ".bin";
       command.environment = With("file=" + file);
