@@ -88,6 +88,8 @@ json MappedAsJson(const MappedReport& report) {
   json document = AsJson(report.mapped.All());
   document["at_ns"] = report.mapped.at_ns();
   document["mapped"] = tools::AsJson(report.survey.chosen(), report.survey.covered().seconds, Unit::kBytes);
+  document["trustworthy"] = report.survey.doubts().empty();
+  document["reasons"] = report.survey.doubts();
   document["count"] = rows.size();
   document["rows"] = json::array();
   for (size_t i = 0; i < count; ++i) {

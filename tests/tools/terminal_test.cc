@@ -43,6 +43,7 @@ TEST_CASE("cells have the unit of the value, and as many digits as they are wort
   CHECK(text(CountCell({36'200, 640, 205'000})) == "36.2 k|640-205k");
   CHECK(text(CountCell({0, 0, 2500})) == "0 k|0-2.50k");
   CHECK(text(BytesCell({0, 0, 1e-9})) == "0 B|");
+  CHECK(text(CountCell({1, 1, 1.004})) == "1|");
   CHECK(text(ShareCell({0.5, 0.25, 1})) == "50.0 %|25.0-100.0");
   CHECK(text(ShareCell({1, 1, 1})) == "100.0 %|");
 }

@@ -89,6 +89,42 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
   }
 }
 
+TEST_CASE("native tells mappings that were lost from blocks that were not") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    format::FileHeader header = testing::SomeHeader();
+    header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+    header.native_bound = 16384;
+    header.mapped = {.interval_ns = kSecond, .interval_cap = 1000, .rate_per_second = 1000};
+    header.mapped_bound = 32768;
+    RecordingFile file(path, header);
+    file.Add(format::Window{format::kMappedWindowBit + 1, 0, 1});
+    Event event = testing::At(kMs);
+    event.kind = format::Kind::kMapped;
+    event.class_name = "mmap";
+    event.size = 4096;
+    event.weight = 4096;
+    event.id = (uint64_t{1} << 60) + 1;
+    event.place = 1;
+    file.Add(event);
+    format::Books& books = file.books(Stream::kMapped);
+    books.lost[static_cast<size_t>(format::Loss::kRingFull)] = 1;
+    books.lost_weight[static_cast<size_t>(format::Loss::kRingFull)] = 4096;
+    books.points += 1;
+    books.candidate_bytes += 4096;
+    file.End("stop", kSecond);
+  }
+  const std::string line = "\n# " + kLine + "mappings: 50 % of the bytes were lost\n";
+  const Outcome outcome = Heaprec("native " + path);
+  CHECK(outcome.out.ends_with(line));
+  CHECK(Count(outcome.out, kLine) == 1);
+  const json document = Document("native --json " + path);
+  CHECK(document["survey"]["trustworthy"] == true);
+  CHECK(document["mapped"]["trustworthy"] == false);
+  CHECK(document["mapped"]["reasons"] == json{"mappings: 50 % of the bytes were lost"});
+}
+
 TEST_CASE("doctor says what was lost of native memory, and not that nothing was") {
   const Directory directory;
   WriteLossy(directory / "rec.bin", Stream::kNative);

@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 6> kCounts{"", " k", " M", " G", " T", " 
 std::string Digits(double number, bool is_count) {
   if (!std::isfinite(number)) return "?";
   if (std::abs(number) < 0.005) return "0";
-  // Of bytes and objects themselves, whole ones are exact.
-  if (is_count && std::abs(number - std::round(number)) < 1e-6) return fmt::format("{:.0f}", number);
+  // Of bytes and objects themselves, whole ones are exact, as far as digits tell.
+  if (is_count && std::abs(number - std::round(number)) < 0.005) return fmt::format("{:.0f}", number);
   return fmt::format("{:.{}f}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0);
 }
 
