@@ -192,18 +192,19 @@ class GotPatcher::Pass {
     const uintptr_t address = module.base + relocation.r_offset;
     for (const Import& import : patcher_.imports_) {
       if (std::strcmp(import.name, name) != 0) continue;
-      if (module.HoldsSlot(address)) Change(module, address, import);
+      const bool is_lazy = ELF64_R_TYPE(relocation.r_info) == R_X86_64_JUMP_SLOT;
+      if (module.HoldsSlot(address)) Change(module, address, is_lazy, import);
       return;
     }
   }
 
-  void Change(const Module& module, uintptr_t address, const Import& import) {
+  void Change(const Module& module, uintptr_t address, bool is_lazy, const Import& import) {
     const std::atomic_ref<uintptr_t> slot(*reinterpret_cast<uintptr_t*>(address));
     const auto ours = reinterpret_cast<uintptr_t>(import.replacement);
     const uintptr_t before = slot.load(std::memory_order_acquire);
     const auto known = patcher_.originals_.find(address);
     const bool is_ours = before == ours && known != patcher_.originals_.end();
-    if (!undoes_ && !is_ours && !MayReplace(module, before, import)) return;
+    if (!undoes_ && !is_ours && !MayReplace(module, before, is_lazy, import)) return;
     if (is_ours != undoes_) {
       if (is_ours) seen_[address] = known->second;
       return;
@@ -219,10 +220,11 @@ class GotPatcher::Pass {
     ++outcome_.changed;
   }
 
-  // A slot that has not been bound yet leads back into its module.
-  static bool MayReplace(const Module& module, uintptr_t before, const Import& import) {
+  // A lazy slot that has not been bound yet leads back into its module. A pointer that does so is the program's: what
+  // it was at load, it has been made another function since.
+  static bool MayReplace(const Module& module, uintptr_t before, bool is_lazy, const Import& import) {
     const auto is = [before](const void* original) { return reinterpret_cast<uintptr_t>(original) == before; };
-    return import.originals[0] == nullptr || module.Holds(before, 1) || std::ranges::any_of(import.originals, is);
+    return (is_lazy && module.Holds(before, 1)) || std::ranges::any_of(import.originals, is);
   }
 
   GotPatcher& patcher_;

@@ -19,7 +19,7 @@ namespace heaprec::native {
 struct Import {
   const char* name;
   void* replacement;
-  // What is replaced: whoever has another function of this name keeps it. Null: whatever it is.
+  // What is replaced: whoever has another function in its place keeps it.
   std::array<void*, 2> originals{};
 };
 

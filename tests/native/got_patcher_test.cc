@@ -51,7 +51,8 @@ class Library {
 
 // Not in this program, whose own slot leads to the real one.
 GotPatcher Patcher() {
-  return GotPatcher({{"strtol", reinterpret_cast<void*>(&Replacement)}}, reinterpret_cast<const void*>(&Replacement));
+  return GotPatcher({{"strtol", reinterpret_cast<void*>(&Replacement), {dlsym(RTLD_DEFAULT, "strtol")}}},
+                    reinterpret_cast<const void*>(&Replacement));
 }
 
 GotPatcher::Outcome PatchAll(GotPatcher* patcher) {
@@ -78,12 +79,13 @@ TEST_CASE("Calls of a library come to the replacement, and no more once they are
     CHECK(patched.refused == 0);
     CHECK(library.Call("call") == 1007);
     CHECK(library.Call("call_through_table") == 1007);
-    CHECK(replaced == 2);
+    CHECK(library.Call("call_through_pointer") == 1007);
+    CHECK(replaced == 3);
     CHECK(PatchAll(&patcher).changed == 0);
     CHECK(patcher.UndoAll().changed == patched.changed);
     CHECK(library.Call("call") == 7);
     CHECK(library.Call("call_through_table") == 7);
-    CHECK(replaced == 2);
+    CHECK(replaced == 3);
     CHECK(patcher.UndoAll().changed == 0);
   }
 }
@@ -94,7 +96,7 @@ TEST_CASE("What is loaded later is found by the next pass, and what is gone is f
   {
     Library library("now");
     CHECK(library.Call("call") == 7);
-    CHECK(PatchAll(&patcher).changed == 2);
+    CHECK(PatchAll(&patcher).changed == 3);
     CHECK(library.Call("call") == 1007);
     library.Close();
   }
@@ -102,10 +104,24 @@ TEST_CASE("What is loaded later is found by the next pass, and what is gone is f
   {
     const Library library("now");  // often where the other was
     CHECK(library.Call("call") == 7);
-    CHECK(PatchAll(&patcher).changed == 2);
+    CHECK(PatchAll(&patcher).changed == 3);
     CHECK(library.Call("call") == 1007);
-    CHECK(patcher.UndoAll().changed == before + 2);
+    CHECK(patcher.UndoAll().changed == before + 3);
     CHECK(library.Call("call") == 7);
+  }
+}
+
+TEST_CASE("A pointer that a program has made its own function's stays that") {
+  for (const char* binding : {"now", "lazy"}) {
+    INFO(binding);
+    const Library library(binding);
+    CHECK(library.Call("choose_own") == 1);
+    GotPatcher patcher = Patcher();
+    CHECK(PatchAll(&patcher).changed >= 2);
+    CHECK(library.Call("call") == 1007);
+    CHECK(library.Call("call_through_pointer") == 5);
+    (void)patcher.UndoAll();
+    CHECK(library.Call("call_through_pointer") == 5);
   }
 }
 
