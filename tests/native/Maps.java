@@ -32,5 +32,7 @@ public final class Maps {
             Thread.sleep(60_000);
         }
         Files.delete(path);
+        // Behind main nobody would hold this class and what it keeps: the JVM may collect, and unmap.
+        System.exit(0);
     }
 }
