@@ -29,10 +29,11 @@ std::string_view ClassOf(const MappedRanges::New& made) {
   return (made.is_in_reserve ? kInReserve : kAlone)[static_cast<size_t>(made.sort)];
 }
 
-// What the process has mapped, as the kernel says; empty: it does not say.
+// What the process has mapped, as the kernel says; empty: it does not say. Of this thread: a main thread that has ended
+// by pthread_exit has nothing any more.
 std::vector<native::Mapping> MapsOfProcess() {
   std::vector<native::Mapping> maps;
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/maps", "re"), std::fclose);
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/thread-self/maps", "re"), std::fclose);
   if (file == nullptr) return maps;
   std::array<char, 4096> line;
   while (std::fgets(line.data(), line.size(), file.get()) != nullptr) {
