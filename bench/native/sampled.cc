@@ -38,7 +38,9 @@ class Sampling {
     const double reach = heaprec::agent::ReachOf(config);
     stream_ =
         std::make_unique<heaprec::agent::NativeStream>(*ring_, config, MonotonicNs(), ++number, number, reach, nullptr);
-    if (!stream_->Activate().ok()) std::abort();
+    auto calls = heaprec::native::LedCalls::Lead();
+    if (!calls.ok()) std::abort();
+    stream_->Activate(std::move(*calls));
     drain_ = std::thread([this] {
       while (!stop_) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

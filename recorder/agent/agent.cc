@@ -262,7 +262,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   }
   if (choice.armed) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
   if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);
-  auto started = Recording::Start(*jvm_, options_, options_text_, choice, ++recordings_, &retired_);
+  auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, &retired_);
   if (!started.ok()) {
     QuietJvm(*jvm_);
     return started.error();

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <ctime>
+#include <utility>
 
-#include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/clock.h"
 #include "recorder/writer/quiet_thread.h"
 
@@ -54,17 +54,16 @@ NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig&
   if (maps_per_second > 0) mapped_.emplace(ring, start_ns, maps_per_second, writer_, java);
 }
 
-format::Result<std::monostate> NativeStream::Activate() {
+void NativeStream::Activate(std::unique_ptr<native::LedCalls> calls) {
   writer_.RefreshLibraries();
-  auto installed = native::InstallHooks(&source_, mapped_ ? mapped_->mapper() : nullptr);
-  is_active_ = installed.ok();
-  return installed;
+  calls_ = std::move(calls);
+  calls_->Activate(&source_, mapped_ ? mapped_->mapper() : nullptr);
 }
 
 void NativeStream::OnTick(uint64_t now_ns) {
   Refresh();
   TakeIn();
-  if (!is_active_) return;
+  if (calls_ == nullptr) return;
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   ledger_.SetPopulation(totals.calls, totals.bytes);
   const auto window = board_.Tick(now_ns, totals.bytes);
@@ -73,7 +72,7 @@ void NativeStream::OnTick(uint64_t now_ns) {
 }
 
 void NativeStream::Refresh() {
-  if (!is_active_) return;
+  if (calls_ == nullptr) return;
   const native::LibraryNews news = native::NewsOfLibraries();
   if (news.are_unpatched) PatchAside();
   if (!news.have_changed) return;
@@ -89,12 +88,11 @@ void NativeStream::TakeIn() {
 }
 
 void NativeStream::Stop() {
-  if (!is_active_) return;
+  if (calls_ == nullptr) return;
   Refresh();
-  is_active_ = false;
   // Now: until their slots are put back threads go on counting what nobody samples.
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
-  native::RemoveHooks();
+  calls_.reset();
   for (int i = 0; !native::IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
   TakeIn();
   if (mapped_) mapped_->Stop(sources::MonotonicNs());

@@ -2,17 +2,17 @@
 // together.
 //
 // Context:  the constructor, Activate: setup. OnTick, NewEpoch, AnnounceStack, Drop, Stop: drain.
-// Failure:  Activate: an Error, and nothing is sampled. It lives as long as its recording: a thread may be inside it.
+// Failure:  none. It lives as long as its recording: a thread may be inside it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <variant>
 
-#include "format/result.h"
 #include "recorder/agent/mapped_stream.h"
 #include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
+#include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/native_points.h"
 #include "recorder/sources/native_source.h"
 #include "recorder/sources/native_writer.h"
@@ -31,7 +31,7 @@ class NativeStream {
   NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t recording,
                uint64_t seed, double reach, sources::JavaFrames* java, uint32_t maps_per_second = 0);
 
-  format::Result<std::monostate> Activate();
+  void Activate(std::unique_ptr<native::LedCalls> calls);
   void OnTick(uint64_t now_ns);
   void NewEpoch() { writer_.NewEpoch(); }
   void AnnounceStack(const format::StackKey& key) { writer_.AnnounceStack(key); }
@@ -51,7 +51,7 @@ class NativeStream {
   sources::NativeWriter writer_;
   std::optional<MappedStream> mapped_;
   const uint32_t recording_;
-  bool is_active_ = false;
+  std::unique_ptr<native::LedCalls> calls_;  // null: it is not active
 };
 
 }  // namespace heaprec::agent

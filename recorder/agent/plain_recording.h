@@ -17,6 +17,7 @@
 #include "format/result.h"
 #include "recorder/agent/native_stream.h"
 #include "recorder/agent/options.h"
+#include "recorder/agent/recording_plan.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/drain.h"
 
@@ -36,19 +37,14 @@ class PlainRecording {
   std::string path() const { return drain_->path(); }
 
  private:
-  PlainRecording(const Options& options, const std::string& program) : options_(options), program_(program) {}
+  PlainRecording(Options options, const std::string& program);
 
   format::Result<std::monostate> Build();
-  format::Result<std::monostate> MakeRing(const throttle::ControllerConfig& config);
-  format::FileHeader Header() const;
-  format::Result<std::monostate> MakeDrain(const throttle::ControllerConfig& config);
   void OnTick(uint64_t now_ns);
-  uint64_t Seed() const;
 
   const Options options_;
   const std::string program_;
-  format::RecordingId id_{};
-  uint64_t start_epoch_ns_ = 0, start_ns_ = 0;
+  RecordingPlan plan_;
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<NativeStream> native_;
   std::unique_ptr<writer::Drain> drain_;

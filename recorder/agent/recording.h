@@ -16,6 +16,7 @@
 #include "recorder/agent/memory_thread.h"
 #include "recorder/agent/native_stream.h"
 #include "recorder/agent/options.h"
+#include "recorder/agent/recording_plan.h"
 #include "recorder/agent/retired.h"
 #include "recorder/sources/heap_watch.h"
 #include "recorder/sources/jvmti_source.h"
@@ -34,11 +35,11 @@ struct ChosenSource {
 
 class Recording {
  public:
-  // `number` counts the recordings of this process from 1. `agent_options` as the user wrote them. `retired` keeps what
-  // failed, by an Error or an exception, after a thread may have seen it.
+  // `number` counts the recordings of this process from 1. `retired` keeps what failed, by an Error or an exception,
+  // after a thread may have seen it.
   static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
-                                                          const std::string& agent_options, const ChosenSource& source,
-                                                          uint32_t number, Retired* retired);
+                                                          const ChosenSource& source, uint32_t number,
+                                                          Retired* retired);
 
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.
@@ -67,27 +68,19 @@ class Recording {
 
   Recording(const Jvm& jvm, const Options& options, uint32_t number);
 
-  format::Result<std::monostate> Build(const std::string& agent_options, const ChosenSource& source);
-  format::FileHeader Header(const std::string& agent_options, const ChosenSource& source) const;
-  // Of the streams that are recorded; null: this one is not.
-  struct Configs {
-    throttle::ControllerConfig allocations, exceptions, native;
-    bool has_exceptions = false, has_native = false;
-  };
-  Configs ConfigsFor(const ChosenSource& source) const;
-  format::Result<std::monostate> MakeRing(const Configs& configs);
+  format::Result<std::monostate> Build(const ChosenSource& source);
+  void PlanStreams(const ChosenSource& source);
+  format::FileHeader Header(const ChosenSource& source) const;
+  format::Result<std::monostate> MakeDrain(const format::FileHeader& header);
   const hotspot::StackWalker* Walker() const;  // null: stacks are asked of JVMTI
   std::string WayOfStacks() const;
   void MakeSource(const ChosenSource& source);
   void MakeLive();
-  void ActivateNative();
-  void MakeNative(const throttle::ControllerConfig& config);
+  void MakeNative();
   void MakeMemory();
   void MakeCensus(const ChosenSource& source);
   void EndCensus();
-  static uint32_t HeldPerInterval(const throttle::ControllerConfig& config);
   writer::LiveSet::Recorder Followed() const;
-  uint64_t Seed() const;
   void Activate();
   void OnTick(uint64_t now_ns);
   void OnDrainStop();
@@ -96,8 +89,7 @@ class Recording {
   const Jvm& jvm_;
   const Options options_;
   const uint32_t number_;
-  format::RecordingId id_{};
-  uint64_t start_epoch_ns_ = 0, start_ns_ = 0;
+  RecordingPlan plan_;
   sources::Totals population_at_start_;
   uint64_t uncounted_at_end_ = 0;
   std::unique_ptr<buffer::Ring> ring_;

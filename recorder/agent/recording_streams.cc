@@ -1,6 +1,5 @@
 // What a recording has beside the source of its samples: objects and blocks that are followed, native memory, a census.
 #include <algorithm>
-#include <cmath>
 
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
@@ -16,27 +15,22 @@ constexpr uint64_t kMemoryPeriodNs = 10'000'000'000;
 
 }  // namespace
 
-Recording::Configs Recording::ConfigsFor(const ChosenSource& source) const {
-  Configs configs;
-  configs.allocations = ControllerFor(options_.rate_per_second, source.source == SourceChoice::kTlab);
-  configs.exceptions = ControllerFor(options_.exceptions_per_second, /*unit_is_event=*/true);
-  configs.native = ControllerFor(options_.native_per_second, /*unit_is_event=*/false);
-  configs.allocations.rule = configs.exceptions.rule = configs.native.rule = options_.rule;
-  configs.has_exceptions = options_.exceptions && source.no_exceptions.empty();
-  configs.has_native = options_.native;
-  return configs;
+void Recording::PlanStreams(const ChosenSource& source) {
+  plan_.allocations = plan_.At(options_.rate_per_second, source.source == SourceChoice::kTlab);
+  if (options_.exceptions && source.no_exceptions.empty()) {
+    plan_.exceptions = plan_.At(options_.exceptions_per_second, /*unit_is_event=*/true);
+  }
+  if (!options_.native) return;
+  auto led = plan_.LeadNative();
+  if (!led.ok()) Log(LogLevel::kWarn, "native memory is not sampled: {}", led.error().message);
 }
 
-uint32_t Recording::HeldPerInterval(const throttle::ControllerConfig& config) {
-  return static_cast<uint32_t>(std::ceil(config.surplus * config.cap));
-}
-
-void Recording::MakeNative(const throttle::ControllerConfig& config) {
+void Recording::MakeNative() {
   if (Walker() != nullptr) {
     java_frames_ = std::make_unique<sources::WalkedJavaFrames>(jvm_.vm, jvm_.thread_of, *Walker(), *capture_);
   }
-  native_ = std::make_unique<NativeStream>(*ring_, config, start_ns_, number_, Seed(), ReachOf(config),
-                                           java_frames_.get(), options_.maps_per_second);
+  native_ = std::make_unique<NativeStream>(*ring_, *plan_.native, plan_.start_ns, number_, plan_.Seed(),
+                                           ReachOf(*plan_.native), java_frames_.get(), plan_.maps_per_second());
 }
 
 // Half of the places are for births, at most (writer::ReservoirOf).
@@ -67,7 +61,8 @@ void Recording::MakeCensus(const ChosenSource& source) {
   if (options_.census == format::CensusMode::kOff) return;
   no_census_ = source.no_census;
   if (no_census_.empty()) {
-    auto census = CensusStream::Make(jvm_, *ring_, {options_.census, options_.census_per_second, Seed(), start_ns_});
+    auto census =
+        CensusStream::Make(jvm_, *ring_, {options_.census, options_.census_per_second, plan_.Seed(), plan_.start_ns});
     if (census.ok()) {
       census_ = std::move(*census);
     } else {
@@ -96,11 +91,6 @@ writer::LiveSet::Recorder Recording::Followed() const {
                 return places.CollectionsAtBirth(place, sample, jvm_.heap.Collections());
               },
           .collections = [this] { return jvm_.heap.Collections(); }};
-}
-
-void Recording::ActivateNative() {
-  auto active = native_->Activate();
-  if (!active.ok()) Log(LogLevel::kWarn, "native memory is not sampled: {}", active.error().message);
 }
 
 }  // namespace heaprec::agent

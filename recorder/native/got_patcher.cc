@@ -8,8 +8,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace heaprec::native {
@@ -22,7 +26,8 @@ uintptr_t PageBytes() {
 
 // A loaded module, as far as its imports go. Addresses of this process.
 struct Module {
-  explicit Module(const dl_phdr_info& info) : base(info.dlpi_addr) {
+  explicit Module(const dl_phdr_info& info)
+      : path(info.dlpi_name != nullptr ? info.dlpi_name : ""), base(info.dlpi_addr) {
     for (int i = 0; i < info.dlpi_phnum; ++i) {
       const ElfW(Phdr)& segment = info.dlpi_phdr[i];
       const uintptr_t from = base + segment.p_vaddr;
@@ -53,6 +58,7 @@ struct Module {
   }
   bool IsReadOnly(uintptr_t address) const { return read_only_begin <= address && address < read_only_end; }
 
+  const std::string_view path;
   uintptr_t base, begin = UINTPTR_MAX, end = 0;
   uintptr_t writable_begin = UINTPTR_MAX, writable_end = 0;
   uintptr_t read_only_begin = 0, read_only_end = 0;
@@ -123,7 +129,7 @@ class Writable {
   Writable(const Module& module, uintptr_t address) : page_(address & ~(PageBytes() - 1)) {
     if (!module.IsReadOnly(address)) return;
     is_lifted_ = mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ | PROT_WRITE) == 0;
-    ok_ = is_lifted_;
+    if (!is_lifted_) error_ = errno;
   }
   ~Writable() {
     if (is_lifted_) mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ);
@@ -131,11 +137,12 @@ class Writable {
   Writable(const Writable&) = delete;
   Writable& operator=(const Writable&) = delete;
 
-  bool ok() const { return ok_; }
+  int error() const { return error_; }  // 0: it can be written
 
  private:
   const uintptr_t page_;
-  bool is_lifted_ = false, ok_ = true;
+  bool is_lifted_ = false;
+  int error_ = 0;
 };
 
 }  // namespace
@@ -210,14 +217,21 @@ class GotPatcher::Pass {
       return;
     }
     const Writable writable(module, address);
-    if (!writable.ok()) {
-      ++outcome_.refused;
+    if (writable.error() != 0) {
+      Refused(module, writable.error());
       if (is_ours) seen_[address] = known->second;
       return;
     }
     slot.store(undoes_ ? known->second : ours, std::memory_order_release);
     if (!undoes_) seen_[address] = before;
     ++outcome_.changed;
+  }
+
+  // Slots come module by module.
+  void Refused(const Module& module, int error) {
+    const std::string_view name = module.path.substr(module.path.rfind('/') + 1);
+    if (outcome_.refused++ == 0) outcome_.error = error;
+    if (outcome_.refusing.empty() || outcome_.refusing.back() != name) outcome_.refusing.emplace_back(name);
   }
 
   // A lazy slot that has not been bound yet leads back into its module. A pointer that does so is the program's: what
@@ -234,6 +248,17 @@ class GotPatcher::Pass {
   Outcome outcome_;
   std::unordered_map<uintptr_t, uintptr_t> seen_;
 };
+
+std::string GotPatcher::Outcome::Refusal() const {
+  if (refused == 0) return {};
+  constexpr size_t kNamed = 4;
+  std::string text = "calls of ";
+  for (size_t i = 0; i < std::min(refusing.size(), kNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + (refusing[i].empty() ? std::string("the program") : refusing[i]);
+  }
+  if (refusing.size() > kNamed) text += " and " + std::to_string(refusing.size() - kNamed) + " others";
+  return text + " are not seen: their slots cannot be written to (" + std::generic_category().message(error) + ")";
+}
 
 GotPatcher::GotPatcher(std::vector<Import> imports, const void* own)
     : imports_(std::move(imports)), own_(reinterpret_cast<uintptr_t>(own)) {}

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -31,6 +32,12 @@ class GotPatcher {
 
   struct Outcome {
     size_t changed = 0, refused = 0;  // slots
+    // Whose the latter are: names of files, that of the program is empty. And what the first of them was refused with.
+    std::vector<std::string> refusing;
+    int error = 0;
+    // "calls of libjvm.so, libjava.so and 3 others are not seen: ... (Operation not permitted)"; empty: none was
+    // refused.
+    std::string Refusal() const;
   };
   // Grows with each library that comes or goes.
   using Changes = unsigned long long;  // NOLINT(google-runtime-int): as the loader has it

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,8 +73,9 @@ struct Originals {
 Originals real;
 
 constinit std::atomic<Sampler*> active{nullptr};
-// Whoever has it may be in the loader's list.
+// Whoever has it may be in the loader's list. Guards the next two, and the patcher.
 std::timed_mutex patching;
+bool are_led = false;                  // by LedCalls
 GotPatcher::Changes seen_changes = 0;  // by NewsOfLibraries
 BlockTable blocks;
 
@@ -254,7 +256,7 @@ void BeforeDlsym() {
   if (Active() == nullptr) return;
   const auto try_to = [](const auto& act) {
     const std::unique_lock lock(patching, std::try_to_lock);
-    // Behind RemoveHooks nothing may be replaced.
+    // Behind the end of LedCalls nothing may be replaced.
     if (lock.owns_lock() && Active() != nullptr) act();
   };
   try {
@@ -276,23 +278,29 @@ const char* FunctionName(Function function) {
   return kNames[static_cast<size_t>(function)];
 }
 
-format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper) {
-  if (Active() != nullptr) return format::Error{"it is sampled already, for another recording of this process"};
+format::Result<std::unique_ptr<LedCalls>> LedCalls::Lead() {
+  std::unique_ptr<LedCalls> led(new LedCalls);
+  {
+    const std::lock_guard lock(patching);
+    if (are_led) return format::Error{"it is sampled already, for another recording of this process"};
+    led->has_them_ = are_led = true;
+  }
   if (!KnowThisProcess() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
   constexpr int kMostPauses = 200;
   for (int i = 0; !IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
   if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the recording before"};
   blocks.Clear();
+  const GotPatcher::Outcome outcome = PatchLibraries();
+  led->missing_ = outcome.Refusal();
+  if (outcome.changed > 0) return led;
+  return format::Error{"no library's malloc can be replaced" + (led->missing_.empty() ? "" : "; " + led->missing_)};
+}
+
+void LedCalls::Activate(Sampler* sampler, Mapper* mapper) {
   active.store(sampler);
   SetMapper(mapper);
-  const GotPatcher::Outcome outcome = PatchLibraries();
-  if (outcome.changed == 0) {
-    RemoveHooks();
-    return format::Error{"no library's malloc can be replaced"};
-  }
   ThreadClocks::WakeAll();
-  return std::monostate{};
 }
 
 // The lock is not held while whoever loads is waited for, which may be somebody who waits for us.
@@ -305,7 +313,7 @@ GotPatcher::Outcome PatchLibraries() {
     }();
     GotPatcher::AwaitLoaders();
     const std::lock_guard lock(patching);
-    if (Active() == nullptr) break;
+    if (!are_led) break;
     if (const auto outcome = Patcher().Patch(loaded)) return *outcome;
   }
   return {};
@@ -317,11 +325,13 @@ LibraryNews NewsOfLibraries() {
   return {Patcher().LibrariesChanged(), std::exchange(seen_changes, patched) != patched};
 }
 
-void RemoveHooks() {
+LedCalls::~LedCalls() {
+  if (!has_them_) return;
   active.store(nullptr);
   SetMapper(nullptr);
   const std::lock_guard lock(patching);
   (void)Patcher().UndoAll();
+  are_led = false;
 }
 
 bool IsQuiet() { return !ThreadClocks::IsAnybodyInside() && AreMappingsQuiet(); }

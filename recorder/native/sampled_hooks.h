@@ -1,18 +1,19 @@
 // What stands in the place of malloc's family, and of mmap's (mapping_hooks.h), in all libraries while native memory is
 // sampled: a few nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are followed.
 //
-// Context:  Install: setup; Remove, NewsOfLibraries: setup or drain, one thread at a time. PatchLibraries: a thread of
-//           its own. IsQuiet: any.
-// Threads:  any number of threads allocate meanwhile. After Remove threads may still be in the hooks, and come to them
+// Context:  LedCalls: setup or drain; NewsOfLibraries: drain. PatchLibraries: a thread of its own. IsQuiet: any.
+// Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, and come to them
 //           through pointers that they kept: the hooks stay, and lead through.
-// Failure:  Install: an Error when there is no memory for the clocks, or nobody's calls can be led here.
+// Failure:  Lead: an Error when there is no memory for the clocks, or nobody's calls can be led here, or another
+//           recording has them. Where some libraries' cannot, the others' are, and `missing` tells.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <variant>
+#include <utility>
 
 #include "format/result.h"
 #include "recorder/native/block_table.h"
@@ -42,8 +43,27 @@ class Sampler {
   virtual void OnDue(ThreadClock* clock, const Allocation& allocation) = 0;
 };
 
-// Of the process. `sampler` outlives the time until Remove and IsQuiet, as does `mapper`: null for none.
-format::Result<std::monostate> InstallHooks(Sampler* sampler, Mapper* mapper = nullptr);
+// The calls of all libraries lead to the hooks as long as it lives; until Activate these lead through. There is one in
+// the process.
+class LedCalls {
+ public:
+  static format::Result<std::unique_ptr<LedCalls>> Lead();
+  // Nobody samples any more.
+  ~LedCalls();
+  LedCalls(const LedCalls&) = delete;
+  LedCalls& operator=(const LedCalls&) = delete;
+
+  // `sampler` outlives the time from the end of this until IsQuiet, as does `mapper`: null for none.
+  void Activate(Sampler* sampler, Mapper* mapper = nullptr);
+  // What could not be led here: whose calls, and why; empty: nothing. Of libraries that were there at once.
+  const std::string& missing() const { return missing_; }
+
+ private:
+  LedCalls() = default;
+
+  bool has_them_ = false;
+  std::string missing_;
+};
 struct LibraryNews {
   bool are_unpatched;  // some were loaded or have gone: PatchLibraries
   bool have_changed;   // since the last call others were patched, or have gone
@@ -52,8 +72,7 @@ LibraryNews NewsOfLibraries();
 // Libraries that were loaded since. Waits for whoever loads just now: neither a recording nor the process's end may
 // wait for this.
 GotPatcher::Outcome PatchLibraries();
-void RemoveHooks();
-// Nobody is inside a sampler that was removed.
+// Nobody is inside a sampler that is active no longer.
 bool IsQuiet();
 // While it is held no thread of ours has the loader's list. False: somebody has it.
 bool HoldPatching(std::chrono::milliseconds patience);

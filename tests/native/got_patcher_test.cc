@@ -1,15 +1,32 @@
 #include "recorder/native/got_patcher.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
+
+namespace {
+bool are_slots_sealed = false;
+}  // namespace
+
+// In libc's place.
+extern "C" int mprotect(void* address, size_t bytes, int protection) noexcept {
+  if (!are_slots_sealed || protection != (PROT_READ | PROT_WRITE)) {
+    return static_cast<int>(syscall(SYS_mprotect, address, bytes, protection));
+  }
+  errno = EPERM;
+  return -1;
+}
 
 namespace heaprec::native {
 namespace {
@@ -165,6 +182,38 @@ TEST_CASE("A thread that loads and unloads all the while keeps no library from b
   }
   stop = true;
   loader.join();
+}
+
+TEST_CASE("Slots that cannot be written to are left as they are, and told with their library and the reason") {
+  const Library sealed("now"), open("lazy");
+  const char* const refusal =
+      "calls of libimporter_now.so are not seen: their slots cannot be written to (Operation not permitted)";
+  GotPatcher patcher = Patcher();
+  are_slots_sealed = true;
+  const GotPatcher::Outcome patched = PatchAll(&patcher);
+  are_slots_sealed = false;
+  CHECK(patched.changed >= 1);
+  REQUIRE(patched.refused >= 2);
+  CHECK(patched.Refusal() == refusal);
+  CHECK(sealed.Call("call") == 7);
+  CHECK(open.Call("call") == 1007);
+  (void)patcher.UndoAll();
+  CHECK(PatchAll(&patcher).Refusal() == "");
+  CHECK(sealed.Call("call") == 1007);
+  are_slots_sealed = true;
+  CHECK(patcher.UndoAll().refused == patched.refused);
+  are_slots_sealed = false;
+  CHECK(sealed.Call("call") == 1007);
+  CHECK(patcher.UndoAll().changed == patched.refused);
+  CHECK(sealed.Call("call") == 7);
+}
+
+TEST_CASE("Of many libraries that refuse the first are named") {
+  const GotPatcher::Outcome outcome{
+      .refused = 9, .refusing = {"", "a.so", "b.so", "c.so", "d.so", "e.so"}, .error = EACCES};
+  CHECK(outcome.Refusal() ==
+        "calls of the program, a.so, b.so, c.so and 2 others are not seen: their slots cannot be written to "
+        "(Permission denied)");
 }
 
 TEST_CASE("This program's own slots are left alone") {

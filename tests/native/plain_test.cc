@@ -239,6 +239,20 @@ TEST_CASE("Who is not to be recorded runs all the same") {
   CHECK(Run(command).err == "");
 }
 
+TEST_CASE("Where no library's slots may be written to nothing is recorded, which is said, and the program runs") {
+  const std::string folder = FreshFolder();
+  Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", Odd("pie")}};
+  const Outcome without = Run(command);
+  command.environment = With("only=odd_program_pie,file=" + folder + "/rec.bin");
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == without.exit_code);
+  CHECK(outcome.out == without.out);
+  CHECK(outcome.err ==
+        "heaprec: HEAPREC_SAMPLED: no library's malloc can be replaced; calls of the program are not seen: their slots "
+        "cannot be written to (Operation not permitted); native memory is not recorded\n");
+  CHECK(FilesIn(folder).empty());
+}
+
 // Programs that are not position independent have entries of their own for malloc.
 TEST_CASE("Odd programs run as without, and are recorded") {
   for (const std::string build : {"pie", "fixed"}) {

@@ -102,6 +102,57 @@ TEST_CASE("What a JVM keeps through JNI and in direct buffers is told, by site, 
   CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
 }
 
+TEST_CASE("Why native memory is not recorded, or not all of it, is in the recording") {
+  const std::string folder = FreshFolder(), mine = folder + "/mine.bin";
+  const std::string agent = "-agentpath:" + testing::AgentPath() + "=file=" + mine + ",native=on";
+  Command command{{JavaHome() + "/bin/java", "-Xmx256m", agent, RunfilePath("tests/native/Native.java"),
+                   RunfilePath("tests/native/libnative_jni.so")}};
+  const auto say = [&](const std::string& verb) { return Run(Command{{HeaprecPath(), verb, mine}}); };
+  const auto note = [&] {
+    const Outcome doctor = Run(Command{{HeaprecPath(), "doctor", "--json", mine}});
+    for (const json& finding : json::parse(doctor.out)["recordings"][0]["findings"]) {
+      if (finding["id"] == "native") return finding["what"].get<std::string>();
+    }
+    return "nothing: " + doctor.out;
+  };
+
+  SECTION("it was preloaded, and records already") {
+    command.environment = {"LD_PRELOAD=" + testing::AgentPath(),
+                           "HEAPREC_SAMPLED=only=java,rate=500,file=" + folder + "/other.bin"};
+    const Outcome outcome = Run(command);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const std::string why = "it is sampled already, for another recording of this process";
+    CHECK(outcome.err.find("heaprec: native memory is not sampled: " + why) != std::string::npos);
+    CHECK(note() == "native memory is not recorded: " + why);
+    CHECK(say("summary").out.find("note:           native memory is not recorded: " + why) != std::string::npos);
+    CHECK(say("summary").out.ends_with("trustworthy: yes\n"));
+    const Outcome native = say("native");
+    CHECK(native.exit_code == 3);
+    CHECK(native.err == "heaprec: " + mine + ": native memory is not recorded: " + why + "\n");
+    CHECK(say("verify").exit_code == 0);
+    CheckIsAbout(RowOf(Read(folder + "/other.bin"), "libnative_jni.so.Java_Native_keep")["live"]["bytes"], 64 * kMb);
+  }
+  SECTION("the slots of some libraries are sealed") {
+    command.args.insert(command.args.begin(), {RunfilePath("tests/support/refuse"), "sealed-slots"});
+    const Outcome outcome = Run(command);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.out == "kept 32\n");
+    CHECK(outcome.err.find("heaprec: native memory is sampled in part: calls of ") != std::string::npos);
+    const std::string what = note();
+    CHECK(what.starts_with("native memory is recorded in part: calls of "));
+    CHECK(what.find("libjvm.so") != std::string::npos);
+    CHECK(what.ends_with(" are not seen: their slots cannot be written to (Operation not permitted)"));
+    CHECK(say("summary").out.find("note:           " + what) != std::string::npos);
+    CHECK(say("native").out.find("\n" + what + "\n") != std::string::npos);
+    CHECK(Read(mine)["refusal"] == what);
+    const std::string open = FreshFolder() + "/public.bin";
+    REQUIRE(Run(Command{{HeaprecPath(), "redact", "-q", mine, "-o", open}}).exit_code == 0);
+    CHECK(testing::ReadFile(open).find("libjvm.so") == std::string::npos);
+  }
+}
+
 TEST_CASE("Stacks of other JVMs' modes have their Java methods, too") {
   for (const char* flag : {"-Xint", "-XX:TieredStopAtLevel=1", "-Xcheck:jni"}) {
     INFO(flag);

@@ -61,7 +61,9 @@ class SampledSession {
     stream_ = std::make_unique<agent::NativeStream>(*ring_, config, options.start_monotonic_ns, number, 0x5eed + number,
                                                     0.1, nullptr, maps_per_second);
     MakeDrain(config);
-    REQUIRE(stream_->Activate().ok());
+    auto calls = LedCalls::Lead();
+    REQUIRE(calls.ok());
+    stream_->Activate(std::move(*calls));
     REQUIRE(drain_->Start().ok());
   }
   ~SampledSession() {

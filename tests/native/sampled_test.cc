@@ -193,6 +193,34 @@ TEST_CASE("A child of fork samples nothing, and neither does its parent after th
   CheckIsAbout(again.At("libworkload.so.churn_small"), 20 * kMb);
 }
 
+TEST_CASE("Of two recordings at a time the second gets no calls, and the first keeps them") {
+  const Workload workload;
+  SampledSession session(1000);
+  for (int i = 0; i < 2; ++i) {
+    const auto second = LedCalls::Lead();
+    REQUIRE_FALSE(second.ok());
+    CHECK(second.error().message == "it is sampled already, for another recording of this process");
+  }
+  workload.churn_small(20 * kMb, 100);
+  session.Stop();
+  CHECK(session.books().candidate_bytes == 20 * kMb);
+  CheckIsAbout(session.At("libworkload.so.churn_small"), 20 * kMb);
+}
+
+TEST_CASE("Calls that were led here and never recorded leave nothing behind") {
+  const Workload workload;
+  {
+    const auto led = LedCalls::Lead();
+    REQUIRE(led.ok());
+    CHECK((*led)->missing() == "");
+    workload.churn_small(kMb, 100);
+  }
+  SampledSession session(1000);
+  workload.churn_small(20 * kMb, 100);
+  session.Stop();
+  CHECK(session.books().candidate_bytes == 20 * kMb);
+}
+
 TEST_CASE("Threads allocate while recordings begin and end") {
   const Workload workload;
   std::atomic<bool> stop{false};

@@ -1,9 +1,11 @@
-// Runs a program that may not do what a hardened system forbids: refuse membarrier|writable-code PROGRAM ARGUMENT...
+// Runs a program that may not do what a hardened system forbids:
+//   refuse membarrier|writable-code|sealed-slots PROGRAM ARGUMENT...
 //
 // membarrier:     the system call fails with EPERM, as under a container's seccomp profile.
 // writable-code:  mprotect(..., PROT_READ | PROT_WRITE | PROT_EXEC) fails with EACCES, as under SELinux. What a JVM
-// maps
-//                 for itself is not touched.
+//                 maps for itself is not touched.
+// sealed-slots:   mprotect(..., one page, PROT_READ | PROT_WRITE) fails with EPERM, as where the loader has sealed what
+//                 it bound (mseal). Stacks of threads and the heap grow by more.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -49,14 +51,30 @@ bool ForbidWritableCode() {
   return Forbid(filter, sizeof filter / sizeof *filter);
 }
 
+bool ForbidWritableSlots() {
+  constexpr unsigned kPageBytes = 4096;
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kPageBytes, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_WRITE, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, Refuse(EPERM)),
+      BPF_STMT(BPF_RET | BPF_K, kAllow),
+  };
+  return Forbid(filter, sizeof filter / sizeof *filter);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const char* const what = count > 2 ? arguments[1] : "";
   const bool forbidden = strcmp(what, "membarrier") == 0      ? ForbidMembarrier()
                          : strcmp(what, "writable-code") == 0 ? ForbidWritableCode()
+                         : strcmp(what, "sealed-slots") == 0  ? ForbidWritableSlots()
                                                               : false;
   if (forbidden) execvp(arguments[2], arguments + 2);
-  std::fprintf(stderr, "refuse membarrier|writable-code PROGRAM ARGUMENT...: %s\n", strerror(errno));
+  std::fprintf(stderr, "refuse membarrier|writable-code|sealed-slots PROGRAM ARGUMENT...: %s\n", strerror(errno));
   return 127;
 }

@@ -1,0 +1,168 @@
+#include "recorder/agent/recording_plan.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "format/version.h"
+#include "recorder/agent/identity.h"
+#include "recorder/agent/log.h"
+#include "recorder/agent/native_stream.h"
+#include "recorder/agent/rates.h"
+#include "recorder/buffer/stale_rings.h"
+#include "recorder/sources/clock.h"
+
+namespace heaprec::agent {
+namespace {
+
+using format::Stream;
+
+// A drain that cannot finish in this time is stuck in a system call; the exit of the process does not wait any longer.
+constexpr uint64_t kStopPatienceNs = 5'000'000'000;
+// Two intervals of the default rate (docs/decisions/0013).
+constexpr uint64_t kBlockNs = 2'000'000'000;
+// All but 8 MiB of lanes where an interval may hold thousands of samples.
+constexpr uint32_t kManyLanes = 62;
+constexpr double kManySamples = 1000;
+
+format::StreamCap CapOf(const RecordingPlan::Config& stream, double rate) {
+  if (!stream) return {};
+  return {stream->interval_ns, static_cast<uint32_t>(stream->cap), rate};
+}
+
+std::string RingPathOf(const Options& options, const format::RecordingId& id) {
+  if (options.ring == "off") return {};
+  // Absolute: readers may look for it from another directory.
+  if (options.ring != "auto") return std::filesystem::absolute(options.ring).string();
+  const std::string path = DefaultRingPath(id);
+  buffer::RemoveStaleRings(std::filesystem::path(path).parent_path(), buffer::kStaleRingsKept);
+  return path;
+}
+
+}  // namespace
+
+RecordingPlan::RecordingPlan(const Options& of)
+    : options(of), id(NewRecordingId()), start_epoch_ns(sources::EpochNs()), start_ns(sources::MonotonicNs()) {}
+
+RecordingPlan::Config RecordingPlan::At(double per_second, bool unit_is_event) const {
+  throttle::ControllerConfig config = ControllerFor(per_second, unit_is_event);
+  config.rule = options.rule;
+  return config;
+}
+
+format::Result<std::monostate> RecordingPlan::LeadNative() {
+  auto calls = native::LedCalls::Lead();
+  native_refused = calls.ok() ? (*calls)->missing() : calls.error().message;
+  if (!calls.ok()) return calls.error();
+  if (!native_refused.empty()) Log(LogLevel::kWarn, "native memory is sampled in part: {}", native_refused);
+  native_calls = std::move(*calls);
+  native = At(options.native_per_second, /*unit_is_event=*/false);
+  return std::monostate{};
+}
+
+uint64_t RecordingPlan::Seed() const {
+  uint64_t seed = 0;
+  std::memcpy(&seed, id.data() + sizeof(seed), sizeof(seed));
+  return seed;
+}
+
+format::PerStream<format::StreamCap> RecordingPlan::Caps() const {
+  format::PerStream<format::StreamCap> caps;
+  caps[Stream::kAllocations] = CapOf(allocations, options.rate_per_second);
+  caps[Stream::kExceptions] = CapOf(exceptions, options.exceptions_per_second);
+  caps[Stream::kNative] = CapOf(native, options.native_per_second);
+  const uint32_t maps = maps_per_second();
+  if (maps > 0) caps[Stream::kMapped] = {MappedStream::kIntervalNs, maps, static_cast<double>(maps)};
+  return caps;
+}
+
+format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
+  buffer::RingOptions ring;
+  ring.path = RingPathOf(options, id);
+  ring.recording_id = id;
+  ring.start_epoch_ns = start_epoch_ns;
+  ring.start_monotonic_ns = start_ns;
+  const format::PerStream<format::StreamCap> caps = Caps();
+  ring.interval_ns = caps[Stream::kAllocations].interval_ns;
+  ring.interval_cap = caps[Stream::kAllocations].interval_cap;
+  ring.exceptions_interval_ns = caps[Stream::kExceptions].interval_ns;
+  ring.exceptions_interval_cap = caps[Stream::kExceptions].interval_cap;
+  ring.native_interval_ns = caps[Stream::kNative].interval_ns;
+  ring.native_interval_cap = caps[Stream::kNative].interval_cap;
+  ring.mapped_interval_ns = caps[Stream::kMapped].interval_ns;
+  ring.mapped_interval_cap = caps[Stream::kMapped].interval_cap;
+  double samples = 0;
+  for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
+  ring.lane_count = samples > kManySamples ? kManyLanes : few_lanes;
+  auto made = buffer::Ring::Create(ring);
+  if (made.ok() && !(*made)->why().empty()) {
+    Log(LogLevel::kWarn, "no shared ring ({}): a kill -9 loses what is not yet in the file", (*made)->why());
+  }
+  return made;
+}
+
+format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
+  format::FileHeader header;
+  header.recording_id = id;
+  header.start_epoch_ns = start_epoch_ns;
+  header.start_monotonic_ns = start_ns;
+  const format::PerStream<format::StreamCap> caps = Caps();
+  header.interval_ns = caps[Stream::kAllocations].interval_ns;
+  header.interval_cap = caps[Stream::kAllocations].interval_cap;
+  header.rate_per_second = caps[Stream::kAllocations].rate_per_second;
+  header.exceptions = caps[Stream::kExceptions];
+  header.native = caps[Stream::kNative];
+  header.mapped = caps[Stream::kMapped];
+  if (native) header.native_bound = NativeStream::kMostFollowed;
+  if (maps_per_second() > 0) header.mapped_bound = MappedStream::kMostFollowed;
+  header.native_refused = native_refused;
+  header.max_samples = options.samples;
+  header.duration_ns = options.duration_ns;
+  header.pid = static_cast<uint32_t>(getpid());
+  header.boot_id = BootId();
+  header.container_id = ContainerId();
+  header.agent_version = kVersion;
+  header.agent_options = options.given;
+  header.ring_path = ring.path();
+  return header;
+}
+
+format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::Ring* ring,
+                                                                        const format::FileHeader& header,
+                                                                        writer::DrainCallbacks callbacks) const {
+  auto store = writer::Store::Create({options.file, header, options.limits, options.sync});
+  if (!store.ok()) return store.error();
+  writer::DrainConfig drain;
+  drain.header = header;
+  drain.max_samples = options.samples;
+  drain.duration_ns = options.duration_ns;
+  if (allocations) drain.held_per_interval[Stream::kAllocations] = HeldPerInterval(*allocations);
+  if (native) drain.held_per_interval[Stream::kNative] = HeldPerInterval(*native);
+  drain.held_per_interval[Stream::kMapped] = MappedStream::kSurplus * maps_per_second();
+  // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
+  const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.drops();
+  drain.block_ns = may_share ? kBlockNs : 0;
+  callbacks.now = [] { return sources::MonotonicNs(); };
+  // Collections have no part in when a block is freed.
+  callbacks.followed[Stream::kNative] = {.drop = NativeStream::Drop,
+                                         .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
+                                         .collections = [] { return 0; }};
+  callbacks.followed[Stream::kMapped] = callbacks.followed[Stream::kNative];
+  callbacks.followed[Stream::kMapped].drop = [](uint16_t, uint64_t) {};
+  return std::make_unique<writer::Drain>(*ring, std::move(*store), drain, std::move(callbacks));
+}
+
+uint32_t HeldPerInterval(const throttle::ControllerConfig& config) {
+  return static_cast<uint32_t>(std::ceil(config.surplus * config.cap));
+}
+
+void EndAndWait(writer::Drain* drain, const std::string& reason) {
+  drain->RequestStop(reason);
+  if (drain->Wait(kStopPatienceNs)) return;
+  Log(LogLevel::kError, "{}: the end of the recording could not be written in time", drain->path());
+}
+
+}  // namespace heaprec::agent

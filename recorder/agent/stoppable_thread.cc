@@ -1,0 +1,53 @@
+#include "recorder/agent/stoppable_thread.h"
+
+#include "recorder/writer/quiet_thread.h"
+
+namespace heaprec::agent {
+namespace {
+
+constexpr std::chrono::seconds kPatience{2};
+
+}  // namespace
+
+StoppableThread::~StoppableThread() {
+  if (started_) pthread_join(thread_, nullptr);
+}
+
+format::Result<std::monostate> StoppableThread::Start() {
+  const auto run = [](void* argument) {
+    auto* const self = static_cast<StoppableThread*>(argument);
+    self->body_();
+    self->Finish();
+  };
+  const auto failed = [](void* self) { static_cast<StoppableThread*>(self)->Finish(); };
+  auto thread = writer::StartQuietThread(name_, run, failed, this);
+  if (!thread.ok()) return thread.error();
+  thread_ = *thread;
+  started_ = true;
+  return std::monostate{};
+}
+
+void StoppableThread::Stop() {
+  std::unique_lock lock(mutex_);
+  stop_requested_ = true;
+  changed_.notify_all();
+  if (started_) (void)changed_.wait_for(lock, kPatience, [this] { return finished_; });
+}
+
+bool StoppableThread::TryJoin() {
+  if (started_ && pthread_tryjoin_np(thread_, nullptr) == 0) started_ = false;
+  return !started_;
+}
+
+bool StoppableThread::Rest(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, time, [this] { return stop_requested_; });
+}
+
+void StoppableThread::Finish() {
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace heaprec::agent

@@ -1,0 +1,103 @@
+#include "recorder/agent/recording_plan.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+
+#include "recorder/agent/options.h"
+
+namespace heaprec::agent {
+namespace {
+
+using format::Stream;
+
+Options Of(const char* text) {
+  auto options = ParseOptions(text);
+  REQUIRE(options.ok());
+  return *options;
+}
+
+}  // namespace
+
+TEST_CASE("What is not planned is in neither ring nor header") {
+  const Options options = Of("ring=off,exceptions=on,native=on,rate=200");
+  RecordingPlan plan(options);
+  plan.allocations = plan.At(options.rate_per_second, /*unit_is_event=*/false);
+  const auto ring = plan.MakeRing();
+  REQUIRE(ring.ok());
+  const format::FileHeader header = plan.Header(**ring);
+  CHECK(header.rate_per_second == 200);
+  CHECK(header.interval_cap == (*ring)->header().interval_cap);
+  CHECK(header.interval_cap > 0);
+  for (const Stream stream : {Stream::kExceptions, Stream::kNative, Stream::kMapped}) {
+    CAPTURE(static_cast<int>(stream));
+    CHECK(header.CapOf(stream).interval_ns == 0);
+    CHECK(header.CapOf(stream).rate_per_second == 0);
+    CHECK((*ring)->header().IntervalNsOf(stream) == 0);
+  }
+  CHECK(header.native_bound == 0);
+  CHECK(header.mapped_bound == 0);
+  CHECK(header.native_refused == "");
+  CHECK(header.ring_path == "");
+}
+
+TEST_CASE("Each stream that is planned has the same bounds in the ring and in the header") {
+  const Options options = Of("ring=off,native=on,native.rate=300,native.maps=20,samples=5000,duration=3s");
+  RecordingPlan plan(options);
+  plan.allocations = plan.At(150, /*unit_is_event=*/false);
+  plan.exceptions = plan.At(100, /*unit_is_event=*/true);
+  plan.native = plan.At(options.native_per_second, /*unit_is_event=*/false);
+  const auto ring = plan.MakeRing();
+  REQUIRE(ring.ok());
+  const format::FileHeader header = plan.Header(**ring);
+  for (const Stream stream : format::kAllStreams) {
+    CAPTURE(static_cast<int>(stream));
+    CHECK(header.CapOf(stream).interval_ns > 0);
+    CHECK(header.CapOf(stream).interval_ns == (*ring)->header().IntervalNsOf(stream));
+    CHECK(header.CapOf(stream).interval_cap == (*ring)->header().IntervalCapOf(stream));
+  }
+  CHECK(header.native.rate_per_second == 300);
+  CHECK(header.mapped.interval_cap == 20);
+  CHECK(header.native_bound > 0);
+  CHECK(header.mapped_bound > 0);
+  CHECK(header.max_samples == 5000);
+  CHECK(header.duration_ns == 3'000'000'000);
+  CHECK(header.recording_id == plan.id);
+  CHECK(header.agent_options == options.given);
+}
+
+TEST_CASE("There are as many lanes as the intervals of all streams need") {
+  const Options options = Of("ring=off");
+  RecordingPlan plan(options);
+  plan.few_lanes = 16;
+  plan.native = plan.At(100, /*unit_is_event=*/false);
+  const uint32_t few = (*plan.MakeRing())->lane_count();
+  CHECK(few == 16);
+  plan.native = plan.At(600, /*unit_is_event=*/false);
+  CHECK((*plan.MakeRing())->lane_count() == few);
+  plan.exceptions = plan.At(600, /*unit_is_event=*/true);
+  CHECK((*plan.MakeRing())->lane_count() > few);
+}
+
+TEST_CASE("Streams draw by the recording's own id, and no two recordings have the same") {
+  const Options options = Of("ring=off");
+  const RecordingPlan plan(options), other(options);
+  CHECK(plan.id != other.id);
+  CHECK(plan.Seed() != other.Seed());
+}
+
+TEST_CASE("A ring has its whole path, for readers in other folders") {
+  std::filesystem::current_path("/dev/shm");
+  const std::string name = "heaprec-plan-test-" + std::to_string(getpid()) + ".ring";
+  const Options options = Of(("ring=" + name).c_str());
+  const RecordingPlan plan(options);
+  const auto ring = plan.MakeRing();
+  REQUIRE(ring.ok());
+  CHECK((*ring)->path() == "/dev/shm/" + name);
+  CHECK(plan.Header(**ring).ring_path == "/dev/shm/" + name);
+  (*ring)->Close();
+}
+
+}  // namespace heaprec::agent
