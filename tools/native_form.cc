@@ -143,6 +143,10 @@ std::string NativeText(const NativeReport& report) {
     Append(text, terminal.Dim(fmt::format("... {} more; --limit 0 shows all", Grouped(all - rows.size()))) + "\n");
   }
   Append(text, "\n" + (rows.empty() ? "" : LegendOf(report)));
+  if (!report.native.refusal().empty()) {
+    AppendPrintable(text, report.native.refusal());
+    text.push_back('\n');
+  }
   Append(text, fmt::format("unseen: up to {} of any {} that has no sample here (95 %)\n{}",
                            Bytes(report.survey.unseen().bytes.high), report.native.grouping().Text(),
                            report.survey.LossLine()));
@@ -166,6 +170,7 @@ std::string NativeJson(const NativeReport& report, const json& mapped) {
                    {"rows", json::array()}};
   if (IsOfLeaks(report)) document["survival_by_seconds"] = AsJson(report.native.AllSurvival(), "seconds");
   if (!mapped.is_null()) document["mapped"] = mapped;
+  if (!report.native.refusal().empty()) document["refusal"] = report.native.refusal();
   const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
   for (size_t i = 0; i < count; ++i) {
     json row = {{"name", NameOf(rows[i], report)},

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tools/analysis/plain.h"
+#include "tools/analysis/refusals.h"
 #include "tools/complain.h"
 #include "tools/input/recording.h"
 #include "tools/mapped_answer.h"
@@ -15,7 +16,6 @@
 #include "tools/native_memory.h"
 #include "tools/native_survey.h"
 #include "tools/render/output.h"
-#include "tools/render/utf8.h"
 #include "tools/survey.h"
 
 namespace heaprec::tools {
@@ -36,9 +36,9 @@ std::string WhyNone(const std::string& path) {
   std::string refused;
   for (const auto& recording : *recordings) {
     if (recording->header().native_bound > 0) return "";
-    refused = recording->header().native_refused;
+    refused = RefusalOfNative(recording->header());
   }
-  return refused.empty() ? kNoNative : ": native memory was not sampled: " + ToUtf8(refused);
+  return refused.empty() ? kNoNative : ": " + refused;
 }
 
 bool WantsSamples(const NativeQuestion& question) {
@@ -71,7 +71,7 @@ ExitCode ShowSamples(const NativeQuestion& question) {
   const ExitCode read = survey->Run(&tree, &native);
   if (read == ExitCode::kUnreadable) return read;
   if (native.live().followed() == 0) {
-    Complain(question.file + kNoNative);
+    Complain(question.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
     return ExitCode::kUnreadable;
   }
   const NativeReport report{

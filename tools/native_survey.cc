@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "tools/analysis/refusals.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -24,6 +26,7 @@ NativeSurvey::NativeSurvey(const Grouping& by, bool own_frames, LiveQuestion que
 void NativeSurvey::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
   allocated_.Begin(chosen_by);
   live_.Begin(header, chosen_by);
+  if (std::string refusal = RefusalOfNative(header); !refusal.empty()) refusal_ = std::move(refusal);
 }
 
 void NativeSurvey::See(const Sighting& sighting) {

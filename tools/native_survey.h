@@ -3,6 +3,7 @@
 // Threads:  one.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tools/groups.h"
@@ -34,12 +35,15 @@ class NativeSurvey : public Surveyor {
   Slope AllGrowth() const;
   std::vector<Survival> AllSurvival() const;
 
+  // Of the recordings, the last that lacks some: RefusalOfNative.
+  const std::string& refusal() const { return refusal_; }
   const Grouping& grouping() const { return allocated_.grouping(); }
   const LiveSurvey& live() const { return live_; }
 
  private:
   Groups allocated_;
   LiveSurvey live_;
+  std::string refusal_;
 };
 
 }  // namespace heaprec::tools

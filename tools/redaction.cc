@@ -113,6 +113,7 @@ format::Thread Redaction::Thread(const format::Thread& thread) {
 format::FileHeader Redaction::Header(format::FileHeader header) const {
   header.agent_options.clear();
   header.ring_path.clear();
+  if (!header.native_refused.empty()) header.native_refused = "redacted";  // it names libraries
   if (const std::string program = ProgramOf(header); !program.empty())
     header.jvm_name = Hex("program", program, kDigits);
   if (!header.boot_id.empty()) header.boot_id = Hex("boot", header.boot_id, kDigits);

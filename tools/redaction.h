@@ -30,7 +30,7 @@ class Redaction final : public NameEdit {
   std::string Class(const std::string& name) override;
   format::Method Method(const format::Method& method) override;
   format::Thread Thread(const format::Thread& thread) override;
-  // Options, ring and the ids of machine and container.
+  // Options, ring, libraries and the ids of machine and container.
   format::FileHeader Header(format::FileHeader header) const;
 
   // What was replaced: kind ("class", "method", "thread", "label") and name, in Java's spelling, and its hash.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tools/analysis/plain.h"
+#include "tools/analysis/refusals.h"
 #include "tools/closing.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/heap_course_text.h"
@@ -36,6 +37,7 @@ class TextForm {
     if (header_.mapped.interval_ns > 0) Mapped();
     if (!HasHeap(header_)) Salvaged();
     for (const Remark& note : trust.notes) Line("note", note.text);
+    if (const std::string refusal = RefusalOfNative(header_); !refusal.empty()) Line("note", refusal);
     Append(text_, "trustworthy: " + TrustText(TextsOf(trust.reasons)) + "\n");
     return fmt::to_string(text_);
   }

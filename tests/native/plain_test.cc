@@ -239,18 +239,34 @@ TEST_CASE("Who is not to be recorded runs all the same") {
   CHECK(Run(command).err == "");
 }
 
-TEST_CASE("Where no library's slots may be written to nothing is recorded, which is said, and the program runs") {
+TEST_CASE("Where no slot may be written to nothing is recorded, which is said, and the program runs") {
   const std::string folder = FreshFolder();
-  Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", Odd("pie")}};
-  const Outcome without = Run(command);
-  command.environment = With("only=odd_program_pie,file=" + folder + "/rec.bin");
+  Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", RunfilePath("tests/native/maps")}};
+  command.environment = With("only=maps,file=" + folder + "/rec.bin");
   const Outcome outcome = Run(command);
-  CHECK(outcome.exit_code == without.exit_code);
-  CHECK(outcome.out == without.out);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "mapped\n");
   CHECK(outcome.err ==
         "heaprec: HEAPREC_SAMPLED: no library's malloc can be replaced; calls of the program are not seen: their slots "
         "cannot be written to (Operation not permitted); native memory is not recorded\n");
   CHECK(FilesIn(folder).empty());
+}
+
+// Its pointers to malloc are variables.
+TEST_CASE("Where some slots may be written to those calls are recorded, and the rest is said") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", Odd("pie")}};
+  command.environment = With("only=odd_program_pie,file=" + file);
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 4);
+  const std::string why =
+      "calls of the program are not seen: their slots cannot be written to (Operation not permitted)";
+  CHECK(outcome.err == "heaprec: native memory is sampled in part: " + why + "\n");
+  const json sites = Read({"native", "--json", file});
+  CHECK(sites["refusal"] == "native memory was sampled in part: " + why);
+  const std::string rows = sites["rows"].dump();
+  CHECK(rows.find("odd_program_pie.through_pointers") != std::string::npos);
+  CHECK(rows.find("odd_program_pie.directly") == std::string::npos);
 }
 
 // Programs that are not position independent have entries of their own for malloc.

@@ -220,6 +220,36 @@ TEST_CASE("native memory is in no total of the heap, and the heap in none of its
   CHECK(collapsed.out.find("p.Main.main;libjava.so.JNI_Call;libchurn.so.parse") != std::string::npos);
 }
 
+TEST_CASE("why native memory was refused is said, printably, and redacted") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  const auto write = [&](format::FileHeader header) {
+    header.native_refused = "calls of \x1b[31mlibsecret.so are not seen";
+    std::remove(path.c_str());
+    RecordingFile file(path, header);
+    file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
+    file.Add(Event{});
+    if (header.native_bound > 0) file.Add(Native(1, kSecond / 2, "libleak.so.2.cache_keep", 100'000));
+    file.End("stop", kSecond);
+  };
+  write(testing::SomeHeader());
+  const auto refused = Heaprec("native " + path);
+  CHECK(refused.code == 3);
+  CHECK(refused.err.find("native memory was not sampled: calls of ") != std::string::npos);
+  CHECK(refused.err.find('\x1b') == std::string::npos);
+  CHECK(Heaprec("summary " + path).out.find("native memory was not sampled: calls of ") != std::string::npos);
+  CHECK(Heaprec("doctor " + path).out.find("native: native memory was not sampled: calls of ") != std::string::npos);
+  write(HeaderWithNative());
+  const auto in_part = Heaprec("native " + path);
+  CHECK(in_part.code == 0);
+  CHECK(in_part.out.find("\nnative memory was sampled in part: calls of ") != std::string::npos);
+  CHECK(in_part.out.find('\x1b') == std::string::npos);
+  CHECK(Document("native --json " + path)["refusal"].get<std::string>().ends_with("libsecret.so are not seen"));
+  REQUIRE(Heaprec("redact -q -o " + (directory / "public.bin") + " " + path).code == 0);
+  CHECK(Heaprec("summary --json " + (directory / "public.bin")).out.find("libsecret") == std::string::npos);
+  CHECK(Heaprec("native " + (directory / "public.bin")).out.find("sampled in part: redacted") != std::string::npos);
+}
+
 TEST_CASE("a recording without native memory says so, and so does one cut in two") {
   const Directory directory;
   {

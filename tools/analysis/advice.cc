@@ -81,6 +81,10 @@ constexpr std::array kAdvice{
     Entry{"names",
           {"samples count in totals, but under [lost] or [unknown]: their classes and sites are under-estimated",
            "copy the file again from where it was made; read it while its ring is still there"}},
+    Entry{"native",
+          {"what is not seen is in no number of native memory; what is, is right",
+           "one recording of native memory at a time (HEAPREC_SAMPLED or native=on), and libraries whose tables of "
+           "calls may be written to"}},
     Entry{"exceptions", {"there is nothing about thrown exceptions", "start the JVM with exceptions=on"}},
     Entry{"truncated",
           {"allocating frames are right; callers in the gap are missing from trees and cumulative numbers",

@@ -7,6 +7,7 @@
 
 #include "tools/analysis/advice.h"
 #include "tools/analysis/plain.h"
+#include "tools/analysis/refusals.h"
 #include "tools/analysis/trust.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
@@ -66,6 +67,7 @@ class Examination {
   std::vector<Symptom> Run() {
     TakeTrust();
     TakeVerification();
+    if (const std::string refusal = RefusalOfNative(header_); !refusal.empty()) Say("native", Level::kNote, refusal);
     Total();
     Losses(Stream::kAllocations);
     Losses(Stream::kExceptions);
