@@ -20,13 +20,13 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kNativeMagic = 0x56544e4345525248;  // "HRRECNTV" read as little endian
-inline constexpr uint32_t kNativeVersion = 1;
+inline constexpr uint32_t kNativeVersion = 2;
 inline constexpr size_t kNativeHeaderBytes = 4096;
 inline constexpr uint32_t kMostNativeSites = 8192;  // site 0: no site, because there was no room for another
 inline constexpr uint32_t kMostNativeModules = 512;
 inline constexpr uint32_t kMostNativeChunks = 8192;
 inline constexpr uint32_t kNativeChunkRows = 2048;
-inline constexpr uint32_t kMostNativeFrames = 30;
+inline constexpr uint32_t kMostNativeFrames = 29;
 
 enum class NativeState : uint32_t { kRunning = 0, kEnded = 1 };
 
@@ -43,7 +43,7 @@ struct NativeHeader {
   uint32_t depth;  // frames that tell two sites apart
   uint32_t reserved;
   std::atomic<uint32_t> sites_used, modules_used, chunks_used;
-  uint32_t reserved_2;
+  std::atomic<uint32_t> replaced;  // modules in whose place there is another one now
   // What was allocated before the table was there: not in it, and neither is what becomes of it.
   std::atomic<uint64_t> early_blocks, early_bytes;
   std::atomic<uint64_t> foreign_frees;  // of blocks that came from elsewhere
@@ -61,13 +61,17 @@ struct NativeSite {
   std::atomic<uint32_t> depth;      // of pcs; 0: being written
   uint32_t first;                   // of those that tell it apart: what is before it allocates for its caller (strdup)
   uint64_t pcs[kMostNativeFrames];  // return addresses of the first call, the innermost first
+  uint32_t replaced;                // modules, by then: which ones its pcs are in
+  uint32_t reserved;
 };
 
 struct NativeModule {
   uint64_t begin, end, bias;  // bias: address less that in the file
   uint8_t build_id[20];
   uint32_t build_id_bytes;
-  char path[464];
+  char path[456];
+  uint32_t from;                // modules that had been replaced when it was noted
+  std::atomic<uint32_t> until;  // as it was itself; 0: it has not been
 };
 
 // Which sites a chunk has, in a table of its own so that chunks are whole pages.

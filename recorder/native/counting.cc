@@ -83,6 +83,16 @@ bool PrepareCounting(uint32_t depth, bool check) {
   return pthread_key_create(&thread_end, EndThread) == 0;
 }
 
+void ForgetUnloaded() {
+  Table* const of = table.load(std::memory_order_acquire);
+  if (of == nullptr) return;
+  const Inside inside;
+  of->ForgetUnloaded([](uintptr_t begin, uintptr_t end) {
+    rules.Forget();
+    ThreadRows::ForgetCallers(begin, end);
+  });
+}
+
 ThreadRows* Rows(Table* of) {
   if (thread_state.HasRows()) return thread_state.rows;
   if (thread_state.is_inside || thread_state.has_none) return ThreadRows::Common(of);

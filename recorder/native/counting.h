@@ -64,6 +64,9 @@ ThreadRows* Rows(Table* of);
 void* CountSlowly(void* base, size_t offset, size_t size, Call call);
 void DiscountSlowly(const Header& header);
 
+// After dlclose.
+void ForgetUnloaded();
+
 // Makes a block of what an allocator has given, which may be null. `size`: less than Word::kLarge.
 HEAPREC_INLINE void* Counted(void* base, size_t size) {
   const auto pc = std::bit_cast<uintptr_t>(__builtin_return_address(0));

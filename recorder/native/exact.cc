@@ -268,3 +268,12 @@ HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   if (header.is_early || header.is_checked || native::real.usable_size == nullptr) return header.size;
   return native::real.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
 }
+
+// Another library may come to the place of the one that goes. (Who loads it in the moment before we know is taken for
+// the one that went.)
+HEAPREC_EXPORT int dlclose(void* library) {
+  if (native::real.dlclose == nullptr && !native::FindReal()) return -1;
+  const int result = native::real.dlclose(library);
+  native::ForgetUnloaded();
+  return result;
+}

@@ -44,7 +44,7 @@ bool Set(std::string_view key, std::string_view value, ExactOptions* into) {
     valid = "a path of at most 511 bytes; %p is the process id";
   } else if (key == "depth") {
     ok = ParseDepth(value, &into->depth);
-    valid = "1 to 30";
+    valid = "1 to 29";
   } else if (key == "only") {
     ok = Copy(value, into->only);
     valid = "the name of a program's file";

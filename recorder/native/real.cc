@@ -12,8 +12,8 @@ void* __libc_memalign(size_t, size_t);
 
 namespace heaprec::native {
 
-Real real __attribute__((visibility("hidden"))){__libc_malloc,  __libc_free,     __libc_calloc,
-                                                __libc_realloc, __libc_memalign, nullptr};
+Real real __attribute__((visibility("hidden"))){__libc_malloc,   __libc_free, __libc_calloc, __libc_realloc,
+                                                __libc_memalign, nullptr,     nullptr};
 EarlyBlocks early_blocks;
 
 namespace {
@@ -32,7 +32,7 @@ bool FindReal() {
   Real found{};
   const bool has_all = Find("malloc", &found.malloc) && Find("free", &found.free) && Find("calloc", &found.calloc) &&
                        Find("realloc", &found.realloc) && Find("memalign", &found.memalign) &&
-                       Find("malloc_usable_size", &found.usable_size);
+                       Find("malloc_usable_size", &found.usable_size) && Find("dlclose", &found.dlclose);
   if (!has_all) return false;
   real = found;
   knows_real.store(true, std::memory_order_release);

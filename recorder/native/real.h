@@ -16,7 +16,9 @@ struct Real {
   void* (*calloc)(size_t, size_t);
   void* (*realloc)(void*, size_t);
   void* (*memalign)(size_t, size_t);
-  size_t (*usable_size)(void*);  // null until it is found
+  // Null until they are found.
+  size_t (*usable_size)(void*);
+  int (*dlclose)(void*);
 };
 // libc's own until FindReal; blocks from before are early ones.
 extern Real real __attribute__((visibility("hidden")));

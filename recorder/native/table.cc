@@ -30,6 +30,8 @@ using format::NativeSite;
 constexpr size_t kAllBytes = format::kNativeRowsAt + format::kMostNativeChunks * format::kNativeChunkBytes;
 constexpr uint32_t kMostProbes = 64;
 constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
+// The key of a slot whose site's module is another one now.
+constexpr uint64_t kGone = 1;
 
 uint64_t Now(clockid_t clock) {
   timespec now{};
@@ -87,20 +89,21 @@ void CopyBuildId(const dl_phdr_info& info, NativeModule* module) {
   }
 }
 
-NativeModule Describe(const dl_phdr_info& info, const char* program) {
-  NativeModule module{};
-  module.begin = UINT64_MAX;
-  module.bias = info.dlpi_addr;
+// `end` last: 0 until then.
+void Describe(const dl_phdr_info& info, const char* program, NativeModule* module) {
+  uint64_t begin_of_all = UINT64_MAX, end_of_all = 0;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_LOAD) continue;
     const uint64_t begin = info.dlpi_addr + segment.p_vaddr;
-    module.begin = std::min(module.begin, begin);
-    module.end = std::max(module.end, begin + segment.p_memsz);
+    begin_of_all = std::min(begin_of_all, begin);
+    end_of_all = std::max(end_of_all, begin + segment.p_memsz);
   }
-  CopyName(module.path, info.dlpi_name != nullptr && *info.dlpi_name != 0 ? info.dlpi_name : program);
-  CopyBuildId(info, &module);
-  return module;
+  CopyName(module->path, info.dlpi_name != nullptr && *info.dlpi_name != 0 ? info.dlpi_name : program);
+  CopyBuildId(info, module);
+  module->bias = info.dlpi_addr;
+  module->begin = begin_of_all;
+  std::atomic_ref(module->end).store(end_of_all, std::memory_order_release);
 }
 
 }  // namespace
@@ -111,7 +114,7 @@ uint64_t KeyOf(std::span<const uintptr_t> pcs) {
     key = (key ^ pc) * kMix;
     key ^= key >> 29;
   }
-  return key != 0 ? key : 1;
+  return key > kGone ? key : kGone + 1;
 }
 
 Table::Table(std::byte* base, int descriptor, const char* path) : base_(base), descriptor_(descriptor) {
@@ -162,6 +165,7 @@ uint64_t Table::Bytes() const {
 }
 
 uint32_t Table::SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
+  if (is_any_gone_.load(std::memory_order_acquire)) Settle(pcs);
   for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
     Slot& slot = slots_[(key + probe) % kSlots];
     uint64_t found = slot.key.load(std::memory_order_acquire);
@@ -187,7 +191,10 @@ uint32_t Table::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t fir
   const size_t depth = std::min<size_t>(pcs.size(), format::kMostNativeFrames);
   NoteModules(pcs.first(depth));
   std::copy_n(pcs.begin(), depth, site.pcs);
-  site.key = key;
+  // Behind the modules: it is within the time of each.
+  site.replaced = header().replaced.load(std::memory_order_acquire);
+  const uintptr_t of_time[] = {key, site.replaced};
+  site.key = site.replaced == 0 ? key : KeyOf(of_time);
   site.first = static_cast<uint32_t>(std::min(first, depth));
   site.depth.store(static_cast<uint32_t>(depth), std::memory_order_release);
   return number;
@@ -235,12 +242,66 @@ NativeRow* Table::NewChunk(uint32_t first_site, uint32_t thread) {
   return At<NativeRow>(offset);
 }
 
+std::span<NativeModule> Table::Modules() const {
+  const uint32_t used = At<NativeHeader>(0)->modules_used.load(std::memory_order_acquire);
+  return {At<NativeModule>(format::kNativeModulesAt), std::min(used, format::kMostNativeModules)};
+}
+
 bool Table::KnowsModuleOf(uintptr_t pc) const {
-  const auto* const modules = At<NativeModule>(format::kNativeModulesAt);
-  const uint32_t count =
-      std::min(At<NativeHeader>(0)->modules_used.load(std::memory_order_acquire), format::kMostNativeModules);
-  return std::any_of(modules, modules + count,
-                     [pc](const NativeModule& module) { return module.begin <= pc && pc < module.end; });
+  return std::ranges::any_of(Modules(), [pc](const NativeModule& module) {
+    return module.begin <= pc && pc < module.end && module.until.load(std::memory_order_acquire) == 0;
+  });
+}
+
+bool Table::IsLoaded(const NativeModule& module, uintptr_t pc) const {
+  dl_phdr_info info;
+  if (!DescribeModuleAt(pc, &info) || info.dlpi_addr != module.bias) return false;
+  NativeModule now{};
+  Describe(info, At<NativeHeader>(0)->program, &now);
+  return std::strcmp(now.path, module.path) == 0 && now.build_id_bytes == module.build_id_bytes &&
+         std::memcmp(now.build_id, module.build_id, sizeof now.build_id) == 0;
+}
+
+// A library that comes back to its place has its sites again, or else a program that loads and unloads one all the
+// while would run out of them.
+void Table::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
+  const std::span<NativeModule> modules = Modules();
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const NativeModule& module = modules[i];
+    // One that is being noted has no end yet.
+    if (module.until != 0 || module.end == 0 || is_gone_[i] || IsLoaded(module, module.begin)) continue;
+    is_gone_[i].store(true, std::memory_order_release);
+    is_any_gone_.store(true, std::memory_order_release);
+    forget(module.begin, module.end);
+  }
+}
+
+// Threads that come together do the same, each of them wholly.
+void Table::Settle(std::span<const uintptr_t> pcs) {
+  const std::span<NativeModule> modules = Modules();
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (!is_gone_[i].load(std::memory_order_acquire)) continue;
+    NativeModule& module = modules[i];
+    const auto pc = std::ranges::find_if(pcs, [&](uintptr_t at) { return module.begin <= at && at < module.end; });
+    if (pc == pcs.end()) continue;
+    if (!IsLoaded(module, *pc)) Replace(&module);
+    is_gone_[i].store(false, std::memory_order_release);
+  }
+}
+
+void Table::Replace(NativeModule* module) {
+  uint32_t until = 0;
+  const uint32_t next = header().replaced.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (module->until.compare_exchange_strong(until, next, std::memory_order_acq_rel)) until = next;
+  const auto is_in = [&](uint64_t pc) { return module->begin <= pc && pc < module->end; };
+  for (Slot& slot : slots_) {
+    const uint32_t number = slot.number.load(std::memory_order_acquire);
+    if (number == kNoSite) continue;
+    const NativeSite& site = At<NativeSite>(format::kNativeSitesAt)[number];
+    const size_t depth = site.depth.load(std::memory_order_acquire), first = std::min<size_t>(site.first, depth);
+    const std::span deciding(site.pcs + first, std::min<size_t>(header().depth, depth - first));
+    if (site.replaced < until && std::ranges::any_of(deciding, is_in)) slot.key.store(kGone, std::memory_order_release);
+  }
 }
 
 // Two threads may note the same one: readers take the last that holds an address, which is right for a library that was
@@ -251,7 +312,9 @@ void Table::NoteModules(std::span<const uintptr_t> pcs) {
     if (KnowsModuleOf(pc) || !DescribeModuleAt(pc, &info)) continue;
     const uint32_t number = header().modules_used.fetch_add(1, std::memory_order_acq_rel);
     if (number >= format::kMostNativeModules) return;
-    At<NativeModule>(format::kNativeModulesAt)[number] = Describe(info, header().program);
+    NativeModule& module = At<NativeModule>(format::kNativeModulesAt)[number];
+    module.from = header().replaced.load(std::memory_order_acquire);
+    Describe(info, header().program, &module);
   }
 }
 

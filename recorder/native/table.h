@@ -31,6 +31,10 @@ class Table {
   // Rows of the sites from a multiple of kNativeChunkRows on.
   format::NativeRow* NewChunk(uint32_t first_site, uint32_t thread);
 
+  // Libraries have been unloaded: `forget(begin, end)` is told where those were. If they are not there when somebody
+  // calls from there again, what their sites have stays, and the caller's are others.
+  void ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end));
+
   // A child of fork: what it stores is no longer its parent's.
   void Part();
 
@@ -46,6 +50,10 @@ class Table {
   uint32_t NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
   void NoteModules(std::span<const uintptr_t> pcs);
   bool KnowsModuleOf(uintptr_t pc) const;
+  std::span<format::NativeModule> Modules() const;
+  bool IsLoaded(const format::NativeModule& module, uintptr_t pc) const;
+  void Settle(std::span<const uintptr_t> pcs);
+  void Replace(format::NativeModule* module);
 
   static constexpr size_t kMostPathBytes = 512;
 
@@ -61,9 +69,12 @@ class Table {
   uint64_t device_ = 0, file_ = 0;
   char path_[kMostPathBytes] = {};
   Slot slots_[kSlots];
+  // Of modules: gone, as far as is known.
+  std::atomic<bool> is_gone_[format::kMostNativeModules] = {};
+  std::atomic<bool> is_any_gone_{false};
 };
 
-// Never 0.
+// Never 0 or 1.
 uint64_t KeyOf(std::span<const uintptr_t> pcs);
 
 }  // namespace heaprec::native

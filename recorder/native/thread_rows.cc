@@ -52,6 +52,21 @@ ThreadRows* ThreadRows::Common(Table* table) {
   return rows;
 }
 
+// A thread may be writing one of another address in the same place: then that has to be looked for once more.
+void ThreadRows::ForgetCallers(uintptr_t begin, uintptr_t end) {
+  const auto forget = [=](ThreadRows* rows) {
+    if (rows == nullptr) return;
+    for (Caller& caller : rows->callers_) {
+      const std::atomic_ref pc(caller.pc);
+      const uintptr_t known = pc.load(std::memory_order_relaxed);
+      // Of what is not alone it is not known where it lies.
+      if ((begin <= known && known < end) || known > INT64_MAX) pc.store(0, std::memory_order_relaxed);
+    }
+  };
+  for (const std::atomic<ThreadRows*>& slot : all) forget(slot.load(std::memory_order_acquire));
+  forget(common.load(std::memory_order_acquire));
+}
+
 format::NativeRow* ThreadRows::ChunkOf(uint32_t number) {
   format::NativeRow* chunk = chunks_[number].load(std::memory_order_acquire);
   if (chunk != nullptr) return chunk;

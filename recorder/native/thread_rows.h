@@ -18,6 +18,8 @@ namespace heaprec::native {
 class ThreadRows {
  public:
   static ThreadRows* Lease(Table* table);
+  // All threads': call sites between these addresses are others from now on.
+  static void ForgetCallers(uintptr_t begin, uintptr_t end);
   // For calls inside of calls, threads that end, and when no other is left.
   static ThreadRows* Common(Table* table);
   void Return() { is_leased_.store(is_common_, std::memory_order_release); }
@@ -37,7 +39,7 @@ class ThreadRows {
     uint64_t seal = 0;  // Word::SealOf(site)
     uint32_t site = kNoSite;
   };
-  // No address of code.
+  // No address of code: it has the highest bit.
   static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
   format::NativeRow* RowOf(uint32_t site) {

@@ -99,9 +99,9 @@ std::string DebugFile(const std::string& build_id) {
 
 }  // namespace
 
-const LoadedModule* Symbols::ModuleOf(uint64_t pc) const {
+const LoadedModule* Symbols::ModuleOf(uint64_t pc, uint32_t replaced) const {
   const auto found = std::find_if(modules_.rbegin(), modules_.rend(),
-                                  [pc](const LoadedModule& module) { return module.begin <= pc && pc < module.end; });
+                                  [=](const LoadedModule& module) { return module.Holds(pc, replaced); });
   return found == modules_.rend() ? nullptr : &*found;
 }
 
@@ -123,11 +123,11 @@ const std::vector<Symbols::Symbol>& Symbols::SymbolsOf(const LoadedModule& modul
   return symbols;
 }
 
-const Symbols::Function& Symbols::At(uint64_t pc) {
-  const auto [known, is_new] = known_.try_emplace(pc);
+const Symbols::Function& Symbols::At(uint64_t pc, uint32_t replaced) {
+  const LoadedModule* const module = ModuleOf(pc, replaced);
+  const auto [known, is_new] = known_.try_emplace({module, pc});
   Function& function = known->second;
   if (!is_new) return function;
-  const LoadedModule* const module = ModuleOf(pc);
   if (module == nullptr) {
     function = {fmt::format("{:#x}", pc), "?", false};
     return function;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/native/table_file.h"
@@ -22,20 +23,21 @@ class Symbols {
     std::string module;  // "libc.so.6"; "?": in none
     bool is_known = false;
   };
-  // Of a return address.
-  const Function& At(uint64_t pc);
+  // Of a return address, when so many modules had been replaced.
+  const Function& At(uint64_t pc, uint32_t replaced);
+  // Null: it is in none. The last that holds an address is the one.
+  const LoadedModule* ModuleOf(uint64_t pc, uint32_t replaced) const;
 
  private:
   struct Symbol {
     uint64_t begin, end;
     std::string name;
   };
-  const LoadedModule* ModuleOf(uint64_t pc) const;
   const std::vector<Symbol>& SymbolsOf(const LoadedModule& module);
 
   const std::vector<LoadedModule>& modules_;
   std::map<const LoadedModule*, std::vector<Symbol>> symbols_;  // ascending
-  std::map<uint64_t, Function> known_;
+  std::map<std::pair<const LoadedModule*, uint64_t>, Function> known_;
 };
 
 }  // namespace heaprec::tools

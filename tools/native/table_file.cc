@@ -69,7 +69,7 @@ std::vector<LoadedModule> ModulesOf(const std::string& bytes, uint32_t count) {
     const Copy<NativeModule> module(bytes, format::kNativeModulesAt + i * sizeof(NativeModule));
     modules.push_back({module->begin, module->end, module->bias,
                        Hexadecimal(module->build_id, std::min<size_t>(module->build_id_bytes, sizeof module->build_id)),
-                       TextOf(module->path)});
+                       TextOf(module->path), module->from, module->until});
   }
   return modules;
 }
@@ -99,6 +99,7 @@ NativePlace PlaceOf(const std::string& bytes, uint32_t number, uint64_t* key) {
   const uint32_t depth = std::min<uint32_t>(site->depth, format::kMostNativeFrames);
   place.pcs.assign(site->pcs, site->pcs + depth);
   place.first = std::min<size_t>(site->first, depth > 0 ? depth - 1 : 0);
+  place.replaced = site->replaced;
   *key = depth > 0 ? site->key : 0;
   return place;
 }

@@ -26,6 +26,7 @@ struct NativeSums {
 struct NativePlace {
   std::vector<uint64_t> pcs;  // return addresses, the innermost first; none: there was no room for another site
   size_t first = 0;           // of those that are the program's own
+  uint32_t replaced = 0;      // modules, when they were noted
   NativeSums sums;
 };
 
@@ -33,6 +34,12 @@ struct LoadedModule {
   uint64_t begin = 0, end = 0, bias = 0;
   std::string build_id;  // hexadecimal; empty: it has none
   std::string path;
+  uint32_t from = 0,
+           until = 0;  // modules that had been replaced when it was noted, and as it was itself; 0: it was not
+
+  bool Holds(uint64_t pc, uint32_t replaced) const {
+    return begin <= pc && pc < end && from <= replaced && (until == 0 || replaced < until);
+  }
 };
 
 struct NativeTableFile {
@@ -45,7 +52,7 @@ struct NativeTableFile {
   uint64_t overruns = 0;
   NativePlace first_overrun;  // if there are any
   uint32_t sites = 0;
-  std::vector<LoadedModule> modules;  // the last one that holds an address is the one
+  std::vector<LoadedModule> modules;  // the last one that Holds an address is the one
   std::vector<NativePlace> places;    // those with sums
 };
 

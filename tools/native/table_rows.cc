@@ -33,19 +33,18 @@ bool IsHelper(const std::string& name) {
 size_t FirstOf(const NativePlace& place, const NativeTableFile& table, Symbols* symbols) {
   const size_t end = std::min<size_t>(place.pcs.size(), place.first + table.depth);
   size_t first = place.first;
-  while (first + 1 < end && IsHelper(symbols->At(place.pcs[first]).name)) ++first;
+  while (first + 1 < end && IsHelper(symbols->At(place.pcs[first], place.replaced).name)) ++first;
   return first;
 }
 
 std::string NameOf(const NativePlace& place, TableBy by, const NativeTableFile& table, Symbols* symbols) {
   if (place.pcs.empty()) return kNoSite;
   const uint64_t pc = place.pcs[FirstOf(place, table, symbols)];
-  const Symbols::Function& function = symbols->At(pc);
+  const Symbols::Function& function = symbols->At(pc, place.replaced);
   if (by == TableBy::kLibrary) return function.module;
   if (by == TableBy::kFunction) return InLibrary(function);
-  const auto module = std::ranges::find_if(table.modules.rbegin(), table.modules.rend(),
-                                           [pc](const LoadedModule& one) { return one.begin <= pc && pc < one.end; });
-  if (!function.is_known || module == table.modules.rend()) return InLibrary(function);
+  const LoadedModule* const module = symbols->ModuleOf(pc, place.replaced);
+  if (!function.is_known || module == nullptr) return InLibrary(function);
   return fmt::format("{} [{}+{:#x}]", function.name, function.module, pc - module->bias);
 }
 
@@ -61,7 +60,7 @@ std::vector<TableRow> TableRowsOf(const NativeTableFile& table, TableBy by, bool
     std::vector<std::string> callers;
     if (by == TableBy::kSite) {
       for (size_t i = FirstOf(place, table, &symbols) + 1; i < place.pcs.size(); ++i) {
-        callers.push_back(ToUtf8(InLibrary(symbols.At(place.pcs[i]))));
+        callers.push_back(ToUtf8(InLibrary(symbols.At(place.pcs[i], place.replaced))));
         if (i < place.first + table.depth) identity += "\n" + callers.back();
       }
     }
