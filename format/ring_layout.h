@@ -2,8 +2,7 @@
 //
 // One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes. Little endian, x86-64; atomics are
 // lock-free and address-free. A lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the
-// drain). Positions are monotonic byte counts; the byte of position p lies at p % lane_bytes. A record never wraps:
-// kPad fills up. Within a lane, samples are in order of time (the writer reads the clock after it has leased the lane).
+// drain). Positions are monotonic byte counts; the byte of position p lies at p % lane_bytes. Records: ring_records.h.
 //
 // who writes what            writer thread   drain          salvager (process dead, or beside it read-only)
 //   LaneHeader.lease         CAS 0 -> 1, 0   -              -
@@ -11,8 +10,6 @@
 //   LaneHeader.tail          acquire         release        acquire
 //   RingHeader.* counters    fetch_add       fetch_add      read
 //
-// Content addressing: classes, methods, stacks and threads are named by a hash of their content, so the same definition
-// may appear any number of times, in any lane, and a reader can rebuild every key from the file's dictionaries.
 // Format: docs/format.md#ring
 #pragma once
 
@@ -111,150 +108,5 @@ struct LaneHeader {
   uint32_t reserved;
 };
 static_assert(sizeof(LaneHeader) <= kLaneHeaderBytes);
-
-enum class RecordType : uint16_t {
-  kPad = 0,
-  kClass = 1,
-  kMethod = 2,
-  kStack = 3,
-  kThread = 4,
-  kWindow = 5,
-  kSample = 6,
-  kState = 7,
-  kDeath = 8,
-  kCensus = 9,
-};
-
-inline constexpr uint32_t kRecordAlign = 8;
-
-// Precedes every record; `bytes` counts the header and the padding to kRecordAlign.
-struct RecordHeader {
-  uint32_t bytes;
-  RecordType type;
-  uint16_t reserved;
-};
-static_assert(sizeof(RecordHeader) == 8);
-
-// Strings follow a record's fixed part without terminators, in the order of their length fields.
-struct ClassRecord {
-  RecordHeader header;
-  uint64_t key;  // XXH3_64(name)
-  uint32_t name_bytes;
-  uint32_t reserved;
-};
-static_assert(sizeof(ClassRecord) == 24);
-
-struct MethodRecord {
-  RecordHeader header;
-  uint64_t key;  // XXH3_64(class_name '\0' name '\0' descriptor)
-  uint32_t class_bytes;
-  uint16_t name_bytes;
-  uint16_t descriptor_bytes;
-};
-static_assert(sizeof(MethodRecord) == 24);
-
-struct RingFrame {
-  uint64_t method;  // MethodRecord.key; 0: unknown
-  int32_t bci;
-  int32_t line : 24;
-  FrameType type : 8 = FrameType::kUnknown;
-  bool operator==(const RingFrame&) const = default;
-};
-static_assert(sizeof(RingFrame) == 16);
-
-// Stands in a stack where frames were left out. docs/format.md#dictionaries
-inline constexpr RingFrame kGapFrame{0, -1, kGapLine};
-
-struct StackKey {
-  uint64_t low, high;
-  bool operator==(const StackKey&) const = default;
-};
-
-// RingFrame frames[frame_count] follow, leaf first.
-struct StackRecord {
-  RecordHeader header;
-  StackKey key;  // XXH3_128(frames as bytes, seed = truncated)
-  uint32_t frame_count;
-  uint32_t truncated;  // 1: frames nearer to the root are missing
-};
-static_assert(sizeof(StackRecord) == 32);
-
-struct ThreadRecord {
-  RecordHeader header;
-  uint64_t key;  // XXH3_64(java_tid, os_tid, is_virtual as u32, name)
-  uint64_t java_tid;
-  uint32_t os_tid;
-  uint16_t is_virtual;
-  uint16_t name_bytes;
-};
-static_assert(sizeof(ThreadRecord) == 32);
-
-struct WindowRecord {
-  RecordHeader header;
-  uint64_t start_monotonic_ns;
-  double lambda;
-  uint32_t id;
-  uint32_t reserved;
-};
-static_assert(sizeof(WindowRecord) == 32);
-
-struct SampleRecord {
-  RecordHeader header;
-  uint64_t monotonic_ns;
-  uint64_t id;
-  uint64_t thread_key, class_key;
-  StackKey stack_key;  // {0, 0}: none
-  // Four 16-bit hashes of the methods nearest to the allocation, the nearest in the top bits; 0 where there is none.
-  // Equal for equal methods while the process lives: it only says which samples are neighbours.
-  uint64_t path;
-  uint64_t size, tlab_size;
-  double weight;  // after stage 1, in the unit of the stream
-  uint32_t window;
-  uint16_t kind;   // Kind
-  uint16_t place;  // from 1: where the object is followed (FileHeader::live_bound); 0: it is not
-};
-static_assert(sizeof(SampleRecord) == 96);
-
-inline constexpr size_t kMostCauseBytes = 48;
-
-struct StateRecord {
-  RecordHeader header;
-  uint64_t monotonic_ns;
-  uint64_t id;
-  uint64_t used, committed;
-  uint64_t pauses, paused_ns;
-  uint64_t rss;
-  uint64_t collections;
-  uint32_t threads;
-  uint32_t kind;                // StateKind
-  char cause[kMostCauseBytes];  // zeros behind it
-};
-static_assert(sizeof(StateRecord) == 128);
-
-// A followed object was found dead, a block was freed, a mapping or a part of it is gone: Fate.
-struct DeathRecord {
-  RecordHeader header;
-  uint64_t monotonic_ns;
-  uint64_t sample;       // its id
-  uint64_t collections;  // of a mapping: bytes that are left of it
-};
-static_assert(sizeof(DeathRecord) == 32);
-
-// What a walk of a TLAB found of one class.
-struct CensusEntry {
-  uint64_t class_key;
-  uint64_t objects, bytes;
-};
-
-// A walk. CensusEntry entries[count] follow.
-struct CensusRecord {
-  RecordHeader header;
-  uint64_t monotonic_ns;
-  uint64_t thread_key;  // 0: not known
-  double weight;
-  uint32_t count;
-  uint32_t reserved;
-};
-static_assert(sizeof(CensusRecord) == 40 && sizeof(CensusEntry) == 24);
 
 }  // namespace heaprec::format

@@ -12,6 +12,7 @@
 
 #include "format/result.h"
 #include "format/ring_layout.h"
+#include "format/ring_records.h"
 
 namespace heaprec::format {
 

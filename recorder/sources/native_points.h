@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/ring_layout.h"
+#include "format/ring_records.h"
 #include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/point_pool.h"
 #include "recorder/sources/window_board.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/ring_layout.h"
+#include "format/ring_records.h"
 
 namespace heaprec::sources {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "format/model.h"
-#include "format/ring_layout.h"
+#include "format/ring_records.h"
 #include "throttle/reservoir.h"
 
 namespace heaprec::writer {

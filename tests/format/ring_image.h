@@ -11,6 +11,7 @@
 
 #include "format/ring_layout.h"
 #include "format/ring_reader.h"
+#include "format/ring_records.h"
 
 namespace heaprec::format::testing {
 
