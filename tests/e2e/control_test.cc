@@ -77,9 +77,9 @@ TEST_CASE("A file that cannot be created is reported in one line") {
   RequireRefusal("file=no/such/folder/rec.bin", {"no/such/folder/rec.bin", "No such file"});
 }
 
-TEST_CASE("duration=1s ends the recording, and the program runs on") {
+TEST_CASE("duration=2s ends the recording, and the program runs on") {
   const std::string folder = FreshFolder();
-  const Outcome outcome = RunWith("file=rec.bin,rate=150,duration=1s", folder, {"2", "2000", "0"});
+  const Outcome outcome = RunWith("file=rec.bin,rate=150,duration=2s", folder, {"2", "3500", "0"});
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == kShortOut);
   CHECK(outcome.err.empty());

@@ -1,5 +1,6 @@
 // Every verb that shows estimates says of a recording that lost most of its points that they should not be believed.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -86,6 +87,21 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
     const Outcome outcome = Heaprec("native " + options + " " + path);
     CAPTURE(options, outcome.out);
     CHECK(Count(outcome.out, "\n# " + kWhy + "\n") == 1);
+  }
+}
+
+TEST_CASE("Few bytes and no sample are chance, many are not") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  for (const uint64_t bytes : {488U, 4'000'000U}) {
+    RecordingFile file(path, testing::SomeHeader());
+    file.Add(format::Window{1, 0, 1e-5});
+    file.Add(format::Interval{.index = 0, .bytes = bytes});
+    file.books(Stream::kAllocations).candidate_bytes = bytes;
+    file.End("stop", kSecond);
+    CAPTURE(bytes);
+    CHECK(Document("summary --json " + path)["trustworthy"] == (bytes < 1000));
+    std::filesystem::remove(path);
   }
 }
 

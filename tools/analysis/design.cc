@@ -34,6 +34,10 @@ void Design::Count(const format::Block& block) {
   for (const format::Interval& interval : block.intervals) {
     if (interval.stream == drafter_.stream()) Count(interval);
   }
+  for (const format::Window& window : block.windows) {
+    if (format::StreamOfWindow(window.id) != drafter_.stream() || !(window.lambda > 0)) continue;
+    widest_spacing_ = std::max(widest_spacing_, 1 / window.lambda);
+  }
 }
 
 // Where points were held, bytes or events were counted, if there was anybody to count them.

@@ -42,6 +42,8 @@ class Design {
   // salvage finds samples, but not what was counted beside them.
   uint64_t counted_bytes() const { return counted_; }
   const Subset& uncounted() const { return uncounted_; }
+  // Bytes, or events, that lie between two sample points on average, where they lay furthest apart; 0: not known.
+  double widest_spacing() const { return widest_spacing_; }
   // Variance of all().bytes(). samples=N rounds what each interval may keep, so the second stage has a part in it: also
   // by intervals of which nothing was kept.
   double VarianceOfBytes() const;
@@ -64,7 +66,7 @@ class Design {
   std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
   Subset all_, uncounted_;
   uint64_t counted_ = 0;
-  double variance_of_quotas_ = 0;
+  double variance_of_quotas_ = 0, widest_spacing_ = 0;
 };
 
 }  // namespace heaprec::tools

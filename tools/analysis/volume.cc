@@ -31,7 +31,8 @@ Balance BalanceOf(const Design& design, const format::Books& books) {
   balance.counted = static_cast<double>(design.counted_bytes());
   balance.accounted = all.bytes() - design.uncounted().bytes() + lost;
   const double variance = design.VarianceOfBytes() + VarianceOfLosses(books);
-  const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : 0;
+  // What allocates hardly anything has no sample, by chance.
+  const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : design.widest_spacing();
   balance.slack = kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical;
   return balance;
 }
