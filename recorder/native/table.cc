@@ -269,7 +269,10 @@ void Table::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
   for (size_t i = 0; i < modules.size(); ++i) {
     const NativeModule& module = modules[i];
     // One that is being noted has no end yet.
-    if (module.until != 0 || module.end == 0 || is_gone_[i] || IsLoaded(module, module.begin)) continue;
+    if (module.until != 0 || module.end == 0 || is_gone_[i]) continue;
+    // Another thread may be unloading it just now: nothing in it can be looked at before it is on somebody's stack.
+    ModuleAt there;
+    if (FindModuleAt(module.begin, &there) && there.end == module.end) continue;
     is_gone_[i].store(true, std::memory_order_release);
     is_any_gone_.store(true, std::memory_order_release);
     forget(module.begin, module.end);

@@ -1,6 +1,7 @@
 // Loads and unloads libraries of one size in turn, each where the one before has been. They allocate what the test
 // knows. Usage: reloader FIRST SECOND
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +18,18 @@ static void allocates(const char* path, const char* function, size_t bytes, int 
   dlclose(library);
 }
 
+static void* reloads(void* path) {
+  for (int i = 0; i < 2000; ++i) dlclose(dlopen(path, RTLD_NOW));
+  return NULL;
+}
+
+// Where one is gone and the other looks, nothing may be read.
+static void at_once(char** paths) {
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, reloads, paths[i]);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   for (int i = 0; i < 3000; ++i) allocates(argv[1], "plugin_allocates", 1000, 2, i % 2);
@@ -27,5 +40,6 @@ int main(int argc, char** argv) {
     allocates(argv[1], "plugin_allocates", 10, 1, 0);
   }
   puts(places);
+  at_once(argv + 1);
   return 0;
 }
