@@ -1,6 +1,7 @@
 #include "format/books.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace heaprec::format {
 
@@ -20,8 +21,30 @@ const char* LossName(Loss loss) {
       return "write_failed";
     case Loss::kOversized:
       return "oversized";
+    case Loss::kKilled:
+      return "killed";
+    case Loss::kStackChunks:
+      return "stack_chunks";
   }
   return "unknown";
+}
+
+uint64_t Books::LostPoints() const {
+  uint64_t points = 0;
+  for (const Loss reason : {Loss::kMissed, Loss::kRingFull, Loss::kLanesBusy, Loss::kOversized, Loss::kKilled}) {
+    points += lost[static_cast<size_t>(reason)];
+  }
+  return points;
+}
+
+uint64_t Books::AllLost() const { return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - stack_chunks(); }
+
+double Books::AllLostWeight() const {
+  double all = 0;
+  for (size_t reason = 0; reason < kLosses; ++reason) {
+    if (IsLoss(static_cast<Loss>(reason))) all += lost_weight[reason];
+  }
+  return all;
 }
 
 Books Books::Since(const Books& earlier) const {

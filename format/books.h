@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace heaprec::format {
@@ -17,12 +18,17 @@ enum class Loss : uint8_t {
   kNoStack = 4,      // the JVM gave no stack (still recorded when the rest is known: stack kNone)
   kWriteFailed = 5,  // committed, but the file could not be written (disk full, I/O error)
   kOversized = 6,    // an event too big for a lane
+  kKilled = 7,       // not yet committed when the process was killed (found by who reads the ring)
+  kStackChunks = 8,  // no loss, and no point: objects into which the JVM copies stacks of virtual threads, and their
+                     // bytes; counted exactly, never sampled, and in none of the other counters
 };
-inline constexpr int kLosses = 7;
+inline constexpr int kLosses = 9;
+inline constexpr int kRingLosses = 7;  // those in the ring's books: the first ones
+constexpr bool IsLoss(Loss reason) { return reason != Loss::kStackChunks; }
 const char* LossName(Loss loss);  // "missed", "ring_full", ... as in summary and docs/format.md
 
 // Of one stream, cumulative since the start; every block carries them, so a gap is quantified.
-// points = committed + thinned + lost[kMissed, kRingFull, kLanesBusy, kOversized];
+// points = committed + thinned + LostPoints();
 // committed = written + second_stage + lost[kWriteFailed] once all intervals are closed. Events in flight may be
 // missing from the right-hand sides, never the other way round.
 struct Books {
@@ -39,6 +45,17 @@ struct Books {
   std::array<uint64_t, kLosses> lost{};
   std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
 
+  // Points that never became samples in the ring: lost[kMissed, kRingFull, kLanesBusy, kOversized, kKilled].
+  uint64_t LostPoints() const;
+  void SetStackChunks(uint64_t objects, uint64_t bytes) {
+    lost[static_cast<size_t>(Loss::kStackChunks)] = objects;
+    lost_weight[static_cast<size_t>(Loss::kStackChunks)] = static_cast<double>(bytes);
+  }
+  uint64_t stack_chunks() const { return lost[static_cast<size_t>(Loss::kStackChunks)]; }
+  double stack_chunk_bytes() const { return lost_weight[static_cast<size_t>(Loss::kStackChunks)]; }
+  // Of all losses: events, and what they stood for.
+  uint64_t AllLost() const;
+  double AllLostWeight() const;
   // What was counted since `earlier`; 0 where that cannot be.
   Books Since(const Books& earlier) const;
   bool operator==(const Books&) const = default;

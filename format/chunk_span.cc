@@ -4,6 +4,7 @@
 #include <array>
 
 #include "format/layout.h"
+#include "format/parity.h"
 
 namespace heaprec::format {
 namespace {
@@ -13,6 +14,15 @@ std::optional<uint32_t> ChunkHere(Bytes bytes, const FileHeader& header) {
   const auto chunk = DecodeChunkHeader(bytes.first(std::min(bytes.size(), kChunkHeaderBytes)));
   if (!chunk || chunk->recording != header.recording_id) return std::nullopt;
   return chunk->sequence;
+}
+
+// The size of the whole parity record at `offset`, which begins with `bytes`; 0: there is none.
+uint64_t ParityHere(ByteSource* source, uint64_t offset, Bytes bytes) {
+  const auto shape = DecodeParityHead(bytes);
+  if (!shape) return 0;
+  ByteBuffer record(shape->record_bytes());
+  const auto read = source->ReadAt(offset, record.data(), record.size());
+  return read && *read == record.size() && WhyBadParityRecord(*shape, record) == nullptr ? record.size() : 0;
 }
 
 }  // namespace
@@ -28,16 +38,22 @@ std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header,
   if (!own) return std::nullopt;
   const uint64_t seed = HeaderSeed(header.version, header.recording_id);
   uint64_t raw_bytes = 0;
-  for (uint64_t at = offset + kChunkHeaderBytes;;) {
+  uint64_t end = offset + kChunkHeaderBytes;
+  for (uint64_t at = end;;) {
     const Bytes bytes = peek(at);
     if (const auto next = ChunkHere(bytes, header)) {
-      return *next > *own ? std::optional(ChunkSpan{offset, at}) : std::nullopt;
+      return *next > *own ? std::optional(ChunkSpan{offset, end, at}) : std::nullopt;
+    }
+    if (const uint64_t parity = HasParity(header.version) ? ParityHere(source, at, bytes) : 0) {
+      at += parity;
+      continue;
     }
     const auto block = DecodeBlockHeader(bytes, seed);
     if (!block) return std::nullopt;
     raw_bytes += block->raw_bytes;
     if (raw_bytes > most_raw_bytes) return std::nullopt;
     at += kBlockHeaderBytes + block->payload_bytes;
+    end = at;
   }
 }
 

@@ -13,11 +13,12 @@
 namespace heaprec::format {
 
 struct ChunkSpan {
-  uint64_t begin = 0, end = 0;
+  uint64_t begin = 0, end = 0;  // behind its last block
+  uint64_t next = 0;            // where the next chunk begins
 };
 
 // The chunk of the recording that begins at `offset`; nullopt: there is none, or it is not followed by another at once,
-// or its blocks have more than `most_raw_bytes`.
+// or one of its parity records is damaged, or its blocks have more than `most_raw_bytes`.
 std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header, uint64_t offset,
                                    uint64_t most_raw_bytes);
 

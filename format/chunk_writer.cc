@@ -9,6 +9,7 @@
 #include "format/dictionary_codec.h"
 #include "format/fate_codec.h"
 #include "format/layout.h"
+#include "format/parity.h"
 #include "format/sample_codec.h"
 #include "format/state_codec.h"
 
@@ -49,6 +50,7 @@ struct ChunkWriter::State {
   std::vector<uint64_t> census_positions;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
+  ParityWriter parity;
 };
 
 ChunkWriter::ChunkWriter(const FileHeader& header, uint32_t sequence)
@@ -128,6 +130,12 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   ByteBuffer file;
   if (!std::exchange(started, true)) AppendTo(&file, header);
   if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  parity.Add(file);
+  if (last) {
+    parity.AppendLast(&file);
+  } else {
+    parity.AppendIfDue(now_ns, &file);
+  }
   return file;
 }
 
@@ -149,6 +157,12 @@ Result<ByteBuffer> ChunkWriter::Flush(const PerStream<Books>& books, std::span<c
 Result<ByteBuffer> ChunkWriter::Finish(const PerStream<Books>& books, std::span<const uint64_t> lane_positions,
                                        uint64_t now_ns, const Ending* ending) {
   return state_->Block(books, lane_positions, now_ns, /*last=*/true, ending);
+}
+
+ByteBuffer ChunkWriter::ProtectRest() {
+  ByteBuffer file;
+  state_->parity.AppendLast(&file);
+  return file;
 }
 
 }  // namespace heaprec::format

@@ -1,4 +1,5 @@
-// Encodes one chunk: interns names, gathers rows, and emits self-delimiting blocks.
+// Encodes one chunk: interns names, gathers rows, and emits self-delimiting blocks, some with a parity record behind
+// them. All bytes that it returns belong into the file, in this order and with nothing between them.
 //
 // Units:    as model.h.
 // Context:  drain (it allocates).
@@ -66,6 +67,9 @@ class ChunkWriter {
   // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.
   Result<ByteBuffer> Finish(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
                             const Ending* ending);
+
+  // Protects the blocks behind the last parity record; may be empty. For a chunk that goes on, or ends without Finish.
+  ByteBuffer ProtectRest();
 
  private:
   struct State;

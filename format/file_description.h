@@ -26,9 +26,18 @@ struct FileStart {
   bool operator==(const FileStart&) const = default;
 };
 
-// Stands at the start of the file; never the application's arguments or environment.
+// Among the reasons of the source: weak references to young objects are cleared by major collections only.
+inline constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
+
+// A label of the service that the process is a part of: docs/format.md#service-labels
+struct ServiceLabel {
+  std::string key, value;
+  bool operator==(const ServiceLabel&) const = default;
+};
+
+// Stands at the start of the file; never the application's arguments or environment, except the service's labels.
 struct FileHeader {
-  uint32_t version = 2;  // of the format; what is written is always the newest
+  uint32_t version = 3;  // of the format; what is written is always the newest
   RecordingId recording_id{};
   uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
   uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC
@@ -41,6 +50,7 @@ struct FileHeader {
   uint32_t mapped_bound = 0;       // likewise, mappings
   std::string exceptions_refused;  // why they are not recorded though they were asked for
   std::string native_refused;      // likewise, native memory
+  std::string native_not_seen;     // calls that sampling of native memory never sees; empty: it is not recorded
   CensusMode census = CensusMode::kOff;
   double census_per_second = 0;  // kDrawn: most walks of a second, as asked for
   std::string census_refused;    // why there is none though it was asked for
@@ -53,6 +63,7 @@ struct FileHeader {
   std::string source, source_reason;  // "hooks" | "jvmti" | "tlab", and why it was chosen
   std::string ring_path;              // empty: no shared ring
   FileStart start;
+  std::vector<ServiceLabel> service_labels;
 
   StreamCap CapOf(Stream stream) const {
     const std::array caps{StreamCap{interval_ns, interval_cap, rate_per_second}, exceptions, native, mapped};

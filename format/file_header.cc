@@ -56,6 +56,8 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(35, header.mapped.interval_cap);
   visit(36, header.mapped.rate_per_second);
   visit(37, header.mapped_bound);
+  visit(38, header.service_labels);
+  visit(39, header.native_not_seen);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }
@@ -81,6 +83,24 @@ void Encode(const FileStart& start, ByteSink sink) {
   }
   sink.Varint(start.lane_positions.size());
   for (const uint64_t position : start.lane_positions) sink.Varint(position);
+}
+
+void Encode(const std::vector<ServiceLabel>& labels, ByteSink sink) {
+  sink.Varint(labels.size());
+  for (const ServiceLabel& label : labels) {
+    sink.String(label.key);
+    sink.String(label.value);
+  }
+}
+
+void Decode(Bytes body, std::vector<ServiceLabel>* labels) {
+  ByteCursor cursor(body);
+  const uint64_t count = cursor.Varint();
+  for (uint64_t i = 0; i < count && cursor.ok(); ++i) {
+    std::string key(cursor.String());
+    labels->push_back({std::move(key), std::string(cursor.String())});
+  }
+  if (!cursor.ok()) labels->clear();
 }
 
 // What a later writer has appended (streams, counters, losses) is passed over.
@@ -185,7 +205,8 @@ Result<FileHeader> DecodeFileHeader(Bytes bytes) {
   if (!IsUndamaged(bytes)) return Error{"file header hash differs"};
   const uint32_t version = ByteCursor(bytes.subspan(kVersionAt)).U32();
   if (version < kOldestFileVersion || version > kFileVersion) {
-    return Error{"recording of format version " + std::to_string(version) + ", this reads 1 and 2"};
+    return Error{"recording of format version " + std::to_string(version) + ", this reads 1 to " +
+                 std::to_string(kFileVersion)};
   }
   auto header = DecodeHeaderFields(bytes.subspan(kFilePrefixBytes));
   if (header) header->version = version;

@@ -17,10 +17,12 @@ inline constexpr uint64_t kFileMagic = 0x0a454c4946524889;   // "\x89HRFILE\n"
 inline constexpr uint64_t kChunkMagic = 0x0a4b4e4843524889;  // "\x89HRCHNK\n"
 inline constexpr uint64_t kBlockMagic = 0x0a4b434c42524889;  // "\x89HRBLCK\n"
 
-// In version 1 the blocks of a chunk share a zstd frame and what deltas are taken against; nobody writes it any more.
-inline constexpr uint32_t kFileVersion = 2;
+// In version 1 the blocks of a chunk share a zstd frame and what deltas are taken against, and version 2 has no parity
+// records; nobody writes them any more.
+inline constexpr uint32_t kFileVersion = 3;
 inline constexpr uint32_t kOldestFileVersion = 1;
 constexpr bool BlocksStandAlone(uint32_t version) { return version >= 2; }
+constexpr bool HasParity(uint32_t version) { return version >= 3; }
 inline constexpr size_t kFilePrefixBytes = 24;  // of the file header, before its fields
 inline constexpr size_t kChunkHeaderBytes = 40;
 inline constexpr size_t kBlockHeaderBytes = 72;

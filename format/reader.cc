@@ -8,6 +8,8 @@
 #include "format/file_header.h"
 #include "format/header_copy.h"
 #include "format/layout.h"
+#include "format/parity.h"
+#include "format/repaired_source.h"
 #include "format/resync.h"
 
 namespace heaprec::format {
@@ -20,11 +22,14 @@ class BlockReader : public Reader {
         header_(std::move(header)),
         seed_(HeaderSeed(header_.version, header_.recording_id)),
         decoder_(header_.version),
-        scan_(source, header_.version, header_.recording_id),
+        scan_(&source_, header_.version, header_.recording_id),
         position_(begin) {}
 
-  // The file begins with bytes that cannot be read.
-  void BeginDamaged(const std::string& why) { Damaged(why); }
+  // The file begins with bytes that cannot be read: its header is repaired by nobody, but what follows may be.
+  void BeginDamaged(const std::string& why) {
+    Repair(why);
+    Skip(why);
+  }
 
   const FileHeader& header() const override { return header_; }
   const std::vector<SkippedRange>& skipped() const override { return skipped_; }
@@ -37,13 +42,20 @@ class BlockReader : public Reader {
   Step TakeOne(Block* block);
   Step TakeChunkHeader(Bytes bytes);
   Step TakeBlock(Bytes bytes, Block* block);
+  Step TakeParity(Bytes bytes);
   void StartChunk(uint32_t sequence);
   // nullptr: the block may stand here. Otherwise why not.
   const char* Place(const BlockHeader& header);
   void NoteMissing(const char* what);
   bool stand_alone() const { return BlocksStandAlone(header_.version); }
   Step SkipDamage();
-  Step Damaged(std::string why);
+  // What stands here cannot be true: it is repaired, and looked at again, or skipped.
+  Step Damaged(const std::string& why);
+  Step Skip(std::string why);
+  bool Repair(const std::string& why);
+  void NoteRepaired(const ByteRange& range, const std::string& why);
+  void Note(SkippedRange range);
+  void NoteRepairsBefore(uint64_t offset);
   Step Unfinished(const char* why);
   // Bytes at the end that the next call looks at again.
   Step EndWith(SkippedRange tail);
@@ -51,7 +63,7 @@ class BlockReader : public Reader {
   Bytes Peek(uint64_t offset, size_t size, ByteBuffer* buffer);
   bool HasByteAt(uint64_t offset);
 
-  ByteSource* source_;
+  RepairedSource source_;
   FileHeader header_;
   const uint64_t seed_;
   ChunkDecoder decoder_;
@@ -65,7 +77,8 @@ class BlockReader : public Reader {
   std::optional<SkippedRange> damage_;  // being skipped: its end is not found yet
   uint64_t torn_at_ = 0;                // the unfinished block after which scan_ looks for another
   std::vector<SkippedRange> skipped_;
-  bool has_tail_ = false;  // skipped_.back() is what EndWith left
+  std::vector<SkippedRange> repairs_;  // that skipped_ has not got yet: they lie ahead
+  bool has_tail_ = false;              // skipped_.back() is what EndWith left
 };
 
 std::optional<Block> BlockReader::Next() {
@@ -74,8 +87,10 @@ std::optional<Block> BlockReader::Next() {
     Block block;
     switch (damage_ ? SkipDamage() : TakeOne(&block)) {
       case Step::kBlock:
+        NoteRepairsBefore(position_);
         return block;
       case Step::kEnd:
+        if (!has_tail_) NoteRepairsBefore(UINT64_MAX);
         return std::nullopt;
       case Step::kOn:
         break;
@@ -93,6 +108,7 @@ BlockReader::Step BlockReader::TakeOne(Block* block) {
   const bool maybe_chunk = begins_as(kChunkMagic);
   if (maybe_chunk && (!maybe_block || bytes.size() >= sizeof(kChunkMagic))) return TakeChunkHeader(bytes);
   if (maybe_block) return TakeBlock(bytes, block);
+  if (HasParity(header_.version) && begins_as(kParityHeadMagic)) return TakeParity(bytes);
   return Damaged("neither a chunk nor a block");
 }
 
@@ -139,8 +155,29 @@ const char* BlockReader::Place(const BlockHeader& header) {
 
 // Nothing to say where damaged bytes explain it.
 void BlockReader::NoteMissing(const char* what) {
-  if (!skipped_.empty() && skipped_.back().end == position_) return;
-  skipped_.push_back({position_, position_, what, /*at_end=*/false});
+  if (!skipped_.empty() && skipped_.back().end == position_ && !skipped_.back().repaired) return;
+  Note({position_, position_, what});
+}
+
+// The file may end within it, and go on later.
+BlockReader::Step BlockReader::TakeParity(Bytes bytes) {
+  if (bytes.size() < kParityHeadBytes) return Unfinished("truncated parity record");
+  const auto shape = DecodeParityHead(bytes);
+  if (!shape) return Damaged("parity record checksum differs");
+  const uint64_t end = position_ + shape->record_bytes();
+  if (!HasByteAt(end - 1)) return Unfinished("truncated parity record");
+  const Bytes record = Peek(position_, shape->record_bytes(), &payload_);
+  if (record.size() < shape->record_bytes()) return Unfinished("truncated parity record");
+  if (const char* why = WhyBadParityRecord(*shape, record)) {
+    if (Repair(why)) return Step::kOn;
+    if (const auto rebuilt = source_.RebuildTail(position_, *shape)) {
+      NoteRepaired(*rebuilt, why);
+    } else {
+      Note({position_, end, why});
+    }
+  }
+  position_ = end;
+  return Step::kOn;
 }
 
 BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
@@ -159,11 +196,42 @@ BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
   next_block_ = header->sequence + 1;
   if ((header->flags & BlockHeader::kLastOfChunk) != 0) in_chunk_ = false;
   if (decoded.outcome == ChunkDecoder::Outcome::kDecoded) return Step::kBlock;
-  skipped_.push_back({begin, end, decoded.why, /*at_end=*/false});
+  Note({begin, end, decoded.why});
   return Step::kOn;
 }
 
-BlockReader::Step BlockReader::Damaged(std::string why) {
+BlockReader::Step BlockReader::Damaged(const std::string& why) { return Repair(why) ? Step::kOn : Skip(why); }
+
+bool BlockReader::Repair(const std::string& why) {
+  if (!HasParity(header_.version)) return false;
+  const auto range = source_.RepairBehind(position_);
+  if (range) NoteRepaired(*range, why);
+  return range.has_value();
+}
+
+void BlockReader::NoteRepaired(const ByteRange& range, const std::string& why) {
+  repairs_.push_back({range.begin, range.end, why, /*at_end=*/false, /*repaired=*/true});
+}
+
+// Ascending, whatever was found when.
+void BlockReader::Note(SkippedRange range) {
+  NoteRepairsBefore(range.begin);
+  if (!skipped_.empty() && skipped_.back().repaired) {
+    skipped_.back().end = std::min(skipped_.back().end, range.begin);
+  }
+  skipped_.push_back(std::move(range));
+}
+
+void BlockReader::NoteRepairsBefore(uint64_t offset) {
+  for (; !repairs_.empty() && repairs_.front().begin < offset; repairs_.erase(repairs_.begin())) {
+    SkippedRange& range = repairs_.front();
+    range.begin = std::max(range.begin, skipped_.empty() ? 0 : skipped_.back().end);
+    range.end = std::max(range.end, range.begin);
+    skipped_.push_back(std::move(range));
+  }
+}
+
+BlockReader::Step BlockReader::Skip(std::string why) {
   in_chunk_ = in_chunk_ && stand_alone();
   damage_ = SkippedRange{position_, position_, std::move(why), /*at_end=*/false};
   scan_.Start(position_ + 1);
@@ -178,7 +246,7 @@ BlockReader::Step BlockReader::SkipDamage() {
     tail.at_end = scan_.blocks_passed() == 0 && scan_.ends_with_zeros();
     return EndWith(std::move(tail));
   }
-  skipped_.push_back(*std::exchange(damage_, std::nullopt));
+  Note(*std::exchange(damage_, std::nullopt));
   position_ = *next;
   return Step::kOn;
 }
@@ -190,26 +258,26 @@ BlockReader::Step BlockReader::Unfinished(const char* why) {
   const auto next = scan_.Find();
   if (!next) return EndWith({position_, std::max(scan_.end(), position_ + 1), why, /*at_end=*/true});
   in_chunk_ = in_chunk_ && stand_alone();
-  skipped_.push_back({position_, *next, why, /*at_end=*/false});
+  Note({position_, *next, why});
   position_ = *next;
   return Step::kOn;
 }
 
 BlockReader::Step BlockReader::EndWith(SkippedRange tail) {
-  skipped_.push_back(std::move(tail));
+  Note(std::move(tail));
   has_tail_ = true;
   return Step::kEnd;
 }
 
 Bytes BlockReader::Peek(uint64_t offset, size_t size, ByteBuffer* buffer) {
   if (buffer->size() < size) buffer->resize(size);
-  const auto read = source_->ReadAt(offset, buffer->data(), size);
+  const auto read = source_.ReadAt(offset, buffer->data(), size);
   return Bytes(*buffer).first(read ? std::min(*read, size) : 0);
 }
 
 bool BlockReader::HasByteAt(uint64_t offset) {
   std::byte byte;
-  const auto read = source_->ReadAt(offset, &byte, 1);
+  const auto read = source_.ReadAt(offset, &byte, 1);
   return read && *read == 1;
 }
 
@@ -243,6 +311,9 @@ Result<std::unique_ptr<Reader>> Reader::Open(ByteSource* source) {
   auto own = ReadFileHeader(source, &is_damaged);
   if (own) return std::unique_ptr<Reader>(std::make_unique<BlockReader>(source, std::move(own->fields), own->bytes));
   auto copy = is_damaged ? FindHeaderCopy(source) : std::nullopt;
+  // The chunk with the copy may be damaged as well.
+  RepairedSource repaired(source);
+  if (!copy && is_damaged && repaired.RepairBehind(0)) copy = FindHeaderCopy(&repaired);
   if (!copy) return Error{source->name() + ": " + own.error().message};
   auto reader = std::make_unique<BlockReader>(source, std::move(*copy), 0);
   reader->BeginDamaged(own.error().message);

@@ -51,11 +51,12 @@ struct Block {
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
 };
 
-// Bytes that could not be decoded; none of them where something was cut out.
+// Bytes that could not be decoded, or were repaired; none of them where something was cut out.
 struct SkippedRange {
   uint64_t begin = 0, end = 0;
-  std::string why;      // "block payload hash differs", "truncated block", ...
-  bool at_end = false;  // nothing decodable follows: a torn or unfinished tail, the normal end of a killed recording
+  std::string why;        // "block payload hash differs", "truncated block", ...
+  bool at_end = false;    // nothing decodable follows: a torn or unfinished tail, the normal end of a killed recording
+  bool repaired = false;  // from a parity record: nothing is missing
 };
 
 class Reader {

@@ -1,8 +1,9 @@
 // The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
 //
-// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes. Little endian, x86-64; atomics are
-// lock-free and address-free. A lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the
-// drain). Positions are monotonic byte counts; the byte of position p lies at p % lane_bytes. Records: ring_records.h.
+// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then the RingModules if there are any.
+// Little endian, x86-64; atomics are lock-free and address-free. A lane is a byte ring of records with ONE writer at a
+// time (lease) and one consumer (the drain). Positions are monotonic byte counts; the byte of position p lies at p %
+// lane_bytes. Records: ring_records.h.
 //
 // who writes what            writer thread   drain          salvager (process dead, or beside it read-only)
 //   LaneHeader.lease         CAS 0 -> 1, 0   -              -
@@ -23,17 +24,19 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 8;
+inline constexpr uint32_t kRingVersion = 9;
+inline constexpr uint32_t kOldestRingVersion = 8;  // has neither native points nor modules
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
+inline constexpr size_t kRecordingPathAt = 2048;
 
 enum class RingState : uint32_t { kStarting = 0, kRunning = 1, kClosed = 2 };
 
-// Books as atomics; the same fields in the same order as Books, but for those of RingStacks.
+// Books as atomics; the same fields in the same order as Books, but for those of RingStacks and RingStackChunks.
 struct RingBooks {
   std::atomic<uint64_t> candidates, candidate_bytes, points, thinned, committed, written, second_stage;
-  std::atomic<uint64_t> lost[kLosses];
-  std::atomic<double> lost_weight[kLosses];
+  std::atomic<uint64_t> lost[kRingLosses];
+  std::atomic<double> lost_weight[kRingLosses];
 };
 
 // Of a stream beside the allocations.
@@ -49,10 +52,39 @@ struct RingStacks {
   std::atomic<uint64_t> walked, asked, differed;
 };
 
+// Stack chunks of virtual threads (Loss::kStackChunks), stored by the drain.
+struct RingStackChunks {
+  std::atomic<uint64_t> objects, bytes;
+};
+
 // The counters of CensusBooks, in their order.
 struct RingCensus {
   std::atomic<uint64_t> counters[kCensusCounts];
 };
+
+// Calls that mapped memory: noted by the hooks, and taken in by the drain. A kill loses the difference.
+struct RingMappingCalls {
+  std::atomic<uint64_t> noted, noted_bytes, taken, taken_bytes;
+};
+
+// A library of the process, which gives names to the addresses of native points.
+struct RingModule {
+  uint64_t begin, end, bias;  // bias: address less that in the file
+  char build_id[48];          // hexadecimal; this and the path end with a zero
+  char path[440];
+};
+static_assert(sizeof(RingModule) == 512);
+
+inline constexpr uint32_t kMostRingModules = 511;
+
+// Written by the drain alone. `sequence` is odd while it writes.
+struct RingModules {
+  std::atomic<uint32_t> sequence;
+  uint32_t count;
+  uint8_t reserved[504];
+  RingModule modules[kMostRingModules];
+};
+static_assert(offsetof(RingModules, modules) == 512 && sizeof(RingModules) == 262144);
 
 struct RingHeader {
   uint64_t magic;
@@ -75,6 +107,15 @@ struct RingHeader {
   RingCensus census;
   RingStream native;
   RingStream mapped;
+  RingMappingCalls mapping_calls;
+  uint64_t modules_at;  // where in the ring RingModules are; 0: there are none
+  RingStackChunks stack_chunks;
+  // Stored by the drain: since when nothing could be written to the file, CLOCK_MONOTONIC; 0: it can. And the errno.
+  std::atomic<uint64_t> unwritten_since_ns;
+  std::atomic<uint32_t> write_errno;
+  uint8_t reserved[kRecordingPathAt - 1012];
+  // Of the file that is being written, absolute, ended by zero; empty: not known. Its first byte is stored last.
+  char recording_path[kRingHeaderBytes - kRecordingPathAt];
 
   // Null: the allocations, whose fields are the header's own.
   const RingStream* Beside(Stream stream) const {
@@ -98,7 +139,10 @@ static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, b
 static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, books) == 16);
 static_assert(offsetof(RingHeader, stacks) == 440 && offsetof(RingHeader, census) == 464);
 static_assert(offsetof(RingHeader, native) == 576 && offsetof(RingHeader, mapped) == 760);
-static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
+static_assert(offsetof(RingHeader, unwritten_since_ns) == 1000 && offsetof(RingHeader, write_errno) == 1008);
+static_assert(offsetof(RingHeader, mapping_calls) == 944 && offsetof(RingHeader, modules_at) == 976);
+static_assert(offsetof(RingHeader, stack_chunks) == 984);
+static_assert(offsetof(RingHeader, recording_path) == kRecordingPathAt && sizeof(RingHeader) == kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 
 struct LaneHeader {

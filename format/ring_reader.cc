@@ -52,6 +52,8 @@ class Record {
         return VisitDeath(visitor, lane, position);
       case RecordType::kCensus:
         return VisitCensus(visitor, lane, position);
+      case RecordType::kNativePoint:
+        return VisitNativePoint(visitor);
     }
     return false;
   }
@@ -142,6 +144,22 @@ class Record {
     visitor.OnDeath(record, lane, position);
     return true;
   }
+  bool VisitNativePoint(RecordVisitor& visitor) const {
+    NativePointRecord record;
+    if (!Fixed(&record, [](const NativePointRecord& fixed) {
+          return fixed.native_frames * sizeof(uint64_t) + fixed.java_frames * sizeof(RingFrame);
+        })) {
+      return false;
+    }
+    if (!std::isfinite(record.weight) || !(record.weight > 0)) return false;
+    if (record.function >= kNativeFunctions.size() || record.is_cut > 1) return false;
+    // Aligned: as in VisitStack.
+    const auto* const pcs = reinterpret_cast<const uint64_t*>(bytes_.data() + sizeof(record));
+    const auto* const java = reinterpret_cast<const RingFrame*>(pcs + record.native_frames);
+    visitor.OnNativePoint(reinterpret_cast<const NativePointRecord*>(bytes_.data()), {pcs, record.native_frames},
+                          {java, record.java_frames});
+    return true;
+  }
   bool VisitCensus(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
     CensusRecord record;
     if (!Fixed(&record, [](const CensusRecord& fixed) { return uint64_t{fixed.count} * sizeof(CensusEntry); })) {
@@ -165,7 +183,7 @@ Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(RingHeader) != 0) return RingError("not aligned in memory");
   const auto* header = reinterpret_cast<const RingHeader*>(bytes.data());
   if (header->magic != kRingMagic) return RingError("not a heaprec ring");
-  if (header->version != kRingVersion) return RingError("of another version");
+  if (header->version < kOldestRingVersion || header->version > kRingVersion) return RingError("of another version");
   if (header->header_bytes != kRingHeaderBytes || header->lane_header_bytes != kLaneHeaderBytes) {
     return RingError("headers of another size");
   }
@@ -178,7 +196,19 @@ Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
   }
   const uint64_t lane_stride = uint64_t{kLaneHeaderBytes} + view.lane_bytes_;
   if (view.lane_count_ > (bytes.size() - kRingHeaderBytes) / lane_stride) return RingError("shorter than its lanes");
+  const uint64_t modules_at = header->modules_at;
+  if (modules_at == 0) return view;
+  if (modules_at % alignof(RingModules) != 0 || modules_at > bytes.size() ||
+      bytes.size() - modules_at < sizeof(RingModules)) {
+    return RingError("shorter than its modules");
+  }
+  view.modules_ = reinterpret_cast<const RingModules*>(bytes.data() + modules_at);
   return view;
+}
+
+std::span<const RingModule> RingView::modules() const {
+  if (modules_ == nullptr || modules_->sequence.load(std::memory_order_acquire) % 2 != 0) return {};
+  return std::span(modules_->modules).first(std::min(modules_->count, kMostRingModules));
 }
 
 const std::byte* RingView::lane_begin(uint32_t index) const {

@@ -28,12 +28,15 @@ class RingView {
   uint32_t lane_count() const { return lane_count_; }
   // Precondition: index < lane_count().
   const LaneHeader& lane(uint32_t index) const;
+  // Empty if the ring has none, or was left while they were written.
+  std::span<const RingModule> modules() const;
 
  private:
   friend Result<uint64_t> WalkLane(const RingView&, uint32_t, uint64_t, uint64_t, RecordVisitor&);
   std::span<const std::byte> lane_bytes(uint32_t index) const;
   const std::byte* lane_begin(uint32_t index) const;
   const RingHeader* header_ = nullptr;
+  const RingModules* modules_ = nullptr;  // null: none
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
 };
 
@@ -51,6 +54,9 @@ struct RecordVisitor {
   virtual void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) = 0;
   virtual void OnState(const StateRecord& /*record*/) {}
   virtual void OnDeath(const DeathRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
+  // `record` stands in the lane. The frames are innermost first.
+  virtual void OnNativePoint(const NativePointRecord* /*record*/, std::span<const uint64_t> /*pcs*/,
+                             std::span<const RingFrame> /*java*/) {}
   virtual void OnCensus(const CensusRecord& /*record*/, std::span<const CensusEntry> /*entries*/, uint32_t /*lane*/,
                         uint64_t /*begin*/) {}
 };

@@ -8,6 +8,7 @@
 // Format: docs/format.md#ring
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,6 +27,7 @@ enum class RecordType : uint16_t {
   kState = 7,
   kDeath = 8,
   kCensus = 9,
+  kNativePoint = 10,
 };
 
 inline constexpr uint32_t kRecordAlign = 8;
@@ -34,7 +36,7 @@ inline constexpr uint32_t kRecordAlign = 8;
 struct RecordHeader {
   uint32_t bytes;
   RecordType type;
-  uint16_t reserved;
+  uint16_t is_taken;  // kNativePoint: 1 once its sample has been committed; of other types 0
 };
 static_assert(sizeof(RecordHeader) == 8);
 
@@ -117,6 +119,28 @@ struct SampleRecord {
   uint16_t place;  // from 1: where the object is followed (FileHeader::live_bound); 0: it is not
 };
 static_assert(sizeof(SampleRecord) == 96);
+
+inline constexpr size_t kThreadNameBytes = 16;
+
+// A sample point of native memory, as its thread leaves it. The drain finds the names and commits its sample.
+// uint64_t pcs[native_frames] follow, return addresses, then RingFrame frames[java_frames]; both innermost first.
+struct NativePointRecord {
+  RecordHeader header;
+  uint64_t monotonic_ns;
+  uint64_t id;  // of its sample
+  uint64_t size;
+  double weight;
+  uint32_t window;
+  uint32_t os_tid;
+  uint16_t tracking_index;  // SampleRecord::place
+  uint16_t function;        // 0 malloc, 1 calloc, 2 realloc, 3 memalign, 4 strdup
+  uint16_t native_frames, java_frames;
+  uint32_t is_cut;  // 1: Java frames nearer to the root are missing
+  uint32_t reserved;
+  char thread_name[kThreadNameBytes];  // zeros behind it
+};
+static_assert(sizeof(NativePointRecord) == 80);
+inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup"};
 
 inline constexpr size_t kMostCauseBytes = 48;
 

@@ -52,6 +52,7 @@ struct Sample {
     const double own = CountsEvents(stream()) ? 1 : static_cast<double>(size);
     return weight > 0 ? own / weight : 0;
   }
+  bool operator==(const Sample&) const = default;
 };
 
 }  // namespace heaprec::format

@@ -23,6 +23,14 @@ typedef struct heaprec_frame {
   int64_t location; /* bytecode index; -1: native */
 } heaprec_frame;
 
+/* What a frame was called when its object was sampled: known also when its class has been unloaded since. */
+typedef struct heaprec_frame_name {
+  const char* class_name;  /* "java/util/HashMap"; NULL: not known */
+  const char* method_name; /* these as class_name */
+  const char* file_name;   /* "": not known */
+  int32_t line;            /* -1: not known; -2: a native method */
+} heaprec_frame_name;
+
 /* A sampled object. All pointers are valid during the call only. */
 typedef struct heaprec_trace {
   size_t struct_bytes;         /* of this struct: later versions append */
@@ -37,6 +45,7 @@ typedef struct heaprec_trace {
   int64_t born_ns; /* when it was sampled, by CLOCK_MONOTONIC */
   int64_t
       dead_ns; /* when it was found dead: some time after its collection, at the latest by heaprec_traces; 0: alive */
+  const heaprec_frame_name* names; /* of the frames, from heaprec_traces; NULL in the callback, where JVMTI has them */
 } heaprec_trace;
 
 /* Where the callback stands: JNI and JVMTI may be called, as in a SampledObjectAlloc event. */

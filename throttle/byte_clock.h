@@ -99,6 +99,12 @@ class ByteClock {
   // The thread ends or the recording stops: accounts for the rest; the clock may be started again. There is nothing to
   // do but to count what was missed.
   Touch Finish(uint64_t allocated);
+  // Bytes since the last touch that are no part of the population: no point falls in them, nothing counts them.
+  void Exclude(uint64_t bytes) { last_ += bytes; }
+  // Touch::gap from here on, where nothing has been touched since the last touch.
+  double GapFrom(uint64_t allocated) const {
+    return std::max(Gap() - Length(allocated - std::min(allocated, last_)), 0.0);
+  }
   // Bytes that had no chance to hold a point, and that no touch will count.
   void CountUnseen(uint64_t bytes) { Add(bytes, 0); }
 

@@ -29,13 +29,16 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
   return code;
 }
 
-ExitCode Tell(const AttachOptions& options, pid_t pid, const std::string& sentence) {
+ExitCode Tell(const AttachOptions& options, pid_t pid, const Answer& answer) {
+  const std::string sentence = ToUtf8(answer.sentence);
+  if (answer.is_unwritten && !options.json) return Fail(ExitCode::kCannotWrite, fmt::format("{}: {}", pid, sentence));
   if (options.quiet) return ExitCode::kOk;
   Output output(STDOUT_FILENO);
   if (options.json) {
-    output.Append(nlohmann::json({{"pid", pid}, {"answer", ToUtf8(sentence)}}).dump() + "\n");
+    output.Append(nlohmann::json({{"pid", pid}, {"answer", sentence}, {"unwritten", answer.is_unwritten}}).dump() +
+                  "\n");
   } else {
-    output.Append(fmt::format("{}: {}\n", pid, ToUtf8(sentence)));
+    output.Append(fmt::format("{}: {}\n", pid, sentence));
   }
   output.Flush();
   return output.Report("standard output");
@@ -58,7 +61,8 @@ ExitCode Run(const AttachOptions& options, const std::string& asked_library, con
   if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
   auto answer = Attach(*java, {*agent, *text, static_cast<int>(options.timeout_seconds * 1000)});
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
-  return Tell(options, java->process.pid, *answer);
+  const ExitCode told = Tell(options, java->process.pid, *answer);
+  return told == ExitCode::kOk && answer->is_unwritten ? ExitCode::kCannotWrite : told;
 }
 
 void AddCommon(CLI::App* verb, AttachOptions* options) {
@@ -103,6 +107,7 @@ Verb DeclareStop(CLI::App& heaprec) {
   AddCommon(verb, options.get());
   verb->footer(
       R"(Waits until the recording is complete. The JVM's code is then as it was, and another recording may be started.
+Exit code 6: some of it could not be written.
 
 Example:
   heaprec stop 12345)");

@@ -43,9 +43,9 @@ std::string_view Trimmed(std::string_view text) {
 
 // "--budget 'total<2XB': character 8: ...; example: ..."
 format::Error Wrong(const std::string& text, size_t position, std::string_view what) {
-  return {
-      fmt::format("--budget '{}': character {}: {}; examples: 'site:com.acme.*<5MB/op' 'total<2GB' 'class:byte[]<10%'",
-                  text, position + 1, what)};
+  return {fmt::format(
+      "--budget '{}': character {}: {}; examples: 'site:com.acme.*<5MiB/op' 'total<2GiB' 'class:byte[]<10%'", text,
+      position + 1, what)};
 }
 
 // Cuts "/op" or "/s" off the end.
@@ -78,7 +78,7 @@ std::optional<format::Error> SetUnit(const std::string& text, std::string_view u
   const auto known = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& one) { return one.first == lower; });
   if (known == kUnits.end()) {
     return Wrong(text, position,
-                 fmt::format("'{}' is no unit: B, kB, MB, GB, TB, objects, events or %, and /op or /s", unit));
+                 fmt::format("'{}' is no unit: B, KiB, MiB, GiB, TiB, objects, events or %, and /op or /s", unit));
   }
   budget->limit *= known->second;
   return {};

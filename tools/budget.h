@@ -1,9 +1,9 @@
-// Budgets for what is allocated, as given on the command line: "site:com.acme.*<5MB/op", "total<2GB",
+// Budgets for what is allocated, as given on the command line: "site:com.acme.*<5MiB/op", "total<2GiB",
 // "class:byte[]<10%".
 //
 //   budget   = subject "<" amount
 //   subject  = "total" | ("class" | "site" | "method" | "package" | "thread") ":" pattern
-//   amount   = number [unit] ["/op" | "/s"]        unit: B kB MB GB TB (powers of 1024), KiB ..., objects, events, %
+//   amount   = number [unit] ["/op" | "/s"]        unit: B KiB MiB GiB TiB (KB and k mean KiB too), objects, events, %
 //
 // A pattern is that of the filters (name_pattern.h); what it matches counts together. It is asked for names as they are
 // in every run (generated_names.h), and may itself hold what a JVM made up.

@@ -22,7 +22,7 @@ Estimate Over(const Estimate& of, double exposure) {
 
 Estimate ValueOf(const Budget& budget, const Figures& figures, const Exposure& exposure) {
   if (budget.unit == Unit::kShare) return figures.share;
-  const Estimate& of = budget.unit == Unit::kObjects ? figures.objects : figures.bytes;
+  const Estimate of = budget.unit == Unit::kObjects ? OrUnbounded(figures.objects) : figures.bytes;
   if (budget.per == Budget::Per::kRecording) return of;
   return Over(of, budget.per == Budget::Per::kOp ? exposure.operations : exposure.seconds);
 }

@@ -49,9 +49,17 @@ size_t LimitOf(size_t rows, const CensusRanking& ranking) {
   return ranking.limit > 0 ? std::min(rows, ranking.limit) : rows;
 }
 
-Cell ObjectsCell(const CensusSum& sum) {
-  if (sum.variance == 0) return {Grouped(static_cast<uint64_t>(std::llround(sum.estimate()))), ""};
-  return CountCell(EstimateOf(sum));
+// Of a group of a survey.
+struct Estimates {
+  Estimates(const CensusGroup& of, const CensusSurvey& survey)
+      : bytes(EstimateOf(of.bytes, of.walks, survey.typical_weight())),
+        objects(EstimateOf(of.objects, of.walks, survey.typical_weight())) {}
+  Estimate bytes, objects;
+};
+
+Cell ObjectsCell(const Estimate& objects) {
+  if (objects.low < objects.high) return CountCell(objects);
+  return {Grouped(static_cast<uint64_t>(std::llround(objects.value))), ""};
 }
 
 std::string PercentText(double part, double whole) {
@@ -59,10 +67,10 @@ std::string PercentText(double part, double whole) {
 }
 
 // The two are independent.
-Estimate DifferenceOf(const CensusSum& now, const CensusSum& before) {
-  const double value = now.estimate() - before.estimate();
-  const double half = kZ * std::sqrt(now.variance + before.variance);
-  return {value, value - half, value + half};
+Estimate DifferenceOf(const Estimate& now, const Estimate& before) {
+  const double value = now.value - before.value;
+  return {value, value - std::hypot(now.value - now.low, before.high - before.value),
+          value + std::hypot(now.high - now.value, before.value - before.low)};
 }
 
 std::string Signed(double value, const std::string& magnitude) {
@@ -72,6 +80,7 @@ std::string Signed(double value, const std::string& magnitude) {
 Cell DifferenceCell(const Estimate& difference, bool bytes) {
   const auto text = [bytes](double value) {
     const double size = std::abs(value);
+    if (std::isinf(size)) return std::string("?");
     return Signed(value, bytes ? Bytes(size) : Grouped(static_cast<uint64_t>(std::llround(size))));
   };
   if (difference.low == difference.high) return {text(difference.value), ""};
@@ -80,8 +89,8 @@ Cell DifferenceCell(const Estimate& difference, bool bytes) {
 
 std::string Headline(const CensusSurvey& survey) {
   const CensusGroup all = survey.total().sums;
-  const std::string what =
-      fmt::format("{} in {} objects", BytesText(EstimateOf(all.bytes)), CountText(EstimateOf(all.objects)));
+  const Estimates estimates(all, survey);
+  const std::string what = fmt::format("{} in {} objects", BytesText(estimates.bytes), CountText(estimates.objects));
   if (survey.is_exact()) return what + ", each counted\n";
   const bool drawn = all.bytes.variance > 0;
   return what + (drawn ? fmt::format(", estimated from {} walks\n", Grouped(all.walks))
@@ -94,32 +103,34 @@ void AppendPlain(const std::vector<Shown>& rows, const CensusSurvey& survey, siz
   Table table({{"bytes"}, {"share", 8}, {"objects", Column::kStays, 2}, {"mean size", 5}}, ByText(survey.by()));
   for (size_t i = 0; i < count; ++i) {
     const CensusGroup& of = rows[i].now;
+    const Estimates estimates(of, survey);
     const double objects = of.objects.estimate();
-    table.Add({BytesCell(EstimateOf(of.bytes)),
+    table.Add({BytesCell(estimates.bytes),
                {PercentText(of.bytes.estimate(), whole), ""},
-               ObjectsCell(of.objects),
+               ObjectsCell(estimates.objects),
                {objects > 0 ? Bytes(of.bytes.estimate() / objects) : "-", ""}},
               rows[i].name);
   }
   table.AppendTo(terminal, into);
 }
 
-void AppendCompared(const std::vector<Shown>& rows, const CensusSurvey& survey, size_t count, const Terminal& terminal,
-                    Text* into) {
+void AppendCompared(const std::vector<Shown>& rows, const CensusSurvey& survey, const CensusSurvey& earlier,
+                    size_t count, const Terminal& terminal, Text* into) {
   Table table({{"bytes", Column::kStays, 3}, {"objects", 8, 2}, {"before", 6, 1}, {"after", 7, 1}},
               ByText(survey.by()));
   for (size_t i = 0; i < count; ++i) {
-    const Shown& row = rows[i];
-    table.Add({DifferenceCell(DifferenceOf(row.now.bytes, row.before.bytes), true),
-               DifferenceCell(DifferenceOf(row.now.objects, row.before.objects), false),
-               BytesCell(EstimateOf(row.before.bytes)), BytesCell(EstimateOf(row.now.bytes))},
-              row.name);
+    const Estimates now(rows[i].now, survey), before(rows[i].before, earlier);
+    table.Add({DifferenceCell(DifferenceOf(now.bytes, before.bytes), true),
+               DifferenceCell(DifferenceOf(now.objects, before.objects), false), BytesCell(before.bytes),
+               BytesCell(now.bytes)},
+              rows[i].name);
   }
   table.AppendTo(terminal, into);
 }
 
-json AsJson(const CensusGroup& of) {
-  return {{"bytes", AsJson(EstimateOf(of.bytes))}, {"objects", AsJson(EstimateOf(of.objects))}, {"walks", of.walks}};
+json AsJson(const CensusGroup& of, const CensusSurvey& survey) {
+  const Estimates estimates(of, survey);
+  return {{"bytes", AsJson(estimates.bytes)}, {"objects", AsJson(estimates.objects)}, {"walks", of.walks}};
 }
 
 json OriginAsJson(const CensusOrigin& origin) {
@@ -153,7 +164,7 @@ std::string CensusText(const CensusSurvey& survey, const CensusSurvey* before, c
   Text text;
   if (before != nullptr) Append(text, "before: " + Headline(*before) + "after:  ");
   Append(text, Headline(survey) + "\n");
-  before != nullptr ? AppendCompared(rows, survey, count, terminal, &text)
+  before != nullptr ? AppendCompared(rows, survey, *before, count, terminal, &text)
                     : AppendPlain(rows, survey, count, terminal, &text);
   if (count < rows.size()) {
     const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count));
@@ -165,23 +176,28 @@ std::string CensusText(const CensusSurvey& survey, const CensusSurvey* before, c
 
 std::string CensusJson(const CensusSurvey& survey, const CensusSurvey* before, const CensusRanking& ranking) {
   const std::vector<Shown> rows = RowsOf(survey, before, ranking.sort);
-  json document = {{"schema", "heaprec.census/1"}, {"recordings", json::array()},          {"exact", survey.is_exact()},
-                   {"by", ByText(survey.by())},    {"total", AsJson(survey.total().sums)}, {"count", rows.size()},
+  json document = {{"schema", "heaprec.census/1"},
+                   {"recordings", json::array()},
+                   {"exact", survey.is_exact()},
+                   {"by", ByText(survey.by())},
+                   {"total", AsJson(survey.total().sums, survey)},
+                   {"count", rows.size()},
                    {"rows", json::array()}};
   for (const CensusOrigin& origin : survey.origins()) document["recordings"].push_back(OriginAsJson(origin));
   if (before != nullptr) {
-    document["before"] = {{"recordings", json::array()}, {"total", AsJson(before->total().sums)}};
+    document["before"] = {{"recordings", json::array()}, {"total", AsJson(before->total().sums, *before)}};
     for (const CensusOrigin& origin : before->origins()) {
       document["before"]["recordings"].push_back(OriginAsJson(origin));
     }
   }
   for (size_t i = 0; i < LimitOf(rows.size(), ranking); ++i) {
-    json row = AsJson(rows[i].now);
+    json row = AsJson(rows[i].now, survey);
     row["name"] = rows[i].name;
     if (before != nullptr) {
-      row["before"] = AsJson(rows[i].before);
-      row["bytes_difference"] = AsJson(DifferenceOf(rows[i].now.bytes, rows[i].before.bytes));
-      row["objects_difference"] = AsJson(DifferenceOf(rows[i].now.objects, rows[i].before.objects));
+      const Estimates now(rows[i].now, survey), earlier(rows[i].before, *before);
+      row["before"] = AsJson(rows[i].before, *before);
+      row["bytes_difference"] = AsJson(DifferenceOf(now.bytes, earlier.bytes));
+      row["objects_difference"] = AsJson(DifferenceOf(now.objects, earlier.objects));
     }
     document["rows"].push_back(std::move(row));
   }

@@ -13,13 +13,14 @@ namespace heaprec::tools {
 class CensusInAll {
  public:
   void Add(const format::Block& block);
-  // "19.2 GB in 80,000,000 objects, all counted"; empty: there is none, and none was asked for.
+  // "19.2 GiB in 80,000,000 objects, all counted"; empty: there is none, and none was asked for.
   std::string Text(const format::FileHeader& header) const;
   // null: there is none.
   nlohmann::json AsJson(const format::FileHeader& header) const;
 
  private:
   CensusTable table_;
+  TypicalWeight typical_;
   format::CensusBooks books_;
 };
 

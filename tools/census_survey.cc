@@ -81,6 +81,7 @@ void CensusSurvey::Add(const format::Block& block, Names* names, Filter* filter)
     if (one_class) total_.AddClass("", names->Class(row.class_id), row);
   }
   for (const format::CensusRow& row : block.census_totals) {
+    typical_.Add(row);
     if (one_class || !filter->Keeps(row)) continue;
     total_.AddTotal("", row);
     if (choice_.by != CensusBy::kClass) table_.AddTotal(GroupOf(row, names), row);

@@ -44,6 +44,8 @@ class CensusSurvey {
   const CensusTable& table() const { return table_; }
   // Of all that was chosen.
   CensusTable::Row total() const { return total_.All(); }
+  // Of the walks of all recordings.
+  double typical_weight() const { return typical_.value(); }
   const std::vector<CensusOrigin>& origins() const { return origins_; }
   CensusBy by() const { return choice_.by; }
   // Everything was walked, and nothing of that is missing.
@@ -59,6 +61,7 @@ class CensusSurvey {
   CensusChoice choice_;
   Filter filter_;
   CensusTable table_, total_;
+  TypicalWeight typical_;
   std::vector<CensusOrigin> origins_;
 };
 

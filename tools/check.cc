@@ -30,13 +30,14 @@ struct CheckOptions {
   std::optional<double> operations, baseline_operations;
   double regression = -1;  // not given
   double fdr = 0.05;
+  bool accepts_untrustworthy = false;
 };
 
 constexpr char kNone[] = "none";
 
 std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std::vector<Budget>& budgets) {
   if (budgets.empty() && options.baseline.empty()) {
-    return format::Error{"nothing to check: give --budget 'total<2GB', or --baseline old.bin --max-regression 3%"};
+    return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.bin --max-regression 3%"};
   }
   if (options.baseline.empty() != (options.regression < 0)) {
     return format::Error{"--baseline and --max-regression belong together: --baseline old.bin --max-regression 3%"};
@@ -153,6 +154,12 @@ void CompareWithBaseline(const Task& task, const Spending& before, const Spendin
   report->rows = CheckRows(baseline, task.rows.front(), before.rows().table(0), now.rows().table(0), tree);
 }
 
+// What the numbers say is still shown, but decides nothing.
+void Withhold(CheckReport* report) {
+  for (Checked& check : report->checks) check.outcome = Outcome::kNotShown;
+  if (report->rows) report->rows->broken.clear();
+}
+
 ExitCode Check(const CheckOptions& options) {
   const auto task = TaskOf(options);
   if (!task.ok()) return Usage(task.error());
@@ -161,7 +168,13 @@ ExitCode Check(const CheckOptions& options) {
   Spending now = SpendingOf(*task, options.survey.files, task->asked);
   const ExitCode read = now.Read(&tree);
   if (!IsRead(read)) return read;
-  CheckReport report{ToUtf8(options.survey.files.front()), {}, now.seconds(), {}, now.Doubt(), {}};
+  CheckReport report{.recording = ToUtf8(options.survey.files.front()),
+                     .checks = {},
+                     .seconds = now.seconds(),
+                     .rows = {},
+                     .doubt = now.Doubt(),
+                     .doubt_of_baseline = {},
+                     .accepts_untrustworthy = options.accepts_untrustworthy};
   const Exposure exposure{now.seconds(), options.operations.value_or(0)};
   for (size_t i = 0; i < task->budgets.size(); ++i) {
     report.checks.push_back(CheckBudget(task->budgets[i], now.Of(i), exposure, task->counted));
@@ -173,9 +186,10 @@ ExitCode Check(const CheckOptions& options) {
     CompareWithBaseline(*task, before, now, tree, &report);
     report.doubt_of_baseline = before.Doubt();
   }
+  if (report.IsInconclusive()) Withhold(&report);
   const ExitCode written = Write(report, options.format);
   if (written != ExitCode::kOk) return written;
-  return report.Count(Outcome::kBroken) > 0 || report.BrokenRows() > 0 ? ExitCode::kCheckFailed : read;
+  return report.Fails() ? ExitCode::kCheckFailed : read;
 }
 
 // An empty division in a script says "nan"; with that every budget would be kept.
@@ -192,7 +206,7 @@ Verb DeclareCheck(CLI::App& heaprec) {
   CLI::App* verb = heaprec.add_subcommand("check", "Whether a recording keeps its budgets, for CI: exit code 1 if not");
   verb->add_option(
           "--budget", options->budgets,
-          "SUBJECT<AMOUNT: total, class: site: method: package: thread: with a pattern; B kB MB GB, objects, events "
+          "SUBJECT<AMOUNT: total, class: site: method: package: thread: with a pattern; B KiB MiB GiB, objects, events "
           "or %; /op, /s; may be repeated")
       ->type_name("BUDGET")
       ->allow_extra_args(false);
@@ -212,6 +226,8 @@ Verb DeclareCheck(CLI::App& heaprec) {
   verb->add_option("--baseline-ops", options->baseline_operations, "Of the baseline (default: as many)")
       ->type_name("N")
       ->check(NoCount);
+  verb->add_flag("--accept-untrustworthy", options->accepts_untrustworthy,
+                 "Judge budgets even if a recording is not trustworthy (default: inconclusive, exit 1)");
   verb->add_option("--format", options->format, "text (default), markdown, junit or json")
       ->type_name("FORMAT")
       ->check(OneOf({"text", "markdown", "junit", "json"}));
@@ -219,8 +235,8 @@ Verb DeclareCheck(CLI::App& heaprec) {
   verb->footer(R"(A budget is broken only if the whole 95 % interval lies above it.
 
 Examples:
-  heaprec check rec.bin --budget 'total<2GB' --budget 'class:byte[]<10%'
-  heaprec check rec.bin --ops 10000 --budget 'site:com.acme.*<5kB/op' --format junit > heaprec.xml
+  heaprec check rec.bin --budget 'total<2GiB' --budget 'class:byte[]<10%'
+  heaprec check rec.bin --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
   heaprec check rec.bin --baseline old.bin --max-regression 3% --format markdown
   heaprec check rec.bin --baseline old.bin --max-regression 10% --by class --fdr 1%)");
   return {verb, [options](const auto&) { return Check(*options); }};

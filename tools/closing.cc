@@ -30,15 +30,25 @@ std::string Iso(uint64_t epoch_ns) {
 json SkippedAsJson(const Recording& recording) {
   json skipped = json::array();
   for (const format::SkippedRange& range : recording.skipped()) {
+    if (range.repaired) continue;
     skipped.push_back({{"begin", range.begin}, {"end", range.end}, {"why", range.why}, {"at_end", range.at_end}});
   }
   return skipped;
+}
+
+json RepairedAsJson(const Recording& recording) {
+  json repaired = json::array();
+  for (const format::SkippedRange& range : recording.skipped()) {
+    if (range.repaired) repaired.push_back({{"begin", range.begin}, {"end", range.end}, {"why", range.why}});
+  }
+  return repaired;
 }
 
 // `unit`: of the weights.
 json BooksAsJson(const format::Books& books, const char* unit) {
   json lost = json::object();
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
+    if (!format::IsLoss(static_cast<format::Loss>(reason))) continue;
     lost[format::LossName(static_cast<format::Loss>(reason))] = {{"points", books.lost[reason]},
                                                                  {unit, books.lost_weight[reason]}};
   }
@@ -55,6 +65,9 @@ json FollowedBooksAsJson(const format::Books& books) {
   json counted = BooksAsJson(books, "bytes");
   counted["candidate_bytes"] = books.candidate_bytes;
   counted["not_followed"] = books.not_followed;
+  if (books.stack_chunks() > 0) {
+    counted["stack_chunks"] = {{"objects", books.stack_chunks()}, {"bytes", books.stack_chunk_bytes()}};
+  }
   return counted;
 }
 
@@ -71,7 +84,7 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   for (const format::Stream stream : format::kAllStreams) {
     const format::Books& books = recording.books(stream);
     thinned += books.thinned + books.second_stage;
-    lost += std::accumulate(books.lost.begin(), books.lost.end(), uint64_t{0});
+    lost += books.AllLost();
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
@@ -94,6 +107,7 @@ json LossesAsJson(const Recording& recording) {
   losses["mapped"] = FollowedBooksAsJson(recording.books(format::Stream::kMapped));
   losses["salvage"] = SalvageAsJson(recording.salvage());
   losses["skipped"] = SkippedAsJson(recording);
+  losses["repaired"] = RepairedAsJson(recording);
   return losses;
 }
 
@@ -103,6 +117,16 @@ std::string WhichText(const format::FileHeader& header, size_t index, size_t cou
   const std::string version = header.jvm_version.empty() ? "" : " " + ToUtf8(header.jvm_version);
   return fmt::format("{} of {}: {}, pid {}, {}{}, {}", index + 1, count, IdText(header), header.pid,
                      ToUtf8(header.jvm_name), version, Iso(header.start_epoch_ns));
+}
+
+json NativeAsJson(const format::FileHeader& header) {
+  json native{{"rate_per_second", header.native.rate_per_second},
+              {"interval_ns", header.native.interval_ns},
+              {"interval_cap", header.native.interval_cap},
+              {"bound", header.native_bound},
+              {"refused", ToUtf8(header.native_refused)}};
+  if (!header.native_not_seen.empty()) native["not_seen"] = ToUtf8(header.native_not_seen);
+  return native;
 }
 
 json HeaderAsJson(const format::FileHeader& header) {
@@ -127,12 +151,7 @@ json HeaderAsJson(const format::FileHeader& header) {
             {"interval_ns", header.exceptions.interval_ns},
             {"interval_cap", header.exceptions.interval_cap},
             {"refused", ToUtf8(header.exceptions_refused)}}},
-          {"native",
-           {{"rate_per_second", header.native.rate_per_second},
-            {"interval_ns", header.native.interval_ns},
-            {"interval_cap", header.native.interval_cap},
-            {"bound", header.native_bound},
-            {"refused", ToUtf8(header.native_refused)}}},
+          {"native", NativeAsJson(header)},
           {"mapped",
            {{"rate_per_second", header.mapped.rate_per_second},
             {"interval_ns", header.mapped.interval_ns},
@@ -147,8 +166,9 @@ ExitCode ReportDamage(const Recording& recording) {
   }
   for (const format::SkippedRange& range : recording.skipped()) {
     if (range.at_end && recording.running()) continue;  // being written
-    Complain(fmt::format("{}: offset {}: {} ({} bytes skipped{})", recording.source().name(), range.begin, range.why,
-                         Grouped(range.end - range.begin), range.at_end ? " at the end" : ""));
+    Complain(fmt::format("{}: offset {}: {} ({} byte{} {}{})", recording.source().name(), range.begin, range.why,
+                         Grouped(range.end - range.begin), range.end - range.begin == 1 ? "" : "s",
+                         range.repaired ? "repaired" : "skipped", range.at_end ? " at the end" : ""));
   }
   return recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
 }

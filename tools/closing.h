@@ -12,7 +12,7 @@ namespace heaprec::tools {
 // "# 1,234 events, 12 thinned, 0 lost; 3 salvaged from the ring": `shown` events of those read so far.
 std::string LossLine(const Recording& recording, uint64_t shown);
 
-// The same as numbers: books, losses by reason, salvage, skipped ranges.
+// The same as numbers: books, losses by reason, salvage, skipped and repaired ranges.
 nlohmann::json LossesAsJson(const Recording& recording);
 
 // The recording's id as 32 hexadecimal digits.
@@ -23,7 +23,7 @@ std::string WhichText(const format::FileHeader& header, size_t index, size_t cou
 // The recording's header for JSON documents.
 nlohmann::json HeaderAsJson(const format::FileHeader& header);
 
-// Says on stderr what could not be decoded.
+// Says on stderr what could not be decoded, or was repaired.
 ExitCode ReportDamage(const Recording& recording);
 
 }  // namespace heaprec::tools

@@ -26,7 +26,7 @@ bool Differs(const ComparedRow& row) { return row.difference.verdict != Verdict:
 
 Estimate Scale::Of(const Figures& figures) const {
   if (per == Per::kTotal && !objects) return figures.share;
-  const Estimate& of = objects ? figures.objects : figures.bytes;
+  const Estimate of = objects ? OrUnbounded(figures.objects) : figures.bytes;
   if (per == Per::kTotal) return of;
   const double exposure = per == Per::kOp ? operations : seconds;
   return exposure > 0 ? Scaled(of, 1 / exposure) : Estimate{0, 0, std::numeric_limits<double>::infinity()};

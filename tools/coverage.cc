@@ -20,11 +20,11 @@ void Coverage::Note(const Recording& recording, double seconds, uint64_t chosen,
   covered_.chosen += chosen;
   covered_.salvaged += recording.salvage().events;
   covered_.seconds += seconds;
-  covered_.complete = covered_.complete && !recording.damaged();
+  covered_.complete = covered_.complete && !recording.misses_bytes();
   for (const format::Stream stream : format::kAllStreams) {
     const format::Books& books = recording.books(stream);
     covered_.thinned += books.thinned + books.second_stage;
-    covered_.lost += std::accumulate(books.lost.begin(), books.lost.end(), uint64_t{0});
+    covered_.lost += books.AllLost();
   }
   doubted_ += reasons.empty() ? 0 : 1;
   for (const std::string& reason : reasons) {

@@ -45,14 +45,6 @@ format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64
   return result;
 }
 
-uint64_t LostOf(const Books& books) {
-  uint64_t lost = 0;
-  for (const Loss reason : {Loss::kMissed, Loss::kRingFull, Loss::kLanesBusy, Loss::kOversized}) {
-    lost += books.lost[static_cast<size_t>(reason)];
-  }
-  return lost;
-}
-
 }  // namespace
 
 Cut::Cut(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
@@ -218,7 +210,7 @@ void Cut::AddBooks(const format::Block& block, format::Block* cut) {
       }
     }
     books.committed = books.written + books.second_stage + books.lost[static_cast<size_t>(Loss::kWriteFailed)];
-    books.points = books.committed + books.thinned + LostOf(books);
+    books.points = books.committed + books.thinned + books.LostPoints();
   }
   cut->books = books_;
 }

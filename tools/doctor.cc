@@ -102,11 +102,12 @@ ExitCode Doctor(const DoctorOptions& options) {
   }
   Output output(STDOUT_FILENO);
   json documents = json::array();
-  bool all_well = true;
+  bool all_well = true, any_damaged = false;
   for (size_t i = 0; i < recordings->size(); ++i) {
     Recording& recording = *(*recordings)[i];
     const std::vector<Symptom> symptoms = Examine(&recording);
     all_well = all_well && IsTrustworthy(symptoms);
+    any_damaged = any_damaged || recording.damaged();
     if (options.json) {
       documents.push_back(AsJson(recording, symptoms));
       continue;
@@ -126,7 +127,8 @@ ExitCode Doctor(const DoctorOptions& options) {
   output.Flush();
   const ExitCode written = output.Report("standard output");
   if (written != ExitCode::kOk) return written;
-  return all_well ? ExitCode::kOk : ExitCode::kCheckFailed;
+  if (!all_well) return ExitCode::kCheckFailed;
+  return any_damaged ? ExitCode::kDamaged : ExitCode::kOk;
 }
 
 }  // namespace

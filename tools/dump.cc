@@ -28,7 +28,7 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
 }
 
 // The agent is in the JVM: it counts what is in use before its ring is read.
-format::Result<std::string> AskToFlush(const JavaProcess& java) {
+format::Result<Answer> AskToFlush(const JavaProcess& java) {
   auto agent = AgentFor(java.process, java.process.agent);
   if (!agent.ok()) return agent.error();
   return Attach(java, {.agent = *agent, .options = "flush"});

@@ -1,5 +1,6 @@
 // heaprec escape: what a call of a method allocates in the interpreter, after C1, and after C2 with and without escape
 // analysis. Each mode is a JVM of its own, in which java/heaprec/Escape.java calls and probes the methods.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,7 +44,10 @@ struct EscapeOptions {
 // What the JVM of a mode writes; it is nowhere in a file system.
 class Sheet {
  public:
-  Sheet() : descriptor_(memfd_create("heaprec-escape", 0)) {}
+  Sheet() : descriptor_(memfd_create("heaprec-escape", 0)) {
+    // Containers may refuse it.
+    if (descriptor_ < 0) descriptor_ = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+  }
   ~Sheet() {
     if (descriptor_ >= 0) close(descriptor_);
   }
@@ -63,12 +67,13 @@ class Sheet {
   }
 
  private:
-  const int descriptor_;
+  int descriptor_;
 };
 
 // Null: the JVM failed, which has been said.
 std::optional<CallOutcomes> Run(const EscapeMode& mode, const EscapeOptions& options,
-                                const std::vector<std::string>& java, const std::string& agent) {
+                                const std::vector<std::string>& methods, const std::vector<std::string>& java,
+                                const std::string& agent) {
   const Sheet sheet;
   if (!sheet.ok()) {
     Complain(fmt::format("escape: no memory for a file: {}", std::strerror(errno)));
@@ -79,7 +84,7 @@ std::optional<CallOutcomes> Run(const EscapeMode& mode, const EscapeOptions& opt
   const uint64_t calls = mode.compiles ? options.calls : std::min(options.calls, kInterpretedCalls);
   command.insert(command.end(), {fmt::format("-agentpath:{}={}", agent, kIdle), "heaprec.Escape", sheet.PathForChild(),
                                  std::to_string(calls), std::to_string(options.probes)});
-  command.insert(command.end(), options.methods.begin(), options.methods.end());
+  command.insert(command.end(), methods.begin(), methods.end());
   std::string why;
   const int code = RunChild(command, {}, &why);
   auto outcomes = ParseOutcomes(sheet.Read());
@@ -105,6 +110,7 @@ json AsJson(const std::vector<std::string>& methods, const std::vector<CallOutco
                         {"typical_calls", outcome.typical},
                         {"mean_bytes", static_cast<double>(outcome.bytes_of_all) / static_cast<double>(outcome.calls)},
                         {"whole", outcome.is_whole},
+                        {"stable", outcome.is_stable},
                         {"bytes", outcome.Bytes()},
                         {"objects", outcome.Objects()},
                         {"classes", json::array()}});
@@ -161,6 +167,10 @@ void Remark(const std::string& method, const EscapeMode& mode, const CallOutcome
     Append(*into, "\n");
   };
   if (!outcome.error.empty()) return say(outcome.error);
+  if (!outcome.is_stable) {
+    say(fmt::format("three consecutive rounds of probes never agreed; this is the last round, after {} calls",
+                    Grouped(outcome.calls_before)));
+  }
   if (!outcome.is_whole) say("more objects than a probe lists; these are the first");
   if (mode.compiles && outcome.calls_before < 10'000) {
     say(fmt::format("20 s allowed but {} calls: it may not be compiled", Grouped(outcome.calls_before)));
@@ -181,10 +191,24 @@ void AppendText(const std::vector<std::string>& methods, const std::vector<CallO
   Append(*into, "bytes that a call allocates, and in how many objects\n");
   table.AppendTo(terminal, into);
   for (const std::string& method : methods) {
+    const std::string& error = modes.front().at(method).error;
+    if (!error.empty()) {
+      AppendPrintable(*into, ToUtf8(fmt::format("{}: {}", method, error)));
+      Append(*into, "\n");
+      continue;
+    }
     for (size_t i = 0; i < modes.size(); ++i) Remark(method, EscapeModes()[i], modes[i].at(method), into);
   }
   Append(*into,
          terminal.Dim("C2 without: -XX:-DoEscapeAnalysis; what C2 has less than it escape analysis removes") + "\n");
+}
+
+// None can be called.
+ExitCode ComplainOfAll(const std::vector<std::string>& methods, const CallOutcomes& outcomes) {
+  for (const std::string& method : methods) {
+    Complain(ToUtf8(fmt::format("escape: {}: {}", method, outcomes.at(method).error)));
+  }
+  return ExitCode::kCheckFailed;
 }
 
 ExitCode Escape(const EscapeOptions& options, const std::vector<std::string>& command) {
@@ -199,14 +223,20 @@ ExitCode Escape(const EscapeOptions& options, const std::vector<std::string>& co
   const auto java = WithClasses(command, *jar);
   if (!java.ok()) return refuse(java.error().message);
   std::vector<CallOutcomes> modes;
+  std::vector<std::string> methods = options.methods;
   for (const EscapeMode& mode : EscapeModes()) {
-    auto outcomes = Run(mode, options, *java, *agent);
+    std::optional<CallOutcomes> outcomes = methods.empty() ? modes.front() : Run(mode, options, methods, *java, *agent);
     if (!outcomes) return ExitCode::kCannotAttach;
-    for (const std::string& method : options.methods) {
+    for (const std::string& method : methods) {
       if (!outcomes->contains(method)) (*outcomes)[method].error = "the JVM has told nothing of it";
     }
+    if (!modes.empty()) outcomes->insert(modes.front().begin(), modes.front().end());
     modes.push_back(*std::move(outcomes));
+    // What cannot be called in the first mode can in no other.
+    if (modes.size() == 1)
+      std::erase_if(methods, [&](const auto& one) { return !modes.front().at(one).error.empty(); });
   }
+  if (methods.empty() && !options.json) return ComplainOfAll(options.methods, modes.front());
   Output output(STDOUT_FILENO);
   if (options.json) {
     output.Append(AsJson(options.methods, modes).dump(2) + "\n");
@@ -232,10 +262,10 @@ Verb DeclareEscape(CLI::App& heaprec) {
           "METHOD", options->methods,
           "package.Class.method, without parameters; a class of an instance method needs a constructor without")
       ->required();
-  verb->add_option("--calls", options->calls, "Calls before those that are looked at, so that the method is compiled")
+  verb->add_option("--calls", options->calls, "Calls before each round of probes, so that the JVM compiles the method")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
-  verb->add_option("--probes", options->probes, "Calls that are looked at")
+  verb->add_option("--probes", options->probes, "Probed calls per round; rounds repeat until three in a row agree")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   verb->add_flag("--json", options->json, "The same as JSON");

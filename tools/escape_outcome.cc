@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
+
+#include "tools/analysis/generated_names.h"
 
 namespace heaprec::tools {
 namespace {
@@ -32,6 +36,17 @@ std::optional<std::array<uint64_t, kCount>> Numbers(std::span<const std::string_
   return numbers;
 }
 
+// Two lambdas of a class have one name.
+void AddClass(std::string name, uint64_t objects, uint64_t bytes, std::vector<AllocatedClass>* classes) {
+  const auto known = std::ranges::find(*classes, name, &AllocatedClass::name);
+  if (known == classes->end()) {
+    classes->push_back({std::move(name), objects, bytes});
+  } else {
+    known->objects += objects;
+    known->bytes += bytes;
+  }
+}
+
 // `current`: the method that the line is of, or goes on with.
 bool TakeLine(std::string_view line, CallOutcomes* outcomes, CallOutcome** current) {
   const std::vector<std::string_view> fields = Fields(line, '\t');
@@ -40,16 +55,16 @@ bool TakeLine(std::string_view line, CallOutcomes* outcomes, CallOutcome** curre
     return true;
   }
   if (fields[0] == "method") {
-    const auto numbers = Numbers<5>(fields);
+    const auto numbers = Numbers<6>(fields);
     if (!numbers) return false;
     *current = &(*outcomes)[std::string(fields[1])];
-    const auto [before, calls, typical, bytes, is_whole] = *numbers;
-    **current = {"", before, calls, typical, bytes, is_whole == 1, {}};
+    const auto [before, calls, typical, bytes, is_whole, is_stable] = *numbers;
+    **current = {"", before, calls, typical, bytes, is_whole == 1, is_stable == 1, {}};
     return calls > 0;
   }
   const auto numbers = Numbers<2>(fields);
   if (fields[0] != "class" || !numbers || *current == nullptr) return false;
-  (*current)->classes.push_back({std::string(fields[1]), (*numbers)[0], (*numbers)[1]});
+  AddClass(WithoutWhatIsMadeUp(fields[1]), (*numbers)[0], (*numbers)[1], &(*current)->classes);
   return true;
 }
 

@@ -34,13 +34,14 @@ struct CallOutcome {
   uint64_t calls_before = 0, calls = 0, typical = 0;  // typical: that allocated what most did
   uint64_t bytes_of_all = 0;
   bool is_whole = false;
+  bool is_stable = false;               // rounds of probes agreed
   std::vector<AllocatedClass> classes;  // of a typical call, in the order in which they came
 
   uint64_t Bytes() const;
   uint64_t Objects() const;
 };
 
-// By method.
+// By method. Names of hidden classes are without what a JVM makes up (generated_names.h), so that modes compare.
 using CallOutcomes = std::map<std::string, CallOutcome>;
 format::Result<CallOutcomes> ParseOutcomes(std::string_view text);
 

@@ -25,8 +25,8 @@ namespace {
 struct ExportOptions {
   std::vector<std::string> paths;
   std::string output = "-", format = ExportFormats().front().name;
-  std::string weights;
-  bool force = false, lines = false, live = false;
+  std::string weights, service;
+  bool force = false, lines = false, live = false, raw = false;
   std::string at;
   FilterOptions filter;
 };
@@ -50,6 +50,13 @@ std::string Objection(const ExportOptions& options, const ExportFormat& format) 
     return "--weights is for --format " + FormatsThat(&ExportFormat::takes_weights);
   }
   if (options.lines && !format.takes_lines) return "--lines is for --format " + FormatsThat(&ExportFormat::takes_lines);
+  if (!options.service.empty() && !format.takes_service) {
+    return "--service is for --format " + FormatsThat(&ExportFormat::takes_service);
+  }
+  if (options.raw && !format.takes_raw) {
+    return "--raw is for --format " + FormatsThat(&ExportFormat::takes_raw) + "; " + format.name +
+           " always has both raw and calibrated weights";
+  }
   if (!options.filter.hide.empty() && !format.takes_hide) {
     return "--hide is for --format " + FormatsThat(&ExportFormat::takes_hide);
   }
@@ -115,16 +122,22 @@ ExitCode Export(const ExportOptions& options) {
                                 .live_at = *at,
                                 .weights = options.weights,
                                 .hides = HiddenBy(*filter),
+                                .service = options.service,
+                                .raw = options.raw || options.live,
                                 .lines = options.lines};
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
   if (options.live) exporter = MakeOnlyAlive(settings, std::move(exporter));
   const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
-  const auto passed = Pass(*recordings, *filter, exporter.get(), beside, [&output] { return output.failed(); });
+  const auto passed = Pass(*recordings, *filter, settings.raw ? Weights::kRaw : Weights::kCalibrated, exporter.get(),
+                           beside, [&output] { return output.failed(); });
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   output.Flush();
   const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (!format.takes_remarks && options.weights != "samples" && isatty(STDERR_FILENO) == 1) {
+    Complain(fmt::format("weights are {}", WeightsName(settings)));
+  }
   return Close(*recordings, passed);
 }
 
@@ -148,6 +161,12 @@ Verb DeclareExport(CLI::App& heaprec) {
   verb->add_option("--weights", options->weights, "Of collapsed: bytes (default), objects or samples")
       ->type_name("WEIGHTS")
       ->check(OneOf({"bytes", "objects", "samples"}));
+  verb->add_option("--service", options->service,
+                   "Value of service.name (otlp; default: as recorded, or unknown_service:java)")
+      ->type_name("NAME");
+  verb->add_flag(
+      "--raw", options->raw,
+      "Raw weights instead of weights calibrated to the exact counts (" + FormatsThat(&ExportFormat::takes_raw) + ")");
   verb->add_flag("--lines", options->lines, "Of collapsed and speedscope: a frame is a line of a method, not a method");
   verb->add_flag("--live", options->live,
                  "Of csv, jsonl, collapsed and speedscope: what is alive, in place of all that was allocated");
@@ -157,7 +176,8 @@ Verb DeclareExport(CLI::App& heaprec) {
   options->filter.AddStackChoiceTo(verb);
   verb->footer(
       R"(Columns of csv and jsonl: time_ns (epoch), kind, thread, class, size, weight_bytes, weight_objects, probability,
-stack (root;...;leaf as Class.method:line), labels (key=value;...; JSON lines: an object).
+stack (root;...;leaf as Class.method:line), labels (key=value;...; JSON lines: an object), calibrated_bytes,
+calibrated_objects. The other formats hold calibrated weights, or with --raw raw ones.
 
 Examples:
   heaprec export -o rec.csv rec.bin

@@ -28,9 +28,9 @@ class Trusts {
     for (StreamTrust& one : of_) one.Add(block);
   }
   // Each once.
-  std::vector<std::string> Reasons(const Recording& recording) const {
+  std::vector<std::string> Reasons(const Recording& recording) {
     std::vector<std::string> reasons;
-    for (const StreamTrust& one : of_) {
+    for (StreamTrust& one : of_) {
       for (std::string& reason : one.Reasons(recording)) {
         if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(std::move(reason));
       }
@@ -43,8 +43,10 @@ class Trusts {
 };
 
 // `most`: events.
-PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* exporter, Progress::Beside beside,
-                  const std::function<bool()>& stop) {
+PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights weights, Exporter* exporter,
+                  Progress::Beside beside, const std::function<bool()>& stop) {
+  const auto wants = [&filter](format::Stream stream) { return filter.TakesAny(stream); };
+  Calibration calibration = weights == Weights::kCalibrated ? Calibration::Of(recording, wants) : Calibration();
   Progress progress(recording.source().name(), recording.source().size(), beside);
   Trusts trusts(recording.header(), filter);
   bool is_whole = false;
@@ -60,6 +62,7 @@ PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* 
     if (is_whole) break;
     trusts.Add(*block);
     names.Enter(*block);
+    calibration.Enter(*block);
     filter.Enter(*block, &names);
     samples.clear();
     for (const format::Sample& sample : block->samples) {
@@ -70,7 +73,7 @@ PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Exporter* 
     for (const format::Survivor& one : block->survivors) {
       if (filter.Keeps(one.sample)) survivors.push_back(&one);
     }
-    exporter->Add({*block, samples, names, survivors});
+    exporter->Add({*block, samples, names, calibration, survivors});
     events += samples.size();
     progress.At(recording.bytes_read());
   }
@@ -95,12 +98,12 @@ std::function<bool(std::string_view)> HiddenBy(const Filter& filter) {
   return [hide = *filter.hide()](std::string_view method) { return hide.Matches(method); };
 }
 
-std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
+std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
                             Progress::Beside beside, const std::function<bool()>& stop) {
   std::vector<PassedOne> passed;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    passed.push_back(PassOne(*recording, filter, most, exporter, beside, stop));
+    passed.push_back(PassOne(*recording, filter, most, weights, exporter, beside, stop));
     most -= passed.back().events;
   }
   return passed;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/result.h"
+#include "tools/analysis/estimator.h"
 #include "tools/exit_code.h"
 #include "tools/export/exporter.h"
 #include "tools/filter.h"
@@ -32,8 +33,9 @@ struct PassedOne {
 };
 
 // Reads all of them into `exporter`, whose Finish is left to the caller; ends early when `stop` says so: then there are
-// no reasons. `beside`: what the exporter writes meanwhile.
-std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Exporter* exporter,
+// no reasons. `weights`: kCalibrated takes one pass more over each recording. `beside`: what the exporter writes
+// meanwhile.
+std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
                             Progress::Beside beside, const std::function<bool()>& stop);
 
 // What was lost (on a terminal; on stderr, for the output is pure), what was damaged, and whether the sums of what

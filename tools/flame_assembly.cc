@@ -91,8 +91,7 @@ std::string HeadlineOf(const Figures& all, const Survey& survey) {
   if (survey.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
   // Of all that was recorded the bytes are counted.
   const Estimate& bytes = survey.chooses_all() ? survey.total() : all.bytes;
-  std::string text =
-      fmt::format("{} in {} {}", BytesText(bytes), CountText(all.objects), WordsOf(survey.stream()).things);
+  std::string text = fmt::format("{} in {}", BytesText(bytes), CountText(all.objects, WordsOf(survey.stream()).things));
   if (seconds > 0) text += fmt::format(", {}/s", Bytes(all.bytes.value / seconds));
   return text;
 }

@@ -8,9 +8,10 @@ namespace {
 
 constexpr char kCumulative[] = "cumulative", kName[] = "name";
 
+// What is unknown comes last.
 double Measure(const Figures& figures, std::string_view sort) {
-  if (sort == "objects") return figures.objects.value;
-  if (sort == "mean-size") return figures.mean_size.value;
+  if (sort == "objects") return OrUnbounded(figures.objects).value;
+  if (sort == "mean-size") return OrUnbounded(figures.mean_size).value;
   if (sort == "samples") return static_cast<double>(figures.samples);
   return figures.bytes.value;
 }

@@ -33,14 +33,16 @@ class SizeSurvey : public Surveyor {
   void See(const Sighting& sighting) override { sizes_.See(sighting); }
   void End(const Estimator& estimator, double) override { sizes_.End(estimator); }
 
-  // From the smallest size to the largest, those between that have no samples too.
+  // Those of unknown size, then from the smallest size to the largest, those between that have no samples too.
   std::vector<GroupTable::Row> Rows() const {
     uint32_t first = UINT32_MAX, last = 0;
+    std::vector<GroupTable::Row> rows;
     for (const GroupTable::Row& row : sizes_.own().Rows()) {
+      if (row.key == 0) rows.push_back(row);
+      if (row.key == 0) continue;
       first = std::min(first, row.key);
       last = std::max(last, row.key);
     }
-    std::vector<GroupTable::Row> rows;
     for (uint32_t bits = first; bits <= last && first != UINT32_MAX; ++bits) {
       rows.push_back({bits, sizes_.own().Of(bits)});
     }
@@ -55,7 +57,7 @@ std::string TextForm(const std::vector<GroupTable::Row>& rows, const Survey& sur
   double most_bytes = 0, most_objects = 0;
   for (const GroupTable::Row& row : rows) {
     most_bytes = std::max(most_bytes, row.figures.bytes.value);
-    most_objects = std::max(most_objects, row.figures.objects.value);
+    most_objects = std::max(most_objects, OrUnbounded(row.figures.objects).value);
   }
   std::vector<Column> columns = FigureColumns(Unit::kBytes, ThingsOf(survey));
   columns.pop_back();  // the mean size is that of the row
@@ -68,7 +70,7 @@ std::string TextForm(const std::vector<GroupTable::Row>& rows, const Survey& sur
     };
     table.Add(std::move(cells), "",
               fmt::format("{:<18}{}  {}", SizeClassName(row.key), bar(row.figures.bytes.value, most_bytes),
-                          bar(row.figures.objects.value, most_objects)));
+                          bar(OrUnbounded(row.figures.objects).value, most_objects)));
   }
   Text text;
   Append(text, Headline(survey) + "\n");
@@ -82,8 +84,8 @@ std::string JsonForm(const std::vector<GroupTable::Row>& rows, const Survey& sur
   document["classes"] = json::array();
   for (const GroupTable::Row& row : rows) {
     json one = AsJson(row.figures, survey.covered().seconds, Unit::kBytes);
-    one["from"] = row.key > 0 ? uint64_t{1} << (row.key - 1) : 0;
-    one["below"] = row.key < 64 ? json(uint64_t{1} << row.key) : json();
+    one["from"] = row.key > 0 ? json(uint64_t{1} << (row.key - 1)) : json();  // 0: of unknown size
+    one["below"] = row.key > 0 && row.key < 64 ? json(uint64_t{1} << row.key) : json();
     document["classes"].push_back(std::move(one));
   }
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -35,8 +35,9 @@ uint64_t CountOf(const jfr::Survey& survey, jfr::EventSet set) {
   return found == survey.events.end() ? 0 : found->second;
 }
 
-// Both sets count the same bytes: one of them is taken.
+// All sets count the same bytes: one of them is taken.
 jfr::EventSet SetOf(const ImportOptions& options, const jfr::Survey& survey) {
+  if (options.events != "tlab" && CountOf(survey, jfr::EventSet::kOwnSamples) > 0) return jfr::EventSet::kOwnSamples;
   if (options.events != "auto") return options.events == "tlab" ? jfr::EventSet::kTlabs : jfr::EventSet::kSamples;
   return CountOf(survey, jfr::EventSet::kSamples) > 0 ? jfr::EventSet::kSamples : jfr::EventSet::kTlabs;
 }
@@ -46,6 +47,8 @@ void Tell(const ImportOptions& options, const format::FileHeader& header, const 
     Output output(STDOUT_FILENO);
     output.Append(nlohmann::json{{"output", ToUtf8(options.output)},
                                  {"samples", imported.samples},
+                                 {"collections", imported.collections},
+                                 {"old_objects", imported.old_objects},
                                  {"refused", imported.refused},
                                  {"source", header.source},
                                  {"source_reason", ToUtf8(header.source_reason)}}
@@ -53,8 +56,9 @@ void Tell(const ImportOptions& options, const format::FileHeader& header, const 
                   "\n");
     output.Flush();
   } else if (!options.quiet) {
-    Complain(
-        ToUtf8(fmt::format("{}: {} samples of {}", options.output, Grouped(imported.samples), header.source_reason)));
+    Complain(ToUtf8(fmt::format("{}: {} samples, {} collections and {} old objects of {}", options.output,
+                                Grouped(imported.samples), Grouped(imported.collections), Grouped(imported.old_objects),
+                                header.source_reason)));
   }
 }
 
@@ -69,12 +73,13 @@ ExitCode ReportDamage(const std::string& name, const jfr::Imported& imported) {
   return ExitCode::kDamaged;
 }
 
-ExitCode WriteRecording(const ImportOptions& options, const format::FileHeader& header, jfr::EventSet set,
+ExitCode WriteRecording(const ImportOptions& options, const jfr::Survey& survey, jfr::EventSet set,
                         FileSource* source) {
+  const format::FileHeader header = jfr::HeaderOf(survey, set);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());
-  const auto imported = jfr::Import(source, header, set, &output);
+  const auto imported = jfr::Import(source, header, survey, set, &output);
   if (!imported.ok()) return Fail(ExitCode::kUnreadable, source->name() + ": " + imported.error().message);
   output.Flush();
   const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
@@ -105,7 +110,7 @@ ExitCode Import(const ImportOptions& options) {
                     ": no events of allocations in it; JFR has them with settings=profile, or with "
                     "jdk.ObjectAllocationSample#enabled=true; async-profiler with event=alloc");
   }
-  return WriteRecording(options, jfr::HeaderOf(survey, set), set, source->get());
+  return WriteRecording(options, survey, set, source->get());
 }
 
 }  // namespace

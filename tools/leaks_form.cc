@@ -39,7 +39,7 @@ std::vector<LeakRow> RowsOf(const LiveReport& report, double rate) {
   const std::vector<Leak> leaks = LeaksOf(groups, rate);
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].leak = leaks[i];
-    rows[i].figures = FiguresOf(rows[i].group->alive, report.live.total(), report.live.unit());
+    rows[i].figures = report.live.FiguresOf(rows[i].group->alive).figures;
   }
   std::stable_sort(rows.begin(), rows.end(), [](const LeakRow& a, const LeakRow& b) {
     if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
@@ -80,7 +80,7 @@ std::string Span(const LiveReport& report) {
   const LiveSurvey& live = report.live;
   const std::string span = fmt::format("{} to {}", Duration(live.from_ns()), Duration(live.to_ns()));
   if (!WordsOf(live.stream()).is_collected) return span;
-  return fmt::format("{}, {} collections", span, Grouped(live.collections()));
+  return fmt::format("{}, {}", span, CollectionsText(live));
 }
 
 std::string Verdict(const LiveReport& report, const std::vector<LeakRow>& rows, double rate) {
@@ -89,8 +89,8 @@ std::string Verdict(const LiveReport& report, const std::vector<LeakRow>& rows, 
   const bool is_collected = WordsOf(report.live.stream()).is_collected;
   if (report.live.followed() == 1 && report.live.instants().size() < 3) {
     if (!is_collected) return "no leak visible: the time is too short to tell what grows";
-    return fmt::format("no leak visible: {} collections are too few to tell what grows from what was not yet collected",
-                       Grouped(report.live.collections()));
+    return fmt::format("no leak visible: {} are too few to tell what grows from what was not yet collected",
+                       CollectionsText(report.live));
   }
   const size_t leaks = LeaksIn(rows);
   const std::string of = fmt::format("of {} that hold bytes{}, at a false discovery rate of {:g} %",

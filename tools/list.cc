@@ -45,7 +45,10 @@ json AsJson(const JavaProcess& java, const std::optional<LiveRecording>& live) {
                               {"stacks_walked", books.stacks_walked},
                               {"stacks_asked", books.stacks_asked},
                               {"stacks_differed", books.stacks_differed},
-                              {"allocated_bytes", books.candidate_bytes}});
+                              {"allocated_bytes", books.candidate_bytes},
+                              {"lost_samples", live->writing.lost_samples},
+                              {"unwritten_seconds", live->writing.silent_seconds},
+                              {"write_error", live->writing.error}});
   return object;
 }
 
@@ -75,6 +78,20 @@ ExitCode List(bool as_json) {
   return Write(as_json ? document.dump(2) + "\n" : text);
 }
 
+// A line of its own where something is wrong.
+std::string WritingText(const WriteStatus& writing) {
+  std::string text;
+  if (writing.silent_seconds > 0) {
+    text = fmt::format("nothing for {:.1f} s{}{}", writing.silent_seconds, writing.error.empty() ? "" : ": ",
+                       writing.error);
+  }
+  if (writing.lost_samples > 0) {
+    text += fmt::format("{}{} samples could not be written and are lost", text.empty() ? "" : "; ",
+                        Grouped(writing.lost_samples));
+  }
+  return text.empty() ? "" : "written:    " + text + "\n";
+}
+
 // The lines that a recording adds to the status.
 std::string RecordingText(const LiveRecording& live) {
   const format::FileHeader& header = live.recording->header();
@@ -89,7 +106,8 @@ std::string RecordingText(const LiveRecording& live) {
                      Grouped(books.stacks_asked)) +
          fmt::format("allocated:  {}\nfile:       {} bytes\noptions:    {}\n",
                      Bytes(static_cast<double>(books.candidate_bytes)), Grouped(live.bytes),
-                     Shown(header.agent_options));
+                     Shown(header.agent_options)) +
+         WritingText(live.writing);
 }
 
 ExitCode Status(const std::string& jvm, bool as_json) {

@@ -26,18 +26,22 @@ using nlohmann::json;
 // A row with its figures.
 struct AliveRow {
   std::string name;
-  LiveFigures figures;
+  LiveRange range;
   Slope growth;
   const LiveTable::Row* of;
 };
 
+// What a row is sorted by: a range by its upper end. What is unknown comes last.
+double SizeOf(const Estimate& estimate) { return IsRange(estimate) ? estimate.high : OrUnbounded(estimate).value; }
+
 double Measure(const AliveRow& row, const std::string& sort) {
-  if (sort == "objects") return row.figures.objects.value;
+  const LiveFigures& figures = row.range.figures;
+  if (sort == "objects") return SizeOf(figures.objects);
   if (sort == "growth") return row.growth.per_second.value;
-  if (sort == "age") return row.figures.mean_age_s.value;
-  if (sort == "survived") return row.figures.mean_survived.value;
-  if (sort == "samples") return static_cast<double>(row.figures.samples);
-  return sort == "name" ? 0 : row.figures.bytes.value;
+  if (sort == "age") return figures.mean_age_s.value;
+  if (sort == "survived") return figures.mean_survived.value;
+  if (sort == "samples") return static_cast<double>(figures.samples);
+  return sort == "name" ? 0 : SizeOf(figures.bytes);
 }
 
 // Those of which something is alive.
@@ -45,9 +49,8 @@ std::vector<AliveRow> RowsOf(const LiveTable& table, const LiveReport& report) {
   std::vector<AliveRow> rows;
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.alive.empty()) continue;
-    rows.push_back({table.grouping.NameOf(row.key, report.tree),
-                    FiguresOf(row.group.alive, report.live.total(), report.live.unit()), Growth::Of(row.group.growth),
-                    &row});
+    rows.push_back({table.grouping.NameOf(row.key, report.tree), report.live.FiguresOf(row.group.alive),
+                    Growth::Of(row.group.growth), &row});
   }
   const std::string& sort = report.ranking.sort;
   std::stable_sort(rows.begin(), rows.end(), [&sort](const AliveRow& a, const AliveRow& b) {
@@ -89,7 +92,7 @@ std::string GrowthLine(const LiveSurvey& live) {
 std::string Headline(const LiveReport& report) {
   const LiveSurvey& live = report.live;
   const LiveWords words = WordsOf(live.stream());
-  const LiveFigures all = FiguresOf(live.all().alive, live.total(), live.unit());
+  const LiveFigures all = live.FiguresOf(live.all().alive).figures;
   std::string when = fmt::format("at {}", Duration(live.at_ns()));
   if (live.followed() != 1) when = fmt::format("at the ends of {} recordings", live.followed());
   const std::string text =
@@ -108,7 +111,7 @@ void AppendTable(const LiveTable& table, const LiveReport& report, const Termina
   Table shown(columns, table.grouping.Text());
   const size_t count = Shown(rows.size(), report.ranking);
   for (size_t i = 0; i < count; ++i) {
-    const LiveFigures& figures = rows[i].figures;
+    const LiveFigures& figures = rows[i].range.figures;
     std::vector<Cell> cells{BytesCell(figures.bytes), ShareCell(figures.share), CountCell(figures.objects),
                             AgeCell(figures.mean_age_s)};
     if (words.is_collected) cells.push_back(NumberCell(figures.mean_survived));
@@ -137,10 +140,18 @@ std::string AliveText(const LiveReport& report) {
   return fmt::to_string(text);
 }
 
+json RangeJson(const LiveRange& range, const LiveSurvey& live) {
+  json document = AsJson(range.figures);
+  if (!live.is_range()) return document;
+  document["known_bytes"] = AsJson(range.known_bytes);
+  document["known_objects"] = AsJson(range.known_objects);
+  return document;
+}
+
 json AliveJson(const LiveReport& report) {
   const LiveSurvey& live = report.live;
   json document = LiveDocument(report, "heaprec.live/1");
-  json all = AsJson(FiguresOf(live.all().alive, live.total(), live.unit()));
+  json all = RangeJson(live.FiguresOf(live.all().alive), live);
   all["growth"] = AsJson(Growth::Of(live.all().growth));
   document["alive"] = all;
   document["unseen"] = AsJson(TotalWithin(0, 0, live.unit()));
@@ -151,7 +162,7 @@ json AliveJson(const LiveReport& report) {
     const std::vector<AliveRow> rows = RowsOf(table, report);
     json of = {{"by", table.grouping.Text()}, {"count", rows.size()}, {"rows", json::array()}};
     for (size_t i = 0; i < Shown(rows.size(), report.ranking); ++i) {
-      json row = AsJson(rows[i].figures);
+      json row = RangeJson(rows[i].range, live);
       row["name"] = rows[i].name;
       row["growth"] = AsJson(rows[i].growth);
       row["course_bytes"] = rows[i].of->group.growth.bytes;
@@ -183,7 +194,7 @@ std::string AliveCsv(const LiveReport& report) {
       text.push_back(',');
       csv->AppendText(rows[i].name, text);
       text.push_back(',');
-      const LiveFigures& figures = rows[i].figures;
+      const LiveFigures& figures = rows[i].range.figures;
       Append(text, figures.samples);
       for (const Estimate& one : {figures.bytes, figures.objects, figures.share, figures.mean_age_s,
                                   figures.mean_survived, rows[i].growth.per_second}) {
@@ -208,6 +219,10 @@ std::string SurvivedText(uint64_t collections) {
   return fmt::format(" that survived {} collection{}", collections, collections == 1 ? "" : "s");
 }
 
+std::string CollectionsText(const LiveSurvey& live) {
+  return fmt::format("{} {}collections", Grouped(live.collections()), live.of_majors() ? "major " : "");
+}
+
 json LiveDocument(const LiveReport& report, std::string_view schema) {
   const LiveSurvey& live = report.live;
   return {{"schema", schema},
@@ -219,12 +234,28 @@ json LiveDocument(const LiveReport& report, std::string_view schema) {
           {"survived", live.survived()},
           {"growth_survived", live.grown()},
           {"collections", live.collections()},
+          {"of_majors", live.of_majors()},
           {"not_followed", {{"samples", live.not_followed()}, {"bytes", live.not_followed_bytes()}}}};
 }
+
+namespace {
+
+std::string MajorsText(const LiveSurvey& live) {
+  const std::string text =
+      fmt::format("only major collections of generational ZGC show which tracked objects are dead; {} of them did\n",
+                  Grouped(live.collections()));
+  if (!live.is_range()) return text;
+  return text +
+         "what was allocated since the last one may be garbage: ranges begin at what is known to be live; "
+         "`jcmd PID GC.run` before the end narrows them\n";
+}
+
+}  // namespace
 
 std::string LiveBottomline(const LiveReport& report) {
   std::string text;
   const LiveSurvey& live = report.live;
+  if (live.of_majors()) text += MajorsText(live);
   if (live.not_followed() > 0) {
     text += fmt::format(
         "not followed, for want of room: {} samples, of them here {}: the others of their seconds stand for them\n",

@@ -39,6 +39,8 @@ std::string GarbageForm(const LiveReport& report, bool newest, LiveForm form);
 nlohmann::json LiveDocument(const LiveReport& report, std::string_view schema);
 // What could not be followed, if anything, and the loss line.
 std::string LiveBottomline(const LiveReport& report);
+// "12 collections", "2 major collections"
+std::string CollectionsText(const LiveSurvey& live);
 // " that survived 3 collections"; empty of 0.
 std::string SurvivedText(uint64_t collections);
 

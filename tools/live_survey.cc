@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/analysis/imported.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -39,6 +41,7 @@ void LiveSurvey::Begin(const format::FileHeader& header, std::optional<Grain>) {
   span_ = question_.span;
   span_.Start(header);
   begin_ns_ = header.start.begin_ns;
+  is_imported_ = IsImported(header.source);
   start_epoch_ns_ = header.start_epoch_ns;
   ended_ns_.reset();
   keys_.assign(tables_.size(), {});
@@ -76,10 +79,12 @@ void LiveSurvey::End(const Estimator&, double) {
   SetMoments(ended_ns_.value_or(lives_->end_ns()));
   AddLives();
   if (question_.garbage > 0) AddGarbage();
-  not_followed_ += lives_->not_followed();
-  not_followed_bytes_ += lives_->not_followed_bytes();
-  const auto& looks = lives_->collections();
-  if (!looks.empty()) collections_ += looks.back().second - looks.front().second;
+  if (!is_imported_) {
+    not_followed_ += lives_->not_followed();
+    not_followed_bytes_ += lives_->not_followed_bytes();
+  }
+  const auto& counts = lives_->clock().counts();
+  if (!counts.empty()) collections_ += counts.back().second - (lives_->is_range() ? 0 : counts.front().second);
 }
 
 // At the end of the recording, or when it was asked for.
@@ -93,7 +98,10 @@ void LiveSurvey::SetMoments(uint64_t end_ns) {
     moments_.at_ns = at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
     moments_.to_ns = std::clamp(moments_.at_ns, moments_.from_ns, moments_.to_ns);
   }
-  moments_.grown = question_.grown.value_or(std::clamp<uint64_t>(lives_->collections().size() / 4, 1, kUsuallyGrown));
+  of_majors_ |= lives_->is_range();
+  // A major collection leaves nothing for later.
+  const uint64_t usual = lives_->is_range() ? 1 : lives_->clock().counts().size() / 4;
+  moments_.grown = question_.grown.value_or(std::clamp<uint64_t>(usual, 1, kUsuallyGrown));
   moments_.survived = question_.grown ? question_.survived : moments_.grown;
   moments_.by_time = stream_ != format::Stream::kAllocations;
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
@@ -156,6 +164,12 @@ void LiveSurvey::AddGarbage() {
   std::stable_sort(newest_.begin(), newest_.end(),
                    [](const DeadTrace& a, const DeadTrace& b) { return a.died_ns > b.died_ns; });
   if (newest_.size() > question_.garbage) newest_.resize(question_.garbage);
+}
+
+LiveRange LiveSurvey::FiguresOf(const std::vector<Alive>& alive) const {
+  if (is_range()) return RangeOf(alive, total_, unit());
+  const LiveFigures figures = tools::FiguresOf(alive, total_, unit());
+  return {figures, figures.bytes, figures.objects};
 }
 
 // Of nothing that is alive, as much as the heaviest sample stood for.

@@ -90,8 +90,14 @@ class LiveSurvey : public Surveyor {
   const std::vector<uint64_t>& instants() const { return instants_; }
   uint64_t survived() const { return moments_.survived; }
   uint64_t grown() const { return moments_.grown; }
-  // Counted in the recordings.
+  // Counted in the recordings; where only major collections tell what is dead, those.
   uint64_t collections() const { return collections_; }
+  // What is live is a range: what has not survived a collection may be garbage.
+  bool is_range() const { return of_majors_ && moments_.survived == 0; }
+  // In a recording only major collections tell what is dead.
+  bool of_majors() const { return of_majors_; }
+  // Of some of its samples that are live.
+  LiveRange FiguresOf(const std::vector<Alive>& alive) const;
 
  private:
   uint32_t SubjectOf(const format::Sample& sample, const Sighting& sighting);
@@ -113,11 +119,13 @@ class LiveSurvey : public Surveyor {
   size_t followed_ = 0, without_ = 0;
   uint64_t not_followed_ = 0, collections_ = 0;
   double not_followed_bytes_ = 0;
+  bool of_majors_ = false;
 
   // Of the recording at hand.
   std::optional<Lives> lives_;
   LiveMoments moments_;
   std::vector<uint64_t> instants_;
+  bool is_imported_ = false;
   uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
   std::optional<uint64_t> ended_ns_;
   std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject

@@ -109,8 +109,8 @@ std::string LifetimesHeadline(const LiveSurvey& live) {
     return fmt::format("{}until they were {}; reach: the share of the bytes that lives so long\n", sampled,
                        words.ended);
   }
-  return fmt::format("{}over {} collections; dies young: is not there after its first collection\n", sampled,
-                     Grouped(live.collections()));
+  return fmt::format("{}over {}; dies young: is not there after its first collection\n", sampled,
+                     CollectionsText(live));
 }
 
 std::string LifetimesText(const LiveReport& report) {

@@ -1,11 +1,10 @@
 #include "tools/name_pattern.h"
 
-#include <fmt/format.h>
+#include <utility>
 
 namespace heaprec::tools {
 namespace {
 
-using format::Error;
 using format::Result;
 
 // Greedy with one point to come back to: linear in practice, and no recursion on names of any length.
@@ -38,11 +37,9 @@ Result<NamePattern> NamePattern::ForNames(std::string_view pattern) {
   NamePattern made;
   made.text_ = pattern;
   if (IsSlashed(pattern)) {
-    try {
-      made.regex_.emplace(made.text_.substr(1, made.text_.size() - 2));
-    } catch (const std::regex_error& error) {
-      return Error{fmt::format("'{}' is no regular expression: {}", pattern, error.what())};
-    }
+    auto regex = FramePattern::Parse("pattern", pattern.substr(1, pattern.size() - 2));
+    if (!regex.ok()) return regex.error();
+    made.regex_ = std::move(*regex);
     made.how_ = How::kFind;
   } else if (pattern.find_first_of("*?") != std::string_view::npos) {
     made.how_ = How::kGlob;
@@ -55,18 +52,14 @@ Result<NamePattern> NamePattern::ForFreeText(std::string_view pattern) {
   NamePattern made;
   made.text_ = pattern;
   made.how_ = How::kFind;
-  try {
-    made.regex_.emplace(made.text_);
-  } catch (const std::regex_error&) {
-    made.regex_.reset();  // "pool-1 (io" is plain text
-  }
+  // "pool-1 (io" is no regular expression, but still text to look for.
+  if (auto regex = FramePattern::Parse("pattern", pattern); regex.ok()) made.regex_ = std::move(*regex);
   return made;
 }
 
 bool NamePattern::Matches(std::string_view name) const {
   if (how_ == How::kFind) {
-    return (regex_ && std::regex_search(name.begin(), name.end(), *regex_)) ||
-           name.find(text_) != std::string_view::npos;
+    return (regex_ && regex_->Matches(name)) || name.find(text_) != std::string_view::npos;
   }
   while (true) {
     if (how_ == How::kGlob ? GlobMatches(text_, name) : name == text_) return true;

@@ -1,6 +1,6 @@
 // Patterns for names on the command line.
 //
-// /regex/   an ECMAScript regular expression, found anywhere in the name
+// /regex/   a regular expression (RE2's syntax, as in --focus), found anywhere in the name
 // glob      with * (any characters, dots too) or ?: the whole name, or all of it after one of its dots
 // text      the whole name, or all of it after one of its dots: "HashMap.resize" is "java.util.HashMap.resize"
 //
@@ -8,11 +8,11 @@
 #pragma once
 
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 
 #include "format/result.h"
+#include "tools/frame_pattern.h"
 
 namespace heaprec::tools {
 
@@ -27,7 +27,7 @@ class NamePattern {
   enum class How { kText, kGlob, kFind };
   std::string text_;
   How how_ = How::kText;
-  std::optional<std::regex> regex_;
+  std::optional<FramePattern> regex_;
 };
 
 }  // namespace heaprec::tools

@@ -1,7 +1,10 @@
 // heaprec record: starts a command with the agent in it.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <memory>
 
 #include "tools/complain.h"
@@ -32,20 +35,44 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
   return code;
 }
 
-// "rec.bin: 1,234 samples", or why there is none.
-std::string Told(const Answer& answer) {
+// What is said of a recording: "rec.bin: 1,234 samples", or why there is none.
+struct Report {
+  std::string text;
+  bool is_unwritten = false;  // some of it could not be written
+};
+
+// What is added where some of it could not be written; empty: all was.
+std::string Unwritten(const Recording& recording) {
+  uint64_t lost = 0;
+  for (const format::Stream stream : format::kAllStreams) {
+    lost += recording.books(stream).lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+  }
+  std::string text;
+  if (lost > 0) text = fmt::format("; {} samples could not be written and are lost", Grouped(lost));
+  if (const int error = recording.salvage().write_errno; error != 0) {
+    text +=
+        fmt::format("; its end could not be written ({}): make room, then run heaprec recover", std::strerror(error));
+  }
+  return text;
+}
+
+Report ReportOn(const Answer& answer) {
   constexpr std::string_view kRecording = "recording ";
-  if (!answer.ok) return "not recorded: " + answer.sentence;
-  if (!answer.sentence.starts_with(kRecording)) return answer.sentence;
+  if (!answer.ok) return {"not recorded: " + answer.sentence};
+  if (!answer.sentence.starts_with(kRecording)) return {answer.sentence};
   const std::string path = answer.sentence.substr(kRecording.size());
   auto recording = Recording::Open(path);
-  if (!recording.ok()) return recording.error().message;
+  if (!recording.ok()) return {recording.error().message};
   while ((*recording)->Next()) {
   }
+  const std::string unwritten = Unwritten(**recording);
   std::string text = fmt::format("{}: {} samples", path, Grouped((*recording)->events()));
-  if ((*recording)->ending()) return text;
-  if ((*recording)->running()) return text + ", still running";
-  return fmt::format("{}, cut off; {} of them from the ring", text, Grouped((*recording)->salvage().events));
+  if (!(*recording)->ending()) {
+    text += (*recording)->running()
+                ? ", still running"
+                : fmt::format(", cut off; {} of them from the ring", Grouped((*recording)->salvage().events));
+  }
+  return {text + unwritten, !unwritten.empty()};
 }
 
 // Where the table of the same process is.
@@ -56,22 +83,37 @@ void TellTable(const Answer& answer, const NativePreload& native) {
   if (!table.empty()) Complain(table + ": native memory, exactly; heaprec native shows it");
 }
 
-// `none`: what is said if no agent has answered.
-void Tell(const Answers* answers, const char* none, const NativePreload& native) {
-  if (answers == nullptr) return;
+// Says what became of the recordings. `none`: what is said if no agent has answered. The exit code of `record`, if the
+// command's is 0.
+ExitCode Tell(const Answers* answers, const char* none, const NativePreload& native, bool quiet) {
+  if (answers == nullptr) return ExitCode::kOk;
+  ExitCode code = ExitCode::kOk;
   const auto all = answers->Read();
+  const auto say = [quiet](const std::string& text) {
+    if (!quiet) Complain(text);
+  };
   // An agent that refused has said why on stderr.
-  if (all.empty()) Complain(none);
+  if (all.empty()) say(none);
   for (const Answer& answer : all) {
-    if (answer.ok) Complain(Told(answer));
-    if (answer.ok && !native.table.empty()) TellTable(answer, native);
+    if (!answer.ok) continue;
+    const Report report = ReportOn(answer);
+    if (report.is_unwritten) code = ExitCode::kCannotWrite;
+    say(report.text);
+    if (!quiet && !native.table.empty()) TellTable(answer, native);
   }
+  return code;
 }
 
+// The command's own code comes first.
+ExitCode Conclude(int code, ExitCode told) { return code == 0 ? told : static_cast<ExitCode>(code); }
+
 format::Result<std::unique_ptr<Answers>> MakeAnswers() {
+  static const Descriptor tmp(open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!tmp.is_open()) return format::Error{fmt::format("/tmp: {}", std::strerror(errno))};
   Process self;
   self.uid = geteuid();
-  return Answers::Make(self);
+  self.gid = getegid();
+  return Answers::Make(self, tmp);
 }
 
 // A program without a JVM: its native memory, sampled or exact. `path`: where it was found; empty: nowhere.
@@ -89,14 +131,15 @@ ExitCode RecordPlain(const RecordOptions& options, const std::string& library, c
   pid_t pid = 0;
   const int code = RunChild(options.command, preload->environment, &why, &pid);
   if (!why.empty()) Complain(why);
-  if (!why.empty() || options.quiet) return static_cast<ExitCode>(code);
+  if (!why.empty()) return static_cast<ExitCode>(code);
   if (is_exact) {
     const std::string table = preload->TableOf(static_cast<uint32_t>(pid));
+    if (options.quiet) return static_cast<ExitCode>(code);
     Complain(table.empty() ? "nothing was recorded" : table + ": native memory, exactly; heaprec native shows it");
-  } else {
-    Tell(answers.ok() ? answers->get() : nullptr, "nothing was recorded: no process of that program began", *preload);
+    return static_cast<ExitCode>(code);
   }
-  return static_cast<ExitCode>(code);
+  return Conclude(code, Tell(answers.ok() ? answers->get() : nullptr,
+                             "nothing was recorded: no process of that program began", *preload, options.quiet));
 }
 
 ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
@@ -139,8 +182,8 @@ ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
   if (!why.empty()) Complain(why);
   const char* const none =
       options.children ? "no JVM was recorded" : "nothing was recorded: the JVM ended before it was up";
-  if (why.empty() && !options.quiet) Tell(answers.ok() ? answers->get() : nullptr, none, native);
-  return static_cast<ExitCode>(code);
+  if (!why.empty()) return static_cast<ExitCode>(code);
+  return Conclude(code, Tell(answers.ok() ? answers->get() : nullptr, none, native, options.quiet));
 }
 
 }  // namespace
@@ -163,7 +206,8 @@ Verb DeclareRecord(CLI::App& heaprec) {
   verb->add_flag("-q,--quiet", options->quiet, "Do not say at the end what was recorded");
   verb->prefix_command();
   verb->footer(
-      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if there is no such command. Signals are passed on.
+      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if there is no such command. If that is 0, but
+some of the recording could not be written, it is 6. Signals are passed on.
 
 Examples:
   heaprec record -- java -jar app.jar

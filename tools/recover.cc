@@ -33,6 +33,9 @@ void Say(const Recording& recording, const Rewritten& rewritten, const std::stri
   if (rewritten.missing > 0) {
     sentence += fmt::format("; {} stood in damaged bytes and are counted as lost", Grouped(rewritten.missing));
   }
+  if (recording.repaired_bytes() > 0) {
+    sentence += "; " + DamagedBytes(recording.repaired_bytes()) + " repaired";
+  }
   Complain(ToUtf8(sentence));
   for (const std::string& error : salvage.errors) Complain("the ring could not be read to its end: " + error);
 }
@@ -44,6 +47,7 @@ std::string AsJson(const Recording& recording, const Rewritten& rewritten, const
                                    {"missing", rewritten.missing},
                                    {"was_complete", recording.ending().has_value()},
                                    {"damaged", recording.damaged()},
+                                   {"repaired_bytes", recording.repaired_bytes()},
                                    {"losses", LossesAsJson(recording)}};
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -86,7 +90,7 @@ Verb DeclareRecover(CLI::App& heaprec) {
   verb->add_flag("--json", options->json, "Say it on standard output, as JSON");
   verb->footer(
       R"(File and ring become one file with an ending of its own; REC and its ring stay as they are. Exit code 4: damaged
-bytes were skipped.
+bytes were skipped or repaired; OUT has none.
 
 Example:
   heaprec recover killed.bin -o whole.bin && heaprec verify whole.bin)");

@@ -42,14 +42,12 @@ format::Result<std::string> KeyOf(const RedactOptions& options) {
   return key;
 }
 
-format::Result<std::vector<std::regex>> PatternsOf(const RedactOptions& options) {
-  std::vector<std::regex> patterns;
+format::Result<std::vector<FramePattern>> PatternsOf(const RedactOptions& options) {
+  std::vector<FramePattern> patterns;
   for (const std::string& text : options.patterns) {
-    try {
-      patterns.emplace_back(text);
-    } catch (const std::regex_error& error) {
-      return format::Error{fmt::format("--pattern '{}': {}", text, error.what())};
-    }
+    auto pattern = FramePattern::Parse("--pattern", text);
+    if (!pattern.ok()) return pattern.error();
+    patterns.push_back(std::move(*pattern));
   }
   return patterns;
 }
@@ -124,7 +122,8 @@ Verb DeclareRedact(CLI::App& heaprec) {
   options->rewrite.AddTo(verb, /*several=*/false);
   verb->add_option("--key", options->key, "A file of 16 bytes or more: the same names get the same hashes under it")
       ->type_name("FILE");
-  verb->add_option("--pattern", options->patterns, "Only names in which this is found (ECMAScript; repeatable)")
+  verb->add_option("--pattern", options->patterns,
+                   "Only names that match this regular expression (RE2 syntax; repeatable)")
       ->type_name("REGEX")
       ->allow_extra_args(false);
   verb->add_option("--mapping", options->mapping, "Write which name got which hash")->type_name("FILE");

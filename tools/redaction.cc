@@ -20,7 +20,7 @@ constexpr size_t kDigits = 16, kPackageDigits = 8;
 
 }  // namespace
 
-Redaction::Redaction(std::string key, std::vector<std::regex> patterns)
+Redaction::Redaction(std::string key, std::vector<FramePattern> patterns)
     : key_(std::move(key)), patterns_(std::move(patterns)) {}
 
 std::string Redaction::Hex(std::string_view kind, std::string_view name, size_t digits) const {
@@ -38,7 +38,7 @@ std::string Redaction::Hex(std::string_view kind, std::string_view name, size_t 
 
 bool Redaction::Matches(const std::string& text) const {
   return std::any_of(patterns_.begin(), patterns_.end(),
-                     [&text](const std::regex& pattern) { return std::regex_search(text, pattern); });
+                     [&text](const FramePattern& pattern) { return pattern.Matches(text); });
 }
 
 std::string Redaction::Class(const std::string& name) {
@@ -116,6 +116,7 @@ format::FileHeader Redaction::Header(format::FileHeader header) const {
   if (!header.native_refused.empty()) header.native_refused = "redacted";  // it names libraries
   if (const std::string program = ProgramOf(header); !program.empty())
     header.jvm_name = Hex("program", program, kDigits);
+  for (format::ServiceLabel& label : header.service_labels) label.value = Hex("service", label.value, kDigits);
   if (!header.boot_id.empty()) header.boot_id = Hex("boot", header.boot_id, kDigits);
   if (!header.container_id.empty()) header.container_id = Hex("container", header.container_id, kDigits);
   return header;

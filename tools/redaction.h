@@ -10,7 +10,6 @@
 
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +17,7 @@
 
 #include "format/model.h"
 #include "tools/editor.h"
+#include "tools/frame_pattern.h"
 
 namespace heaprec::tools {
 
@@ -25,7 +25,7 @@ class Redaction final : public NameEdit {
  public:
   // Without patterns everything is replaced but java.* and jdk.* classes; with patterns what one of them is found in
   // (class names and Class.method in Java's spelling, thread names, key=value of labels).
-  Redaction(std::string key, std::vector<std::regex> patterns);
+  Redaction(std::string key, std::vector<FramePattern> patterns);
 
   std::string Class(const std::string& name) override;
   format::Method Method(const format::Method& method) override;
@@ -43,7 +43,7 @@ class Redaction final : public NameEdit {
   bool Matches(const std::string& text) const;
 
   const std::string key_;
-  const std::vector<std::regex> patterns_;
+  const std::vector<FramePattern> patterns_;
   std::map<std::pair<std::string, std::string>, std::string> mapping_;
 };
 

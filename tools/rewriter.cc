@@ -30,12 +30,18 @@ uint64_t CountedOf(const format::Books& books, format::Stream stream) {
 
 Rewriter::Rewriter(const format::FileHeader& header, Output* output)
     : header_(header), output_(*output), before_(header.start.books) {
-  const format::ByteBuffer bytes = format::EncodeFileHeader(header);
-  output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  Append(format::EncodeFileHeader(header));
   StartChunk();
 }
 
-void Rewriter::StartChunk() { chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++); }
+void Rewriter::StartChunk() {
+  if (chunk_) Append(chunk_->ProtectRest());
+  chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++);
+}
+
+void Rewriter::Append(const format::ByteBuffer& bytes) {
+  output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
 
 uint64_t Rewriter::missing() const {
   uint64_t events = 0;
@@ -45,7 +51,7 @@ uint64_t Rewriter::missing() const {
 
 format::Result<bool> Rewriter::Write(const format::Result<format::ByteBuffer>& bytes) {
   if (!bytes.ok()) return bytes.error();
-  output_.Append({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  Append(*bytes);
   output_.Tick();
   return true;
 }

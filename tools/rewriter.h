@@ -47,6 +47,7 @@ class Rewriter {
   format::PerStream<format::Books> TrueBooks(format::PerStream<format::Books> books) const;
   void StartChunk();
   format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes);
+  void Append(const format::ByteBuffer& bytes);
 
   const format::FileHeader& header_;
   Output& output_;

@@ -128,7 +128,8 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
   SqliteStore store("", false, HiddenBy(filter));
-  const auto passed = Pass(recordings, filter, &store, Progress::Beside::kNothing, [] { return false; });
+  const auto passed =
+      Pass(recordings, filter, Weights::kCalibrated, &store, Progress::Beside::kNothing, [] { return false; });
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   Query asked(store.database(), query);

@@ -15,7 +15,8 @@ void StreamTrust::Add(const format::Block& block) {
   if (own_) own_->Add(block);
 }
 
-std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) const {
+std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) {
+  if (own_) own_->CountUnwritten(recording.books(stream_));
   std::optional<Balance> balance;
   const Design* const counted = own_ ? &*own_ : design;
   if (stream_ == format::Stream::kAllocations && counted != nullptr) {

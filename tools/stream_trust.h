@@ -26,7 +26,7 @@ class StreamTrust {
   StreamTrust(const format::FileHeader& header, format::Stream stream, bool has_design = false);
 
   void Add(const format::Block& block);
-  std::vector<std::string> Reasons(const Recording& recording, const Design* design = nullptr) const;
+  std::vector<std::string> Reasons(const Recording& recording, const Design* design = nullptr);
 
  private:
   const format::Stream stream_;

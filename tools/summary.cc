@@ -40,7 +40,7 @@ std::string SummaryOf(Recording* recording, const SummaryOptions& options, Total
   facts.by_census = census;
   const Trust trust =
       Judge(*recording, {{facts.tally, facts.thrown_tally, facts.native_tally, facts.mapped_tally}}, facts.volume);
-  const Estimator estimator(blocks.design(), LostWeight(recording->books()));
+  const Estimator estimator(blocks.design(), recording->books());
   total->Add(facts.tally.events(), recording->books().candidate_bytes, facts.volume);
   if (options.json) {
     return SummaryJson(*recording, facts, trust, breakdown.AsJson(estimator, options.limit.value_or(0)));

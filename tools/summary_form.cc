@@ -93,8 +93,8 @@ class TextForm {
       const auto at = static_cast<size_t>(kind);
       const Volume::OfKind& of = volume_.kinds[at];
       Line(fmt::format("  {}", KindName(kind)),
-           fmt::format("{}, standing for {} in {} objects", Grouped(tally_.kinds[at].events), BytesText(of.bytes),
-                       CountText(of.objects)));
+           fmt::format("{}, standing for {} in {}", Grouped(tally_.kinds[at].events), BytesText(of.bytes),
+                       CountText(of.objects, "objects")));
     }
     Line("objects", CountText(volume_.objects));
     File();
@@ -105,6 +105,7 @@ class TextForm {
     Line("allocated", fmt::format("{} ({} bytes) counted", Bytes(static_cast<double>(counted)), Grouped(counted)));
     Line("  estimated", fmt::format("{}{} from the samples alone", BytesText(volume_.raw_bytes), OffText(counted)));
     Line("  calibration", volume_.calibrated ? fmt::format("{:.4f}, in the bytes and objects above", volume_.factor)
+                          : counted > 0      ? std::string("none: no interval is complete")
                                              : std::string("none: no bytes were counted"));
   }
 
@@ -114,8 +115,8 @@ class TextForm {
   }
 
   void Live(const AliveInAll& live) {
-    std::string text = fmt::format("{} in {} objects alive at the end, by {} samples", BytesText(live.bytes),
-                                   CountText(live.objects), Grouped(live.samples));
+    std::string text = fmt::format("{} in {} alive at the end, by {} samples", BytesText(live.bytes),
+                                   CountText(live.objects, "objects"), Grouped(live.samples));
     Line("live", text);
     text = fmt::format("up to {} objects at a time", Grouped(header_.live_bound));
     if (live.not_followed > 0) {
@@ -139,6 +140,12 @@ class TextForm {
          fmt::format("{}: {} committed, {} thinned at the hit; {} thinned in the second stage", Grouped(books.points),
                      Grouped(books.committed), Grouped(books.thinned), Grouped(books.second_stage)));
     Line("lost", LostText(books, format::Stream::kAllocations));
+    if (books.stack_chunks() > 0) {
+      Line("stack chunks",
+           fmt::format("{} objects of {} for stacks of virtual threads: counted, never sampled, and not "
+                       "among the bytes above",
+                       Grouped(books.stack_chunks()), Bytes(books.stack_chunk_bytes())));
+    }
     Line("stacks",
          fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than the JVM says",
                      Grouped(books.stacks_walked), Grouped(books.stacks_asked), Grouped(books.stacks_differed)));
@@ -149,7 +156,7 @@ class TextForm {
     const SalvageReport& salvage = recording_.salvage();
     Line("salvaged", salvage.ring_found ? fmt::format("{} events from the ring", Grouped(salvage.events)) : "0 events");
     for (const format::SkippedRange& range : recording_.skipped()) {
-      Line("skipped",
+      Line(range.repaired ? "repaired" : "skipped",
            fmt::format("bytes {} to {}{}: {}", range.begin, range.end, range.at_end ? " (the end)" : "", range.why));
     }
   }
@@ -194,7 +201,7 @@ class TextForm {
   static std::string LostText(const format::Books& books, format::Stream stream) {
     std::string text;
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
-      if (books.lost[reason] == 0) continue;
+      if (books.lost[reason] == 0 || !format::IsLoss(static_cast<format::Loss>(reason))) continue;
       const double weight = books.lost_weight[reason];
       text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", format::LossName(static_cast<format::Loss>(reason)),
                           Grouped(books.lost[reason]),
@@ -219,7 +226,7 @@ nlohmann::json KindsAsJson(const Tally& tally, const Volume& volume) {
     kinds[KindName(kind)] = {
         {"events", of.events},
         {"weight_bytes", of.bytes},
-        {"weight_objects", of.objects},
+        {"weight_objects", IsUnknown(estimate.objects) ? nlohmann::json() : nlohmann::json(of.objects)},
         {"bytes", AsJson(estimate.bytes)},
         {"objects", AsJson(estimate.objects)},
         {"share", AsJson(estimate.share)},
@@ -284,7 +291,7 @@ std::string SummaryJson(const Recording& recording, const Facts& facts, const Tr
       {"sharpened", facts.by_census.AsJson()},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
-      {"estimated_objects", tally.objects()},
+      {"estimated_objects", IsUnknown(facts.volume.objects) ? nlohmann::json() : nlohmann::json(tally.objects())},
       {"file_bytes", recording.bytes_read()},
       {"bytes_per_event", facts.bytes_per_event},
       {"mean_rate", facts.mean_rate},

@@ -172,8 +172,9 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   }
   const format::Books& books = recording->books(stream_);
   if (of_exceptions()) design.SetCounted(books.candidates);
+  design.CountUnwritten(books);
   const double seconds = Seconds(*recording, filter, last_ns);
-  const Estimator estimator(design, LostWeight(books), Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  const Estimator estimator(design, books, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
   surveyor->End(estimator, seconds);
   Conclude(sieve != nullptr ? passed.all : design.all(), chosen_by, estimator);
   coverage_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));

@@ -38,6 +38,7 @@ std::string Headline(const Survey& survey) {
                        With(ShareCell(chosen.share)), how);
   }
   text += fmt::format(" in {}{}", Duration(seconds_ns), PerSecond(survey, chosen.bytes));
+  if (!events && IsUnknown(chosen.objects)) return text + fmt::format("; an unknown number of {}\n", ThingsOf(survey));
   if (!events) text += "; " + With(CountCell(chosen.objects), fmt::format(" {}", ThingsOf(survey)));
   return text + "\n";
 }

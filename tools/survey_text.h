@@ -15,9 +15,9 @@ inline Unit UnitOf(const Survey& survey) { return survey.of_exceptions() ? Unit:
 // What is counted beside the bytes: "objects", "blocks", "mappings".
 inline const char* ThingsOf(const Survey& survey) { return WordsOf(survey.stream()).things; }
 
-// "1.9 GB allocated in 28.193 s, 68.0 MB/s; 55.9 M objects (55.0-56.8)\n", and a line of what the filters took.
+// "1.9 GiB allocated in 28.193 s, 68.0 MiB/s; 55.9 M objects (55.0-56.8)\n", and a line of what the filters took.
 std::string Headline(const Survey& survey);
-// "unseen: up to 3.4 MB of any class ...\n", and the loss line. `what`: "class or site".
+// "unseen: up to 3.4 MiB of any class ...\n", and the loss line. `what`: "class or site".
 std::string Bottomline(const Survey& survey, std::string_view what);
 
 // The members that the documents of all these verbs have: schema, unit, survey, total, chosen, unseen.

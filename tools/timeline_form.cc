@@ -110,7 +110,7 @@ void AddStates(const Timeline& timeline, Lines* lines) {
     lines->AddLine("collections", fmt::format("{:.0f} in all", all), pauses, MostOf(pauses));
   }
   lines->AddLine("sampler: fill", fmt::format("{:.2f}", MostOf(fill)), fill, std::max(1.0, MostOf(fill)));
-  lines->AddLine("sampler: samples per MB", fmt::format("{:.3g}", MostOf(chance)), chance, MostOf(chance));
+  lines->AddLine("sampler: samples per MiB", fmt::format("{:.3g}", MostOf(chance)), chance, MostOf(chance));
 }
 
 json RatesAsJson(const Timeline::Series& series) {

@@ -38,7 +38,7 @@ class TreeForm {
 
   std::string AsText(const Terminal& terminal) const {
     Table table(FigureColumns(UnitOf(survey_), ThingsOf(survey_)),
-                options_.callers ? "allocated by, called from" : "allocated below");
+                options_.callers ? "allocated by, called from" : "allocated below", Table::Keep::kNames);
     table.Add(Cells(survey_.chosen()), "all");
     AddChildren(CallTree::kRoot, "", terminal.unicode, &table);
     fmt::memory_buffer text;

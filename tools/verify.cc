@@ -42,18 +42,22 @@ std::string State(const Recording& recording) {
 }
 
 std::string Line(const Recording& recording, const Verification& verification) {
-  uint64_t skipped = 0;
-  for (const format::SkippedRange& range : recording.skipped()) skipped += range.at_end ? 0 : range.end - range.begin;
   const uint64_t tail = recording.tail_bytes();
   std::string line = fmt::format("{}: ", recording.source().name());
   const ExitCode verdict = Verdict(recording, verification);
   line += verdict == ExitCode::kOk ? "ok" : verdict == ExitCode::kDamaged ? "damaged" : "inconsistent";
   line += fmt::format(", {} events in {} blocks, {}", Grouped(recording.events()), Grouped(verification.blocks()),
                       State(recording));
-  if (recording.salvage().ring_found)
+  if (recording.salvage().ring_found) {
     line += fmt::format(", {} events from the ring", Grouped(recording.salvage().events));
+  } else if (!recording.ending() && !recording.running() && !recording.header().ring_path.empty()) {
+    line += ", its ring is gone: what only the ring held, up to two seconds, is lost";
+  }
   if (tail > 0) line += fmt::format(", {} bytes of an unfinished block at the end", Grouped(tail));
-  if (recording.damaged()) line += fmt::format(", {} damaged bytes skipped", Grouped(skipped));
+  if (recording.misses_bytes()) line += ", " + DamagedBytes(recording.skipped_bytes()) + " skipped";
+  if (recording.repaired_bytes() > 0) {
+    line += ", " + DamagedBytes(recording.repaired_bytes()) + " repaired";
+  }
   return ToUtf8(line) + "\n";
 }
 
@@ -66,6 +70,7 @@ json AsJson(const Recording& recording, const Verification& verification) {
           {"recording_id", IdText(recording.header())},
           {"ok", Verdict(recording, verification) == ExitCode::kOk},
           {"damaged", recording.damaged()},
+          {"repaired_bytes", recording.repaired_bytes()},
           {"state", State(recording)},
           {"events", recording.events()},
           {"blocks", verification.blocks()},

@@ -8,9 +8,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "format/ring_reader.h"
 #include "recorder/agent/native_stream.h"
 #include "recorder/agent/rates.h"
 #include "recorder/sources/clock.h"
@@ -24,6 +27,23 @@ double Median(std::vector<double> of) {
   std::ranges::nth_element(of, of.begin() + static_cast<long>(of.size() / 2));
   return of[of.size() / 2];
 }
+
+// What the drain does with points.
+struct Namer final : heaprec::format::RecordVisitor {
+  explicit Namer(heaprec::agent::NativeStream* to) : stream(*to) {}
+  void OnNativePoint(const heaprec::format::NativePointRecord* record, std::span<const uint64_t> pcs,
+                     std::span<const heaprec::format::RingFrame> java) override {
+    stream.OnPoint(*record, pcs, java);
+  }
+  void OnClass(uint64_t, std::string_view) override {}
+  void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
+  void OnStack(heaprec::format::StackKey, std::span<const heaprec::format::RingFrame>, bool, uint32_t,
+               uint64_t) override {}
+  void OnThread(uint64_t, const heaprec::format::ThreadRecord&, std::string_view) override {}
+  void OnWindow(const heaprec::format::WindowRecord&) override {}
+  void OnSample(const heaprec::format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}
+  heaprec::agent::NativeStream& stream;
+};
 
 // Hooks, and a thread that takes in what they leave.
 class Sampling {
@@ -45,7 +65,7 @@ class Sampling {
       while (!stop_) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         stream_->OnTick(MonotonicNs());
-        for (uint32_t i = 0; i < ring_->lane_count(); ++i) ring_->lane(i).tail.store(ring_->lane(i).head.load());
+        Empty();
       }
     });
   }
@@ -56,6 +76,16 @@ class Sampling {
   }
 
  private:
+  void Empty() {
+    const auto view = heaprec::format::RingView::Of({ring_->bytes(), ring_->size()});
+    Namer namer(stream_.get());
+    for (uint32_t i = 0; i < ring_->lane_count(); ++i) {
+      const uint64_t head = ring_->lane(i).head.load();
+      (void)heaprec::format::WalkLane(*view, i, ring_->lane(i).tail.load(), head, namer).ok();
+      ring_->lane(i).tail.store(head);
+    }
+  }
+
   std::unique_ptr<heaprec::buffer::Ring> ring_;
   std::unique_ptr<heaprec::agent::NativeStream> stream_;
   std::atomic<bool> stop_{false};

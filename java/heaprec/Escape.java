@@ -19,16 +19,20 @@ import java.util.StringJoiner;
  * What methods allocate in one call, in this JVM: the program that {@code heaprec escape} runs once in each mode of the
  * compiler.
  *
- * <p>Arguments: a file to write, how many calls come first, how many are probed, and methods, as
- * "package.Class.method". A line of the file has fields between tabs: {@code method NAME CALLS PROBED TYPICAL BYTES WHOLE}
- * with the number of probed calls that allocated what most did, and the bytes of all of them; then, of a typical call,
+ * <p>Arguments: a file to write, how many calls come before each round of probed ones, how many are probed in a round,
+ * and methods, as "package.Class.method". A line of the file has fields between tabs:
+ * {@code method NAME CALLS PROBED TYPICAL BYTES WHOLE STABLE}, where CALLS came before the probed ones, TYPICAL of these
+ * allocated what most did, and BYTES is the sum over all of them; then, of a typical call,
  * {@code class NAME OBJECTS BYTES} for each class; or {@code error NAME REASON}.
+ *
+ * <p>A method may be compiled several times, at first with what the JVM has not linked yet, so rounds go on until
+ * three of them in a row agree. The last one is reported.
  *
  * <p>Calls differ when something else happens in them: the JVM makes the strings of a class on the thread that has a
  * method compiled, a list grows.
  */
 final class Escape {
-    private static final int UNMEASURED = 20;
+    private static final int UNMEASURED = 20, STABLE_ROUNDS = 3, MOST_ROUNDS = 20;
     private static final long PATIENCE_NS = 20_000_000_000L;
 
     // Results go here, as those of a caller that needs them. No call is inlined: the handles are no constants.
@@ -56,11 +60,27 @@ final class Escape {
         boolean isPrimitive = method.getReturnType().isPrimitive() && method.getReturnType() != void.class;
         MethodHandle handle = handleOf(method, isPrimitive);
         long end = System.nanoTime() + PATIENCE_NS;
-        int called = 0;
-        for (; called < calls && System.nanoTime() < end; ++called) call(handle, isPrimitive);
-        Map<String, Outcome> outcomes = new LinkedHashMap<>();
-        long bytes = 0;
-        boolean isWhole = true;
+        Round last = null;
+        int called = 0, equal = 0;
+        for (int rounds = 0; rounds < MOST_ROUNDS && equal < STABLE_ROUNDS; ++rounds) {
+            if (last != null && System.nanoTime() >= end) break;
+            for (int i = 0; i < calls && System.nanoTime() < end; ++i, ++called) call(handle, isPrimitive);
+            Round round = probe(handle, isPrimitive, probed);
+            equal = last != null && round.typical().equals(last.typical()) ? equal + 1 : 1;
+            last = round;
+            last.callsBefore = called;
+            called += UNMEASURED + probed;
+        }
+        Outcome typical = last.outcomes.get(last.typical());
+        file.println(join("method", name, last.callsBefore, probed, typical.calls, last.bytes, last.isWhole ? 1 : 0,
+                equal == STABLE_ROUNDS ? 1 : 0));
+        for (Map.Entry<String, long[]> entry : typical.classes.entrySet()) {
+            file.println(join("class", entry.getKey(), entry.getValue()[0], entry.getValue()[1]));
+        }
+    }
+
+    private static Round probe(MethodHandle handle, boolean isPrimitive, int probed) throws Throwable {
+        Round round = new Round();
         for (int i = -UNMEASURED; i < probed; ++i) { // the first ones load what a probe needs
             Probe probe = Probe.begin();
             try {
@@ -69,14 +89,23 @@ final class Escape {
                 probe.close();
             }
             if (i < 0) continue;
-            isWhole &= probe.isWhole();
-            bytes += probe.bytes();
-            ++outcomes.computeIfAbsent(probe.toString(), unused -> new Outcome(probe.allocations())).calls;
+            round.isWhole &= probe.isWhole();
+            round.bytes += probe.bytes();
+            ++round.outcomes.computeIfAbsent(probe.toString(), unused -> new Outcome(probe.allocations())).calls;
         }
-        Outcome typical = Collections.max(outcomes.values(), Comparator.comparingInt(outcome -> outcome.calls));
-        file.println(join("method", name, called, probed, typical.calls, bytes, isWhole ? 1 : 0));
-        for (Map.Entry<String, long[]> entry : typical.classes.entrySet()) {
-            file.println(join("class", entry.getKey(), entry.getValue()[0], entry.getValue()[1]));
+        return round;
+    }
+
+    /** Probed calls, by what they allocated. */
+    private static final class Round {
+        final Map<String, Outcome> outcomes = new LinkedHashMap<>();
+        long bytes;
+        int callsBefore;
+        boolean isWhole = true;
+
+        /** What most calls allocated. */
+        String typical() {
+            return Collections.max(outcomes.entrySet(), Comparator.comparingInt(entry -> entry.getValue().calls)).getKey();
         }
     }
 

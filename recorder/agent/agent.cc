@@ -14,6 +14,8 @@
 #include "recorder/agent/java_entry.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
+#include "recorder/hotspot/inline_allocation.h"
+#include "recorder/hotspot/jdk_version.h"
 #include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/heap_watch.h"
@@ -111,6 +113,7 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   auto environment = MakeEnvironment(vm);
   if (!environment.ok()) return Fail(environment.error().message, options_.strict);
   AskForExceptions();
+  StopInlineAllocation(/*is_late=*/false);
   if (jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE ||
       jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr) != JVMTI_ERROR_NONE) {
     return Fail("the JVM refuses VMInit or VMDeath", options_.strict);
@@ -191,6 +194,30 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   return std::monostate{};
 }
 
+// Generated code is there to stay once the JVM is up.
+void Agent::StopInlineAllocation(bool is_late) {
+  const auto structs = hotspot::VmStructs::Load();
+  if (!structs.ok()) return;
+  const auto major = hotspot::JdkMajorVersion(jvmti_, *structs);
+  if (!major.ok() || !hotspot::AllocatesInline(*structs, *major)) return;
+  const auto stopped =
+      is_late ? format::Result<std::monostate>(format::Error{"the agent attached after the JVM had started"})
+              : hotspot::StopInlineAllocation(*structs);
+  inline_allocation_ = stopped.ok() ? std::string() : stopped.error().message;
+}
+
+// What is said of the source where the JVM runs without TLABs; empty: nothing.
+std::string Agent::NoteInlineAllocation() const {
+  if (!inline_allocation_) return {};
+  if (inline_allocation_->empty())
+    return "; without TLABs the agent makes the JVM's code allocate by calls, not inline";
+  Log(LogLevel::kWarn,
+      "without TLABs the JVM's code allocates inline: the agent counts the bytes but does not sample most objects; "
+      "remove -XX:-UseTLAB, or start the JVM with the agent ({})",
+      *inline_allocation_);
+  return "; without TLABs the JVM's code allocates inline, unseen by the hooks: " + *inline_allocation_;
+}
+
 void Agent::AskForExceptions() {
   if (!options_.exceptions || has_exceptions_) return;
   jvmtiCapabilities capabilities{};
@@ -250,6 +277,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
   if (!enabled.ok()) return enabled.error();
   ChosenSource choice = ChooseSource(jni);
+  choice.why += NoteInlineAllocation();
   if (options_.exceptions && !has_exceptions_) {
     choice.no_exceptions = kNoExceptions;
     Log(LogLevel::kWarn, "exceptions are not recorded: {}", kNoExceptions);
@@ -268,7 +296,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
     return started.error();
   }
   recording_ = std::move(*started);
-  Answer(true, State());
+  Answer(Reply::kOk, State());
   Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source), choice.why);
   return std::monostate{};
 }
@@ -279,6 +307,7 @@ ChosenSource Agent::ChooseSource(JNIEnv* jni) {
   format::Result<std::monostate> ready =
       installed.ok() ? TestHooks(*jvm_, jni) : format::Result<std::monostate>(installed.error());
   if (ready.ok()) {
+    TrustHooks();
     const std::string why = options_.source == SourceChoice::kAuto ? "the hooks passed their self-test" : "asked for";
     const SourceChoice source = options_.source == SourceChoice::kTlab ? SourceChoice::kTlab : SourceChoice::kHooks;
     return {source, installed->empty() ? why : fmt::format("{}, by vtables: {}", why, *installed),
@@ -299,19 +328,19 @@ ChosenSource Agent::ChooseJvmti(JNIEnv* jni, const std::string& why) {
 
 jint Agent::Fail(const std::string& why, bool strict) {
   Log(LogLevel::kError, "not recording: {}", why);
-  Answer(false, why);
+  Answer(Reply::kError, why);
   return strict ? JNI_ERR : JNI_OK;
 }
 
 jint Agent::Refuse(const std::string& why) {
   if (answer_.empty() && listener_ == nullptr) Log(LogLevel::kError, "not recording: {}", why);
-  Answer(false, why);
+  Answer(Reply::kError, why);
   return JNI_ERR;
 }
 
-void Agent::Answer(bool ok, const std::string& sentence) {
+void Agent::Answer(Reply reply, const std::string& sentence) {
   if (listener_ != nullptr) *std::exchange(listener_, nullptr) = sentence;
-  WriteAnswer(std::exchange(answer_, {}), ok, sentence);
+  WriteAnswer(std::exchange(answer_, {}), reply, sentence);
 }
 
 }  // namespace heaprec::agent

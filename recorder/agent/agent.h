@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ class Agent {
   jint FlushByCommand();
   std::string State() const;
   format::Result<std::monostate> MakeEnvironment(JavaVM* vm);
+  // If the JVM's code would allocate past every hook: notes whether that could be turned off.
+  void StopInlineAllocation(bool is_late);
+  std::string NoteInlineAllocation() const;
   // For the events, if the options want them. Methods that throw are compiled otherwise where they can be had.
   void AskForExceptions();
   // Starts now, or after the delay.
@@ -73,7 +77,7 @@ class Agent {
   // A command, that is: said on the JVM's stderr only if nobody waits for the answer.
   jint Refuse(const std::string& why);
   // Once: who asked has it.
-  void Answer(bool ok, const std::string& sentence);
+  void Answer(Reply reply, const std::string& sentence);
 
   std::mutex mutex_;  // serialises start and stop
   std::condition_variable ending_changed_;
@@ -89,8 +93,10 @@ class Agent {
   std::string* listener_ = nullptr;  // of whoever asks through Ask
   std::string answer_;               // the file in which the asker waits for an answer; empty: nobody does
   std::unique_ptr<Jvm> jvm_;
-  std::unique_ptr<Recording> recording_;                             // the last one
-  Retired retired_;                                                  // those before it
+  std::unique_ptr<Recording> recording_;  // the last one
+  Retired retired_;                       // those before it
+  // Why generated code still allocates inline; empty: it does not, because of us. nullopt: it never did.
+  std::optional<std::string> inline_allocation_;
   uint32_t recordings_ = 0;                                          // and samplings
   bool samples_ = false;                                             // for another agent, or the application
   Sampler sampler_ = Sampler::kAgent;                                // the last one

@@ -18,7 +18,7 @@ jint Agent::Obey(JavaVM* vm, const char* text) {
     case CommandKind::kFlush:
       return FlushByCommand();
     case CommandKind::kStatus:
-      Answer(true, State());
+      Answer(Reply::kOk, State());
       return JNI_OK;
   }
   return JNI_ERR;
@@ -37,13 +37,14 @@ jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
     auto environment = MakeEnvironment(vm);
     if (!environment.ok()) return Refuse(environment.error().message);
     jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
+    StopInlineAllocation(/*is_late=*/true);
   }
   AskForExceptions();
   auto begun = Begin(jni);
   // The JVM lives either way: whoever attached is told by the status.
   if (!begun.ok()) return Refuse(begun.error().message);
   LinkLabels(jvmti_, jni);
-  Answer(true, State());
+  Answer(Reply::kOk, State());
   return JNI_OK;
 }
 
@@ -51,23 +52,24 @@ jint Agent::StopByCommand() {
   if (delayed_) {
     delayed_ = false;
     ending_changed_.notify_all();
-    Answer(true, "the recording that was waiting for its delay will not begin");
+    Answer(Reply::kOk, "the delayed recording is cancelled");
     return JNI_OK;
   }
   if (recording_ == nullptr || recording_->ended()) {
-    Answer(false, "nothing is being recorded");
+    Answer(Reply::kError, "nothing is being recorded");
     return JNI_ERR;
   }
   recording_->Stop("stop", /*jvm_ends=*/false);
-  Answer(true, recording_->path());
-  return JNI_OK;
+  const std::string unwritten = recording_->UnwrittenText();
+  Answer(unwritten.empty() ? Reply::kOk : Reply::kUnwritten, unwritten.empty() ? recording_->path() : unwritten);
+  return unwritten.empty() ? JNI_OK : JNI_ERR;
 }
 
 jint Agent::FlushByCommand() {
   if (recording_ == nullptr || recording_->ended()) return Refuse("nothing is being recorded");
   const auto counted = recording_->CountInUse();
   if (!counted.ok()) return Refuse(counted.error().message);
-  Answer(true, State());
+  Answer(Reply::kOk, State());
   return JNI_OK;
 }
 

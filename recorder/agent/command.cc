@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+
+#include "recorder/buffer/write_signals.h"
 #include "recorder/writer/recording_file.h"
 
 namespace heaprec::agent {
@@ -67,14 +70,18 @@ format::Result<Command> ParseCommand(std::string_view text) {
   return command;
 }
 
-void WriteAnswer(const std::string& file, bool ok, std::string_view sentence) {
+void WriteAnswer(const std::string& file, Reply reply, std::string_view sentence) {
+  static constexpr std::array<const char*, 3> kWords{"ok", "error", "unwritten"};
   if (file.empty()) return;
   const std::string path = writer::ExpandPattern(file, static_cast<uint32_t>(getpid()), 0, 0);
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) return;
-  const std::string text = fmt::format("{}\n{}\n", ok ? "ok" : "error", sentence);
-  [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
+  const std::string text = fmt::format("{}\n{}\n", kWords[static_cast<size_t>(reply)], sentence);
+  const buffer::WriteSignals blocked;
+  const bool is_whole = write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(descriptor);
+  if (is_whole || unlink(path.c_str()) != 0) return;
+  [[maybe_unused]] const int linked = symlink(text.c_str(), path.c_str());
 }
 
 }  // namespace heaprec::agent

@@ -12,6 +12,7 @@
 #include "recorder/hotspot/detour.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"
+#include "recorder/hotspot/stack_chunks.h"
 #include "recorder/sources/allocation_probe.h"
 #include "recorder/sources/census.h"
 #include "recorder/sources/entry.h"
@@ -45,6 +46,19 @@ void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread)
   heaprec_on_outside(thread, object_bytes);
   sources::AllocationProbe::AtOutside(thread, klass, object_bytes);
   sources::Census::AtOutside(thread, klass, object_bytes);
+}
+
+// Freeze::allocate_chunk: the object itself, the size of the stack, and up to one parameter more.
+using AllocateChunk = void* (*)(void* freeze, size_t stack_words, size_t more);
+// As the detours: never reset.
+std::optional<Detour> chunk_detour;
+std::atomic<AllocateChunk> original_allocate_chunk{nullptr};
+
+void* OnAllocateChunk(void* freeze, size_t stack_words, size_t more) {
+  heaprec_on_stack_chunk(/*begins=*/true);
+  void* const chunk = original_allocate_chunk.load(std::memory_order_relaxed)(freeze, stack_words, more);
+  heaprec_on_stack_chunk(/*begins=*/false);
+  return chunk;
 }
 
 // ThreadLocalAllocBuffer's functions: the object itself, and up to two parameters.
@@ -134,6 +148,10 @@ format::Result<std::monostate> InstallDetours(const Jvm& jvm) {
 }
 
 format::Result<std::monostate> RemoveDetours() {
+  if (chunk_detour && chunk_detour->installed()) {
+    auto removed = chunk_detour->Remove();
+    if (!removed.ok()) return removed.error();
+  }
   if (!detours) return std::monostate{};
   for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
     if (!detour->installed()) continue;
@@ -141,6 +159,20 @@ format::Result<std::monostate> RemoveDetours() {
     if (!removed.ok()) return removed.error();
   }
   return std::monostate{};
+}
+
+// Where it cannot be had, points in stack chunks are missed, and counted as such. In every JVM before 21 there are
+// none.
+void InstallChunkDetour(const Jvm& jvm) {
+  for (const std::string& name : hotspot::StackChunkFunctions(jvm.structs)) {
+    const auto target = jvm.symbols->FindByPrefix(name);
+    if (chunk_detour || !target) continue;
+    auto prepared = Detour::Prepare(*target, reinterpret_cast<const void*>(&OnAllocateChunk));
+    if (!prepared.ok()) continue;
+    chunk_detour.emplace(std::move(*prepared));
+    original_allocate_chunk.store(chunk_detour->OriginalAs<AllocateChunk>());
+  }
+  if (chunk_detour && !chunk_detour->installed()) (void)chunk_detour->Install(hotspot::SafepointGrace(jvm.jvmti));
 }
 
 format::Result<std::monostate> InstallVtables(const Jvm& jvm, JNIEnv* jni) {
@@ -158,7 +190,10 @@ format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
   auto restored = hotspot::RemoveAllocatorHooks();
   if (!restored.ok()) return restored.error();
   auto diverted = InstallDetours(jvm);
-  if (diverted.ok()) return std::string();
+  if (diverted.ok()) {
+    InstallChunkDetour(jvm);
+    return std::string();
+  }
   // A detour that stays, because its removal is refused, would report what the vtables report.
   auto removed = RemoveDetours();
   if (!removed.ok()) return format::Error{fmt::format("{}; {}", diverted.error().message, removed.error().message)};
@@ -187,6 +222,8 @@ format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm) {
   }
   return InstallRetireDetours(jvm);
 }
+
+void TrustHooks() { hotspot::TrustAllocatorHooks(); }
 
 format::Result<std::monostate> RemoveHooks() {
   if (probes_hold_hooks) return std::monostate{};

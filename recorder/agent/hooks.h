@@ -16,6 +16,9 @@ namespace heaprec::agent {
 // Idempotent. Says why it is the vtables; empty: it is the detours.
 format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni);
 format::Result<std::monostate> RemoveHooks();
+// After the self-test of what InstallHooks has installed has passed; until then the hooks see the installing thread
+// alone, where they are vtables.
+void TrustHooks();
 
 // What sources::Census needs beside the detours on AllocTracer, which have to be in place; RemoveHooks takes it away.
 format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm);

@@ -68,7 +68,7 @@ std::string ContainerId() {
 std::string DefaultRingPath(const format::RecordingId& id) {
   std::string hex;
   for (const uint8_t byte : id) hex += fmt::format("{:02x}", byte);
-  return fmt::format("/dev/shm/heaprec-{}-{}.ring", getpid(), hex);
+  return fmt::format("{}/heaprec-{}-{}.ring", kRingFolder, getpid(), hex);
 }
 
 }  // namespace heaprec::agent

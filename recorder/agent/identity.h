@@ -13,6 +13,7 @@ namespace heaprec::agent {
 format::RecordingId NewRecordingId();
 std::string BootId();       // /proc/sys/kernel/random/boot_id
 std::string ContainerId();  // 64 hex digits from /proc/self/cgroup or mountinfo, as container runtimes name them
-std::string DefaultRingPath(const format::RecordingId& id);  // on /dev/shm
+inline constexpr char kRingFolder[] = "/dev/shm";
+std::string DefaultRingPath(const format::RecordingId& id);  // in kRingFolder
 
 }  // namespace heaprec::agent

@@ -8,15 +8,16 @@
 #include "recorder/hotspot/jdk_version.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/self_test.h"
+#include "recorder/hotspot/stack_chunks.h"
 
 namespace heaprec::agent {
 
 namespace {
 
-format::Result<hotspot::SymbolTable> LoadSymbols() {
+format::Result<hotspot::SymbolTable> LoadSymbols(const hotspot::VmStructs& structs) {
   auto libjvm = hotspot::LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
-  return hotspot::SymbolTable::Load(*libjvm);
+  return hotspot::SymbolTable::Load(*libjvm, hotspot::StackChunkFunctions(structs));
 }
 
 // Of a field in its objects, as Unsafe has it: Java code runs.
@@ -51,7 +52,7 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto layout = hotspot::ThreadLayout::Resolve(*structs, *major);
   if (!layout.ok()) return layout.error();
   auto threads = hotspot::ThreadList::Resolve(*structs);
-  auto symbols = LoadSymbols();
+  auto symbols = LoadSymbols(*structs);
   const uintptr_t field_access_count = symbols.ok() ? symbols->FindByPrefix(hotspot::kFieldAccessCount).value_or(0) : 0;
   auto names = hotspot::Names::Resolve(*structs, *major, field_access_count);
   if (!names.ok()) return names.error();
@@ -67,7 +68,7 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   Jvm jvm{vm,      jvmti,      *structs, std::move(symbols),
           *layout, threads,    *names,   hotspot::StackWalker::Resolve(*structs, *names, *major),
           *fields, *thread_of, {}};
-  jvm.heap = hotspot::HeapMeter::Resolve(*structs, jvm.GcName());
+  jvm.heap = hotspot::HeapMeter::Resolve(*structs, jvm.symbols.ok() ? &*jvm.symbols : nullptr, jvm.GcName());
   return jvm;
 }
 

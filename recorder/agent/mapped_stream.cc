@@ -53,7 +53,8 @@ MappedStream::MappedStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per_s
       start_ns_(start_ns),
       writer_(writer),
       points_(kMostPoints),
-      source_(ledger_, points_, kSurplus * per_second, java),
+      mapping_calls_(ring.header().mapping_calls),
+      source_(ledger_, mapping_calls_, points_, kSurplus * per_second, java),
       next_id_(format::FirstIdOf(format::Stream::kMapped)) {
   writer_.WriteWindow({.id = kWindow, .start_ns = start_ns, .lambda = kLambda});
 }
@@ -101,7 +102,11 @@ void MappedStream::Apply(const MappedPoint& point) {
   const uint64_t sample = point.is_lost ? 0 : next_id_;
   switch (point.what) {
     case MappedPoint::What::kMap:
-      return Add(point, ranges_.Map(sample, mapping, point.time_ns));
+      Add(point, ranges_.Map(sample, mapping, point.time_ns));
+      // Behind its sample: a kill loses what was noted and not taken.
+      mapping_calls_.taken.fetch_add(1, std::memory_order_relaxed);
+      mapping_calls_.taken_bytes.fetch_add(mapping.end - mapping.begin, std::memory_order_relaxed);
+      return;
     case MappedPoint::What::kUnmap:
       return ranges_.Unmap(mapping.begin, mapping.end, point.time_ns);
     case MappedPoint::What::kLift:
@@ -116,9 +121,11 @@ void MappedStream::Add(const MappedPoint& point, const MappedRanges::New& made) 
   if (made.bytes == 0) return;
   ++calls_;
   bytes_ += made.bytes;
-  ledger_.Point();
   const auto weight = static_cast<double>(made.bytes);
-  if (point.is_lost) return ledger_.Lost(Loss::kRingFull, weight);
+  if (point.is_lost) {
+    ledger_.Point();
+    return ledger_.Lost(Loss::kRingFull, weight);
+  }
   sources::NativePoint told = point;
   told.id = next_id_++;
   told.size = made.bytes;

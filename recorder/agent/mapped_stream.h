@@ -45,6 +45,7 @@ class MappedStream {
   const uint64_t start_ns_;
   sources::NativeWriter& writer_;
   sources::MappedPoints points_;
+  format::RingMappingCalls& mapping_calls_;
   sources::MappedSource source_;
   sources::MappedRanges ranges_;
   std::deque<sources::MappedPoint> late_;  // of the interval to come

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <utility>
@@ -16,13 +15,6 @@ namespace {
 // A thread is inside for microseconds, or until it is scheduled again.
 constexpr int kMostPauses = 50;
 constexpr timespec kPause{0, 1'000'000};
-
-// A burst that nobody foresaw, a factor of 100,000, between two ticks of the drain: docs/sampler.md#controller.
-uint32_t PointsFor(const throttle::ControllerConfig& config) {
-  constexpr double kOfInterval = 12, kLeast = 4096;
-  return static_cast<uint32_t>(
-      std::clamp(kOfInterval * config.surplus * config.cap, kLeast, double{sources::NativePoints::kMost}));
-}
 
 std::atomic<bool> is_patching{false};
 
@@ -46,8 +38,7 @@ NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig&
                            uint32_t maps_per_second)
     : ledger_(ring.header().BooksOf(format::Stream::kNative)),
       board_(config, start_ns, format::kNativeWindowBit),
-      points_(PointsFor(config)),
-      source_(board_, ledger_, points_, recording, format::SeedOf(format::Stream::kNative, seed), reach, java),
+      source_(board_, ledger_, ring, recording, format::SeedOf(format::Stream::kNative, seed), reach, java),
       writer_(ring, ledger_),
       recording_(recording) {
   writer_.WriteWindow(board_.first());
@@ -61,6 +52,7 @@ void NativeStream::Activate(std::unique_ptr<native::LedCalls> calls) {
 }
 
 void NativeStream::OnTick(uint64_t now_ns) {
+  native::ThreadClocks::LeaveOut();
   Refresh();
   TakeIn();
   if (calls_ == nullptr) return;
@@ -83,7 +75,6 @@ void NativeStream::Refresh() {
 
 void NativeStream::TakeIn() {
   writer_.WriteRest();
-  points_.TakeAll([this](const sources::NativePoint& point) { writer_.Write(point); });
   native::Blocks().TakeDead([this](uint64_t sample, uint64_t freed_ns) { writer_.WriteDeath(sample, freed_ns); });
 }
 

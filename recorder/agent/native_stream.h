@@ -1,19 +1,19 @@
 // The native memory of a recording: windows, books, hooks and source of the third stream, and of the fourth, put
 // together.
 //
-// Context:  the constructor, Activate: setup. OnTick, NewEpoch, AnnounceStack, Drop, Stop: drain.
+// Context:  the constructor, Activate: setup. OnTick, OnPoint, NewEpoch, AnnounceStack, Drop, Stop: drain.
 // Failure:  none. It lives as long as its recording: a thread may be inside it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "recorder/agent/mapped_stream.h"
 #include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/native/sampled_hooks.h"
-#include "recorder/sources/native_points.h"
 #include "recorder/sources/native_source.h"
 #include "recorder/sources/native_writer.h"
 #include "recorder/sources/window_board.h"
@@ -33,6 +33,11 @@ class NativeStream {
 
   void Activate(std::unique_ptr<native::LedCalls> calls);
   void OnTick(uint64_t now_ns);
+  // As writer::DrainCallbacks::on_native_point.
+  void OnPoint(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
+               std::span<const format::RingFrame> java) {
+    writer_.Write(record, pcs, java);
+  }
   void NewEpoch() { writer_.NewEpoch(); }
   void AnnounceStack(const format::StackKey& key) { writer_.AnnounceStack(key); }
   // Nobody wants to know when it is freed.
@@ -46,7 +51,6 @@ class NativeStream {
 
   buffer::Ledger ledger_;
   sources::WindowBoard board_;
-  sources::NativePoints points_;
   sources::NativeSource source_;
   sources::NativeWriter writer_;
   std::optional<MappedStream> mapped_;

@@ -28,8 +28,15 @@ struct Named {
 constexpr std::array<Named, 6> kTimeUnits{
     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}}};
 constexpr std::array<Named, 2> kLongTimeUnits{{{"h", 3600e9}, {"d", 86400e9}}};
-constexpr std::array<Named, 6> kSizeUnits{
-    {{"k", 1 << 10}, {"kb", 1 << 10}, {"m", 1 << 20}, {"mb", 1 << 20}, {"g", 1 << 30}, {"gb", 1 << 30}}};
+constexpr std::array<Named, 9> kSizeUnits{{{"k", 1 << 10},
+                                           {"kb", 1 << 10},
+                                           {"kib", 1 << 10},
+                                           {"m", 1 << 20},
+                                           {"mb", 1 << 20},
+                                           {"mib", 1 << 20},
+                                           {"g", 1 << 30},
+                                           {"gb", 1 << 30},
+                                           {"gib", 1 << 30}}};
 constexpr std::array<Named, 4> kRateUnits{{{"/s", 1}, {"/min", 1.0 / 60}, {"/m", 1.0 / 60}, {"/h", 1.0 / 3600}}};
 
 // The number at the start of `text`; the rest stays in `text`.
@@ -125,7 +132,7 @@ bool SetSync(Options* options, std::string_view value) {
   return Set(&options->sync.every_ns, every_ns);
 }
 
-// By size if that can be meant: "100m" is megabytes.
+// By size if that can be meant: "100m" is 100 MiB, not 100 minutes.
 bool SetRotation(Options* options, std::string_view value) {
   const bool has_unit = value.find_first_not_of("0123456789.") != std::string_view::npos;
   if (has_unit && Set(&options->limits.rotate_bytes, ParseSize(value))) return true;
@@ -216,6 +223,8 @@ const std::array kKeys = {
     Key{"live", "on, off, or how many objects are followed at a time, from 64 to 65535", SetLive},
     Key{"census", "off, all, or how many TLABs are walked in a second, from 1/s to 8000/s", SetCensus},
     Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
+    Key{"service", "the service's name, for OpenTelemetry exports",
+        [](Options* o, View v) { return o->service = v, !v.empty(); }},
     Key{"sync", "a time like 5s between two fdatasync, block: after each block, or none", SetSync},
     Key{"maxsize", "a size from 1m, like 64m or 1g",
         [](Options* o, View v) { return Set(&o->limits.max_bytes, ParseSize(v)); }},

@@ -45,6 +45,7 @@ struct Options {
   format::CensusMode census = format::CensusMode::kOff;
   double census_per_second = 0;  // of kDrawn: most walks of a second
   std::string ring = "auto";     // "auto", "off", or a path
+  std::string service;           // its name; empty: what OpenTelemetry's variables say
   writer::SyncPolicy sync;
   writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;

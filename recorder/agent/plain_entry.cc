@@ -58,7 +58,7 @@ bool IsPreloaded() {
 
 void Refuse(const PlainOptions& options, const std::string& why) {
   Log(LogLevel::kError, "{}: {}; native memory is not recorded", kVariable, why);
-  WriteAnswer(options.answer, false, why);
+  WriteAnswer(options.answer, Reply::kError, why);
 }
 
 // Of the program's own threads there is one, so far.
@@ -86,7 +86,7 @@ void Begin(const char* text) {
         if (IsRecorded()) recording->GoOn();
       },
       native::AbandonHooks);
-  WriteAnswer(options->answer, true, "recording " + recording->path());
+  WriteAnswer(options->answer, Reply::kOk, "recording " + recording->path());
   Log(LogLevel::kInfo, "recording {} into {}", program.string(), recording->path());
 }
 

@@ -15,8 +15,6 @@ namespace {
 // No recording of a JVM that comes into the same process has this number.
 constexpr uint32_t kNumber = UINT32_MAX;
 constexpr std::chrono::milliseconds kPausePatience{100};
-// The drain alone writes into them.
-constexpr uint32_t kLanes = 16;
 
 // The program may go to another folder before the next file is begun.
 Options WithAbsoluteFile(Options options) {
@@ -42,9 +40,7 @@ format::Result<std::unique_ptr<PlainRecording>> PlainRecording::Start(const Opti
 }
 
 PlainRecording::PlainRecording(Options options, const std::string& program)
-    : options_(WithAbsoluteFile(std::move(options))), program_(program), plan_(options_) {
-  plan_.few_lanes = kLanes;
-}
+    : options_(WithAbsoluteFile(std::move(options))), program_(program), plan_(options_) {}
 
 format::Result<std::monostate> PlainRecording::Build() {
   auto led = plan_.LeadNative();
@@ -60,6 +56,7 @@ format::Result<std::monostate> PlainRecording::Build() {
   header.source_reason = "HEAPREC_SAMPLED";
   writer::DrainCallbacks callbacks;
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
+  callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) { native_->OnPoint(record, pcs, java); };
   callbacks.on_new_chunk = [this] { native_->NewEpoch(); };
   callbacks.on_stack = [this](const format::StackKey& key) { native_->AnnounceStack(key); };
   callbacks.on_stop = [this] { native_->Stop(); };

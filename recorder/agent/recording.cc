@@ -105,6 +105,9 @@ format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
 format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& header) {
   writer::DrainCallbacks callbacks;
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
+  callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
+    if (native_ != nullptr) native_->OnPoint(record, pcs, java);
+  };
   callbacks.on_new_chunk = [this] {
     capture_->NewEpoch();
     if (exceptions_ != nullptr) exceptions_->NewEpoch();
@@ -138,7 +141,12 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   header.gc_name = jvm_.GcName();
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + WayOfStacks();
-  if (live_ != nullptr && jvm_.KeepsYoungReferents()) header.source_reason += std::string("; ") + kYoungReferents;
+  const hotspot::SafeReader& reader = jvm_.layout.reader();
+  if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
+    header.source_reason += "; threads are read by " + reader.Description();
+  }
+  if (live_ != nullptr && jvm_.KeepsYoungReferents())
+    header.source_reason += std::string("; ") + format::kYoungReferents;
   return header;
 }
 
@@ -178,6 +186,9 @@ void Recording::OnTick(uint64_t now_ns) {
   const uint64_t bytes = totals.bytes - population_at_start_.bytes + uncounted_at_end_;
   const uint64_t candidates = totals.candidates - population_at_start_.candidates;
   ledger_->SetPopulation(candidates, bytes);
+  format::RingStackChunks& chunks = ring_->header().stack_chunks;
+  chunks.objects.store(totals.stack_chunks - population_at_start_.stack_chunks, std::memory_order_relaxed);
+  chunks.bytes.store(totals.stack_chunk_bytes - population_at_start_.stack_chunk_bytes, std::memory_order_relaxed);
   format::RingStacks& stacks = ring_->header().stacks;
   stacks.walked.store(capture_->stacks().walked(), std::memory_order_relaxed);
   stacks.asked.store(capture_->stacks().asked(), std::memory_order_relaxed);
@@ -212,6 +223,17 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
   jvm_ends_.store(jvm_ends, std::memory_order_relaxed);
   EndCensus();
   EndAndWait(drain_.get(), reason);
+}
+
+std::string Recording::UnwrittenText() const {
+  const writer::Unwritten unwritten = drain_->unwritten();
+  if (!unwritten.any()) return {};
+  const std::string lost = fmt::format("{} samples could not be written and are lost", unwritten.lost_samples);
+  if (unwritten.error.empty()) return fmt::format("{}: {}", path(), lost);
+  const std::string rest = ring_->path().empty()
+                               ? ""
+                               : fmt::format("; {} keeps the rest: make room, then run heaprec recover", ring_->path());
+  return fmt::format("{}; {}{}", unwritten.error, lost, rest);
 }
 
 void Recording::OnDrainStop() {

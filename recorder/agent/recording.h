@@ -62,10 +62,10 @@ class Recording {
   }
 
   std::string path() const { return drain_->path(); }
+  // What could not be written of it, a sentence that names the file; empty: all was.
+  std::string UnwrittenText() const;
 
  private:
-  static constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
-
   Recording(const Jvm& jvm, const Options& options, uint32_t number);
 
   format::Result<std::monostate> Build(const ChosenSource& source);

@@ -12,8 +12,10 @@
 #include "recorder/agent/log.h"
 #include "recorder/agent/native_stream.h"
 #include "recorder/agent/rates.h"
+#include "recorder/agent/service_labels.h"
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/sources/clock.h"
+#include "recorder/writer/quiet_thread.h"
 
 namespace heaprec::agent {
 namespace {
@@ -37,9 +39,17 @@ std::string RingPathOf(const Options& options, const format::RecordingId& id) {
   if (options.ring == "off") return {};
   // Absolute: readers may look for it from another directory.
   if (options.ring != "auto") return std::filesystem::absolute(options.ring).string();
-  const std::string path = DefaultRingPath(id);
-  buffer::RemoveStaleRings(std::filesystem::path(path).parent_path(), buffer::kStaleRingsKept);
-  return path;
+  return DefaultRingPath(id);
+}
+
+// Rings of processes that were killed go beside their recordings: on a thread of its own, for a disk may take seconds.
+void MoveAbandonedRings(void*) {
+  for (const std::string& loss : buffer::MoveAbandonedRings(kRingFolder).losses) Log(LogLevel::kWarn, "{}", loss);
+}
+
+void StartMovingRings() {
+  const auto thread = writer::StartQuietThread("heaprec-rings", MoveAbandonedRings, nullptr, nullptr);
+  if (thread.ok()) pthread_detach(*thread);  // otherwise the next agent moves them
 }
 
 }  // namespace
@@ -94,6 +104,7 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.native_interval_cap = caps[Stream::kNative].interval_cap;
   ring.mapped_interval_ns = caps[Stream::kMapped].interval_ns;
   ring.mapped_interval_cap = caps[Stream::kMapped].interval_cap;
+  ring.has_modules = native.has_value();
   double samples = 0;
   for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
   ring.lane_count = samples > kManySamples ? kManyLanes : few_lanes;
@@ -116,7 +127,10 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
   header.exceptions = caps[Stream::kExceptions];
   header.native = caps[Stream::kNative];
   header.mapped = caps[Stream::kMapped];
-  if (native) header.native_bound = NativeStream::kMostFollowed;
+  if (native) {
+    header.native_bound = NativeStream::kMostFollowed;
+    header.native_not_seen = native::kNotSeen;
+  }
   if (maps_per_second() > 0) header.mapped_bound = MappedStream::kMostFollowed;
   header.native_refused = native_refused;
   header.max_samples = options.samples;
@@ -126,6 +140,7 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
   header.container_id = ContainerId();
   header.agent_version = kVersion;
   header.agent_options = options.given;
+  header.service_labels = ServiceLabels(options.service);
   header.ring_path = ring.path();
   return header;
 }
@@ -145,7 +160,15 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
   const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.drops();
   drain.block_ns = may_share ? kBlockNs : 0;
+  if (options.ring == "auto") callbacks.on_start = StartMovingRings;
   callbacks.now = [] { return sources::MonotonicNs(); };
+  callbacks.on_writing_stopped = [](const std::string& error) {
+    Log(LogLevel::kWarn, "{}; the recording cannot be written. Samples wait in memory while there is room", error);
+  };
+  callbacks.on_writing_resumed = [](uint64_t lost_samples, uint64_t outage_ns) {
+    Log(LogLevel::kWarn, "the recording is written again after {:.1f} s; {} samples were lost",
+        static_cast<double>(outage_ns) * 1e-9, lost_samples);
+  };
   // Collections have no part in when a block is freed.
   callbacks.followed[Stream::kNative] = {.drop = NativeStream::Drop,
                                          .collections_at_birth = [](uint16_t, uint64_t) { return 0; },

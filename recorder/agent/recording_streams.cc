@@ -44,7 +44,7 @@ void Recording::MakeLive() {
     Log(LogLevel::kWarn, "live={} is few for this rate: some objects will not be followed; {} are enough", bound,
         times(12));
   }
-  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", kYoungReferents);
+  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", format::kYoungReferents);
   live_ = std::make_unique<LiveThread>(jvm_, *ring_, *heap_watch_, bound);
   capture_->FollowIn(&live_->places(), &jvm_.heap);
 }

@@ -68,8 +68,11 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
     return format::Error{choice.why};
   }
   jvmti_->SetHeapSamplingInterval(kJvmInterval);
-  const sources::IntervalParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
+  const sources::IntervalParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(), jvm_->names,
                                      ++recordings_};
+  jvmtiCapabilities files{};
+  files.can_get_source_file_name = 1;
+  jvmti_->AddCapabilities(&files);  // always to be had; without it frames have no file
   // Each may take megabytes.
   if (!samplings_.empty() && EverybodyHasLeft(jvmti_)) samplings_.clear();
   samplings_.push_back(std::make_unique<sources::IntervalSource>(parts, how));

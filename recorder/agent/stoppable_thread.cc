@@ -1,5 +1,6 @@
 #include "recorder/agent/stoppable_thread.h"
 
+#include "recorder/native/thread_clocks.h"
 #include "recorder/writer/quiet_thread.h"
 
 namespace heaprec::agent {
@@ -16,6 +17,7 @@ StoppableThread::~StoppableThread() {
 format::Result<std::monostate> StoppableThread::Start() {
   const auto run = [](void* argument) {
     auto* const self = static_cast<StoppableThread*>(argument);
+    native::ThreadClocks::LeaveOut();
     self->body_();
     self->Finish();
   };

@@ -39,13 +39,21 @@ int64_t OnSample(heaprec_trace* trace, const heaprec_place*, void*) {
   return static_cast<int64_t>(std::ceil(random.Exponential() * mean));
 }
 
-// Traces as they are found, under the lock of those who follow; names come later.
+// What a frame was called when its object was sampled.
+struct KeptName {
+  std::string class_name, method, file;
+  jint line = kUnknownLine;
+};
+using FrameKey = std::pair<void*, int64_t>;
+
+// Traces as they are found, under the lock of those who follow; names that the JVM still knows come later.
 struct Found {
   std::vector<std::string> signatures;
   std::vector<jlong> numbers;
   std::vector<jdouble> weights;
   std::vector<jint> depths;
   std::vector<heaprec_frame> frames;
+  std::map<FrameKey, KeptName> names;
   int64_t now_ns = 0;
 };
 
@@ -58,6 +66,12 @@ void OnTrace(const heaprec_trace* trace, void* user) {
   found.weights.push_back(std::bit_cast<double>(reinterpret_cast<uintptr_t>(trace->context)));
   found.depths.push_back(trace->frame_count);
   found.frames.insert(found.frames.end(), trace->frames, trace->frames + trace->frame_count);
+  for (int32_t i = 0; i < trace->frame_count; ++i) {
+    const heaprec_frame_name& name = trace->names[i];
+    if (name.class_name == nullptr) continue;
+    const auto [at, is_new] = found.names.try_emplace({trace->frames[i].method, trace->frames[i].location});
+    if (is_new) at->second = {format::JavaClassName(name.class_name), name.method_name, name.file_name, name.line};
+  }
 }
 
 std::string NameOf(std::string_view signature) {
@@ -83,15 +97,17 @@ class Text {
 // Frames as StackTraceElement has them, each once.
 class Frames {
  public:
-  Frames(jvmtiEnv* jvmti, JNIEnv* jni) : jvmti_(*jvmti), jni_(*jni) {
+  Frames(jvmtiEnv* jvmti, JNIEnv* jni, const std::map<FrameKey, KeptName>& kept)
+      : jvmti_(*jvmti), jni_(*jni), kept_(kept) {
     jvmtiCapabilities capabilities{};
     capabilities.can_get_source_file_name = 1;
     jvmti_.AddCapabilities(&capabilities);  // always to be had
   }
 
   jint IndexOf(const heaprec_frame& frame) {
-    const auto [at, is_new] = known_.try_emplace({frame.method, frame.location}, static_cast<jint>(lines.size()));
-    if (is_new) Describe(static_cast<jmethodID>(frame.method), frame.location);
+    const FrameKey key{frame.method, frame.location};
+    const auto [at, is_new] = known_.try_emplace(key, static_cast<jint>(lines.size()));
+    if (is_new) Add(NameOfFrame(key));
     return at->second;
   }
 
@@ -99,21 +115,28 @@ class Frames {
   std::vector<jint> lines;
 
  private:
-  void Describe(jmethodID method, jlocation location) {
-    Text name(&jvmti_), signature(&jvmti_), file(&jvmti_);
+  void Add(const KeptName& name) {
+    texts.push_back(name.class_name.empty() ? "[unknown]" : name.class_name);
+    texts.push_back(name.method.empty() ? "[unknown]" : name.method);
+    texts.push_back(name.file);
+    lines.push_back(name.line);
+  }
+
+  KeptName NameOfFrame(const FrameKey& key) {
+    const auto method = static_cast<jmethodID>(key.first);
     jclass type = nullptr;
     // What JVMTI refuses is of a class that is gone.
-    jvmti_.GetMethodName(method, name.out(), nullptr, nullptr);
-    if (jvmti_.GetMethodDeclaringClass(method, &type) == JVMTI_ERROR_NONE && type != nullptr) {
-      jvmti_.GetClassSignature(type, signature.out(), nullptr);
-      jvmti_.GetSourceFileName(type, file.out());
-      jni_.DeleteLocalRef(type);
+    if (jvmti_.GetMethodDeclaringClass(method, &type) != JVMTI_ERROR_NONE || type == nullptr) {
+      const auto kept = kept_.find(key);
+      return kept != kept_.end() ? kept->second : KeptName();
     }
-    const std::string class_name = NameOf(signature.text());
-    texts.push_back(class_name.empty() ? "[unknown]" : class_name);
-    texts.push_back(name.text().empty() ? "[unknown]" : name.text());
-    texts.push_back(file.text());
-    lines.push_back(location < 0 ? kNativeLine : LineOf(method, location));
+    Text name(&jvmti_), signature(&jvmti_), file(&jvmti_);
+    jvmti_.GetMethodName(method, name.out(), nullptr, nullptr);
+    jvmti_.GetClassSignature(type, signature.out(), nullptr);
+    jvmti_.GetSourceFileName(type, file.out());
+    jni_.DeleteLocalRef(type);
+    return {NameOf(signature.text()), name.text(), file.text(),
+            key.second < 0 ? kNativeLine : LineOf(method, key.second)};
   }
 
   jint LineOf(jmethodID method, jlocation location) {
@@ -135,7 +158,8 @@ class Frames {
 
   jvmtiEnv& jvmti_;
   JNIEnv& jni_;
-  std::map<std::pair<void*, int64_t>, jint> known_;
+  const std::map<FrameKey, KeptName>& kept_;
+  std::map<FrameKey, jint> known_;
 };
 
 std::string Sample(JNIEnv* jni, int64_t every, int32_t followed) {
@@ -151,7 +175,7 @@ jobjectArray TracesOf(JNIEnv* jni, int which) {
   Found found;
   found.now_ns = static_cast<int64_t>(sources::MonotonicNs());
   if (Agent::Instance().VisitTraces(jni, which, OnTrace, &found, Sampler::kJava) == 0) return nullptr;
-  Frames frames(Agent::Instance().jvm()->jvmti, jni);
+  Frames frames(Agent::Instance().jvm()->jvmti, jni, found.names);
   std::vector<jint> stacks;
   for (const heaprec_frame& frame : found.frames) stacks.push_back(frames.IndexOf(frame));
   std::vector<std::string> classes;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "format/ring_records.h"
 #include "recorder/buffer/ring.h"
@@ -45,5 +46,23 @@ class LaneLease {
   bool busy_only_ = true;
   uint64_t end_ = 0;  // head after Commit
 };
+
+// All of `fields` but the header, which Reserve has written.
+template <typename Record>
+void CopyFixed(std::byte* record, const Record& fields) {
+  constexpr size_t kHeader = sizeof(format::RecordHeader);
+  std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(Record) - kHeader);
+}
+
+// A record without text, under a lease of its own. False: there was no room.
+template <typename Record>
+bool CommitRecord(Ring& ring, uint32_t hint, format::RecordType type, const Record& fields) {
+  LaneLease lease(ring, hint, sizeof(Record));
+  std::byte* const record = lease.ok() ? lease.Reserve(type, sizeof(Record)) : nullptr;
+  if (record == nullptr) return false;
+  CopyFixed(record, fields);
+  lease.Commit();
+  return true;
+}
 
 }  // namespace heaprec::buffer

@@ -6,7 +6,7 @@ format::Books Ledger::Snapshot() const {
   format::Books out;
   // What a point becomes is read before the points: an event in flight then shows as a point not yet accounted for,
   // never as more outcomes than points.
-  for (int i = 0; i < format::kLosses; ++i) {
+  for (int i = 0; i < format::kRingLosses; ++i) {
     out.lost[i] = books_.lost[i].load(std::memory_order_relaxed);
     out.lost_weight[i] = books_.lost_weight[i].load(std::memory_order_relaxed);
   }

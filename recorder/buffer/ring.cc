@@ -2,30 +2,42 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <new>
+
+#include "recorder/buffer/locked_file.h"
+#include "recorder/buffer/write_signals.h"
 
 namespace heaprec::buffer {
 namespace {
 
-size_t RingBytes(const RingOptions& options) {
+size_t ModulesAt(const RingOptions& options) {
   return format::kRingHeaderBytes + size_t{options.lane_count} * (format::kLaneHeaderBytes + options.lane_bytes);
+}
+
+size_t RingBytes(const RingOptions& options) {
+  return ModulesAt(options) + (options.has_modules ? sizeof(format::RingModules) : 0);
 }
 
 // A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
 std::byte* MapShared(const std::string& path, size_t size, OwnDescriptor* lock, std::string* why) {
-  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  // Locked for life: tells those who clean up that the ring has an owner (stale_rings.h). The mapping holds the lock,
+  // too, for a program that closes all descriptors.
+  const int descriptor = CreateLocked(path.c_str());
   if (descriptor < 0) {
     *why = fmt::format("{}: {}", path, std::strerror(errno));
     return nullptr;
   }
   void* memory = MAP_FAILED;
-  const int full = posix_fallocate(descriptor, 0, static_cast<off_t>(size));
+  const int full = [&] {
+    const WriteSignals blocked;
+    return posix_fallocate(descriptor, 0, static_cast<off_t>(size));
+  }();
   if (full != 0) {
     *why = fmt::format("{}: {}", path, std::strerror(full));
   } else {
@@ -33,12 +45,10 @@ std::byte* MapShared(const std::string& path, size_t size, OwnDescriptor* lock, 
     if (memory == MAP_FAILED) *why = fmt::format("{}: mmap: {}", path, std::strerror(errno));
   }
   if (memory == MAP_FAILED) {
+    RemoveLocked(AT_FDCWD, path.c_str(), descriptor);
     close(descriptor);
-    unlink(path.c_str());
     return nullptr;
   }
-  // Held for life: tells those who clean up that the ring has an owner (stale_rings.h).
-  flock(descriptor, LOCK_EX | LOCK_NB);
   *lock = OwnDescriptor(descriptor);
   return static_cast<std::byte*>(memory);
 }
@@ -84,11 +94,27 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   header->native.interval_cap = options.native_interval_cap;
   header->mapped.interval_ns = options.mapped_interval_ns;
   header->mapped.interval_cap = options.mapped_interval_cap;
+  if (options.has_modules) {
+    header->modules_at = ModulesAt(options);
+    ring->modules_ = new (ring->base_ + ModulesAt(options)) format::RingModules;
+  }
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);
   // Last, so that a salvager that finds the magic finds the rest.
   __atomic_store_n(&header->magic, format::kRingMagic, __ATOMIC_RELEASE);
   return ring;
+}
+
+void Ring::SetRecordingPath(const std::string& path) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  char* const stored = header_->recording_path;
+  // A kill in between leaves an empty path.
+  std::atomic_ref first(stored[0]);
+  first.store(0, std::memory_order_release);
+  if (error || absolute.empty() || absolute.size() >= sizeof header_->recording_path) return;
+  std::memcpy(stored + 1, absolute.c_str() + 1, absolute.size());
+  first.store(absolute[0], std::memory_order_release);
 }
 
 void Ring::Close() {
@@ -108,7 +134,7 @@ Ring::~Ring() {
 }
 
 void Ring::RemoveFile() {
-  if (!is_left_) unlink(path_.c_str());
+  if (!is_left_ && lock_.Regain(path_, O_RDWR)) RemoveLocked(AT_FDCWD, path_.c_str(), lock_.number());
   path_.clear();
   lock_.Close();
 }

@@ -30,6 +30,7 @@ struct RingOptions {
   uint32_t native_interval_cap = 0;
   uint64_t mapped_interval_ns = 0;  // 0: mappings are not recorded
   uint32_t mapped_interval_cap = 0;
+  bool has_modules = false;  // for native points
   uint32_t lane_count = 32;
   uint32_t lane_bytes = 128 * 1024;  // power of two
 };
@@ -45,6 +46,7 @@ class Ring {
   format::RingHeader& header() { return *header_; }
   format::LaneHeader& lane(uint32_t index) { return *reinterpret_cast<format::LaneHeader*>(LaneStart(index)); }
   std::byte* lane_data(uint32_t index) { return LaneStart(index) + format::kLaneHeaderBytes; }
+  format::RingModules* modules() { return modules_; }  // null: there are none
   uint32_t lane_count() const { return lane_count_; }
   uint32_t lane_bytes() const { return lane_bytes_; }
   // The whole mapping, as a reader takes it.
@@ -54,11 +56,18 @@ class Ring {
   const std::string& path() const { return path_; }  // empty: private memory
   const std::string& why() const { return why_; }    // why the memory is private, if it was asked to be shared
 
+  // Says in the header where the recording is, so that its ring can be brought there once this process is dead.
+  void SetRecordingPath(const std::string& path);
+
   // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped until the ring is
   // destroyed; its lanes are no longer shared, and empty.
   void Close();
-  // The file lacks what is in the ring: whoever reads the recording needs the ring's file, which now outlives this.
-  void Leave() { is_left_ = true; }
+  // The file lacks what is in the ring, and nothing more will be written: whoever reads the recording needs the ring's
+  // file, which now outlives this. Marks the ring closed.
+  void Leave() {
+    is_left_ = true;
+    header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
+  }
 
  private:
   Ring() = default;
@@ -69,6 +78,7 @@ class Ring {
   std::byte* base_ = nullptr;
   size_t size_ = 0;
   format::RingHeader* header_ = nullptr;
+  format::RingModules* modules_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
   std::string path_, why_;
   OwnDescriptor lock_;  // of the shared file, locked

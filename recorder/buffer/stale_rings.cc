@@ -1,57 +1,206 @@
 #include "recorder/buffer/stale_rings.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <system_error>
-#include <vector>
+#include <utility>
+
+#include "format/file_header.h"
+#include "format/layout.h"
+#include "format/result.h"
+#include "format/ring_layout.h"
+#include "recorder/buffer/locked_file.h"
+#include "recorder/buffer/own_descriptor.h"
 
 namespace heaprec::buffer {
 namespace {
 
-struct StaleRing {
-  std::string path;
-  timespec modified;
+using format::Error;
+using format::Result;
+using format::RingHeader;
+
+constexpr size_t kPieceBytes = 64 << 10;
+constexpr size_t kMaxFileHeaderBytes = 1 << 20;
+
+Error Failure(const std::string& path) { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; }
+
+bool ReadAt(int descriptor, std::span<std::byte> into, uint64_t offset) {
+  while (!into.empty()) {
+    const ssize_t got = pread(descriptor, into.data(), into.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    into = into.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+  return true;
+}
+
+bool WriteAt(int descriptor, std::span<const std::byte> from, uint64_t offset) {
+  while (!from.empty()) {
+    const ssize_t wrote = pwrite(descriptor, from.data(), from.size(), static_cast<off_t>(offset));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote == 0) errno = ENOSPC;
+    if (wrote <= 0) return false;
+    from = from.subspan(static_cast<size_t>(wrote));
+    offset += static_cast<uint64_t>(wrote);
+  }
+  return true;
+}
+
+// The id of the recording that `file` is; nullopt: it is none.
+std::optional<format::RecordingId> IdOfRecording(int file) {
+  std::vector<std::byte> bytes(format::kFilePrefixBytes);
+  if (!ReadAt(file, bytes, 0)) return std::nullopt;
+  const auto size = format::FileHeaderBytes(bytes);
+  if (!size.ok() || *size > kMaxFileHeaderBytes) return std::nullopt;
+  bytes.resize(*size);
+  if (!ReadAt(file, bytes, 0)) return std::nullopt;
+  const auto header = format::DecodeFileHeader(bytes);
+  return header.ok() ? std::optional(header->recording_id) : std::nullopt;
+}
+
+// The folder that holds the recording of a ring, and nothing else of its name: a folder of that name may be another
+// container's, or gone, and the ring would be lost there.
+class RecordingFolder {
+ public:
+  static Result<RecordingFolder> Open(const RingHeader& ring) {
+    const std::string path(ring.recording_path, strnlen(ring.recording_path, sizeof ring.recording_path));
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return Error{"its recording is not known"};
+    const std::string folder_path = path.substr(0, slash + 1);
+    OwnDescriptor folder(open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.number() < 0) return Failure(folder_path);
+    constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const OwnDescriptor recording(openat(folder.number(), path.c_str() + slash + 1, kFlags));
+    if (recording.number() < 0) return Failure(path);
+    struct stat status {};
+    if (fstat(recording.number(), &status) != 0) return Failure(path);
+    const auto id = S_ISREG(status.st_mode) ? IdOfRecording(recording.number()) : std::nullopt;
+    if (!id || std::memcmp(id->data(), ring.recording_id, id->size()) != 0) {
+      return Error{path + ": not the recording of this ring"};
+    }
+    return RecordingFolder(folder_path, std::move(folder), status.st_mode & 0666);
+  }
+
+  // Copies all of `ring` to the file `name`. True only if the copy would be there after a power cut.
+  Result<std::monostate> Add(int ring, const std::string& name) const {
+    const std::string unfinished = name + format::kUnfinishedSuffix;
+    unlinkat(folder_.number(), unfinished.c_str(), 0);  // of somebody who was killed: only we hold this ring's lock
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const OwnDescriptor copy(openat(folder_.number(), unfinished.c_str(), kFlags, 0600));
+    if (copy.number() >= 0 && CopyBytes(ring, copy.number()) && fchmod(copy.number(), mode_) == 0 &&
+        fsync(copy.number()) == 0 &&
+        renameat(folder_.number(), unfinished.c_str(), folder_.number(), name.c_str()) == 0 &&
+        fsync(folder_.number()) == 0) {
+      return std::monostate{};
+    }
+    const Error error = Failure(path_ + name);
+    if (copy.number() >= 0) unlinkat(folder_.number(), unfinished.c_str(), 0);
+    return error;
+  }
+
+ private:
+  RecordingFolder(std::string path, OwnDescriptor folder, mode_t mode)
+      : path_(std::move(path)), folder_(std::move(folder)), mode_(mode) {}
+
+  // What is zero becomes a hole: most of a ring has never been written to.
+  static bool CopyBytes(int from, int to) {
+    struct stat status {};
+    if (fstat(from, &status) != 0 || ftruncate(to, status.st_size) != 0) return false;
+    std::vector<std::byte> piece(kPieceBytes);
+    const auto size = static_cast<uint64_t>(status.st_size);
+    for (uint64_t at = 0; at < size; at += kPieceBytes) {
+      const std::span<std::byte> bytes(piece.data(), std::min<uint64_t>(kPieceBytes, size - at));
+      if (!ReadAt(from, bytes, at)) return false;
+      const bool is_zero = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+      if (!is_zero && !WriteAt(to, bytes, at)) return false;
+    }
+    return true;
+  }
+
+  std::string path_;  // ends in a slash
+  OwnDescriptor folder_;
+  mode_t mode_;  // of the recording
 };
 
-// nullopt: not ours, or its owner lives.
-std::optional<StaleRing> Examine(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor < 0) return std::nullopt;
-  struct stat status {};
-  const bool ours = fstat(descriptor, &status) == 0 && status.st_uid == geteuid() && S_ISREG(status.st_mode);
-  const bool abandoned = ours && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-  close(descriptor);  // and with it the lock
-  if (!abandoned) return std::nullopt;
-  return StaleRing{path, status.st_mtim};
+struct StuckRing {
+  std::string name, why;
+  timespec modified;
+  uint64_t bytes;
+};
+
+bool IsYounger(const StuckRing& a, const StuckRing& b) {
+  return std::pair(a.modified.tv_sec, a.modified.tv_nsec) > std::pair(b.modified.tv_sec, b.modified.tv_nsec);
+}
+
+// All zero if the file is too short for one.
+bool ReadHeader(int ring, uint64_t bytes, RingHeader* header) {
+  std::array<std::byte, sizeof(RingHeader)> page{};
+  if (bytes >= page.size() && !ReadAt(ring, page, 0)) return false;
+  std::memcpy(static_cast<void*>(header), page.data(), page.size());
+  return true;
+}
+
+Result<std::monostate> CopyBesideRecording(int ring, const RingHeader& header, const std::string& name) {
+  if (header.magic != format::kRingMagic) return Error{"not a ring"};
+  const auto folder = RecordingFolder::Open(header);
+  return folder.ok() ? folder->Add(ring, name) : folder.error();
 }
 
 bool IsRingName(const std::string& name) { return name.starts_with("heaprec-") && name.ends_with(".ring"); }
 
-bool Younger(const StaleRing& a, const StaleRing& b) {
-  if (a.modified.tv_sec != b.modified.tv_sec) return a.modified.tv_sec > b.modified.tv_sec;
-  return a.modified.tv_nsec > b.modified.tv_nsec;
+std::vector<std::string> RingsIn(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (IsRingName(name)) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace
 
-size_t RemoveStaleRings(const std::string& directory, size_t keep) {
-  std::vector<StaleRing> stale;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (!IsRingName(entry->path().filename().string())) continue;
-    if (auto ring = Examine(entry->path().string())) stale.push_back(std::move(*ring));
+MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_kept) {
+  MovedRings moved;
+  const OwnDescriptor folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::vector<StuckRing> stuck;
+  for (const std::string& name : RingsIn(directory)) {
+    const OwnDescriptor ring(OpenAbandoned(folder.number(), name.c_str()));
+    struct stat status {};
+    if (ring.number() < 0 || fstat(ring.number(), &status) != 0) continue;
+    RingHeader header{};
+    if (!ReadHeader(ring.number(), static_cast<uint64_t>(status.st_size), &header)) continue;
+    const bool is_empty = header.magic == 0;  // the process died before the ring was one
+    const auto copied = is_empty ? std::monostate{} : CopyBesideRecording(ring.number(), header, name);
+    if (!copied.ok()) {
+      stuck.push_back({name, copied.error().message, status.st_mtim, static_cast<uint64_t>(status.st_size)});
+    } else if (RemoveLocked(folder.number(), name.c_str(), ring.number())) {
+      ++(is_empty ? moved.removed : moved.copied);
+    }
   }
-  std::sort(stale.begin(), stale.end(), Younger);
-  size_t removed = 0;
-  for (size_t i = keep; i < stale.size(); ++i) removed += unlink(stale[i].path.c_str()) == 0 ? 1 : 0;
-  return removed;
+  std::ranges::sort(stuck, IsYounger);
+  uint64_t kept = 0;
+  for (const StuckRing& ring : stuck) {
+    kept += ring.bytes;
+    if (kept <= max_bytes_kept || !RemoveAbandoned(folder.number(), ring.name.c_str())) continue;
+    moved.losses.push_back(fmt::format(
+        "{}/{}: removed the ring of a killed process; samples that only it held are lost. The agent could not copy it "
+        "beside the recording ({}) and keeps at most {} MiB of such rings",
+        directory, ring.name, ring.why, max_bytes_kept >> 20));
+  }
+  return moved;
 }
 
 }  // namespace heaprec::buffer

@@ -1,22 +1,34 @@
-// Rings that killed processes left behind: readers still salvage from them, but a crash loop must not fill the tmpfs.
+// Rings that killed processes left behind. Their recordings are read with them, but memory must not fill up in a crash
+// loop: each ring is copied, byte for byte, into the folder of its recording, under its own name, and then removed.
 //
-// Context:  setup.
+// A ring is removed only when its copy is durable and complete, when it holds nothing, or when it cannot be copied and
+// is one of the oldest beyond the bound. That loss is reported.
+//
+// Context:  a thread of its own: it waits for the disk.
 // Threads:  any number of processes at once: whether a ring's owner lives is told by its lock on the file, not by its
-// pid,
-//           which is 1 in every container.
-// Failure:  none: what cannot be looked at or removed stays.
+//           pid, which is 1 in every container. Who moves a ring holds its lock.
+// Failure:  a ring stays that cannot be examined, copied or removed. Rings of other users are theirs.
+// Format:   docs/format.md#ring
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heaprec::buffer {
 
-// 16 MiB at the usual ring size: a quarter of a container's /dev/shm.
-inline constexpr size_t kStaleRingsKept = 4;
+// Three at the usual ring size: a quarter of a container's /dev/shm.
+inline constexpr uint64_t kMaxRingBytesKept = 16 << 20;
 
-// Removes this user's heaprec-*.ring files in `directory` that nobody holds, but for the `keep` youngest. Returns how
-// many.
-size_t RemoveStaleRings(const std::string& directory, size_t keep);
+struct MovedRings {
+  size_t copied = 0;                // and removed
+  size_t removed = 0;               // that held nothing
+  std::vector<std::string> losses;  // a sentence for each that was removed without a copy
+};
+
+// Moves this user's heaprec-*.ring files in `directory` that nobody holds. Those that cannot be copied stay, the
+// youngest first, up to `max_bytes_kept` in all.
+MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_kept = kMaxRingBytesKept);
 
 }  // namespace heaprec::buffer

@@ -30,8 +30,10 @@ std::optional<ThreadLayout> threads;
 AllocationEntries entries;
 
 // A MemAllocator's words: vtable, up to 17 its heap, then thread, klass and size in words. Which of them is the
-// thread's: 0 until it is known.
+// thread's: 0 until a self-test has verified it. A wrong one would have us take any word for a thread.
 std::atomic<size_t> thread_word{0};
+// Which of them the known thread's allocations show; no other thread's are looked at by it.
+std::atomic<size_t> tested_word{0};
 std::atomic<const void*> known_thread{nullptr};
 
 struct Allocation {
@@ -45,11 +47,12 @@ Allocation AllocationAt(const uintptr_t* allocator, size_t word) {
           allocator[word + kThreadToSize] * sizeof(uintptr_t)};
 }
 
-// An allocation of the known thread shows where its words lie; the agent's self-test then compares the sizes.
-size_t FindThreadWord(const uintptr_t* allocator) {
+// An allocation of the known thread shows where its words lie; the agent's self-test then compares the sizes. 0: it is
+// of another thread.
+size_t WordUnderTest(const uintptr_t* allocator) {
   for (const size_t word : {size_t{1}, size_t{2}}) {
     if (AllocationAt(allocator, word).java_thread != known_thread.load(std::memory_order_relaxed)) continue;
-    thread_word.store(word, std::memory_order_relaxed);
+    tested_word.store(word, std::memory_order_relaxed);
     return word;
   }
   return 0;
@@ -58,7 +61,7 @@ size_t FindThreadWord(const uintptr_t* allocator) {
 template <size_t I>
 void* OnInitialize(const uintptr_t* allocator, void* memory) {
   size_t word = thread_word.load(std::memory_order_relaxed);
-  if (word == 0) word = FindThreadWord(allocator);
+  if (word == 0) word = WordUnderTest(allocator);
   const Initialize original = originals[I].load(std::memory_order_relaxed);
   if (word == 0) return original(allocator, memory);
   const Allocation allocation = AllocationAt(allocator, word);
@@ -103,6 +106,7 @@ format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const
   if (!found.ok()) return found;
   if (!threads) threads = layout;
   entries = to;
+  tested_word.store(thread_word.load(std::memory_order_relaxed), std::memory_order_relaxed);
   known_thread.store(thread, std::memory_order_relaxed);
   for (size_t i = 0; i < kFunctions; ++i) {
     Function& function = functions[i];
@@ -115,6 +119,10 @@ format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const
     function.installed = true;
   }
   return std::monostate{};
+}
+
+void TrustAllocatorHooks() {
+  thread_word.store(tested_word.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 format::Result<std::monostate> RemoveAllocatorHooks() {

@@ -4,8 +4,8 @@
 // Context:  setup and drain: InstallAllocatorHooks, RemoveAllocatorHooks; serialised by the caller.
 //           The entries are called in alloc, after the object is initialised: no JNI, no JVMTI.
 // Threads:  any number of threads may allocate meanwhile.
-// Failure:  an Error with the reason; the vtables are then as they were. Nothing is reported before an allocation of
-//           `known_thread` has shown where an allocator keeps its thread and size.
+// Failure:  an Error with the reason; the vtables are then as they were. Until TrustAllocatorHooks allocations of
+//           `known_thread` alone are reported: those of a self-test.
 #pragma once
 
 #include <cstddef>
@@ -28,5 +28,9 @@ format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const
                                                      const ThreadLayout& layout, const void* known_thread,
                                                      AllocationEntries entries);
 format::Result<std::monostate> RemoveAllocatorHooks();
+
+// A self-test on the known thread has passed: where its allocations showed that an allocator keeps thread and size is
+// believed of all threads from now on, for the life of the process. Nothing if none took this way.
+void TrustAllocatorHooks();
 
 }  // namespace heaprec::hotspot

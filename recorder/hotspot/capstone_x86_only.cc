@@ -1,4 +1,4 @@
-// Debian's libcapstone.a refers to every architecture it was built with: 5 MB and 70,000 relocations at load. With
+// Debian's libcapstone.a refers to every architecture it was built with: 5 MiB and 70,000 relocations at load. With
 // these definitions in front of it the linker takes none of its other architectures' objects; capstone answers
 // "unsupported".
 #include <capstone/capstone.h>

@@ -11,7 +11,7 @@
 namespace heaprec::hotspot {
 namespace {
 
-// A libjvm has 33 sections, a debug file about 45; symbol tables are a few MB (100 MB with every inline function).
+// A libjvm has 33 sections, a debug file about 45; symbol tables are a few MiB (100 MiB with every inline function).
 constexpr size_t kMaxSections = 4096;
 constexpr uint64_t kMaxSectionBytes = uint64_t{1} << 28;
 

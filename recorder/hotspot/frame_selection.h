@@ -25,7 +25,7 @@ struct MethodFrame {
   bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }
 };
 
-// A thousand of them may lie on a stack that has just overflowed.
+// Hundreds of them may lie on a stack that has just overflowed.
 static_assert(sizeof(MethodFrame) == 24);
 
 class FrameSelection {

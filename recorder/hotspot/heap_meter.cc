@@ -37,10 +37,16 @@ bool Fits(std::string_view name, std::string_view pattern) {
 
 }  // namespace
 
-HeapMeter HeapMeter::Resolve(const VmStructs& structs, const std::string& gc) {
+HeapMeter HeapMeter::Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc) {
   HeapMeter meter;
   meter.UseStructs(structs, gc);
   meter.UseCounters(structs);
+  meter.is_concurrent_ = gc == "Shenandoah" || gc == "Z";
+  // Its cycles raise _total_collections only where they end in a pause that collects everything.
+  if (gc == "Shenandoah") {
+    const auto next = symbols != nullptr ? symbols->FindByPrefix(kNextGcId) : std::nullopt;
+    meter.collections_ = next ? reinterpret_cast<const char*>(*next) : nullptr;  // NOLINT(performance-no-int-to-ptr)
+  }
   return meter;
 }
 
@@ -125,6 +131,16 @@ uint32_t HeapMeter::LiveThreads() const {
 uint64_t HeapMeter::Collections() const {
   return collections_ == nullptr ? 0
                                  : __atomic_load_n(reinterpret_cast<const uint32_t*>(collections_), __ATOMIC_RELAXED);
+}
+
+// The count first: if no collection is under way after it, all that were counted have ended. The JVM keeps the cause
+// of a collection for as long as it lasts.
+uint64_t HeapMeter::CollectionsEnded() const {
+  const uint64_t begun = Collections();
+  if (!is_concurrent_ || begun == 0) return begun;
+  char cause[8];
+  const bool is_idle = cause_.value != nullptr && !cause_.CopyTo(cause, sizeof(cause));
+  return is_idle ? begun : begun - 1;
 }
 
 bool HeapMeter::PerfText::CopyTo(char* into, size_t size) const {

@@ -11,20 +11,24 @@
 #include <string>
 #include <vector>
 
+#include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 
 class HeapMeter {
  public:
-  // `gc` as Jvm::GcName has it.
-  static HeapMeter Resolve(const VmStructs& structs, const std::string& gc);
+  // `gc` as Jvm::GcName has it. `symbols`: libjvm's; nullptr: there are none to be had.
+  static HeapMeter Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc);
 
   uint64_t Used() const;
   uint64_t Committed() const;
   uint32_t LiveThreads() const;
-  // Collections since the JVM's start. It counts one when it begins.
+  // Collections since the JVM's start. It counts one when it begins. 0: this JVM does not tell (Shenandoah without
+  // libjvm's symbols).
   uint64_t Collections() const;
+  // Those of them that have certainly ended: an object that is still alive now has survived them.
+  uint64_t CollectionsEnded() const;
   // Of the collection under way, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing where the
   // collector says it only after it has begun.
   void Cause(char* into, size_t size) const;
@@ -43,6 +47,7 @@ class HeapMeter {
   std::vector<Space> spaces_;
   const char* used_ = nullptr;         // a size_t
   const char* collections_ = nullptr;  // an unsigned int
+  bool is_concurrent_ = false;         // a collection goes on beside the application
   // Of the performance memory.
   std::vector<const char*> used_of_spaces_, capacities_;
   const char* live_threads_ = nullptr;

@@ -17,7 +17,7 @@
 namespace heaprec::hotspot {
 namespace {
 
-// rel32 reaches 2 GiB; the displaced code may refer to data tens of MB on either side of it.
+// rel32 reaches 2 GiB; the displaced code may refer to data tens of MiB on either side of it.
 constexpr uintptr_t kReach = (uintptr_t{1} << 31) - (uintptr_t{1} << 28);
 // Stay away from the null page and its neighbourhood (vm.mmap_min_addr), and from neighbours that grow into gaps.
 constexpr uintptr_t kLowest = uintptr_t{1} << 20;

@@ -1,9 +1,8 @@
 #include "recorder/hotspot/object_layout.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <string_view>
+
+#include "recorder/hotspot/safe_reader.h"
 
 namespace heaprec::hotspot {
 
@@ -52,10 +51,7 @@ const void* ObjectLayout::KlassOf(uint64_t word) const {
 }
 
 bool ObjectLayout::IsReadable(const void* klass) const {
-  uint64_t word = 0;
-  const iovec to{&word, sizeof(word)};
-  const iovec from{const_cast<char*>(static_cast<const char*>(klass)) + layout_helper_, sizeof(word)};
-  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(word);
+  return SafeReader::IsReadable(static_cast<const char*>(klass) + layout_helper_);
 }
 
 // Klass::_layout_helper: above 0 an instance's size, odd where the slow path is to be taken; below 0 an array's header

@@ -81,7 +81,7 @@ format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<co
                        (libjvm.build_id.empty() ? "(none)" : libjvm.build_id)};
 }
 
-format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm) {
+format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<const std::string> more) {
   std::vector<std::string_view> prefixes;
   for (const std::string_view name : kInNewTlab) prefixes.push_back(name);
   for (const std::string_view name : kOutsideTlab) prefixes.push_back(name);
@@ -90,6 +90,8 @@ format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm) {
   prefixes.push_back(kFieldAccessCount);
   prefixes.push_back(kAllStacksOperation);
   prefixes.push_back(kDiagnosticCommand);
+  prefixes.push_back(kNextGcId);
+  prefixes.insert(prefixes.end(), more.begin(), more.end());
   return Load(libjvm, prefixes);
 }
 

@@ -51,6 +51,9 @@ inline constexpr std::string_view kRetireTlab[] = {
 // int: how many fields JVMTI agents watch for reads.
 inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_access_countE";
 
+// unsigned int: the number that the next collection gets in the JVM's log, of every collector.
+inline constexpr std::string_view kNextGcId = "_ZN4GCId8_next_idE";
+
 // A cheap operation that the JVM runs at a safepoint: what GetAllStackTraces asks for.
 inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
 
@@ -61,8 +64,8 @@ class SymbolTable {
  public:
   // Looks for all of `prefixes` in one pass over the symbols; the others stay unknown.
   static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
-  // For the names above.
-  static format::Result<SymbolTable> Load(const LibJvm& libjvm);
+  // For the names above, and `more`.
+  static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string> more = {});
 
   // nullopt if absent, ambiguous, or not among the prefixes given to Load.
   std::optional<uintptr_t> FindByPrefix(std::string_view mangled_prefix) const;

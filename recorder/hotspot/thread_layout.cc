@@ -1,26 +1,12 @@
 #include "recorder/hotspot/thread_layout.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <string>
 
 namespace heaprec::hotspot {
-namespace {
-
-// A system call instead of a load: what is not there is an error, not a fault.
-std::optional<uint64_t> ReadWord(const void* address) {
-  uint64_t word = 0;
-  const iovec to{&word, sizeof(word)};
-  const iovec from{const_cast<void*>(address), sizeof(word)};
-  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(word)) return std::nullopt;
-  return word;
-}
-
-}  // namespace
 
 format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int jdk_major) {
   ThreadLayout layout;
+  layout.reader_ = SafeReader::Probe();
   switch (jdk_major) {
     case 11:
       layout.rules_ = Rules::kJdk11;
@@ -70,14 +56,16 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int
 
 uint32_t ThreadLayout::OsTidOfOther(const void* java_thread) const {
   if (!os_thread_) return 0;
-  const auto os_thread = ReadWord(static_cast<const char*>(java_thread) + *os_thread_);
+  const auto os_thread = reader_.Word(static_cast<const char*>(java_thread) + *os_thread_);
   if (!os_thread || *os_thread == 0) return 0;
-  const auto id = ReadWord(reinterpret_cast<const char*>(*os_thread) + thread_id_);  // NOLINT: the JVM's pointer
+  const auto id = reader_.Word(reinterpret_cast<const char*>(*os_thread) + thread_id_);  // NOLINT: the JVM's pointer
   return static_cast<uint32_t>(id.value_or(0));
 }
 
 std::optional<uint64_t> ThreadLayout::AllocatedBytesOfOther(const void* java_thread) const {
-  const auto at = [java_thread](size_t offset) { return ReadWord(static_cast<const char*>(java_thread) + offset); };
+  const auto at = [this, java_thread](size_t offset) {
+    return reader_.Word(static_cast<const char*>(java_thread) + offset);
+  };
   // A thread changes its TLAB within nanoseconds: between two such changes lie many of these readings.
   constexpr int kAttempts = 10;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

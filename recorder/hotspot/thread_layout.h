@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "format/result.h"
+#include "recorder/hotspot/safe_reader.h"
 #include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
@@ -82,6 +83,9 @@ class ThreadLayout {
   // The system's number of another thread, which may be gone and its memory with it. 0: libjvm does not say. Context:
   // setup.
   uint32_t OsTidOfOther(const void* java_thread) const;
+
+  // How other threads are read.
+  const SafeReader& reader() const { return reader_; }
 
   // Whether `object` lies in the used part of the thread's current TLAB.
   bool InTlab(const void* java_thread, const void* object) const {
@@ -204,6 +208,7 @@ class ThreadLayout {
   }
 
   Rules rules_ = Rules::kJdk17;
+  SafeReader reader_;
   bool has_tlabs_ = true;  // -XX:+UseTLAB
   // In the JavaThread.
   size_t tlab_ = 0;

@@ -12,7 +12,7 @@ format::Result<ThreadOfEnv> ThreadOfEnv::Resolve(JNIEnv* jni, jobject current) {
   const auto thread = static_cast<uintptr_t>(jni->GetLongField(current, field));
   jni->DeleteLocalRef(type);
   const auto environment = reinterpret_cast<uintptr_t>(jni);
-  // A JavaThread is 1.4 to 2.5 kB on 11 to 25.
+  // A JavaThread is 1.4 to 2.5 KiB on 11 to 25.
   constexpr uintptr_t kLargestThread = 64 * 1024;
   if (thread == 0 || environment <= thread || environment - thread > kLargestThread)
     return format::Error{"the JNI environment is not a part of its JavaThread"};

@@ -22,10 +22,11 @@ struct Site {
 constexpr int kMaxSites = 64;
 Site sites[kMaxSites];
 
-// Plain data, written before the sigaction that makes the handler reachable.
-struct sigaction first_handler = {};    // before we came
-struct sigaction current_handler = {};  // before we came last
-bool taken = false;
+// The handlers that were installed before ours, each time it was. An entry is written once, before `handlers_taken`
+// counts it (pairs with the acquire in OnTrap): a thread may be in our handler while it is installed again.
+constexpr size_t kMaxTakes = 32;
+struct sigaction handlers[kMaxTakes] = {};
+std::atomic<size_t> handlers_taken{0};
 
 // initial-exec: touched inside a signal handler, where the dynamic model might allocate.
 thread_local bool chaining __attribute__((tls_model("initial-exec"))) = false;
@@ -65,9 +66,10 @@ void OnTrap(int signal, siginfo_t* info, void* context) {
     }
   }
   // A library that came after us may call us for its own old handler: do not send the signal round for ever.
-  if (chaining) return Chain(first_handler, signal, info, context);
+  if (chaining) return Chain(handlers[0], signal, info, context);
   chaining = true;
-  Chain(current_handler, signal, info, context);
+  // TakeTraps counts before it installs us.
+  Chain(handlers[handlers_taken.load(std::memory_order_acquire) - 1], signal, info, context);
   chaining = false;
 }
 
@@ -98,9 +100,10 @@ bool TakeTraps() {
   struct sigaction now = {};
   if (sigaction(SIGTRAP, nullptr, &now) != 0) return false;
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == OnTrap) return true;
-  if (!taken) first_handler = now;
-  current_handler = now;
-  taken = true;
+  const size_t take = handlers_taken.load(std::memory_order_relaxed);
+  if (take == kMaxTakes) return false;  // some library takes it back each time
+  handlers[take] = now;
+  handlers_taken.store(take + 1, std::memory_order_release);
   struct sigaction ours = {};
   ours.sa_sigaction = OnTrap;
   // Not deferred: else a thread inside the handler would look like one that blocks traps.

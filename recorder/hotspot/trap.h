@@ -1,7 +1,8 @@
 // SIGTRAP while an entry is being patched: a thread that meets the INT3 goes on elsewhere.
 //
 // Context:  TakeTraps, Redirect: setup and drain, serialised by the caller. The handler: any thread, async-signal-safe.
-// Failure:  false when there is no room for another site, or the kernel refuses the handler.
+// Failure:  false when there is no room for another site, or the kernel refuses the handler, or other libraries have
+//           taken it back too often.
 // A trap that is not ours goes to the handler that was installed before; without one it ends the process as it would
 // have. The handler and the sites stay for ever: a thread may have trapped and not yet come to its handler.
 #pragma once

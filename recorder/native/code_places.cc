@@ -1,6 +1,5 @@
 #include "recorder/native/code_places.h"
 
-#include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "format/native_frames.h"
 #include "recorder/native/build_id.h"
 
 namespace heaprec::native {
@@ -19,7 +19,6 @@ namespace {
 
 // Programs whose call sites are without end are looked up anew.
 constexpr size_t kMostKnown = 1 << 17;
-constexpr size_t kMostNameBytes = 512;
 
 std::string HexOf(uint64_t number) {
   std::array<char, 20> text{};
@@ -32,33 +31,6 @@ std::string ProgramPath() {
   std::array<char, PATH_MAX> path{};
   const ssize_t length = readlink("/proc/thread-self/exe", path.data(), path.size());
   return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : std::string();
-}
-
-// "f(int) const" -> "f", "operator()(int)" -> "operator()", "a<b(c)>::d(e)" -> "a<b(c)>::d".
-std::string WithoutParameters(std::string name) {
-  int depth = 0;
-  for (size_t i = name.size(); i-- > 0;) {
-    if (name[i] == ')' || name[i] == '>') ++depth;
-    if (name[i] == '(' || name[i] == '<') --depth;
-    if (name[i] != '(' || depth != 0) continue;
-    const bool is_call_operator = i >= 8 && name.compare(i - 8, 8, "operator") == 0;
-    if (i > 0 && !is_call_operator) name.resize(i);
-    break;
-  }
-  return name;
-}
-
-std::string NameOf(const std::string& symbol) {
-  std::string name = symbol;
-  // "b" would be demangled, too: as the type bool.
-  if (symbol.starts_with("_Z")) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> demangled(
-        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-    if (status == 0) name = WithoutParameters(demangled.get());
-  }
-  if (name.size() > kMostNameBytes) name.resize(kMostNameBytes);
-  return name;
 }
 
 }  // namespace
@@ -88,6 +60,28 @@ void CodePlaces::Refresh() {
       this);
 }
 
+void CodePlaces::PublishTo(format::RingModules* modules) const {
+  // Odd before the first word changes, even behind the last: a reader that finds it odd takes none.
+  const uint32_t sequence = modules->sequence.load(std::memory_order_relaxed);
+  modules->sequence.store(sequence + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  uint32_t count = 0;
+  for (const Library& library : libraries_) {
+    if (count == format::kMostRingModules) break;
+    format::RingModule& module = modules->modules[count];
+    // A path that is cut off would lead to another file.
+    if (library.path.size() >= sizeof(module.path) || library.build_id.size() >= sizeof(module.build_id)) continue;
+    module.begin = library.begin;
+    module.end = library.end;
+    module.bias = library.bias;
+    std::memcpy(module.build_id, library.build_id.c_str(), library.build_id.size() + 1);
+    std::memcpy(module.path, library.path.c_str(), library.path.size() + 1);
+    ++count;
+  }
+  modules->count = count;
+  modules->sequence.store(sequence + 2, std::memory_order_release);
+}
+
 const CodePlaces::Library* CodePlaces::LibraryOf(uintptr_t pc) const {
   for (const std::vector<Library>* libraries : {&libraries_, &before_}) {
     const auto found = std::ranges::find_if(
@@ -113,8 +107,8 @@ CodePlace CodePlaces::Find(uintptr_t return_address) {
   if (table == nullptr) table = std::make_unique<FunctionTable>(library->path, library->build_id);
   const uint64_t address = pc - library->bias;
   const FunctionTable::Function function = table->At(address);
-  CodePlace place{library->path.substr(library->path.rfind('/') + 1), NameOf(function.symbol), library->build_id,
-                  function.offset};
+  CodePlace place{library->path.substr(library->path.rfind('/') + 1), format::DemangledFunction(function.symbol),
+                  library->build_id, function.offset};
   if (function.symbol.empty()) place.function = HexOf(address);
   return place;
 }

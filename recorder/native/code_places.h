@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "format/ring_layout.h"
 #include "recorder/native/function_table.h"
 
 namespace heaprec::native {
@@ -27,6 +28,8 @@ class CodePlaces {
  public:
   // Libraries have come or gone. Those that are gone are known until the next call.
   void Refresh();
+  // For who reads the ring after a kill.
+  void PublishTo(format::RingModules* modules) const;
   // Of a return address. Valid until the next Refresh.
   const CodePlace& At(uintptr_t return_address);
 

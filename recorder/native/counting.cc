@@ -110,7 +110,7 @@ ThreadRows* Rows(Table* of) {
   return rows;
 }
 
-void* CountSlowly(void* base, size_t offset, size_t size, Call call) {
+void* CountSlowly(void* base, size_t offset, size_t size, Call call, bool may_check) {
   if (base == nullptr) return nullptr;
   Table* const of = table.load(std::memory_order_acquire);
   ThreadRows* const rows = of != nullptr ? Rows(of) : nullptr;
@@ -125,7 +125,7 @@ void* CountSlowly(void* base, size_t offset, size_t size, Call call) {
                         : known.pc == ThreadRows::NotAlone(call.pc()) ? DeepSite(of, rows, call)
                                                                       : NewSite(of, rows, call);
   rows->Allocated(site, size);
-  return Begin(base, {.size = size, .offset = offset, .site = site, .is_checked = checks});
+  return Begin(base, {.size = size, .offset = offset, .site = site, .is_checked = checks && may_check});
 }
 
 void DiscountSlowly(const Header& header) {

@@ -60,8 +60,8 @@ bool PrepareCounting(uint32_t depth, bool check);
 // A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others; null: no memory.
 ThreadRows* Rows(Table* of);
 
-// Any block, any thread.
-void* CountSlowly(void* base, size_t offset, size_t size, Call call);
+// Any block, any thread. `may_check`: the program may write `size` bytes, and no more.
+void* CountSlowly(void* base, size_t offset, size_t size, Call call, bool may_check = true);
 void DiscountSlowly(const Header& header);
 
 // After dlclose.

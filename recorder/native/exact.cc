@@ -22,6 +22,7 @@
 #include "recorder/native/block.h"
 #include "recorder/native/counting.h"
 #include "recorder/native/exact_options.h"
+#include "recorder/native/readable.h"
 #include "recorder/native/real.h"
 #include "recorder/native/stale_tables.h"
 #include "recorder/native/table.h"
@@ -34,7 +35,22 @@ char table_path[kMostPath], copy_path[kMostPath];
 // Room that a block needs beside the program's: its header, and where it is checked what stands behind it.
 constinit size_t beside = kHeaderBytes;
 
-inline bool Overflows(size_t size, size_t more) { return size > PTRDIFF_MAX - more; }
+inline bool Overflows(size_t size, size_t more) { return more > PTRDIFF_MAX || size > PTRDIFF_MAX - more; }
+
+// As glibc has it: what is more has no power of two above it.
+constexpr size_t kMostAlignment = ~(SIZE_MAX >> 1);
+
+inline bool IsAtPageBegin(const void* block) {
+  constexpr uintptr_t kPageBytes = 4096;
+  return reinterpret_cast<uintptr_t>(block) % kPageBytes == 0;
+}
+
+// At a page's begin what is in front of a block is another page, and may not be there: of a block that we have not
+// made. glibc's own have a header of theirs there; other allocators' need not. Anywhere else it is the block's page.
+inline bool IsOursAnywhere(void* block) {
+  if (IsAtPageBegin(block) && !is_libc_real && !IsReadable(reinterpret_cast<uintptr_t>(WordAt(block)))) return false;
+  return IsOurs(block);
+}
 
 inline void* NoMemory() {
   errno = ENOMEM;
@@ -54,12 +70,30 @@ HEAPREC_INLINE void* Allocate(size_t size) {
   return Counted(base, size);
 }
 
-HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) {
+// `room`: what the program may use of it; `size` of that is what it asked for.
+HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size, size_t room) {
   const size_t offset = std::max(alignment, kHeaderBytes);
   const size_t more = offset + beside - kHeaderBytes;
-  if (Overflows(size, more)) return NoMemory();
-  void* const base = real.memalign(offset, size + more);
-  return CountSlowly(base, offset, size, HEAPREC_CALL);
+  if (Overflows(room, more)) return NoMemory();
+  void* const base = real.memalign(offset, room + more);
+  return CountSlowly(base, offset, size, HEAPREC_CALL, /*may_check=*/room == size);
+}
+
+HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) { return AllocateAligned(alignment, size, size); }
+
+// Of `size` bytes and the zero behind them.
+HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
+  auto* const copy = static_cast<char*>(Allocate(size + 1));
+  if (copy == nullptr) return nullptr;
+  std::memcpy(copy, text, size);
+  copy[size] = 0;
+  return copy;
+}
+
+// Early ones are libc's own, whose function may be another's now; behind those that are checked stands a canary.
+size_t UsableSize(void* block, const Header& header) {
+  if (header.is_early || header.is_checked || real.usable_size == nullptr) return header.size;
+  return real.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
 }
 
 __attribute__((noinline)) void Overrun(const Header& header) {
@@ -75,7 +109,7 @@ __attribute__((noinline)) void Overrun(const Header& header) {
 
 __attribute__((noinline)) void FreeSlowly(void* block) {
   if (block == nullptr) return;
-  if (!IsOurs(block)) {
+  if (!IsOursAnywhere(block)) {
     if (Table* const of = table.load(std::memory_order_relaxed)) {
       of->header().foreign_frees.fetch_add(1, std::memory_order_relaxed);
     }
@@ -89,8 +123,9 @@ __attribute__((noinline)) void FreeSlowly(void* block) {
   return header.is_early ? FreeEarly(base) : real.free(base);
 }
 
+// Null is at the begin of a page, too.
 HEAPREC_INLINE void Free(void* block) {
-  if (block == nullptr || !DiscountQuickly(block)) [[unlikely]] {
+  if (IsAtPageBegin(block) || !DiscountQuickly(block)) [[unlikely]] {
     return FreeSlowly(block);
   }
   return real.free(static_cast<std::byte*>(block) - kHeaderBytes);
@@ -98,7 +133,7 @@ HEAPREC_INLINE void Free(void* block) {
 
 HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   if (block == nullptr) return Allocate(size);
-  if (!IsOurs(block)) return real.realloc(block, size);
+  if (!IsOursAnywhere(block)) return real.realloc(block, size);
   if (size == 0) {
     FreeSlowly(block);
     return nullptr;
@@ -108,7 +143,7 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   if (before.offset != kHeaderBytes || before.is_early) {
     void* const moved = Allocate(size);
     if (moved == nullptr) return nullptr;
-    std::memcpy(moved, block, std::min(size, before.size));
+    std::memcpy(moved, block, std::min(size, UsableSize(block, before)));
     FreeSlowly(block);
     return moved;
   }
@@ -130,22 +165,10 @@ void Forked() {
   copy_path[0] = 0;
 }
 
-bool WriteAll(int descriptor, const std::byte* bytes, size_t count) {
-  while (count > 0) {
-    const ssize_t written = write(descriptor, bytes, count);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes += written;
-    count -= static_cast<size_t>(written);
-  }
-  return true;
-}
-
 // What is in shared memory is gone with the machine, what is in the file stays.
 void CopyTable(Table* of) {
   const int descriptor = open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-  const bool is_whole =
-      descriptor >= 0 && WriteAll(descriptor, reinterpret_cast<const std::byte*>(&of->header()), of->Bytes());
+  const bool is_whole = descriptor >= 0 && of->CopyTo(descriptor);
   const int error = errno;
   if (descriptor >= 0) close(descriptor);
   if (is_whole) {
@@ -229,6 +252,10 @@ HEAPREC_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
 }
 
 HEAPREC_EXPORT void* memalign(size_t alignment, size_t size) {
+  if (alignment > native::kMostAlignment) {
+    errno = EINVAL;
+    return nullptr;
+  }
   return native::AllocateAligned(std::bit_ceil(alignment), size);
 }
 
@@ -257,16 +284,29 @@ HEAPREC_EXPORT void* valloc(size_t size) {
 HEAPREC_EXPORT void* pvalloc(size_t size) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   if (native::Overflows(size, page)) return native::NoMemory();
-  return native::AllocateAligned(page, (size + page - 1) / page * page);
+  return native::AllocateAligned(page, size, (size + page - 1) / page * page);
 }
+
+HEAPREC_EXPORT char* strdup(const char* text) { return native::Duplicate(text, std::strlen(text)); }
+
+HEAPREC_EXPORT char* strndup(const char* text, size_t most) { return native::Duplicate(text, strnlen(text, most)); }
+
+// libc's headers have called these in their place.
+HEAPREC_EXPORT char* __strdup(const char* text) { return native::Duplicate(text, std::strlen(text)); }
+
+HEAPREC_EXPORT char* __strndup(const char* text, size_t most) { return native::Duplicate(text, strnlen(text, most)); }
+
+// Programs from before glibc 2.26, and C23's: libc's own would take our block for one of its own.
+HEAPREC_EXPORT void cfree(void* block) { native::Free(block); }
+
+HEAPREC_EXPORT void free_sized(void* block, size_t) { native::Free(block); }
+
+HEAPREC_EXPORT void free_aligned_sized(void* block, size_t, size_t) { native::Free(block); }
 
 HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   if (block == nullptr) return 0;
-  const bool is_ours = native::IsOurs(block);
-  const native::Header header = is_ours ? native::HeaderOf(block) : native::Header{.offset = 0};
-  // Early ones are libc's own, whose function may be another's now; behind those that are checked stands a canary.
-  if (header.is_early || header.is_checked || native::real.usable_size == nullptr) return header.size;
-  return native::real.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
+  const bool is_ours = native::IsOursAnywhere(block);
+  return native::UsableSize(block, is_ours ? native::HeaderOf(block) : native::Header{.offset = 0});
 }
 
 // Another library may come to the place of the one that goes. (Who loads it in the moment before we know is taken for

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "format/native_table.h"
+#include "recorder/buffer/write_signals.h"
 
 namespace heaprec::native {
 namespace {
@@ -21,6 +22,7 @@ void Say(Pieces... pieces) {
   for (size_t i = 0; i < std::size(texts); ++i) {
     parts[i] = {const_cast<char*>(texts[i].data()), texts[i].size()};
   }
+  const buffer::WriteSignals blocked;
   [[maybe_unused]] const ssize_t ignored = writev(STDERR_FILENO, parts, static_cast<int>(std::size(parts)));
 }
 

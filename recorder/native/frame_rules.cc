@@ -1,16 +1,11 @@
 #include "recorder/native/frame_rules.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <ctime>
 
 #include "recorder/native/frame_program.h"
 #include "recorder/native/module_at.h"
+#include "recorder/native/readable.h"
 
 namespace heaprec::native {
 namespace {
@@ -63,17 +58,6 @@ FrameRule RuleOf(uint64_t word) {
   const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(word));
   return {static_cast<FrameRule::Base>(word & ((1 << kBaseBits) - 1)), shifted >> kBaseBits,
           static_cast<int32_t>(static_cast<uint32_t>(word >> 32))};
-}
-
-// The kernel looks whether a word is what it is not, or, if it is, waits for no time.
-bool IsReadable(uintptr_t address) {
-  const int error = errno;
-  const timespec at_once{};
-  constexpr unsigned kAnything = 0x5eed1e55;
-  const bool is = syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, kAnything, &at_once, nullptr, 0) == 0 ||
-                  errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
-  errno = error;
-  return is;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "recorder/native/readable.h"
+
 namespace heaprec::native {
 namespace {
 
@@ -26,11 +28,13 @@ bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into) {
   if (!Find(address, &found)) return false;
   const auto begin = std::bit_cast<uintptr_t>(found.dlfo_map_start), end = std::bit_cast<uintptr_t>(found.dlfo_map_end);
   ElfW(Ehdr) header;
-  if (end - begin < sizeof header) return false;
+  // A module need not keep its first page readable: a loader may protect it, and a program may give it back.
+  if (end - begin < sizeof header || !IsReadable(begin)) return false;
   std::memcpy(&header, found.dlfo_map_start, sizeof header);
   const size_t segments = size_t{header.e_phnum} * sizeof(ElfW(Phdr));
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) ||
-      header.e_phoff > end - begin || segments > end - begin - header.e_phoff) {
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) || segments == 0 ||
+      header.e_phoff > end - begin || segments > end - begin - header.e_phoff || !IsReadable(begin + header.e_phoff) ||
+      !IsReadable(begin + header.e_phoff + segments - 1)) {
     return false;
   }
   *into = {};

@@ -14,6 +14,7 @@ namespace heaprec::native {
 
 Real real __attribute__((visibility("hidden"))){__libc_malloc,   __libc_free, __libc_calloc, __libc_realloc,
                                                 __libc_memalign, nullptr,     nullptr};
+bool is_libc_real __attribute__((visibility("hidden"))) = true;
 EarlyBlocks early_blocks;
 
 namespace {
@@ -35,6 +36,8 @@ bool FindReal() {
                        Find("malloc_usable_size", &found.usable_size) && Find("dlclose", &found.dlclose);
   if (!has_all) return false;
   real = found;
+  is_libc_real = found.malloc == __libc_malloc && found.calloc == __libc_calloc && found.realloc == __libc_realloc &&
+                 found.memalign == __libc_memalign;
   knows_real.store(true, std::memory_order_release);
   return true;
 }

@@ -23,6 +23,9 @@ struct Real {
 // libc's own until FindReal; blocks from before are early ones.
 extern Real real __attribute__((visibility("hidden")));
 
+// All of them are libc's: each block that anybody has from it has its length in front.
+extern bool is_libc_real __attribute__((visibility("hidden")));
+
 // False: somebody lacks a function; libc is asked to the end.
 bool FindReal();
 void FreeEarly(void* base);

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
+#include <string.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -12,9 +14,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "format/ring_records.h"
 #include "recorder/native/call.h"
 #include "recorder/native/definition.h"
 #include "recorder/native/got_patcher.h"
@@ -69,6 +73,13 @@ struct Originals {
   decltype(&::aligned_alloc) aligned_alloc = &::aligned_alloc;
   decltype(&::memalign) memalign = &::memalign;
   decltype(&::valloc) valloc = &::valloc;
+  decltype(&::pvalloc) pvalloc = &::pvalloc;
+  decltype(&::strdup) strdup = &::strdup;
+  decltype(&::strndup) strndup = &::strndup;
+  // Not every libc has these: null.
+  void (*cfree)(void*) = nullptr;
+  void (*free_sized)(void*, size_t) = nullptr;
+  void (*free_aligned_sized)(void*, size_t, size_t) = nullptr;
 };
 Originals real;
 
@@ -220,11 +231,52 @@ void* Memalign(size_t alignment, size_t size) {
 
 void* Valloc(size_t size) { return Counted(real.valloc(size), size, Function::kMemalign); }
 
+void* Pvalloc(size_t size) { return Counted(real.pvalloc(size), size, Function::kMemalign); }
+
+// libc's own call of malloc in it is not seen: libc's slots are left as they are.
+HEAPREC_INLINE char* Duplicated(char* copy) {
+  return static_cast<char*>(Counted(copy, copy != nullptr ? strlen(copy) + 1 : 0, Function::kStrdup));
+}
+
+char* Strdup(const char* text) { return Duplicated(real.strdup(text)); }
+
+char* Strndup(const char* text, size_t most) { return Duplicated(real.strndup(text, most)); }
+
+void Cfree(void* block) {
+  Freed(block);
+  real.cfree(block);
+}
+
+void FreeSized(void* block, size_t size) {
+  Freed(block);
+  real.free_sized(block, size);
+}
+
+void FreeAlignedSized(void* block, size_t alignment, size_t size) {
+  Freed(block);
+  real.free_aligned_sized(block, alignment, size);
+}
+
 template <typename Original, typename Replacement>
 Import Of(const char* name, Original* original, Replacement* replacement) {
   void* const meant = reinterpret_cast<void*>(*original);
   if (void* const defined = DefinitionOf(name)) *original = reinterpret_cast<Original>(defined);
   return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(*original), meant}};
+}
+
+// libc's headers have called `name` in the place of a function that is led already.
+Import AliasOf(const char* name, Import of) {
+  of.name = name;
+  return of;
+}
+
+// Of those that are there. cfree is, for programs that were linked before glibc 2.26 alone, and no other can ask.
+std::vector<Import> OptionalImports() {
+  real.cfree = reinterpret_cast<decltype(real.cfree)>(dlvsym(RTLD_DEFAULT, "cfree", "GLIBC_2.2.5"));
+  std::vector<Import> all{Of("cfree", &real.cfree, &Cfree), Of("free_sized", &real.free_sized, &FreeSized),
+                          Of("free_aligned_sized", &real.free_aligned_sized, &FreeAlignedSized)};
+  std::erase_if(all, [](const Import& import) { return import.originals[0] == nullptr; });
+  return all;
 }
 
 std::vector<Import> AllImports() {
@@ -237,9 +289,16 @@ std::vector<Import> AllImports() {
                           Of("aligned_alloc", &real.aligned_alloc, &AlignedAlloc),
                           Of("memalign", &real.memalign, &Memalign),
                           Of("valloc", &real.valloc, &Valloc),
+                          Of("pvalloc", &real.pvalloc, &Pvalloc),
+                          Of("strdup", &real.strdup, &Strdup),
+                          Of("strndup", &real.strndup, &Strndup),
                           Of("dlsym", &heaprec_real_dlsym, &heaprec_dlsym)};
-  const std::vector<Import> mappings = MappingImports();
-  all.insert(all.end(), mappings.begin(), mappings.end());
+  const auto find = [&all](std::string_view name) { return *std::ranges::find(all, name, &Import::name); };
+  all.push_back(AliasOf("__strdup", find("strdup")));
+  all.push_back(AliasOf("__strndup", find("strndup")));
+  for (const std::vector<Import>& more : {OptionalImports(), MappingImports()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
   return all;
 }
 
@@ -273,10 +332,7 @@ void BeforeDlsym() {
 
 }  // namespace
 
-const char* FunctionName(Function function) {
-  constexpr std::array kNames{"malloc", "calloc", "realloc", "memalign"};
-  return kNames[static_cast<size_t>(function)];
-}
+const char* FunctionName(Function function) { return format::kNativeFunctions[static_cast<size_t>(function)]; }
 
 format::Result<std::unique_ptr<LedCalls>> LedCalls::Lead() {
   std::unique_ptr<LedCalls> led(new LedCalls);

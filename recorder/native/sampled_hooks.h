@@ -24,7 +24,12 @@
 
 namespace heaprec::native {
 
-enum class Function : uint8_t { kMalloc, kCalloc, kRealloc, kMemalign };
+// Calls that the hooks never see: libc's own slots are left as they are, and a library's constructors run before its
+// slots can be written.
+inline constexpr char kNotSeen[] =
+    "memory that libc allocates for its caller (asprintf, getline, fopen, opendir), constructors of libraries";
+
+enum class Function : uint8_t { kMalloc, kCalloc, kRealloc, kMemalign, kStrdup };
 const char* FunctionName(Function function);
 
 // A block that its caller does not know yet.

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +15,8 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+
+#include "recorder/buffer/locked_file.h"
 
 namespace heaprec::native {
 namespace {
@@ -44,14 +45,13 @@ pid_t ProcessOf(std::string_view name) {
 // One that is alive elsewhere, under a number that is nobody's here, has its table locked.
 bool IsStale(int folder, const char* name, Stale* into) {
   if (kill(into->process, 0) == 0 || errno != ESRCH) return false;
-  const int table = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const int table = buffer::OpenAbandoned(folder, name);
   if (table < 0) return false;
   struct stat status {};
-  const bool is_ours = fstat(table, &status) == 0 && status.st_uid == geteuid() && S_ISREG(status.st_mode);
-  const bool is_stale = is_ours && flock(table, LOCK_EX | LOCK_NB) == 0;
+  const bool is_known = fstat(table, &status) == 0;
   close(table);  // and with it the lock
   into->modified = status.st_mtim;
-  return is_stale;
+  return is_known;
 }
 
 size_t FindStale(int folder, std::span<Stale> into) {
@@ -74,7 +74,7 @@ bool Remove(int folder, pid_t process) {
   std::array<char, 32> name{};
   std::copy(kPrefix.begin(), kPrefix.end(), name.begin());
   std::to_chars(name.data() + kPrefix.size(), name.data() + name.size() - 1, process);
-  return unlinkat(folder, name.data(), 0) == 0;
+  return buffer::RemoveAbandoned(folder, name.data());
 }
 
 }  // namespace

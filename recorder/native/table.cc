@@ -16,7 +16,10 @@
 #include <cstring>
 #include <new>
 
+#include "recorder/buffer/locked_file.h"
+#include "recorder/buffer/write_signals.h"
 #include "recorder/native/module_at.h"
+#include "recorder/native/readable.h"
 
 namespace heaprec::native {
 namespace {
@@ -40,16 +43,12 @@ uint64_t Now(clockid_t clock) {
 }
 
 int OpenNew(const char* path) {
-  const auto create = [path] { return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600); };
-  const int descriptor = create();
+  const int descriptor = buffer::CreateLocked(path);
   if (descriptor >= 0 || errno != EEXIST) return descriptor;
   // A process of our id has left it that is dead, or was another program before exec: nobody holds it.
-  const int old = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  const bool is_left = old >= 0 && flock(old, LOCK_EX | LOCK_NB) == 0;
-  if (is_left) unlink(path);
-  if (old >= 0) close(old);
+  if (buffer::RemoveAbandoned(AT_FDCWD, path)) return buffer::CreateLocked(path);
   errno = EEXIST;
-  return is_left ? create() : -1;
+  return -1;
 }
 
 // Where programs look for none: below the usual limit of 1024, above what they count on.
@@ -59,6 +58,17 @@ int MovedUp(int descriptor) {
   if (high < 0) return descriptor;  // a lower limit
   syscall(SYS_close, descriptor);
   return high;
+}
+
+bool WriteAt(int descriptor, size_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    offset += static_cast<size_t>(written);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return true;
 }
 
 void CopyName(std::span<char> into, const char* name) {
@@ -72,6 +82,7 @@ void CopyBuildId(const dl_phdr_info& info, NativeModule* module) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
     const uintptr_t end = info.dlpi_addr + segment.p_vaddr + segment.p_memsz;
+    if (segment.p_memsz == 0 || !IsReadable(info.dlpi_addr + segment.p_vaddr) || !IsReadable(end - 1)) continue;
     for (uintptr_t at = info.dlpi_addr + segment.p_vaddr; end - at > sizeof(ElfW(Nhdr));) {
       ElfW(Nhdr) note{};
       std::memcpy(&note, reinterpret_cast<const void*>(at), sizeof note);
@@ -126,6 +137,7 @@ Table::Table(std::byte* base, int descriptor, const char* path) : base_(base), d
 }
 
 Table* Table::Create(const char* path, uint32_t depth, const char** why) {
+  const buffer::WriteSignals blocked;
   const int descriptor = MovedUp(OpenNew(path));
   if (descriptor < 0) {
     *why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): setup
@@ -138,11 +150,10 @@ Table* Table::Create(const char* path, uint32_t depth, const char** why) {
                 : mmap(nullptr, kAllBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (memory == MAP_FAILED) {
     *why = std::strerror(full != 0 ? full : errno);  // NOLINT(concurrency-mt-unsafe): setup
-    unlink(path);
+    buffer::RemoveLocked(AT_FDCWD, path, descriptor);
     close(descriptor);
     return nullptr;
   }
-  flock(descriptor, LOCK_EX | LOCK_NB);  // for life: it has an owner
   alignas(Table) static std::byte storage[sizeof(Table)];
   auto* const table = new (storage) Table(static_cast<std::byte*>(memory), descriptor, path);
   NativeHeader& header = table->header();
@@ -159,9 +170,23 @@ Table* Table::Create(const char* path, uint32_t depth, const char** why) {
   return table;
 }
 
-uint64_t Table::Bytes() const {
-  const uint32_t chunks = At<NativeHeader>(0)->chunks_used.load(std::memory_order_acquire);
-  return format::kNativeRowsAt + std::min(chunks, format::kMostNativeChunks) * format::kNativeChunkBytes;
+uint32_t Table::ChunksUsed() const {
+  return std::min(At<NativeHeader>(0)->chunks_used.load(std::memory_order_acquire), format::kMostNativeChunks);
+}
+
+bool Table::HasRows(uint32_t chunk) const {
+  return At<NativeChunk>(format::kNativeChunksAt)[chunk].first_site.load(std::memory_order_acquire) != 0;
+}
+
+bool Table::CopyTo(int descriptor) const {
+  const buffer::WriteSignals blocked;
+  if (!WriteAt(descriptor, 0, {base_, format::kNativeRowsAt})) return false;
+  for (uint32_t i = 0; i < ChunksUsed(); ++i) {
+    if (!HasRows(i)) continue;
+    const size_t offset = format::kNativeRowsAt + i * format::kNativeChunkBytes;
+    if (!WriteAt(descriptor, offset, {base_ + offset, format::kNativeChunkBytes})) return false;
+  }
+  return true;
 }
 
 uint32_t Table::SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
@@ -232,8 +257,12 @@ NativeRow* Table::NewChunk(uint32_t first_site, uint32_t thread) {
     return nullptr;
   }
   const size_t offset = format::kNativeRowsAt + number * format::kNativeChunkBytes;
+  const buffer::WriteSignals blocked;
   const int descriptor = Descriptor();
   if (descriptor < 0 || posix_fallocate(descriptor, static_cast<off_t>(offset), format::kNativeChunkBytes) != 0) {
+    // Its number is the next one's, unless somebody has one behind it.
+    uint32_t next = number + 1;
+    header().chunks_used.compare_exchange_strong(next, number, std::memory_order_relaxed);
     return nullptr;
   }
   NativeChunk& chunk = At<NativeChunk>(format::kNativeChunksAt)[number];
@@ -328,7 +357,12 @@ void Table::Part() {
   // There is no file any more: what is in use is copied.
   void* const copy = mmap(nullptr, kAllBytes, kProtection, kFlags | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED) return;
-  std::memcpy(copy, base_, Bytes());
+  std::memcpy(copy, base_, format::kNativeRowsAt);
+  for (uint32_t i = 0; i < ChunksUsed(); ++i) {
+    const size_t offset = format::kNativeRowsAt + i * format::kNativeChunkBytes;
+    if (!HasRows(i)) continue;
+    std::memcpy(static_cast<std::byte*>(copy) + offset, base_ + offset, format::kNativeChunkBytes);
+  }
   mremap(copy, kAllBytes, kAllBytes, MREMAP_MAYMOVE | MREMAP_FIXED, base_);
 }
 

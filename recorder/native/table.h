@@ -23,8 +23,9 @@ class Table {
   static Table* Create(const char* path, uint32_t depth, const char** why);
 
   format::NativeHeader& header() { return *At<format::NativeHeader>(0); }
-  // Of what is in use.
-  uint64_t Bytes() const;
+  // Writes what is in use to a new file. False: errno says why. A chunk that found no room in memory is a hole,
+  // or behind the end: reading its place in the table would raise SIGBUS.
+  bool CopyTo(int descriptor) const;
 
   // `key`: of the frames that tell the site apart, from `first` on; `pcs`: all frames, noted if it is new.
   uint32_t SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
@@ -44,6 +45,9 @@ class Table {
   T* At(size_t offset) const {
     return reinterpret_cast<T*>(base_ + offset);
   }
+  uint32_t ChunksUsed() const;
+  // False: its memory may not be there.
+  bool HasRows(uint32_t chunk) const;
   // Of the table's file, again if the program has closed it, or taken its number; -1: it is not to be had.
   int Descriptor();
   bool LeadsToFile(int descriptor) const;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <utility>
 
 #include "recorder/native/index_lists.h"
 
@@ -18,12 +19,12 @@ IndexLinks<ThreadClocks::kCapacity> links;
 IndexLinks<ThreadClocks::kCapacity>::Free unused;
 pthread_key_t key;
 
-// What a thread allocates as it ends is nobody's, and that of threads beyond kCapacity: this clock never gets to its
-// due.
+// What a thread allocates as it ends is nobody's, that of threads beyond kCapacity, and the recorder's own: this clock
+// never gets to its due.
 struct Nobodys : ThreadClock {
   Nobodys() { due.store(UINT64_MAX, std::memory_order_relaxed); }
 };
-Nobodys of_the_ending;
+Nobodys nobodys;
 
 ThreadClock* NewClock() {
   if (const uint32_t index = links.Pop(&unused); index != links.kNone) return &clocks[index];
@@ -53,7 +54,7 @@ bool ThreadClocks::Prepare() {
 
 ThreadClock* ThreadClocks::OwnNew() {
   // A key's value may ask for memory.
-  own_ = &of_the_ending;
+  own_ = &nobodys;
   ThreadClock* const clock = NewClock();
   if (clock == nullptr || pthread_setspecific(key, clock) != 0) {
     if (clock != nullptr) links.Push(&unused, clock->index);
@@ -65,8 +66,12 @@ ThreadClock* ThreadClocks::OwnNew() {
   return clock;
 }
 
+ThreadClocks::OwnWork::OwnWork() : before_(std::exchange(own_, &nobodys)) {}
+
+void ThreadClocks::LeaveOut() { own_ = &nobodys; }
+
 void ThreadClocks::OnThreadEnd(void* clock) {
-  own_ = &of_the_ending;
+  own_ = &nobodys;
   auto* const ended = static_cast<ThreadClock*>(clock);
   (void)ended->points.Finish(ended->bytes.load(std::memory_order_relaxed));
   links.Push(&unused, ended->index);

@@ -2,7 +2,7 @@
 // of memory for each thread, found through one initial-exec TLS word.
 //
 // Units:    bytes, as malloc was asked for them.
-// Context:  Own: alloc, inside malloc's family. Prepare: setup. The rest: drain.
+// Context:  Own, OwnWork: alloc, inside malloc's family. Prepare: setup. The rest: drain.
 // Threads:  a clock is its owner's; the drain reads its atomics.
 // Failure:  threads that end, and those beyond kCapacity, have a clock that never gets to its due and counts for
 // nobody. Maths:    docs/sampler.md#native-memory
@@ -43,6 +43,20 @@ class ThreadClocks {
   // The same, but for threads that have none: theirs is everybody's, and past its due at each allocation.
   static ThreadClock* OwnOrNewcomers() { return own_; }
   static bool HasOwn() { return own_ != &newcomers_; }
+
+  // What the calling thread allocates while it lives is the recorder's own: it is not counted, and not sampled.
+  class OwnWork {
+   public:
+    OwnWork();
+    ~OwnWork() { own_ = before_; }
+    OwnWork(const OwnWork&) = delete;
+    OwnWork& operator=(const OwnWork&) = delete;
+
+   private:
+    ThreadClock* const before_;
+  };
+  // The same, for the rest of the calling thread's life.
+  static void LeaveOut();
 
   // Each looks up at its next allocation.
   static void WakeAll();

@@ -1,5 +1,7 @@
 #include "recorder/sources/byte_source.h"
 
+#include <utility>
+
 namespace heaprec::sources {
 
 using format::Kind;
@@ -11,7 +13,8 @@ void ByteSource::OnRefill(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Started(java_thread);
   double gap = 0;
-  if (entry == nullptr || !entry->clock.PassRefill(allocated, parts_.board.window(), gap)) [[unlikely]] {
+  if (entry == nullptr || entry->in_stack_chunk || !entry->clock.PassRefill(allocated, parts_.board.window(), gap))
+      [[unlikely]] {
     return Refill(java_thread, size);
   }
   entry->counted_to.store(allocated, std::memory_order_relaxed);
@@ -23,7 +26,8 @@ void ByteSource::OnOutside(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Started(java_thread);
   double gap = 0;
-  if (entry == nullptr || !entry->clock.PassOutside(allocated, size, parts_.board.window(), gap)) [[unlikely]] {
+  if (entry == nullptr || entry->in_stack_chunk ||
+      !entry->clock.PassOutside(allocated, size, parts_.board.window(), gap)) [[unlikely]] {
     return Outside(java_thread, size);
   }
   entry->counted_to.store(allocated, std::memory_order_relaxed);
@@ -35,7 +39,7 @@ void ByteSource::Refill(void* java_thread, uint64_t size) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
-  if (entry == nullptr) return;
+  if (entry == nullptr || entry->in_stack_chunk) return;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
   Apply(java_thread, *entry, entry->clock.OnRefill(allocated, size, now), size, /*outside=*/false);
 }
@@ -44,9 +48,34 @@ void ByteSource::Outside(void* java_thread, uint64_t size) {
   const LambdaInForce now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
-  if (entry == nullptr) return;
+  if (entry == nullptr || entry->in_stack_chunk) return;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
   Apply(java_thread, *entry, entry->clock.OnOutside(allocated, size, now), size, /*outside=*/true);
+}
+
+void ByteSource::BeginStackChunk() {
+  ThreadEntry* const entry = OfCaller();
+  if (entry == nullptr) return;
+  entry->stack_chunk_at = parts_.layout.AllocatedBytes(entry->java_thread.load(std::memory_order_relaxed));
+  entry->in_stack_chunk = true;
+}
+
+// The threshold may lie in what the chunk took of the TLAB, or the JVM has drawn one of its own.
+void ByteSource::EndStackChunk() {
+  ThreadEntry* const entry = OfCaller();
+  if (entry == nullptr || !std::exchange(entry->in_stack_chunk, false)) return;
+  void* const java_thread = entry->java_thread.load(std::memory_order_relaxed);
+  const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
+  if (allocated <= entry->stack_chunk_at) return;  // there was no memory
+  const uint64_t bytes = allocated - entry->stack_chunk_at;
+  const auto add = [](std::atomic<uint64_t>& sum, uint64_t more) {
+    sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  };
+  entry->clock.Exclude(bytes);
+  add(entry->counted_to, bytes);
+  add(entry->stack_chunks, 1);
+  add(entry->stack_chunk_bytes, bytes);
+  parts_.layout.ArmAtRest(java_thread, entry->clock.GapFrom(allocated));
 }
 
 void ByteSource::Apply(void* java_thread, ThreadEntry& entry, const Touch& touch, uint64_t size, bool outside) {

@@ -15,6 +15,8 @@ class ByteSource final : public RecordingSource {
   void OnOutside(void* java_thread, uint64_t size) override;
   void OnDelivered(const Delivered& object) override;
   void OnThreadStart(void* java_thread) override;
+  void BeginStackChunk() override;
+  void EndStackChunk() override;
 
  private:
   throttle::LambdaInForce AtStart() const override { return parts_.board.Read(); }
@@ -27,6 +29,11 @@ class ByteSource final : public RecordingSource {
     ThreadEntry* entry = parts_.threads.Find(java_thread);
     const bool is_ours = entry != nullptr && entry->recording.load(std::memory_order_relaxed) == parts_.recording;
     return is_ours ? entry : nullptr;
+  }
+  // The caller's, whichever JavaThread it is.
+  ThreadEntry* OfCaller() {
+    ThreadEntry* entry = own_entry.entry;
+    return entry == nullptr ? nullptr : Started(entry->java_thread.load(std::memory_order_relaxed));
   }
   void Apply(void* java_thread, ThreadEntry& entry, const throttle::Touch& touch, uint64_t size, bool outside);
 

@@ -4,12 +4,13 @@
 
 #include <cstring>
 
+#include "format/call_path.h"
 #include "format/ring_reader.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/path.h"
 
 namespace heaprec::sources {
 
+using buffer::CopyFixed;
 using buffer::LaneLease;
 using format::Loss;
 using format::RecordType;
@@ -30,14 +31,6 @@ std::byte* Append(std::byte* at, std::string_view text) {
   return at + text.size();
 }
 
-template <typename Record>
-void CopyFixed(std::byte* record, const Record& fields) {
-  // The header was written by Reserve.
-  std::memcpy(record + sizeof(format::RecordHeader),
-              reinterpret_cast<const std::byte*>(&fields) + sizeof(format::RecordHeader),
-              sizeof(Record) - sizeof(format::RecordHeader));
-}
-
 }  // namespace
 
 Capture::Capture(buffer::Ring& ring, buffer::Ledger& ledger, WindowBoard& board, const hotspot::Names& names,
@@ -47,7 +40,7 @@ Capture::Capture(buffer::Ring& ring, buffer::Ledger& ledger, WindowBoard& board,
       board_(board),
       names_(names),
       fields_(fields),
-      stack_depth_(static_cast<size_t>(stack_depth)),
+      buffers_(static_cast<size_t>(stack_depth)),
       next_id_(first_id),
       taker_(walker, names) {}
 
@@ -55,8 +48,10 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
   const auto window = board_.OnPoint(point.tally, MonotonicNs());
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
-  TakenStack stack(
-      {static_cast<hotspot::MethodFrame*>(alloca(sizeof(hotspot::MethodFrame) * stack_depth_)), stack_depth_});
+  const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
+  auto* const memory =
+      pooled.ok() ? pooled.memory() : static_cast<std::byte*>(alloca(StackBuffer::BytesFor(pooled.depth())));
+  TakenStack stack(StackBuffer(memory, pooled.depth()));
   std::optional<KnownStack> known;
   const bool is_taken = taker_.Take(context.jvmti, context.java_thread, &stack);
   if (is_taken) known = stacks_.Find(stack.identity);
@@ -70,8 +65,7 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
   Frames frames;
   if (is_brought) {
     if (!known) board_.OnNewStack();
-    const size_t count = stack.frames.size() + (stack.is_cut ? 1 : 0);
-    frames = {static_cast<format::RingFrame*>(alloca(sizeof(format::RingFrame) * count)), count};
+    frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
       return ledger_.Lost(Loss::kRingFull, point.weight);
     }
@@ -107,7 +101,7 @@ Loss Capture::WhyNoLease(const LaneLease& lease, uint32_t room) const {
 bool Capture::DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into) {
   size_t at = 0;
   for (const hotspot::MethodFrame& from : stack.frames) {
-    if (stack.is_cut && !stack.is_deep && at == hotspot::FrameSelection::LeafSide(stack_depth_))
+    if (stack.is_cut && !stack.is_deep && at == hotspot::FrameSelection::LeafSide(stack.room.size()))
       into[at++] = format::kGapFrame;
     if (!DescribeFrame(from, lane_hint, epoch, &into[at])) return false;
     ++at;
@@ -172,7 +166,7 @@ bool Capture::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, 
 }
 
 bool Capture::DefineStack(LaneLease& lease, const TakenStack& stack, Frames frames, std::optional<KnownStack>* known) {
-  const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), PathOf(frames)};
+  const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::PathOf(frames)};
   // The identity stood for another stack.
   if (stack.is_walked && *known && !(**known == defined)) taker_.Distrust();
   *known = defined;

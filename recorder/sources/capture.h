@@ -108,7 +108,7 @@ class Capture {
   WindowBoard& board_;
   const hotspot::Names& names_;
   const ThreadFields& fields_;
-  const size_t stack_depth_;
+  StackBufferPool buffers_;
   Places* places_ = nullptr;
   const hotspot::HeapMeter* meter_ = nullptr;
   std::atomic<uint32_t> epoch_{1};

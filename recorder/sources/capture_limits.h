@@ -3,7 +3,7 @@
 
 namespace heaprec::sources {
 
-// 16 bytes a frame on the allocating thread's own stack: 16 KiB at most.
+// What walks and JVMTI are asked for; StackBufferPool has the memory.
 inline constexpr int kMaxStackDepth = 1024;
 
 // Places: their number is 16 bits of a sample in the ring; 0 is none.

@@ -35,6 +35,17 @@ void heaprec_on_outside(void* java_thread, size_t object_bytes) {
   if (Source* source = active_source.load(std::memory_order_acquire)) source->OnOutside(java_thread, object_bytes);
 }
 
+// It may wait for a collection between the two: the second may meet another source, or none.
+void heaprec_on_stack_chunk(bool begins) {
+  Source* const source = active_source.load(std::memory_order_acquire);
+  if (source == nullptr) return;
+  if (begins) {
+    source->BeginStackChunk();
+  } else {
+    source->EndStackChunk();
+  }
+}
+
 void heaprec_on_delivered(const heaprec::sources::Delivered* object) {
   const CallbackScope inside;
   if (Source* source = CallbackScope::source()) source->OnDelivered(*object);

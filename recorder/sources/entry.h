@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/native/thread_clocks.h"
 #include "recorder/sources/exception_source.h"
 #include "recorder/sources/source.h"
 
@@ -48,6 +49,8 @@ class CallbackScope {
   static std::atomic<uint32_t>& OfThisThread();
   static std::array<Stripe, kStripes> stripes_;
 
+  // HotSpot allocates for what a source asks of it.
+  const native::ThreadClocks::OwnWork own_work_;
   std::atomic<uint32_t>& inside_;
 };
 
@@ -56,6 +59,8 @@ class CallbackScope {
 extern "C" {
 void heaprec_on_refill(void* java_thread, size_t object_bytes);
 void heaprec_on_outside(void* java_thread, size_t object_bytes);
+// `begins`: before it, else after it.
+void heaprec_on_stack_chunk(bool begins);
 void heaprec_on_delivered(const heaprec::sources::Delivered* object);
 void heaprec_on_thrown(const heaprec::sources::ThrownException* thrown);
 }

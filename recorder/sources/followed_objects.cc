@@ -13,14 +13,18 @@ namespace {
 
 // Looked at for each object that is followed: twice as many die as are born, so that the dead make room.
 constexpr size_t kLooks = 2;
+// As StackTraceElement has it.
+constexpr int32_t kNativeLine = -2;
 
 }  // namespace
 
-FollowedObjects::FollowedObjects(int capacity, int depth)
+FollowedObjects::FollowedObjects(int capacity, int depth, const hotspot::Names& names)
     : capacity_(static_cast<size_t>(capacity)),
       followed_(Room(capacity_, depth)),
       recent_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)),
-      sampled_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)) {
+      sampled_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)),
+      vm_names_(names),
+      names_(/*is_needed=*/capacity > 0) {
   for (size_t i = capacity_; i > 0; --i) free_.push_back(i - 1);
 }
 
@@ -30,30 +34,70 @@ std::vector<FollowedObjects::Trace> FollowedObjects::Room(size_t count, int dept
   return traces;
 }
 
-void FollowedObjects::Follow(JNIEnv* jni, jobject object, const heaprec_trace& trace) {
+void FollowedObjects::Follow(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace) {
   if (capacity_ == 0) return;
   if (busy_.test_and_set(std::memory_order_acquire)) {
     not_followed_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   for (size_t i = 0; i < kLooks; ++i) Look(jni, next_look_++ % capacity_);
-  if (!Put(jni, object, trace)) not_followed_.fetch_add(1, std::memory_order_relaxed);
+  bool failed = false;
+  if (const Trace* const followed = Put(jni, object, trace, &failed)) KeepNames(jvmti, jni, *followed);
+  if (failed) not_followed_.fetch_add(1, std::memory_order_relaxed);
   busy_.clear(std::memory_order_release);
 }
 
-bool FollowedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace) {
+// Null: it is not followed.
+FollowedObjects::Trace* FollowedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed) {
   const size_t place = Place();
-  if (place == capacity_) return true;  // drawn out
+  if (place == capacity_) return nullptr;  // drawn out
   Trace& into = followed_[place];
   if (into.object != nullptr) jni->DeleteWeakGlobalRef(std::exchange(into.object, nullptr));
   into.object = jni->NewWeakGlobalRef(object);
   if (into.object == nullptr) {
     jni->ExceptionClear();  // OutOfMemoryError
     free_.push_back(place);
-    return false;
+    *failed = true;
+    return nullptr;
   }
   Copy(trace, &into);
-  return true;
+  return &into;
+}
+
+void FollowedObjects::KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace) {
+  for (int32_t i = 0; i < trace.fields.frame_count; ++i) {
+    const heaprec_frame& frame = trace.frames[static_cast<size_t>(i)];
+    if (names_.Has(frame)) continue;
+    if (!names_.HasMethod(frame.method)) KeepMethod(jvmti, jni, frame.method);
+    const auto bci = static_cast<int>(frame.location);
+    names_.Add(frame, bci < 0 ? kNativeLine : vm_names_.Line(static_cast<jmethodID>(frame.method), bci));
+  }
+}
+
+void FollowedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
+  const auto id = static_cast<jmethodID>(method);
+  hotspot::Names::MethodView view;
+  if (!vm_names_.Method(id, &view)) return;
+  jclass type = nullptr;
+  char* file = nullptr;  // JVMTI allocates it
+  if (jvmti->GetMethodDeclaringClass(id, &type) == JVMTI_ERROR_NONE && type != nullptr) {
+    if (jvmti->GetSourceFileName(type, &file) != JVMTI_ERROR_NONE) file = nullptr;
+    jni->DeleteLocalRef(type);
+  }
+  names_.AddMethod(method, {view.class_name, view.name, file != nullptr ? file : ""});
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(file));
+}
+
+// Methods come and go with their classes; what is kept of those that no trace has makes room.
+void FollowedObjects::ForgetNames() {
+  if (!names_.IsHalfFull()) return;
+  names_.Retain([this](const auto& keep) {
+    for (const std::vector<Trace>* const traces : {&followed_, &recent_, &sampled_}) {
+      for (const Trace& trace : *traces) {
+        for (int32_t i = 0; i < trace.fields.frame_count; ++i) keep(trace.frames[static_cast<size_t>(i)]);
+      }
+    }
+  });
 }
 
 // A free one, or one whose object has to go; capacity_: the new one has to.
@@ -100,9 +144,17 @@ void FollowedObjects::Copy(const heaprec_trace& from, Trace* into) {
 int64_t FollowedObjects::Visit(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
   for (size_t i = 0; i < capacity_; ++i) Look(jni, i);
+  ForgetNames();
   int64_t count = 0;
+  std::vector<heaprec_frame_name> names;
   const auto give = [&](const Trace& trace) {
-    visit(&trace.fields, user);
+    names.clear();
+    for (int32_t i = 0; i < trace.fields.frame_count; ++i) {
+      names.push_back(names_.Find(trace.frames[static_cast<size_t>(i)]));
+    }
+    heaprec_trace given = trace.fields;
+    given.names = names.data();
+    visit(&given, user);
     ++count;
   };
   const uint64_t garbage = std::min<uint64_t>(found_dead_, recent_.size());

@@ -6,10 +6,11 @@
 // Context:  Follow: alloc, inside a JVMTI callback (JNI is legal): it waits for nobody; while another thread is at work
 //           here the object is not followed, and counted. Visit, Clear: setup, an attached thread.
 // Threads:  any.
-// Failure:  no heap for the table, or no weak reference: what cannot be followed is not, and counted.
+// Failure:  no heap for the table, or no weak reference: what cannot be followed is not, and counted. Names of frames:
+//           as FrameNames.
 #pragma once
 
-#include <jni.h>
+#include <jvmti.h>
 
 #include <atomic>
 #include <cstdint>
@@ -17,6 +18,8 @@
 #include <vector>
 
 #include "include/heaprec_sampling.h"
+#include "recorder/hotspot/names.h"
+#include "recorder/sources/frame_names.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -24,9 +27,10 @@ namespace heaprec::sources {
 class FollowedObjects {
  public:
   // Context: setup: takes the heap that it will ever need.
-  FollowedObjects(int capacity, int depth);
+  FollowedObjects(int capacity, int depth, const hotspot::Names& names);
 
-  void Follow(JNIEnv* jni, jobject object, const heaprec_trace& trace);
+  // While the methods of the trace's frames are on the calling thread's stack.
+  void Follow(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace);
   // Looks at all first, so that what is dead by now is garbage.
   int64_t Visit(JNIEnv* jni, int which, heaprec_visit visit, void* user);
   // Gives all references back.
@@ -44,7 +48,10 @@ class FollowedObjects {
   };
 
   // What is reached under the lock.
-  bool Put(JNIEnv* jni, jobject object, const heaprec_trace& trace);
+  Trace* Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed);
+  void KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace);
+  void KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method);
+  void ForgetNames();
   size_t Place();
   void Look(JNIEnv* jni, size_t index);
   void Bury(Trace& dead);
@@ -58,6 +65,8 @@ class FollowedObjects {
   std::vector<size_t> free_;  // indices of followed_
   size_t next_look_ = 0;
   uint64_t seen_ = 0, found_dead_ = 0;
+  const hotspot::Names& vm_names_;
+  FrameNames names_;
   throttle::Random random_{0x9E3779B97F4A7C15};
 };
 

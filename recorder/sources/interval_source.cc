@@ -52,7 +52,7 @@ IntervalSource::IntervalSource(const IntervalParts& parts, const heaprec_samplin
       depth_(how.depth),
       started_ns_(MonotonicNs()),
       how_(Keep(how, nullptr)),
-      followed_(how.followed, how.depth) {}
+      followed_(how.followed, how.depth, parts.names) {}
 
 IntervalSource::~IntervalSource() {
   for (const How* how = how_.load(); how != nullptr;) delete std::exchange(how, how->before);
@@ -143,14 +143,15 @@ void IntervalSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
                       count,
                       nullptr,
                       static_cast<int64_t>(MonotonicNs()),
-                      0};
+                      0,
+                      nullptr};
   const heaprec_place place{object.jni, object.jvmti, object.object};
   entry.due = kNever;  // of what the callback allocates nothing is given
   const int64_t interval = how->function(&trace, &place, how->user);
   const uint64_t now = std::max(allocated, parts_.layout.AllocatedBytesInCallback(object.java_thread));
   entry.given_at = now;
   entry.due = DueAfter(now, interval);
-  followed_.Follow(object.jni, object.object, trace);
+  followed_.Follow(object.jvmti, object.jni, object.object, trace);
 }
 
 }  // namespace heaprec::sources

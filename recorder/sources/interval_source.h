@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "include/heaprec_sampling.h"
+#include "recorder/hotspot/names.h"
 #include "recorder/hotspot/thread_layout.h"
 #include "recorder/sources/followed_objects.h"
 #include "recorder/sources/source.h"
@@ -23,6 +24,7 @@ struct IntervalParts {
   const hotspot::ThreadLayout& layout;
   const ThreadFields& fields;
   ThreadTable& threads;
+  const hotspot::Names& names;
   uint32_t number;  // among the recordings of this process
 };
 

@@ -57,6 +57,8 @@ void MappedSource::OnMapped(const native::Mapping& mapping, const native::Regist
     missed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     return is_incomplete_.store(true, std::memory_order_relaxed);
   }
+  calls_.noted.fetch_add(1, std::memory_order_relaxed);
+  calls_.noted_bytes.fetch_add(mapping.end - mapping.begin, std::memory_order_relaxed);
   Describe(caller, Fill(point, MappedPoint::What::kMap, mapping));
   points_.Give(point);
 }

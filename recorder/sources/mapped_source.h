@@ -18,6 +18,7 @@
 #include "recorder/native/mapping_hooks.h"
 #include "recorder/sources/native_points.h"
 #include "recorder/sources/native_source.h"
+#include "recorder/sources/point_pool.h"
 
 namespace heaprec::sources {
 
@@ -38,8 +39,10 @@ using MappedPoints = PointPool<MappedPoint>;
 class MappedSource final : public native::Mapper {
  public:
   // All outlive the source. `java`: null where there are no Java frames to be had.
-  MappedSource(buffer::Ledger& ledger, MappedPoints& points, uint32_t most_per_second, JavaFrames* java)
+  MappedSource(buffer::Ledger& ledger, format::RingMappingCalls& calls, MappedPoints& points, uint32_t most_per_second,
+               JavaFrames* java)
       : ledger_(ledger),
+        calls_(calls),
         points_(points),
         java_(java),
         most_per_second_(most_per_second),
@@ -68,6 +71,7 @@ class MappedSource final : public native::Mapper {
   MappedPoint* Fill(MappedPoint* point, MappedPoint::What what, const native::Mapping& mapping) const;
 
   buffer::Ledger& ledger_;
+  format::RingMappingCalls& calls_;
   MappedPoints& points_;
   JavaFrames* const java_;
   const uint32_t most_per_second_;

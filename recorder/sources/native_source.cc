@@ -4,23 +4,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <span>
 
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/clock.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
 namespace {
 
+using buffer::CopyFixed;
+using buffer::LaneLease;
+
 // No thread allocates as much; as a double it is exact.
 constexpr double kFarAway = 0x1p62;
 
 }  // namespace
 
-NativeSource::NativeSource(WindowBoard& board, buffer::Ledger& ledger, NativePoints& points, uint32_t recording,
+NativeSource::NativeSource(WindowBoard& board, buffer::Ledger& ledger, buffer::Ring& ring, uint32_t recording,
                            uint64_t seed, double reach, JavaFrames* java)
     : board_(board),
       ledger_(ledger),
-      points_(points),
+      ring_(ring),
       java_(java),
       recording_(recording),
       seed_(seed),
@@ -36,9 +42,9 @@ void NativeSource::OnDue(native::ThreadClock* clock, const native::Allocation& a
   const throttle::Hit hit = clock->points.OnDelivered(bytes, allocation.size, now);
   clock->due.store(bytes + static_cast<uint64_t>(std::min(hit.gap, kFarAway)));
   if (hit.verdict == throttle::Hit::Verdict::kNone) return;
+  if (hit.verdict == throttle::Hit::Verdict::kKept) return Keep(*clock, allocation, hit);
   ledger_.Point();
-  if (hit.verdict == throttle::Hit::Verdict::kThinned) return ledger_.Thinned();
-  Keep(*clock, allocation, hit);
+  ledger_.Thinned();
 }
 
 // Of a thread that is new, or new in this recording, the block at hand is the first that counts.
@@ -58,29 +64,54 @@ void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::La
 
 void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocation& allocation,
                         const throttle::Hit& hit) {
-  const uint64_t now_ns = MonotonicNs();
-  const auto window = board_.OnPoint({.weight = hit.weight_bytes, .effective = hit.effective_bytes}, now_ns);
-  NativePoint* const point = points_.Take();
-  if (point == nullptr) return ledger_.Lost(format::Loss::kRingFull, hit.weight_bytes);
-  point->time_ns = now_ns;
-  point->id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  point->size = allocation.size;
-  point->weight = hit.weight_bytes;
-  point->window = hit.window;
-  point->os_tid = clock.os_tid;
-  point->function = allocation.function;
-  point->new_window = window;
-  // One that is there has been freed where nobody looks.
-  if (const uint16_t stale = native::Blocks().Take(allocation.block)) {
-    native::Blocks().Bury(stale, allocation.block, now_ns);
+  NativePoint point;
+  point.time_ns = MonotonicNs();
+  const auto window = board_.OnPoint({.weight = hit.weight_bytes, .effective = hit.effective_bytes}, point.time_ns);
+  // Without it the window's samples still carry their weights.
+  if (window) (void)buffer::CommitRecord(ring_, clock.index, format::RecordType::kWindow, RecordOf(*window));
+  point.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  point.size = allocation.size;
+  point.weight = hit.weight_bytes;
+  point.window = hit.window;
+  point.os_tid = clock.os_tid;
+  point.function = allocation.function;
+  prctl(PR_GET_NAME, point.thread_name);
+  point.native_frames = native::Unwind(rules_.get(), allocation.caller, point.native);
+  if (java_ != nullptr) java_->Take(&point);
+  Commit(allocation.block, clock.index, point);
+}
+
+// Books are the drain's to write once the point is in a lane: a kill then finds none that is counted and not there.
+void NativeSource::Commit(const void* block, uint32_t lane, const NativePoint& point) {
+  const auto pcs = std::as_bytes(std::span(point.native).first(point.native_frames));
+  const auto java = std::as_bytes(std::span(point.java).first(point.java_frames));
+  const size_t bytes = sizeof(format::NativePointRecord) + pcs.size() + java.size();
+  LaneLease lease(ring_, lane, static_cast<uint32_t>(bytes + format::kRecordAlign));
+  std::byte* const record = lease.ok() ? lease.Reserve(format::RecordType::kNativePoint, bytes) : nullptr;
+  if (record == nullptr) {
+    ledger_.Point();
+    const bool is_busy = !lease.ok() && lease.found_busy_only();
+    return ledger_.Lost(is_busy ? format::Loss::kLanesBusy : format::Loss::kRingFull, point.weight);
   }
-  point->place = native::Blocks().Put(allocation.block, point->id);
-  prctl(PR_GET_NAME, point->thread_name);
-  point->native_frames = native::Unwind(rules_.get(), allocation.caller, point->native);
-  point->java_frames = 0;
-  point->java_is_cut = false;
-  if (java_ != nullptr) java_->Take(point);
-  points_.Give(point);
+  // A block that is still in the table was freed by a call that no hook saw.
+  if (const uint16_t stale = native::Blocks().Take(block)) native::Blocks().Bury(stale, block, point.time_ns);
+  format::NativePointRecord fixed{};
+  fixed.monotonic_ns = point.time_ns;
+  fixed.id = point.id;
+  fixed.size = point.size;
+  fixed.weight = point.weight;
+  fixed.window = point.window;
+  fixed.os_tid = point.os_tid;
+  fixed.tracking_index = native::Blocks().Put(block, point.id);
+  fixed.function = static_cast<uint16_t>(point.function);
+  fixed.native_frames = static_cast<uint16_t>(point.native_frames);
+  fixed.java_frames = static_cast<uint16_t>(point.java_frames);
+  fixed.is_cut = point.java_is_cut ? 1 : 0;
+  std::memcpy(fixed.thread_name, point.thread_name, sizeof fixed.thread_name);
+  CopyFixed(record, fixed);
+  std::memcpy(record + sizeof fixed, pcs.data(), pcs.size());
+  std::memcpy(record + sizeof fixed + pcs.size(), java.data(), java.size());
+  lease.Commit();
 }
 
 }  // namespace heaprec::sources

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "recorder/buffer/ledger.h"
+#include "recorder/buffer/ring.h"
 #include "recorder/native/sampled_hooks.h"
 #include "recorder/sources/native_points.h"
 #include "recorder/sources/window_board.h"
@@ -33,7 +34,7 @@ class NativeSource final : public native::Sampler {
  public:
   // All outlive the source. `recording`: its number in this process, from 1. `reach` as throttle::ByteClock::SetReach.
   // `java`: null where there are no Java frames to be had.
-  NativeSource(WindowBoard& board, buffer::Ledger& ledger, NativePoints& points, uint32_t recording, uint64_t seed,
+  NativeSource(WindowBoard& board, buffer::Ledger& ledger, buffer::Ring& ring, uint32_t recording, uint64_t seed,
                double reach, JavaFrames* java);
 
   void OnDue(native::ThreadClock* clock, const native::Allocation& allocation) override;
@@ -44,10 +45,11 @@ class NativeSource final : public native::Sampler {
  private:
   void Begin(native::ThreadClock* clock, uint64_t size, throttle::LambdaInForce now);
   void Keep(const native::ThreadClock& clock, const native::Allocation& allocation, const throttle::Hit& hit);
+  void Commit(const void* block, uint32_t lane, const NativePoint& point);
 
   WindowBoard& board_;
   buffer::Ledger& ledger_;
-  NativePoints& points_;
+  buffer::Ring& ring_;
   JavaFrames* const java_;
   const uint32_t recording_;
   const uint64_t seed_;

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstring>
 
+#include "format/call_path.h"
+#include "format/native_frames.h"
 #include "format/ring_reader.h"
-#include "recorder/sources/path.h"
 
 namespace heaprec::sources {
 
+using buffer::CopyFixed;
 using buffer::LaneLease;
 using format::RecordType;
 
@@ -16,39 +18,6 @@ namespace {
 
 // The drain's own lane hint.
 constexpr uint32_t kLane = 0;
-
-// HotSpot's way from who asks for address space, or memory in it, to mmap.
-bool MapsForOthers(std::string_view function) {
-  constexpr std::array<std::string_view, 7> kPrefixes{"os::",
-                                                      "anon_mmap",
-                                                      "ReservedSpace::",
-                                                      "reserve_memory",
-                                                      "reserve_mmapped_memory",
-                                                      "map_or_reserve_memory",
-                                                      "commit_memory_impl"};
-  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return function.starts_with(prefix); });
-}
-
-// Functions that allocate for who calls them: strdup, operator new, and those through which HotSpot does.
-bool AllocatesForOthers(const native::CodePlace& place, format::Kind kind) {
-  constexpr std::array<std::string_view, 3> kModules{"libc.so.", "libstdc++.so.", "libgcc_s.so."};
-  constexpr std::array<std::string_view, 9> kOfHotSpot{"os::malloc",           "os::realloc",         "os::strdup",
-                                                       "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
-                                                       "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
-  if (place.module == "libjvm.so" && kind == format::Kind::kMapped) return MapsForOthers(place.function);
-  // A program may have C++'s library within itself.
-  if (place.function.starts_with("operator new")) return true;
-  if (place.module == "libjvm.so") return std::ranges::find(kOfHotSpot, place.function) != kOfHotSpot.end();
-  return std::ranges::any_of(kModules, [&](std::string_view name) { return place.module.starts_with(name); });
-}
-
-template <typename Record>
-void CopyFixed(std::byte* record, const Record& fields) {
-  // The header was written by Reserve.
-  std::memcpy(record + sizeof(format::RecordHeader),
-              reinterpret_cast<const std::byte*>(&fields) + sizeof(format::RecordHeader),
-              sizeof(Record) - sizeof(format::RecordHeader));
-}
 
 }  // namespace
 
@@ -60,36 +29,46 @@ void NativeWriter::NewEpoch() {
 }
 
 void NativeWriter::WriteWindow(const PublishedWindow& window) {
-  const format::WindowRecord record{{}, window.start_ns, window.lambda, window.id, 0};
   // Without it the window's samples still carry their weights.
-  (void)Define(RecordType::kWindow, &record, sizeof record, {});
+  (void)buffer::CommitRecord(ring_, kLane, RecordType::kWindow, RecordOf(window));
 }
 
-void NativeWriter::Write(const NativePoint& point) {
-  if (point.new_window) WriteWindow(*point.new_window);
+void NativeWriter::Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
+                         std::span<const format::RingFrame> java) {
+  NativePoint point;
+  point.time_ns = record.monotonic_ns;
+  point.id = record.id;
+  point.size = record.size;
+  point.weight = record.weight;
+  point.window = record.window;
+  point.os_tid = record.os_tid;
+  point.place = record.tracking_index;
+  point.function = static_cast<native::Function>(record.function);
+  std::memcpy(point.thread_name, record.thread_name, sizeof point.thread_name);
+  point.native_frames =
+      std::ranges::copy(pcs.first(std::min(pcs.size(), point.native.size())), point.native.begin()).out -
+      point.native.begin();
+  point.java_frames = std::ranges::copy(java.first(std::min(java.size(), point.java.size())), point.java.begin()).out -
+                      point.java.begin();
+  point.java_is_cut = record.is_cut != 0;
   const bool written = Write(point, {format::Kind::kNative, native::FunctionName(point.function)}, ledger_);
   if (!written && point.place != 0) native::Blocks().Drop(point.place, point.id);
 }
 
 bool NativeWriter::Write(const NativePoint& point, const As& as, buffer::Ledger& ledger) {
   const bool written = WriteSample(point, as, FramesOf(point, as.kind), ledger);
-  if (!written) ledger.Lost(format::Loss::kRingFull, point.weight);
-  return written;
+  if (written) return true;
+  ledger.Lost(format::Loss::kRingFull, point.weight);
+  ledger.Point();
+  return false;
 }
 
 std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point, format::Kind kind) {
+  const auto at = [&](size_t i) -> const native::CodePlace& { return places_.At(point.native[i]); };
   std::vector<format::RingFrame> frames;
-  size_t first = 0;
-  const auto is_native = [&](size_t i) {
-    return i < point.native_frames && !places_.At(point.native[i]).module.empty();
-  };
-  while (is_native(first) && AllocatesForOthers(places_.At(point.native[first]), kind)) ++first;
-  // Where nobody called them but Java, it was they (JDK 25's Unsafe goes to os::malloc by a jump).
-  if (first > 0 && !is_native(first)) --first;
-  for (size_t i = first; i < point.native_frames; ++i) {
-    const native::CodePlace& place = places_.At(point.native[i]);
-    // The JVM's own code: what follows are its Java frames, or nothing that could be told.
-    if (place.module.empty()) break;
+  const auto [first, last] = format::FramesToShow(point.native_frames, at, kind);
+  for (size_t i = first; i < last; ++i) {
+    const native::CodePlace& place = at(i);
     frames.push_back({MethodOf(place), static_cast<int32_t>(place.offset), -1, format::FrameType::kNative});
   }
   frames.insert(frames.end(), point.java.begin(), point.java.begin() + static_cast<ptrdiff_t>(point.java_frames));
@@ -163,14 +142,17 @@ bool NativeWriter::WriteSample(const NativePoint& point, const As& as, const std
   sample.thread_key = thread_key;
   sample.class_key = class_key;
   sample.stack_key = stack;
-  sample.path = PathOf(frames);
+  sample.path = format::PathOf(frames);
   sample.size = point.size;
   sample.weight = point.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(as.kind);
   sample.place = point.place;
   CopyFixed(record, sample);
-  ledger.Committed();  // before it can be seen
+  // Before it can be seen, and what becomes of the point before the point: a kill in between leaves none that is
+  // counted and has no fate, for who reads the ring makes a sample of it.
+  ledger.Committed();
+  ledger.Point();
   lease.Commit();
   return true;
 }
@@ -188,7 +170,7 @@ void NativeWriter::WriteRest() {
 
 bool NativeWriter::Bury(const Death& death) {
   const format::DeathRecord record{{}, death.freed_ns, death.sample, death.left};
-  return Define(RecordType::kDeath, &record, sizeof record, {});
+  return buffer::CommitRecord(ring_, kLane, RecordType::kDeath, record);
 }
 
 }  // namespace heaprec::sources

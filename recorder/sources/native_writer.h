@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -25,8 +26,10 @@ class NativeWriter {
   // All outlive the writer.
   NativeWriter(buffer::Ring& ring, buffer::Ledger& ledger) : ring_(ring), ledger_(ledger) {}
 
-  void Write(const NativePoint& point);
-  // As a sample of another stream. False: there was no room, which `ledger` counts.
+  // Counts the point that a thread has left in a lane.
+  void Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
+             std::span<const format::RingFrame> java);
+  // As a sample of another stream. The point is counted in `ledger`. False: so is that there was no room.
   struct As {
     format::Kind kind;
     std::string_view class_name;
@@ -38,7 +41,10 @@ class NativeWriter {
   // Deaths that found no room.
   void WriteRest();
 
-  void RefreshLibraries() { places_.Refresh(); }
+  void RefreshLibraries() {
+    places_.Refresh();
+    if (ring_.modules() != nullptr) places_.PublishTo(ring_.modules());
+  }
   // Definitions announced before this call are written again on their next use (a new chunk begins).
   void NewEpoch();
   // Samples need not bring the stack's definition any more, until the next epoch.

@@ -1,6 +1,6 @@
 // Memory for a number of points on their way from the threads that meet them to the drain: no thread waits for it.
 //
-// Context:  Take, Give, GiveUp, NumberOf, At: alloc, inside malloc's family and mmap's. TakeAll: drain.
+// Context:  Take, Give, GiveUp, NumberOf, At: alloc, inside mmap's family. TakeAll: drain.
 // Threads:  any; one drain.
 // Failure:  Take is null when all are on their way.
 #pragma once

@@ -60,6 +60,7 @@ ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint6
   }
   if (entry->recording != parts_.recording) {
     entry->pending = Pending::kNothing;
+    entry->in_stack_chunk = false;
     StartClock(*entry, java_thread, allocated, size, lambda);
     entry->recording = parts_.recording;  // from now on the drain asks it where the clock stands
   }

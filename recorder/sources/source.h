@@ -1,6 +1,7 @@
 // Where candidates come from and which of them become samples: one Source per recording.
 //
-// Context:  OnRefill, OnOutside: alloc, inside an AllocTracer hook: the caller holds a raw oop, no JNI, no JVMTI.
+// Context:  OnRefill, OnOutside, BeginStackChunk, EndStackChunk: alloc, inside an AllocTracer hook: the caller holds a
+// raw oop, no JNI, no JVMTI.
 //           OnDelivered: alloc, inside SampledObjectAlloc: JNI and JVMTI are legal.
 //           OnThreadEnd: alloc, inside ThreadEnd.
 // Threads:  any; `thread` is the calling JavaThread.
@@ -55,6 +56,9 @@ class Source {
   virtual void OnRefill(void* java_thread, uint64_t size) = 0;
   virtual void OnOutside(void* java_thread, uint64_t size) = 0;
   virtual void OnDelivered(const Delivered& object) = 0;
+  // Around the allocation of a copy of a virtual thread's stack, which the JVM never delivers.
+  virtual void BeginStackChunk() {}
+  virtual void EndStackChunk() {}
   virtual void OnThreadStart(void* /*java_thread*/) {}
   virtual void OnThreadEnd(void* /*java_thread*/) {}
 };

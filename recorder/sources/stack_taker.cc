@@ -1,6 +1,5 @@
 #include "recorder/sources/stack_taker.h"
 
-#include <alloca.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -39,6 +38,7 @@ bool StackTaker::Take(jvmtiEnv* jvmti, const void* java_thread, TakenStack* stac
   if (walker_ != nullptr && !distrusted()) {
     const Walked walked = walker_->Identify(java_thread, &stack->identity);
     if (walked == Walked::kNone) return false;
+    stack->identity.low ^= stack->room.size();  // cut at another depth it is another stack
     stack->is_walked = walked != Walked::kUnknown;
     stack->is_deep = walked == Walked::kDeep;
   }
@@ -80,7 +80,7 @@ bool StackTaker::AskInstead(jvmtiEnv* jvmti, TakenStack* stack) {
 // asked for: the JVM would walk all frames, twice.
 bool StackTaker::Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack) {
   const size_t most = stack->room.size();
-  auto* const frames = static_cast<jvmtiFrameInfo*>(alloca(sizeof(jvmtiFrameInfo) * (most + 1)));
+  jvmtiFrameInfo* const frames = stack->buffer.asked.data();
   auto count = static_cast<size_t>(FramesOf(jvmti, 0, static_cast<jint>(most) + 1, frames));
   if (count == 0) return false;
   stack->is_cut = count > most;
@@ -105,8 +105,8 @@ bool StackTaker::Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack) {
 }
 
 void StackTaker::Compare(jvmtiEnv* jvmti, TakenStack* walked) {
-  const size_t size = walked->room.size();
-  TakenStack asked({static_cast<MethodFrame*>(alloca(sizeof(MethodFrame) * size)), size});
+  TakenStack asked(walked->buffer);
+  asked.room = walked->buffer.compared;
   if (!Ask(jvmti, walked->is_deep ? RootSide::kLeave : RootSide::kGive, &asked)) return;
   // The stubs between the frames of a deep stack count too: the walk may have ended before the room did.
   if (walked->is_deep) asked.frames = asked.frames.first(std::min(asked.frames.size(), walked->frames.size()));

@@ -17,13 +17,15 @@
 #include "recorder/hotspot/frame_selection.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/stack_walker.h"
+#include "recorder/sources/stack_buffers.h"
 
 namespace heaprec::sources {
 
 // One stack on its way into a recording.
 struct TakenStack {
-  explicit TakenStack(std::span<hotspot::MethodFrame> memory) : room(memory) {}
+  explicit TakenStack(const StackBuffer& memory) : buffer(memory), room(memory.frames) {}
 
+  StackBuffer buffer;
   std::span<hotspot::MethodFrame> room;          // as many as a stack may keep
   format::StackKey identity{};                   // of the whole stack, in this process
   std::span<const hotspot::MethodFrame> frames;  // innermost first; empty until they are known

@@ -14,7 +14,8 @@ ThreadTable& ThreadTable::Instance() {
   return *table;
 }
 
-ThreadTable::ThreadTable() : next_(new std::atomic<uint32_t>[kCapacity] {}) {
+ThreadTable::ThreadTable()
+    : next_(new std::atomic<uint32_t>[kCapacity] {}), constructed_(new std::atomic<bool>[kCapacity] {}) {
   void* memory = mmap(nullptr, sizeof(ThreadEntry) * kCapacity, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;  // every Acquire then answers nullptr, which is counted
@@ -26,10 +27,11 @@ ThreadEntry* ThreadTable::Acquire(void* java_thread) {
     Push(own_entry.entry);  // another JavaThread of this OS thread, whose end was not announced
   own_entry.entry = Pop();
   if (own_entry.entry == nullptr) return nullptr;
-  own_entry.entry->java_thread.store(java_thread, std::memory_order_relaxed);
   own_entry.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
-  own_entry.entry->recording = 0;
+  own_entry.entry->recording.store(0, std::memory_order_relaxed);
   own_entry.entry->pending = Pending::kNothing;
+  // Last: whoever finds the owner finds nothing of the one before (pairs with the acquire in ForEachOwned).
+  own_entry.entry->java_thread.store(java_thread, std::memory_order_release);
   return own_entry.entry;
 }
 
@@ -46,11 +48,12 @@ void ThreadTable::Forget() { own_entry.ended = nullptr; }
 
 Totals ThreadTable::Total() const {
   Totals totals;
-  const uint32_t count = high_water_.load(std::memory_order_acquire);  // pairs with the release in Pop
-  for (uint32_t i = 0; i < count; ++i) {
-    totals.bytes += entries_[i].clock.bytes();
-    totals.candidates += entries_[i].clock.candidates();
-  }
+  ForEachConstructed([&totals](const ThreadEntry& entry) {
+    totals.bytes += entry.clock.bytes();
+    totals.candidates += entry.clock.candidates();
+    totals.stack_chunks += entry.stack_chunks.load(std::memory_order_relaxed);
+    totals.stack_chunk_bytes += entry.stack_chunk_bytes.load(std::memory_order_relaxed);
+  });
   return totals;
 }
 
@@ -67,9 +70,9 @@ ThreadEntry* ThreadTable::Pop() {
   do {
     if (index >= kCapacity) return nullptr;
   } while (!high_water_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
-  // The drain may read the totals of this entry already: anonymous memory is zero, and so is a new entry.
   auto* entry = new (&entries_[index]) ThreadEntry;
   entry->index = index;
+  constructed_[index].store(true, std::memory_order_release);  // pairs with the acquire in ForEachConstructed
   return entry;
 }
 

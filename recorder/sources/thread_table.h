@@ -25,6 +25,10 @@ struct alignas(128) ThreadEntry {
   uint32_t index = 0;                  // of the entry; spreads threads over lanes
   std::atomic<uint32_t> recording{0};  // the recording for which the clock was started: an older one's state is stale
   Pending pending = Pending::kNothing;
+  bool in_stack_chunk = false;  // the JVM allocates a copy of a virtual thread's stack
+  uint64_t stack_chunk_at = 0;  // the thread's count of bytes before it
+  // As the clock's counters: they never fall.
+  std::atomic<uint64_t> stack_chunks{0}, stack_chunk_bytes{0};
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
   double drawn_lambda = 0;
   uint32_t drawn_window = 0;
@@ -45,6 +49,7 @@ struct OwnEntry {
 
 struct Totals {
   uint64_t bytes = 0, candidates = 0;
+  uint64_t stack_chunks = 0, stack_chunk_bytes = 0;
 };
 
 class ThreadTable {
@@ -70,23 +75,32 @@ class ThreadTable {
 
   Totals Total() const;
 
-  // Calls visit(entry) for every entry that has an owner. They come and go meanwhile.
+  // Calls visit(entry) for every entry that has an owner. They come and go meanwhile: visit may read atomics alone.
+  // What it finds is the owner's, or a later one's.
   template <typename Visit>
   void ForEachOwned(const Visit& visit) const {
-    const uint32_t count = high_water_.load(std::memory_order_acquire);  // pairs with the release in Pop
-    for (uint32_t i = 0; i < count; ++i) {
-      if (entries_[i].java_thread.load(std::memory_order_relaxed) != nullptr) visit(entries_[i]);
-    }
+    ForEachConstructed([&visit](const ThreadEntry& entry) {
+      // Pairs with the release in Acquire.
+      if (entry.java_thread.load(std::memory_order_acquire) != nullptr) visit(entry);
+    });
   }
 
  private:
   ThreadTable();
+  template <typename Visit>
+  void ForEachConstructed(const Visit& visit) const {
+    const uint32_t count = high_water_.load(std::memory_order_relaxed);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (constructed_[i].load(std::memory_order_acquire)) visit(entries_[i]);  // pairs with the release in Pop
+    }
+  }
   ThreadEntry* Pop();
   void Push(ThreadEntry* entry);
 
   ThreadEntry* entries_ = nullptr;
-  std::unique_ptr<std::atomic<uint32_t>[]> next_;  // free list: index of the next free entry + 1
-  std::atomic<uint64_t> free_{0};                  // (tag << 32) | (index + 1): the tag defeats ABA
+  std::unique_ptr<std::atomic<uint32_t>[]> next_;     // free list: index of the next free entry + 1
+  std::unique_ptr<std::atomic<bool>[]> constructed_;  // entries that other threads may look at
+  std::atomic<uint64_t> free_{0};                     // (tag << 32) | (index + 1): the tag defeats ABA
   std::atomic<uint32_t> high_water_{0};
 };
 

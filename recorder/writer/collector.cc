@@ -1,6 +1,7 @@
 #include "recorder/writer/collector.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
@@ -32,7 +33,7 @@ throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream strea
 }  // namespace
 
 Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-                     OnStackKnown on_stack, const format::PerStream<bool>& follows)
+                     OnStackKnown on_stack, const format::PerStream<bool>& follows, NativePointTaker on_native_point)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       reducers_{{throttle::IntervalReducer(
@@ -42,6 +43,7 @@ Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t
                  throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kMapped, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
       on_stack_(std::move(on_stack)),
+      on_native_point_(std::move(on_native_point)),
       follows_(follows) {}
 
 void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
@@ -58,7 +60,7 @@ void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   }
   if (all.empty()) return;
   // The methods of the stacks that they brought were announced before them, but maybe not scanned.
-  ScanLanes();
+  (void)ScanLanes();
   for (const Held& held : all) {
     Intern(held);
     if (held.stack) {
@@ -79,7 +81,7 @@ void Collector::InternStack(const Held& held) {
   const Brought& stack = *held.stack;
   if (!definitions_.DefineStack(stack.key, stack.leaf_first, stack.truncated)) {
     // Its methods were announced before it, in a lane that had been scanned by then.
-    ScanLanes();
+    (void)ScanLanes();
     definitions_.DefineStackAnyway(stack.key, stack.leaf_first, stack.truncated);
   }
   if (on_stack_) on_stack_(stack.key);
@@ -98,7 +100,7 @@ bool Collector::NeedsStackNow(const Held& held) {
 }
 
 void Collector::Scan() {
-  ScanLanes();
+  if (ScanLanes()) (void)ScanLanes();
   // What was announced in the chunk before is forgotten by the time some of these are closed.
   const std::vector<Held> scanned = std::exchange(just_scanned_, {});
   for (const Held& held : scanned) {
@@ -115,7 +117,8 @@ std::vector<uint64_t> Collector::Scanned() const {
   return positions;
 }
 
-void Collector::ScanLanes() {
+// True: samples of native points have come into the lanes meanwhile.
+bool Collector::ScanLanes() {
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     if (lane.damaged) continue;
@@ -132,6 +135,20 @@ void Collector::ScanLanes() {
       lane.damaged = true;
     }
   }
+  return TakeNativePoints();
+}
+
+// In order of time: an interval takes samples up to its end, and they follow in one lane.
+bool Collector::TakeNativePoints() {
+  if (native_points_.empty()) return false;
+  std::vector<NativePoint> points = std::exchange(native_points_, {});
+  std::ranges::stable_sort(points, {}, [](const NativePoint& point) { return point.record->monotonic_ns; });
+  for (const NativePoint& point : points) {
+    on_native_point_(*point.record, point.pcs, point.java);
+    // Not before its sample is committed, or counted as lost: whoever reads the ring after a kill takes the others.
+    std::atomic_ref(point.record->header.is_taken).store(1, std::memory_order_release);
+  }
+  return true;
 }
 
 // A stack whose sample never came.
@@ -370,6 +387,12 @@ void Collector::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64
 void Collector::OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t,
                          uint64_t) {
   census_.Add(record, entries, SinceStart(record.monotonic_ns));
+}
+
+void Collector::OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
+                              std::span<const format::RingFrame> java) {
+  // Ours to change: the view is of ring_'s own memory.
+  if (on_native_point_) native_points_.push_back({const_cast<format::NativePointRecord*>(record), pcs, java});
 }
 
 void Collector::Name(const NameKeys& keys, format::Sample* sample) {

@@ -38,11 +38,14 @@ struct ClosedInterval {
 class Collector final : private format::RecordVisitor {
  public:
   using OnStackKnown = std::function<void(const format::StackKey&)>;
+  using NativePointTaker = std::function<void(const format::NativePointRecord&, std::span<const uint64_t> pcs,
+                                              std::span<const format::RingFrame> java)>;
 
   // `max_samples` (of the allocations), `duration_ns` as in FileHeader. on_stack: the chunk has the stack, so that
-  // samples need not bring it; may be empty. follows: of which streams samples are.
+  // samples need not bring it; may be empty. follows: of which streams samples are. on_native_point: commits the
+  // point's sample to a lane, or counts its loss; may be empty.
   Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-            OnStackKnown on_stack, const format::PerStream<bool>& follows);
+            OnStackKnown on_stack, const format::PerStream<bool>& follows, NativePointTaker on_native_point = {});
 
   // The chunk is about to go: takes what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
@@ -110,6 +113,12 @@ class Collector final : private format::RecordVisitor {
     bool truncated;
     uint64_t begin;  // position in the lane
   };
+  // In its lane.
+  struct NativePoint {
+    format::NativePointRecord* record;
+    std::span<const uint64_t> pcs;
+    std::span<const format::RingFrame> java;
+  };
   struct Held {
     format::SampleRecord record;
     uint64_t begin;  // position in the lane, of what it brought along or of itself
@@ -133,8 +142,11 @@ class Collector final : private format::RecordVisitor {
   void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
   void OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t lane,
                 uint64_t begin) override;
+  void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
+                     std::span<const format::RingFrame> java) override;
 
-  void ScanLanes();
+  bool ScanLanes();
+  bool TakeNativePoints();
   void InternCensus();
   void ForgetOrphan(uint32_t index);
   // Puts what the sample refers to into the current chunk.
@@ -158,8 +170,10 @@ class Collector final : private format::RecordVisitor {
   std::vector<Lane> lanes_;
   Definitions definitions_;
   OnStackKnown on_stack_;
+  const NativePointTaker on_native_point_;
   const format::PerStream<bool> follows_;
   std::vector<Held> just_scanned_;
+  std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;
   format::CensusSums census_;
   std::unordered_set<uint64_t> census_classes_, census_threads_;  // keys that the chunk has, as far as anybody has

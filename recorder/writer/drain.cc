@@ -26,16 +26,6 @@ constexpr uint64_t kMostInBlock = 2048;
 // A thread that has looked up what is announced commits its sample within microseconds, or when it is scheduled again.
 constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
 
-// Points that never got into the ring.
-uint64_t LostPoints(const format::Books& books) {
-  uint64_t lost = 0;
-  for (const format::Loss loss :
-       {format::Loss::kMissed, format::Loss::kRingFull, format::Loss::kLanesBusy, format::Loss::kOversized}) {
-    lost += books.lost[static_cast<size_t>(loss)];
-  }
-  return lost;
-}
-
 uint64_t SeedOf(const format::RecordingId& id) {
   uint64_t seed = 0;
   std::memcpy(&seed, id.data(), sizeof(seed));
@@ -65,11 +55,13 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
       live_{{LiveSetOf(format::Stream::kAllocations), LiveSetOf(format::Stream::kExceptions),
              LiveSetOf(format::Stream::kNative), LiveSetOf(format::Stream::kMapped)}},
       collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
-                 {{live_.of[0].follows(), live_.of[1].follows(), live_.of[2].follows(), live_.of[3].follows()}}) {
+                 {{live_.of[0].follows(), live_.of[1].follows(), live_.of[2].follows(), live_.of[3].follows()}},
+                 callbacks_.on_native_point) {
   const uint64_t now_ns = callbacks_.now();
   BeginChunk(now_ns);
   last_flush_ns_ = now_ns;
   path_ = store_.path();
+  ring_.SetRecordingPath(path_);
 }
 
 LiveSet Drain::LiveSetOf(format::Stream stream) const {
@@ -86,6 +78,7 @@ Drain::Pending& Drain::Pending::operator+=(const Pending& other) {
   second_stage += other.second_stage;
   not_followed += other.not_followed;
   weight += other.weight;
+  intervals.insert(intervals.end(), other.intervals.begin(), other.intervals.end());
   return *this;
 }
 
@@ -121,7 +114,18 @@ std::string Drain::path() {
   return path_;
 }
 
+Unwritten Drain::unwritten() {
+  Unwritten so_far;
+  for (const buffer::Ledger& ledger : ledgers_.of) {
+    so_far.lost_samples += ledger.Snapshot().lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+  }
+  const std::lock_guard lock(mutex_);
+  so_far.error = write_error_;
+  return so_far;
+}
+
 void Drain::Run() {
+  if (callbacks_.on_start) callbacks_.on_start();
   while (!SleepOneTick()) Tick();
   End();
 }
@@ -244,6 +248,7 @@ void Drain::AddInterval(format::Stream stream) {
   if (closed.totals.held > 0) ++held_intervals_[stream];
   chunk_->Add(closed.totals);
   Pending& pending = pending_[stream];
+  pending.intervals.push_back(closed.totals);
   for (const format::Sample& sample : closed.samples) {
     chunk_->Add(sample);
     pending.weight += sample.weight;
@@ -288,8 +293,7 @@ void Drain::End() {
     const std::lock_guard lock(mutex_);
     ending.reason = stop_reason_;
   }
-  // If the last block cannot be written, the ring stays: it has all that is missing in the file.
-  if (Flush(now_ns, &ending)) {
+  if (WriteEnd(now_ns, ending)) {
     ring_.Close();
   } else {
     ring_.Leave();
@@ -310,7 +314,7 @@ void Drain::AwaitSettled() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
   const auto is_settled = [](const buffer::Ledger& ledger) {
     const format::Books books = ledger.Snapshot();
-    return books.points <= books.committed + books.thinned + LostPoints(books);
+    return books.points <= books.committed + books.thinned + books.LostPoints();
   };
   while (callbacks_.now() < deadline && !std::all_of(ledgers_.of.begin(), ledgers_.of.end(), is_settled)) {
     const timespec pause{0, 100'000};

@@ -4,8 +4,9 @@
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  Start: setup. RequestStop, Wait: any thread. The callbacks run on the drain.
 // Failure:  a block that cannot be written waits, and the ring keeps what it stands for, so that a kill loses nothing;
-//           it is tried again every second. When the ring needs the room, or a megabyte waits, that is lost, counted
-//           (Loss::kWriteFailed), and a new chunk is begun.
+//           it is tried again every second. When the ring needs the room, or a megabyte or 1,024 intervals wait, that
+//           is lost, counted (Loss::kWriteFailed), and a new chunk is begun. What was counted of the lost intervals
+//           goes into the next block that is written; at the end there is reserved room for that.
 #pragma once
 
 #include <pthread.h>
@@ -40,13 +41,25 @@ struct DrainConfig {
   format::PerStream<uint32_t> held_per_interval;  // about; for LiveSet
 };
 
+// What could not be written so far.
+struct Unwritten {
+  std::string error;          // why nothing can be written now; empty: it can
+  uint64_t lost_samples = 0;  // of all streams
+  bool any() const { return !error.empty() || lost_samples > 0; }
+};
+
 struct DrainCallbacks {
   std::function<uint64_t()> now;                          // CLOCK_MONOTONIC
+  std::function<void()> on_start;                         // once, on the drain's thread; may be empty
   std::function<void(uint64_t now_ns)> on_tick;           // counts the population, moves the window
+  Collector::NativePointTaker on_native_point;            // commits its sample; may be empty
   std::function<void()> on_new_chunk;                     // definitions have to be announced again
   std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
   std::function<void()> on_stop;                          // no more samples, please: called before the last scan
-  format::PerStream<LiveSet::Recorder> followed;          // of streams with a bound in the header
+  // Writing failed more than once in a row, or samples were lost; then, when it succeeds again. Both may be empty.
+  std::function<void(const std::string& error)> on_writing_stopped;
+  std::function<void(uint64_t lost_samples, uint64_t outage_ns)> on_writing_resumed;
+  format::PerStream<LiveSet::Recorder> followed;  // of streams with a bound in the header
 };
 
 class Drain {
@@ -64,6 +77,8 @@ class Drain {
   bool Wait(uint64_t timeout_ns);
   // Of the file that is being written; any thread.
   std::string path();
+  // Any thread.
+  Unwritten unwritten();
   // All that was committed before the call, once the intervals that are open have closed: within a second and a little
   // (of longer intervals what is open is left out); any thread. An Error: the recording ends first, or its file cannot
   // be written.
@@ -79,6 +94,7 @@ class Drain {
   struct Pending {
     uint64_t written = 0, second_stage = 0, not_followed = 0;
     double weight = 0;
+    std::vector<format::Interval> intervals;
     Pending& operator+=(const Pending& other);
   };
   // A block that could not be written. Of what came since nothing is encoded.
@@ -109,7 +125,11 @@ class Drain {
   void LoseCensus(const format::CensusSums::Pending& lost);
   void AddSurvivors();
   uint64_t name_bytes() const { return collector_.definition_bytes() + chunk_->name_bytes(); }
-  format::PerStream<format::Books> BooksWithPending() const;
+  // What waits to be written.
+  format::PerStream<Pending> AllPending() const;
+  // Those of blocks that are in the file and of one that has all of `counted`.
+  format::PerStream<format::Books> BooksWith(const format::PerStream<Pending>& counted) const;
+  format::PerStream<format::Books> BooksWithPending() const { return BooksWith(AllPending()); }
   void FlushIfDue(uint64_t now_ns);
   // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
   bool Flush(uint64_t now_ns, const format::Ending* ending);
@@ -117,11 +137,19 @@ class Drain {
   // True: the next chunk is begun as well.
   bool EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books, const std::vector<uint64_t>& positions);
   bool WriteWaiting();
+  bool Append(std::span<const std::byte> block);
+  void NoteFailure(const std::string& error);
+  void EndOutage();
+  void ReportOutage();
   bool MayBlockGrow(uint64_t since_ns) const;
   bool TooMuchWaits() const;
-  // Loses what waits, and what came since.
+  // Loses what waits, and what came since; its intervals are pending again, as lost ones.
+  void LosePending();
   void LoseWaiting(uint64_t now_ns);
   void Account(const format::PerStream<Pending>& counted, bool written);
+  // Writes what was counted of intervals that are lost, and `ending` if there is one, in the reserved room.
+  bool WriteCounts(uint64_t now_ns, const format::Ending* ending);
+  bool WriteEnd(uint64_t now_ns, const format::Ending& ending);
   // What a file would say of itself that begins behind a block with these books.
   format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books,
                                 const std::vector<uint64_t>& positions) const;
@@ -154,6 +182,13 @@ class Drain {
   format::CensusSums::Pending pending_census_;                     // likewise
   std::vector<uint64_t> census_positions_;                         // up to there it has been given to a chunk
   std::optional<Waiting> waiting_;
+  // Of writes that fail one after the other.
+  struct Outage {
+    uint64_t since_ns = 0, failures = 0, lost_before = 0;
+    std::string error;
+    bool is_reported = false;
+  };
+  std::optional<Outage> outage_;
   uint64_t quiet_ticks_ = 0, last_candidates_ = 0;
 
   pthread_t thread_{};
@@ -161,7 +196,7 @@ class Drain {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_requested_ = false, finished_ = false;
-  std::string stop_reason_, path_;
+  std::string stop_reason_, path_, write_error_;
   std::vector<SnapshotRequest> snapshot_requests_;
 };
 

@@ -12,25 +12,55 @@ constexpr uint64_t kMostWaitingBytes = 1 << 20;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 // Bounds the heap where every stack is new: it is the dictionaries that take most of it.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
+// Of a stream, whose samples are lost: those of all streams fit into the reserved room.
+constexpr size_t kMaxLostIntervals = 1024;
+
+format::Interval Merged(const format::Interval& first, format::Interval second) {
+  second.candidates += first.candidates;
+  second.bytes += first.bytes;
+  second.held += first.held;
+  return second;
+}
+
+// Nothing of them was written. Where they are many, neighbours are added up.
+void MakeLost(std::vector<format::Interval>* intervals) {
+  for (format::Interval& interval : *intervals) interval.kept = 0, interval.tau = 0;
+  while (intervals->size() > kMaxLostIntervals) {
+    std::vector<format::Interval> merged;
+    for (size_t i = 0; i < intervals->size(); i += 2) {
+      const bool has_second = i + 1 < intervals->size();
+      merged.push_back(has_second ? Merged((*intervals)[i], (*intervals)[i + 1]) : (*intervals)[i]);
+    }
+    *intervals = std::move(merged);
+  }
+}
 
 }  // namespace
 
+format::PerStream<Drain::Pending> Drain::AllPending() const {
+  format::PerStream<Pending> all = pending_;
+  if (!waiting_) return all;
+  all = waiting_->counted;
+  for (const format::Stream stream : streams_) all[stream] += pending_[stream];
+  return all;
+}
+
 // The block's books count the block itself; the ring's follow when it is in the file.
-format::PerStream<format::Books> Drain::BooksWithPending() const {
+format::PerStream<format::Books> Drain::BooksWith(const format::PerStream<Pending>& counted) const {
   format::PerStream<format::Books> all;
   for (const format::Stream stream : streams_) {
-    Pending counted = pending_[stream];
-    if (waiting_) counted += waiting_->counted[stream];
     all[stream] = ledgers_[stream].Snapshot();
-    all[stream].written += counted.written;
-    all[stream].second_stage += counted.second_stage;
-    all[stream].not_followed = counted.not_followed + not_followed_[stream];
+    all[stream].written += counted[stream].written;
+    all[stream].second_stage += counted[stream].second_stage;
+    all[stream].not_followed = counted[stream].not_followed + not_followed_[stream];
   }
   const format::RingStacks& stacks = ring_.header().stacks;
   format::Books& books = all[format::Stream::kAllocations];
   books.stacks_walked = stacks.walked.load(std::memory_order_relaxed);
   books.stacks_asked = stacks.asked.load(std::memory_order_relaxed);
   books.stacks_differed = stacks.differed.load(std::memory_order_relaxed);
+  const format::RingStackChunks& chunks = ring_.header().stack_chunks;
+  books.SetStackChunks(chunks.objects.load(std::memory_order_relaxed), chunks.bytes.load(std::memory_order_relaxed));
   return all;
 }
 
@@ -48,7 +78,7 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   const bool last = ending != nullptr || (!rotates && ChunkIsFull(now_ns));
   auto block = last ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
                     : chunk_->Flush(books, positions, SinceStart(now_ns));
-  const bool written = block.ok() && store_.Append(*block);
+  const bool written = block.ok() && Append(*block);
   if (!written && ending != nullptr) return false;
   if (written) {
     Account(std::exchange(pending_, {}), true);
@@ -92,15 +122,57 @@ bool Drain::EndFile(uint64_t now_ns, const format::PerStream<format::Books>& boo
   collector_.CarryDefinitionsOver();
   const auto names = chunk_->Flush(books, positions, SinceStart(now_ns));
   const bool has_names = names.ok() && store_.BeginNext(*names);
-  const bool ended = (has_names || store_.BeginNext({})) && last.ok() && store_.Append(*last);
+  const bool ended = (has_names || store_.BeginNext({})) && last.ok() && store_.Append(*last).ok();
   store_.GoOn(ended);
   const std::lock_guard lock(mutex_);
   path_ = store_.path();
+  ring_.SetRecordingPath(path_);
   return ended && has_names;
 }
 
+bool Drain::Append(std::span<const std::byte> block) {
+  const auto written = store_.Append(block);
+  if (written.ok()) {
+    EndOutage();
+  } else {
+    NoteFailure(written.error().message);
+  }
+  return written.ok();
+}
+
+// A single failure may be a matter of a moment.
+void Drain::NoteFailure(const std::string& error) {
+  if (!outage_) outage_ = Outage{.since_ns = callbacks_.now(), .lost_before = unwritten().lost_samples, .error = {}};
+  outage_->error = error;
+  format::RingHeader& header = ring_.header();
+  header.write_errno.store(static_cast<uint32_t>(store_.failure()), std::memory_order_relaxed);
+  header.unwritten_since_ns.store(outage_->since_ns, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(mutex_);
+    write_error_ = error;
+  }
+  if (++outage_->failures > 1) ReportOutage();
+}
+
+void Drain::EndOutage() {
+  const auto ended = std::exchange(outage_, std::nullopt);
+  if (!ended) return;
+  ring_.header().unwritten_since_ns.store(0, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(mutex_);
+    write_error_.clear();
+  }
+  if (!ended->is_reported || !callbacks_.on_writing_resumed) return;
+  callbacks_.on_writing_resumed(unwritten().lost_samples - ended->lost_before, callbacks_.now() - ended->since_ns);
+}
+
+void Drain::ReportOutage() {
+  if (!outage_ || std::exchange(outage_->is_reported, true)) return;
+  if (callbacks_.on_writing_stopped) callbacks_.on_writing_stopped(outage_->error);
+}
+
 bool Drain::WriteWaiting() {
-  if (!store_.Append(waiting_->block)) return false;
+  if (!Append(waiting_->block)) return false;
   const Waiting written = *std::exchange(waiting_, std::nullopt);
   Account(written.counted, true);
   if (written.next_chunk) store_.BeginChunk(*written.next_chunk);
@@ -110,23 +182,73 @@ bool Drain::WriteWaiting() {
 
 bool Drain::TooMuchWaits() const {
   uint64_t samples = 0;
-  for (const format::Stream stream : streams_) samples += pending_[stream].written;
-  return collector_.IsShortOfRoom(live_) ||
+  size_t intervals = 0;
+  for (const format::Stream stream : streams_) {
+    samples += pending_[stream].written;
+    intervals = std::max(intervals, pending_[stream].intervals.size());
+  }
+  return collector_.IsShortOfRoom(live_) || intervals > kMaxLostIntervals ||
          waiting_->block.size() + samples * sizeof(format::Sample) > kMostWaitingBytes ||
          name_bytes() - survivor_bytes_ > kChunkDefinitionBytes + kMostWaitingBytes;
 }
 
-void Drain::LoseWaiting(uint64_t now_ns) {
-  const Waiting lost = *std::exchange(waiting_, std::nullopt);
-  Account(lost.counted, false);
-  Account(std::exchange(pending_, {}), false);
-  LoseCensus(lost.census);
+void Drain::LosePending() {
+  format::PerStream<Pending> lost = AllPending();
+  if (waiting_) LoseCensus(waiting_->census);
+  waiting_.reset();
+  pending_ = {};
+  Account(lost, false);
   LoseCensus(std::exchange(pending_census_, {}));
   LoseCensus(collector_.DropCensus());  // what came since would grow as long as nothing can be written
   census_positions_ = collector_.Scanned();
   for (LiveSet& live : live_.of) (void)live.TakeFates();  // of samples that the next chunk does not have
+  for (const format::Stream stream : streams_) {
+    MakeLost(&lost[stream].intervals);
+    pending_[stream].intervals = std::move(lost[stream].intervals);
+  }
+}
+
+void Drain::LoseWaiting(uint64_t now_ns) {
+  LosePending();
   BeginChunk(now_ns);
+  for (const format::Stream stream : streams_) {
+    for (const format::Interval& interval : pending_[stream].intervals) chunk_->Add(interval);
+  }
   collector_.Release(collector_.Positions(live_));
+  ReportOutage();
+}
+
+// If the last block cannot be written, the ring stays: it has all samples that are missing in the file. What readers
+// cannot learn from it, and all where there is no ring, goes into the reserved room.
+bool Drain::WriteEnd(uint64_t now_ns, const format::Ending& ending) {
+  if (Flush(now_ns, &ending)) return true;
+  ReportOutage();
+  if (!ring_.path().empty()) {
+    (void)WriteCounts(now_ns, nullptr);
+    return false;
+  }
+  LosePending();
+  return WriteCounts(now_ns, &ending);
+}
+
+bool Drain::WriteCounts(uint64_t now_ns, const format::Ending* ending) {
+  const format::PerStream<format::Books> books = BooksWith({});
+  std::vector<uint64_t> positions;
+  for (uint32_t i = 0; i < ring_.lane_count(); ++i) {
+    positions.push_back(ring_.lane(i).tail.load(std::memory_order_relaxed));  // ours alone to write
+  }
+  format::ChunkWriter chunk(store_.HeaderFor(StartBehind(now_ns, books, positions)), next_chunk_++);
+  chunk.SetCensus(format::BooksOf(ring_.header().census), census_positions_);
+  const format::PerStream<Pending> left = AllPending();
+  for (const format::Stream stream : streams_) {
+    // Salvagers close those of which the ring has samples, and all behind them.
+    for (const format::Interval& interval : left[stream].intervals) {
+      if (interval.kept > 0 || interval.tau > 0) break;
+      chunk.Add(interval);
+    }
+  }
+  const auto block = chunk.Finish(books, positions, SinceStart(now_ns), ending);
+  return block.ok() && store_.AppendReserved(*block).ok();
 }
 
 void Drain::Account(const format::PerStream<Pending>& counted, bool written) {

@@ -41,7 +41,11 @@ void Drain::AnswerSnapshots(uint64_t now_ns) {
 }
 
 format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
-  if (!Flush(now_ns, nullptr)) return format::Error{store_.path() + ": cannot be written"};
+  if (!Flush(now_ns, nullptr)) {
+    return format::Error{outage_ ? outage_->error : store_.path() + ": cannot be written"};
+  }
+  // This chunk ends here without a last block.
+  (void)store_.Append(chunk_->ProtectRest());
   auto file = store_.Duplicate();
   if (!file.ok()) return file.error();
   const format::Ending ending{SinceStart(now_ns), kDumped};

@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "recorder/buffer/write_signals.h"
 
 namespace heaprec::writer {
 namespace {
@@ -42,6 +46,29 @@ buffer::OwnDescriptor OpenNew(const std::string& path) {
 
 format::Error Failure(const std::string& path) {
   return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
+}
+
+// A name beside a device or a folder is not what was asked for.
+bool IsTakenByNoFile(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+// How far a file of this process may reach.
+uint64_t FileSizeLimit() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
+// The errno of a fallocate that means there is no room; others come from file systems that cannot reserve.
+bool IsFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
+int Allocate(int descriptor, uint64_t from, uint64_t to) {
+  int result = 0;
+  do {
+    result = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from), static_cast<off_t>(to - from));
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -81,6 +108,9 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
     buffer::OwnDescriptor descriptor = OpenNew(path);
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
+    if (!counts && number == 0 && IsTakenByNoFile(path)) {
+      return format::Error{path + ": exists and is not a regular file; name a file to record into"};
+    }
   }
   return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMostNames)};
 }
@@ -89,21 +119,47 @@ RecordingFile::RecordingFile(RecordingFile&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::move(other.descriptor_)),
       size_(other.size_),
+      reserved_to_(other.reserved_to_),
+      failure_(other.failure_),
       is_torn_(other.is_torn_) {}
 
-void RecordingFile::Close() { descriptor_.Close(); }
+void RecordingFile::Close() {
+  if (reserved_to_ > size_ && descriptor_.IsOurs()) (void)TakeBack();
+  descriptor_.Close();
+}
+
+format::Error RecordingFile::Fail(int error) {
+  failure_ = error;
+  return format::Error{fmt::format("{}: {}", path_, std::strerror(error))};
+}
+
+// A block at a time would be a system call for each: twice the reserve is asked for where there is room.
+format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
+  const uint64_t limit = FileSizeLimit(), end = size_ + bytes + std::min(kReserveBytes, limit / 8);
+  if (end > limit) return Fail(EFBIG);
+  if (end <= reserved_to_ || !descriptor_.Regain(path_, O_RDWR)) return std::monostate{};
+  for (const uint64_t wanted : {std::min(end + kReserveBytes, limit), end}) {
+    const int error = Allocate(descriptor_.number(), size_, wanted);
+    if (error == 0) reserved_to_ = wanted;
+    if (!IsFull(error)) return std::monostate{};
+    if (wanted == end) return Fail(error);
+  }
+  return std::monostate{};
+}
 
 format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> bytes) {
+  failure_ = EBADF;
   if (!descriptor_.Regain(path_, O_RDWR)) return format::Error{path_ + ": its descriptor was closed"};
   // Behind a torn block nothing may stand.
-  if (is_torn_ && !TakeBack()) return Failure(path_);
+  if (is_torn_ && !TakeBack()) return Fail(errno);
+  const buffer::WriteSignals blocked;
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t wrote =
         pwrite(descriptor_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(size_ + done));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
-      const format::Error error{fmt::format("{}: {}", path_, std::strerror(wrote == 0 ? ENOSPC : errno))};
+      const format::Error error = Fail(wrote == 0 ? ENOSPC : errno);
       is_torn_ = done > 0;
       if (is_torn_) (void)TakeBack();
       return error;
@@ -111,15 +167,18 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
     done += static_cast<size_t>(wrote);
   }
   size_ += done;
+  failure_ = 0;
   return std::monostate{};
 }
 
+// What was reserved goes with it.
 bool RecordingFile::TakeBack() {
   int result = 0;
   do {
     result = ftruncate(descriptor_.number(), static_cast<off_t>(size_));
   } while (result != 0 && errno == EINTR);
   is_torn_ = result != 0;
+  if (!is_torn_) reserved_to_ = size_;
   return !is_torn_;
 }
 
@@ -166,6 +225,7 @@ format::Result<std::monostate> RecordingFile::ReplaceBy(RecordingFile&& other) {
   if (rename(other.path_.c_str(), path_.c_str()) != 0) return Failure(path_);
   descriptor_.ReplaceBy(std::move(other.descriptor_));
   size_ = other.size_;
+  reserved_to_ = other.reserved_to_;
   is_torn_ = false;
   return std::monostate{};
 }

@@ -105,17 +105,21 @@ void Store::GoOn(bool ended) {
     return;
   }
   if (!config_.sync.never) (void)syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
+  file_->Close();  // gives back what is reserved behind its end
   Adopt(std::move(*std::exchange(next_, nullptr)), next_start_);
   retention_.BeginFile(next_header_bytes_, next_start_.begin_ns);
   retention_.BeginChunk(next_start_);
   retention_.Appended(file_->size() - next_header_bytes_);
 }
 
-bool Store::Append(std::span<const std::byte> block) {
-  if (retention_.IsBeyond(block.size()) && !copy_) return false;
-  if (!file_->Append(block).ok()) return false;
-  retention_.Appended(block.size());
-  return true;
+format::Result<std::monostate> Store::Append(std::span<const std::byte> block) {
+  if (retention_.IsBeyond(block.size()) && !copy_) {
+    return format::Error{path() + ": has reached maxsize, and its oldest chunks cannot be dropped"};
+  }
+  auto written = file_->Reserve(block.size());
+  if (written.ok()) written = file_->Append(block);
+  if (written.ok()) retention_.Appended(block.size());
+  return written;
 }
 
 void Store::Tick(uint64_t now_ns) {

@@ -6,8 +6,8 @@
 //
 // Units:    ns since the start of the recording.
 // Context:  drain (Create: setup).
-// Failure:  Append answers false; nothing of the block is then in the file. A copy that fails is tried again later, and
-//           past maxsize and a chunk nothing is appended meanwhile.
+// Failure:  Append returns an Error, and failure() its errno; nothing of the block is then in the file. A copy that
+//           fails is tried again later, and past maxsize and a chunk nothing is appended meanwhile.
 // Durable:  what Sync has confirmed stays readable after a power cut: a copy is synced before it takes the name.
 #pragma once
 
@@ -59,7 +59,11 @@ class Store {
   bool BeginNext(std::span<const std::byte> block);
   // Turns to the file that OpenNext has made; `ended` false: it is removed, and this one is gone on with.
   void GoOn(bool ended);
-  bool Append(std::span<const std::byte> block);
+  format::Result<std::monostate> Append(std::span<const std::byte> block);
+  // Appends the last block of a recording in the room that Append keeps reserved, whatever is bounded or full.
+  format::Result<std::monostate> AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
+  // Of the last append; 0: none that the system gave.
+  int failure() const { return file_->failure(); }
   // What is in the file now, for a reader of its own.
   format::Result<RecordingFile> Duplicate() const { return file_->Duplicate(); }
 

@@ -1,9 +1,11 @@
 #include "recorder/agent/command.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -66,19 +68,33 @@ TEST_CASE("stop, flush and status take no options, and say which came") {
 
 TEST_CASE("An answer is a new file that only its owner can read; what exists is not touched") {
   const std::string folder = FreshFolder();
-  WriteAnswer(folder + "/answer-%p", true, "recording /tmp/rec.bin");
+  WriteAnswer(folder + "/answer-%p", Reply::kOk, "recording /tmp/rec.bin");
   const std::string path = folder + "/answer-" + std::to_string(getpid());
   CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
   struct stat status {};
   REQUIRE(stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
 
-  WriteAnswer(path, false, "other");
+  WriteAnswer(path, Reply::kError, "other");
   CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
   std::filesystem::create_symlink(folder + "/target", folder + "/link");
-  WriteAnswer(folder + "/link", false, "other");
+  WriteAnswer(folder + "/link", Reply::kError, "other");
   CHECK_FALSE(std::filesystem::exists(folder + "/target"));
-  WriteAnswer("", true, "to nobody");
+  WriteAnswer("", Reply::kOk, "to nobody");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("Where a file can have no content, the answer is what a link leads to") {
+  const std::string folder = FreshFolder();
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
+  WriteAnswer(folder + "/answer", Reply::kError, "rec.bin: File too large");
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(std::filesystem::read_symlink(folder + "/answer") == "error\nrec.bin: File too large\n");
   std::filesystem::remove_all(folder);
 }
 

@@ -82,6 +82,9 @@ TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megab
   CHECK(Parsed("maxage=1d").limits.max_age_ns == 86'400'000'000'000u);
   CHECK(Parsed("rotate=100m").limits.rotate_bytes == 100u << 20);
   CHECK(Parsed("rotate=100m").limits.rotate_ns == 0);
+  for (const char* size : {"rotate=100MB", "rotate=100MiB", "rotate=102400k", "rotate=102400KiB"}) {
+    CHECK(Parsed(size).limits.rotate_bytes == 100u << 20);
+  }
   CHECK(Parsed("rotate=1h").limits.rotate_ns == 3'600'000'000'000u);
   CHECK(Parsed("rotate=30").limits.rotate_ns == 30'000'000'000u);
   CHECK_FALSE(Parsed("").limits.drops());

@@ -40,6 +40,7 @@ TEST_CASE("What is not planned is in neither ring nor header") {
   CHECK(header.native_bound == 0);
   CHECK(header.mapped_bound == 0);
   CHECK(header.native_refused == "");
+  CHECK(header.native_not_seen == "");
   CHECK(header.ring_path == "");
 }
 
@@ -58,6 +59,7 @@ TEST_CASE("Each stream that is planned has the same bounds in the ring and in th
     CHECK(header.CapOf(stream).interval_ns == (*ring)->header().IntervalNsOf(stream));
     CHECK(header.CapOf(stream).interval_cap == (*ring)->header().IntervalCapOf(stream));
   }
+  CHECK(header.native_not_seen.find("asprintf") != std::string::npos);
   CHECK(header.native.rate_per_second == 300);
   CHECK(header.mapped.interval_cap == 20);
   CHECK(header.native_bound > 0);

@@ -82,8 +82,72 @@ TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end
   // It is still alive when the collection at 49 has begun, as far as anybody knows, but has not survived it.
   CHECK(lives.SurvivedBy(lives.all()[0], 49) == 1);
   CHECK(lives.SurvivedBy(lives.all()[1], 49) == 2);
-  CHECK(lives.CollectionsAt(4) == 0);
-  CHECK(lives.CollectionsAt(48) == 2);
+  CHECK(lives.clock().BegunBy(4) == 0);
+  CHECK(lives.clock().BegunBy(48) == 2);
+}
+
+format::HeapState Pause(uint64_t time_ns, uint64_t counted) {
+  format::HeapState state = Collection(time_ns, counted);
+  state.kind = format::StateKind::kGcEnd;
+  return state;
+}
+
+TEST_CASE("A concurrent collection is survived when its second pause has ended, or the next one begins") {
+  format::FileHeader header;
+  header.gc_name = "Z";
+  Lives lives(header);
+  format::Block block;
+  block.samples = {Born(1, 10)};
+  block.states = {Collection(5, 1), Pause(20, 2), Pause(30, 2), Pause(31, 2), Pause(50, 3), Pause(70, 4), Pause(75, 4)};
+  block.end_ns = 80;
+  lives.Add(block, std::span(kOne, 1), {});
+  lives.Close(80);
+  const Life& life = lives.all()[0];
+  CHECK(lives.SurvivedBy(life, 29) == 0);
+  CHECK(lives.SurvivedBy(life, 30) == 1);
+  CHECK(lives.SurvivedBy(life, 69) == 1);  // of the third one pause is missing
+  CHECK(lives.SurvivedBy(life, 70) == 2);
+  CHECK(lives.SurvivedBy(life, 80) == 3);
+}
+
+TEST_CASE("What generational Shenandoah numbers without a pause is no collection") {
+  format::FileHeader header;
+  header.gc_name = "Shenandoah";
+  Lives lives(header);
+  format::Block block;
+  block.samples = {Born(1, 10), Born(2, 10)};
+  block.states = {Collection(5, 1),  Pause(20, 2), Pause(30, 2), Collection(35, 3),
+                  Collection(40, 4), Pause(50, 5), Pause(60, 5)};
+  block.fates = {{1, 55, FateKind::kDied, 4, 0}};
+  block.end_ns = 80;
+  lives.Add(block, std::span(kOne, 2), {});
+  lives.Close(80);
+  CHECK(lives.all()[0].Survived() == 1);
+  CHECK(lives.SurvivedBy(lives.all()[1], 45) == 1);
+  CHECK(lives.SurvivedBy(lives.all()[1], 80) == 2);
+}
+
+TEST_CASE("Where only major collections find what is dead, the dead tell what has survived one") {
+  format::FileHeader header;
+  header.interval_ns = 1'000'000'000;
+  header.gc_name = "Z";
+  header.source_reason = std::string("asked for; ") + format::kYoungReferents;
+  Lives lives(header);
+  constexpr uint64_t kMs = 1'000'000;
+  format::Block block;
+  block.samples = {Born(1, 100 * kMs), Born(2, 200 * kMs), Born(3, 300 * kMs), Born(4, 2'500 * kMs)};
+  // A time that is an end of an interval tells nothing.
+  block.fates = {{2, 1'500 * kMs, FateKind::kDied, 7, 0}, {4, 3'000 * kMs, FateKind::kDied, 9, 0}};
+  block.states = {Pause(400 * kMs, 3), Pause(900 * kMs, 4)};
+  block.end_ns = 4'000 * kMs;
+  lives.Add(block, std::span(kOne, 4), {});
+  lives.Close(4'000 * kMs);
+  CHECK(lives.is_range());
+  CHECK(lives.SurvivedBy(lives.all()[0], 1'499 * kMs) == 0);
+  CHECK(lives.SurvivedBy(lives.all()[0], 1'500 * kMs) == 1);
+  CHECK(lives.all()[1].Survived() == 0);
+  CHECK(lives.SurvivedBy(lives.all()[2], 4'000 * kMs) == 0);  // younger than what was found dead
+  CHECK(lives.clock().counts().size() == 1);
 }
 
 TEST_CASE("What was released is stood for by those that competed with it, and by no others") {
@@ -230,7 +294,7 @@ std::vector<Alive> AliveOf(const Lives& lives, uint32_t site, uint64_t time_ns) 
     if (life.subject != site || !life.IsFollowedAt(time_ns)) continue;
     alive.push_back({lives.WeightAt(life, time_ns), static_cast<double>(life.size),
                      static_cast<double>(time_ns - life.birth_ns) * 1e-9,
-                     static_cast<double>(lives.CollectionsAt(time_ns) - life.born_in)});
+                     static_cast<double>(lives.clock().BegunBy(time_ns) - life.born_in)});
   }
   return alive;
 }
@@ -254,7 +318,7 @@ double TrueSlope(const SimulatedRun& run, const Lives& lives, uint32_t site, con
   for (const uint64_t at : instants) mean += static_cast<double>(at) * 1e-9 / static_cast<double>(instants.size());
   for (const uint64_t at : instants) {
     const double off = static_cast<double>(at) * 1e-9 - mean;
-    along += off * run.TrueBytes(site, at, lives.CollectionsAt(at), survived);
+    along += off * run.TrueBytes(site, at, lives.clock().BegunBy(at), survived);
     spread += off * off;
   }
   return along / spread;
@@ -274,7 +338,7 @@ TEST_CASE("Bytes alive are unbiased, and their intervals hold, with a bounded nu
       for (const Alive& one : AliveOf(lives, site, at)) all.Add(one);
     }
     for (uint32_t site = 0; site < kSites; ++site) {
-      const double truth = simulated.TrueBytes(site, at, lives.CollectionsAt(at));
+      const double truth = simulated.TrueBytes(site, at, lives.clock().BegunBy(at));
       truth_of_all += truth;
       bytes[site].Add(truth, FiguresOf(AliveOf(lives, site, at), all, all.Unit()).bytes);
       GrowthSum sum;

@@ -13,7 +13,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 constexpr double kLambda = 1e-4;  // a sample of a small object stands for 10 kB
-enum Class : format::Index { kString, kBytes, kRare, kRarer, kClasses };
+enum Class : format::Index { kString, kBytes, kRare, kRarer, kChunk, kClasses };
 
 // One block: samples of 100 bytes, and what a census counted.
 class Counted {
@@ -22,7 +22,7 @@ class Counted {
     header_.interval_ns = 1'000'000'000;
     header_.source = "hooks";
     header_.census = mode;
-    names_.classes = {"java.lang.String", "[B", "Rare", "Rarer"};
+    names_.classes = {"java.lang.String", "[B", "Rare", "Rarer", "jdk/internal/vm/StackChunk"};
     block_.dictionaries = &names_;
     block_.windows.push_back({1, 0, kLambda});
     block_.intervals.emplace_back();
@@ -99,6 +99,25 @@ TEST_CASE("a class of which everything was counted has its bytes, objects and me
     CHECK(estimate.value == Approx(truth));
     CHECK(Width(estimate) == 0);
   }
+}
+
+TEST_CASE("stacks of virtual threads, which are never sampled, are not charged to rare classes") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(50, kBytes);
+  counted.Samples(6, kRare);
+  counted.Samples(6, kRarer);
+  counted.Census(kBytes, 5'000, 500'000);
+  counted.Census(kRare, 600, 60'000);
+  counted.Census(kRarer, 600, 60'000);
+  SECTION("where the recorder counts them apart") {
+    const uint64_t sampled = counted.block().intervals.front().bytes;
+    counted.Census(kChunk, 1'000, 300'000);
+    counted.block().intervals.front().bytes = sampled;
+  }
+  SECTION("where it does not") { counted.Census(kChunk, 1'000, 300'000); }
+  const auto judged = counted.Of(kRare, format::kNone, Grain::kClass);
+  INFO(counted.why_none());
+  CHECK(Estimator(judged.design, 0).Bytes(judged.subset).value == Approx(60'000).epsilon(0.02));
 }
 
 TEST_CASE("sites share what was counted of their class, each as sure as it is alone with it") {

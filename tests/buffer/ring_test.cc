@@ -14,7 +14,6 @@
 #include "format/ring_reader.h"
 #include "recorder/buffer/announced.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/buffer/stale_rings.h"
 
 namespace heaprec::buffer {
 namespace {
@@ -119,27 +118,6 @@ TEST_CASE("What a process committed before kill -9 is in the file of its ring") 
     REQUIRE(format::WalkLane(*view, i, 0, view->lane(i).head.load(), names).ok());
   }
   CHECK(names.seen == "a/B/C");
-}
-
-TEST_CASE("Rings of dead owners are removed but for the youngest, and those of living ones stay") {
-  const std::string folder = NewPath("stale");
-  std::filesystem::create_directories(folder);
-  for (const char* name : {"heaprec-1-a.ring", "heaprec-2-b.ring", "heaprec-3-c.ring", "unrelated"}) {
-    std::ofstream(folder + "/" + name) << "x";
-    usleep(10'000);  // their order is told by their times
-  }
-  RingOptions options;
-  options.path = folder + "/heaprec-0-live.ring";
-  auto ring = std::move(Ring::Create(options).value());
-  CHECK(RemoveStaleRings(folder, 1) == 2);
-  CHECK_FALSE(std::filesystem::exists(folder + "/heaprec-1-a.ring"));
-  CHECK_FALSE(std::filesystem::exists(folder + "/heaprec-2-b.ring"));
-  CHECK(std::filesystem::exists(folder + "/heaprec-3-c.ring"));
-  CHECK(std::filesystem::exists(folder + "/unrelated"));
-  CHECK(std::filesystem::exists(options.path));
-  ring->Close();
-  std::filesystem::remove_all(folder);
-  CHECK(RemoveStaleRings(folder, 0) == 0);
 }
 
 TEST_CASE("A closed ring gives its pages back and can still be written into") {

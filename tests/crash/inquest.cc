@@ -157,8 +157,7 @@ class Examination {
       if (left < right || left - right > slack) Find(fmt::format("books: {}: {} and {}", what, left, right));
     };
     const auto lost = [&](format::Loss loss) { return books.lost[static_cast<size_t>(loss)]; };
-    const uint64_t fates = books.committed + books.thinned + lost(format::Loss::kRingFull) +
-                           lost(format::Loss::kLanesBusy) + lost(format::Loss::kOversized);
+    const uint64_t fates = books.committed + books.thinned + books.LostPoints();
     within("points, their fates", books.points, fates, plan_.threads);
     within("committed, written and merged", books.committed,
            books.written + books.second_stage + lost(format::Loss::kWriteFailed), plan_.threads);

@@ -92,7 +92,11 @@ inline constexpr auto kPoints = std::to_array<std::string_view>({
 // Of this thread, so far.
 inline thread_local uint64_t samples_committed = 0;
 
-// The process dies at the `passing`-th (from 1) passing of `point`, which is one of kPoints. `fired` (may be null) is
+// Called with each NativePointRecord once it has been committed, inside malloc. Null: no call.
+inline void (*native_point_committed)(const void* record) = nullptr;
+
+// The process dies at the `passing`-th (from 1) passing of `point`, which is one of kPoints, or of the native
+// points that native_kill_test names. `fired` (may be null) is
 // set just before: in shared memory it tells those who are left.
 void Arm(std::string_view point, uint64_t passing, std::atomic<uint32_t>* fired);
 bool IsArmed(std::string_view point);

@@ -46,7 +46,7 @@ struct PointsOfRecord {
   std::string_view reserving, reserved, committing, committed;
 };
 // By RecordType.
-constexpr std::array<PointsOfRecord, 7> kPointsOfRecord{{
+constexpr std::array<PointsOfRecord, 11> kPointsOfRecord{{
     {},
     {"class.reserving", "class.reserved", "class.committing", "class.committed"},
     {"method.reserving", "method.reserved", "method.committing", "method.committed"},
@@ -54,9 +54,14 @@ constexpr std::array<PointsOfRecord, 7> kPointsOfRecord{{
     {"thread.reserving", "thread.reserved", "thread.committing", "thread.committed"},
     {"window.reserving", "window.reserved", "window.committing", "window.committed"},
     {"sample.reserving", "sample.reserved", "sample.committing", "sample.committed"},
+    {},
+    {},
+    {},
+    {"point.reserving", "point.reserved", "point.committing", "point.committed"},
 }};
 
 thread_local size_t reserved_type = 0;
+thread_local const void* reserved_record = nullptr;
 // The drain's own thread.
 thread_local bool is_appending = false;
 thread_local bool is_refused = false;  // half of a block was written: there is no room for the rest
@@ -84,12 +89,18 @@ SEAM(std::byte*, Reserve, "_ZN7heaprec6buffer9LaneLease7ReserveENS_6format10Reco
      RecordType type, size_t bytes) {
   reserved_type = static_cast<size_t>(type);
   const Around around(kPointsOfRecord[reserved_type].reserving, kPointsOfRecord[reserved_type].reserved);
-  return ReserveReal(self, type, bytes);
+  std::byte* const record = ReserveReal(self, type, bytes);
+  reserved_record = record;
+  return record;
 }
 SEAM(void, Commit, "_ZN7heaprec6buffer9LaneLease6CommitEv", LaneLease* self) {
   Pass(kPointsOfRecord[reserved_type].committing);
   CommitReal(self);
-  if (reserved_type == static_cast<size_t>(RecordType::kSample)) ++heaprec::crash::samples_committed;
+  const auto type = static_cast<RecordType>(reserved_type);
+  if (type == RecordType::kSample) ++heaprec::crash::samples_committed;
+  if (type == RecordType::kNativePoint && heaprec::crash::native_point_committed != nullptr) {
+    heaprec::crash::native_point_committed(reserved_record);
+  }
   Pass(kPointsOfRecord[reserved_type].committed);
 }
 
@@ -147,11 +158,12 @@ SEAM(Result<Store>, CreateStore, "_ZN7heaprec6writer5Store6CreateENS0_11StoreCon
   const Around around("file.creating", "file.created");
   return CreateStoreReal(std::move(config));
 }
-SEAM(bool, Append, "_ZN7heaprec6writer5Store6AppendESt4spanIKSt4byteLm18446744073709551615EE", Store* self,
+SEAM(heaprec::format::Result<std::monostate>, Append,
+     "_ZN7heaprec6writer5Store6AppendESt4spanIKSt4byteLm18446744073709551615EE", Store* self,
      std::span<const std::byte> block) {
   const Around around("block.appending", "block.appended");
   is_appending = true;
-  const bool written = AppendReal(self, block);
+  auto written = AppendReal(self, block);
   is_appending = false;
   return written;
 }
@@ -212,7 +224,7 @@ SEAM(int, Fallocate, "posix_fallocate", int descriptor, off_t offset, off_t byte
   const Around around("ring.allocating", "ring.allocated");
   return FallocateReal(descriptor, offset, bytes);
 }
-SEAM(int, Unlink, "unlink", const char* path) {
+SEAM(int, Unlink, "unlinkat", int folder, const char* path, int flags) {
   const Around around("name.removing", "name.removed");
-  return UnlinkReal(path);
+  return UnlinkReal(folder, path, flags);
 }

@@ -26,6 +26,13 @@ public final class Demos {
         return ("id-" + number).length();
     }
 
+    /** C2 compiles it a second time, some 30,000 calls later, if it is the first method of a JVM. */
+    static void runsLambda() {
+        int captured = number;
+        Runnable lambda = () -> { calls += captured; };
+        lambda.run();
+    }
+
     static int[] escapes() {
         return new int[] {1, 2};
     }

@@ -81,18 +81,20 @@ public final class JfrEvents {
         return text.toString();
     }
 
-    private static void print(RecordedEvent event) {
+    // `own`: heaprec's own event of the same sample, which comes right before it; null: there is none.
+    private static void print(RecordedEvent event, RecordedEvent own) {
         boolean thrown = event.hasField("thrownClass");
         RecordedThread thread = event.getValue("eventThread");
         RecordedStackTrace trace = event.getStackTrace();
         Instant time = event.getStartTime();
-        String labels = event.hasField("labels") ? event.getString("labels") : null;
+        if (own == null) own = event;
+        String labels = own.hasField("labels") ? own.getString("labels") : null;
         StringBuilder line = new StringBuilder("{\"event\":").append(quoted(event.getEventType().getName()));
         line.append(",\"time_ns\":").append(time.getEpochSecond() * 1_000_000_000L + time.getNano());
         line.append(",\"class\":").append(quoted(className(event.getValue(thrown ? "thrownClass" : "objectClass"))));
         line.append(",\"weight\":").append(!event.hasField("weight") ? "0" : thrown ? "" + event.getDouble("weight") : "" + event.getLong("weight"));
-        line.append(",\"size\":").append(number(event, "allocationSize"));
-        line.append(",\"tlab_size\":").append(number(event, "tlabSize"));
+        line.append(",\"size\":").append(number(own, "allocationSize"));
+        line.append(",\"tlab_size\":").append(number(own, "tlabSize"));
         line.append(",\"thread\":").append(quoted(thread == null ? "[unknown]" : thread.getJavaName() != null ? thread.getJavaName() : thread.getOSName()));
         line.append(",\"java_tid\":").append(thread == null ? 0 : thread.getJavaThreadId());
         line.append(",\"os_tid\":").append(thread == null ? 0 : thread.getLong("osThreadId"));
@@ -106,10 +108,12 @@ public final class JfrEvents {
     public static void main(String[] args) throws Exception {
         Path path = Paths.get(args[0]);
         try (RecordingFile file = new RecordingFile(path)) {
+            RecordedEvent own = null;
             while (file.hasMoreEvents()) {
                 RecordedEvent event = file.readEvent();
                 String name = event.getEventType().getName();
-                if (name.startsWith("jdk.ObjectAllocation") || name.equals("jdk.JavaExceptionThrow")) print(event);
+                if (name.startsWith("jdk.ObjectAllocation") || name.equals("jdk.JavaExceptionThrow")) print(event, own);
+                own = name.equals("heaprec.AllocationSample") ? event : null;
             }
         }
     }

@@ -86,6 +86,7 @@ extern "C" {
 GUARD_ENTRY(heaprec_on_refill, (void* thread, size_t bytes), (thread, bytes))
 GUARD_ENTRY(heaprec_on_outside, (void* thread, size_t bytes), (thread, bytes))
 GUARD_ENTRY(heaprec_on_delivered, (const heaprec::sources::Delivered* object), (object))
+GUARD_ENTRY(heaprec_on_stack_chunk, (bool begins), (begins))
 GUARD_ENTRY(heaprec_on_thrown, (const heaprec::sources::ThrownException* thrown), (thrown))
 
 GUARD(void*, malloc, (size_t size), (size))

@@ -1,13 +1,18 @@
 // heaprec attach, status, dump, stop and list on JVMs that run; and every reason why not, with exit code 5.
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/java_run.h"
@@ -281,6 +286,106 @@ TEST_CASE("A JVM in namespaces of its own is found by its own pid, and needs an 
   CHECK(ReadRows(open.path() + "/dump.bin").trustworthy());
   CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
   CHECK(ReadRows(open.path() + "/rec-1.bin").summary["ended"] == "stop");
+}
+
+TEST_CASE("Root's request touches nothing outside of the container, whatever its owner puts into /tmp") {
+  const std::vector<std::string> unshare{"unshare", "--mount"};
+  if (geteuid() != 0 || Run(Prefixed(unshare, {"true"})).exit_code != 0) {
+    WARN("needs root and namespaces");
+    return;
+  }
+  if (!IsOpenToOthers(JavaHome())) {
+    WARN(JavaHome() << " is closed to other users");
+    return;
+  }
+  const OpenFolder open;
+  const std::string root = open.path() + "/root", victim = std::filesystem::absolute(FreshFolder()).string();
+  REQUIRE_FALSE(victim.starts_with("/tmp/"));
+  // The same name in the container is a folder of its own.
+  std::filesystem::create_directories(root + victim);
+  std::filesystem::create_directories(root + "/plain");
+  for (const std::string& folder : {root + victim, root + "/plain"}) CHECK(chmod(folder.c_str(), 01777) == 0);
+  std::filesystem::create_symlink(victim, root + "/tmp");
+  const std::string script = R"(set -e; PATH=$PATH:/usr/sbin; root=$0; agent=$1; jdk=$2; shift 2
+for folder in /usr /etc /proc /dev $jdk; do mkdir -p $root$folder; mount --rbind $folder $root$folder; done
+mkdir $root/agent; mount --bind $agent $root/agent
+for link in bin lib lib64; do ln -s usr/$link $root/$link; done
+exec chroot --userspec=65534:65534 $root "$@")";
+  Process jvm(Prefixed(unshare, {"sh", "-c", script, root, open.path(), JavaHome(), JavaHome() + "/bin/java",
+                                 "-Xmx200m", "-cp", "/agent/programs.jar", "e2e.Load", "1", "60000", "50"}));
+  const bool runs = jvm.WaitForOutput("running");
+  INFO(jvm.Out());
+  REQUIRE(runs);
+  const std::string pid = std::to_string(jvm.pid());
+  const std::vector<std::string> attach{"attach", pid, "--lib", "/agent/libheaprec.so", "-o", "/agent/rec-%t.bin"};
+  const auto without = [&](const std::string& system_call) {
+    Command command = Prefixed({RunfilePath("tests/support/refuse"), system_call, HeaprecPath()}, attach);
+    command.environment = {"HEAPREC_LIB=" + AgentPath()};
+    return Run(command);
+  };
+
+  SECTION("a link from the start") {
+    RequireRefusal(without("openat2"), "its /tmp: Too many levels of symbolic links");
+    const Outcome attached = Heaprec(attach);
+    INFO(attached.err);
+    CHECK(attached.exit_code == 0);
+    CHECK(FileExists(root + victim + "/.java_pid" + pid));
+    CHECK(HeaprecJson({"status", "--json", pid})["recording"].is_object());
+    CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
+  }
+  SECTION("a link that is swapped for a folder all the while") {
+    std::atomic<bool> ends{false};
+    std::thread attacker([&] {
+      const std::string tmp = root + "/tmp", plain = root + "/plain";
+      while (!ends) renameat2(AT_FDCWD, tmp.c_str(), AT_FDCWD, plain.c_str(), RENAME_EXCHANGE);
+    });
+    for (int i = 0; i < 3; ++i) {
+      std::vector<std::string> words = i % 2 == 0 ? attach : std::vector<std::string>{"stop", pid};
+      words.insert(words.end(), {"--timeout", "1"});
+      const Outcome outcome = Heaprec(words);
+      CHECK((outcome.exit_code == 0 || outcome.exit_code == kCannotAttach));
+    }
+    ends = true;
+    attacker.join();
+  }
+  SECTION("other things in the place of each file") {
+    std::filesystem::remove(root + "/tmp");
+    std::filesystem::rename(root + "/plain", root + "/tmp");
+    const std::string socket = root + "/tmp/.java_pid" + pid, trigger = root + "/tmp/.attach_pid" + pid;
+    std::filesystem::create_directories(root + "/tmp/hsperfdata_nobody");
+    REQUIRE(mkfifo((root + "/tmp/hsperfdata_nobody/" + pid).c_str(), 0666) == 0);
+    std::filesystem::create_symlink(victim + "/socket", socket);
+    std::filesystem::create_symlink(victim + "/trigger", trigger);
+    RequireRefusal(Heaprec({"attach", pid, "--lib", "/agent/libheaprec.so", "--timeout", "1"}), "no answer");
+    std::filesystem::remove(trigger);
+    std::filesystem::remove(socket);
+    REQUIRE(mkfifo(socket.c_str(), 0666) == 0);
+    REQUIRE(chown(socket.c_str(), 65534, 65534) == 0);
+    REQUIRE(mknod((root + "/tmp/libheaprec.so").c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0);
+    RequireRefusal(Heaprec({"attach", pid, "--lib", "/tmp/libheaprec.so"}),
+                   "sees no /tmp/libheaprec.so (Invalid argument)");
+    const Outcome attached = without("openat2");  // the JVM replaces the FIFO by its socket
+    INFO(attached.err);
+    CHECK(attached.exit_code == 0);
+    CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
+  }
+  CHECK(std::filesystem::is_empty(victim));
+  jvm.Kill(SIGKILL);
+  CHECK(jvm.Finish().signal == SIGKILL);
+  RemoveRingsOf(jvm.pid());
+}
+
+TEST_CASE("Without pidfd_open a JVM is attached to all the same") {
+  const std::string folder = FreshFolder();
+  Process process = StartLoad({"-XX:+EnableDynamicAgentLoading"});
+  const std::string pid = std::to_string(process.pid());
+  Command command{
+      {RunfilePath("tests/support/refuse"), "pidfd_open", HeaprecPath(), "attach", pid, "-o", folder + "/rec.bin"}};
+  command.environment = {"HEAPREC_LIB=" + AgentPath()};
+  CHECK(Run(command).exit_code == 0);
+  CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
+  CHECK(FileExists(folder + "/rec.bin"));
+  EndSilently(&process);
 }
 
 }  // namespace heaprec::testing

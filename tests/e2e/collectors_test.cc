@@ -107,7 +107,28 @@ TEST_CASE("C1 alone is recorded truly") { RequireHarmless({"-XX:TieredStopAtLeve
 
 TEST_CASE("C2 alone is recorded truly") { RequireHarmless({"-XX:-TieredCompilation"}); }
 
-TEST_CASE("A heap without TLABs is recorded truly") { RequireHarmless({"-XX:-UseTLAB"}); }
+// Code of Serial and Parallel would allocate inline there before JDK 20.
+TEST_CASE("A heap without TLABs is recorded truly") {
+  for (const char* collector : {"-XX:+UseG1GC", "-XX:+UseSerialGC", "-XX:+UseParallelGC"}) {
+    INFO(collector);
+    RequireHarmless({collector, "-XX:-UseTLAB"});
+  }
+}
+
+TEST_CASE("A heap without TLABs is recorded truly without hooks, too") {
+  for (const char* collector : {"-XX:+UseG1GC", "-XX:+UseSerialGC", "-XX:+UseParallelGC"}) {
+    INFO(collector);
+    const std::string recording = FreshFolder() + "/rec.bin";
+    Java java = Program({collector, "-XX:-UseTLAB"}, {});
+    java.agent_options = "file=" + recording + ",rate=4000,source=jvmti";
+    const Outcome outcome = Run(java);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.err == "done\n");  // the program's own
+    RequireTruth(ReadRows(recording), {});
+    const nlohmann::json summary = ReadSummary(recording);
+    CHECK(summary["losses"]["lost"]["missed"]["bytes"] < 0.01 * summary["allocated_bytes"].get<double>());
+  }
+}
 
 TEST_CASE("TLABs of 4 KB are recorded truly") {
   RequireHarmless({"-XX:-ResizeTLAB", "-XX:TLABSize=4k", "-XX:MinTLABSize=4k"});

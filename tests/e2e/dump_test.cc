@@ -60,6 +60,11 @@ TEST_CASE("So it has where objects are followed, without a ring and with bounds"
   RequireCopies(",census=all,live=on");
 }
 
+// The JVM's start is a burst of native memory, and each copy is taken in it or soon after.
+TEST_CASE("So it has where native memory is recorded, in the first second too") {
+  RequireCopies(",native=on,native.rate=5000");
+}
+
 TEST_CASE("Where an interval takes minutes a copy does not wait for it") {
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(Java{.flags = {"-Xmx200m"},

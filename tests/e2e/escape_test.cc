@@ -1,7 +1,11 @@
 // heaprec escape: the known demonstrations of escape analysis, on the JDK of the test; and that no recording turns it
 // off.
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -81,11 +85,39 @@ TEST_CASE("A method that cannot be called is said to be so, and the others are s
              {"-cp", ProgramsJar()});
   INFO(outcome.out << outcome.err);
   CHECK(outcome.exit_code == 1);
-  CHECK(outcome.out.find("e2e.Demos.fails, C2: java.lang.IllegalStateException: as it should") != std::string::npos);
+  CHECK(outcome.out.find("e2e.Demos.fails: java.lang.IllegalStateException: as it should") != std::string::npos);
   CHECK(outcome.out.find("e2e.Demos.withParameters has parameters") != std::string::npos);
   CHECK(outcome.out.find("e2e.Demos has no method none") != std::string::npos);
-  CHECK(outcome.out.find("no.Class.here, interpreter: java.lang.ClassNotFoundException") != std::string::npos);
+  CHECK(outcome.out.find("no.Class.here: java.lang.ClassNotFoundException") != std::string::npos);
   CHECK(outcome.out.find("java.lang.Long") != std::string::npos);
+  CHECK(outcome.out.find("ClassNotFound") == outcome.out.rfind("ClassNotFound"));  // once
+}
+
+TEST_CASE("A method that is misspelled costs one JVM and one line") {
+  const std::string folder = FreshFolder(), starts = folder + "/starts", java = folder + "/java";
+  std::ofstream(java) << "#!/bin/sh\necho >> " << starts << "\nexec " << JavaHome() << "/bin/java \"$@\"\n";
+  chmod(java.c_str(), 0755);
+  const Outcome outcome = Run(Command{{HeaprecPath(), "escape", "e2e.Demos.boxin", "--", java, "-cp", ProgramsJar()}});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find("e2e.Demos.boxin: java.lang.IllegalArgumentException: e2e.Demos has no method boxin\n") !=
+        std::string::npos);
+  CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
+  CHECK(std::filesystem::file_size(starts) == 1);
+}
+
+TEST_CASE("A lambda that is asked alone is gone after C2, and its class is one row in all modes") {
+  const Outcome outcome = Escape({"e2e.Demos.runsLambda", "--json"}, {"-cp", ProgramsJar()});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  for (const auto& [name, mode] : ModesOf(json::parse(outcome.out), 0)) {
+    INFO(name);
+    CHECK(mode["stable"] == true);
+    CHECK(mode["typical_calls"] > 180);
+    CHECK(mode["objects"] == (name == "c2" ? 0 : 1));
+    if (name != "c2") CHECK(mode["classes"][0]["class"] == "e2e.Demos$$Lambda");
+  }
 }
 
 TEST_CASE("A java that cannot be run as asked is an error that says why") {

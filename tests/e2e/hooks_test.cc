@@ -23,12 +23,12 @@ std::string Squatter(const std::string& options) {
 
 // A loop of three sizes, some of them outside of TLABs; `before` comes before the agent on the command line.
 Command Loop(const std::string& recording, const std::vector<std::string>& before,
-             const std::vector<std::string>& launcher) {
+             const std::vector<std::string>& launcher, const std::string& options) {
   Java java{.main = "e2e.Sizes", .args = {"16", "0", "1", "6000", "100000"}};
   java.args.insert(java.args.end(), 500, "48");
   java.args.insert(java.args.end(), 100, "1000");
   java.flags = before;
-  java.flags.push_back("-agentpath:" + AgentPath() + "=file=" + recording + ",rate=4000");
+  java.flags.push_back("-agentpath:" + AgentPath() + "=file=" + recording + ",rate=4000" + options);
   Command command = CommandOf(java);
   command.args.insert(command.args.begin(), launcher.begin(), launcher.end());
   return command;
@@ -40,9 +40,10 @@ struct Recorded {
   std::string reason;
 };
 
-Recorded Record(const std::vector<std::string>& before, const std::vector<std::string>& launcher = {}) {
+Recorded Record(const std::vector<std::string>& before, const std::vector<std::string>& launcher = {},
+                const std::string& options = "") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  Recorded recorded{.outcome = Run(Loop(recording, before, launcher)), .rows = {}, .reason = {}};
+  Recorded recorded{.outcome = Run(Loop(recording, before, launcher, options)), .rows = {}, .reason = {}};
   INFO(recorded.outcome.err);
   REQUIRE(recorded.outcome.exit_code == 0);
   CHECK(recorded.outcome.out == kOut);
@@ -89,6 +90,27 @@ TEST_CASE("Where membarrier is refused the hooks go into the vtables, and the nu
   CHECK(recorded.outcome.err == "done\n");
 }
 
+TEST_CASE("What containers refuse besides changes no number, and the recording says what was done instead") {
+  for (const std::string call : {"memfd_create", "perf_event_open", "process_vm_readv", "ptrace"}) {
+    INFO(call);
+    const Recorded recorded = Record({}, Refusing(call));
+    CHECK(recorded.rows.source() == "hooks");
+    CHECK(recorded.reason.rfind("the hooks passed their self-test", 0) == 0);
+    CHECK(recorded.reason.ends_with("threads are read by a pipe (process_vm_readv: Operation not permitted)") ==
+          (call == "process_vm_readv"));
+    CHECK(recorded.outcome.err == "done\n");
+    RequireTruth(recorded.rows);
+  }
+}
+
+TEST_CASE("A census under a kernel that refuses process_vm_readv walks every TLAB to its end") {
+  const Recorded recorded = Record({}, Refusing("process_vm_readv"), ",census=all");
+  const nlohmann::json census = recorded.rows.summary["census"];
+  INFO(census.dump());
+  CHECK(census["missing_bytes"] == 0);
+  CHECK(recorded.rows.summary["trustworthy"] == true);
+}
+
 TEST_CASE("Where writable code is refused the hooks go into the vtables, and the numbers are as true") {
   auto version = Refusing("writable-code");
   version.insert(version.end(), {JavaHome() + "/bin/java", "-version"});
@@ -133,7 +155,7 @@ TEST_CASE("With both ways taken by another agent the source is JVMTI, and both r
 
 TEST_CASE("An agent that took the capability to sample objects before us keeps it: we say so and the JVM runs on") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Loop(recording, {Squatter("capability")}, {}));
+  const Outcome outcome = Run(Loop(recording, {Squatter("capability")}, {}, ""));
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == kOut);

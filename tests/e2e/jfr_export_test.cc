@@ -1,6 +1,7 @@
 // heaprec export --format jfr, judged by the JDK's own readers: jdk.jfr.consumer and the jfr tool.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -162,9 +163,14 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weight
                                    .agent_options = "file=" + recording + ",rate=400"});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
+  RequireSame(ReadWithJdk(Export({recording}, {"--raw"})), ReadWithHeaprec(recording), kHalfAByte);
   const std::string jfr = Export({recording});
-  RequireSame(ReadWithJdk(jfr), ReadWithHeaprec(recording), kHalfAByte);
-  const std::string printed = Jfr({"print", "--events", "ObjectAllocationSample", jfr});
+  double calibrated = 0, events = 0;
+  for (const JfrRow& row : ReadWithJdk(jfr)) calibrated += row.weight, ++events;
+  const Outcome top = Run(Command{{HeaprecPath(), "top", "--json", "--limit", "1", recording}});
+  const double total = nlohmann::json::parse(top.out)["total"]["value"];
+  CHECK(std::abs(calibrated - total) <= kHalfAByte * events);
+  const std::string printed = Jfr({"print", "--events", "heaprec.AllocationSample", jfr});
   CHECK(printed.find("eventThread = \"worker-0-1\" (javaThreadId = ") != std::string::npos);
   CHECK(printed.find("    e2e.Sizes$Worker.run() line: 27\n") != std::string::npos);
   CHECK(printed.find("  allocationSize = 1.0 kB\n") != std::string::npos);

@@ -30,7 +30,7 @@ JfrRow OfJdk(const json& event) {
           .time_ns = event["time_ns"],
           .is_thrown = event["event"] == "jdk.JavaExceptionThrow",
           .class_name = event["class"],
-          .size = event["size"],
+          .size = event["size"].is_null() ? 0 : event["size"].get<uint64_t>(),
           .tlab_size = event["tlab_size"],
           .thread = event["thread"],
           .java_tid = event["java_tid"],
@@ -58,7 +58,7 @@ JfrRow OfHeaprec(const json& event) {
   JfrRow row{.time_ns = event["time_ns"],
              .is_thrown = is_thrown,
              .class_name = event["class"],
-             .size = event["size"],
+             .size = event["size"].is_null() ? 0 : event["size"].get<uint64_t>(),
              .tlab_size = event["tlab_size"],
              .thread = "[unknown]",
              .weight = event[is_thrown ? "weight_objects" : "weight_bytes"]};

@@ -67,9 +67,10 @@ TEST_CASE("The recorded categories are those that jcmd prints at the time") {
   WaitForLooks(file, LooksOf(file).size() + 1);
   process.Kill(SIGKILL);  // what was committed is there
   (void)process.Finish();
-  const json looks = LooksOf(file);
+  json looks = LooksOf(file);
   RemoveRingsOf(process.pid());
   REQUIRE(looks.size() >= 3);
+  looks.erase(looks.size() - 1);  // the kill may have cut it short
   REQUIRE(asked.size() >= 10);
   for (const auto& [name, committed] : asked) {
     int64_t least = INT64_MAX, most = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -149,16 +150,25 @@ class SmallDisk {
   bool exists_ = false;
 };
 
+constexpr char kStopped[] = "No space left on device; the recording cannot be written.";
+constexpr char kResumed[] = "heaprec: the recording is written again after ";
+
+bool Says(const Outcome& outcome, const std::string& what) { return outcome.err.find(what) != std::string::npos; }
+
 struct LoadedDisk {
   std::string file;
   Process process;
 };
 
+Java LoadFor(const char* milliseconds) {
+  return Java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", milliseconds, "0"}};
+}
+
 // Allocates for six seconds, and records into the disk, which is full once the file has some blocks.
-LoadedDisk RunOn(const SmallDisk& disk, const std::string& folder) {
+LoadedDisk RunOn(const SmallDisk& disk, const std::string& folder, const std::string& options) {
   const std::string file = folder + "/rec.bin";
-  Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", "6200", "0"}};
-  java.agent_options = "file=" + file + ",rate=10000,ring=off";
+  Java java = LoadFor("6200");
+  java.agent_options = "file=" + file + ",rate=10000," + options;
   Process process(CommandOf(java));
   REQUIRE(process.WaitForOutput("running"));
   usleep(2'200'000);
@@ -170,35 +180,103 @@ void RequireUnharmed(const Outcome& outcome) {
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == "running\ndone\n");
-  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 2);
+}
+
+// What readers make of a recording of which some could not be written.
+void RequireInconclusive(const std::string& file) {
+  const Outcome verify = Run(Command{{HeaprecPath(), "verify", file}});
+  INFO(verify.out << verify.err);
+  CHECK(verify.exit_code == 0);
+  const Outcome check = Run(Command{{HeaprecPath(), "check", "--budget", "total<1TB", file}});
+  CHECK(check.exit_code == 1);
+  CHECK(check.out.find("inconclusive: the recording is untrustworthy") != std::string::npos);
+  const Outcome accepted =
+      Run(Command{{HeaprecPath(), "check", "--accept-untrustworthy", "--budget", "total<1TB", file}});
+  CHECK(accepted.exit_code == 0);
+  CHECK(Run(Command{{HeaprecPath(), "summary", file}}).out.find("no bytes were counted") == std::string::npos);
 }
 
 TEST_CASE("A disk that is full for seconds costs samples, which are counted once there is room again") {
   const std::string folder = FreshFolder();
   const SmallDisk disk(folder, "2m");
   if (!disk.exists()) return;
-  LoadedDisk loaded = RunOn(disk, folder);
+  LoadedDisk loaded = RunOn(disk, folder, "ring=off");
   usleep(3'000'000);  // what waits is bounded: 1 MiB, half of a lane
   REQUIRE(std::filesystem::remove(disk.ballast()));
-  RequireUnharmed(loaded.process.Finish());
+  const Outcome outcome = loaded.process.Finish();
+  RequireUnharmed(outcome);
+  CHECK(Says(outcome, kStopped));
+  CHECK(Says(outcome, kResumed));
   const Rows rows = ReadRows(loaded.file);
   INFO(rows.reasons());
   RequireWriteLossesCounted(rows);
+  RequireInconclusive(loaded.file);
 }
 
-TEST_CASE("A disk that stays full to the end leaves a file that is whole") {
+TEST_CASE("A disk that stays full to the end leaves a file that is whole, and says what is missing in it") {
   const std::string folder = FreshFolder();
   const SmallDisk disk(folder, "2m");
   if (!disk.exists()) return;
-  LoadedDisk loaded = RunOn(disk, folder);
-  RequireUnharmed(loaded.process.Finish());
-  const Outcome verify = Run(Command{{HeaprecPath(), "verify", loaded.file}});
-  INFO(verify.out << verify.err);
-  CHECK(verify.exit_code == 0);
+  LoadedDisk loaded = RunOn(disk, folder, "ring=off,census=all,native=on,live=on");
+  const Outcome outcome = loaded.process.Finish();
+  RequireUnharmed(outcome);
+  CHECK(Says(outcome, kStopped));
+  CHECK(!Says(outcome, kResumed));
   const Rows rows = ReadRows(loaded.file);
-  CHECK(rows.summary["losses"]["written"] == rows.rows.size());
-  // The last page of the file is its own, and what ends a recording of which little is left may fit into it.
-  if (rows.summary["ended"] != "cut off") RequireWriteLossesCounted(rows);
+  INFO(rows.reasons());
+  RequireWriteLossesCounted(rows);
+  RequireInconclusive(loaded.file);
+}
+
+TEST_CASE("Where the disk stays full the ring keeps the end, and status, stop and record say so") {
+  const std::string folder = FreshFolder();
+  const SmallDisk disk(folder, "500k");
+  if (!disk.exists()) return;
+  const std::string file = folder + "/rec.bin";
+  Java java = LoadFor("60000");
+  java.agent_options = "file=" + file + ",rate=2000";
+  Process process(CommandOf(java));
+  REQUIRE(process.WaitForOutput("running"));
+  disk.Fill();
+  const std::string pid = std::to_string(process.pid());
+  std::string status;
+  for (int i = 0; i < 100 && status.find("\nwritten:    nothing for ") == std::string::npos; ++i) {
+    usleep(100'000);
+    status = Run(Command{{HeaprecPath(), "status", pid}}).out;
+  }
+  INFO(status);
+  CHECK(status.find(" s: No space left on device") != std::string::npos);
+  const Outcome stopped = Run(Command{{HeaprecPath(), "stop", pid}});
+  INFO(stopped.out << stopped.err);
+  CHECK(stopped.exit_code == 6);
+  CHECK(Says(stopped, "No space left on device; "));
+  process.Kill(SIGKILL);
+  CHECK(Says(process.Finish(), kStopped));
+  RequireInconclusive(file);
+  const Rows rows = ReadRows(file);
+  CHECK(rows.summary["losses"]["salvage"]["events"] > 0);
+  RemoveRingsOf(process.pid());
+}
+
+TEST_CASE("record ends with 6 if the command did well and its recording did not, else as the command did") {
+  const std::string folder = FreshFolder();
+  const SmallDisk disk(folder, "200k");
+  if (!disk.exists()) return;
+  for (const auto& [ending, code] : {std::pair("0", 6), std::pair("7", 7)}) {
+    const std::string file = folder + "/rec-" + ending + ".bin";
+    const std::vector<std::string> java = CommandOf(LoadFor("3500")).args;
+    Command command{{"sh", "-c", "\"$@\"; exit " + std::string(ending), "sh"}};
+    command.args.insert(command.args.end(), java.begin(), java.end());
+    Command record{{HeaprecPath(), "record", "--children", "--lib", AgentPath(), "-o", file, "--rate", "20000", "--set",
+                    "ring=off", "--"}};
+    record.args.insert(record.args.end(), command.args.begin(), command.args.end());
+    const Outcome outcome = Run(record);
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.exit_code == code);
+    CHECK(Says(outcome, " samples could not be written and are lost"));
+    std::filesystem::remove(file);
+  }
 }
 
 TEST_CASE("A shared memory without room costs the ring, not the recording") {

@@ -84,6 +84,34 @@ TEST_CASE("record finds the agent of its own build without being told") {
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());
 }
 
+TEST_CASE("The recording holds the labels of its service, and OTLP exports carry them") {
+  const std::string folder = FreshFolder();
+  const auto recorded = [&](const std::string& name, const std::vector<std::string>& options) {
+    std::vector<std::string> all{"-q", "-o", folder + "/" + name};
+    all.insert(all.end(), options.begin(), options.end());
+    Command command = RecordCommand(folder, all, Program("e2e.Load", {"1", "100", "0"}));
+    command.environment.insert(command.environment.end(),
+                               {"OTEL_SERVICE_NAME=from-environment",
+                                "OTEL_RESOURCE_ATTRIBUTES=service.version=1%2C5,password=not-to-be-seen"});
+    REQUIRE(Run(command).exit_code == 0);
+    const Outcome otlp = Run(Command{{HeaprecPath(), "export", "--format", "otlp", folder + "/" + name}});
+    REQUIRE(otlp.exit_code == 0);
+    return otlp.out;
+  };
+  // As protobuf has a key and its value: tag, length, text.
+  const auto attribute = [](const std::string& key, const std::string& value) {
+    const auto sized = [](char tag, const std::string& text) { return tag + (static_cast<char>(text.size()) + text); };
+    return sized('\x0a', key) + sized('\x12', sized('\x0a', value));
+  };
+  const std::string by_environment = recorded("a.bin", {});
+  CHECK(by_environment.find(attribute("service.name", "from-environment")) != std::string::npos);
+  CHECK(by_environment.find(attribute("service.version", "1,5")) != std::string::npos);
+  CHECK(recorded("b.bin", {"--service", "shop"}).find(attribute("service.name", "shop")) != std::string::npos);
+  for (const char* name : {"/a.bin", "/b.bin"}) {
+    CHECK(ReadFile(folder + name).find("not-to-be-seen") == std::string::npos);
+  }
+}
+
 TEST_CASE("record passes signals on, and tells of a recording that was cut off") {
   const std::string folder = FreshFolder();
   Process terminated(RecordCommand(folder, {"-o", "term.bin"}, Program("e2e.Ends", {"wait"})));
@@ -119,6 +147,30 @@ TEST_CASE("--children records every JVM below, which says so itself") {
   for (const std::string& name : names) {
     CHECK(ReadRows(folder + "/" + name).trustworthy());
     CHECK(outcome.err.find(SamplesLine(folder + "/" + name)) != std::string::npos);
+  }
+}
+
+TEST_CASE("Where no file can be written the reason is said, not that the JVM had ended too early") {
+  const std::string folder = FreshFolder();
+  Command command = RecordCommand(folder, {"-o", "rec.bin"}, Program("e2e.Ends", {"exit"}));
+  command.args.insert(command.args.begin(), {"sh", "-c", "(ulimit -f 0; \"$@\" 2>&1; echo code $?) | cat", "sh"});
+  const Outcome outcome = Run(command);
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.out.find("heaprec: not recording: " + folder + "/rec.bin: File too large\n") != std::string::npos);
+  CHECK(outcome.out.find("nothing was recorded") == std::string::npos);
+  CHECK(outcome.out.find("code 7\n") != std::string::npos);
+}
+
+TEST_CASE("A folder or a device in place of the file is refused in one line, and the JVM runs on") {
+  const std::string folder = FreshFolder();
+  std::filesystem::create_directory(folder + "/dir");
+  for (const std::string& file : {folder + "/dir", std::string("/dev/null")}) {
+    const Outcome outcome = Run(RecordCommand(folder, {"-o", file}, Program("e2e.Ends", {"exit"})));
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 7);
+    CHECK(outcome.err ==
+          "heaprec: not recording: " + file + ": exists and is not a regular file; name a file to record into\n");
+    CHECK_FALSE(FileExists(file + "-1"));
   }
 }
 

@@ -37,12 +37,15 @@ void RequireTotal(const nlohmann::json& summary, double truth) {
 }
 
 // Two recordings in one JVM, started and stopped from outside.
-void RequireTotalsOfAttached(const std::vector<std::string>& flags, const std::string& source) {
+void RequireTotalsOfAttached(const std::vector<std::string>& flags, const std::string& source,
+                             const std::vector<std::string>& launcher = {}) {
   const std::string folder = FreshFolder();
   const auto options = [&](const std::string& name) { return "file=" + folder + "/" + name + source; };
   Java java{.flags = flags, .main = "e2e.Totals", .args = {"200", AgentPath(), options("1.bin"), options("2.bin")}};
   java.flags.insert(java.flags.end(), {"-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading"});
-  const Outcome outcome = Run(java);
+  Command command = CommandOf(java);
+  command.args.insert(command.args.begin(), launcher.begin(), launcher.end());
+  const Outcome outcome = Run(command);
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   const std::vector<double> truth = NumbersOf(outcome.out);
@@ -75,6 +78,10 @@ TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, with
 
 TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, without hooks") {
   RequireTotalsOfAttached({"-XX:+UseG1GC", "-Xmx512m"}, ",source=jvmti");
+}
+
+TEST_CASE("A kernel that refuses process_vm_readv takes nothing from the totals") {
+  RequireTotalsOfAttached({"-XX:+UseG1GC", "-Xmx512m"}, "", {RunfilePath("tests/support/refuse"), "process_vm_readv"});
 }
 
 }  // namespace heaprec::testing

@@ -84,6 +84,21 @@ TEST_CASE("Never more objects are followed than asked for") {
   CHECK(live.all <= 10);
 }
 
+TEST_CASE("Garbage of classes that have been unloaded keeps the names of its frames") {
+  const Outcome outcome = Run(Java{.flags = {"-Xmx200m"}, .main = "e2e.Unloaded", .args = {AgentPath(), "3"}});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.out.find("unloaded true") != std::string::npos);
+  for (const char* garbage : {"recent", "sampled"}) {
+    int named = 0, unknown = 0;
+    const size_t at = outcome.out.find(std::string(garbage) + " named ");
+    REQUIRE(at != std::string::npos);
+    REQUIRE(sscanf(outcome.out.c_str() + at + strlen(garbage), " named %d unknown %d", &named, &unknown) == 2);
+    CHECK(named > 100);
+    CHECK(unknown == 0);
+  }
+}
+
 TEST_CASE("While a recording runs, or another agent samples, a program is refused") {
   const std::string folder = FreshFolder();
   const Outcome recorded =

@@ -10,9 +10,6 @@ import math
 
 SIGMAS = 5.5
 STACK = ["e2e.Matrix$Worker.round", "e2e.Matrix$Worker.run"]
-# JVMs that allocate past every hook without TLABs: those bytes are counted, their points are `missed`, the summary says it.
-ALLOCATES_INLINE = {(version, collector) for version in (11, 17) for collector in ("Serial", "Parallel")}
-
 Result = collections.namedtuple("Result", "cell source samples stacks counted weights lost verdict")
 
 
@@ -97,15 +94,13 @@ def judge(cell, without, within, truth, summary, printed):
     if wrong:
         problems.append(f"{wrong} stacks")
     counted = summary["allocated_bytes"] / truth["threads"][1]
-    inline = cell.mode == "no TLABs" and (cell.version, cell.collector) in ALLOCATES_INLINE
-    said = []  # what a recording that does not see everything must say
-    worst, ratio = judge_weights(weights, truth, said if inline else problems)
-    lost = judge_books(summary, len(events), said if inline else problems)
+    worst, ratio = judge_weights(weights, truth, problems)
+    lost = judge_books(summary, len(events), problems)
     judge_intervals(summary, events, problems)
     if abs(counted - 1) > 0.005:
         problems.append("counted bytes")
-    if summary["trustworthy"] == inline:
+    if not summary["trustworthy"]:
         problems.append("trustworthy: " + json.dumps(summary["reasons"]))
-    verdict = "; ".join(problems) or ("ok, incomplete and says so" if inline else "ok")
+    verdict = "; ".join(problems) or "ok"
     ours = sum(map(len, weights.values()))
     return Result(cell, source, len(events), f"{ours - wrong} of {ours}", f"{counted:.4f}", f"{ratio:.3f} (z {worst:+.1f})", lost, verdict)

@@ -2,15 +2,17 @@
 """The reader and decode.py agree: compare_decoders.py RECORDING_TOOL DECODE_PY GOLDEN GOLDEN_JSON...
 
 On the golden files, on what they are known to say ("-": nobody wrote that down), on freshly written recordings, and on truncated
-ones.
+and repaired ones.
 """
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 import tempfile
 
+CHUNK, PARITY_TAIL = b"\x89HRCHNK\n", b"\x89HRPEND\n"
 TOLERANCE = 1e-9  # of weights; everything else is equal
 
 
@@ -69,6 +71,21 @@ def main(tool, decoder, *golden_files):
                 with open(path, "wb") as file:
                     file.write(whole[:size])
                 same(read(path), decode(path))
+            # The first chunk is large enough for parity: what it covers, and itself.
+            chunk = whole.index(CHUNK)
+            end = whole.index(PARITY_TAIL, chunk)
+            assert end < whole.index(CHUNK, chunk + 1)
+            places = random.Random(seed)
+            for run in (1, 1, 5, 20):
+                at = places.randrange(chunk, end)
+                damaged = bytearray(whole)
+                damaged[at:at + run] = bytes(byte ^ 0x5a for byte in whole[at:min(at + run, end)])
+                with open(path, "wb") as file:
+                    file.write(damaged)
+                repaired = read(path)
+                assert not repaired["whole"], at
+                same(repaired["blocks"], fresh["blocks"])
+                same(repaired, decode(path))
     print("the decoders agree")
 
 

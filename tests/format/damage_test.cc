@@ -14,7 +14,7 @@ namespace {
 // Two chunks, small enough to damage at every byte.
 const RandomRecording& Small() {
   static const RandomRecording recording = [] {
-    RandomRecording small(7);
+    RandomRecording small(7, /*has_parity=*/false);
     small.AddChunk(3, 6);
     small.AddChunk(2, 6, /*ending=*/true);
     return small;
@@ -115,7 +115,7 @@ TEST_CASE("a file without its header is read by the copy that its chunks have") 
 
 TEST_CASE("a recording of a later version is refused, and no copy is looked for") {
   ByteBuffer later = Small().bytes();
-  later[8] = std::byte{3};
+  later[8] = std::byte{kFileVersion + 1};
   ByteBuffer hashed(later.begin(), later.begin() + 16);
   ByteSink(&hashed).Append(Bytes(later).subspan(24, HeaderBytes() - 24));
   const uint64_t hash = Hash(hashed);
@@ -123,7 +123,7 @@ TEST_CASE("a recording of a later version is refused, and no copy is looked for"
   MemoryByteSource source(later);
   const auto reader = Reader::Open(&source);
   REQUIRE_FALSE(reader.ok());
-  CHECK(reader.error().message == "memory: recording of format version 3, this reads 1 and 2");
+  CHECK(reader.error().message == "memory: recording of format version 4, this reads 1 to 3");
 }
 
 TEST_CASE("a length that points beyond the end is an unfinished block only while its header is intact") {
@@ -212,7 +212,7 @@ TEST_CASE("a block torn by a kill, with a chunk appended behind it, costs that b
 }
 
 TEST_CASE("a torn block longer than all that was appended behind it does not hide the chunk") {
-  RandomRecording recording(3);
+  RandomRecording recording(3, /*has_parity=*/false);
   recording.AddChunk(1, 2000);
   const size_t big = recording.bytes().size();
   recording.AddChunk(1, 1);

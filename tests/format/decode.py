@@ -2,17 +2,21 @@
 """A second decoder of recordings, written from docs/format.md alone.
 
 Prints one JSON document: the file header, the blocks with their names resolved, and what could not be read. Needs the
-`zstd` command. Hashes are not looked at (Python has no XXH3), so it reads whole and truncated files, not damaged ones.
+`zstd` command. Hashes are not looked at (Python has no XXH3), so it reads whole and truncated files, and of damaged ones those
+that parity records repair.
 """
 import json
 import math
 import struct
 import subprocess
 import sys
+import zlib
 
 from decode_values import COUNTERS, LOSSES, M64, Bytes, Stream, columns, rotate_left, text
 
 FILE, CHUNK, BLOCK = b"\x89HRFILE\n", b"\x89HRCHNK\n", b"\x89HRBLCK\n"
+PARITY, PARITY_TAIL = b"\x89HRPRTY\n", b"\x89HRPEND\n"
+PARITY_HEAD, PIECE = 20, 512
 
 
 class Chunk:
@@ -314,10 +318,56 @@ def decompress(payloads, sizes):
     return [raw.take(size) for size in sizes]
 
 
+def pieces(region, width):
+    """Where the pieces of a codeword begin and end: those of the region and the head, then the parity."""
+    covered = region + PARITY_HEAD
+    borders = [*range(0, covered, PIECE), covered, covered + width]
+    return list(zip(borders, borders[1:]))
+
+
+def repaired_codeword(codeword, width, spans, checksums):
+    """With one run of damage put right: nothing if that is not all there is."""
+    def bad(word):
+        return [span for span, checksum in zip(spans, checksums) if zlib.crc32(word[slice(*span)]) != checksum]
+
+    damaged = bad(codeword)
+    if not damaged:
+        return None
+    columns = [0] * width
+    for i, byte in enumerate(codeword):
+        columns[i % width] ^= byte
+    begin, end = damaged[0][0], damaged[-1][1]
+    for start in range(begin, max(begin, end - width) + 1):
+        word = bytearray(codeword)
+        for i in range(start, min(start + width, end)):
+            word[i] ^= columns[i % width]
+        if not bad(word):
+            return word
+    return None
+
+
+def repaired(data):
+    """The bytes as they were written, as far as parity records tell."""
+    data, at = bytearray(data), 0
+    while (at := data.find(PARITY_TAIL, at)) >= 0:
+        region, width = struct.unpack_from("<II", data, at + 8)
+        spans = pieces(region, width)
+        tail = PARITY_HEAD + 4 * len(spans)
+        begin = at - width - PARITY_HEAD - region
+        whole = at + tail <= len(data) and struct.unpack_from("<I", data, at + tail - 4)[0] == zlib.crc32(data[at:at + tail - 4])
+        if whole and begin >= 0:
+            checksums = struct.unpack_from("<%dI" % len(spans), data, at + 16)
+            word = repaired_codeword(data[begin:at], width, spans, checksums)
+            if word:
+                data[begin:at] = word
+        at += 1
+    return bytes(data)
+
+
 def file_header(data):
     magic, version, size = data[:8], *struct.unpack_from("<II", data, 8)
-    if magic != FILE or version not in (1, 2):
-        raise ValueError("not a recording of version 1 or 2")
+    if magic != FILE or version not in (1, 2, 3):
+        raise ValueError("not a recording of version 1, 2 or 3")
     fields, cursor = {}, Bytes(data[24:24 + size])
     while cursor.left():
         tag = cursor.varint()
@@ -328,6 +378,9 @@ def file_header(data):
             fields[tag] = repr(Bytes(body).f64())
         elif tag == 1:
             fields[tag] = body.hex()
+        elif tag == 38:
+            labels = Bytes(body)
+            fields[tag] = [[labels.string().decode(), labels.string().decode()] for _ in range(labels.varint())]
         else:
             fields[tag] = text(body)
     return version, fields, 24 + size
@@ -350,6 +403,12 @@ def chunks(data, at):
             flushed = struct.unpack_from("<Q", data, at + 40)[0]
             current[1].append((at, flushed, raw, data[at + 72:at + 72 + payload]))
             at += 72 + payload
+        elif magic == PARITY and len(data) - at >= PARITY_HEAD:
+            region, width = struct.unpack_from("<II", data, at + 8)
+            end = at + 2 * PARITY_HEAD + width + 4 * len(pieces(region, width))
+            if end > len(data):
+                break
+            at = end
         else:
             break
     if current:
@@ -359,12 +418,13 @@ def chunks(data, at):
 
 def main(path):
     with open(path, "rb") as file:
-        data = file.read()
+        stored = file.read()
+    data = repaired(stored)
     version, fields, at = file_header(data)
     document = {"header": fields, "blocks": [], "whole": False}
     for part in chunks(data, at):
         if isinstance(part, int):
-            document["whole"] = part == len(data)
+            document["whole"] = part == len(data) and data == stored
             continue
         sequence, blocks = part
         chunk = Chunk(version)

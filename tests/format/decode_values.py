@@ -3,7 +3,7 @@ import struct
 
 M64 = (1 << 64) - 1
 COUNTERS = 11  # the last came later: it is shown where it says something
-LOSSES = 7
+LOSSES = 9  # the last two likewise
 
 
 class Bytes:
@@ -103,8 +103,9 @@ class Stream:
 
     def end_block(self, rows):
         del rows["taus"]
-        rows["counters"], rows["lost"] = self.counters[:10 + bool(self.counters[10])], list(self.lost)
-        rows["lost_bytes"] = [repr(weight) for weight in self.lost_bytes]
+        losses = max([7] + [i + 1 for i in range(LOSSES) if self.lost[i] or self.lost_bytes[i]])
+        rows["counters"], rows["lost"] = self.counters[:10 + bool(self.counters[10])], self.lost[:losses]
+        rows["lost_bytes"] = [repr(weight) for weight in self.lost_bytes[:losses]]
 
     def says_something(self, rows):
         return bool(rows["windows"] or rows["intervals"] or rows["samples"] or any(self.counters + self.lost)

@@ -75,12 +75,14 @@ json Header(const FileHeader& header) {
   if (native.interval_cap != 0) fields["30"] = native.interval_cap;
   if (native.rate_per_second != 0) fields["31"] = Number(native.rate_per_second);
   if (!header.native_refused.empty()) fields["32"] = header.native_refused;
+  if (!header.native_not_seen.empty()) fields["39"] = header.native_not_seen;
   if (header.native_bound != 0) fields["33"] = header.native_bound;
   const StreamCap& mapped = header.mapped;
   if (mapped.interval_ns != 0) fields["34"] = mapped.interval_ns;
   if (mapped.interval_cap != 0) fields["35"] = mapped.interval_cap;
   if (mapped.rate_per_second != 0) fields["36"] = Number(mapped.rate_per_second);
   if (header.mapped_bound != 0) fields["37"] = header.mapped_bound;
+  for (const ServiceLabel& label : header.service_labels) fields["38"].push_back({label.key, label.value});
   return fields;
 }
 
@@ -127,13 +129,18 @@ json OneStream(const Block& block, Stream stream) {
   json line{{"counters",
              {books.candidates, books.candidate_bytes, books.points, books.thinned, books.committed, books.written,
               books.second_stage, books.stacks_walked, books.stacks_asked, books.stacks_differed}},
-            {"lost", books.lost},
+            {"lost", json::array()},
             {"lost_bytes", json::array()},
             {"windows", json::array()},
             {"intervals", json::array()},
             {"samples", json::array()}};
   if (books.not_followed != 0) line["counters"].push_back(books.not_followed);
-  for (const double weight : books.lost_weight) line["lost_bytes"].push_back(Number(weight));
+  size_t losses = kLosses;
+  while (losses > kRingLosses && books.lost[losses - 1] == 0 && books.lost_weight[losses - 1] == 0) --losses;
+  for (size_t i = 0; i < losses; ++i) {
+    line["lost"].push_back(books.lost[i]);
+    line["lost_bytes"].push_back(Number(books.lost_weight[i]));
+  }
   for (const Window& window : block.windows) {
     if (StreamOfWindow(window.id) != stream) continue;
     line["windows"].push_back({window.id, window.start_ns, Number(window.lambda)});

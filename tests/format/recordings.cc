@@ -65,11 +65,13 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.mapped_bound = 32768;
   header.census = CensusMode::kDrawn;
   header.census_per_second = 20;
+  header.service_labels = {{"service.name", "shop"}, {"deployment.environment.name", "pr\xc3\xa9prod"}};
   header.exceptions = {.interval_ns = 500'000'000, .interval_cap = 50, .rate_per_second = 100};
   return header;
 }
 
-RandomRecording::RandomRecording(uint32_t seed) : random_(seed), header_(SomeFileHeader(seed)) {
+RandomRecording::RandomRecording(uint32_t seed, bool has_parity)
+    : random_(seed), has_parity_(has_parity), header_(SomeFileHeader(seed)) {
   bytes_ = EncodeFileHeader(header_);
 }
 
@@ -325,8 +327,13 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   auto bytes = last ? writer->Finish(books_, block.lane_positions, now_ns_, ending ? &*block.ending : nullptr)
                     : writer->Flush(books_, block.lane_positions, now_ns_);
   if (!bytes.ok()) std::abort();
+  const size_t begin = chunk_begins_.back() == bytes_.size() ? kChunkHeaderBytes : 0;
+  const auto header = DecodeBlockHeader(Bytes(*bytes).subspan(begin), HeaderSeed(kFileVersion, header_.recording_id));
+  if (!header) std::abort();
+  const size_t end = begin + kBlockHeaderBytes + header->payload_bytes;
+  if (!has_parity_) bytes->resize(end);
+  block_ends_.push_back(bytes_.size() + end);
   ByteSink(&bytes_).Append(*bytes);
-  block_ends_.push_back(bytes_.size());
   blocks_.push_back(std::move(plain));
 }
 

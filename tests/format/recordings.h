@@ -31,7 +31,8 @@ FileHeader SomeFileHeader(uint32_t seed = 1);
 // Writes blocks with random content through a ChunkWriter and remembers what it gave.
 class RandomRecording {
  public:
-  explicit RandomRecording(uint32_t seed);
+  // Without parity records it is as if killed before one was due: nothing that is damaged is repaired.
+  explicit RandomRecording(uint32_t seed, bool has_parity = true);
 
   // Appends a whole chunk.
   void AddChunk(int blocks, int samples_per_block, bool ending = false);
@@ -39,7 +40,7 @@ class RandomRecording {
   const FileHeader& header() const { return header_; }
   const ByteBuffer& bytes() const { return bytes_; }
   const std::vector<PlainBlock>& blocks() const { return blocks_; }
-  // Where each block ends in bytes(), and where each chunk begins.
+  // Where each block ends in bytes(), a parity record behind it excluded, and where each chunk begins.
   const std::vector<size_t>& block_ends() const { return block_ends_; }
   const std::vector<size_t>& chunk_begins() const { return chunk_begins_; }
 
@@ -65,6 +66,7 @@ class RandomRecording {
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
   std::mt19937_64 random_;
+  const bool has_parity_;
   FileHeader header_;
   ByteBuffer bytes_;
   std::vector<PlainBlock> blocks_;

@@ -108,6 +108,15 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   death.sample = 8;
   death.collections = 2;
   position = ring->Put(lane, position, RecordType::kDeath, death);
+  NativePointRecord point{};
+  point.id = FirstIdOf(Stream::kNative);
+  point.size = 100;
+  point.weight = 4096;
+  point.native_frames = 2;
+  point.java_frames = 1;
+  const uint64_t pcs[] = {0x401000, 0x402000};
+  position = ring->Put(lane, position, RecordType::kNativePoint, point,
+                       {std::as_bytes(std::span(pcs)), std::as_bytes(std::span(frames).first(1))});
   SampleRecord sample{};
   sample.id = 9;
   sample.thread_key = thread.key;
@@ -121,7 +130,7 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
 
 // Counts, and touches every byte it is shown: a sanitizer notices what is out of bounds.
 struct CountingVisitor : RecordVisitor {
-  int classes = 0, methods = 0, stacks = 0, threads = 0, windows = 0, samples = 0, states = 0, deaths = 0;
+  int classes = 0, methods = 0, stacks = 0, threads = 0, windows = 0, samples = 0, states = 0, deaths = 0, points = 0;
   uint64_t sum = 0;
   uint64_t last_end = 0;
   void Touch(std::string_view text) {
@@ -143,6 +152,12 @@ struct CountingVisitor : RecordVisitor {
   void OnWindow(const WindowRecord& record) override { ++windows, sum += record.id; }
   void OnSample(const SampleRecord& record, uint32_t /*lane*/, uint64_t begin, uint64_t end) override {
     ++samples, sum += record.id + begin, last_end = end;
+  }
+  void OnNativePoint(const NativePointRecord* record, std::span<const uint64_t> pcs,
+                     std::span<const RingFrame> java) override {
+    ++points, sum += record->id + record->size;
+    for (const uint64_t pc : pcs) sum += pc;
+    for (const RingFrame& frame : java) sum += frame.method + static_cast<uint32_t>(frame.bci);
   }
   void OnState(const StateRecord& record) override {
     ++states, sum += record.id;

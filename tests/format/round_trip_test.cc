@@ -11,6 +11,7 @@ TEST_CASE("every field of the file header comes back") {
   FileHeader given = SomeFileHeader();
   given.exceptions_refused = "the JVM does not let us";
   given.native_refused = "somebody else has it";
+  given.native_not_seen = "what libc asks for";
   given.start.part = 3;
   given.start.begin_ns = 61'000'000'123;
   given.start.books[Stream::kAllocations].committed = 4711;
@@ -48,7 +49,9 @@ TEST_CASE("every field of the file header comes back") {
   CHECK(read.exceptions.rate_per_second == given.exceptions.rate_per_second);
   CHECK(read.exceptions_refused == given.exceptions_refused);
   CHECK(read.native_refused == given.native_refused);
+  CHECK(read.native_not_seen == given.native_not_seen);
   CHECK(read.start == given.start);
+  CHECK(read.service_labels == given.service_labels);
   CHECK_FALSE((*reader)->Next().has_value());
   CHECK((*reader)->skipped().empty());
 }

@@ -87,7 +87,7 @@ void Import(format::Bytes bytes, tools::jfr::EventSet set) {
   const tools::jfr::Survey survey = tools::jfr::SurveyOf(&source);
   const MemoryFile file;
   tools::Output output(file.descriptor());
-  const auto imported = tools::jfr::Import(&source, HeaderOf(survey, set), set, &output);
+  const auto imported = tools::jfr::Import(&source, HeaderOf(survey, set), survey, set, &output);
   if (!imported.ok()) return;
   output.Flush();
   Require(!output.failed());

@@ -3,7 +3,6 @@
 //
 // Input: 4 bytes of how many bytes the file has, the file, the ring. The ring belongs to the recording (its id is set
 // right); its path in the file's header is that of a file in memory.
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "tests/format/recordings.h"
 #include "tests/format/ring_image.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 #include "tools/input/recording.h"
 #include "tools/render/output.h"
@@ -23,25 +23,6 @@ namespace heaprec::fuzz {
 namespace {
 
 using format::Bytes;
-
-// A file without a name, found under one of this process's.
-class MemoryFile {
- public:
-  MemoryFile() : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {}
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  void Set(Bytes bytes) const {
-    Require(ftruncate(descriptor_, 0) == 0);
-    Require(pwrite(descriptor_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
-  }
-  int descriptor() const { return descriptor_; }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  const int descriptor_;
-};
 
 const MemoryFile& Ring() {
   static const MemoryFile ring;

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using heaprec::fuzz::Require;
   const std::string text(reinterpret_cast<const char*>(bytes), size);
   const auto judged = heaprec::tools::JudgeReply(text);
-  const std::string& sentence = judged.ok() ? *judged : judged.error().message;
+  const std::string& sentence = judged.ok() ? judged->sentence : judged.error().message;
   Require(!sentence.empty() && sentence.find('\n') == std::string::npos);
   if (const auto answer = heaprec::tools::ParseAnswer(text)) {
     Require(answer->sentence.size() < text.size() && answer->sentence.find('\n') == std::string::npos);

@@ -1,23 +1,35 @@
 #!/usr/bin/env bash
-# libFuzzer on the targets of this folder, with ASan and UBSan. Usage: tests/fuzz/run.sh SECONDS [TARGET...]
-# What crashes is left in this folder as crash-*: give it a name of its case in corpus/TARGET, and mend what it found.
+# Runs the fuzz targets of this folder under libFuzzer with ASan and UBSan.
+# Usage: tests/fuzz/run.sh SECONDS [TARGET...]     all targets without names; JOBS of them at a time (2)
+#
+# SECONDS is CPU time of each target: on a busy machine it takes longer by the clock.
+# A crash is left in this folder as crash-TARGET-*: fix it, and keep the file in corpus/TARGET under the name of its case.
+# Each target's corpus grows in $FUZZ_WORK/corpus-TARGET (default: below $TMPDIR or /tmp). After each run it is minimised, and
+# the 40 inputs of at most 4,000 bytes that reach furthest are kept in corpus/TARGET. Results: bench/results/fuzz.json.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-seconds=${1:?seconds for each target}
+seconds=${1:?CPU seconds for each target}
 shift
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(header reader dictionaries events lane recover options replies jfr)
-work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz}
+if [ ${#targets[@]} -eq 0 ]; then
+  for file in tests/fuzz/*_fuzzer.cc; do targets+=("$(basename "$file" _fuzzer.cc)"); done
+fi
+export work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz} seconds
 clang=${CLANG:-clang++-14}
 flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -I.
   -DFMT_HEADER_ONLY)
 sources=(format/*.cc tests/format/recordings.cc throttle/*.cc
-  tools/input/*.cc tools/rewriter.cc tools/render/output.cc tools/render/text.cc tools/complain.cc tools/import/jfr/*.cc tools/control/replies.cc
-  recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc)
+  tools/input/*.cc tools/rewriter.cc tools/render/output.cc tools/render/text.cc tools/complain.cc tools/import/jfr/*.cc
+  tools/budget.cc tools/frame_pattern.cc tools/name_pattern.cc tools/time_point.cc tools/analysis/generated_names.cc
+  tools/control/replies.cc tools/control/perf_data.cc tools/native/table_file.cc
+  recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc
+  recorder/buffer/own_descriptor.cc recorder/hotspot/elf_file.cc
+  recorder/native/build_id.cc recorder/native/frame_program.cc recorder/native/function_table.cc)
+libraries=(-lzstd -lxxhash -lre2)
 mkdir -p "$work"
 
-# One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects of other headers
-# than now would disagree about the layout of what they share.
+# One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects compiled with
+# older headers would disagree about the layout of shared types.
 newest_header=$(find format throttle tools recorder tests -name '*.h' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 objects=()
 for source in "${sources[@]}"; do
@@ -27,15 +39,59 @@ for source in "${sources[@]}"; do
 done
 rm -f "$work/all.a"
 ar rcs "$work/all.a" "${objects[@]}"
+
+fuzz() {
+  local target=$1 corpus=$work/corpus-$1 log=$work/$1.log kept=tests/fuzz/corpus/$1 status=0 cpu edges executions
+  mkdir -p "$corpus" "$kept"
+  "$work/$target-driver" --seeds "$corpus"
+  # libFuzzer counts time by the clock; the shell's limit counts CPU, and ends it with a last line of statistics missing.
+  local started=$SECONDS used=0
+  : >"$log"
+  while [ "$used" -lt "$seconds" ] && [ $((SECONDS - started)) -lt $((seconds * 20)) ]; do
+    local left=$((seconds - used))
+    local before after
+    before=$(cpu_seconds)
+    "$work/$target" -max_total_time="$((left < 600 ? left : 600))" -timeout=20 -rss_limit_mb=2048 -max_len=20000 \
+      -print_final_stats=1 -artifact_prefix=tests/fuzz/crash-"$target"- "$corpus" "$kept" >>"$log" 2>&1 || { status=1; break; }
+    after=$(cpu_seconds)
+    used=$((used + after - before > used ? used + after - before : used + 1))
+  done
+  edges=$(grep -oE 'cov: [0-9]+' "$log" | tail -n 1 | cut -d' ' -f2)
+  executions=$(awk '/number_of_executed_units/ { sum += $2 } END { print sum + 0 }' "$log")
+  if [ "$status" -ne 0 ]; then
+    tail -n 40 "$log" >&2
+  else
+    rm -rf "$work/merged-$target"
+    mkdir "$work/merged-$target"
+    "$work/$target" -merge=1 -max_len=4000 "$work/merged-$target" "$kept" "$corpus" >>"$log" 2>&1
+    keep_best "$work/merged-$target" "$kept"
+  fi
+  echo "$target: $used s of CPU, $executions executions, $edges edges, $([ "$status" -eq 0 ] && echo 'no finding' || echo FINDING)"
+  bench/record.py fuzz "fuzz.$target" goal=3600 value="$used" unit='s of CPU' reached="$([ "$used" -ge 3600 ] && echo true || echo false)" \
+    executions="$executions" edges="${edges:-0}" findings="$status" command="tests/fuzz/run.sh $seconds $target"
+  return "$status"
+}
+
+# User time of this shell's ended children, whole seconds.
+cpu_seconds() {
+  awk '{ print int(($16 + $17) / 100) }' "/proc/$BASHPID/stat"
+}
+
+# A merge names its files by content and lists the further-reaching first by size; named cases stay.
+keep_best() {
+  local from=$1 into=$2 count
+  count=$(find "$into" -type f | wc -l)
+  while IFS= read -r file && [ "$count" -lt 40 ]; do
+    local name
+    name=$(basename "$file" | cut -c1-10)
+    [ -e "$into/$name" ] || { cp "$file" "$into/$name"; count=$((count + 1)); }
+  done < <(find "$from" -type f -size -4 -printf '%s %p\n' | sort -rn | cut -d' ' -f2-)
+}
+
+export -f fuzz keep_best cpu_seconds
 for target in "${targets[@]}"; do
-  "$clang" "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/${target}_fuzzer.cc" "$work/all.a" -lzstd -lxxhash -o "$work/$target"
+  "$clang" "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/${target}_fuzzer.cc" "$work/all.a" "${libraries[@]}" -o "$work/$target"
   "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "tests/fuzz/${target}_fuzzer.cc" tests/fuzz/mutation_driver.cc \
-    "$work/all.a" -lzstd -lxxhash -o "$work/$target-driver"
-  mkdir -p "$work/corpus-$target" "tests/fuzz/corpus/$target"
-  "$work/$target-driver" --seeds "$work/corpus-$target"
-  "$work/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=20000 -print_final_stats=1 \
-    -artifact_prefix=tests/fuzz/crash-"$target"- "$work/corpus-$target" "tests/fuzz/corpus/$target" 2>"$work/$target.log" ||
-    { tail -n 40 "$work/$target.log"; exit 1; }
-  grep -E 'cov:' "$work/$target.log" | tail -n 1 | sed "s/^/$target: /"
-  grep -E 'number_of_executed_units' "$work/$target.log" | sed "s/^/$target: /"
+    "$work/all.a" "${libraries[@]}" -o "$work/$target-driver"
 done
+printf '%s\n' "${targets[@]}" | xargs -P "${JOBS:-2}" -I{} bash -c 'set -u; fuzz {}'

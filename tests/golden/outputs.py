@@ -22,6 +22,7 @@ CASES = {
     "top.json": "top --by class --limit 2 --json",
     "tree.txt": "tree --min-share 5% --depth 30",
     "tree_ascii.txt": "tree --min-share 10% --depth 12 --ascii",
+    "tree_narrow.txt": "tree --min-share 20% --depth 8 --width-of 80",
     "tree_callers.txt": "tree --callers --class char[] --depth 5 --min-share 1%",
     "histogram.txt": "histogram",
     "histogram.json": "histogram --class char[] --json",

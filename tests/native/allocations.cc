@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -100,6 +101,37 @@ SITE void aligns() {
   wrong += posix_memalign(kept->data(), 3, 8) == 0;
 }
 
+// All of what pvalloc rounds up to may be used, and is kept by realloc; what was asked for counts.
+SITE void pages() {
+  for (int i = 0; i < 10; ++i) {
+    auto* block = static_cast<unsigned char*>(pvalloc(5000));
+    wrong += reinterpret_cast<uintptr_t>(block) % 4096 != 0;
+    memset(block, 7, 8192);
+    block = static_cast<unsigned char*>(realloc(block, 9000));
+    wrong += block[0] != 7 || block[8191] != 7;
+    free(block);
+  }
+}
+
+SITE void odd_alignments() {
+  free(memalign(0, 10));
+  free(memalign(48, 10));
+  volatile size_t huge = SIZE_MAX / 2 + 1;
+  errno = 0;
+  wrong += memalign(huge, 10) != nullptr || errno != ENOMEM;
+  wrong += memalign(huge + 1, 10) != nullptr || errno != EINVAL;
+  void* block = nullptr;
+  wrong += posix_memalign(&block, huge, 10) != ENOMEM;
+}
+
+SITE void texts() {
+  for (int i = 0; i < 1000; ++i) {
+    char* const text = strndup("hello world", 5);
+    wrong += strcmp(text, "hello") != 0;
+    if (i % 2 == 0) free(text);
+  }
+}
+
 SITE void zeroes() {
   for (int i = 0; i < 20; ++i) {
     auto* const block = static_cast<unsigned char*>(calloc(10, 100));
@@ -171,6 +203,9 @@ int main(int argc, char** argv) {
   copies();
   news();
   aligns();
+  pages();
+  odd_alignments();
+  texts();
   zeroes();
   Threads();
   Forks();

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -70,6 +71,9 @@ void RequireExact(const json& document) {
   require("copies", {1000, 12'000, 500, 6'000});
   if (document["depth"] != 1) require("news", {100, 100'000, 0, 0});
   require("aligns", {17, 50'000 + 5 * 128 + 1000 + 3000, 10, 50'000});
+  require("pages", {20, 10 * 5000 + 10 * 9000, 0, 0});
+  require("odd_alignments", {2, 20, 0, 0});
+  require("texts", {1000, 6'000, 500, 3'000});
   require("zeroes", {20, 20'000, 0, 0});
   if (document["depth"] == 1) CHECK(SumsOf(document, "operator new(unsigned long)").allocated_bytes >= 100'000);
   require("of_thread", {64'000, 64'000 * 48, 32'000, 32'000 * 48});
@@ -177,6 +181,78 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("Blocks of another allocator that stand at a page's begin are handed on to it") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{{RunfilePath("tests/native/odd_program_pie"), "frees pages"}};
+  command.environment = With("file=" + table);
+  command.environment.front() += ":" + RunfilePath("tests/native/libpage_allocator.so");
+  const Outcome outcome = Run(command);
+  CHECK(outcome.signal == 0);
+  CHECK(outcome.exit_code == 0);
+  CHECK(Read(table)["foreign_frees"] == 200);
+}
+
+TEST_CASE("A library whose first page cannot be read allocates as ever") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{{RunfilePath("tests/native/odd_program_pie"), "hides", RunfilePath("tests/native/libplugin_far.so")}};
+  command.environment = With("file=" + table);
+  const Outcome outcome = Run(command);
+  CHECK(outcome.signal == 0);
+  CHECK(outcome.exit_code == 0);
+  CHECK(Read(table, {"--by", "library"})["total"]["allocated_blocks"].get<int64_t>() >= 40'010);
+}
+
+// Units of `ulimit -f` in sh: 512 bytes. Nothing fits; the table does, and no thread's sums. What the program prints
+// goes through a pipe, which has no such limit.
+TEST_CASE("A limit on the size of files raises no signal") {
+  const std::string without = Run(Command{{Program(), Plugin()}}).out;
+  const auto limited = [](const std::string& limit, const std::string& table) {
+    Command command{{"sh", "-c", "{ (ulimit -f " + limit + "; exec \"$0\" \"$1\"); echo exit $?; } 2>&1 | cat",
+                     Program(), Plugin()}};
+    command.environment = With("only=allocations,file=" + table);
+    return Run(command).out;
+  };
+  const std::string table = FreshFolder() + "/native.bin", nothing = limited("0", table);
+  CHECK(nothing.find(": File too large; native memory is not recorded\n") != std::string::npos);
+  CHECK(nothing.ends_with(without + "exit 3\n"));
+  CHECK(limited("4800", table) == without + "exit 3\n");
+  CHECK(Read(table)["calls_not_counted"].get<int64_t>() > 10'000);
+}
+
+TEST_CASE("A pipe that nobody reads raises no signal") {
+  const std::string code = FreshFolder() + "/code";
+  Command command{{"sh", "-c", "{ sleep 0.2; \"$0\" \"$1\" >/dev/null; echo $? > " + code + "; } 2>&1 | true",
+                   Program(), Plugin()}};
+  command.environment = With("only=allocations,unknown=1");
+  REQUIRE(Run(command).exit_code == 0);
+  for (int i = 0; i < 1000 && !FileExists(code); ++i) usleep(10'000);
+  std::string found;
+  for (int i = 0; i < 100 && found.empty(); ++i) {
+    std::ifstream(code) >> found;
+    if (found.empty()) usleep(10'000);
+  }
+  CHECK(found == "3");
+}
+
+TEST_CASE("A shared memory that is full costs counts, and no signal") {
+  const std::string folder = FreshFolder();
+  const auto within = [](const std::string& command) {
+    return std::vector<std::string>{"unshare", "--mount", "sh", "-c",
+                                    "mount -t tmpfs -o size=2400k none /dev/shm && " + command};
+  };
+  if (Run(Command{within("true")}).exit_code != 0) {
+    WARN("a mount namespace of our own is not allowed here");
+    return;
+  }
+  Command command{within("exec " + Program() + " " + Plugin())};
+  command.environment = With("only=allocations,file=" + folder + "/native.bin");
+  const Outcome outcome = Run(command);
+  CHECK(outcome.signal == 0);
+  CHECK(outcome.exit_code == 3);
+  CHECK(outcome.err.empty());
+  CHECK(Read(folder + "/native.bin")["calls_not_counted"].get<int64_t>() > 10'000);
+}
+
 TEST_CASE("A shell that becomes the program leaves nothing in its way") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{"sh", "-c", "exec \"$0\" \"$1\"", Program(), Plugin()}};
@@ -232,7 +308,7 @@ TEST_CASE("What grew since an older table is told by site, and what is gone too"
   CHECK(growth(gone, "plugin_allocates") == -7 * 1234);
   const Outcome text = Run(Command{{HeaprecPath(), "native", "--limit", "0", "--before", before, after}});
   CHECK(text.exit_code == 0);
-  CHECK(text.out.find("+8.4 kB") != std::string::npos);
+  CHECK(text.out.find("+8.4 KiB") != std::string::npos);
 }
 
 TEST_CASE("A JVM runs as without it, and its direct buffers are libjvm's") {

@@ -307,12 +307,14 @@ TEST_CASE("What comes when there is no room is counted, and looked for in the pr
   static format::RingBooks books_in_ring{};
   buffer::Ledger ledger(books_in_ring);
   sources::MappedPoints points(4);
-  sources::MappedSource source(ledger, points, 1000, nullptr);
+  static format::RingMappingCalls calls{};
+  sources::MappedSource source(ledger, calls, points, 1000, nullptr);
   for (uintptr_t i = 0; i < 6; ++i) {
     source.OnMapped({i * kPage, (i + 1) * kPage, MappingSort::kPrivate, false}, {});
   }
   const sources::MappedSource::Missed missed = source.TakeMissed();
   CHECK((missed.mappings == 2 && missed.bytes == 2 * kPage && missed.is_incomplete));
+  CHECK((calls.noted == 4 && calls.noted_bytes == 4 * kPage));
   CHECK(ledger.Snapshot().lost_weight[static_cast<size_t>(format::Loss::kRingFull)] == 2 * kPage);
   CHECK_FALSE(source.TakeMissed().is_incomplete);
   source.OnUnmapping(0, kPage);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,6 +78,34 @@ static int forks(void) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : 1;
 }
 
+// Blocks of an allocator behind ours (page_allocator.c), which stand at a page's begin.
+static int frees_pages(void) {
+  void* (*page_block)(void) = (void* (*)(void))dlsym(RTLD_DEFAULT, "page_block");
+  if (page_block == NULL) return 1;
+  int wrong = 0;
+  for (int i = 0; i < 100; ++i) {
+    char* const block = page_block();
+    block[0] = (char)i;
+    wrong += malloc_usable_size(block) != 4096;
+    char* const moved = realloc(block, 100);
+    wrong += moved[0] != (char)i;
+    free(moved);
+    free(page_block());
+  }
+  return wrong;
+}
+
+// A library allocates whose first page cannot be read.
+static int hides(const char* path) {
+  void* const library = dlopen(path, RTLD_NOW);
+  void* (*allocates)(size_t) = library != NULL ? (void* (*)(size_t))dlsym(library, "plugin_allocates") : NULL;
+  Dl_info info;
+  if (allocates == NULL || dladdr((void*)allocates, &info) == 0) return 1;
+  if (mprotect(info.dli_fbase, 4096, PROT_NONE) != 0) return 1;
+  for (int i = 0; i < 10; ++i) free(allocates(1000));
+  return mprotect(info.dli_fbase, 4096, PROT_READ | PROT_EXEC);
+}
+
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -87,6 +116,8 @@ int main(int argc, char** argv) {
   work();
   if (strcmp(how, "closes") == 0) return closes(argv[2]);
   if (strcmp(how, "forks") == 0) return forks();
+  if (strcmp(how, "frees pages") == 0) return frees_pages();
+  if (strcmp(how, "hides") == 0) return hides(argv[2]);
   if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);
   if (strcmp(how, "abort") == 0) abort();

@@ -102,6 +102,23 @@ TEST_CASE("What a JVM keeps through JNI and in direct buffers is told, by site, 
   CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
 }
 
+// Each object that is tracked is a weak reference, for which the JVM allocates.
+TEST_CASE("What the JVM allocates for the agent is not in the recording") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(
+      Command{{JavaHome() + "/bin/java", "-Xmx256m",
+               "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,live=on,rate=2000,native.rate=2000",
+               "-cp", testing::ProgramsJar(), "e2e.Leak", "20000", "200", "1.5"}});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const json stacks = Read(file, {"--limit", "0", "--callers", "100"});
+  REQUIRE(stacks["rows"].size() > 10);
+  for (const json& row : stacks["rows"]) {
+    CAPTURE(row.dump());
+    CHECK(row.dump().find("libheaprec.so") == std::string::npos);
+  }
+}
+
 TEST_CASE("Why native memory is not recorded, or not all of it, is in the recording") {
   const std::string folder = FreshFolder(), mine = folder + "/mine.bin";
   const std::string agent = "-agentpath:" + testing::AgentPath() + "=file=" + mine + ",native=on";

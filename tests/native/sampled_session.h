@@ -135,6 +135,9 @@ class SampledSession {
     writer::DrainCallbacks callbacks;
     callbacks.now = [] { return sources::MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
+    callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
+      stream_->OnPoint(record, pcs, java);
+    };
     callbacks.on_new_chunk = [this] { stream_->NewEpoch(); };
     callbacks.on_stack = [this](const format::StackKey& key) { stream_->AnnounceStack(key); };
     callbacks.on_stop = [this] { stream_->Stop(); };

@@ -29,6 +29,7 @@ class Workload {
     Find("churn_small", &churn_small);
     Find("churn_large", &churn_large);
     Find("churn_aligned", &churn_aligned);
+    Find("churn_family", &churn_family);
     Find("leak", &leak);
     Find("give_back", &give_back);
     Find("grow", &grow);
@@ -40,6 +41,7 @@ class Workload {
   void (*churn_small)(long bytes, size_t size);
   void (*churn_large)(long bytes, size_t size);
   void (*churn_aligned)(long bytes, size_t size);
+  void (*churn_family)(long times, const char* text);
   void (*leak)(void** into, long count, size_t size);
   void (*give_back)(void** blocks, long count);
   long (*grow)(void** into, size_t step, size_t size);
@@ -79,6 +81,18 @@ TEST_CASE("Bytes are counted exactly, and those of each site are estimated") {
   const format::Books& books = session.books();
   CHECK(books.points == books.committed + books.thinned);
   CHECK(books.committed == books.written + books.second_stage);
+}
+
+TEST_CASE("What libc allocates for its caller under a name of malloc's family is counted, too") {
+  const Workload workload;
+  SampledSession session(1000);
+  const std::string text(999, 'x');
+  workload.churn_family(1000, text.c_str());
+  session.Stop();
+  CHECK(session.books().candidates == 3000);
+  CHECK(session.books().candidate_bytes == 1000 * (5000 + 1000 + 101));
+  CheckIsAbout(session.At("libworkload.so.churn_family"), 1000 * (5000 + 1000 + 101));
+  CHECK(std::ranges::all_of(session.blocks(), &SampledBlock::is_freed));
 }
 
 TEST_CASE("What leaks among what is freed is told apart") {

@@ -23,6 +23,14 @@ SITE void churn_aligned(long bytes, size_t size) {
     free(memalign(64, size));
   }
 }
+// Three blocks each time: of 5000 bytes, of a text's, and of its first 100.
+SITE void churn_family(long times, const char* text) {
+  for (long i = 0; i < times; ++i) {
+    free(pvalloc(5000));
+    free(strdup(text));
+    free(strndup(text, 100));
+  }
+}
 // Blocks that stay: into[0..count).
 SITE void leak(void** into, long count, size_t size) {
   for (long i = 0; i < count; ++i) into[i] = malloc(size);

@@ -62,4 +62,33 @@ TEST_CASE("Entries are never shared, and totals never fall while threads come an
   CHECK(table.Total().candidates - before.candidates == uint64_t{kThreads} * kLives * 2);
 }
 
+// Run under --config=tsan as well.
+TEST_CASE("Whoever finds an entry's owner finds nothing of the owner before") {
+  constexpr int kLives = 3000;
+  ThreadTable& table = ThreadTable::Instance();
+  // Of two JavaThreads that take turns in one entry, the first belongs to a recording, the second to none.
+  char recorded = 0, fresh = 0;
+  std::atomic<bool> is_over{false};
+  std::thread owner([&] {
+    for (int life = 0; life < kLives; ++life) {
+      table.Acquire(&recorded)->recording.store(7);
+      table.Release(&recorded);
+      table.Acquire(&fresh);
+      table.Release(&fresh);
+      table.Forget();
+    }
+    is_over.store(true);
+  });
+  int stale = 0;
+  while (!is_over.load()) {
+    table.ForEachOwned([&](const ThreadEntry& entry) {
+      if (entry.java_thread.load() != &fresh) return;
+      const uint32_t recording = entry.recording.load();
+      stale += entry.java_thread.load() == &fresh && recording != 0;
+    });
+  }
+  owner.join();
+  CHECK(stale == 0);
+}
+
 }  // namespace heaprec::sources

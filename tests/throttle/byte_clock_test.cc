@@ -234,6 +234,20 @@ TEST_CASE("an object delivered early is no sample") {
   CHECK(hit.gap < 1);
 }
 
+TEST_CASE("bytes that are excluded count for nothing, and bring the next point no nearer") {
+  const LambdaInForce now{1e-6, 1};
+  Started clock(64, 64, now);
+  const double gap = clock.OnRefill(64, 64, now).gap;
+  REQUIRE(gap > 1'000);
+  clock.Exclude(50'000'000);  // 50 points would be due
+  CHECK(clock.GapFrom(50'000'064) == Approx(gap));
+  CHECK(clock.GapFrom(50'000'564) == Approx(gap - 500));
+  const auto touch = clock.OnRefill(50'000'564, 64, now);
+  CHECK_FALSE(touch.missed);
+  CHECK(touch.gap == Approx(gap - 500));
+  CHECK(clock.bytes() == 564);
+}
+
 TEST_CASE("an object that a hook has counted already is not judged again") {
   Started clock(64, 64, kNever);
   REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kArm);

@@ -64,6 +64,9 @@ class Browser:
     def open(self, path):
         self.call("POST", "/url", {"url": pathlib.Path(path).resolve().as_uri()})
 
+    def resize(self, width, height):
+        self.call("POST", "/window/rect", {"width": width, "height": height})
+
     def run(self, script, *arguments):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 

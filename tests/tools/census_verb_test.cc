@@ -82,7 +82,7 @@ TEST_CASE("A census of all is exact, by class, thread and second") {
   CHECK(CensusOf("--from 1s " + path)["total"]["objects"]["value"] == 1);
   CHECK(CensusOf("--sort objects --limit 1 " + path)["rows"].size() == 1);
   const Outcome text = Heaprec("census " + path);
-  CHECK(text.out.find("977.4 kB in 36 objects, each counted\n") == 0);
+  CHECK(text.out.find("977.4 KiB in 36 objects, each counted\n") == 0);
   CHECK(text.out.ends_with("# 3 walks of 2 TLABs and 1 objects outside\n"));
   CHECK(Heaprec("verify " + path).code == 0);
 }
@@ -188,7 +188,7 @@ TEST_CASE("A census is compared with one before it") {
   CHECK(RowOf(census, "p.New")["before"]["objects"]["value"] == 0);
   CHECK(census["rows"][0]["name"] == "byte[]");
   const Outcome text = Heaprec("census " + after + " --before " + before);
-  CHECK(text.out.find("before: 977.4 kB in 36 objects, each counted\nafter:  1.2 kB in 51 objects") == 0);
+  CHECK(text.out.find("before: 977.4 KiB in 36 objects, each counted\nafter:  1.2 KiB in 51 objects") == 0);
 }
 
 TEST_CASE("print shows the rows of a census, and trim and recover keep what they may") {

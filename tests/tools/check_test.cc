@@ -86,7 +86,7 @@ TEST_CASE("What is wrong with a budget is said with its place and examples") {
     REQUIRE_FALSE(budget.ok());
     INFO(budget.error().message);
     CHECK(budget.error().message.find(says) != std::string::npos);
-    CHECK(budget.error().message.find("'total<2GB'") != std::string::npos);
+    CHECK(budget.error().message.find("'total<2GiB'") != std::string::npos);
   }
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("Against a baseline every site is compared, and those that are shown t
   CHECK(site["outcome"] == "broken");
   CHECK(site["value"]["value"] == Approx(3));
   CHECK(site["value"]["low"] > 1.6);
-  CHECK(site["measured"].get<std::string>().find(", from 48.8 kB/s to 146.5 kB/s") != std::string::npos);
+  CHECK(site["measured"].get<std::string>().find(", from 48.8 KiB/s to 146.5 KiB/s") != std::string::npos);
   CHECK(json::parse(Heaprec(baseline + "--by class " + now).out)["checks"][1]["name"] ==
         "class:byte[] against the baseline, bytes/s");
   CHECK(OutcomeOf("--baseline " + old + " --max-regression 250%", now) == "kept");
@@ -296,13 +296,13 @@ TEST_CASE("Text and Markdown say what was measured and what is allowed") {
   const std::string text = Heaprec("check" + budgets + path).out;
   INFO(text);
   CHECK(text.find("rec.bin: 1 of 3 budgets broken, 1 not shown\n") != std::string::npos);
-  CHECK(text.find("\nBROKEN     total<1MB: 1.9 MB measured") != std::string::npos);
-  CHECK(text.find(") measured, 1.0 MB allowed\n") != std::string::npos);
+  CHECK(text.find("\nBROKEN     total<1MB: 1.9 MiB measured") != std::string::npos);
+  CHECK(text.find(") measured, 1.0 MiB allowed\n") != std::string::npos);
   CHECK(text.find("\nkept       site:a|b*<1MB: 0 bytes (") != std::string::npos);
   CHECK(text.find("\nnot shown  class:byte[]<25%: 25.0 % (") != std::string::npos);
   const std::string markdown = Heaprec("check --format markdown" + budgets + path).out;
   INFO(markdown);
-  CHECK(markdown.find("| ❌ **broken** | <code>total&lt;1MB</code> | 1.9 MB | 1.0 MB |") != std::string::npos);
+  CHECK(markdown.find("| ❌ **broken** | <code>total&lt;1MB</code> | 1.9 MiB | 1.0 MiB |") != std::string::npos);
   CHECK(markdown.find("<code>site:a&#124;b&#42;&lt;1MB</code>") != std::string::npos);
   // Each row has the same cells.
   for (size_t at = markdown.find("\n| "); at != std::string::npos; at = markdown.find("\n| ", at + 1)) {

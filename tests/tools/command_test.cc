@@ -36,8 +36,8 @@ TEST_CASE("print writes blocks like jfr print and a loss line") {
   kind = tlab
   objectClass = java.lang.String
   size = 24 bytes
-  tlabSize = 64.0 kB
-  weight = 2.3 kB
+  tlabSize = 64.0 KiB
+  weight = 2.3 KiB
   probability = 0.01
   eventThread = "main" (javaThreadId = 1, osThreadId = 1001)
   stackTrace = [
@@ -54,8 +54,8 @@ heaprec.AllocationSample {
   startTime = 16:40:01.500000 (2026-11-20)
   kind = outside
   objectClass = byte[]
-  size = 2.9 MB
-  weight = 2.9 MB
+  size = 2.9 MiB
+  weight = 2.9 MiB
   probability = 1
   eventThread = "worker "1", x" (javaThreadId = 23, osThreadId = 1023)
   stackTrace = [
@@ -69,8 +69,8 @@ heaprec.AllocationSample {
   kind = tlab
   objectClass = java.util.HashMap$Node
   size = 24 bytes
-  tlabSize = 64.0 kB
-  weight = 2.3 kB
+  tlabSize = 64.0 KiB
+  weight = 2.3 KiB
   probability = 0.01
   eventThread = "main" (javaThreadId = 1, osThreadId = 1001)
   stackTrace = N/A
@@ -155,10 +155,12 @@ TEST_CASE("export --format csv has the columns of the manual") {
   WriteSmall(directory / "rec.bin");
   const Outcome outcome = Heaprec("export --format csv -o - " + directory / "rec.bin");
   CHECK(outcome.code == 0);
-  CHECK(outcome.out == R"(time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels
-1795192800731602752,tlab,main,java.lang.String,24,2400,100,0.01,p.A.main;p.A.three:3;p.A.four:4;p.A.five:5;p.A.six:6;java.util.HashMap.resize:702,
-1795192801500000000,outside,"worker ""1"", x",byte[],3000000,3000000,1,1,p.Main.main:3;p.Leaf.allocate:7,
-1795192802250000000,tlab,main,java.util.HashMap$Node,24,2400,100,0.01,,
+  CHECK(
+      outcome.out ==
+      R"(time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels,calibrated_bytes,calibrated_objects
+1795192800731602752,tlab,main,java.lang.String,24,2400,100,0.01,p.A.main;p.A.three:3;p.A.four:4;p.A.five:5;p.A.six:6;java.util.HashMap.resize:702,,2400,100
+1795192801500000000,outside,"worker ""1"", x",byte[],3000000,3000000,1,1,p.Main.main:3;p.Leaf.allocate:7,,3000000,1
+1795192802250000000,tlab,main,java.util.HashMap$Node,24,2400,100,0.01,,,2400,100
 )");
 }
 
@@ -177,7 +179,9 @@ TEST_CASE("export --format jsonl has one object per line with the same columns")
                                          {"weight_objects", 1.0},
                                          {"probability", 1.0},
                                          {"stack", "p.Main.main:3;p.Leaf.allocate:7"},
-                                         {"labels", json::object()}});
+                                         {"labels", json::object()},
+                                         {"calibrated_bytes", 3e6},
+                                         {"calibrated_objects", 1.0}});
 }
 
 TEST_CASE("export of several files has all of them, each row with the recording it is from") {
@@ -188,9 +192,9 @@ TEST_CASE("export of several files has all of them, each row with the recording 
   WriteSmall(directory / "b.bin", header);
   const Outcome outcome = Heaprec("export --limit 4 " + directory / "a.bin" + " " + directory / "b.bin");
   CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("labels,recording\n") != std::string::npos);
-  CHECK(Count(outcome.out, ",a0a1a2a3a4a5a6a7a8a9aaabacadaeaf\n") == 3);
-  CHECK(Count(outcome.out, ",00a1a2a3a4a5a6a7a8a9aaabacadaeaf\n") == 1);
+  CHECK(outcome.out.find("labels,recording,calibrated_bytes,calibrated_objects\n") != std::string::npos);
+  CHECK(Count(outcome.out, ",a0a1a2a3a4a5a6a7a8a9aaabacadaeaf,") == 3);
+  CHECK(Count(outcome.out, ",00a1a2a3a4a5a6a7a8a9aaabacadaeaf,") == 1);
   CHECK(Heaprec("export -f -o " + directory / "b.bin" + " " + directory / "a.bin" + " " + directory / "b.bin").code ==
         6);
 }

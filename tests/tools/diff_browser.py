@@ -28,9 +28,9 @@ def told(browser, label):
 
 
 def tooltips(browser):
-    holds("what is more", told(browser, MORE), ("\nmore\n", "before\t48.8 kB/s\t", "after\t146.5 kB/s\t", "change\t+97.7 kB/s\t+",
+    holds("what is more", told(browser, MORE), ("\nmore\n", "before\t48.8 KiB/s\t", "after\t146.5 KiB/s\t", "change\t+97.7 KiB/s\t+",
                                                 "ratio\t× 3.00\t", "p-value\t", "samples before\t50", "samples after\t150"))
-    holds("what is gone", told(browser, LESS), ("\ngone: no sample after\n", "change\t-39.1 kB/s", "samples after\t0"))
+    holds("what is gone", told(browser, LESS), ("\ngone: no sample after\n", "change\t-39.1 KiB/s", "samples after\t0"))
     holds("what is the same", told(browser, SAME), ("\nnot shown to differ\n", "samples after\t205"))
     browser.point(5, 5)
     browser.wait("document.getElementById('tooltip').hidden")

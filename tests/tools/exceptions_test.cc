@@ -114,7 +114,7 @@ TEST_CASE("export has exceptions only when asked for them") {
   CHECK(Lines(rows("--kind tlab,outside,exception")) == 1 + 6);
   const std::string thrown = rows("--kind exception");
   CHECK(Lines(thrown) == 1 + 4);
-  CHECK(thrown.find(",exception,main,java.io.IOException,0,0,10,0.1,p.Main.main:3;p.Thrower.fail:7,\n") !=
+  CHECK(thrown.find(",exception,main,java.io.IOException,0,0,10,0.1,p.Main.main:3;p.Thrower.fail:7,,0,12\n") !=
         std::string::npos);
   CHECK(Lines(rows("--format jsonl --kind exception")) == 4);
 }
@@ -123,7 +123,7 @@ TEST_CASE("summary tells of exceptions apart, calibrated to how many were thrown
   const Directory directory;
   WriteMixed(directory / "rec.bin");
   const std::string out = Heaprec("summary " + directory / "rec.bin").out;
-  for (const char* line : {"events:         2\n", "allocated:      4.7 kB (4,800 bytes) counted\n",
+  for (const char* line : {"events:         2\n", "allocated:      4.7 KiB (4,800 bytes) counted\n",
                            "exceptions:     120 thrown, counted; 4 samples\n", "busiest:        2 events",
                            "  busiest:      2 samples in one interval of 0.5 s, cap 10\n"}) {
     INFO(line << "---\n" << out);

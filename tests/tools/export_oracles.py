@@ -66,6 +66,11 @@ def whole(got, expected, what):
     assert off <= 0.5 + 1e-6 * abs(sum(expected.values())) ** 0.5, f"{what}: the sum is off by {off}"
 
 
+def kept(choice):
+    """Which weights a file holds, as it says it."""
+    return "raw" if "--raw" in choice else "calibrated"
+
+
 def check_collapsed(recording, rows, choice, columns):
     for weights, column in columns:
         path = export("collapsed", recording, "--weights", weights, *choice)
@@ -113,6 +118,7 @@ def check_pprof(recording, rows, choice, columns):
     profile = export("pprof", recording, *choice)
     raw = run("go", "tool", "pprof", "-raw", profile)
     assert re.search(r"^Comment: heaprec .*: recording [0-9a-f]{32}", raw, re.M), "no comment says where it is from"
+    assert re.search(rf"^Comment: weights: {kept(choice)}$", raw, re.M), "no comment says which weights these are"
     assert "\nPeriodType: space bytes\n" in raw
     types = re.search(r"^Samples:\n(.*)\n", raw, re.M).group(1).split()
     assert [t.split("[")[0] for t in types] == [name for name, _ in columns], types
@@ -159,6 +165,7 @@ def check_speedscope(recording, rows, choice, columns):
     document = json.load(open(export("speedscope", recording, *choice)))
     check_structure(document)
     check_schema(document)
+    assert document["name"] == f"heaprec, {kept(choice)} weights"
     names = [frame["name"].replace(";", ",") for frame in document["shared"]["frames"]]
     for profile, (name, column) in zip(document["profiles"], columns, strict=True):
         got = collections.defaultdict(float)
@@ -259,36 +266,54 @@ def check_sqlite(recording, rows, choice):
     got = query(database, "SELECT * FROM samples ORDER BY id")
     assert len(got) == len(rows)
     for one, row in zip(got, rows):
-        for column in ("time_ns", "kind", "thread", "class", "weight_bytes", "weight_objects", "probability"):
+        for column in ("time_ns", "kind", "thread", "class", "weight_bytes", "weight_objects", "probability",
+                       "calibrated_bytes", "calibrated_objects"):
             assert one[column] == row[column] or abs(one[column] / row[column] - 1) < 1e-12, f"{column}: {one}, {row}"
         assert (one["stack"] or "").replace(",", ";") == row["stack"].replace(",", ";"), f"{one}, {row}"
         labels = dict(label.split("=", 1) for label in one["labels"].split(";")) if one["labels"] else {}
         assert labels == row["labels"]
-    for view, column in (("by_class", "class"), ("by_thread", "thread")):
-        sums = sums_by(rows, lambda row: row[column], "weight_bytes")
-        of_view = {one[column]: one["weight_bytes"] for one in query(database, f"SELECT * FROM {view}")}
-        assert of_view.keys() == sums.keys()
+    for weights in ("weight_bytes", "calibrated_bytes"):
+        for view, column in (("by_class", "class"), ("by_thread", "thread")):
+            sums = sums_by(rows, lambda row: row[column], weights)
+            of_view = {one[column]: one[weights] for one in query(database, f"SELECT * FROM {view}")}
+            assert of_view.keys() == sums.keys()
+            for name, weight in sums.items():
+                close(of_view[name], weight, f"{view} {name}")
+        in_any_frame = collections.defaultdict(float)
+        for row in rows:
+            for method in set(methods(row).split(";")) if row["stack"] else ():
+                in_any_frame[method] += row[weights]
+        for one in query(database, "SELECT * FROM by_method"):
+            close(one[weights], in_any_frame[one["method"].replace(";", ",")], f"by_method {one['method']}")
+
+
+def check_tables(recording, rows, choice):
+    """What `top` shows of the same events: group by group, and all of it."""
+    table = json.loads(run(HEAPREC, "top", "--by", "class", "--limit", "0", "--json", *choice, recording))
+    for what, column in (("bytes", "calibrated_bytes"), ("objects", "calibrated_objects")):
+        close(table["chosen"][what]["value"], sum(row[column] for row in rows), f"top: {what} in all", 1e-6)
+        sums = sums_by(rows, lambda row: row["class"], column)
+        groups = {row["name"]: row[what]["value"] for row in table["tables"][0]["rows"]}
+        assert groups.keys() == sums.keys()
         for name, weight in sums.items():
-            close(of_view[name], weight, f"{view} {name}")
-    in_any_frame = collections.defaultdict(float)
-    for row in rows:
-        for method in set(methods(row).split(";")) if row["stack"] else ():
-            in_any_frame[method] += row["weight_bytes"]
-    for one in query(database, "SELECT * FROM by_method"):
-        close(one["weight_bytes"], in_any_frame[one["method"].replace(";", ",")], f"by_method {one['method']}")
+            close(groups[name], weight, f"top: {what} of {name}", 1e-6)
 
 
 def check(recording, choice=()):
     rows = rows_of(recording, *choice)
     assert rows, recording
-    allocations = [("alloc_objects/count", "weight_objects"), ("alloc_space/bytes", "weight_bytes")]
-    check_collapsed(recording, rows, choice,
-                    [("bytes", "weight_bytes"), ("objects", "weight_objects"), ("samples", None)])
-    check_pprof(recording, rows, choice, allocations + [("samples/count", None)])
-    check_otlp(recording, rows, choice, allocations + [("samples/count", None)])
-    check_speedscope(recording, rows, choice, list(reversed(allocations)))
+    check_tables(recording, rows, choice)
+    calibrated = any(abs(row["calibrated_bytes"] / row["weight_bytes"] - 1) > 1e-6 for row in rows)
+    for options, weights in ((choice, "calibrated"), ((*choice, "--raw"), "weight")):
+        allocations = [("alloc_objects/count", f"{weights}_objects"), ("alloc_space/bytes", f"{weights}_bytes")]
+        check_collapsed(recording, rows, options,
+                        [("bytes", f"{weights}_bytes"), ("objects", f"{weights}_objects"), ("samples", None)])
+        check_pprof(recording, rows, options, allocations + [("samples/count", None)])
+        check_otlp(recording, rows, options, allocations + [("samples/count", None)])
+        check_speedscope(recording, rows, options, list(reversed(allocations)))
     check_sqlite(recording, rows, choice)
     print(f"{os.path.basename(recording)} {' '.join(choice)}: {len(rows)} events")
+    return calibrated
 
 
 def check_live(recording):
@@ -334,9 +359,10 @@ def main():
     generated = f"{SCRATCH}/generated.hrec"
     run(sys.argv[2], "3000", generated)
     check(generated)
+    assert check(sys.argv[4]), "its calibrated weights are the raw ones: nothing was compared"
     check(generated, ("--from", "50ms", "--class", "*Entity1*"))
     check_live(sys.argv[3])
-    for recording in sys.argv[4:]:
+    for recording in sys.argv[5:]:
         check_opens(recording)
         check_opens(recording, "--kind", "exception")
 

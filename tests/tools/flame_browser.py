@@ -53,7 +53,7 @@ def tooltips(browser):
     browser.point(*middle(browser, "com.acme.Step0.run"))
     browser.wait("!document.getElementById('tooltip').hidden")
     text = browser.run("return document.getElementById('tooltip').innerText")
-    for part in ("com.acme.Step0.run", "application", "bytes\t537.1 kB\t", "share\t55.0 %\t", "samples\t55", " to "):
+    for part in ("com.acme.Step0.run", "application", "bytes\t537.1 KiB\t", "share\t55.0 %\t", "samples\t55", " to "):
         if part not in text:
             raise AssertionError(f"{part!r} is not in the tooltip: {text!r}")
     browser.point(5, 5)
@@ -151,6 +151,35 @@ def keys(browser):
     browser.run("document.getElementById('keys').close()")
 
 
+def resizes(browser):
+    """A window that was low, high and low again shows the same rows: those above the ground of the flame."""
+    def settled(inside):
+        return browser.wait("!flame.waiting && innerHeight === given[0] && document.getElementById('canvas').clientHeight === "
+                            "document.getElementById('frames').clientHeight", inside)
+
+    def above_ground():
+        return browser.run("return document.getElementById('frames').getBoundingClientRect().bottom") - boxes(browser, "all")[0]["y"]
+    browser.resize(1280, 800)
+    high = browser.run("return innerHeight")
+    settled(high)
+    root = above_ground()
+    browser.resize(1280, 380)
+    low = browser.run("return innerHeight")
+    settled(low)
+    room = browser.run("const frames = document.getElementById('frames'); return frames.scrollHeight - frames.clientHeight")
+    expect("room to scroll", room > 0, True)
+    expect("root in a low window", round(above_ground()), round(root))
+    browser.run("document.getElementById('frames').scrollTop -= arguments[0]", room / 2)
+    browser.wait("!flame.waiting && Math.abs(flame.ground - given[0]) < 1", room / 2)
+    lifted = above_ground()
+    browser.resize(1200, 370)
+    settled(browser.run("return innerHeight"))
+    expect("after scrolling", abs(above_ground() - lifted) <= 1, True)
+    browser.resize(1280, 800)
+    settled(high)
+    expect("root in a high window", round(above_ground()), round(root))
+
+
 def codes(browser):
     def pressed():
         return browser.run("return document.querySelector('[data-colours=code]').ariaPressed")
@@ -201,7 +230,7 @@ def main(page, folder=None):
     with Browser() as browser:
         browser.open(page)
         browser.wait("globalThis.flame && !flame.waiting")
-        for check in (tooltips, searches, zooms, orders, keys, codes, is_harmless):
+        for check in (tooltips, searches, zooms, orders, keys, codes, is_harmless, resizes):
             check(browser)
         themes(browser, folder and pathlib.Path(folder))
         expect("asked for", browser.requests(), [pathlib.Path(page).resolve().as_uri()])

@@ -94,7 +94,7 @@ TEST_CASE("flame writes one page with all boxes in both orders, each with its fi
   const json& callers = data["trees"]["callers"];
   CHECK(NameOf(data, callers, 1) == "byte[]");
   CHECK(NameOf(data, callers, 2) == "java.util.HashMap.put");
-  CHECK(data["headline"].get<std::string>().find("976.6 kB in ") == 0);
+  CHECK(data["headline"].get<std::string>().find("976.6 KiB in ") == 0);
 }
 
 TEST_CASE("The page knows how much of what is below a frame it allocated interpreted, compiled and inlined") {
@@ -219,8 +219,8 @@ TEST_CASE("A picture leaves out boxes that nobody sees, and has all others") {
   file.Add(format::Interval{0, 1000, 1'001'100, 3, 3, 0});
   file.End("jvm exit", kSecond);
   const std::string picture = Heaprec("flame --svg --no-classes -o - " + directory / "rec.bin").out;
-  CHECK(picture.find("com.acme.Wide.run\nbytes: 976.6 kB (") == std::string::npos);  // in markup
-  CHECK(picture.find("com.acme.Wide.run&#10;bytes: 976.6 kB") != std::string::npos);
+  CHECK(picture.find("com.acme.Wide.run\nbytes: 976.6 KiB (") == std::string::npos);  // in markup
+  CHECK(picture.find("com.acme.Wide.run&#10;bytes: 976.6 KiB") != std::string::npos);
   CHECK(picture.find("com.acme.Seen.run&#10;bytes: 1000 bytes") != std::string::npos);
   CHECK(picture.find("Unseen") == std::string::npos);
   CHECK(Count(picture, "<path") == 4);

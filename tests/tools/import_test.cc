@@ -31,7 +31,15 @@ enum : int {
   kPlace,
   kSample,
   kInTlab,
-  kOutside
+  kOutside,
+  kWhen,
+  kSpace,
+  kCause,
+  kSummary,
+  kPause,
+  kCollection,
+  kObject,
+  kOld
 };
 
 std::vector<JfrType> Primitives() {
@@ -142,7 +150,145 @@ std::string TlabFile() {
   return jfr.File();
 }
 
+std::vector<JfrType> HeapTypes(bool with_size) {
+  std::vector<JfrType> types = Primitives();
+  const std::vector<JfrType> more{
+      {kSymbol, "jdk.types.Symbol", {{"string", kString}}},
+      {kClass, "java.lang.Class", {{"name", kSymbol, true}}},
+      {kSample,
+       "jdk.ObjectAllocationSample",
+       {{"startTime", kLong}, {"objectClass", kClass, true}, {"weight", kLong}},
+       true},
+      {kWhen, "jdk.types.GCWhen", {{"when", kString}}},
+      {kCause, "jdk.types.GCCause", {{"cause", kString}}},
+      {kSpace, "jdk.types.VirtualSpace", {{"start", kLong}, {"committedSize", kLong}}},
+      {kSummary,
+       "jdk.GCHeapSummary",
+       {{"startTime", kLong}, {"gcId", kInt}, {"when", kWhen, true}, {"heapSpace", kSpace}, {"heapUsed", kLong}},
+       true},
+      {kPause, "jdk.GCPhasePause", {{"startTime", kLong}, {"duration", kLong}, {"gcId", kInt}}, true},
+      {kCollection,
+       "jdk.GarbageCollection",
+       {{"startTime", kLong}, {"duration", kLong}, {"gcId", kInt}, {"cause", kCause, true}, {"sumOfPauses", kLong}},
+       true},
+      {kObject, "jdk.types.OldObject", {{"address", kLong}, {"type", kClass, true}}},
+      {kOld,
+       "jdk.OldObjectSample",
+       {{"startTime", kLong},
+        {"allocationTime", kLong},
+        {with_size ? "objectSize" : "unrelated", kLong},
+        {"object", kObject, true}},
+       true}};
+  types.insert(types.end(), more.begin(), more.end());
+  return types;
+}
+
+// A sample; a collection of one pause, one of two pauses (a concurrent one) and one whose pauses are not in the file;
+// old objects that were written twice.
+std::string HeapFile(bool with_size) {
+  constexpr int64_t kMs = 1'000'000, kStart = 5000;  // ticks are ns
+  const auto at = [](int64_t ms) { return kStart + ms * kMs; };
+  JfrBuilder jfr(HeapTypes(with_size), true);
+  jfr.Constants(kSymbol, 2, jfr.Bytes().Long(1).Utf8("[B").Long(2).Utf8("p/Kept"));
+  jfr.Constants(kClass, 2, jfr.Bytes().Long(1).Long(1).Long(2).Long(2));
+  jfr.Constants(kWhen, 2, jfr.Bytes().Long(1).Utf8("Before GC").Long(2).Utf8("After GC"));
+  jfr.Constants(kCause, 1, jfr.Bytes().Long(1).Utf8("G1 Evacuation Pause"));
+  jfr.Constants(kObject, 1, jfr.Bytes().Long(7).Long(4096).Long(2));
+  jfr.Event(kSample, jfr.Bytes().Long(at(1)).Long(1).Long(1000));
+  const auto summary = [&](int64_t ms, int gc, int64_t when, int64_t used) {
+    jfr.Event(kSummary, jfr.Bytes().Long(at(ms)).Int(gc).Long(when).Long(0).Long(64 << 20).Long(used));
+  };
+  summary(11, 0, 1, 40 << 20), summary(13, 0, 2, 10 << 20);
+  jfr.Event(kPause, jfr.Bytes().Long(at(10)).Long(4 * kMs).Int(0));
+  jfr.Event(kCollection, jfr.Bytes().Long(at(10)).Long(4 * kMs).Int(0).Long(1).Long(4 * kMs));
+  jfr.Event(kPause, jfr.Bytes().Long(at(20)).Long(1 * kMs).Int(1));
+  summary(25, 1, 2, 20 << 20);
+  jfr.Event(kPause, jfr.Bytes().Long(at(30)).Long(2 * kMs).Int(1));
+  jfr.Event(kCollection, jfr.Bytes().Long(at(40)).Long(9 * kMs).Int(2).Long(1).Long(3 * kMs));
+  for (const int64_t seen : {at(400), at(500)}) {
+    for (const int64_t born : {at(2), at(3)}) jfr.Event(kOld, jfr.Bytes().Long(seen).Long(born).Long(24).Long(7));
+  }
+  return jfr.File();
+}
+
 }  // namespace
+
+TEST_CASE("Collections and heap summaries are imported as the JVM's pauses and as states of the heap") {
+  const Directory directory;
+  const std::string out = directory / "h.bin";
+  Overwrite(directory / "h.jfr", HeapFile(true));
+  const Outcome told = Heaprec("import --json " + (directory / "h.jfr") + " -o " + out);
+  INFO(told.err);
+  REQUIRE(told.code == 0);
+  CHECK(json::parse(told.out)["collections"] == 4);
+  CHECK(json::parse(told.out)["old_objects"] == 2);
+  CHECK(Heaprec("verify " + out).code == 0);
+  const Outcome printed = Heaprec("print --json --kind gc --kind heap " + out);
+  INFO(printed.out << printed.err);
+  const json events = json::parse(printed.out)["events"];
+  REQUIRE(events.size() == 5);
+  CHECK(events[0]["pause_ns"] == 4'000'000);
+  CHECK(events[0]["cause"] == "G1 Evacuation Pause");
+  CHECK(events[0]["used_before"] == 40 << 20);
+  CHECK(events[0]["used_after"] == 10 << 20);
+  CHECK(events[0]["committed"] == 64 << 20);
+  CHECK(events[1]["pause_ns"] == 1'000'000);
+  CHECK(events[1]["used_after"] == nullptr);
+  CHECK(events[2]["kind"] == "heap");
+  CHECK(events[2]["used"] == 20 << 20);
+  CHECK(events[2]["threads"] == nullptr);
+  CHECK(events[3]["pause_ns"] == 2'000'000);
+  CHECK(events[4]["pause_ns"] == 3'000'000);
+}
+
+TEST_CASE("Old objects of the last dump are alive, and samples are not said to be") {
+  for (const bool with_size : {true, false}) {
+    const Directory directory;
+    const std::string out = directory / "h.bin";
+    Overwrite(directory / "h.jfr", HeapFile(with_size));
+    REQUIRE(Heaprec("import -q " + (directory / "h.jfr") + " -o " + out).code == 0);
+    CHECK(Heaprec("verify " + out).code == 0);
+    const Outcome live = Heaprec("live --json --by class " + out);
+    INFO(live.out << live.err);
+    REQUIRE(live.code == 0);
+    const json document = json::parse(live.out);
+    const json rows = document["tables"][0]["rows"];
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0]["name"] == "p.Kept");
+    CHECK(rows[0]["samples"] == 2);
+    CHECK(rows[0]["bytes"]["value"] == (with_size ? json(48) : json()));
+    CHECK(rows[0]["objects"]["value"] == (with_size ? json(2) : json()));
+    CHECK(document["not_followed"]["samples"] == 0);
+    const std::string text = Heaprec("live --by class " + out).out;
+    CHECK((text.find("unknown") == std::string::npos) == with_size);
+    CHECK(text.find("want of room") == std::string::npos);
+    CHECK(json::parse(Heaprec("summary --json " + out).out)["live"]["samples"] == 2);
+  }
+}
+
+TEST_CASE("What the file does not say is unknown, not zero") {
+  const Directory directory;
+  const std::string out = directory / "t.bin";
+  Overwrite(directory / "t.jfr", TlabFile());
+  REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + out).code == 0);
+  CHECK(Heaprec("print " + out).out.find("size = unknown\n") != std::string::npos);
+  CHECK(Heaprec("export --format csv -o - " + out).out.find(",,7777,,,") != std::string::npos);
+  const json exported = json::parse(Heaprec("export --format jsonl -o - " + out).out);
+  for (const char* unknown : {"size", "weight_objects", "probability"}) CHECK(exported[unknown] == nullptr);
+  const json top = json::parse(Heaprec("top --json --by class " + out).out);
+  const json row = top["tables"][0]["rows"][0];
+  CHECK(row["bytes"]["value"] == 7777);
+  for (const char* end : {"value", "low", "high"}) {
+    CHECK(row["objects"][end] == nullptr);
+    CHECK(row["mean_size"][end] == nullptr);
+  }
+  const std::string text = Heaprec("top " + out).out;
+  CHECK(text.find("an unknown number of objects") != std::string::npos);
+  const std::string summary = Heaprec("summary " + out).out;
+  CHECK(summary.find("in an unknown number of objects") != std::string::npos);
+  CHECK(json::parse(Heaprec("summary --json " + out).out)["estimates"]["objects"]["value"] == nullptr);
+  CHECK(json::parse(Heaprec("histogram --json " + out).out)["classes"][0]["from"] == nullptr);
+}
 
 TEST_CASE("Fields are found by their names, whatever stands around them, and integers of both kinds are read") {
   const Directory directory;
@@ -163,7 +309,9 @@ TEST_CASE("Fields are found by their names, whatever stands around them, and int
     CHECK(sample["time_ns"] == 1'700'000'000'000'000'128);  // 64 ticks of 2 ns
     CHECK(sample["class"] == "p.\u00c4[]");
     CHECK(sample["weight_bytes"] == 1000);
-    CHECK(sample["size"] == 0);
+    CHECK(sample["size"] == nullptr);
+    CHECK(sample["weight_objects"] == nullptr);
+    CHECK(sample["probability"] == nullptr);
     CHECK(sample["thread"]["name"] == "w\U0001F600");
     CHECK(sample["thread"]["java_tid"] == 17);
     CHECK(sample["thread"]["os_tid"] == 170);

@@ -54,14 +54,17 @@ struct Dying {
   Event event;
   uint64_t life;
 };
-Fate FateOf(uint64_t id, const Dying& one) {
-  const uint64_t number = (one.event.time_ns + one.life) / kCollection + 1;
-  return {id, number * kCollection + 60 * kMs, FateKind::kDied, number - 1, 0};
+Fate FateOf(uint64_t id, const Dying& one, uint64_t collection_ns) {
+  const uint64_t number = (one.event.time_ns + one.life) / collection_ns + 1;
+  return {id, number * collection_ns + 60 * kMs, FateKind::kDied, number * collection_ns / kCollection - 1, 0};
 }
 
-// 60 s: a leak of 50 kB/s, strings that die young, a cache that keeps for 5 s.
-void WriteLeak(const std::string& path, bool leaks = true) {
-  RecordingFile file(path, LiveHeader());
+// 60 s: a leak of 50 kB/s, strings that die young, a cache that keeps for 5 s. `of_majors`: generational Z, which finds
+// what is dead every 10 s.
+void WriteLeak(const std::string& path, bool leaks = true, bool of_majors = false) {
+  format::FileHeader header = LiveHeader();
+  if (of_majors) header.gc_name = "Z", header.source_reason += std::string("; ") + format::kYoungReferents;
+  RecordingFile file(path, header);
   file.Add(format::Window{1, 0, 1e-4});
   std::vector<Dying> all;
   for (uint64_t at = 50 * kMs; at < kEnd; at += 100 * kMs) {
@@ -82,7 +85,8 @@ void WriteLeak(const std::string& path, bool leaks = true) {
   for (Dying& one : all) {
     one.event.id = ++id;
     file.Add(one.event);
-    if (const Fate fate = FateOf(id, one); fate.time_ns < kEnd) fates.push_back(fate);
+    if (const Fate fate = FateOf(id, one, of_majors ? 5 * kCollection : kCollection); fate.time_ns < kEnd)
+      fates.push_back(fate);
   }
   std::sort(fates.begin(), fates.end(), [](const Fate& a, const Fate& b) { return a.time_ns < b.time_ns; });
   for (const Fate& fate : fates) file.Add(fate);
@@ -103,6 +107,51 @@ json RowOf(const json& document, size_t table, const std::string& name) {
   }
   FAIL("no " << name << " in " << document.dump(1));
   return {};
+}
+
+TEST_CASE("Where only major collections find what is dead, live shows ranges, and leaks what they have confirmed") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path, true, true);
+  const json document = Parsed("live --json " + path);
+  CHECK(document["of_majors"] == true);
+  CHECK(document["collections"] == 5);
+  const json leak = RowOf(document, 1, "p.Leak.add");
+  CHECK(leak["bytes"]["value"].is_null());
+  CHECK(leak["objects"]["value"].is_null());
+  CHECK(leak["known_bytes"]["value"] == Approx(2'500'000).epsilon(0.01));
+  CHECK(leak["bytes"]["low"] == leak["known_bytes"]["low"]);
+  CHECK(leak["bytes"]["high"] > 3'200'000);
+  const json garbage = RowOf(document, 1, "p.Churn.make");
+  CHECK(garbage["known_bytes"]["value"] == 0);
+  CHECK(garbage["samples"] == 100);
+  CHECK(document["alive"]["bytes"]["value"].is_null());
+  CHECK(document["alive"]["share"]["high"] == 1);
+
+  const Outcome text = Heaprec("live " + path);
+  CHECK(text.out.find("only major collections of generational ZGC") != std::string::npos);
+  CHECK(text.out.find("may be garbage") != std::string::npos);
+  // Right after one nothing is in doubt; with --survived only what is known counts.
+  const json after = Parsed("live --json --at 50.1s " + path);
+  CHECK(RowOf(after, 1, "p.Leak.add")["known_bytes"]["value"] == Approx(2'500'000).epsilon(0.01));
+  CHECK(RowOf(after, 1, "p.Leak.add")["bytes"]["high"] < 2'900'000);
+  const json known = Parsed("live --json --survived 1 " + path);
+  CHECK(RowOf(known, 1, "p.Leak.add")["bytes"]["value"] == Approx(2'500'000).epsilon(0.01));
+
+  const json leaks = Parsed("leaks --json " + path);
+  CHECK(leaks["leaks"] == 1);
+  CHECK(leaks["instants_ns"].size() == 5);
+  CHECK(leaks["rows"][0]["growth"]["value"] == Approx(50'000).epsilon(0.02));
+
+  const json summary = Parsed("summary --json " + path);
+  CHECK(summary["live"]["bytes"]["value"].is_null());
+  CHECK(summary["live"]["bytes"]["high"] > 3'000'000);
+  const Outcome rows = Heaprec("export --live --format collapsed -o - " + path);
+  CHECK(rows.out.find("[generational ZGC].[live or garbage];p.Main.main;p.Leak.add") != std::string::npos);
+  CHECK(rows.out.find("\np.Main.main;p.Leak.add") != std::string::npos);
+  const json sums = Parsed("sql --json " + path + " \"select class, known_bytes from live_by_class\"");
+  INFO(sums.dump());
+  CHECK(sums.dump().find("known_bytes") != std::string::npos);
 }
 
 TEST_CASE("live shows what is alive at the end by class and site, with ages and growth") {

@@ -64,7 +64,7 @@ format::Interval Second(uint64_t index, uint64_t count, uint64_t mb) {
           .stream = format::Stream::kMapped};
 }
 
-// A heap of 64 MB, trimmed from 72, of which 30 MB are committed at last; a file; and one that comes and goes.
+// A heap of 64 MiB, trimmed from 72, of which 30 MiB are committed at last; a file; and one that comes and goes.
 void WriteMaps(const std::string& path) {
   RecordingFile file(path, HeaderWithMappings());
   file.Add(format::Window{1, 0, 1e-4});
@@ -125,7 +125,7 @@ TEST_CASE("native: what is reserved and what is committed, by site, beside mallo
   CHECK(Mb(rows["libother.so.churn"]["committed"]) == 0);
   CHECK(Mb(rows["libother.so.churn"]["mapped"]["bytes"]) == Approx(7));
   const auto text = Heaprec("native --by library " + (directory / "rec.bin"));
-  CHECK(text.out.find("mapped: 69.0 MB reserved, 35.0 MB committed, in 4 mappings") != std::string::npos);
+  CHECK(text.out.find("mapped: 69.0 MiB reserved, 35.0 MiB committed, in 4 mappings") != std::string::npos);
   CHECK(text.out.find("libjvm.so") != std::string::npos);
   CHECK(Heaprec("native --leaks 1 " + (directory / "rec.bin")).out.find("reserved") == std::string::npos);
   const json stacks = Document("native --json --callers 1 " + (directory / "rec.bin"));

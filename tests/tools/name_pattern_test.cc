@@ -1,6 +1,7 @@
 #include "tools/name_pattern.h"
 
 #include <catch2/catch.hpp>
+#include <string>
 
 namespace heaprec::tools {
 namespace {
@@ -54,6 +55,19 @@ TEST_CASE("A thread's name is searched for the text, and for the text as a regul
   CHECK(TextMatches("pool (io", "pool (io) 1"));
   CHECK(TextMatches("/^pool/", "pool-1"));
   CHECK_FALSE(TextMatches("^worker", "pool-1-worker-3"));
+}
+
+// A backtracking matcher recurses once a character: on 8 MiB of stack this name ended the process.
+TEST_CASE("A long name from a hostile recording neither overflows the stack nor takes exponential time") {
+  const std::string name(1 << 20, 'a');
+  CHECK(TextMatches("(a|b)*$", name.c_str()));
+  CHECK_FALSE(NameMatches("/^(a+)+b$/", name.c_str()));
+}
+
+TEST_CASE("A pattern that is no regular expression is refused with the place where it goes wrong") {
+  const auto parsed = NamePattern::ForNames("/Hash(Map/");
+  REQUIRE_FALSE(parsed.ok());
+  CHECK(parsed.error().message.find("Hash(Map") != std::string::npos);
 }
 
 }  // namespace

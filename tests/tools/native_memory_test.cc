@@ -93,7 +93,7 @@ TEST_CASE("categories, RSS and PSS stand on one time axis") {
   const auto text = Heaprec("native --categories --limit 2 " + (directory / "rec.bin"));
   CHECK(text.code == 0);
   CHECK(text.out.find("after 20.0 s, and what changed since 0.0 s") != std::string::npos);
-  CHECK(text.out.find("+20.0 MB") != std::string::npos);
+  CHECK(text.out.find("+20.0 MiB") != std::string::npos);
   CHECK(text.out.find("2 of 3 looks; --limit 0 shows all") != std::string::npos);
 }
 
@@ -192,7 +192,8 @@ TEST_CASE("a single look has nothing that changed") {
   const std::string text = Heaprec("native " + directory / "rec.bin").out;
   CHECK(text.find("after 1.0 s\n") != std::string::npos);
   CHECK(text.find("change") == std::string::npos);
-  CHECK(text.find("20.0 MB   80.0 MB  Class\n") != std::string::npos);
+  INFO(text);
+  CHECK(text.find("20.0 MiB  80.0 MiB  Class\n") != std::string::npos);
 }
 
 TEST_CASE("native of a recording with neither says which options to set") {

@@ -333,6 +333,22 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   ++books.committed;
 }
 
+void RingFile::AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken) {
+  format::NativePointRecord record{};
+  record.monotonic_ns = start_monotonic_ns_ + event.time_ns;
+  record.id = event.id;
+  record.size = event.size;
+  record.weight = event.weight;
+  record.window = format::kNativeWindowBit + 1;
+  record.os_tid = ThreadOf(event).os_tid;
+  record.native_frames = static_cast<uint16_t>(pcs.size());
+  event.thread.copy(record.thread_name, sizeof record.thread_name - 1);
+  std::byte* const at = this->lane(lane) + format::kLaneHeaderBytes + heads_[lane];
+  Append(lane, format::RecordType::kNativePoint, record,
+         {reinterpret_cast<const char*>(pcs.data()), pcs.size() * sizeof(uint64_t)});
+  reinterpret_cast<format::RecordHeader*>(at)->is_taken = is_taken ? 1 : 0;
+}
+
 void RingFile::Add(uint32_t lane, const format::HeapState& state) {
   format::StateRecord record{};
   record.monotonic_ns = start_monotonic_ns_ + state.time_ns;

@@ -108,6 +108,8 @@ class RingFile {
   void Add(uint32_t lane, const format::HeapState& state);
   void AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64_t collections = 0);
   void AddWalk(uint32_t lane, uint64_t time_ns, const std::string& class_name, uint64_t objects, uint64_t bytes);
+  // A point of malloc, of `event`'s time, id, size, weight and thread, whose sample the drain has yet to commit.
+  void AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken = false);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   void SetTail(uint32_t lane, uint64_t tail);
   format::RingHeader& header() { return *reinterpret_cast<format::RingHeader*>(words_.data()); }

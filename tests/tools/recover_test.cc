@@ -1,5 +1,6 @@
 // heaprec recover and verify: what was killed or damaged becomes a clean recording, and what is wrong is named.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/small_recording.h"
@@ -66,6 +67,9 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   const Directory directory;
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
+  std::string ring_path = header.ring_path;
+  SECTION("where it was") {}
+  SECTION("that the next agent has moved beside the recording") { header.ring_path = "/no/such/folder/rec.ring"; }
   RecordingFile file(directory / "rec.bin", header);
   file.Add(At(kMs));
   file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
@@ -78,14 +82,27 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   ring.header().books.points = 2;
   ring.header().books.committed = 2;
   ring.header().books.candidate_bytes = 4800;
-  ring.WriteTo(header.ring_path);
+  ring.WriteTo(ring_path);
   const Outcome recovered = Heaprec("recover --json " + directory / "rec.bin" + " -o " + directory / "out.bin");
   CHECK(recovered.code == 0);
   CHECK(json::parse(recovered.out)["losses"]["salvage"]["events"] == 1);
   CHECK(json::parse(recovered.out)["was_complete"] == false);
   CHECK(recovered.err == "heaprec: " + directory / "out.bin" + ": 2 samples, 1 of them from the ring\n");
   const std::string events = EventsOf(directory / "rec.bin");
-  std::remove(header.ring_path.c_str());
+  // A link to the recording leads to its folder, and what is no plain file of the recording's owner is not read.
+  std::filesystem::create_directory(directory / "links");
+  std::filesystem::create_symlink(directory / "rec.bin", directory / "links/rec.bin");
+  CHECK(EventsOf(directory / "links/rec.bin") == events);
+  std::filesystem::rename(ring_path, directory / "away");
+  const std::string without = EventsOf(directory / "rec.bin");
+  CHECK(without != events);
+  const Outcome lossy = Heaprec("verify " + directory / "rec.bin");
+  CHECK(lossy.code == 0);
+  CHECK(lossy.out.find("cut off, its ring is gone: what only the ring held") != std::string::npos);
+  if (header.ring_path != ring_path) {
+    std::filesystem::create_symlink(directory / "away", ring_path);
+    CHECK(EventsOf(directory / "rec.bin") == without);
+  }
   CHECK(EventsOf(directory / "out.bin") == events);
   const json verified = json::parse(Heaprec("verify --json " + directory / "out.bin").out)[0];
   CHECK(verified["ok"] == true);
@@ -93,11 +110,33 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   CHECK(verified["losses"]["salvage"]["ring_found"] == false);
 }
 
+TEST_CASE("Points that a kill met under way are lost by name, and the recovered file verifies") {
+  const Directory directory;
+  format::FileHeader header = SomeHeader();
+  header.ring_path = directory / "rec.ring";
+  const RecordingFile young(directory / "rec.bin", header);
+  RingFile ring(header);
+  Event event = At(200 * kMs);
+  event.id = 77;
+  ring.Define(0, event);
+  ring.Add(0, event);
+  ring.header().books.points += 8;
+  ring.WriteTo(header.ring_path);
+  CHECK(Heaprec("recover " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
+  const Outcome verified = Heaprec("verify --json " + directory / "out.bin");
+  INFO(verified.out);
+  CHECK(verified.code == 0);
+  CHECK(json::parse(verified.out)[0]["losses"]["lost"]["killed"]["points"] == 8);
+  CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 8 sample points") != std::string::npos);
+}
+
 TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file, which is clean") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   const std::vector<size_t> ends = WriteBlocks(path, 5, /*ended=*/true);
+  // Further apart than parity of so short a recording can repair.
   Flip(path, ends[2] - 3);
+  Flip(path, ends[2] - 60);
   const Outcome verified = Heaprec("verify " + path);
   CHECK(verified.code == 4);
   CHECK(verified.err.find("offset " + std::to_string(ends[1]) + ": block payload hash differs") != std::string::npos);
@@ -125,6 +164,34 @@ TEST_CASE("The first block of a recording, damaged, costs itself alone") {
   CHECK(printed.out.find("# 2 events") != std::string::npos);
   CHECK(printed.out.find("p.C1") != std::string::npos);
   CHECK(printed.out.find("[lost]") != std::string::npos);  // its thread stood in the first block
+}
+
+TEST_CASE("What parity repairs costs nothing, is reported, and is recovered clean") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", out = directory / "out.bin";
+  const std::vector<size_t> ends = WriteBlocks(path, 80, /*ended=*/true);
+  const std::string events = EventsOf(path);
+  Flip(path, ends[0] - 3);
+  Flip(path, ends[0] + 20);
+  const Outcome verified = Heaprec("verify " + path);
+  CHECK(verified.code == 4);
+  CHECK(verified.out == path + ": damaged, 80 events in 81 blocks, ended: jvm exit, 24 damaged bytes repaired\n");
+  CHECK(verified.err == "heaprec: " + path + ": offset " + std::to_string(ends[0] - 3) +
+                            ": block payload hash differs (24 bytes repaired)\n");
+  CHECK(EventsOf(path) == events);
+  const Outcome summary = Heaprec("summary --json " + path);
+  CHECK(summary.code == 4);
+  const json summarised = json::parse(summary.out);
+  CHECK(summarised["trustworthy"] == true);
+  CHECK(summarised["losses"]["skipped"].empty());
+  REQUIRE(summarised["losses"]["repaired"].size() == 1);
+  CHECK(summarised["losses"]["repaired"][0]["begin"] == ends[0] - 3);
+  CHECK(Heaprec("summary " + path).out.find("24 damaged bytes repaired") != std::string::npos);
+  const Outcome recovered = Heaprec("recover " + path + " -o " + out);
+  CHECK(recovered.code == 4);
+  CHECK(recovered.err.find(out + ": 80 samples; 24 damaged bytes repaired\n") != std::string::npos);
+  CHECK(Heaprec("verify " + out).code == 0);
+  CHECK(EventsOf(out) == events);
 }
 
 TEST_CASE("A file cut in its first block is not called trustworthy") {

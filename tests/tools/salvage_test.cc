@@ -270,6 +270,74 @@ TEST_CASE("A sample that comes after its interval was written counts in the next
   CHECK(all.events[2].sample.time_ns == 1500 * kMs);
 }
 
+// Streams beside the allocations: their header, and their books after all has been read.
+struct Native {
+  Pair pair;
+  Native() { pair.header.native = pair.header.mapped = {kSecond, 150, 150}; }
+  format::Books Read(RingFile& ring, format::Stream stream, std::vector<Found>* events) {
+    RecordingFile(pair.file, pair.header).Flush({0, 0});
+    ring.WriteTo(pair.ring);
+    *events = ReadAll(pair.file).events;
+    auto recording = Recording::Open(pair.file);
+    while ((*recording)->Next()) {
+    }
+    return (*recording)->books(stream);
+  }
+};
+
+Event PointAt(uint64_t time_ns, uint64_t number, double weight) {
+  Event point = At(time_ns, format::FirstIdOf(format::Stream::kNative) + number, weight);
+  point.kind = format::Kind::kNative;
+  point.class_name = "malloc";
+  return point;
+}
+
+TEST_CASE("A point of malloc that the drain had not yet looked at becomes a sample, once, and is counted") {
+  Native native;
+  RingFile ring(native.pair.header);
+  Event point = PointAt(100 * kMs, 7, 5000);
+  point.thread = "worker";
+  point.stack.clear();
+  ring.AddNativePoint(0, point, {0x1234, 0x5678});
+  // The drain has committed this one's sample, and died before it could say so.
+  ring.AddNativePoint(1, PointAt(200 * kMs, 8, 6000), {0x1234});
+  ring.Define(0, PointAt(200 * kMs, 8, 6000));
+  ring.Add(0, PointAt(200 * kMs, 8, 6000));
+  // The drain has taken this one: its sample is in the file, or the second stage dropped it.
+  ring.AddNativePoint(1, PointAt(300 * kMs, 9, 7000), {0x1234}, /*is_taken=*/true);
+  std::vector<Found> events;
+  const format::Books books = native.Read(ring, format::Stream::kNative, &events);
+  REQUIRE(events.size() == 2);
+  CHECK(events[0].sample.id == point.id);
+  CHECK(events[0].sample.weight == 5000);
+  CHECK(events[0].class_name == "malloc");
+  CHECK(events[0].thread == "worker");
+  CHECK(events[0].leaf == "?.0x1233:-1");
+  CHECK(events[0].root == "?.0x5677:-1");
+  CHECK(events[1].sample.weight == 6000);
+  CHECK(events[1].leaf == "p.Leaf.allocate:7");
+  CHECK(books.points == 2);
+  CHECK(books.committed == 2);
+  CHECK(books.LostPoints() == 0);
+}
+
+TEST_CASE("Mappings that the drain had not yet looked at are lost, and counted") {
+  Native native;
+  RingFile ring(native.pair.header);
+  ring.header().mapped.books.points = ring.header().mapped.books.committed = 3;
+  ring.header().mapped.books.candidate_bytes = 30'000;
+  ring.header().mapping_calls.noted = 5;
+  ring.header().mapping_calls.noted_bytes = 38'000;
+  ring.header().mapping_calls.taken = 3;
+  ring.header().mapping_calls.taken_bytes = 30'000;
+  std::vector<Found> events;
+  const format::Books books = native.Read(ring, format::Stream::kMapped, &events);
+  CHECK(books.points == 5);
+  CHECK(books.lost[static_cast<size_t>(format::Loss::kKilled)] == 2);
+  CHECK(books.lost_weight[static_cast<size_t>(format::Loss::kKilled)] == 8'000);
+  CHECK(books.candidate_bytes == 38'000);
+}
+
 TEST_CASE("A recording that has ended needs no ring, even if there is one") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);

@@ -33,10 +33,10 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
            "start:          16:40:00.000000 (2026-11-20)\n",
            "duration:       3.000 s, jvm exit\n",
            "events:         3\n",
-           "  tlab:         2, standing for 4.7 kB (1.3 kB to 16.9 kB) in 200 (54 to 725) objects\n",
-           "  outside:      1, standing for 2.9 MB in 1 (1 to 2) objects\n",
-           "allocated:      2.9 MB (3,004,800 bytes) counted\n",
-           "  estimated:    2.9 MB, +0.00 %, from the samples alone\n",
+           "  tlab:         2, standing for 4.7 KiB (1.3 KiB to 16.9 KiB) in 200 (54 to 725) objects\n",
+           "  outside:      1, standing for 2.9 MiB in 1 (1 to 2) objects\n",
+           "allocated:      2.9 MiB (3,004,800 bytes) counted\n",
+           "  estimated:    2.9 MiB, +0.00 %, from the samples alone\n",
            "  calibration:  1.0000, in the bytes and objects above\n",
            "rate:           target 150/s, mean 1.0/s, fill 0.01\n",
            "busiest:        1 events in one interval of 1 s, cap 150\n",
@@ -96,7 +96,7 @@ TEST_CASE("summary tells what was allocated by class and by site, those of most 
   INFO(text);
   CHECK(text.find("classes:        3, the first 2\n") != std::string::npos);
   CHECK(text.find("sites:          3, the first 2\n   99.8 % (") != std::string::npos);
-  CHECK(text.find("p.Leaf.allocate: 2.9 MB in 1 (1 to 2) objects\n") != std::string::npos);
+  CHECK(text.find("p.Leaf.allocate: 2.9 MiB in 1 (1 to 2) objects\n") != std::string::npos);
   CHECK(text.find("java.util.HashMap") == std::string::npos);
   CHECK(Heaprec("summary --limit 0 " + directory / "rec.bin").out.find("java.util.HashMap$Node") != std::string::npos);
 }

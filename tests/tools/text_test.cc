@@ -33,10 +33,10 @@ TEST_CASE("Bytes are written as jfr print writes them") {
   CHECK(Bytes(0) == "0 bytes");
   CHECK(Bytes(1) == "1 byte");
   CHECK(Bytes(24) == "24 bytes");
-  CHECK(Bytes(1024) == "1.0 kB");
-  CHECK(Bytes(244531.2) == "238.8 kB");
-  CHECK(Bytes(18.6 * 1024 * 1024) == "18.6 MB");
-  CHECK(Bytes(1e15) == "909.5 TB");
+  CHECK(Bytes(1024) == "1.0 KiB");
+  CHECK(Bytes(244531.2) == "238.8 KiB");
+  CHECK(Bytes(18.6 * 1024 * 1024) == "18.6 MiB");
+  CHECK(Bytes(1e15) == "909.5 TiB");
   CHECK(Bytes(INFINITY) == "inf bytes");
 }
 

@@ -26,8 +26,8 @@ def under_pointer(browser, step):
 
 def tooltips(browser):
     expect("steps", browser.run("return document.querySelectorAll('.s').length"), STEPS)
-    for step, parts in ((4, ("after 4.000 s\nallocated: 197 kB/s (", "\njava.lang.String: ", "\n[I<>&: ", "\nsampler: fill ")),
-                        (6, ("after 6.000 s\n", "\nheap used: 5.0 MB", "\ncollections: 1, 0.003 s"))):
+    for step, parts in ((4, ("after 4.000 s\nallocated: 197 KiB/s (", "\njava.lang.String: ", "\n[I<>&: ", "\nsampler: fill ")),
+                        (6, ("after 6.000 s\n", "\nheap used: 5.0 MiB", "\ncollections: 1, 0.003 s"))):
         text, opacity = under_pointer(browser, step)
         expect("shows itself", float(opacity), 0.08)
         for part in parts:

@@ -76,7 +76,7 @@ TEST_CASE("histogram has a class for each power of two, empty ones between too")
   CHECK(bytes == Approx(document["total"]["value"].get<double>()));
   const std::string text = Heaprec("histogram " + directory / "rec.bin").out;
   INFO(text);
-  CHECK(text.find("1 kB to 2 kB") != std::string::npos);
+  CHECK(text.find("1 KiB to 2 KiB") != std::string::npos);
   CHECK(Heaprec("histogram --kind exception " + directory / "rec.bin").code == 2);
 }
 

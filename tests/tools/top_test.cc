@@ -93,7 +93,7 @@ TEST_CASE("top groups by whatever is asked for") {
   CHECK(names("--by package") == Names{"p.q", "r"});
   CHECK(names("--by thread") == Names{"main", "pool"});
   CHECK(names("--by kind") == Names{"tlab"});
-  CHECK(names("--by size --sort name") == Names{"16 B to 32 B", "512 B to 1 kB"});
+  CHECK(names("--by size --sort name") == Names{"16 B to 32 B", "512 B to 1 KiB"});
   CHECK(names("--by label:request") == Names{"[none]"});
   CHECK(names("--by site --lines") == Names{"p.q.Leaf.make:7", "r.Pool.grow:5"});
   CHECK(names("--by class --sort mean-size") == Names{"byte[]", "java.lang.String"});

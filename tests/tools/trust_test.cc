@@ -204,22 +204,60 @@ TEST_CASE("JSON has the reasons in members of their own") {
   CHECK(memory["reasons"] == why);
 }
 
-TEST_CASE("A check of what should not be believed says so in each of its forms") {
+TEST_CASE("A check of what is not trustworthy is inconclusive in each of its forms, unless that is accepted") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLossy(path, Stream::kNative);
-  const std::string check = "check --kind native --budget 'total<1GB' " + path;
-  CHECK(Heaprec(check).out.ends_with("\n# " + kWhy + "\n"));
-  CHECK(Heaprec(check + " --format markdown").out.find(kWhy) != std::string::npos);
-  CHECK(Heaprec(check + " --format junit").out.find("<system-err>" + kWhy + "</system-err>") != std::string::npos);
-  const json document = Document(check + " --format json");
+  const std::string check = "check --kind native --budget 'total<1GB' --budget 'total<1kB' " + path;
+  const std::string inconclusive = "inconclusive: the recording is untrustworthy";
+  const auto text = Heaprec(check);
+  CHECK(text.code == 1);
+  CHECK(text.out.starts_with(path + ": " + inconclusive + "; --accept-untrustworthy"));
+  CHECK(testing::Count(text.out, "\nnot shown ") == 2);
+  CHECK(text.out.ends_with("\n# " + kWhy + "\n"));
+  const auto markdown = Heaprec(check + " --format markdown");
+  CHECK(markdown.code == 1);
+  CHECK(markdown.out.find(inconclusive) != std::string::npos);
+  CHECK(markdown.out.find("kept") == std::string::npos);
+  CHECK(markdown.out.find(kWhy) != std::string::npos);
+  const auto junit = Heaprec(check + " --format junit");
+  CHECK(junit.code == 1);
+  CHECK(junit.out.find("tests=\"3\" failures=\"0\" errors=\"1\" skipped=\"2\"") != std::string::npos);
+  CHECK(junit.out.find("<error type=\"untrustworthy\" message=\"" + inconclusive + "\">" + kWhy) != std::string::npos);
+  CHECK(junit.out.find("<system-err>" + kWhy + "</system-err>") != std::string::npos);
+  const auto as_json = Heaprec(check + " --format json");
+  CHECK(as_json.code == 1);
+  const json document = json::parse(as_json.out);
+  CHECK(document["inconclusive"] == true);
+  CHECK(document["broken"] == 0);
+  CHECK(document["not_shown"] == 2);
   CHECK(document["trustworthy"] == false);
   CHECK(document["reasons"] == json{kWhy});
-  WriteLossy(directory / "old.bin", Stream::kAllocations);
+
+  const auto accepted = Heaprec(check + " --accept-untrustworthy --format json");
+  CHECK(accepted.code == 1);  // the second budget is broken
+  const json judged = json::parse(accepted.out);
+  CHECK(judged["inconclusive"] == false);
+  CHECK(judged["broken"] == 1);
+  CHECK(judged["trustworthy"] == false);
+  const auto kept = Heaprec("check --kind native --accept-untrustworthy --budget 'total<1GB' " + path);
+  CHECK(kept.code == 0);
+  CHECK(kept.out.find("0 of 1 budgets broken") != std::string::npos);
+  CHECK(kept.out.ends_with("\n# " + kWhy + "\n"));
+}
+
+TEST_CASE("A check against a baseline that is not trustworthy is inconclusive") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", old = directory / "old.bin";
+  WriteLossy(path, Stream::kNative);
+  WriteLossy(old, Stream::kAllocations);
   const std::string heap = "check --budget 'total<1GB' " + path;
   CHECK(Document(heap + " --format json")["trustworthy"] == true);
-  const auto compared = Heaprec(heap + " --max-regression 1% --baseline " + directory / "old.bin");
+  const auto compared = Heaprec(heap + " --max-regression 1% --baseline " + old);
+  CHECK(compared.code == 1);
+  CHECK(compared.out.starts_with(path + ": inconclusive: the baseline is untrustworthy"));
   CHECK(compared.out.ends_with("\n# baseline trustworthy: no, because 90 % of the bytes were lost\n"));
+  CHECK(compared.out.find("BROKEN") == std::string::npos);
 }
 
 TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the other way round") {

@@ -86,6 +86,10 @@ class Bench {
     callbacks.on_new_chunk = [this] { ++chunks_; };
     callbacks.on_stack = [this](const format::StackKey& key) { announced_.push_back(key); };
     callbacks.on_stop = [this] { stopped_ = true; };
+    callbacks.on_writing_stopped = [this](const std::string& error) { outages_.push_back("stopped: " + error); };
+    callbacks.on_writing_resumed = [this](uint64_t lost_samples, uint64_t outage_ns) {
+      outages_.push_back("resumed: " + std::to_string(lost_samples) + " in " + std::to_string(outage_ns / kSecond));
+    };
     drain_ = std::make_unique<Drain>(*ring_, std::move(*store), config, std::move(callbacks));
   }
   ~Bench() { std::filesystem::remove_all(directory_); }
@@ -216,6 +220,8 @@ class Bench {
   const std::filesystem::path& directory() const { return directory_; }
   int chunks() const { return chunks_; }
   bool stopped() const { return stopped_; }
+  // What was said of writing, in order.
+  const std::vector<std::string>& outages() const { return outages_; }
   // Stacks that samples need not bring, each time it was said.
   const std::vector<format::StackKey>& announced() const { return announced_; }
 
@@ -228,6 +234,7 @@ class Bench {
   uint64_t now_ = kStart, step_ = 0;
   int chunks_ = 0;
   std::vector<format::StackKey> announced_;
+  std::vector<std::string> outages_;
   bool stopped_ = false;
 };
 

@@ -248,7 +248,15 @@ TEST_CASE("A disk that is full for a while costs nothing: the ring keeps what th
   CHECK(std::filesystem::file_size(bench.path()) == size);
   CHECK(bench.ring().lane(0).tail.load() == tail);
   CHECK(bench.ledger().Snapshot().written == 1);
+  CHECK(bench.outages() == std::vector<std::string>{"stopped: " + bench.path() + ": File too large"});
+  CHECK(bench.drain().unwritten().error == bench.path() + ": File too large");
+  CHECK(bench.ring().header().unwritten_since_ns.load() == kStart + 2 * kSecond);
+  CHECK(bench.ring().header().write_errno.load() == EFBIG);
   bench.TickAt(4 * kSecond);
+  REQUIRE(bench.outages().size() == 2);
+  CHECK(bench.outages().back() == "resumed: 0 in 2");
+  CHECK_FALSE(bench.drain().unwritten().any());
+  CHECK(bench.ring().header().unwritten_since_ns.load() == 0);
   CHECK(bench.ring().lane(0).tail.load() == bench.ring().lane(0).head.load());
   bench.EndAt(4 * kSecond + 1);
   const auto read = bench.ReadBack();
@@ -289,6 +297,7 @@ TEST_CASE("A disk that stays full costs what the ring has no room for, counted w
     const FileSizeLimit full(size + 10);
     for (; lost() == 0 && second < 1000; ++second) {
       for (int i = 0; i < 20; ++i) bench.Sample(++id, second * kSecond + 1, 5000);
+      bench.ledger().SetPopulation(id, 5000 * id);
       bench.TickAt((second + 1) * kSecond);
       const auto& lane = bench.ring().lane(0);
       CHECK(lane.head.load() - lane.tail.load() < bench.ring().lane_bytes() * 3 / 4);
@@ -307,6 +316,79 @@ TEST_CASE("A disk that stays full costs what the ring has no room for, counted w
         Approx(5000.0 * static_cast<double>(id - 1)));
   CHECK(read.books.committed == read.books.written + id - 1);
   CHECK(read.skipped == 0);
+  // What was counted of the lost intervals is not lost.
+  REQUIRE(read.intervals.size() > second);
+  format::Interval all;
+  for (const format::Interval& interval : read.intervals) {
+    CHECK(interval.index == static_cast<uint64_t>(&interval - read.intervals.data()));
+    all.candidates += interval.candidates;
+    all.bytes += interval.bytes;
+    all.held += interval.held;
+    all.kept += interval.kept;
+  }
+  CHECK(all.candidates == id);
+  CHECK(all.bytes == 5000 * id);
+  CHECK(all.held == id + 1);
+  CHECK(all.kept == 2);
+  REQUIRE(bench.outages().size() == 2);
+  CHECK(bench.outages().back().starts_with("resumed: " + std::to_string(id - 1) + " in "));
+  CHECK(bench.drain().unwritten().lost_samples == id - 1);
+}
+
+TEST_CASE("Counts of lost intervals are added up where they are too many, and wait as long as it takes") {
+  Bench bench(150);
+  bench.TickAt(kSecond);
+  const uint64_t last = 5000;
+  {
+    const FileSizeLimit full(std::filesystem::file_size(bench.path()) + 10);
+    for (uint64_t second = 1; second <= last; ++second) {
+      bench.ledger().SetPopulation(second, 100 * second);
+      if (second % 100 == 0) bench.Sample(second, second * kSecond);
+      bench.TickAt((second + 1) * kSecond);
+    }
+  }
+  bench.EndAt((last + 2) * kSecond);
+  const auto read = bench.ReadBack();
+  uint64_t bytes = 0, held = 0, next = 0;
+  for (const format::Interval& interval : read.intervals) {
+    CHECK(interval.index >= next);
+    next = interval.index + 1;
+    bytes += interval.bytes;
+    held += interval.held;
+  }
+  CHECK(read.intervals.size() < 3000);
+  CHECK(bytes == 100 * last);
+  CHECK(held == last / 100);
+  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] + read.books.written == last / 100);
+}
+
+TEST_CASE("Where the disk is full to the end, and there is no ring, reserved room says what was lost") {
+  const FileSizeLimit full(64 << 10);
+  Bench bench(2000);
+  uint64_t id = 0, second = 0;
+  for (; bench.outages().empty() && second < 1000; ++second) {
+    for (uint64_t i = 0; i < 150; ++i) {
+      ++id;
+      bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
+    }
+    bench.ledger().SetPopulation(id, 5000 * id);
+    bench.TickAt((second + 1) * kSecond);
+  }
+  REQUIRE(second < 1000);
+  bench.Sample(++id, second * kSecond);
+  bench.ledger().SetPopulation(id, 5000 * id);
+  bench.EndAt((second + 1) * kSecond);
+  const auto read = bench.ReadBack();
+  CHECK(read.ending == "test");
+  CHECK(read.skipped == 0);
+  CHECK(read.samples.size() < id);
+  CHECK(read.books.written == read.samples.size());
+  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == id - read.samples.size());
+  uint64_t bytes = 0;
+  for (const format::Interval& interval : read.intervals) bytes += interval.bytes;
+  CHECK(bytes == 5000 * id);
+  CHECK(bench.drain().unwritten().lost_samples == id - read.samples.size());
+  CHECK(bench.drain().unwritten().error == bench.path() + ": File too large");
 }
 
 TEST_CASE("A writer that never lets go of its lane delays an interval, but not for ever") {

@@ -46,7 +46,7 @@ void Record(Bench* bench, uint64_t seconds) {
 struct Found {
   bool opened = false;
   std::set<uint64_t> ids;
-  uint64_t whole_to = 0;  // blocks follow each other without damage up to here
+  uint64_t whole_to = 0;  // blocks and parity records follow each other without damage up to here
 };
 Found ReadContent(const disk::Content& content) {
   Found found;
@@ -56,9 +56,9 @@ Found ReadContent(const disk::Content& content) {
   found.opened = true;
   while (const auto block = (*reader)->Next()) {
     for (const format::Sample& sample : block->samples) found.ids.insert(sample.id);
-    const auto& skipped = (*reader)->skipped();
-    if (skipped.empty()) found.whole_to = (*reader)->position();
   }
+  const auto& skipped = (*reader)->skipped();
+  found.whole_to = skipped.empty() ? (*reader)->position() : skipped.front().begin;
   return found;
 }
 

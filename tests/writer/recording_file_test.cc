@@ -1,11 +1,13 @@
 #include "recorder/writer/recording_file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace heaprec::writer {
 namespace {
@@ -52,6 +54,39 @@ TEST_CASE("A symbolic link to nowhere is not written through") {
   std::filesystem::create_symlink(folder / "elsewhere", folder / "rec.bin");
   CHECK(CreatedAs(folder / "rec.bin") == folder / "rec-1.bin");
   CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
+}
+
+TEST_CASE("A folder or a device in place of the file is refused, and nothing appears beside it") {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "dir");
+  std::filesystem::create_symlink("dir", folder / "link");
+  for (const std::string& path : {folder / "dir", folder / "link", std::string("/dev/null")}) {
+    const auto file = RecordingFile::Create(path, 42, 0);
+    REQUIRE_FALSE(file.ok());
+    CHECK(file.error().message == path + ": exists and is not a regular file; name a file to record into");
+    CHECK_FALSE(std::filesystem::exists(path + "-1"));
+  }
+}
+
+TEST_CASE("Reserved room is beyond the end of the file, and is given back when it is closed") {
+  const Folder folder;
+  const auto room_of = [](const std::string& path) {
+    struct stat status {};
+    REQUIRE(stat(path.c_str(), &status) == 0);
+    return static_cast<uint64_t>(status.st_blocks) * 512;
+  };
+  auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
+  REQUIRE(file.ok());
+  const std::vector<std::byte> block(10'000);
+  for (int i = 0; i < 30; ++i) {
+    REQUIRE(file->Reserve(block.size()).ok());
+    REQUIRE(file->Append(block).ok());
+  }
+  CHECK(std::filesystem::file_size(file->path()) == 300'000);
+  CHECK(room_of(file->path()) >= 300'000 + RecordingFile::kReserveBytes);
+  file->Close();
+  CHECK(room_of(file->path()) < 300'000 + RecordingFile::kReserveBytes);
+  CHECK(std::filesystem::file_size(file->path()) == 300'000);
 }
 
 TEST_CASE("%p, %t, %n and %% are replaced, other signs stay") {

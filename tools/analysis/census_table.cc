@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace heaprec::tools {
 namespace {
@@ -29,11 +30,29 @@ auto& Entry(Map& map, std::string_view key) {
 
 }  // namespace
 
-Estimate EstimateOf(const format::CensusSum& sum) {
+void TypicalWeight::Add(const format::CensusRow& total) {
+  bytes_ += total.bytes;
+  walks_ += total.walks;
+}
+
+double TypicalWeight::value() const {
+  if (bytes_.counted == 0) return 0;
+  return bytes_.variance / bytes_.estimate() * static_cast<double>(walks_) / static_cast<double>(bytes_.counted);
+}
+
+Estimate EstimateOf(const format::CensusSum& sum, uint64_t walks, double typical) {
   const double value = sum.estimate();
-  if (sum.variance == 0) return {value, value, value};
-  Estimate estimate = TotalWithin(value, sum.variance, sum.variance / value);
   const auto counted = static_cast<double>(sum.counted);
+  if (sum.variance == 0 && !(typical > 0 && counted > 0)) return {value, value, value};
+  // By chance all walks that found it may be light ones, and its variance with them; hardly if they are many.
+  const double own = sum.variance > 0 ? value * value / sum.variance : 0;
+  const double doubt = std::clamp(2 - own / kFewEffectiveWalks, 0.0, 1.0);
+  const double of_one = walks > 0 ? doubt * typical * counted / static_cast<double>(walks) : 0;
+  const double variance = std::max(sum.variance, of_one * value), effective = value * value / variance;
+  if (effective < kLeastEffectiveWalks) return {value, counted, std::numeric_limits<double>::infinity()};
+  // Student's, for the variance comes from the same walks.
+  const double widening = 1 + (kZ * kZ + 1) / (2 * effective);
+  Estimate estimate = TotalWithin(value, widening * variance, widening * variance / value);
   estimate.low = std::min(value, std::max(estimate.low, counted));
   return estimate;
 }

@@ -24,8 +24,27 @@ struct CensusGroup {
   uint64_t walks = 0;  // at least so many found something of it
 };
 
-// 95 %; never below what was found. Exact: low, value and high are the same.
-Estimate EstimateOf(const format::CensusSum& sum);
+// The weight of a walk that matters: of all walks, each by its part in the variance of their total. What a class
+// that few walks found might have in one that was not walked is as uncertain as that.
+class TypicalWeight {
+ public:
+  void Add(const format::CensusRow& total);
+  // 0: all were walked.
+  double value() const;
+
+ private:
+  format::CensusSum bytes_;
+  uint64_t walks_ = 0;
+};
+
+// Intervals need so many effective walks, (sum of w x)^2 / (sum of w^2 x^2): with fewer the upper end is infinite.
+inline constexpr double kLeastEffectiveWalks = 2;
+// Up to so many the typical weight is a floor of the variance, which fades out until twice as many.
+inline constexpr double kFewEffectiveWalks = 10;
+
+// 95 %; never below what was found. Exact: low, value and high are the same. `walks` that found something of it, and
+// their `typical` weight.
+Estimate EstimateOf(const format::CensusSum& sum, uint64_t walks, double typical);
 
 // Of a class of objects in a group (of a thread, of a second), or of all classes together.
 class CensusTable {

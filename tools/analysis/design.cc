@@ -48,6 +48,13 @@ void Design::Count(const format::Interval& interval) {
   if (drafter_.has_quotas() && HasQuota(interval)) NoteQuota(interval);
 }
 
+void Design::CountUnwritten(const format::Books& books) {
+  const bool any = books.lost[static_cast<size_t>(format::Loss::kWriteFailed)] > 0;
+  if (any && !format::CountsEvents(drafter_.stream()) && books.candidate_bytes > counted_) {
+    SetCounted(books.candidate_bytes);
+  }
+}
+
 // What was kept is the quota, rounded down or up at random.
 void Design::NoteQuota(const format::Interval& interval) {
   const double quota = static_cast<double>(interval.bytes) / interval.tau;

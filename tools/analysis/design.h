@@ -52,6 +52,8 @@ class Design {
     counted_ = total;
     uncounted_ = Subset();
   }
+  // After the last block: `books` have what was counted of intervals that could not be written, too.
+  void CountUnwritten(const format::Books& books);
 
  private:
   std::span<const Drawn> Take(const format::Block& block);

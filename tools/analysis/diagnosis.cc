@@ -143,7 +143,7 @@ class Examination {
     const double all = static_cast<double>(bytes ? books.candidate_bytes : books.candidates);
     const double seen = bytes ? of_.tallies[stream].bytes() : of_.tallies[stream].objects();
     for (size_t reason = 0; reason < books.lost.size(); ++reason) {
-      if (books.lost[reason] == 0) continue;
+      if (books.lost[reason] == 0 || !format::IsLoss(static_cast<format::Loss>(reason))) continue;
       const double weight = books.lost_weight[reason];
       const double share = std::max(all, seen) > 0 ? weight / std::max(all, seen) : 1;
       const std::string name = format::LossName(static_cast<format::Loss>(reason));

@@ -8,6 +8,9 @@
 // Maths:    docs/sampler.md#intervals
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 namespace heaprec::tools {
 
 // P(|N(0, 1)| > kZ) = 5 %.
@@ -17,6 +20,18 @@ struct Estimate {
   double value = 0;
   double low = 0, high = 0;  // 95 %: low <= value <= high; high may be infinite
 };
+
+// A quantity that the recording does not hold: text shows "unknown", JSON null. In comparisons use its range, 0 to
+// infinity.
+inline constexpr Estimate kUnknownEstimate{std::numeric_limits<double>::quiet_NaN(),
+                                           std::numeric_limits<double>::quiet_NaN(),
+                                           std::numeric_limits<double>::quiet_NaN()};
+inline bool IsUnknown(const Estimate& estimate) { return std::isnan(estimate.low); }
+// Only the ends are known: from the least that it can be to the most.
+inline bool IsRange(const Estimate& estimate) { return std::isnan(estimate.value) && !IsUnknown(estimate); }
+inline Estimate OrUnbounded(const Estimate& estimate) {
+  return IsUnknown(estimate) ? Estimate{0, 0, std::numeric_limits<double>::infinity()} : estimate;
+}
 
 // Of a total. `unit`: what one sample stands for, where there are few; > 0 even if there is none: then value and
 // variance are 0, and high is 3.84 units (Garwood's exact bound for a count of none is 3.69).

@@ -27,17 +27,23 @@ double WideningOfObjects(const Subset& of) {
 double LostWeight(const format::Books& books) {
   double lost = 0;
   for (const format::Loss reason : {format::Loss::kMissed, format::Loss::kRingFull, format::Loss::kLanesBusy,
-                                    format::Loss::kWriteFailed, format::Loss::kOversized}) {
+                                    format::Loss::kWriteFailed, format::Loss::kOversized, format::Loss::kKilled}) {
     lost += books.lost_weight[static_cast<size_t>(reason)];
   }
   return lost;
 }
 
-Estimator::Estimator(const Design& design, double lost_weight, Weights weights, const Subset* whole)
+double UnwrittenWeight(const format::Books& books) {
+  return books.lost_weight[static_cast<size_t>(format::Loss::kWriteFailed)];
+}
+
+Estimator::Estimator(const Design& design, double lost_weight, Weights weights, const Subset* whole,
+                     double unwritten_weight)
     : all_(design.all()),
       whole_(whole != nullptr ? *whole : all_),
       shares_of_all_(whole == nullptr),
-      variance_(design.VarianceOfBytes()) {
+      variance_(design.VarianceOfBytes()),
+      unwritten_(unwritten_weight) {
   if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
   if (const auto known = all_.KnownStrata()) {
     calibrated_ = all_counted_ = true;
@@ -49,6 +55,7 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
   if (!calibrated_) return;
   factor_ = static_cast<double>(design.counted_bytes()) / estimated;
   uncounted_variance_ = design.uncounted().bytes_with_all();
+  unwritten_ *= factor_;
 }
 
 // The mean weight of one sample, with one typical sample of the recording added: by chance the few of a subset may all
@@ -66,6 +73,11 @@ double Estimator::UnitObjects(const Subset& of) const {
 }
 
 Estimate Estimator::Total() const {
+  const Estimate written = WrittenTotal();
+  return {written.value + unwritten_, written.low + unwritten_, written.high + unwritten_};
+}
+
+Estimate Estimator::WrittenTotal() const {
   if (const auto known = all_.KnownStrata()) return {known->bytes, known->bytes, known->bytes};
   const double variance = calibrated_ ? uncounted_variance_ : variance_;
   if (variance <= 0) return {factor_ * all_.bytes(), factor_ * all_.bytes(), factor_ * all_.bytes()};
@@ -73,7 +85,16 @@ Estimate Estimator::Total() const {
 }
 
 Estimate Estimator::Share(const Subset& of) const {
-  if (counted_whole_ && of.KnownStrata()) return Scaled(Bytes(of), 1 / *counted_whole_);
+  Estimate share = WrittenShare(of);
+  const double written = Whole(), all = written + unwritten_;
+  if (!(unwritten_ > 0) || !(all > 0)) return share;
+  share.low *= written / all;
+  share.high = (share.high * written + unwritten_) / all;
+  return share;
+}
+
+Estimate Estimator::WrittenShare(const Subset& of) const {
+  if (counted_whole_ && of.KnownStrata()) return Scaled(WrittenBytes(of), 1 / *counted_whole_);
   return ShareWith(of, whole_, 0);
 }
 
@@ -103,6 +124,12 @@ Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) c
 }
 
 Estimate Estimator::Bytes(const Subset& of) const {
+  Estimate bytes = WrittenBytes(of);
+  bytes.high += unwritten_;
+  return bytes;
+}
+
+Estimate Estimator::WrittenBytes(const Subset& of) const {
   Estimate bytes;
   if (const auto strata = of.KnownStrata(); strata && all_counted_) {
     bytes = BytesWithin(*strata, of);
@@ -116,7 +143,15 @@ Estimate Estimator::Bytes(const Subset& of) const {
   return bytes;
 }
 
+// Objects that nobody saw are as large as those that were, if any was.
 Estimate Estimator::Objects(const Subset& of) const {
+  Estimate objects = WrittenObjects(of);
+  objects.high += unwritten_ * (of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kLeastObject);
+  return objects;
+}
+
+Estimate Estimator::WrittenObjects(const Subset& of) const {
+  if (of.unsized() > 0) return kUnknownEstimate;
   const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
   if (strata && strata->all) return {*strata->all, *strata->all, *strata->all};
   const double raw = of.WholeChain().objects;
@@ -139,6 +174,7 @@ Estimate Estimator::Objects(const Subset& of) const {
 }
 
 Estimate Estimator::MeanSize(const Subset& of) const {
+  if (of.unsized() > 0) return kUnknownEstimate;
   if (of.objects() <= 0) return RatioWithin(0, 0, 0);
   const double mean = of.bytes() / of.objects();
   if (const auto strata = of.KnownStrata(); strata && strata->all && *strata->all > 0) {

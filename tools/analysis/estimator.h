@@ -26,6 +26,8 @@ namespace heaprec::tools {
 
 // What points stood for which no sample shows, in the stream's unit.
 double LostWeight(const format::Books& books);
+// The part of it that was in blocks that could not be written. Any class or site may have had all of it.
+double UnwrittenWeight(const format::Books& books);
 
 // With a census that counted all both are the same.
 enum class Weights : bool { kRaw, kCalibrated };
@@ -34,19 +36,24 @@ class Estimator {
  public:
   // `whole`: what shares are of, samples that were chosen by time; nullptr: all.
   Estimator(const Design& design, double lost_weight, Weights weights = Weights::kCalibrated,
-            const Subset* whole = nullptr);
+            const Subset* whole = nullptr, double unwritten_weight = 0);
+  Estimator(const Design& design, const format::Books& books, Weights weights = Weights::kCalibrated,
+            const Subset* whole = nullptr)
+      : Estimator(design, LostWeight(books), weights, whole, UnwrittenWeight(books)) {}
 
   // Counted bytes over what the samples say of them; 1 if raw or nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
 
-  // What all samples stand for. Calibrated it is known but for the intervals that were not counted (salvaged ones).
+  // What all samples stand for, and those that could not be written. Calibrated it is known but for the intervals that
+  // were not counted (salvaged ones).
   Estimate Total() const;
 
   // What shares are of.
   double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
 
-  // Of a subset, which may be empty: then 0, and how much may have been there all the same.
+  // Of a subset, which may be empty: then 0, and how much may have been there all the same. Intervals reach to where
+  // all that could not be written belongs to the subset; values are of what was.
   Estimate Bytes(const Subset& of) const;
   Estimate Objects(const Subset& of) const;
   Estimate Share(const Subset& of) const;     // of the whole, in bytes
@@ -55,6 +62,10 @@ class Estimator {
  private:
   Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
   Estimate BytesWithin(const Subset::Known& strata, const Subset& of) const;
+  Estimate WrittenTotal() const;
+  Estimate WrittenBytes(const Subset& of) const;
+  Estimate WrittenObjects(const Subset& of) const;
+  Estimate WrittenShare(const Subset& of) const;
   double UnitBytes(double variance, double bytes) const;
   double UnitObjects(const Subset& of) const;
 
@@ -67,6 +78,7 @@ class Estimator {
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording stands for
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted
+  double unwritten_ = 0;           // bytes of what could not be written
 };
 
 }  // namespace heaprec::tools

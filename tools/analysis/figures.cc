@@ -19,6 +19,7 @@ Estimate Mixed(const Estimate& one, double weight, const Estimate& other, double
 
 // Bytes per object, of the objects of both: where they differ in size, it matters how many of each there were.
 Estimate MeanOfBoth(const Figures& one, const Figures& other, const Estimate& objects) {
+  if (IsUnknown(objects)) return kUnknownEstimate;
   if (!(one.objects.value > 0)) return other.mean_size;
   if (!(other.objects.value > 0)) return one.mean_size;
   const double part = one.objects.value / objects.value;

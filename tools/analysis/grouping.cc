@@ -54,7 +54,7 @@ std::string_view LibraryIn(std::string_view site) {
 std::string Size(uint64_t bytes) {
   size_t unit = 0;
   for (; bytes >= 1024 && unit < 6; bytes /= 1024) ++unit;
-  return fmt::format("{} {}B", bytes, unit == 0 ? "" : std::string(1, "kMGTPE"[unit - 1]));
+  return fmt::format("{} {}B", bytes, unit == 0 ? "" : std::string(1, "KMGTPE"[unit - 1]) + "i");
 }
 
 }  // namespace
@@ -189,9 +189,9 @@ std::string Grouping::NameOf(uint32_t key, const CallTree& tree) const {
 }
 
 std::string SizeClassName(uint32_t bits) {
-  if (bits == 0) return "0 B";
+  if (bits == 0) return "unknown";
   const uint64_t from = uint64_t{1} << (bits - 1);
-  return fmt::format("{} to {}", Size(from), bits < 64 ? Size(from * 2) : "16 EB");
+  return fmt::format("{} to {}", Size(from), bits < 64 ? Size(from * 2) : "16 EiB");
 }
 
 }  // namespace heaprec::tools

@@ -80,7 +80,7 @@ class Grouping {
   std::vector<uint32_t> packages_;  // by name
 };
 
-// "16 B to 32 B", "2 kB to 4 kB" (from, to below): objects of sizes of so many bits.
+// "16 B to 32 B", "2 KiB to 4 KiB" (from, to below): objects of sizes of so many bits.
 std::string SizeClassName(uint32_t bits);
 inline uint32_t SizeClassOf(uint64_t size) {
   uint32_t bits = 0;

@@ -36,13 +36,20 @@ double FreedomOf(const GrowthSum& of, double samples) {
 
 std::vector<uint64_t> InstantsOf(const Lives& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived, size_t most) {
   std::vector<uint64_t> all;
-  const auto& collections = lives.collections();
-  const uint64_t before = collections.empty() ? 0 : collections.front().second;
-  for (const auto& [time_ns, counted] : collections) {
-    if (counted <= before + survived || time_ns <= from_ns || time_ns > to_ns || time_ns == 0) continue;
-    all.push_back(time_ns - 1);
+  const auto& counts = lives.clock().counts();
+  if (lives.is_range()) {
+    // Each is counted when it has ended, and what it found dead is known.
+    for (const auto& [time_ns, counted] : counts) {
+      if (counted >= survived && time_ns > from_ns && time_ns <= to_ns) all.push_back(time_ns);
+    }
+  } else {
+    const uint64_t before = counts.empty() ? 0 : counts.front().second;
+    for (const auto& [time_ns, counted] : counts) {
+      if (counted <= before + survived || time_ns <= from_ns || time_ns > to_ns || time_ns == 0) continue;
+      all.push_back(time_ns - 1);
+    }
+    if (!all.empty() && all.back() < to_ns) all.push_back(to_ns);
   }
-  if (!all.empty() && all.back() < to_ns) all.push_back(to_ns);
   if (all.size() <= most || most < 2) return all;
   std::vector<uint64_t> chosen;
   const double step = static_cast<double>(all.back() - all.front()) / static_cast<double>(most - 1);

@@ -62,7 +62,7 @@ std::vector<StepOfLife> LifeSteps::BySeconds(const Life& life, const Lives& live
 // The collection that ends a step is the one that the life has yet to survive: its number is born_in + step + 1.
 std::vector<StepOfLife> LifeSteps::ByCollections(const Life& life, const Lives& lives) const {
   std::vector<StepOfLife> told;
-  const auto& looks = lives.collections();
+  const auto& looks = lives.clock().counts();
   auto look = std::upper_bound(looks.begin(), looks.end(), life.born_in,
                                [](uint64_t completed, const auto& one) { return completed < one.second; });
   const uint64_t survived = life.Survived();

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "tools/analysis/imported.h"
 #include "tools/analysis/live_sum.h"
 
 namespace heaprec::tools {
 
-LiveAtEnd::LiveAtEnd(const format::FileHeader& header) {
+LiveAtEnd::LiveAtEnd(const format::FileHeader& header) : is_imported_(IsImported(header.source)) {
   if (header.live_bound > 0) lives_.emplace(header);
 }
 
@@ -29,11 +30,13 @@ std::optional<AliveInAll> LiveAtEnd::Close(uint64_t end_ns) {
   for (const Life& life : lives_->all()) {
     heaviest = std::max(heaviest, life.weight);
     if (!life.IsFollowedAt(lives_->end_ns())) continue;
-    alive.push_back({lives_->WeightAt(life, lives_->end_ns()), static_cast<double>(life.size)});
+    alive.push_back({lives_->WeightAt(life, lives_->end_ns()), static_cast<double>(life.size), 0,
+                     static_cast<double>(life.Survived())});
     total.Add(alive.back());
   }
-  const LiveFigures figures = FiguresOf(alive, total, total.bytes > 0 ? total.Unit() : heaviest);
-  return AliveInAll{figures.samples, lives_->not_followed(), figures.bytes, figures.objects};
+  const double unit = total.bytes > 0 ? total.Unit() : heaviest;
+  const LiveFigures figures = lives_->is_range() ? RangeOf(alive, total, unit).figures : FiguresOf(alive, total, unit);
+  return AliveInAll{figures.samples, is_imported_ ? 0 : lives_->not_followed(), figures.bytes, figures.objects};
 }
 
 }  // namespace heaprec::tools

@@ -18,7 +18,7 @@ namespace heaprec::tools {
 
 struct AliveInAll {
   uint64_t samples = 0, not_followed = 0;
-  Estimate bytes, objects;
+  Estimate bytes, objects;  // ranges without a value where only major collections tell what is dead
 };
 
 class LiveAtEnd {
@@ -29,6 +29,7 @@ class LiveAtEnd {
   std::optional<AliveInAll> Close(uint64_t end_ns);
 
  private:
+  const bool is_imported_;
   std::optional<Lives> lives_;
   std::vector<uint32_t> samples_, survivors_;
 };

@@ -1,6 +1,8 @@
 #include "tools/analysis/live_sum.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace heaprec::tools {
 namespace {
@@ -60,6 +62,9 @@ void LiveTotal::Add(const Alive& one) {
   seen += one.size;
   variance += one.weight * (one.weight - one.size);
   squares += one.weight * one.weight;
+  if (one.survived >= 1) old_bytes += one.weight;
+  if (!(one.weight > 0)) ++weightless;
+  if (!(one.size > 0)) ++unsized;
   if (!(one.size > 0)) return;
   const double stands_for = one.weight / one.size;
   objects += stands_for;
@@ -78,11 +83,30 @@ LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, d
       TotalWithin(total.objects, total.variance_of_objects, UnitOf(total.variance_of_objects, total.objects, typical));
   figures.objects.low = std::max(figures.objects.low, std::min<double>(total.samples, total.objects));
   figures.share = ShareOf(total, whole, unit);
+  if (total.unsized > 0) figures.objects = kUnknownEstimate;
+  if (total.weightless > 0) figures.bytes = figures.share = kUnknownEstimate;
   figures.mean_age_s = MeanOf(group, total, &Alive::age_s);
   figures.mean_survived = MeanOf(group, total, &Alive::survived);
   figures.median_age_s = MedianOf(group, total.bytes, &Alive::age_s);
   figures.median_survived = MedianOf(group, total.bytes, &Alive::survived);
   return figures;
+}
+
+LiveRange RangeOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Alive> old;
+  std::copy_if(group.begin(), group.end(), std::back_inserter(old), [](const Alive& one) { return one.survived >= 1; });
+  const LiveFigures most = FiguresOf(group, whole, unit), least = FiguresOf(old, whole, unit);
+  // The smallest share: nothing else is garbage; the largest: all else that may be is.
+  const double others = std::max(whole.bytes - most.bytes.value, 0.0);
+  const double old_others = std::max(whole.old_bytes - least.bytes.value, 0.0);
+  const auto share = [](double bytes, double rest) { return bytes > 0 ? bytes / (bytes + rest) : 0; };
+  LiveRange range{least, least.bytes, least.objects};
+  range.figures.samples = most.samples;
+  range.figures.bytes = {kNone, least.bytes.low, most.bytes.high};
+  range.figures.objects = {kNone, least.objects.low, most.objects.high};
+  range.figures.share = {kNone, share(least.bytes.low, others), share(most.bytes.high, old_others)};
+  return range;
 }
 
 }  // namespace heaprec::tools

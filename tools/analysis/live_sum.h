@@ -24,9 +24,11 @@ struct Alive {
 // A sum of HT estimates and what it takes for their intervals.
 struct LiveTotal {
   uint64_t samples = 0;
+  uint64_t weightless = 0, unsized = 0;  // what they stand for is unknown: bytes, objects
   double bytes = 0, objects = 0, seen = 0;
   double variance = 0, variance_of_objects = 0;
-  double squares = 0;  // of weights
+  double squares = 0;    // of weights
+  double old_bytes = 0;  // of those that survived a collection
 
   void Add(const Alive& one);
   // Bytes that a sample stands for.
@@ -35,13 +37,22 @@ struct LiveTotal {
 
 struct LiveFigures {
   uint64_t samples = 0;
+  // Ranges have no value: from the least that is known to be live to the most that may be.
   Estimate bytes, objects, share;
   // Means and medians of the bytes' ages.
   Estimate mean_age_s, mean_survived;
   double median_age_s = 0, median_survived = 0;
 };
 
+// Of a recording in which whatever has not survived a collection may be garbage (Lives::is_range). Known: what has;
+// ages and collections survived are of that alone.
+struct LiveRange {
+  LiveFigures figures;  // bytes, objects and share are ranges
+  Estimate known_bytes, known_objects;
+};
+
 // `unit`: bytes that a sample of any group stands for; `whole`: what shares are of.
 LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit);
+LiveRange RangeOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit);
 
 }  // namespace heaprec::tools

@@ -13,15 +13,14 @@ void Lives::Add(const format::Block& block, std::span<const uint32_t> samples, s
   raises_.Add(block);
   for (size_t i = 0; i < block.samples.size(); ++i) {
     const format::Sample& sample = block.samples[i];
+    NoteBirth(sample);
     if (sample.stream() != stream_ || samples[i] == kLeftOut) continue;
     Born(sample, sample.weight_bytes() * raises_.Of(sample), samples[i], sample.time_ns);
   }
   for (const Fate& fate : block.fates) {
     if (fate.stream == stream_) End(fate);
   }
-  for (const format::HeapState& state : block.states) {
-    collections_.emplace_back(state.time_ns, state.collections);
-  }
+  for (const format::HeapState& state : block.states) clock_.Add(state);
   last_block_ns_ = std::max(last_block_ns_, block.end_ns);
 }
 
@@ -33,6 +32,7 @@ void Lives::AddSurvivors(const format::Block& block, std::span<const uint32_t> s
     const format::Survivor& survivor = block.survivors[i];
     if (survivor.sample.stream() != stream_) continue;
     listed.insert(survivor.sample.id);
+    NoteBirth(survivor.sample);
     if (!Knows(survivor.sample.id)) {
       if (subjects[i] == kLeftOut) continue;
       Born(survivor.sample, survivor.sample.weight_bytes(), subjects[i], last_block_ns_);
@@ -54,6 +54,10 @@ void Lives::AddSurvivors(const format::Block& block, std::span<const uint32_t> s
   }
 }
 
+void Lives::NoteBirth(const format::Sample& sample) {
+  if (is_range() && sample.stream() == stream_) births_.emplace(sample.id, sample.time_ns);
+}
+
 void Lives::Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns) {
   if (!followed_.emplace(sample.id, all_.size()).second) return;
   Life life;
@@ -69,6 +73,11 @@ void Lives::End(const Fate& fate) {
   // Also of a sample that is of no interest: all competed.
   if (fate.kind == FateKind::kReleased) thresholds_.Add(fate.time_ns, fate.threshold);
   if (fate.kind == FateKind::kNotFollowed) ++not_followed_;
+  const auto birth = births_.find(fate.sample);
+  if (birth != births_.end()) {
+    if (fate.kind == FateKind::kDied) clock_.AddDeath(birth->second, fate.time_ns);
+    births_.erase(birth);
+  }
   const auto found = followed_.find(fate.sample);
   if (found == followed_.end()) return;
   if (fate.kind == FateKind::kShrunk) return Shrink(fate, found->second);
@@ -97,25 +106,23 @@ void Lives::Shrink(const Fate& fate, size_t index) {
   all_.push_back(gone);
 }
 
-// The counter never falls; looks that were taken in late are put where they belong.
-void Lives::CloseCollections() {
-  std::sort(collections_.begin(), collections_.end());
-  std::optional<uint64_t> most;
-  std::erase_if(collections_, [&most](const auto& look) {
-    if (most && look.second <= *most) return true;
-    most = look.second;
-    return false;
-  });
-}
-
 void Lives::Close(uint64_t end_ns) {
   last_block_ns_ = end_ns;
   thresholds_.Close();
-  CloseCollections();
+  clock_.Close();
+  births_.clear();
   for (Life& life : all_) {
     if (life.end == LifeEnd::kAlive) life.end_ns = std::max(end_ns, life.from_ns);
-    if (life.born_in == 0) life.born_in = CollectionsAt(life.birth_ns);
-    if (life.end != LifeEnd::kDied) life.ended_in = CollectionsAt(life.end_ns);
+    // The recorder counts minor collections, too.
+    const bool is_stored = life.born_in != 0 && !is_range();
+    life.born_in = is_stored ? clock_.OfRecorded(life.born_in) : clock_.BegunBy(life.birth_ns);
+    if (life.end != LifeEnd::kDied) {
+      life.ended_in = clock_.EndedBy(life.end_ns);
+    } else if (is_range()) {
+      life.ended_in = life.end_ns > 0 ? clock_.EndedBy(life.end_ns - 1) : 0;
+    } else {
+      life.ended_in = clock_.OfRecorded(life.ended_in);
+    }
   }
 }
 
@@ -126,15 +133,9 @@ double Lives::WeightAt(const Life& life, uint64_t time_ns) const {
 }
 
 uint64_t Lives::SurvivedBy(const Life& life, uint64_t time_ns) const {
-  const uint64_t counted = CollectionsAt(time_ns);
-  const uint64_t begun = counted - std::min(counted, life.born_in);
-  return life.end == LifeEnd::kDied ? std::min(begun, life.Survived()) : begun;
-}
-
-uint64_t Lives::CollectionsAt(uint64_t time_ns) const {
-  const auto after = std::upper_bound(collections_.begin(), collections_.end(), time_ns,
-                                      [](uint64_t time, const auto& look) { return time < look.first; });
-  return after == collections_.begin() ? 0 : std::prev(after)->second;
+  const uint64_t ended = clock_.EndedBy(time_ns);
+  const uint64_t survived = ended - std::min(ended, life.born_in);
+  return life.end == LifeEnd::kDied ? std::min(survived, life.Survived()) : survived;
 }
 
 }  // namespace heaprec::tools

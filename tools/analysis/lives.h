@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "format/reader.h"
+#include "tools/analysis/collection_clock.h"
 #include "tools/analysis/raises.h"
 #include "tools/analysis/thresholds.h"
 
@@ -61,7 +62,10 @@ class Lives {
 
   // `stream`: whose samples are followed; subjects of others are left out.
   explicit Lives(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations)
-      : stream_(stream), raises_(header.CapOf(stream).interval_ns, stream), last_block_ns_(header.start.begin_ns) {}
+      : stream_(stream),
+        raises_(header.CapOf(stream).interval_ns, stream),
+        clock_(header, stream),
+        last_block_ns_(header.start.begin_ns) {}
 
   // `samples`, `survivors`: subjects of the block's, in its order. Of survivors that are known already none is needed.
   void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors);
@@ -76,10 +80,9 @@ class Lives {
   double WeightAt(const Life& life, uint64_t time_ns) const;
   // Collections that it has survived by then: none of those that had begun, but not yet been found to have ended it.
   uint64_t SurvivedBy(const Life& life, uint64_t time_ns) const;
-  // Counted by then; 0: none, or not known.
-  uint64_t CollectionsAt(uint64_t time_ns) const;
-  // What the count of collections was at the first look, and whenever it had grown since: times, ascending.
-  const std::vector<std::pair<uint64_t, uint64_t>>& collections() const { return collections_; }
+  const CollectionClock& clock() const { return clock_; }
+  // What has not survived a collection may be garbage that the JVM does not tell: it is live at most.
+  bool is_range() const { return clock_.of_majors(); }
 
   // Samples that were never followed, for want of room, and bytes of those of interest: others stand for them (Raises).
   uint64_t not_followed() const { return not_followed_; }
@@ -91,14 +94,15 @@ class Lives {
   void Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns);
   void End(const format::Fate& fate);
   void Shrink(const format::Fate& fate, size_t index);
-  void CloseCollections();
+  void NoteBirth(const format::Sample& sample);
 
   const format::Stream stream_;
   Raises raises_;
   std::vector<Life> all_;
   std::unordered_map<uint64_t, size_t> followed_;  // of all_, by sample: those that have no end yet
   Thresholds thresholds_;
-  std::vector<std::pair<uint64_t, uint64_t>> collections_;
+  CollectionClock clock_;
+  std::unordered_map<uint64_t, uint64_t> births_;  // is_range: of all samples that are followed, of no interest too
   uint64_t last_block_ns_ = 0;
   uint64_t not_followed_ = 0;
   double not_followed_bytes_ = 0;

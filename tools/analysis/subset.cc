@@ -25,6 +25,7 @@ void Subset::Add(const Drawn& sample) {
   ++samples_;
   bytes_ += w;
   objects_ += o;
+  if (!(o > 0)) ++unsized_;
   seen_ += sample.size;
   squares_ += w * w;
 

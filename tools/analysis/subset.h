@@ -33,7 +33,9 @@ class Subset {
   uint64_t samples() const { return samples_; }
   double bytes() const { return bytes_; }      // sum of weights: unbiased
   double objects() const { return objects_; }  // sum of weight / size: unbiased
-  double seen() const { return seen_; }        // bytes of the sampled objects themselves: no total is less
+  // Samples whose size the recording does not hold: objects() lacks what they stand for.
+  uint64_t unsized() const { return unsized_; }
+  double seen() const { return seen_; }  // bytes of the sampled objects themselves: no total is less
   // How many samples of equal weight would tell as much of the shares within: (sum w)^2 / sum w^2.
   double effective_samples() const { return squares_ > 0 ? bytes_ * bytes_ / squares_ : 0; }
   // As if all were drawn independently: an upper estimate.
@@ -103,6 +105,7 @@ class Subset {
   std::vector<uint32_t> piece_of_;      // by stratum, once there are many; from 1
   size_t piece_ = 0;                    // the last one that was added to
   uint64_t samples_ = 0, unknown_ = 0;  // unknown: of no stratum
+  uint64_t unsized_ = 0;
   double bytes_ = 0, objects_ = 0, seen_ = 0, squares_ = 0;
   double bytes_fourth_ = 0, objects_fourth_ = 0;
   Spread independent_, first_stage_;

@@ -32,15 +32,14 @@ void ThrownOfBlocks::Add(const format::Block& block, Names* names) {
 }
 
 Thrown ThrownOfBlocks::Close(const format::Books& books) {
-  const double lost = LostWeight(books);
   design_.SetCounted(books.candidates);
-  const Estimator estimator(design_, lost);
+  const Estimator estimator(design_, books);
   Thrown thrown;
   thrown.counted = books.candidates;
   thrown.samples = design_.all().samples();
   thrown.calibrated = estimator.calibrated();
   thrown.factor = estimator.factor();
-  thrown.estimated = Estimator(design_, lost, Weights::kRaw).Total();
+  thrown.estimated = Estimator(design_, books, Weights::kRaw).Total();
   for (const auto& [from, to] : {std::tuple(&classes_, &thrown.classes), std::tuple(&sites_, &thrown.sites)}) {
     for (const auto& [name, of] : *from) {
       to->push_back({name, of.samples(), estimator.Bytes(of), estimator.Share(of)});

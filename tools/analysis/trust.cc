@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <cstring>
 
 #include "tools/analysis/imported.h"
 #include "tools/analysis/plain.h"
@@ -43,7 +43,9 @@ class StreamJudgement {
   uint64_t Lost(format::Loss loss) const { return books_.lost[static_cast<size_t>(loss)]; }
 
   void JudgeLosses() {
-    const double lost = std::accumulate(books_.lost_weight.begin(), books_.lost_weight.end(), 0.0);
+    JudgeKill();
+    const double killed = books_.lost_weight[static_cast<size_t>(format::Loss::kKilled)];
+    const double lost = books_.AllLostWeight() - killed;
     const double missed = books_.lost_weight[static_cast<size_t>(format::Loss::kMissed)];
     const uint64_t counted = of_events() ? books_.candidates : books_.candidate_bytes;
     const double all = std::max(static_cast<double>(counted), of_events() ? tally_.objects() : tally_.bytes());
@@ -56,19 +58,23 @@ class StreamJudgement {
     No(About::kLosses, fmt::format("{:.2g} % of the {} were lost", percent, of_events() ? "events" : "bytes"));
   }
 
+  // The rest of the recording is as it would be if the process had been killed 0.1 s earlier.
+  void JudgeKill() {
+    const uint64_t points = Lost(format::Loss::kKilled);
+    if (points == 0) return;
+    const double weight = books_.lost_weight[static_cast<size_t>(format::Loss::kKilled)];
+    Note(About::kLosses,
+         fmt::format("the kill lost {} sample point{} of the last 0.1 s{}", Grouped(points), points == 1 ? "" : "s",
+                     weight > 0 ? fmt::format(", which stand for {}", Bytes(weight)) : ""));
+  }
+
   // The books of docs/sampler.md#books. A thread that was stopped in the middle of a hit has counted its point but not
   // yet what became of it: at most one per lane.
   void JudgeBooks() {
     const uint64_t slack = std::max<uint64_t>(recording_.lane_count(), 1);
-    const uint64_t lost = Lost(format::Loss::kMissed) + Lost(format::Loss::kRingFull) + Lost(format::Loss::kLanesBusy) +
-                          Lost(format::Loss::kOversized);
+    const uint64_t lost = books_.LostPoints();
     const uint64_t known = books_.committed + books_.thinned + lost;
-    if (stream_ == format::Stream::kNative && !recording_.ending() && known + slack < books_.points) {
-      // Points are in the thread's own memory until the drain names them. What is counted is as old as they are.
-      Note(About::kBooks, fmt::format("the last {} samples are not in it: they came after the last look, at most 0.1 s "
-                                      "before it was cut off",
-                                      Grouped(books_.points - known)));
-    } else if (books_.points + slack < known || known + slack < books_.points) {
+    if (books_.points + slack < known || known + slack < books_.points) {
       No(About::kBooks,
          fmt::format("the books do not add up: {} points, but {} committed + {} thinned + {} lost",
                      Grouped(books_.points), Grouped(books_.committed), Grouped(books_.thinned), Grouped(lost)));
@@ -77,7 +83,7 @@ class StreamJudgement {
       No(About::kClocks, fmt::format("{} allocations of threads without a byte clock were not counted",
                                      Grouped(Lost(format::Loss::kNoClock))));
     }
-    if (!recording_.damaged() && tally_.events() != books_.written) {
+    if (!recording_.misses_bytes() && tally_.events() != books_.written) {
       No(About::kBooks, fmt::format("the books say {} events were written, but there are {}", Grouped(books_.written),
                                     Grouped(tally_.events())));
     }
@@ -127,10 +133,11 @@ class Judgement {
   void Note(About about, std::string note) { trust_.notes.push_back({about, std::move(note)}); }
 
   void JudgeDamage() {
-    if (!recording_.damaged()) return;
-    uint64_t bytes = 0;
-    for (const format::SkippedRange& range : recording_.skipped()) bytes += range.end - range.begin;
-    No(About::kDamage, fmt::format("{} damaged bytes were skipped", Grouped(bytes)));
+    if (recording_.repaired_bytes() > 0) {
+      Note(About::kDamage, DamagedBytes(recording_.repaired_bytes()) + " repaired");
+    }
+    if (!recording_.misses_bytes()) return;
+    No(About::kDamage, fmt::format("{} damaged bytes were skipped", Grouped(recording_.skipped_bytes())));
   }
 
   void JudgeSource() {
@@ -206,10 +213,25 @@ class Judgement {
     } else if (running_) {
       Note(About::kEnd, "the recording is still running");
     } else if (recording_.salvage().ring_found) {
+      if (recording_.salvage().write_errno != 0) {
+        Note(About::kEnd,
+             fmt::format("its end could not be written ({}) and is in the ring; heaprec recover joins them",
+                         std::strerror(recording_.salvage().write_errno)));
+        return;
+      }
       Note(About::kEnd, "the recording was cut off; its ring is complete");
+    } else if (CouldNotBeWritten()) {
+      No(About::kEnd, "the recording was cut off while its file could not be written, and its ring is gone");
     } else {
-      Note(About::kEnd, "the recording was cut off and its ring is gone: up to one interval is missing at the end");
+      Note(About::kEnd,
+           "the recording was cut off and its ring is gone: what only the ring held, up to two seconds, is lost");
     }
+  }
+
+  bool CouldNotBeWritten() const {
+    return std::ranges::any_of(format::kAllStreams, [this](format::Stream stream) {
+      return recording_.books(stream).lost[static_cast<size_t>(format::Loss::kWriteFailed)] > 0;
+    });
   }
 
   const Recording& recording_;

@@ -26,12 +26,6 @@ bool Fits(Index index, size_t size) { return index == kNone || index < size; }
 
 uint64_t LostOf(const Books& books, format::Loss loss) { return books.lost[static_cast<size_t>(loss)]; }
 
-// Of points that never became samples in the ring.
-uint64_t LostPoints(const Books& books) {
-  return LostOf(books, format::Loss::kMissed) + LostOf(books, format::Loss::kRingFull) +
-         LostOf(books, format::Loss::kLanesBusy) + LostOf(books, format::Loss::kOversized);
-}
-
 bool Apart(uint64_t a, uint64_t b, uint64_t slack) { return (a > b ? a - b : b - a) > slack; }
 
 std::string Named(Stream stream, std::string sentence) {
@@ -62,8 +56,10 @@ void Verification::Find(uint64_t offset, std::string what) {
 
 void Verification::Look(const format::Block& block, const Recording& recording) {
   // Behind bytes that were skipped, and in what the ring had, nothing follows on what was before.
-  const bool is_gap = recording.skipped().size() > skipped_before_;
-  skipped_before_ = recording.skipped().size();
+  const auto gaps =
+      static_cast<size_t>(std::ranges::count(recording.skipped(), false, &format::SkippedRange::repaired));
+  const bool is_gap = gaps > gaps_before_;
+  gaps_before_ = gaps;
   if (blocks_++ == 0 || block.chunk != chunk_) nodes_seen_ = frames_seen_ = 0;
   if (block.chunk < chunk_) Find(block.offset, fmt::format("chunk {} behind chunk {}", block.chunk, chunk_));
   chunk_ = block.chunk;
@@ -166,7 +162,7 @@ void Verification::Close(const Recording& recording) {
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
   // Of a file that begins later, or ends where another goes on, the books know more than it holds.
   const bool is_whole = recording.ending() && recording.is_settled() && header_.start == format::FileStart{} &&
-                        recording.skipped().empty();
+                        !recording.misses_bytes() && recording.tail_bytes() == 0;
   census_.Close(recording.census_books(), is_whole,
                 [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });
 }
@@ -178,10 +174,10 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
   uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
   if (!recording.ending()) slack += kSilentThreads + threads_;
   const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
-  const uint64_t known = books.committed + books.thinned + LostPoints(books);
+  const uint64_t known = books.committed + books.thinned + books.LostPoints();
   if (Apart(books.points, known, slack)) {
     find(fmt::format("{} points, but {} committed + {} thinned + {} lost", books.points, books.committed, books.thinned,
-                     LostPoints(books)));
+                     books.LostPoints()));
   }
   const uint64_t failed = LostOf(books, format::Loss::kWriteFailed);
   const uint64_t accounted = books.written + books.second_stage + failed;
@@ -189,7 +185,7 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
     find(fmt::format("{} committed, but {} written + {} of the second stage + {} not written", books.committed,
                      books.written, books.second_stage, failed));
   }
-  if (recording.damaged()) return;
+  if (recording.misses_bytes()) return;
   const StreamState& state = streams_[stream];
   if (state.samples != books.written) {
     find(fmt::format("{} written, but {} samples are there", books.written, state.samples));

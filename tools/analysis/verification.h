@@ -59,7 +59,7 @@ class Verification {
   uint64_t blocks_ = 0, end_ns_ = 0;
   uint32_t chunk_ = 0;
   size_t nodes_seen_ = 0, frames_seen_ = 0, threads_ = 0;
-  size_t skipped_before_ = 0;
+  size_t gaps_before_ = 0;
 };
 
 }  // namespace heaprec::tools

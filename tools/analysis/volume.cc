@@ -14,7 +14,7 @@ constexpr double kSigmas = 5;
 double VarianceOfLosses(const format::Books& books) {
   double variance = 0;
   for (size_t reason = 0; reason < books.lost.size(); ++reason) {
-    if (books.lost[reason] > 0) {
+    if (books.lost[reason] > 0 && format::IsLoss(static_cast<format::Loss>(reason))) {
       variance += books.lost_weight[reason] * books.lost_weight[reason] / static_cast<double>(books.lost[reason]);
     }
   }
@@ -27,7 +27,7 @@ Balance BalanceOf(const Design& design, const format::Books& books) {
   const double lost = LostWeight(books);
   const Subset& all = design.all();
   Balance balance;
-  balance.raw_bytes = Estimator(design, lost, Weights::kRaw).Total();
+  balance.raw_bytes = Estimator(design, books, Weights::kRaw).Total();
   balance.counted = static_cast<double>(design.counted_bytes());
   balance.accounted = all.bytes() - design.uncounted().bytes() + lost;
   const double variance = design.VarianceOfBytes() + VarianceOfLosses(books);
@@ -49,8 +49,10 @@ std::span<const Drawn> VolumeOfBlocks::Add(const format::Block& block) {
   return sharpened_ ? sharpened_->Add(block) : all;
 }
 
-Volume VolumeOfBlocks::Close(const format::Books& books) const {
-  const Estimator estimator(design_, LostWeight(books));
+Volume VolumeOfBlocks::Close(const format::Books& books) {
+  design_.CountUnwritten(books);
+  if (sharpened_) sharpened_->CountUnwritten(books);
+  const Estimator estimator(design_, books);
   Volume volume;
   static_cast<Balance&>(volume) = BalanceOf(design_, books);
   volume.calibrated = estimator.calibrated();

@@ -45,7 +45,7 @@ class VolumeOfBlocks {
   // What the design of parts gave for it: valid until the next block.
   std::span<const Drawn> Add(const format::Block& block);
   // `books`: those of the last block.
-  Volume Close(const format::Books& books) const;
+  Volume Close(const format::Books& books);
   // Of parts.
   const Design& design() const { return sharpened_ ? *sharpened_ : design_; }
 

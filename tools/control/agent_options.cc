@@ -47,6 +47,9 @@ void AgentOptions::AddTo(CLI::App* verb) {
                    "Most samples of the whole recording; later ones stand for more, it does not end")
       ->type_name("N");
   verb->add_option("--settings", settings, "default (150/s) or profile (300/s)")->type_name("NAME");
+  verb->add_option("--service", service,
+                   "Service name for OpenTelemetry exports (default: the process's $OTEL_SERVICE_NAME)")
+      ->type_name("NAME");
   verb->add_option("--options", file, "A file of agent options, one key=value a line")->type_name("FILE");
   verb->add_option("--set", more, "Any agent options, with commas between them; may be repeated")
       ->type_name("KEY=VALUE")
@@ -60,8 +63,9 @@ Result<std::string> AgentOptions::Text(bool as_they_are) const {
   std::vector<std::string> parts;
   if (!file.empty()) parts.push_back("@" + place(file));
   if (!output.empty()) parts.push_back("file=" + place(output));
-  const std::pair<const char*, const std::string*> named[] = {
-      {"settings", &settings}, {"rate", &rate}, {"duration", &duration}, {"delay", &delay}, {"samples", &samples}};
+  const std::pair<const char*, const std::string*> named[] = {{"settings", &settings}, {"rate", &rate},
+                                                              {"duration", &duration}, {"delay", &delay},
+                                                              {"samples", &samples},   {"service", &service}};
   for (const auto& [key, value] : named) {
     if (!value->empty()) parts.push_back(fmt::format("{}={}", key, *value));
   }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,7 +20,9 @@
 #include <utility>
 
 #include "tools/control/answers.h"
-#include "tools/control/replies.h"
+#include "tools/control/filesystem_user.h"
+#include "tools/control/process_handle.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
@@ -33,27 +36,21 @@ constexpr size_t kMostArgument = 1024;  // of the JVM's operation, the same from
 constexpr size_t kMostReply = 1 << 20;
 constexpr int kOldest = 11;
 constexpr const char* kStopped = "is stopped (SIGSTOP, or a debugger)";
-
-// Closes what it holds.
-class Socket {
- public:
-  explicit Socket(int number) : number_(number) {}
-  Socket(Socket&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  ~Socket() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
+constexpr const char* kEnded = "ended while it was waited for";
 
 class Attachment {
  public:
   Attachment(const JavaProcess& java, const AttachRequest& request) : process_(java.process), request_(request) {}
 
-  Result<std::string> Run() {
-    auto answers = Answers::Make(process_);
+  Result<Answer> Run() {
+    auto handle = ProcessHandle::Open(process_);
+    if (!handle.ok()) return handle.error();
+    handle_.emplace(std::move(*handle));
+    tmp_ = OpenBelow(process_.root(), "/tmp", O_PATH | O_DIRECTORY);
+    if (!tmp_.is_open()) return FailWithErrno("its /tmp");
+    // The root was that of the number's process, so of this one.
+    if (!handle_->HoldsNumber()) return Fail(kEnded);
+    auto answers = Answers::Make(process_, tmp_);
     if (!answers.ok()) return Fail(answers.error().message);
     const std::string options = request_.options + "," + (*answers)->option();
     if (std::max(options.size(), request_.agent.size()) >= kMostArgument) {
@@ -64,39 +61,42 @@ class Attachment {
     auto reply = Exchange(socket->number(), options);
     if (!reply.ok()) return reply.error();
     for (const Answer& answer : (*answers)->Read()) {
-      if (answer.ok) return answer.sentence;
+      if (answer.ok) return answer;
       return Fail("the agent says: " + answer.sentence);
     }
     const auto judged = JudgeReply(*reply);
-    return judged.ok() ? judged : Fail(judged.error().message);
+    return judged.ok() ? judged : Result<Answer>(Fail(judged.error().message));
   }
 
  private:
   Error Fail(const std::string& why) const { return Error{fmt::format("{}: {}", process_.pid, why)}; }
   Error FailWithErrno(const std::string& what) const { return Fail(what + ": " + std::strerror(errno)); }
 
-  std::string InTmp(const char* name) const {
-    return fmt::format("/proc/{}/root/tmp/{}{}", process_.pid, name, process_.inner_pid);
-  }
+  // All that is opened or created there goes through tmp_: the name may lead elsewhere by then.
+  std::string InTmp(const char* name) const { return name + std::to_string(process_.inner_pid); }
 
   // The JVM's socket, after it has been asked to open it if it has not yet.
-  Result<Socket> Open() {
+  Result<Descriptor> Open() {
     if (auto socket = Connect()) return std::move(*socket);
     const std::string trigger = InTmp(".attach_pid");
-    // O_EXCL: what is there already, and may be a trap, is not touched. It may also be that of another attacher, which
-    // does.
-    const int descriptor = open(trigger.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (descriptor < 0) return errno == EEXIST ? AwaitSocket() : Result<Socket>(FailWithErrno(trigger));
-    // The JVM wants it to be its user's, or root's as its own namespace has it. Only root gets here with another user.
-    const bool given = process_.uid == geteuid() || fchown(descriptor, process_.uid, process_.gid) == 0;
-    close(descriptor);
-    if (!given) return FailWithErrno(trigger);
+    if (!Create(trigger)) {
+      return errno == EEXIST ? AwaitSocket() : Result<Descriptor>(FailWithErrno("its /tmp/" + trigger));
+    }
     auto socket = AwaitSocket();
-    unlink(trigger.c_str());
+    const FilesystemUser user(process_.uid, process_.gid);
+    if (user.is_active()) unlinkat(tmp_.number(), trigger.c_str(), 0);
     return socket;
   }
 
-  Result<Socket> AwaitSocket() {
+  // As the JVM's user, whose file it has to be. O_EXCL: what is there already, and may be a trap, is not touched. It
+  // may also be that of another attacher, which does.
+  bool Create(const std::string& name) const {
+    const FilesystemUser user(process_.uid, process_.gid);
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    return user.is_active() && Descriptor(openat(tmp_.number(), name.c_str(), kFlags, 0600)).is_open();
+  }
+
+  Result<Descriptor> AwaitSocket() {
     const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
     bool asked = false;
     while (Clock::now() < deadline) {
@@ -112,7 +112,7 @@ class Attachment {
 
   Error WhyNoAnswer(bool asked) const {
     const auto now = LookAt(process_.pid);
-    if (!now.ok()) return Fail("ended while it was waited for");
+    if (!now.ok() || now->start_ticks != process_.start_ticks) return Fail(kEnded);
     if (now->is_stopped()) return Fail(kStopped);
     if (!asked) return Fail("does not listen to SIGQUIT: it is still starting, or hangs");
     return Fail(fmt::format("no answer within {:g} s: it is too busy, hangs, or runs with -XX:+DisableAttachMechanism",
@@ -122,23 +122,30 @@ class Attachment {
   // SIGQUIT, once it is safe.
   bool Ask() const {
     const auto now = LookAt(process_.pid);
-    return now.ok() && now->is_jvm() && now->catches_quit && kill(process_.pid, SIGQUIT) == 0;
+    return now.ok() && now->start_ticks == process_.start_ticks && now->is_jvm() && now->catches_quit &&
+           handle_->Signal(SIGQUIT);
   }
 
-  // Only if the other end is this very process: /tmp is everybody's.
-  std::optional<Socket> Connect() const {
-    const std::string path = InTmp(".java_pid");
+  // Only if it is a socket, and the other end is this very process: /tmp is everybody's.
+  std::optional<Descriptor> Connect() const {
+    const Descriptor place(openat(tmp_.number(), InTmp(".java_pid").c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    if (!place.is_open() || fstat(place.number(), &status) != 0 || !S_ISSOCK(status.st_mode)) return std::nullopt;
+    const std::string path = fmt::format("/proc/self/fd/{}", place.number());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) return std::nullopt;
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-    Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (socket.number() < 0) return std::nullopt;
+    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!socket.is_open()) return std::nullopt;
+    // Somebody else's socket, whose queue is full, keeps nobody waiting.
+    const timeval patience{1, 0};
+    setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return std::nullopt;
     ucred peer{};
     socklen_t size = sizeof peer;
     if (getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-    return peer.pid == process_.pid ? std::optional<Socket>(std::move(socket)) : std::nullopt;
+    return peer.pid == process_.pid && handle_->HoldsNumber() ? std::optional<Descriptor>(std::move(socket))
+                                                              : std::nullopt;
   }
 
   // Version, command and three arguments, each ended by a zero; what comes back until the JVM closes.
@@ -176,11 +183,13 @@ class Attachment {
 
   const Process& process_;
   const AttachRequest& request_;
+  std::optional<ProcessHandle> handle_;
+  Descriptor tmp_;  // the process's /tmp
 };
 
 }  // namespace
 
-Result<std::string> Attach(const JavaProcess& java, const AttachRequest& request) {
+Result<Answer> Attach(const JavaProcess& java, const AttachRequest& request) {
   const auto fail = [&](const std::string& why) { return Error{fmt::format("{}: {}", java.process.pid, why)}; };
   const int version = java.feature_version();
   if (version != 0 && version < kOldest) {
@@ -202,10 +211,9 @@ Result<std::string> AgentFor(const Process& process, const std::string& ours) {
   if (!std::filesystem::path(ours).filename().string().starts_with("libheaprec")) {
     return Error{fmt::format("{}: the agent's file must be called libheaprec*.so, or it is not found again", ours)};
   }
-  std::error_code error;
-  if (std::filesystem::is_regular_file(process.Reachable(ours), error)) return ours;
-  return Error{fmt::format("{}: sees no {}: it is in a container; copy libheaprec.so there and name it with --lib",
-                           process.pid, ours)};
+  if (OpenRegularBelow(process.root(), ours).is_open()) return ours;
+  return Error{fmt::format("{}: sees no {} ({}): it is in a container; copy libheaprec.so there and name it with --lib",
+                           process.pid, ours, std::strerror(errno))};
 }
 
 }  // namespace heaprec::tools

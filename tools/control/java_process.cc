@@ -12,6 +12,7 @@
 #include <map>
 
 #include "tools/control/perf_data.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
@@ -19,11 +20,17 @@ namespace {
 using format::Error;
 using format::Result;
 
-constexpr size_t kMostPerfData = size_t{4} << 20;  // 32 kB by default
+constexpr size_t kMostPerfData = size_t{4} << 20;  // 32 KiB by default
+
+// A plain file of the process; empty if there is none.
+std::string ReadFileOf(const Process& process, const std::string& path, size_t most) {
+  const Descriptor file = OpenRegularBelow(process.root(), path);
+  return file.is_open() ? ReadSmallFile(fmt::format("/proc/self/fd/{}", file.number()), most) : std::string();
+}
 
 std::map<std::string, std::string> PerfDataOf(const Process& process) {
-  const std::string folder = fmt::format("/proc/{}/root/tmp/hsperfdata_{}", process.pid, UserName(process.uid));
-  return PerfDataStrings(ReadSmallFile(fmt::format("{}/{}", folder, process.inner_pid), kMostPerfData));
+  const std::string path = fmt::format("/tmp/hsperfdata_{}/{}", UserName(process.uid), process.inner_pid);
+  return PerfDataStrings(ReadFileOf(process, path, kMostPerfData));
 }
 
 std::string FirstWord(const std::string& text) { return text.substr(0, text.find(' ')); }
@@ -32,7 +39,7 @@ std::string FirstWord(const std::string& text) { return text.substr(0, text.find
 std::string VersionInReleaseFile(const Process& process) {
   constexpr std::string_view kKey = "JAVA_VERSION=\"";
   const auto home = std::filesystem::path(process.libjvm).parent_path().parent_path().parent_path();
-  const std::string text = ReadSmallFile(fmt::format("/proc/{}/root{}/release", process.pid, home.string()));
+  const std::string text = ReadFileOf(process, (home / "release").string(), kMostPerfData);
   const size_t at = text.find(kKey);
   if (at == std::string::npos) return {};
   return text.substr(at + kKey.size(), text.find('"', at + kKey.size()) - at - kKey.size());

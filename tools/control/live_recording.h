@@ -15,11 +15,19 @@
 
 namespace heaprec::tools {
 
+// That its file is not being written, and what has been lost since the start for that reason.
+struct WriteStatus {
+  double silent_seconds = 0;  // since when nothing was written; 0: all is well
+  std::string error;          // why; empty: not known
+  uint64_t lost_samples = 0;
+};
+
 struct LiveRecording {
   std::string path;                      // as the process sees it
   std::unique_ptr<Recording> recording;  // at its start
   format::Books books;                   // as they are now
   uint64_t bytes = 0;                    // of the file
+  WriteStatus writing;
 };
 
 // The one that has no end yet.

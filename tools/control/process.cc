@@ -133,8 +133,14 @@ std::string UserName(uid_t uid) {
   return user != nullptr ? user->pw_name : std::to_string(uid);
 }
 
-std::string Process::Reachable(const std::string& path) const {
-  return same_files ? path : fmt::format("/proc/{}/root{}", pid, path);
+std::string Process::root() const { return same_files ? "" : fmt::format("/proc/{}/root", pid); }
+
+uint64_t StartTicks(pid_t pid) {
+  constexpr int kStartTime = 19;  // field 22 of proc(5), counted from the third: the name before it may hold spaces
+  const std::string stat = ReadSmallFile(fmt::format("/proc/{}/stat", pid));
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  return NumberIn<uint64_t>(Word(std::string_view(stat).substr(name_end + 1), kStartTime));
 }
 
 Result<Process> LookAt(pid_t pid) {
@@ -143,6 +149,7 @@ Result<Process> LookAt(pid_t pid) {
   if (status.empty() || Field(status, "State").starts_with("Z")) return Error{fmt::format("{}: no such process", pid)};
   Process process;
   process.pid = pid;
+  process.start_ticks = StartTicks(pid);
   TakeStatus(status, &process);
   if (geteuid() != 0 && geteuid() != process.uid) {
     return Error{
@@ -155,6 +162,8 @@ Result<Process> LookAt(pid_t pid) {
   process.agent = Inside(root, MappedFile(maps, "libheaprec"));
   process.is_waiting = !process.agent.empty() && HasDelayThread(pid);
   process.same_files = HasSameFiles(pid);
+  // What was read may be of two processes that had the number one after the other.
+  if (StartTicks(pid) != process.start_ticks) return Error{fmt::format("{}: no such process", pid)};
   return process;
 }
 

@@ -16,8 +16,9 @@ namespace heaprec::tools {
 
 struct Process {
   pid_t pid = 0;
-  pid_t inner_pid = 0;  // as the process itself sees it: in its pid namespace
-  uid_t uid = 0;        // effective
+  uint64_t start_ticks = 0;  // since boot: tells it from others that had, or will have, the number
+  pid_t inner_pid = 0;       // as the process itself sees it: in its pid namespace
+  uid_t uid = 0;             // effective
   gid_t gid = 0;
   char state = '?';           // as in /proc/PID/status: 'T' is stopped
   bool catches_quit = false;  // without a handler SIGQUIT would end it
@@ -28,12 +29,15 @@ struct Process {
 
   bool is_jvm() const { return !libjvm.empty(); }
   bool is_stopped() const { return state == 'T' || state == 't'; }
-  // A path of the process as one that we can open.
-  std::string Reachable(const std::string& path) const;
+  // Below which its paths lie, for OpenBelow; empty: they are ours.
+  std::string root() const;
 };
 
 // Reads the memory map too, which needs the same user or root.
 format::Result<Process> LookAt(pid_t pid);
+
+// When the process of this number started, in clock ticks since boot; 0: there is none.
+uint64_t StartTicks(pid_t pid);
 
 // Numbers in /proc of the processes that this user may look at (all of them for root).
 std::vector<pid_t> OwnProcesses();

@@ -8,15 +8,17 @@ std::optional<Answer> ParseAnswer(const std::string& text) {
   const size_t line = text.find('\n');
   if (line == std::string::npos) return std::nullopt;
   const size_t end = std::min(text.find('\n', line + 1), text.size());
-  return Answer{text.substr(0, line) == "ok", text.substr(line + 1, end - line - 1)};
+  const std::string word = text.substr(0, line);
+  const bool is_unwritten = word == "unwritten";
+  return Answer{is_unwritten || word == "ok", text.substr(line + 1, end - line - 1), is_unwritten};
 }
 
-format::Result<std::string> JudgeReply(const std::string& reply) {
+format::Result<Answer> JudgeReply(const std::string& reply) {
   const size_t line = std::min(reply.find('\n'), reply.size());
   std::string words = reply.substr(std::min(line + 1, reply.size()));
   while (!words.empty() && words.back() == '\n') words.pop_back();
   std::replace(words.begin(), words.end(), '\n', ' ');
-  if (reply.substr(0, line) == "0" && words == "return code: 0") return std::string("done");
+  if (reply.substr(0, line) == "0" && words == "return code: 0") return Answer{.ok = true, .sentence = "done"};
   if (words.find("EnableDynamicAgentLoading") != std::string::npos) {
     return format::Error{"refuses agents: it was started with -XX:-EnableDynamicAgentLoading"};
   }

@@ -14,12 +14,13 @@ namespace heaprec::tools {
 struct Answer {
   bool ok = false;
   std::string sentence;
+  bool is_unwritten = false;  // ok, but some of the recording could not be written
 };
 
-// "ok" or "error", and a sentence; nullopt: not written to its end.
+// "ok", "error" or "unwritten", and a sentence; nullopt: not written to its end.
 std::optional<Answer> ParseAnswer(const std::string& text);
 
 // The JVM's reply where no agent has answered: "0\n" and "return code: 0\n" where all went well. The Error is why not.
-format::Result<std::string> JudgeReply(const std::string& reply);
+format::Result<Answer> JudgeReply(const std::string& reply);
 
 }  // namespace heaprec::tools

@@ -11,6 +11,9 @@ using format::kNone;
 
 constexpr Index kNotYet = kNone - 1;
 constexpr uint32_t kOwnChunk = UINT32_MAX;
+// The root of the stacks of objects that may be garbage (Lives::is_range): in every format the subtree of what is known
+// to be live, and the whole, are the ends of the range.
+constexpr char kNotKnownOf[] = "[generational ZGC]", kNotKnown[] = "[live or garbage]";
 
 // The entry of `index`, made by `make()` the first time. An index that nothing defines is none.
 template <typename Make>
@@ -97,13 +100,23 @@ Index AliveSamples::Stack(Index index) {
   });
 }
 
+Index AliveSamples::BelowNotKnown(Index stack) {
+  bool truncated = false;
+  std::vector<format::StackFrame> frames;
+  if (stack != kNone) frames = names_.Stack(stack, &truncated);
+  frames.push_back({.method = names_.InternMethod(kNotKnownOf, kNotKnown, "")});
+  return names_.InternStack(frames, truncated);
+}
+
 void AliveSamples::End(uint64_t end_ns, uint64_t at_ns) {
   std::vector<Found> found;
   followed_.End(end_ns, [&](const Lives& lives, const Life& life, const format::Sample& sample) {
     const uint64_t then = std::min(at_ns, lives.end_ns());
     if (!life.IsFollowedAt(then)) return;
     found.push_back({sample, {then, then - std::min(then, life.birth_ns), lives.SurvivedBy(life, then)}});
-    found.back().sample.weight = lives.WeightAt(life, then);
+    Found& last = found.back();
+    last.sample.weight = lives.WeightAt(life, then);
+    if (lives.is_range() && last.detail.survived == 0) last.sample.stack = BelowNotKnown(last.sample.stack);
   });
   std::ranges::stable_sort(found, {}, [](const Found& one) { return one.sample.time_ns; });
   for (const Found& one : found) {

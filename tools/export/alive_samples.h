@@ -44,6 +44,8 @@ class AliveSamples {
   format::Index Thread(format::Index index);
   format::Index Stack(format::Index index);
   format::Index Method(format::Index index);
+  // The same stack with a root that says that its object may be garbage.
+  format::Index BelowNotKnown(format::Index stack);
   void MakeDictionaries();
 
   FollowedSamples<format::Sample> followed_;

@@ -25,7 +25,8 @@ class Csv final : public RowFormat {
   void AppendHeader(RowColumns columns, Text& into) const override {
     Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels");
     if (columns.alive) Append(into, ",age_seconds,survived");
-    Append(into, columns.recording ? ",recording\n" : "\n");
+    if (columns.recording) Append(into, ",recording");
+    Append(into, columns.calibrated ? ",calibrated_bytes,calibrated_objects\n" : "\n");
   }
 
   void AppendRow(const Row& row, Text& into) const override {
@@ -38,9 +39,13 @@ class Csv final : public RowFormat {
     into.push_back(',');
     AppendText(row.class_name, into);
     into.push_back(',');
-    Append(into, sample.size);
-    fmt::format_to(fmt::appender(into), ",{},{},{},", sample.weight_bytes(), sample.weight_objects(),
-                   sample.probability());
+    const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
+    if (has_size) {
+      fmt::format_to(fmt::appender(into), "{},{},{},{},", sample.size, sample.weight_bytes(), sample.weight_objects(),
+                     sample.probability());
+    } else {
+      fmt::format_to(fmt::appender(into), ",{},,,", sample.weight_bytes());  // the size is unknown, and what needs it
+    }
     Append(into, row.stack);
     into.push_back(',');
     AppendText(Labels(row.thread_text), into);
@@ -49,6 +54,10 @@ class Csv final : public RowFormat {
     }
     if (!row.recording.empty()) into.push_back(',');
     Append(into, row.recording);
+    if (row.calibrated) {
+      fmt::format_to(fmt::appender(into), ",{},", row.calibrated->bytes);
+      if (has_size) fmt::format_to(fmt::appender(into), "{}", row.calibrated->objects);
+    }
     into.push_back('\n');
   }
 

@@ -16,6 +16,7 @@
 
 #include "format/reader.h"
 #include "format/result.h"
+#include "tools/calibration.h"
 #include "tools/input/recording.h"
 #include "tools/render/names.h"
 #include "tools/render/output.h"
@@ -32,8 +33,13 @@ struct ExportSettings {
   std::optional<TimePoint> live_at;             // when it is asked what is alive; nullopt: at the end
   std::string weights;                          // collapsed: bytes, objects or samples; empty: as fits what passes
   std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none
+  std::string service;                                 // otlp: name of the service; empty: as recorded
+  bool raw = false;                                    // formats with one weight: the raw one, not the calibrated one
   bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
 };
+
+// Which weights a format with one weight for each sample holds, as its file says it.
+inline std::string_view WeightsName(const ExportSettings& settings) { return settings.raw ? "raw" : "calibrated"; }
 
 // Of a sample that is alive.
 struct AliveDetail {
@@ -47,6 +53,7 @@ struct FilteredBlock {
   const format::Block& block;
   const std::vector<const format::Sample*>& samples;      // ascending in time
   Names& names;                                           // which have entered it
+  Calibration& calibration;                               // likewise; raw weights with --raw, and of what is alive
   const std::vector<const format::Survivor*>& survivors;  // of block.survivors, those that pass the filters
   const std::vector<AliveDetail>* alive = nullptr;        // of each of `samples`, where they are what is alive
 };

@@ -13,8 +13,10 @@ struct ExportFormat {
   std::string name;
   bool binary = false;  // nothing for a terminal
   // Of the settings, those that only some have. takes_live: shows what is alive in place of all; takes_at: tells what
-  // is alive, at any time.
-  bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false;
+  // is alive, at any time. takes_raw: has one weight for each sample, calibrated unless raw ones are asked for; it says
+  // which, unless it has no room for remarks.
+  bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false,
+       takes_raw = false, takes_remarks = true, takes_service = false;
   std::unique_ptr<Exporter> (*make)(const ExportSettings& settings, Output* output);
 };
 

@@ -20,14 +20,15 @@ class Jsonl final : public RowFormat {
     AppendJsonString(into, row.thread);
     Append(into, ",\"class\":");
     AppendJsonString(into, row.class_name);
+    const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
     Append(into, ",\"size\":");
-    Append(into, sample.size);
+    has_size ? Append(into, sample.size) : Append(into, "null");
     Append(into, ",\"weight_bytes\":");
     AppendJsonNumber(into, sample.weight_bytes());
     Append(into, ",\"weight_objects\":");
-    AppendJsonNumber(into, sample.weight_objects());
+    has_size ? AppendJsonNumber(into, sample.weight_objects()) : Append(into, "null");
     Append(into, ",\"probability\":");
-    AppendJsonNumber(into, sample.probability());
+    has_size ? AppendJsonNumber(into, sample.probability()) : Append(into, "null");
     Append(into, ",\"stack\":");
     Append(into, row.stack);
     Append(into, ",\"labels\":{");
@@ -49,6 +50,12 @@ class Jsonl final : public RowFormat {
     if (!row.recording.empty()) {
       Append(into, ",\"recording\":");
       AppendJsonString(into, row.recording);
+    }
+    if (row.calibrated) {
+      Append(into, ",\"calibrated_bytes\":");
+      AppendJsonNumber(into, row.calibrated->bytes);
+      Append(into, ",\"calibrated_objects\":");
+      has_size ? AppendJsonNumber(into, row.calibrated->objects) : Append(into, "null");
     }
     Append(into, "}\n");
   }

@@ -32,7 +32,9 @@ class LabelledTotals {
   Key KeyOf(const format::Sample& sample, Catalogue* catalogue) const;
   // Of the row of that key.
   Totals& At(const Key& key);
-  void Add(const format::Sample& sample, Catalogue* catalogue) { At(KeyOf(sample, catalogue)).Add(sample); }
+  void Add(const format::Sample& sample, const Calibration::Weight& weight, Catalogue* catalogue) {
+    At(KeyOf(sample, catalogue)).Add(sample, weight);
+  }
   // What `life` stands for, if it is followed at the time.
   void AddAlive(const Lives& lives, const Life& life, uint64_t at_ns, const Key& key);
   bool full() const { return rows_.size() >= kMostRows; }

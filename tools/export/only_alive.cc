@@ -34,7 +34,8 @@ class OnlyAlive final : public Exporter {
     for (const format::Sample& sample : block.samples) samples.push_back(&sample);
     Names names;
     names.Enter(block);
-    behind_->Add({block, samples, names, {}, &alive_.details()});
+    Calibration raw;  // as `heaprec live`
+    behind_->Add({block, samples, names, raw, {}, &alive_.details()});
     behind_->End(recording);
   }
 

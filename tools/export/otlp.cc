@@ -1,11 +1,13 @@
 #include "tools/export/otlp.h"
 
 #include <algorithm>
+#include <cmath>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
 #include "format/thread_name.h"
 #include "format/version.h"
+#include "tools/analysis/plain.h"
 #include "tools/closing.h"
 #include "tools/export/alive_samples.h"
 #include "tools/export/catalogue.h"
@@ -45,7 +47,7 @@ namespace scope {
 enum { kName = 1, kVersion };
 }
 namespace profile {
-enum { kSampleType = 1, kSamples, kTime, kDuration };
+enum { kSampleType = 1, kSamples, kTime, kDuration, kPeriodType, kPeriod };
 }
 namespace value_type {
 enum { kType = 1, kUnit };
@@ -54,10 +56,14 @@ namespace sample {
 enum { kStack = 1, kAttributes, kLink, kValues };
 }
 
+constexpr const char* kServiceName = "service.name";
+
 class Otlp final : public Exporter {
  public:
   Otlp(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
+        weights_(WeightsName(settings)),
+        service_(settings.service),
         measures_(AllMeasuresOf(settings)),
         catalogue_(Catalogue::Detail::kLine, settings.hides),
         output_(*output) {}
@@ -67,6 +73,7 @@ class Otlp final : public Exporter {
     followed_.Begin(recording.header());
     last_ns_ = 0;
     whole_.assign(measures_.size(), WholeNumbers());
+    all_allocations_ = all_exceptions_ = {};
     recording_ = &recording;
   }
 
@@ -74,7 +81,9 @@ class Otlp final : public Exporter {
     last_ns_ = std::max(last_ns_, block.block.end_ns);
     catalogue_.Enter(block.block, &block.names);
     for (const format::Sample* const sample : block.samples) {
-      rows_.Add(*sample, &catalogue_);
+      const Calibration::Weight weight = block.calibration.WeightOf(*sample);
+      rows_.Add(*sample, weight, &catalogue_);
+      (format::CountsEvents(sample->stream()) ? all_exceptions_ : all_allocations_).Add(*sample, weight);
       if (rows_.full()) WriteProfiles();
     }
     followed_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
@@ -122,29 +131,56 @@ class Otlp final : public Exporter {
     output_.Tick();
   }
 
+  // As OpenTelemetry asks for where nobody has named it: by the program's file.
+  std::string ServiceName(const format::FileHeader& header) const {
+    if (!service_.empty()) return service_;
+    const auto label = std::ranges::find(header.service_labels, kServiceName, &format::ServiceLabel::key);
+    if (label != header.service_labels.end()) return ToUtf8(label->value);
+    const std::string program = ProgramOf(header);
+    return "unknown_service:" + (program.empty() ? "java" : ToUtf8(program.substr(program.rfind('/') + 1)));
+  }
+
   void WriteResource(pbf_writer* into) {
     const format::FileHeader& header = recording_->header();
     pbf_writer of(*into, resource_profiles::kResource);
-    const auto add = [&of](const char* key, const std::string& value) {
+    const auto add = [&of](const std::string& key, const std::string& value) {
       pbf_writer one(of, resource::kAttributes);
       one.add_string(key_value::kKey, key);
       pbf_writer any(one, key_value::kValue);
       any.add_string(any_value::kString, value);
     };
+    add(kServiceName, ServiceName(header));
+    for (const format::ServiceLabel& label : header.service_labels) {
+      if (label.key != kServiceName) add(ToUtf8(label.key), ToUtf8(label.value));
+    }
     add("process.runtime.name", ToUtf8(header.jvm_name));
     add("process.runtime.version", ToUtf8(header.jvm_version));
     add("process.pid", std::to_string(header.pid));
     add("heaprec.recording_id", IdText(header));
     add("heaprec.source", ToUtf8(header.source));
+    add("heaprec.weights", std::string(weights_));
+  }
+
+  void WriteValueType(protozero::pbf_tag_type field, const char* type, const char* unit, pbf_writer* into) {
+    pbf_writer value(*into, field);
+    value.add_int32(value_type::kType, dictionary_.Number(type));
+    value.add_int32(value_type::kUnit, dictionary_.Number(unit));
+  }
+
+  // The mean distance between samples: points are not drawn at a fixed one. Receivers refuse 0.
+  void WritePeriod(size_t at, pbf_writer* into) {
+    const bool of_exceptions = all_allocations_.samples == 0 || measures_[at].of == kThrows.of;
+    const Totals& totals = of_exceptions ? all_exceptions_ : all_allocations_;
+    const double sum = of_exceptions ? totals.exceptions : totals.bytes;
+    const double mean = totals.samples > 0 ? std::min(sum / static_cast<double>(totals.samples), 0x1p62) : 0;
+    const Measure& measure = of_exceptions ? kThrows : kSpace;
+    WriteValueType(profile::kPeriodType, measure.name, measure.unit, into);
+    into->add_int64(profile::kPeriod, std::max<int64_t>(std::llround(mean), 1));
   }
 
   void WriteProfile(size_t at, pbf_writer* into) {
     pbf_writer message(*into, scope_profiles::kProfiles);
-    {
-      pbf_writer type(message, profile::kSampleType);
-      type.add_int32(value_type::kType, dictionary_.Number(measures_[at].name));
-      type.add_int32(value_type::kUnit, dictionary_.Number(measures_[at].unit));
-    }
+    WriteValueType(profile::kSampleType, measures_[at].name, measures_[at].unit, &message);
     for (const LabelledTotals::Row& row : rows_.rows()) {
       const int64_t value = whole_[at].Next(measures_[at].of(row.totals));
       if (value > 0) WriteSample(row.key, value, &message);
@@ -152,6 +188,7 @@ class Otlp final : public Exporter {
     const Span span = SpanOf(*recording_, last_ns_);
     message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + span.begin_ns);
     message.add_uint64(profile::kDuration, span.end_ns - span.begin_ns);
+    WritePeriod(at, &message);
   }
 
   void WriteSample(const LabelledTotals::Key& key, int64_t value, pbf_writer* into) {
@@ -172,11 +209,14 @@ class Otlp final : public Exporter {
   }
 
   const std::optional<TimePoint> at_;
+  const std::string_view weights_;
+  const std::string service_;
   const std::vector<Measure> measures_;
   std::vector<WholeNumbers> whole_;  // by measure
   Catalogue catalogue_;
   Output& output_;
-  const Recording* recording_ = nullptr;  // the one at hand
+  Totals all_allocations_, all_exceptions_;  // of the recording, so far
+  const Recording* recording_ = nullptr;     // the one at hand
   uint64_t last_ns_ = 0;
   LabelledTotals rows_{false};
   FollowedSamples<LabelledTotals::Key> followed_;

@@ -52,6 +52,7 @@ class Pprof final : public Exporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
+        weights_(WeightsName(settings)),
         measures_(AllMeasuresOf(settings)),
         whole_(measures_.size()),
         gzip_(output),
@@ -71,8 +72,9 @@ class Pprof final : public Exporter {
     last_ns_ = std::max(last_ns_, block.block.end_ns);
     catalogue_.Enter(block.block, &block.names);
     for (const format::Sample* const sample : block.samples) {
-      rows_.Add(*sample, &catalogue_);
-      all_.Add(*sample);
+      const Calibration::Weight weight = block.calibration.WeightOf(*sample);
+      rows_.Add(*sample, weight, &catalogue_);
+      all_.Add(*sample, weight);
       if (rows_.full()) WriteSamples();
     }
     followed_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
@@ -86,6 +88,7 @@ class Pprof final : public Exporter {
       if (rows_.full()) WriteSamples();
       rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
     });
+    comments_.push_back(strings_.NumberOf("weights: " + std::string(weights_)));
     for (const std::string& remark : Provenance(recording)) comments_.push_back(strings_.NumberOf(remark));
   }
 
@@ -210,6 +213,7 @@ class Pprof final : public Exporter {
 
   static constexpr size_t kPiece = 1 << 16;
   const std::optional<TimePoint> at_;
+  const std::string_view weights_;
   const std::vector<Measure> measures_;
   std::vector<WholeNumbers> whole_;  // by measure
   GzipStream gzip_;

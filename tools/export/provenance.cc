@@ -15,7 +15,7 @@ namespace {
 void AddLosses(const format::Books& books, format::Stream stream, std::vector<std::string>* lines) {
   const bool bytes = !format::CountsEvents(stream);
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (books.lost[reason] == 0) continue;
+    if (books.lost[reason] == 0 || !format::IsLoss(static_cast<format::Loss>(reason))) continue;
     const std::string weight =
         bytes ? Bytes(books.lost_weight[reason]) : fmt::format("{:.4g} throws", books.lost_weight[reason]);
     lines->push_back(fmt::format("lost, {}: {} points, which stand for {}",
@@ -37,7 +37,7 @@ std::vector<std::string> Provenance(const Recording& recording) {
     lines.push_back(fmt::format("counted by the JVM: {} bytes allocated", recording.books().candidate_bytes));
   }
   for (const format::Stream stream : format::kAllStreams) AddLosses(recording.books(stream), stream, &lines);
-  if (recording.damaged()) lines.push_back("damaged bytes of the recording were skipped");
+  if (recording.misses_bytes()) lines.push_back("damaged bytes of the recording were skipped");
   return lines;
 }
 

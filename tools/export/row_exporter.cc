@@ -12,7 +12,7 @@ class RowExporter final : public Exporter {
  public:
   RowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings, Output* output)
       : format_(std::move(format)), several_(settings.several), hides_(settings.hides), output_(*output) {
-    format_->AppendHeader({several_, settings.only_alive}, output_.text());
+    format_->AppendHeader({several_, settings.only_alive, !settings.only_alive}, output_.text());
   }
 
   void Begin(const Recording& recording) override {
@@ -27,11 +27,19 @@ class RowExporter final : public Exporter {
     for (size_t i = 0; i < block.samples.size(); ++i) {
       const format::Sample* const sample = block.samples[i];
       const format::Thread* const thread = names.ThreadOf(sample->thread);
-      format_->AppendRow(
-          {start_epoch_ns_ + sample->time_ns, sample, names.Thread(sample->thread), names.Class(sample->class_id),
-           stacks_->Of(sample->stack), thread != nullptr ? std::string_view(thread->name) : std::string_view(), id_,
-           block.alive != nullptr ? &(*block.alive)[i] : nullptr},
-          output_.text());
+      Row row{start_epoch_ns_ + sample->time_ns,
+              sample,
+              names.Thread(sample->thread),
+              names.Class(sample->class_id),
+              stacks_->Of(sample->stack),
+              thread != nullptr ? std::string_view(thread->name) : std::string_view(),
+              id_};
+      if (block.alive != nullptr) {
+        row.alive = &(*block.alive)[i];
+      } else {
+        row.calibrated = block.calibration.WeightOf(*sample);
+      }
+      format_->AppendRow(row, output_.text());
       output_.Tick();
     }
   }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,15 +23,16 @@ struct Row {
   uint64_t time_ns = 0;  // epoch
   const format::Sample* sample = nullptr;
   std::string_view thread, class_name;
-  std::string_view stack;              // root;...;leaf, already as AppendText writes it
-  std::string_view thread_text{};      // as recorded, with its labels: format/thread_name.h
-  std::string_view recording{};        // its id; empty: there is one only, and no such column
-  const AliveDetail* alive = nullptr;  // nullptr: no such columns
+  std::string_view stack;                           // root;...;leaf, already as AppendText writes it
+  std::string_view thread_text{};                   // as recorded, with its labels: format/thread_name.h
+  std::string_view recording{};                     // its id; empty: there is one only, and no such column
+  const AliveDetail* alive = nullptr;               // nullptr: no such columns
+  std::optional<Calibration::Weight> calibrated{};  // nullopt: no such columns
 };
 
 // Columns that are not always there.
 struct RowColumns {
-  bool recording = false, alive = false;
+  bool recording = false, alive = false, calibrated = false;
 };
 
 class RowFormat {

@@ -40,7 +40,8 @@ class Speedscope final : public Exporter {
   }
 
   std::optional<format::Error> Finish() override {
-    Append(output_.text(), "],\"shared\":{\"frames\":[");
+    fmt::format_to(fmt::appender(output_.text()), "],\"name\":\"heaprec, {} weights\",\"shared\":{{\"frames\":[",
+                   WeightsName(settings_));
     for (Id frame = 0; frame < catalogue_.frames().size(); ++frame) {
       Append(output_.text(), frame == 0 ? "\n{\"name\":" : ",\n{\"name\":");
       AppendJsonString(output_.text(), catalogue_.FrameName(frame));

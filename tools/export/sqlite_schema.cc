@@ -18,7 +18,8 @@ CREATE TABLE recordings (
   source TEXT, source_reason TEXT,
   rate_per_second REAL, interval_ns INTEGER, interval_cap INTEGER,
   counted_bytes INTEGER,      -- allocated, as counted, not estimated
-  calibration REAL,           -- counted over what the samples say: of weights in bytes and objects
+  calibration REAL,           -- counted over what the samples say: of the heap's weights; what a census says of a
+                              -- class is not in it
   exception_calibration REAL  -- of weights in throws
 );
 CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT);
@@ -51,7 +52,9 @@ CREATE TABLE events (
   window INTEGER,
   weight_bytes REAL,          -- bytes that it stands for
   weight_objects REAL,        -- objects, or throws, that it stands for
-  probability REAL            -- with which it was sampled
+  probability REAL,           -- with which it was sampled
+  calibrated_bytes REAL,      -- as weight_..., calibrated to what was counted
+  calibrated_objects REAL
 );
 CREATE TABLE windows (
   recording INTEGER REFERENCES recordings, stream TEXT, id INTEGER, start_ns INTEGER, lambda REAL,
@@ -85,7 +88,8 @@ CREATE TABLE lives (          -- of the sampled objects that were followed until
   end TEXT,                   -- alive, died; released: no longer followed, others stand for it; unknown
   survived INTEGER,           -- collections
   weight_bytes REAL,          -- bytes and objects that it stood for by then
-  weight_objects REAL
+  weight_objects REAL,
+  known INTEGER               -- 0: it may be garbage: generational ZGC had no major collection since
 );
 CREATE TABLE books (
   recording INTEGER REFERENCES recordings, stream TEXT,
@@ -95,8 +99,8 @@ CREATE TABLE books (
 CREATE TABLE losses (         -- by reason, none left out
   recording INTEGER REFERENCES recordings, stream TEXT, reason TEXT, points INTEGER, weight REAL
 );
-CREATE TABLE skipped (        -- bytes of the file that could not be read
-  recording INTEGER REFERENCES recordings, begin INTEGER, end INTEGER, why TEXT, at_end INTEGER
+CREATE TABLE skipped (        -- bytes of the file that could not be read, or were damaged and repaired
+  recording INTEGER REFERENCES recordings, begin INTEGER, end INTEGER, why TEXT, at_end INTEGER, repaired INTEGER
 );
 )";
 
@@ -110,10 +114,7 @@ FROM frames f LEFT JOIN methods m ON m.id = f.method;
 CREATE VIEW samples AS        -- the events with their names
 SELECT e.id, e.recording, r.start_ns + e.time_ns AS time_ns, e.time_ns / 1e9 AS seconds, e.kind,
        coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, e.size,
-       e.weight_bytes, e.weight_objects, e.probability,
-       e.weight_bytes * iif(e.kind IN ('native', 'mapped'), 1, r.calibration) AS calibrated_bytes,
-       e.weight_objects * CASE e.kind WHEN 'exception' THEN r.exception_calibration WHEN 'native' THEN 1
-                          WHEN 'mapped' THEN 1 ELSE r.calibration END AS calibrated_objects,
+       e.weight_bytes, e.weight_objects, e.probability, e.calibrated_bytes, e.calibrated_objects,
        coalesce(f.site, '[unknown]') AS site, f.line,
        (WITH RECURSIVE up(next, text) AS (
           SELECT s0.parent, n.site || coalesce(':' || n.line, '')
@@ -145,24 +146,27 @@ FROM samples GROUP BY thread ORDER BY weight_bytes DESC, weight_objects DESC;
 CREATE VIEW live AS           -- what is alive at the end, with its names
 SELECT l.recording, l.sample, coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, l.size,
        coalesce(f.site, '[unknown]') AS site, f.line, l.stack, l.born_ns / 1e9 AS born,
-       (l.ended_ns - l.born_ns) / 1e9 AS age, l.survived, l.weight_bytes, l.weight_objects
+       (l.ended_ns - l.born_ns) / 1e9 AS age, l.survived, l.weight_bytes, l.weight_objects, l.known
 FROM lives l LEFT JOIN threads t ON t.id = l.thread LEFT JOIN classes c ON c.id = l.class
      LEFT JOIN stacks s ON s.id = l.stack LEFT JOIN frame_names f ON f.id = s.frame
 WHERE l.end = 'alive';
 
 CREATE VIEW live_by_class AS  -- age in seconds, survived in collections: means, of bytes; the largest first
 SELECT class, count(*) AS samples, sum(weight_bytes) AS bytes, sum(weight_objects) AS objects,
-       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived
+       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived,
+       sum(weight_bytes * known) AS known_bytes, sum(weight_objects * known) AS known_objects
 FROM live GROUP BY class ORDER BY bytes DESC;
 
 CREATE VIEW live_by_site AS   -- site: the method that allocated; likewise
 SELECT site, count(*) AS samples, sum(weight_bytes) AS bytes, sum(weight_objects) AS objects,
-       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived
+       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived,
+       sum(weight_bytes * known) AS known_bytes, sum(weight_objects * known) AS known_objects
 FROM live GROUP BY site ORDER BY bytes DESC;
 
 CREATE VIEW by_second AS      -- in order of time
 SELECT recording, CAST(seconds AS INTEGER) AS second, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
-       sum(weight_objects) AS weight_objects
+       sum(weight_objects) AS weight_objects, sum(calibrated_bytes) AS calibrated_bytes,
+       sum(calibrated_objects) AS calibrated_objects
 FROM samples GROUP BY recording, second ORDER BY recording, second;
 
 CREATE VIEW stack_frames AS   -- all frames of the stacks of events; depth 0: the one that allocated
@@ -174,9 +178,11 @@ SELECT up.stack, up.depth, n.site, n.line FROM up JOIN frame_names n ON n.id = u
 
 CREATE VIEW by_method AS      -- with what it called, recursion counted once; the largest first
 SELECT m.site AS method, sum(e.samples) AS samples, sum(e.weight_bytes) AS weight_bytes,
-       sum(e.weight_objects) AS weight_objects
+       sum(e.weight_objects) AS weight_objects, sum(e.calibrated_bytes) AS calibrated_bytes,
+       sum(e.calibrated_objects) AS calibrated_objects
 FROM (SELECT DISTINCT stack, site FROM stack_frames) m
-     JOIN (SELECT stack, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects
+     JOIN (SELECT stack, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
+                  sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
            FROM events GROUP BY stack) e ON e.stack = m.stack
 GROUP BY m.site ORDER BY weight_bytes DESC, weight_objects DESC;
 )";

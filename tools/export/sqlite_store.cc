@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "format/thread_name.h"
-#include "tools/analysis/estimator.h"
 #include "tools/closing.h"
 #include "tools/export/provenance.h"
 #include "tools/export/sqlite_schema.h"
@@ -63,17 +62,17 @@ struct SqliteStore::Inserts {
         stack(to, "INSERT INTO stacks VALUES (?,?,?)"),
         thread(to, "INSERT INTO threads VALUES (?,?,?,?,?)"),
         label(to, "INSERT INTO labels VALUES (?,?,?)"),
-        event(to, "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        event(to, "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         // A chunk repeats those it needs of the chunks before.
         window(to, "INSERT OR IGNORE INTO windows VALUES (?,?,?,?,?)"),
         interval(to, "INSERT INTO intervals VALUES (?,?,?,?,?,?,?,?,?)"),
         state(to, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
         process_memory(to, "INSERT INTO process_memory VALUES (?,?,?,?,?)"),
         jvm_memory(to, "INSERT INTO jvm_memory VALUES (?,?,?,?,?)"),
-        life(to, "INSERT INTO lives VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
+        life(to, "INSERT INTO lives VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         books(to, "INSERT INTO books VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
         loss(to, "INSERT INTO losses VALUES (?,?,?,?,?)"),
-        skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?)") {}
+        skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?,?)") {}
 
   SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state,
       process_memory, jvm_memory, life, books, loss, skipped;
@@ -102,10 +101,10 @@ void SqliteStore::Try(int result) {
 void SqliteStore::Begin(const Recording& recording) {
   ++recording_;
   last_block_ns_ = 0;
+  calibration_ = {};
   catalogue_.StartRecording();
   followed_.Begin(recording.header());
   for (const Stream stream : format::kAllStreams) {
-    designs_[static_cast<size_t>(stream)].emplace(recording.header(), stream);
     interval_ns_[static_cast<size_t>(stream)] = recording.header().CapOf(stream).interval_ns;
   }
 }
@@ -113,7 +112,7 @@ void SqliteStore::Begin(const Recording& recording) {
 void SqliteStore::Add(const FilteredBlock& block) {
   if (!error_.empty()) return;
   last_block_ns_ = std::max(last_block_ns_, block.block.end_ns);
-  for (auto& design : designs_) design->Add(block.block);
+  calibration_ = {block.calibration.factor(Stream::kAllocations), block.calibration.factor(Stream::kExceptions)};
   catalogue_.Enter(block.block, &block.names);
   AddEvents(block);
   followed_.Add(block, [this](const format::Sample& sample) {
@@ -126,10 +125,14 @@ void SqliteStore::Add(const FilteredBlock& block) {
 
 void SqliteStore::AddEvents(const FilteredBlock& block) {
   for (const format::Sample* const sample : block.samples) {
+    const Calibration::Weight calibrated = block.calibration.WeightOf(*sample);
+    const bool has_size = sample->size > 0 || format::CountsEvents(sample->stream());
+    const auto sized = [has_size](auto value) { return has_size ? std::optional(value) : std::nullopt; };
     Try(inserts_->event.Run(recording_, sample->id, sample->time_ns, std::string_view(KindName(sample->kind)),
                             Known(catalogue_.ThreadOf(sample->thread)), Known(catalogue_.ClassOf(sample->class_id)),
-                            Known(catalogue_.StackOf(sample->stack)), sample->size, sample->tlab_size, sample->window,
-                            sample->weight_bytes(), sample->weight_objects(), sample->probability()));
+                            Known(catalogue_.StackOf(sample->stack)), sized(sample->size), sample->tlab_size,
+                            sample->window, sample->weight_bytes(), sized(sample->weight_objects()),
+                            sized(sample->probability()), calibrated.bytes, sized(calibrated.objects)));
   }
 }
 
@@ -194,9 +197,10 @@ void SqliteStore::AddMemory(const format::HeapState& state) {
 void SqliteStore::AddLives(uint64_t end_ns) {
   followed_.End(end_ns, [this](const Lives& lives, const Life& life, const FollowedSample& of) {
     const double weight = lives.WeightAt(life, life.end_ns);
-    const double objects = life.size > 0 ? weight / static_cast<double>(life.size) : 0;
+    const auto objects = life.size > 0 ? std::optional(weight / static_cast<double>(life.size)) : std::nullopt;
     Try(inserts_->life.Run(recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack), life.size,
-                           life.birth_ns, life.end_ns, EndName(life.end), life.Survived(), weight, objects));
+                           life.birth_ns, life.end_ns, EndName(life.end), life.Survived(), weight, objects,
+                           !lives.is_range() || life.Survived() > 0));
   });
 }
 
@@ -208,12 +212,14 @@ void SqliteStore::AddBooks(const Recording& recording) {
                             books.committed, books.written, books.second_stage, books.stacks_walked, books.stacks_asked,
                             books.stacks_differed));
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
+      if (!format::IsLoss(static_cast<format::Loss>(reason))) continue;
       const std::string_view why = format::LossName(static_cast<format::Loss>(reason));
       Try(inserts_->loss.Run(recording_, name, why, books.lost[reason], books.lost_weight[reason]));
     }
   }
   for (const format::SkippedRange& range : recording.skipped()) {
-    Try(inserts_->skipped.Run(recording_, range.begin, range.end, std::string_view(range.why), range.at_end));
+    Try(inserts_->skipped.Run(recording_, range.begin, range.end, std::string_view(range.why), range.at_end,
+                              range.repaired));
   }
 }
 
@@ -222,16 +228,12 @@ void SqliteStore::End(const Recording& recording) {
   const format::FileHeader& header = recording.header();
   const Span span = SpanOf(recording, last_block_ns_);
   AddLives(span.end_ns);
-  const format::Books& thrown = recording.books(Stream::kExceptions);
-  designs_[1]->SetCounted(thrown.candidates);
-  const Estimator allocations(*designs_[0], LostWeight(recording.books())),
-      exceptions(*designs_[1], LostWeight(thrown));
   Try(inserts_->recording.Run(
       recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns, Iso(header.start_epoch_ns),
       span.begin_ns, span.end_ns, HowEnded(recording), header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
       ToUtf8(header.gc_name), ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
       ToUtf8(header.source_reason), header.rate_per_second, header.interval_ns, header.interval_cap,
-      recording.books().candidate_bytes, allocations.factor(), exceptions.factor()));
+      recording.books().candidate_bytes, calibration_.heap, calibration_.exceptions));
 }
 
 std::optional<format::Error> SqliteStore::Finish() {

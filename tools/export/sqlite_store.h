@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 
-#include "tools/analysis/design.h"
 #include "tools/export/catalogue.h"
 #include "tools/export/exporter.h"
 #include "tools/export/followed_samples.h"
@@ -56,7 +55,9 @@ class SqliteStore final : public Exporter {
   uint32_t recording_ = 0;                                                    // number of the one at hand, from 1
   uint64_t interval_ns_[format::kStreams] = {};
   uint64_t last_block_ns_ = 0;
-  std::optional<Design> designs_[format::kStreams];
+  struct {
+    double heap = 1, exceptions = 1;
+  } calibration_;
   struct FollowedSample {
     uint64_t id = 0;
     Catalogue::Id thread = 0, class_id = 0, stack = 0;

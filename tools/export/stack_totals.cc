@@ -8,7 +8,7 @@ void StackTotals::Add(const FilteredBlock& block) {
     Catalogue::Id stack = catalogue_.StackOf(sample->stack);
     if (stack == Catalogue::kNone) stack = catalogue_.UnknownStack();
     if (stack >= of_.size()) of_.resize(catalogue_.stacks().size());
-    of_[stack].Add(*sample);
+    of_[stack].Add(*sample, block.calibration.WeightOf(*sample));
   }
 }
 

@@ -18,10 +18,10 @@ struct Totals {
   double live_bytes = 0, live_objects = 0;  // alive at the end
   uint64_t samples = 0;
 
-  void Add(const format::Sample& sample) {
+  void Add(const format::Sample& sample, const Calibration::Weight& weight) {
     ++samples;
-    bytes += sample.weight_bytes();
-    (sample.stream() == format::Stream::kExceptions ? exceptions : objects) += sample.weight_objects();
+    bytes += weight.bytes;
+    (sample.stream() == format::Stream::kExceptions ? exceptions : objects) += weight.objects;
   }
 };
 

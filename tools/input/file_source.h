@@ -30,6 +30,8 @@ class FileSource final : public format::ByteSource {
   bool IsReplaced() const;
   // Whether `other` (a path) is this very file.
   bool IsSameFileAs(const std::string& other) const;
+  // Whether `other` is a regular file, no symbolic link, of this file's owner. Never of standard input.
+  bool HasOwnerOf(const std::string& other) const;
 
  private:
   FileSource(int descriptor, const std::string& path)

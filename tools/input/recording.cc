@@ -1,11 +1,12 @@
 #include "tools/input/recording.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "format/recordings_in_file.h"
 #include "tools/input/liveness.h"
-#include "tools/input/ring_copy.h"
 #include "tools/input/slice_source.h"
 
 namespace heaprec::tools {
@@ -64,8 +65,7 @@ Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_
       part_(std::move(part)),
       slice_(std::move(slice)),
       reader_(std::move(reader)),
-      header_(reader_->header()),
-      ring_path_(part_.root + header_.ring_path) {
+      header_(reader_->header()) {
   end_.lane_positions = header_.start.lane_positions;
   for (const format::Stream stream : format::kAllStreams) {
     end_.streams[stream].next_interval = header_.start.next_interval[stream];
@@ -176,21 +176,43 @@ std::optional<format::Block> Recording::Next() {
   return std::nullopt;
 }
 
+std::vector<std::string> Recording::RingPaths() const {
+  if (header().ring_path.empty()) return {};
+  std::vector<std::string> paths{header().ring_path};
+  if (!part_.root.empty()) return paths;
+  const std::filesystem::path name = std::filesystem::path(header().ring_path).filename();
+  std::error_code error;
+  const std::filesystem::path given = source_->name(), real = std::filesystem::canonical(given, error);
+  for (const std::filesystem::path& file : {given, real}) {
+    const std::string beside = (file.parent_path() / name).string();
+    if (source_->HasOwnerOf(beside)) paths.push_back(beside);
+  }
+  return paths;
+}
+
+format::Result<RingCopy> Recording::CopyRing() const {
+  format::Result<RingCopy> ring = format::Error{"the recording has no ring"};
+  for (const std::string& path : RingPaths()) {
+    ring = RingCopy::Of(path, header().recording_id, part_.root);
+    if (ring.ok()) break;
+  }
+  return ring;
+}
+
 bool Recording::SalvageRing() {
-  if (header().ring_path.empty()) return false;
-  const auto ring = RingCopy::Of(ring_path_, header().recording_id);
+  const auto ring = CopyRing();
   if (!ring.ok()) return false;
   // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
   if (HasPassed(*ring, end_.lane_positions) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
-  salvaged_ = Salvage(*ring, header(), end_, slice_.get());
+  salvaged_ = Salvage(*ring, header(), end_, slice_.get(), running());
   return false;
 }
 
 bool Recording::running() const {
   if (ending_) return false;
   std::optional<uint64_t> heartbeat_ns;
-  if (!header().ring_path.empty()) {
-    const auto ring = StatusOfRing(ring_path_, header().recording_id);
+  for (const std::string& path : RingPaths()) {
+    const auto ring = StatusOfRing(path, header().recording_id, part_.root);
     if (ring.ok() && ring->state == format::RingState::kClosed) return false;
     if (ring.ok()) heartbeat_ns = ring->heartbeat_ns;
   }
@@ -209,6 +231,25 @@ uint64_t Recording::tail_bytes() const {
 
 bool Recording::damaged() const {
   return std::any_of(skipped().begin(), skipped().end(), [](const auto& range) { return !range.at_end; });
+}
+
+bool Recording::misses_bytes() const {
+  return std::any_of(skipped().begin(), skipped().end(),
+                     [](const auto& range) { return !range.at_end && !range.repaired; });
+}
+
+uint64_t Recording::skipped_bytes() const {
+  uint64_t bytes = 0;
+  for (const format::SkippedRange& range : skipped()) {
+    bytes += range.at_end || range.repaired ? 0 : range.end - range.begin;
+  }
+  return bytes;
+}
+
+uint64_t Recording::repaired_bytes() const {
+  uint64_t bytes = 0;
+  for (const format::SkippedRange& range : skipped()) bytes += range.repaired ? range.end - range.begin : 0;
+  return bytes;
 }
 
 }  // namespace heaprec::tools

@@ -16,6 +16,7 @@
 #include "format/result.h"
 #include "tools/input/file_source.h"
 #include "tools/input/prepared.h"
+#include "tools/input/ring_copy.h"
 #include "tools/input/salvage.h"
 #include "tools/input/wide_reader.h"
 
@@ -23,8 +24,8 @@ namespace heaprec::tools {
 
 class Recording {
  public:
-  // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container).
-  // Of a file that holds several it is the first; others() says so.
+  // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container;
+  // OpenBelow). Of a file that holds several it is the first; others() says so.
   static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
   // All recordings of a file, in its order: one, or several that were merged.
@@ -71,8 +72,12 @@ class Recording {
   bool running() const;
 
   const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }
-  // Bytes were skipped that are more than the torn tail of a recording that was cut off.
+  // Bytes were skipped, or repaired, that are more than the torn tail of a recording that was cut off.
   bool damaged() const;
+  // Of these, how many were skipped: what stood there is missing; and how many were repaired.
+  bool misses_bytes() const;
+  uint64_t skipped_bytes() const;
+  uint64_t repaired_bytes() const;
   // Of a block that was not finished: at the end of a recording that runs, or was cut off.
   uint64_t tail_bytes() const;
 
@@ -89,6 +94,9 @@ class Recording {
   void NoteBooks(const format::PerStream<format::Books>& since_start);
   // Turns to the file that has the name now, behind what was read; false: it is still the same.
   bool FollowReplacement();
+  // Where it may be: in shared memory or, once the next agent has moved it, beside the recording.
+  std::vector<std::string> RingPaths() const;
+  format::Result<RingCopy> CopyRing() const;
   // True if the drain has moved on since the file was read: read the file again, then try again.
   bool SalvageRing();
 
@@ -99,7 +107,6 @@ class Recording {
   PreparerMaker maker_;
   std::unique_ptr<Prepared> prepared_;
   const format::FileHeader header_;
-  const std::string ring_path_;  // ours to open
   FileEnd end_;
   uint32_t blocks_of_chunk_ = 0;  // given out, of the chunk before end_.next_chunk
   uint32_t blocks_to_skip_ = 0;   // of that chunk, in a file that replaced another

@@ -1,6 +1,5 @@
 #include "tools/input/ring_copy.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "tools/input/confined_open.h"
+#include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
 namespace {
@@ -19,20 +21,6 @@ using format::RingHeader;
 
 // A ring is at most 8 MiB; what claims to be far more is none.
 constexpr size_t kMaxRingBytes = size_t{64} << 20;
-
-// Closes what it holds.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
   while (size > 0) {
@@ -54,10 +42,22 @@ std::pair<uint64_t, uint64_t> HeadAndTail(int descriptor, size_t offset) {
   return {words[0], words[1]};
 }
 
+// As RingView::Of has checked it. Of modules that change meanwhile none are taken.
+bool ReadModules(int descriptor, size_t offset, std::byte* into) {
+  if (!ReadExactly(descriptor, into, sizeof(format::RingModules), offset)) return false;
+  static_assert(offsetof(format::RingModules, sequence) == 0);
+  uint32_t after = 0;
+  if (!ReadExactly(descriptor, reinterpret_cast<std::byte*>(&after), sizeof after, offset)) return false;
+  auto* const modules = reinterpret_cast<format::RingModules*>(into);
+  if (modules->sequence != after) modules->sequence = 1;
+  return true;
+}
+
 // The header page, checked as far as one can without the rest.
-Result<Descriptor> OpenRing(const std::string& path, const format::RecordingId& recording, std::byte* page) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number() < 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
+Result<Descriptor> OpenRing(const std::string& path, const std::string& root, const format::RecordingId& recording,
+                            std::byte* page) {
+  Descriptor file = OpenRegularBelow(root, path);
+  if (!file.is_open()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   if (!ReadExactly(file.number(), page, format::kRingHeaderBytes, 0)) return Error{path + ": not a ring"};
   const auto* header = reinterpret_cast<const RingHeader*>(page);
   if (header->magic != format::kRingMagic) return Error{path + ": not a ring"};
@@ -69,17 +69,18 @@ Result<Descriptor> OpenRing(const std::string& path, const format::RecordingId& 
 
 }  // namespace
 
-Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording) {
+Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording,
+                                const std::string& root) {
   alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
-  const auto file = OpenRing(path, recording, page.data());
+  const auto file = OpenRing(path, root, recording, page.data());
   if (!file.ok()) return file.error();
   const auto* header = reinterpret_cast<const RingHeader*>(page.data());
   return RingStatus{static_cast<format::RingState>(header->state.load()), header->heartbeat_ns.load()};
 }
 
-Result<RingCopy> RingCopy::Of(const std::string& path, const format::RecordingId& recording) {
+Result<RingCopy> RingCopy::Of(const std::string& path, const format::RecordingId& recording, const std::string& root) {
   alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
-  const auto file = OpenRing(path, recording, page.data());
+  const auto file = OpenRing(path, root, recording, page.data());
   if (!file.ok()) return file.error();
   struct stat status {};
   if (fstat(file->number(), &status) != 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
@@ -101,6 +102,9 @@ Result<RingCopy> RingCopy::Of(const std::string& path, const format::RecordingId
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     copy.tails_.push_back(HeadAndTail(file->number(), header->header_bytes + lane * stride).second);
   }
+  if (header->modules_at != 0 && !ReadModules(file->number(), header->modules_at, bytes + header->modules_at)) {
+    return Error{path + ": shrank while it was read"};
+  }
   copy.view_ = std::make_unique<format::RingView>(std::move(*view));
   return copy;
 }
@@ -121,9 +125,12 @@ format::Books RingCopy::books(format::Stream stream) const {
     books.stacks_asked = stacks.asked;
     books.stacks_differed = stacks.differed;
   }
-  for (int reason = 0; reason < format::kLosses; ++reason) {
+  for (int reason = 0; reason < format::kRingLosses; ++reason) {
     books.lost[reason] = from.lost[reason];
     books.lost_weight[reason] = from.lost_weight[reason];
+  }
+  if (stream == format::Stream::kAllocations) {
+    books.SetStackChunks(view_->header().stack_chunks.objects, view_->header().stack_chunks.bytes);
   }
   return books;
 }

@@ -24,17 +24,23 @@ struct RingStatus {
   format::RingState state = format::RingState::kStarting;
   uint64_t heartbeat_ns = 0;  // CLOCK_MONOTONIC
 };
-format::Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording);
+// `path`: below `root`, as OpenBelow has it.
+format::Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording,
+                                        const std::string& root = "");
 
 class RingCopy {
  public:
-  static format::Result<RingCopy> Of(const std::string& path, const format::RecordingId& recording);
+  static format::Result<RingCopy> Of(const std::string& path, const format::RecordingId& recording,
+                                     const std::string& root = "");
 
   const format::RingView& view() const { return *view_; }
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   uint64_t tail(uint32_t lane) const { return tails_[lane]; }
   format::Books books(format::Stream stream) const;
   format::CensusBooks census() const { return format::BooksOf(view_->header().census); }
+  // Since when the recording's file could not be written, CLOCK_MONOTONIC, and the errno; 0: it can.
+  uint64_t unwritten_since_ns() const { return view_->header().unwritten_since_ns; }
+  int write_errno() const { return unwritten_since_ns() != 0 ? static_cast<int>(view_->header().write_errno) : 0; }
 
  private:
   explicit RingCopy(size_t bytes) : words_((bytes + 7) / 8) {}

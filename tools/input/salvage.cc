@@ -12,6 +12,7 @@
 #include "throttle/interval_reducer.h"
 #include "tools/input/definitions.h"
 #include "tools/input/keyed_dictionaries.h"
+#include "tools/input/native_points.h"
 
 namespace heaprec::tools {
 namespace {
@@ -40,6 +41,7 @@ class Gatherer final : public format::RecordVisitor {
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
   std::vector<format::DeathRecord> deaths;
+  std::vector<NativePoint> native_points;
   format::CensusSums census;
   uint64_t invalid = 0;
 
@@ -67,6 +69,11 @@ class Gatherer final : public format::RecordVisitor {
       ++invalid;
     }
   }
+  void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
+                     std::span<const format::RingFrame> java) override {
+    if (record->header.is_taken != 0) return;
+    native_points.push_back({*record, {pcs.begin(), pcs.end()}, {java.begin(), java.end()}});
+  }
   // What walks found is in the file sooner than what lies around it.
   void OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t lane,
                 uint64_t begin) override {
@@ -87,6 +94,19 @@ void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, Salvag
     if (from >= ring.head(lane)) continue;
     const auto reached = format::WalkLane(ring.view(), lane, from, ring.head(lane), *into);
     if (!reached.ok()) report->errors.push_back(reached.error().message);
+  }
+}
+
+// The process may have died between a sample's commit and the mark that its point is taken.
+void AddNativePoints(const RingCopy& ring, Gatherer* gathered) {
+  if (gathered->native_points.empty()) return;
+  std::unordered_set<uint64_t> ids;
+  for (const SampleRecord& sample : gathered->samples) ids.insert(sample.id);
+  NativePointNames names(ring.view().modules());
+  for (const NativePoint& point : gathered->native_points) {
+    if (ids.insert(point.record.id).second) {
+      gathered->samples.push_back(names.SampleOf(point, &gathered->definitions));
+    }
   }
 }
 
@@ -194,15 +214,43 @@ void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::Bo
   books->committed = found;
 }
 
-// The drain's books after these blocks: the ring's own, but written is what the file and this salvage hold.
-void CarryBooks(const RingCopy& ring, const format::PerStream<format::Books>& file, Salvaged* salvaged) {
+// Points under way: their threads had counted them, and not yet committed or given up their samples. A kill loses them;
+// their weight is unknown.
+void SettlePoints(const format::Books& file, bool is_running, format::Books* books) {
+  const uint64_t known = books->committed + books->thinned + books->LostPoints();
+  if (!is_running && books->points > known) {
+    books->lost[static_cast<size_t>(format::Loss::kKilled)] += books->points - known;
+  } else {
+    books->points = std::max(known, file.points);
+  }
+}
+
+// What mmap's hooks had noted, and the drain had not yet looked at.
+void AddLostMappings(const format::RingMappingCalls& calls, format::Books* books) {
+  constexpr auto kKilled = static_cast<size_t>(format::Loss::kKilled);
+  const uint64_t noted = calls.noted, taken = calls.taken, noted_bytes = calls.noted_bytes, bytes = calls.taken_bytes;
+  if (noted <= taken) return;
+  const uint64_t lost_bytes = noted_bytes - std::min(noted_bytes, bytes);
+  books->candidates += noted - taken;
+  books->candidate_bytes += lost_bytes;
+  books->points += noted - taken;
+  books->lost[kKilled] += noted - taken;
+  books->lost_weight[kKilled] += static_cast<double>(lost_bytes);
+}
+
+// The drain's books after these blocks: the ring's own, but written is what the file and this salvage hold. The second
+// stage of blocks that could not be written is in the ring's alone; that of a last block that was, maybe in the file's.
+void CarryBooks(const RingCopy& ring, const format::PerStream<format::Books>& file, bool is_running,
+                Salvaged* salvaged) {
   for (const Stream stream : format::kAllStreams) {
     salvaged->books[stream] = ring.books(stream);
     salvaged->books[stream].written = file[stream].written;
-    salvaged->books[stream].second_stage = file[stream].second_stage;
+    salvaged->books[stream].second_stage = std::max(file[stream].second_stage, salvaged->books[stream].second_stage);
     salvaged->books[stream].not_followed = file[stream].not_followed;
     CatchUp(salvaged->blocks, stream, &salvaged->books[stream]);
+    SettlePoints(file[stream], is_running, &salvaged->books[stream]);
   }
+  if (!is_running) AddLostMappings(ring.view().header().mapping_calls, &salvaged->books[Stream::kMapped]);
   for (format::Block& block : salvaged->blocks) {
     const format::Interval& interval = block.intervals.front();
     salvaged->books[interval.stream].written += interval.kept;
@@ -325,11 +373,14 @@ void StateIds::Add(uint64_t id) {
   next_ = id + 1;
 }
 
-Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& end, format::ByteSource* file) {
+Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& end, format::ByteSource* file,
+                 bool is_running) {
   Salvaged result;
   result.report.ring_found = true;
+  result.report.write_errno = ring.write_errno();
   Gatherer gathered(header, end);
   GatherRing(ring, end, &gathered, &result.report);
+  AddNativePoints(ring, &gathered);
   result.report.invalid = gathered.invalid;
   Define(&gathered, file);
 
@@ -349,7 +400,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
-  CarryBooks(ring, end.books, &result);
+  CarryBooks(ring, end.books, is_running, &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;

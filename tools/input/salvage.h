@@ -28,6 +28,7 @@ struct SalvageReport {
   uint64_t events = 0;      // of these, kept under the cap
   uint64_t unnamed = 0;     // of these, with a class, thread or stack that is defined nowhere
   uint64_t invalid = 0;     // samples whose weight or kind cannot be true, left out
+  int write_errno = 0;      // why the file could not be written in the end; 0: it could
   std::vector<std::string> errors;
 };
 
@@ -68,7 +69,8 @@ struct Salvaged {
   SalvageReport report;
 };
 
-// `file` is read once more from its start if names are missing in the ring.
-Salvaged Salvage(const RingCopy& ring, const format::FileHeader& header, const FileEnd& end, format::ByteSource* file);
+// `file` is read once more from its start if names are missing in the ring. is_running: what is under way is not lost.
+Salvaged Salvage(const RingCopy& ring, const format::FileHeader& header, const FileEnd& end, format::ByteSource* file,
+                 bool is_running);
 
 }  // namespace heaprec::tools

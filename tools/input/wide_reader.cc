@@ -44,7 +44,7 @@ void WideReader::Plan() {
     const auto span = format::FindChunk(&source_, header_, planned_, kMostRawBytes);
     is_planned_ = !span;
     if (!span) break;
-    planned_ = span->end;
+    planned_ = span->next;
     auto chunk = std::make_unique<Chunk>();
     chunk->span = *span;
     const std::lock_guard lock(mutex_);

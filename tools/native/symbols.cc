@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,10 +26,17 @@ std::string NameOf(const char* symbol) {
   return status == 0 ? demangled.get() : symbol;
 }
 
+// A table or a ring names the file, so it may be anything: opening a device may act on it, and a pipe is waited for.
+int OpenRegular(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return -1;
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 // An open ELF file.
 class Object {
  public:
-  explicit Object(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Object(const std::string& path) : descriptor_(OpenRegular(path)) {
     elf_version(EV_CURRENT);
     if (descriptor_ >= 0) elf_ = elf_begin(descriptor_, ELF_C_READ_MMAP, nullptr);
     if (elf_ != nullptr && elf_kind(elf_) != ELF_K_ELF) {
@@ -142,6 +150,8 @@ const Symbols::Function& Symbols::At(uint64_t pc, uint32_t replaced) {
     if (address - 1 < next->end) {
       function.name = NameOf(next->name.c_str());
       function.is_known = true;
+      function.symbol = std::ranges::lower_bound(symbols, next->begin, {}, &Symbol::begin)->name;
+      function.offset = static_cast<uint32_t>(address - 1 - next->begin);
       return function;
     }
     if (next->begin + (1U << 20) < address) break;

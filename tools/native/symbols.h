@@ -22,6 +22,9 @@ class Symbols {
     std::string name;    // demangled; "library+0x1234"
     std::string module;  // "libc.so.6"; "?": in none
     bool is_known = false;
+    // The first symbol that begins where this one does, as the file has it, and how far behind it the address lies.
+    std::string symbol{};
+    uint32_t offset = 0;
   };
   // Of a return address, when so many modules had been replaced.
   const Function& At(uint64_t pc, uint32_t replaced);

@@ -26,7 +26,7 @@ std::string Positive(double value, const ValueStyle& style) {
   return Bytes(value);
 }
 
-// "+18.6 MB", of a number that may be below 0.
+// "+18.6 MiB", of a number that may be below 0.
 std::string Signed(double value, const ValueStyle& style) {
   if (!std::isfinite(value)) return value < 0 ? "-∞" : "∞";
   const char* const sign = value < 0 ? "-" : "+";

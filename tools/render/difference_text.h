@@ -19,14 +19,14 @@ struct ValueStyle {
 // "more", "less", "NEW", "GONE"; "~" for what may be noise.
 std::string_view VerdictText(Verdict verdict);
 
-// "18.6 MB/s"
+// "18.6 MiB/s"
 std::string ValueText(double value, const ValueStyle& style);
-// "+18.6 MB/s", of shares "+1.2 points"; and "(+17.1 to +20.0 MB)".
+// "+18.6 MiB/s", of shares "+1.2 points"; and "(+17.1 to +20.0 MiB)".
 std::string ChangeText(const Estimate& change, const ValueStyle& style);
 std::string ChangeIntervalText(const Estimate& change, const ValueStyle& style);
 // "x1.52"
 std::string RatioText(double ratio);
-// "+6.5 % (+3.1 % to +9.9 %): 68.0 MB/s before, 72.4 MB/s after"
+// "+6.5 % (+3.1 % to +9.9 %): 68.0 MiB/s before, 72.4 MiB/s after"
 std::string TotalText(const Difference& difference, const ValueStyle& style);
 
 // {"verdict": "more", "before": {...}, "after": {...}, "change": {...}, "ratio": {...}, "p": ..., "q": ...}

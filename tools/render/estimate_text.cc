@@ -30,13 +30,26 @@ std::string WithInterval(const std::string& value, const std::string& low, const
 }
 
 std::string BytesText(const Estimate& bytes) {
+  if (IsUnknown(bytes)) return "unknown";
+  if (IsRange(bytes)) return fmt::format("{} to {}", Bytes(bytes.low), Bytes(bytes.high));
+  if (std::isinf(bytes.high)) return fmt::format("{} (at least {})", Bytes(bytes.value), Bytes(bytes.low));
   return WithInterval(Bytes(bytes.value), Bytes(bytes.low), Bytes(bytes.high));
 }
 
 std::string CountText(const Estimate& count) {
+  if (IsUnknown(count)) return "unknown";
+  if (IsRange(count)) {
+    return fmt::format("{} to {}", Whole(ThreeDigits(count.low, Rounding::kDown)),
+                       Whole(ThreeDigits(count.high, Rounding::kUp)));
+  }
+  if (std::isinf(count.high)) return fmt::format("{} (at least {})", Whole(count.value), Whole(count.low));
   if (count.low == count.high) return Whole(count.value);
   return WithInterval(Whole(count.value), Whole(ThreeDigits(count.low, Rounding::kDown)),
                       Whole(ThreeDigits(count.high, Rounding::kUp)));
+}
+
+std::string CountText(const Estimate& count, std::string_view things) {
+  return fmt::format("{} {}", IsUnknown(count) ? "an unknown number of" : CountText(count), things);
 }
 
 nlohmann::json AsJson(const Estimate& estimate) {

@@ -61,7 +61,8 @@ void EventText::AppendPlain(const format::Sample& sample, Text& into) {
   tools::Append(into, "\n");
   format::CountsEvents(sample.stream()) ? AppendPlainException(sample, into) : AppendPlainAllocation(sample, into);
   Field("probability", into);
-  fmt::format_to(fmt::appender(into), "{:.4g}\n", sample.probability());
+  const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
+  has_size ? tools::Append(into, fmt::format("{:.4g}\n", sample.probability())) : tools::Append(into, "unknown\n");
   Field("eventThread", into);
   tools::Append(into, Thread(sample.thread));
   tools::Append(into, "\n");
@@ -75,7 +76,7 @@ void EventText::AppendPlainAllocation(const format::Sample& sample, Text& into) 
   AppendPrintable(into, names_->Class(sample.class_id));
   tools::Append(into, "\n");
   Field("size", into);
-  AppendBytes(into, static_cast<double>(sample.size));
+  sample.size > 0 ? AppendBytes(into, static_cast<double>(sample.size)) : tools::Append(into, "unknown");
   tools::Append(into, "\n");
   if (sample.tlab_size > 0) {
     Field("tlabSize", into);
@@ -106,16 +107,17 @@ void EventText::AppendJson(const format::Sample& sample, Text& into) {
   tools::Append(into, KindName(sample.kind));
   tools::Append(into, "\",\"class\":");
   AppendJsonString(into, names_->Class(sample.class_id));
+  const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
   tools::Append(into, ",\"size\":");
-  tools::Append(into, sample.size);
+  has_size ? tools::Append(into, sample.size) : tools::Append(into, "null");
   tools::Append(into, ",\"tlab_size\":");
   tools::Append(into, sample.tlab_size);
   tools::Append(into, ",\"weight_bytes\":");
   AppendJsonNumber(into, sample.weight_bytes());
   tools::Append(into, ",\"weight_objects\":");
-  AppendJsonNumber(into, sample.weight_objects());
+  has_size ? AppendJsonNumber(into, sample.weight_objects()) : tools::Append(into, "null");
   tools::Append(into, ",\"probability\":");
-  AppendJsonNumber(into, sample.probability());
+  has_size ? AppendJsonNumber(into, sample.probability()) : tools::Append(into, "null");
   tools::Append(into, ",\"window\":");
   tools::Append(into, uint64_t{sample.window});
   tools::Append(into, ",\"thread\":");

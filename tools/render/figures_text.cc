@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 7> kBytes{" B", " kB", " MB", " GB", " TB", " PB", " EB"};
+constexpr std::array<std::string_view, 7> kBytes{" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
 constexpr std::array<std::string_view, 6> kCounts{"", " k", " M", " G", " T", " P"};
 
 // At most three digits of a number below 1,000; all of a larger one's whole part.
@@ -61,6 +61,10 @@ std::string WithUnit(double number, double step, std::span<const std::string_vie
 // the interval, unless that is no unit for them; and a "k" of counts is said of each, for "36.2 k 6.38-205" might be
 // read as if it were of the first number alone.
 Cell Scaled(const Estimate& estimate, double step, std::span<const std::string_view> units) {
+  if (IsUnknown(estimate)) return {"unknown", ""};
+  if (IsRange(estimate)) {
+    return {WithUnit(estimate.low, step, units) + "-" + WithUnit(estimate.high, step, units), ""};
+  }
   const double size = estimate.value > 0 || !std::isfinite(estimate.high) ? estimate.value : estimate.high;
   const Scale scale = ScaleOf(size, step, units);
   const std::string value = TextIn(estimate.value, scale);
@@ -77,7 +81,7 @@ Cell Scaled(const Estimate& estimate, double step, std::span<const std::string_v
 }
 
 Cell WithSuffix(Cell cell, std::string_view suffix) {
-  cell.value += suffix;
+  if (cell.value != "unknown") cell.value += suffix;
   return cell;
 }
 
@@ -92,8 +96,11 @@ Cell BytesCell(const Estimate& bytes) { return Scaled(bytes, 1024, kBytes); }
 Cell CountCell(const Estimate& count) { return Scaled(count, 1000, kCounts); }
 
 Cell ShareCell(const Estimate& share) {
+  if (IsUnknown(share)) return {"unknown", ""};
   const auto percent = [](double part) { return fmt::format("{:.1f}", 100 * part); };
-  const std::string value = percent(share.value), low = percent(share.low), high = percent(share.high);
+  const std::string low = percent(share.low), high = percent(share.high);
+  if (IsRange(share)) return {low + "-" + high + " %", ""};
+  const std::string value = percent(share.value);
   return {value + " %", low == value && high == value ? "" : low + "-" + high};
 }
 

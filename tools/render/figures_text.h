@@ -1,8 +1,8 @@
 // Figures of groups, as the cells of a table and as JSON.
 //
-// In a cell an interval has the unit of its value, and no more digits than it is worth: "167.3 MB", "156-179". Ends
-// that are far from the value have units of their own ("26.5 kB", "26.5 kB-17.5 MB"), and so have those of counts that
-// have one ("2.16 M", "1.86M-2.51M").
+// In a cell an interval has the unit of its value, and no more digits than it is worth: "167.3 MiB", "156-179". Ends
+// that are far from the value have units of their own ("26.5 KiB", "26.5 KiB-17.5 MiB"), and so have those of counts
+// that have one ("2.16 M", "1.86M-2.51M"). A range is one number: "26.5 KiB-17.5 MiB".
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -80,7 +80,7 @@ Cell NumberCell(const Estimate& number) { return CellOf(number, 1, ""); }
 Cell GrowthCell(const Estimate& bytes_per_second) {
   if (!std::isfinite(bytes_per_second.high)) return {"?", ""};
   if (bytes_per_second.low == 0 && bytes_per_second.high == 0) return {"0 B/s", ""};
-  constexpr const char* kUnits[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+  constexpr const char* kUnits[] = {"B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"};
   const double size = std::max(std::abs(bytes_per_second.low), std::abs(bytes_per_second.high));
   double scale = 1;
   size_t unit = 0;

@@ -17,9 +17,9 @@ std::string AgeText(double seconds);
 Cell AgeCell(const Estimate& seconds);
 // Of a plain number: "3.20", "2.90-3.50".
 Cell NumberCell(const Estimate& number);
-// "+1.20 MB/s", "+0.90..+1.50": may be below 0; "?" without ends.
+// "+1.20 MiB/s", "+0.90..+1.50": may be below 0; "?" without ends.
 Cell GrowthCell(const Estimate& bytes_per_second);
-// "+1.2 MB/s (+0.9 MB to +1.5 MB)"
+// "+1.2 MiB/s (+0.9 MiB to +1.5 MiB)"
 std::string GrowthText(const Estimate& bytes_per_second);
 
 // The share that reaches the ages from 10 ms to `longest_s`, a column each, every one so many times the one before; as

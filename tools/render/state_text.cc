@@ -85,7 +85,7 @@ void StateText::AppendPeriodic(const format::HeapState& state, Text& into) {
   SizeField("heapCommitted", "committed", state.committed, into);
   SizeField("residentMemory", "rss", state.rss, into);
   Field("liveThreads", "threads", into);
-  tools::Append(into, state.threads);
+  state.threads > 0 ? tools::Append(into, state.threads) : tools::Append(into, style_.json ? "null" : "N/A");
   Close(into);
 }
 

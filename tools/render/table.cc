@@ -50,16 +50,26 @@ size_t Table::LongestName() const {
   return longest;
 }
 
+size_t Table::RoomForNames(size_t width) const {
+  return std::min(LongestName(), keep_ == Keep::kNames ? width * 3 / 4 : std::max(kLeastName, width / 3));
+}
+
+int Table::PatienceOf(const Column& column, bool has_interval) const {
+  if (!has_interval) return column.patience;
+  // Below that of any column.
+  return keep_ == Keep::kNames ? column.patience_of_interval - Column::kStays - 1 : column.patience_of_interval;
+}
+
 // Leaves out what has the least patience until names have the room they need, or nothing more may go.
 void Table::Fit(size_t width, std::vector<Widths>* widths) const {
-  const size_t name = std::min(LongestName(), std::max(kLeastName, width / 3));
+  const size_t name = RoomForNames(width);
   while (Sum(*widths) + name > width) {
     int least = Column::kStays;
     size_t* which = nullptr;
     for (size_t i = 0; i < columns_.size(); ++i) {
       Widths& of = (*widths)[i];
       const bool has_interval = of.interval > 0;
-      const int patience = has_interval ? columns_[i].patience_of_interval : columns_[i].patience;
+      const int patience = PatienceOf(columns_[i], has_interval);
       if (of.All() == 0 || patience >= least) continue;
       least = patience;
       which = has_interval ? &of.interval : &of.value;

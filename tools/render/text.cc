@@ -38,7 +38,7 @@ bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; }
 }  // namespace
 
 void AppendBytes(Text& text, double bytes) {
-  static constexpr std::string_view kUnits[] = {" kB", " MB", " GB", " TB", " PB", " EB"};
+  static constexpr std::string_view kUnits[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
   if (!(bytes >= 0 && bytes < 1e18)) {
     fmt::format_to(fmt::appender(text), "{:.3g} bytes", bytes);
     return;
@@ -68,6 +68,8 @@ std::string Grouped(uint64_t number) {
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
+
+std::string DamagedBytes(uint64_t bytes) { return Grouped(bytes) + (bytes == 1 ? " damaged byte" : " damaged bytes"); }
 
 std::string Duration(uint64_t ns) {
   if (ns < 60 * kSecond) return fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);

@@ -21,11 +21,13 @@ inline void Append(Text& text, uint64_t number) {
   text.append(digits.data(), digits.data() + digits.size());
 }
 
-// As `jfr print`: "24 bytes", "238.8 kB", "18.6 MB" (powers of 1024).
+// As `jfr print`: "24 bytes", "238.8 KiB", "18.6 MiB" (powers of 1024).
 void AppendBytes(Text& text, double bytes);
 std::string Bytes(double bytes);
 // "1,234,567"
 std::string Grouped(uint64_t number);
+// "1 damaged byte", "1,234 damaged bytes".
+std::string DamagedBytes(uint64_t bytes);
 // "1 h 02 min 03 s", "12.345 s"
 std::string Duration(uint64_t ns);
 

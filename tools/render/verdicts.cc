@@ -19,6 +19,10 @@ std::string_view Word(Outcome outcome) {
   return kWords[static_cast<size_t>(outcome)];
 }
 
+constexpr std::string_view kUntrustworthy = "the recording is untrustworthy";
+constexpr std::string_view kUntrustworthyBaseline = "the baseline is untrustworthy";
+constexpr std::string_view kAccept = "--accept-untrustworthy judges it nevertheless";
+
 std::string Markup(std::string_view text) {
   Text escaped;
   AppendMarkup(escaped, text);
@@ -62,7 +66,13 @@ std::string Sentence(const Checked& check) {
   return fmt::format("{} measured, {} allowed", check.measured, check.allowed);
 }
 
+// "inconclusive: the recording is untrustworthy"
+std::string Inconclusive(const CheckReport& report) {
+  return fmt::format("inconclusive: {}", report.doubt.empty() ? kUntrustworthyBaseline : kUntrustworthy);
+}
+
 std::string Summary(const CheckReport& report) {
+  if (report.IsInconclusive()) return fmt::format("{}; {}", Inconclusive(report), kAccept);
   return fmt::format("{} of {} budgets broken, {} not shown", report.Count(Outcome::kBroken), report.checks.size(),
                      report.Count(Outcome::kNotShown));
 }
@@ -98,6 +108,14 @@ void AppendTestCase(const Checked& check, std::string* xml) {
     *xml += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
   }
   *xml += "</testcase>\n";
+}
+
+// An error, not a failure: no budget is known to be broken.
+void AppendInconclusive(const CheckReport& report, std::string* xml) {
+  *xml += fmt::format(
+      "    <testcase classname=\"heaprec.check\" name=\"the recording is trustworthy\" time=\"0\">\n"
+      "      <error type=\"untrustworthy\" message=\"{}\">{}</error>\n    </testcase>\n",
+      Inconclusive(report), Markup(Printable(fmt::format("{}", fmt::join(DoubtsOf(report), "; ")))));
 }
 
 // That all were compared is a test that was passed.
@@ -139,23 +157,28 @@ std::string AsMarkdown(const CheckReport& report) {
     text += fmt::format("| {} | {} | {} | {} |\n", kSigns[static_cast<size_t>(check.outcome)], Code(check.name),
                         check.measured, check.allowed);
   }
-  text += "\nBroken: the whole interval lies above what is allowed. Not shown: what is allowed lies within it.\n";
+  text += report.IsInconclusive()
+              ? "\nNot shown: no budget is judged by numbers that cannot be trusted.\n"
+              : "\nBroken: the whole interval lies above what is allowed. Not shown: what is allowed lies within it.\n";
   for (const std::string& doubt : DoubtsOf(report)) text += fmt::format("\n⚠ {}\n", Markup(Printable(doubt)));
   return text;
 }
 
 std::string AsJunit(const CheckReport& report) {
   const std::vector<Checked> all = AllOf(report);
-  const bool rows_kept = report.rows && report.rows->broken.empty();
-  const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3f}\"",
-                                         all.size() + rows_kept, report.Count(Outcome::kBroken) + report.BrokenRows(),
-                                         report.Count(Outcome::kNotShown), report.seconds);
+  const bool is_inconclusive = report.IsInconclusive();
+  const bool rows_kept = report.rows && report.rows->broken.empty() && !is_inconclusive;
+  const std::string counts =
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
+                  all.size() + rows_kept + is_inconclusive, report.Count(Outcome::kBroken) + report.BrokenRows(),
+                  is_inconclusive ? 1 : 0, report.Count(Outcome::kNotShown), report.seconds);
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"heaprec check\" {0}>\n"
       "  <testsuite name=\"{1}\" {0}>\n",
       counts, Markup(report.recording));
   for (const Checked& check : all) AppendTestCase(check, &xml);
   if (rows_kept) AppendRowsKept(*report.rows, &xml);
+  if (is_inconclusive) AppendInconclusive(report, &xml);
   if (const auto doubts = DoubtsOf(report); !doubts.empty()) {
     xml +=
         fmt::format("    <system-err>{}</system-err>\n", Markup(Printable(fmt::format("{}", fmt::join(doubts, "; ")))));
@@ -179,6 +202,7 @@ nlohmann::json AsJson(const CheckReport& report) {
                              {"seconds", report.seconds},
                              {"broken", report.Count(Outcome::kBroken) + report.BrokenRows()},
                              {"not_shown", report.Count(Outcome::kNotShown)},
+                             {"inconclusive", report.IsInconclusive()},
                              {"trustworthy", DoubtsOf(report).empty()},
                              {"reasons", DoubtsOf(report)},
                              {"checks", checks}};

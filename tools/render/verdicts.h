@@ -16,12 +16,12 @@ namespace heaprec::tools {
 enum class Outcome : uint8_t { kKept, kBroken, kNotShown };
 
 struct Checked {
-  std::string name;  // "site:com.acme.*<5MB/op"
+  std::string name;  // "site:com.acme.*<5MiB/op"
   Outcome outcome = Outcome::kKept;
   Estimate value;  // in the limit's unit
   double limit = 0;
-  std::string measured;  // "5.3 MB/op (5.1 MB/op to 5.5 MB/op)"
-  std::string allowed;   // "5.0 MB/op"
+  std::string measured;  // "5.3 MiB/op (5.1 MiB/op to 5.5 MiB/op)"
+  std::string allowed;   // "5.0 MiB/op"
 };
 
 // Many that were compared with a baseline, one by one, and judged together.
@@ -39,9 +39,13 @@ struct CheckReport {
   std::optional<CheckedRows> rows;
   // Why the recording, and its baseline, should not be believed: "no, because ..."; empty: they may be.
   std::string doubt, doubt_of_baseline;
+  bool accepts_untrustworthy = false;
 
   size_t Count(Outcome outcome) const;  // of the checks
   size_t BrokenRows() const { return rows ? rows->broken.size() : 0; }
+  // Nothing is judged: numbers that cannot be trusted are asked to decide.
+  bool IsInconclusive() const { return !accepts_untrustworthy && !(doubt.empty() && doubt_of_baseline.empty()); }
+  bool Fails() const { return IsInconclusive() || Count(Outcome::kBroken) > 0 || BrokenRows() > 0; }
 };
 
 Outcome OutcomeOf(const Estimate& value, double limit);

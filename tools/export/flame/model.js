@@ -113,7 +113,7 @@ function digits(number) {
 }
 
 function bytes(number) {
-  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let unit = 0;
   for (; Math.abs(number) >= 1023.5 && unit < units.length - 1; ++unit) number /= 1024;
   return `${unit === 0 ? digits(number) : number.toFixed(1)} ${units[unit]}`;

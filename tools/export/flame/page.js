@@ -63,11 +63,14 @@ class Page {
       this.zoom(i);
     };
     canvas.onblur = () => this.redraw();
-    frames.onscroll = () => this.redraw();
+    frames.onscroll = () => {
+      this.noteGround();
+      this.redraw();
+    };
     byId("search").oninput = () => this.search();
     byId("search").onkeydown = (event) => this.searchKey(event);
     addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.redraw()).observe(frames);
+    new ResizeObserver(() => this.resize()).observe(frames);
     matchMedia("(prefers-color-scheme: dark)").onchange = (event) => this.setTheme(event.matches);
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
@@ -142,6 +145,22 @@ class Page {
     const row = this.tree.data.depth[view.zoomed] * kRow;
     frames.scrollTop = view.flame ? frames.scrollHeight - frames.clientHeight - row + kRow : row - kRow;
     if (view.zoomed === 0) frames.scrollTop = view.flame ? frames.scrollHeight : 0;
+    this.noteGround();
+    this.redraw();
+  }
+
+  // How far below the window the ground of the flame is.
+  noteGround() {
+    const frames = byId("frames");
+    this.ground = Math.max(0, frames.scrollHeight - frames.clientHeight - frames.scrollTop);
+  }
+
+  // The window keeps its place above the ground; that of an icicle hangs from the top by itself.
+  resize() {
+    if (this.printing) return;
+    const frames = byId("frames");
+    this.fitRows();
+    if (this.view.flame) frames.scrollTop = frames.scrollHeight - frames.clientHeight - this.ground;
     this.redraw();
   }
 
@@ -149,6 +168,7 @@ class Page {
     const frames = byId("frames");
     const inside = Math.max(this.view.rows * kRow, frames.clientHeight);
     byId("spacer").style.height = `${inside - frames.clientHeight}px`;
+    byId("canvas").style.height = `${frames.clientHeight}px`;
     // A flame that is lower than the window stands on its ground.
     this.lift = this.view.flame ? inside - this.view.rows * kRow : 0;
   }

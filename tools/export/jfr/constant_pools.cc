@@ -21,6 +21,12 @@ constexpr uint64_t kNotYet = UINT64_MAX;
 constexpr const char* kNoClass = "heaprec";
 constexpr const char* kNoParameters = "()V";
 
+// Frame types by key, as the JDK numbers them: all are in every chunk. Readers take such a key for a single byte, and
+// some for an index: 6 is the highest that all of them know.
+constexpr uint8_t kNativeKey = 3, kUnknownKey = 6;
+constexpr std::pair<uint8_t, std::string_view> kFrameTypeConstants[] = {
+    {0, "Interpreted"}, {1, "JIT compiled"}, {2, "Inlined"}, {kNativeKey, "Native"}, {kUnknownKey, "Java"}};
+
 struct ClassName {
   std::string name;
   bool hidden;
@@ -97,16 +103,28 @@ uint64_t ConstantPools::Intern(size_t pool, const std::string& identity, const F
 }
 
 uint64_t ConstantPools::Symbol(std::string_view utf8) {
-  return Intern(kSymbols, std::string(utf8), [utf8](Sink sink) { sink.String(utf8); });
+  return Intern(kSymbols, std::string(utf8), [utf8](Sink sink) { sink.Utf8(utf8); });
 }
 
-// As JFR spells them; "Java" where how the code ran is not recorded.
-uint64_t ConstantPools::FrameType(const format::Frame& frame) {
-  static constexpr std::array<const char*, format::kFrameTypes> kNames{"Java", "Interpreted", "JIT compiled", "Inlined",
-                                                                       "Native"};
-  const bool is_native = frame.bci < 0 && frame.method != format::kNone;
-  const std::string name = is_native ? "Native" : kNames[static_cast<size_t>(frame.type)];
-  return Intern(kFrameTypes, name, [&name](Sink sink) { sink.String(name); });
+uint8_t ConstantPools::FrameType(const format::Frame& frame) {
+  Pool& pool = pools_[kFrameTypes];
+  if (pool.count == 0) {
+    for (const auto& [key, name] : kFrameTypeConstants) Append(kFrameTypes, key, [&](Sink sink) { sink.Utf8(name); });
+  }
+  if (frame.bci < 0 && frame.method != format::kNone) return kNativeKey;
+  switch (frame.type) {
+    case format::FrameType::kInterpreted:
+      return 0;
+    case format::FrameType::kCompiled:
+      return 1;
+    case format::FrameType::kInlined:
+      return 2;
+    case format::FrameType::kNative:
+      return kNativeKey;
+    case format::FrameType::kUnknown:
+      break;
+  }
+  return kUnknownKey;
 }
 
 uint64_t ConstantPools::Package(std::string_view class_name) {
@@ -208,7 +226,7 @@ uint64_t ConstantPools::Stack(Index leaf) {
       sink.Long(MethodOf(frame));
       sink.Int(std::max(frame.line, -1));
       sink.Int(frame.bci);
-      sink.Long(FrameType(frame));
+      sink.Byte(FrameType(frame));
       ++depth;
       truncated |= node.truncated || frame.IsGap();
       at = node.parent < at ? node.parent : format::kNone;

@@ -1,7 +1,8 @@
 // The constants of one chunk: names, classes, methods, threads and stacks, for whose keys its events stand.
 //
 // A name, a class, a method and a thread keep their keys from chunk to chunk: readers take what has the key of a
-// constant of the chunk before for the same one. Key 0 is "not known". Stacks get new keys in each chunk.
+// constant of the chunk before for the same one. Key 0 is "not known". Stacks get new keys in each chunk. Frame types
+// have the JDK's keys.
 //
 // Memory:   the distinct names, methods and threads of all recordings, the stacks of one chunk.
 // Threads:  one.
@@ -60,7 +61,7 @@ class ConstantPools {
   template <typename Make>
   static uint64_t Cached(Keys* keys, size_t known, format::Index index, const Make& make);
   uint64_t Symbol(std::string_view utf8);
-  uint64_t FrameType(const format::Frame& frame);
+  uint8_t FrameType(const format::Frame& frame);
   uint64_t Package(std::string_view class_name);
   uint64_t ClassNamed(std::string_view name);
   uint64_t Method(format::Index index);

@@ -28,7 +28,8 @@ uint64_t WholeBytes(double weight) {
 
 class JfrExporter final : public Exporter {
  public:
-  JfrExporter(const ExportSettings& settings, Output* output) : at_(settings.live_at), output_(*output) {}
+  JfrExporter(const ExportSettings& settings, Output* output)
+      : at_(settings.live_at), weights_(WeightsName(settings)), output_(*output) {}
 
   void Begin(const Recording& recording) override {
     const format::FileHeader& header = recording.header();
@@ -45,7 +46,9 @@ class JfrExporter final : public Exporter {
       end_ns_ = std::max(end_ns_, sample->time_ns);
       // It has no such events.
       if (sample->stream() == format::Stream::kNative || sample->stream() == format::Stream::kMapped) continue;
-      sample->stream() == format::Stream::kAllocations ? AddAllocation(*sample) : AddException(*sample);
+      const Calibration::Weight weight = filtered.calibration.WeightOf(*sample);
+      sample->stream() == format::Stream::kAllocations ? AddAllocation(*sample, weight.bytes)
+                                                       : AddException(*sample, weight.objects);
       if (chunk_.bytes() < kChunkBytes) continue;
       Write();
       chunk_.constants().Enter(filtered.block);
@@ -79,6 +82,7 @@ class JfrExporter final : public Exporter {
            {&header.agent_version, &header.agent_options, &header.source, &header.source_reason}) {
         sink.String(ToUtf8(*text));
       }
+      sink.String(weights_);
     });
     chunk_.AddEvent(TypeId::kJvmInformation, begin_ns_, [&](Sink sink) {
       sink.String(ToUtf8(header.jvm_name));
@@ -90,25 +94,35 @@ class JfrExporter final : public Exporter {
     chunk_.AddEvent(TypeId::kActiveRecording, begin_ns_, [&](Sink sink) {
       sink.Long(1);
       sink.String("heaprec");
-      sink.String({});  // destination
-      sink.Long(0);     // maxAge
-      sink.Long(0);     // maxSize
+      sink.String({});      // destination
+      sink.Boolean(false);  // disk
+      sink.Long(0);         // maxAge
+      sink.Long(0);         // flushInterval
+      sink.Long(0);         // maxSize
       sink.Long(header.start_epoch_ns / kNsPerMs);
       sink.Long(header.duration_ns / kNsPerMs);
     });
   }
 
-  void AddAllocation(const format::Sample& sample) {
-    jfr::ConstantPools& constants = chunk_.constants();
-    chunk_.AddEvent(TypeId::kAllocationSample, sample.time_ns, [&](Sink sink) {
-      sink.Long(constants.Thread(sample.thread));
-      sink.Long(constants.Stack(sample.stack));
-      sink.Long(constants.Class(sample.class_id));
-      sink.Long(WholeBytes(sample.weight_bytes()));
+  // What the JDK's own event has no field for is in one of ours before it: some readers expect the next event right
+  // behind its last field.
+  void AddAllocation(const format::Sample& sample, double weight_bytes) {
+    const auto add = [&](TypeId type, double weight, const auto& append_rest) {
+      jfr::ConstantPools& constants = chunk_.constants();
+      chunk_.AddEvent(type, sample.time_ns, [&](Sink sink) {
+        sink.Long(constants.Thread(sample.thread));
+        sink.Long(constants.Stack(sample.stack));
+        sink.Long(constants.Class(sample.class_id));
+        sink.Long(WholeBytes(weight));
+        append_rest(sink);
+      });
+    };
+    add(TypeId::kHeaprecSample, sample.weight_bytes(), [&](Sink sink) {
       sink.Long(sample.size);
       sink.Long(sample.tlab_size);
-      sink.Long(constants.Labels(sample.thread));
+      sink.Long(chunk_.constants().Labels(sample.thread));
     });
+    add(TypeId::kAllocationSample, weight_bytes, [](Sink) {});
   }
 
   // The JDK has these at the end of a recording, too. Its own tell the references that hold the object.
@@ -137,15 +151,14 @@ class JfrExporter final : public Exporter {
     return behind == heap_after_.begin() ? 0 : std::prev(behind)->second;
   }
 
-  void AddException(const format::Sample& sample) {
+  void AddException(const format::Sample& sample, double throws) {
     jfr::ConstantPools& constants = chunk_.constants();
     chunk_.AddEvent(TypeId::kExceptionThrow, sample.time_ns, [&](Sink sink) {
-      sink.Long(0);  // duration
       sink.Long(constants.Thread(sample.thread));
       sink.Long(constants.Stack(sample.stack));
       sink.String({});  // message: never recorded
       sink.Long(constants.Class(sample.class_id));
-      sink.Double(sample.weight);
+      sink.Double(throws);
       sink.Long(constants.Labels(sample.thread));
     });
   }
@@ -157,6 +170,7 @@ class JfrExporter final : public Exporter {
   }
 
   const std::optional<TimePoint> at_;
+  const std::string_view weights_;
   Output& output_;
   jfr::Chunk chunk_;
   AliveSamples alive_;

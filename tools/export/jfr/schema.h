@@ -1,8 +1,10 @@
 // What a JFR file of ours holds: its types, their fields in the order in which they are written, and how tools show
 // them.
 //
-// Names and order of the JDK's own types are those of JDK 17 and newer; readers take fields by name, and what we add
-// stands behind.
+// The JDK's own types have exactly the fields of JDK 25, in its order: some readers take fields by their place, and an
+// event to end with the last one that they know. Only events that all read by name have fields of ours, behind. All
+// primitive types and jdk.types.ThreadState are declared because some readers ask for them by name. tests/interop
+// checks this.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,12 @@ enum class TypeId : uint8_t {
   kMetadata = 0,
   kConstantPools = 1,
   kBoolean = 2,
+  kByte,
+  kChar,
+  kShort,
   kInt,
   kLong,
+  kFloat,
   kDouble,
   kString,
   kContentType,
@@ -29,6 +35,7 @@ enum class TypeId : uint8_t {
   kDataAmount,
   kSymbol,
   kFrameType,
+  kThreadState,
   kModule,
   kPackage,
   kClassLoader,
@@ -42,6 +49,8 @@ enum class TypeId : uint8_t {
   kReference,
   kOldObjectArray,
   kOldObjectField,
+  kOldObjectRootSystem,
+  kOldObjectRootType,
   kOldObjectGcRoot,
   kAllocationSample,
   kOldObjectSample,
@@ -49,6 +58,7 @@ enum class TypeId : uint8_t {
   kActiveRecording,
   kJvmInformation,
   kHeaprecRecording,
+  kHeaprecSample,
 };
 
 enum class Unit : uint8_t { kNone, kTicks, kSpanOfTicks, kSpanOfMs, kEpochMs, kBytes };

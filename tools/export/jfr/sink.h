@@ -25,6 +25,10 @@ class Sink {
   void Double(double value) { Fixed(std::bit_cast<uint64_t>(value)); }
   void String(std::string_view utf8) {
     if (utf8.empty()) return Byte(kEmpty);
+    Utf8(utf8);
+  }
+  // A symbol's text: readers know no other encoding there, not even for the empty one.
+  void Utf8(std::string_view utf8) {
     Byte(kUtf8);
     Long(utf8.size());
     into_ += utf8;

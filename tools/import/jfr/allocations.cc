@@ -7,6 +7,7 @@ namespace heaprec::tools::jfr {
 namespace {
 
 constexpr std::string_view kSample = "jdk.ObjectAllocationSample";
+constexpr std::string_view kOwnSample = "heaprec.AllocationSample";
 constexpr std::string_view kInNewTlab = "jdk.ObjectAllocationInNewTLAB";
 constexpr std::string_view kOutsideTlab = "jdk.ObjectAllocationOutsideTLAB";
 
@@ -41,6 +42,7 @@ uint64_t Positive(std::optional<int64_t> number) {
 
 std::optional<EventSet> EventSetOf(std::string_view event_name) {
   if (event_name == kSample) return EventSet::kSamples;
+  if (event_name == kOwnSample) return EventSet::kOwnSamples;
   if (event_name == kInNewTlab || event_name == kOutsideTlab) return EventSet::kTlabs;
   return std::nullopt;
 }
@@ -53,7 +55,7 @@ std::optional<Allocation> ReadAllocation(const Event& event) {
   Allocation read = fields.read;
   read.size = Positive(fields.size);
   read.tlab_size = Positive(fields.tlab_size);
-  if (event.type->name == kSample) {
+  if (event.type->name == kSample || event.type->name == kOwnSample) {
     read.weight = static_cast<double>(Positive(fields.weight));
     // JFR's own does not say where the object lies.
     if (fields.tlab_size && read.tlab_size == 0) read.kind = format::Kind::kOutside;

@@ -20,6 +20,8 @@ namespace heaprec::tools::jfr {
 enum class EventSet : uint8_t {
   kSamples,  // jdk.ObjectAllocationSample: since JDK 16, throttled
   kTlabs,    // jdk.ObjectAllocationInNewTLAB and -OutsideTLAB: all of them, or those that async-profiler took
+  // heaprec.AllocationSample: the same samples with all that heaprec knows of them. Its weights are never calibrated.
+  kOwnSamples,
 };
 std::optional<EventSet> EventSetOf(std::string_view event_name);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "format/chunk_writer.h"
@@ -12,6 +13,7 @@
 #include "format/ring_reader.h"
 #include "tools/analysis/imported.h"
 #include "tools/import/jfr/file.h"
+#include "tools/import/jfr/heap_events.h"
 #include "tools/import/jfr/names.h"
 #include "tools/render/text.h"
 
@@ -20,8 +22,9 @@ namespace {
 
 constexpr uint64_t kIntervalNs = 1'000'000'000;
 constexpr size_t kMostAtOnce = 1 << 20;  // allocations, sorted by time
-constexpr size_t kSamplesOfBlock = 4096;
-constexpr uint64_t kChunkBytes = 8 << 20;  // docs/format.md#bounds
+constexpr size_t kRowsOfBlock = 4096;
+constexpr uint64_t kFirstOldObject = uint64_t{1} << 40;  // id: no sample of the recording has it
+constexpr uint64_t kChunkBytes = 8 << 20;                // docs/format.md#bounds
 constexpr uint64_t kNamesOfBlock = 16 << 20;
 
 format::RecordingId IdOf(const std::string& text) {
@@ -86,9 +89,32 @@ class RecordingWriter {
     sample.tlab_size = allocation.tlab_size;
     sample.weight = allocation.weight;
     chunk_->Add(sample);
-    ExtendTo(time_ns);
-    if (++pending_ < kSamplesOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return true;
-    return Flush();
+    if (header_.live_bound > 0) AddUntracked(sample);
+    return Added(time_ns);
+  }
+
+  format::Result<bool> Add(format::HeapState state) {
+    state.id = ++states_;
+    const uint64_t time_ns = state.time_ns;
+    chunk_->Add(state);
+    return Added(time_ns);
+  }
+
+  // Survivors belong into the first block of a chunk: it begins a new one. `born_ns`: of each, since the start.
+  format::Result<bool> Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
+    auto written = FinishChunk();
+    for (size_t i = 0; i < objects.size(); ++i) {
+      format::Survivor survivor;
+      survivor.sample.id = kFirstOldObject + i;
+      survivor.sample.time_ns = born_ns[i];
+      survivor.sample.class_id = names_->Class(objects[i].object_class);
+      survivor.sample.thread = names_->Thread(objects[i].thread, objects[i].labels);
+      survivor.sample.stack = names_->Stack(objects[i].stack);
+      survivor.sample.size = objects[i].size;
+      survivor.sample.weight = objects[i].weight;
+      chunk_->Add(survivor);
+    }
+    return written;
   }
 
   void ExtendTo(uint64_t end_ns) { end_ns_ = std::max(end_ns_, end_ns); }
@@ -101,10 +127,25 @@ class RecordingWriter {
  private:
   void StartChunk() { chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++); }
 
-  format::Result<bool> Flush() {
+  // What becomes of the samples the file does not say: only old objects are known to be alive.
+  void AddUntracked(const format::Sample& sample) {
+    last_fate_ns_ = std::max(last_fate_ns_, sample.time_ns);
+    chunk_->Add(format::Fate{.sample = sample.id, .time_ns = last_fate_ns_, .kind = format::FateKind::kNotFollowed});
+    ++books_[format::Stream::kAllocations].not_followed;
+  }
+
+  // A row is: a block is written once there are enough of them.
+  format::Result<bool> Added(uint64_t time_ns) {
+    ExtendTo(time_ns);
+    if (++pending_ < kRowsOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return true;
     pending_ = 0;
     names_written_ = names_->bytes();
     if (chunk_->raw_bytes() < kChunkBytes) return Write(chunk_->Flush(Books(), {}, end_ns_));
+    return FinishChunk();
+  }
+
+  format::Result<bool> FinishChunk() {
+    pending_ = 0;
     auto written = Write(chunk_->Finish(Books(), {}, end_ns_, nullptr));
     StartChunk();
     Enter(*file_);
@@ -134,8 +175,9 @@ class RecordingWriter {
   std::unique_ptr<format::ChunkWriter> chunk_;
   std::unique_ptr<NamesOfChunk> names_;
   uint32_t next_chunk_ = 0;
-  size_t pending_ = 0;
-  uint64_t names_written_ = 0, end_ns_ = 0;
+  size_t pending_ = 0;  // rows
+  uint64_t names_written_ = 0, end_ns_ = 0, last_fate_ns_ = 0;
+  uint64_t states_ = 0;
   format::PerStream<format::Books> books_;
 };
 
@@ -150,6 +192,24 @@ class ChunkImport {
   format::Result<bool> Add(const Allocation& allocation) {
     allocations_.push_back(allocation);
     return allocations_.size() < kMostAtOnce ? true : Write();
+  }
+
+  std::vector<format::HeapState> StatesOf(const Collections& collections) const {
+    return collections.States(header_, start_ns_);
+  }
+
+  format::Result<bool> Add(const std::vector<format::HeapState>& states) {
+    for (const format::HeapState& state : states) {
+      auto added = writer_.Add(state);
+      if (!added.ok()) return added;
+    }
+    return true;
+  }
+
+  format::Result<bool> Add(const std::vector<OldObject>& objects) {
+    std::vector<uint64_t> born_ns;
+    for (const OldObject& object : objects) born_ns.push_back(SinceStart(header_.TimeOf(object.born_ticks)));
+    return writer_.Add(objects, born_ns);
   }
 
   format::Result<bool> Write() {
@@ -175,6 +235,34 @@ class ChunkImport {
   std::vector<Allocation> allocations_;
 };
 
+// `last`: the old objects to import stand in this chunk; else nullptr.
+format::Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport* chunk,
+                                 Imported* imported) {
+  Collections collections;
+  std::vector<OldObject> objects;
+  while (const auto event = file->NextEvent()) {
+    collections.Add(*event, file->constants());
+    if (last != nullptr && IsOldObject(event->type->name)) {
+      const auto object = ReadOldObject(*event, file->constants());
+      if (object && object->seen_ticks == last->seen_ticks) objects.push_back(*object);
+    }
+    if (EventSetOf(event->type->name) != set) continue;
+    const auto allocation = ReadAllocation(*event);
+    ++(allocation ? imported->samples : imported->refused);
+    if (!allocation) continue;
+    auto added = chunk->Add(*allocation);
+    if (!added.ok()) return added;
+  }
+  auto written = chunk->Write();
+  if (!written.ok()) return written;
+  const std::vector<format::HeapState> states = chunk->StatesOf(collections);
+  imported->collections +=
+      static_cast<uint64_t>(std::ranges::count(states, format::StateKind::kGcEnd, &format::HeapState::kind));
+  imported->old_objects += objects.size();
+  written = chunk->Add(states);
+  return written.ok() && !objects.empty() ? chunk->Add(objects) : written;
+}
+
 }  // namespace
 
 format::FileHeader HeaderOf(const Survey& survey, EventSet set) {
@@ -186,28 +274,22 @@ format::FileHeader HeaderOf(const Survey& survey, EventSet set) {
   header.jvm_version = survey.jvm_version;
   header.source = IsUnbiased(survey) ? kImportedOwn : kImported;
   header.source_reason = ReasonOf(survey, set);
+  header.live_bound = survey.old_objects.count;
   const uint64_t events = survey.events.contains(set) ? survey.events.at(set) : 0;
   header.recording_id =
       IdOf(fmt::format("{} {} {} {} {}", survey.start_ns, survey.chunks, events, survey.pid, static_cast<int>(set)));
   return header;
 }
 
-format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, EventSet set,
-                                Output* output) {
+format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const Survey& survey,
+                                EventSet set, Output* output) {
   RecordingWriter writer(header, output);
   Imported imported;
   File file(source);
   while (!output->failed() && file.NextChunk()) {
     ChunkImport chunk(file, header.start_epoch_ns, &writer);
-    while (const auto event = file.NextEvent()) {
-      if (EventSetOf(event->type->name) != set) continue;
-      const auto allocation = ReadAllocation(*event);
-      ++(allocation ? imported.samples : imported.refused);
-      if (!allocation) continue;
-      auto added = chunk.Add(*allocation);
-      if (!added.ok()) return added.error();
-    }
-    auto written = chunk.Write();
+    const bool has_last_objects = file.chunks() == survey.old_objects.chunk;
+    auto written = ImportChunk(set, has_last_objects ? &survey.old_objects : nullptr, &file, &chunk, &imported);
     if (!written.ok()) return written.error();
   }
   auto ended = writer.End();

@@ -1,4 +1,5 @@
-// A JFR file as a recording: its allocations, with the weights that the file gives them.
+// A JFR file as a recording: its allocations, with the weights that the file gives them, its collections and heap
+// summaries, and the old objects that it lists last (heap_events.h) as survivors of the chunk in which they stand.
 //
 // The recording has no windows, no intervals and no counts of what was not sampled: its header says where it comes
 // from, and readers take each sample as drawn by itself. docs/decisions/0012-imported-weights.md
@@ -21,6 +22,8 @@ namespace heaprec::tools::jfr {
 
 struct Imported {
   uint64_t samples = 0;
+  uint64_t collections = 0;
+  uint64_t old_objects = 0;
   uint64_t refused = 0;  // events of the set that cannot be read, or stand for no bytes
   std::optional<format::SkippedRange> damage;
 };
@@ -28,8 +31,8 @@ struct Imported {
 // The header of the recording.
 format::FileHeader HeaderOf(const Survey& survey, EventSet set);
 
-// Writes all of it. An error: it cannot be encoded.
-format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, EventSet set,
-                                Output* output);
+// Writes all of it. `survey`: of this source. An error: it cannot be encoded.
+format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const Survey& survey,
+                                EventSet set, Output* output);
 
 }  // namespace heaprec::tools::jfr

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/import/jfr/file.h"
+#include "tools/import/jfr/heap_events.h"
 
 namespace heaprec::tools::jfr {
 namespace {
@@ -21,10 +22,21 @@ void ReadJvm(const Event& event, const Constants& constants, Survey* survey) {
   });
 }
 
+void CountOldObject(const Event& event, const Constants& constants, Survey* survey) {
+  const auto object = ReadOldObject(event, constants);
+  if (!object) return;
+  OldObjects& last = survey->old_objects;
+  const bool is_later = last.chunk != survey->chunks || object->seen_ticks > last.seen_ticks;
+  if (is_later) last = {0, survey->chunks, object->seen_ticks};
+  if (object->seen_ticks == last.seen_ticks) ++last.count;
+}
+
 void Look(const Event& event, const Constants& constants, Survey* survey) {
   const std::string_view name = event.type->name;
   if (const auto set = EventSetOf(name)) {
     ++survey->events[*set];
+  } else if (IsOldObject(name)) {
+    CountOldObject(event, constants, survey);
   } else if (name == "jdk.JVMInformation") {
     ReadJvm(event, constants, survey);
   } else if (name == "jdk.DataLoss") {

@@ -11,10 +11,18 @@
 
 namespace heaprec::tools::jfr {
 
+// The last time that old objects (jdk.OldObjectSample) were written: the JVM writes them with each dump.
+struct OldObjects {
+  uint64_t count = 0;
+  uint64_t chunk = 0;  // of the file, from 1
+  int64_t seen_ticks = 0;
+};
+
 struct Survey {
   std::map<EventSet, uint64_t> events;
   uint64_t chunks = 0;
-  int64_t start_ns = 0;     // of the first chunk
+  int64_t start_ns = 0;  // of the first chunk
+  OldObjects old_objects;
   uint64_t lost_bytes = 0;  // of events that the JVM dropped (jdk.DataLoss)
   std::string jvm_name, jvm_version;
   uint64_t pid = 0;

@@ -1,16 +1,16 @@
-#include "recorder/sources/path.h"
+#include "format/call_path.h"
 
 #include <catch2/catch.hpp>
 #include <vector>
 
 #include "throttle/random.h"
 
-namespace heaprec::sources {
+namespace heaprec::format {
 namespace {
 
 // Leaf first; the keys of the methods are hashes.
-std::vector<format::RingFrame> Stack(std::initializer_list<uint64_t> methods) {
-  std::vector<format::RingFrame> frames;
+std::vector<RingFrame> Stack(std::initializer_list<uint64_t> methods) {
+  std::vector<RingFrame> frames;
   for (const uint64_t method : methods) frames.push_back({throttle::Mix64(method), 3, 30});
   return frames;
 }
@@ -39,4 +39,4 @@ TEST_CASE("The place in a method does not count") {
   CHECK(PathOf(frames) == path);
 }
 
-}  // namespace heaprec::sources
+}  // namespace heaprec::format

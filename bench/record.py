@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Keeps measured figures in bench/results/NAME.json, one record per id; a new value replaces the old one.
+
+Usage: bench/record.py NAME ID KEY=VALUE...     for instance
+  bench/record.py fuzz fuzz.reader goal=3600 value=3600 unit='s of CPU' command='tests/fuzz/run.sh 3600 reader'
+
+Keys: goal, value, low, high, unit, peer, command, reached, reason, and whatever else describes the figure. VALUE is
+JSON where it parses as JSON, else a string. Date, commit and machine are added.
+"""
+import datetime
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+
+
+def machine():
+    return f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release()}"
+
+
+def commit():
+    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=RESULTS.parent, capture_output=True,
+                          text=True, check=True).stdout.strip()
+
+
+def record(name, figure_id, **fields):
+    """Writes one figure: `name` is the file's, `fields` its values. Raises ValueError if the file is not JSON."""
+    path = RESULTS / f"{name}.json"
+    figures = json.loads(path.read_text()) if path.exists() else []
+    figures = [figure for figure in figures if figure["id"] != figure_id]
+    figures.append({"id": figure_id, **fields, "date": datetime.date.today().isoformat(), "commit": commit(),
+                    "machine": machine()})
+    RESULTS.mkdir(exist_ok=True)
+    path.write_text(json.dumps(sorted(figures, key=lambda figure: figure["id"]), indent=1) + "\n")
+
+
+def value_of(text):
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def main(arguments):
+    if len(arguments) < 3 or any("=" not in pair for pair in arguments[2:]):
+        sys.exit(__doc__)
+    pairs = (pair.split("=", 1) for pair in arguments[2:])
+    record(arguments[0], arguments[1], **{key: value_of(value) for key, value in pairs})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

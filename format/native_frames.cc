@@ -1,0 +1,68 @@
+#include "format/native_frames.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+namespace heaprec::format {
+namespace {
+
+constexpr size_t kMostNameBytes = 512;
+
+// HotSpot's way from who asks for address space, or memory in it, to mmap.
+bool MapsForCaller(std::string_view function) {
+  constexpr std::array<std::string_view, 7> kPrefixes{"os::",
+                                                      "anon_mmap",
+                                                      "ReservedSpace::",
+                                                      "reserve_memory",
+                                                      "reserve_mmapped_memory",
+                                                      "map_or_reserve_memory",
+                                                      "commit_memory_impl"};
+  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return function.starts_with(prefix); });
+}
+
+// "f(int) const" -> "f", "operator()(int)" -> "operator()", "a<b(c)>::d(e)" -> "a<b(c)>::d".
+std::string WithoutParameters(std::string name) {
+  int depth = 0;
+  for (size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')' || name[i] == '>') ++depth;
+    if (name[i] == '(' || name[i] == '<') --depth;
+    if (name[i] != '(' || depth != 0) continue;
+    const bool is_call_operator = i >= 8 && name.compare(i - 8, 8, "operator") == 0;
+    if (i > 0 && !is_call_operator) name.resize(i);
+    break;
+  }
+  return name;
+}
+
+}  // namespace
+
+bool AllocatesForCaller(std::string_view module, std::string_view function, Kind kind) {
+  constexpr std::array<std::string_view, 3> kModules{"libc.so.", "libstdc++.so.", "libgcc_s.so."};
+  constexpr std::array<std::string_view, 9> kOfHotSpot{"os::malloc",           "os::realloc",         "os::strdup",
+                                                       "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
+                                                       "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
+  if (module == "libjvm.so" && kind == Kind::kMapped) return MapsForCaller(function);
+  // A program may have C++'s library within itself.
+  if (function.starts_with("operator new")) return true;
+  if (module == "libjvm.so") return std::ranges::find(kOfHotSpot, function) != kOfHotSpot.end();
+  return std::ranges::any_of(kModules, [&](std::string_view name) { return module.starts_with(name); });
+}
+
+std::string DemangledFunction(const std::string& symbol) {
+  std::string name = symbol;
+  // "b" would be demangled, too: as the type bool.
+  if (symbol.starts_with("_Z")) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> demangled(
+        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+    if (status == 0) name = WithoutParameters(demangled.get());
+  }
+  if (name.size() > kMostNameBytes) name.resize(kMostNameBytes);
+  return name;
+}
+
+}  // namespace heaprec::format

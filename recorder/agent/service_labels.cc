@@ -1,0 +1,83 @@
+#include "recorder/agent/service_labels.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace heaprec::agent {
+namespace {
+
+constexpr std::string_view kServiceName = "service.name";
+constexpr std::string_view kKeys[] = {kServiceName,          "service.namespace",           "service.version",
+                                      "service.instance.id", "deployment.environment.name", "deployment.environment"};
+constexpr size_t kMaxValueBytes = 255;
+
+std::string_view Trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// A '%' that no two hexadecimal digits follow is itself.
+std::string PercentDecoded(std::string_view text) {
+  std::string decoded;
+  for (size_t at = 0; at < text.size(); ++at) {
+    uint8_t byte = 0;
+    const char* const digits = text.data() + at + 1;
+    const bool is_escape =
+        text[at] == '%' && at + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    decoded += is_escape ? static_cast<char>(byte) : text[at];
+    if (is_escape) at += 2;
+  }
+  return decoded;
+}
+
+// No character of UTF-8 is cut in two.
+std::string Shortened(std::string value) {
+  if (value.size() <= kMaxValueBytes) return value;
+  size_t end = kMaxValueBytes;
+  while (end > 0 && (static_cast<uint8_t>(value[end]) & 0xc0) == 0x80) --end;
+  value.resize(end);
+  return value;
+}
+
+std::string AttributeOf(std::string_view attributes, std::string_view key) {
+  std::string found;
+  while (!attributes.empty()) {
+    const std::string_view one = attributes.substr(0, attributes.find(','));
+    attributes.remove_prefix(std::min(one.size() + 1, attributes.size()));
+    const size_t mark = one.find('=');
+    if (mark != std::string_view::npos && Trimmed(one.substr(0, mark)) == key) {
+      found = PercentDecoded(Trimmed(one.substr(mark + 1)));
+    }
+  }
+  return found;
+}
+
+std::string_view Variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+std::vector<format::ServiceLabel> ParseServiceLabels(std::string_view service, std::string_view service_name,
+                                                     std::string_view resource_attributes) {
+  std::vector<format::ServiceLabel> labels;
+  for (const std::string_view key : kKeys) {
+    std::string value = AttributeOf(resource_attributes, key);
+    if (key == kServiceName && !service_name.empty()) value = service_name;
+    if (key == kServiceName && !service.empty()) value = service;
+    if (!value.empty()) labels.push_back({std::string(key), Shortened(std::move(value))});
+  }
+  return labels;
+}
+
+std::vector<format::ServiceLabel> ServiceLabels(std::string_view service) {
+  return ParseServiceLabels(service, Variable("OTEL_SERVICE_NAME"), Variable("OTEL_RESOURCE_ATTRIBUTES"));
+}
+
+}  // namespace heaprec::agent

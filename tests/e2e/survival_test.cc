@@ -1,0 +1,163 @@
+// What survives collections, under every collector of the JDK: one leak, and garbage beside it. All JVMs run at once.
+//
+// Statistic: growth and counts against the program's own, by intervals widened from 1.96 to 5.5 standard errors:
+//            beyond with probability 4e-8 each.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Collector {
+  std::string name;
+  std::vector<std::string> flags;
+  bool is_generational_z = false;
+  bool has_majors = true;  // a major collection a second, or no generations of which one keeps weak references
+};
+
+// Of those that this JDK has.
+std::vector<Collector> Collectors() {
+  const std::string unlock = "-XX:+UnlockExperimentalVMOptions";
+  const std::vector<Collector> all{
+      {"Serial", {"-XX:+UseSerialGC"}},
+      {"Parallel", {"-XX:+UseParallelGC"}},
+      {"G1", {"-XX:+UseG1GC"}},
+      {"Z", {unlock, "-XX:+UseZGC"}},
+      {"Z with generations", {"-XX:+UseZGC", "-XX:+ZGenerational", "-XX:ZCollectionInterval=1"}},
+      {"Z, a major collection a second", {"-XX:+UseZGC", "-XX:ZCollectionIntervalMajor=1"}},
+      {"Shenandoah", {unlock, "-XX:+UseShenandoahGC"}},
+      {"generational Shenandoah", {unlock, "-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational"}},
+  };
+  std::vector<Collector> known;
+  for (Collector one : all) {
+    Command command{{JavaHome() + "/bin/java", "-Xmx64m", "-Xlog:gc+init"}};
+    command.args.insert(command.args.end(), one.flags.begin(), one.flags.end());
+    command.args.push_back("-version");
+    const Outcome outcome = Run(command);
+    const bool warns = outcome.err.find("gnoring option") != std::string::npos;
+    if (outcome.exit_code != 0 || warns) continue;
+    one.is_generational_z = one.name.find("Z") == 0 && outcome.out.find("Old Generation") != std::string::npos;
+    one.has_majors = !one.is_generational_z || one.flags.back().find("Interval") != std::string::npos;
+    known.push_back(one);
+  }
+  return known;
+}
+
+json Ask(std::vector<std::string> arguments, const std::string& recording) {
+  arguments.insert(arguments.begin(), HeaprecPath());
+  arguments.insert(arguments.end(), {"--json", recording});
+  const Outcome outcome = Run(Command{arguments});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
+}
+
+json RowOf(const json& rows, const std::string& name) {
+  for (const json& row : rows) {
+    if (row["name"] == name) return row;
+  }
+  return {};
+}
+
+bool Holds(const json& estimate, double truth) {
+  const double value = estimate["value"], low = estimate["low"], high = estimate["high"];
+  const double wider = 5.5 / 1.96;
+  return value - wider * (value - low) <= truth && truth <= value + wider * (high - value);
+}
+
+Java Program(const Collector& collector, const std::string& main, std::vector<std::string> args,
+             const std::string& recording) {
+  Java java{.flags = collector.flags, .main = main, .args = std::move(args)};
+  java.agent_options = "file=" + recording + ",rate=1000,live=8000,loglevel=error";
+  return java;
+}
+
+constexpr double kKept = 400'000, kBytes = 64 * kKept, kSeconds = 6;
+
+// Nothing of the garbage counts as old, and the leak, of a known rate, is found and measured.
+void RequireLeak(const std::string& recording) {
+  const json document = Ask({"leaks", "--by", "site", "--all", "--to", "5s"}, recording);
+  INFO(document.dump(1).substr(0, 4000));
+  CHECK(document["collections"] >= 3);
+  const json leak = RowOf(document["rows"], "e2e.Leak.keep");
+  REQUIRE_FALSE(leak.is_null());
+  CHECK(leak["leaks"] == true);
+  CHECK(Holds(leak["growth"], kBytes / kSeconds));
+  const json garbage = RowOf(document["rows"], "e2e.Leak.discard");
+  CHECK((garbage.is_null() || garbage["leaks"] == false));
+
+  const json old = Ask({"live", "--by", "class", "--survived", "1"}, recording);
+  CHECK(Holds(RowOf(old["tables"][0]["rows"], "e2e.Leak$Kept")["objects"], kKept));
+  const json discarded = RowOf(old["tables"][0]["rows"], "e2e.Leak$Garbage");
+  CHECK((discarded.is_null() || discarded["objects"]["low"] < 0.01 * kKept));
+
+  size_t young = 0, all = 0;
+  const json died = Ask({"live", "--garbage", "sample"}, recording);
+  for (const json& trace : died["traces"]) {
+    if (trace["class"] != "byte[]" && trace["class"] != "e2e.Leak$Garbage") continue;
+    ++all;
+    young += trace["survived"] == 0 ? 1 : 0;
+  }
+  INFO(young << " of " << all << " pieces of garbage died in their first collection");
+  CHECK(all > 20);
+  CHECK(young >= 0.9 * static_cast<double>(all));
+}
+
+}  // namespace
+
+TEST_CASE("The same leak is found and measured under every collector, and garbage does not grow old") {
+  std::vector<std::pair<Collector, std::string>> recordings;
+  std::vector<Process> processes;
+  for (const Collector& collector : Collectors()) {
+    if (!collector.has_majors) continue;
+    recordings.emplace_back(collector, FreshFolder() + "/rec.bin");
+    Java java = Program(collector, "e2e.Leak", {"400000", "2000", "6"}, recordings.back().second);
+    java.flags.insert(java.flags.end(), {"-Xmx128m", "-XX:-UseAdaptiveSizePolicy", "-Xmn30m"});
+    processes.emplace_back(CommandOf(java));
+  }
+  REQUIRE(recordings.size() >= 5);
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    INFO(recordings[i].first.name);
+    const Outcome outcome = processes[i].Finish();
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.out == "kept 400000\n");
+    RequireLeak(recordings[i].second);
+  }
+}
+
+TEST_CASE("What generational Z has not yet looked at makes a range, never a single value") {
+  for (const Collector& collector : Collectors()) {
+    if (collector.name.find("Z") != 0) continue;
+    INFO(collector.name);
+    const std::string recording = FreshFolder() + "/rec.bin";
+    Java java = Program(collector, "e2e.Settled", {"200000", "100", "3"}, recording);
+    java.flags.push_back("-Xmx1g");
+    const Outcome outcome = Run(java);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const json document = Ask({"live", "--by", "class"}, recording);
+    const json kept = RowOf(document["tables"][0]["rows"], "e2e.Settled$Kept");
+    INFO(document.dump(1).substr(0, 4000));
+    CHECK(document["of_majors"] == collector.is_generational_z);
+    CHECK(kept["objects"]["value"].is_null() == collector.is_generational_z);
+    if (!collector.is_generational_z) continue;
+    CHECK(kept["objects"]["low"] <= 200'000);
+    CHECK(kept["objects"]["high"] >= 200'000);
+    CHECK(Holds(kept["known_objects"], 200'000));
+    const json garbage = RowOf(document["tables"][0]["rows"], "byte[]");
+    CHECK(garbage["bytes"]["value"].is_null());
+    CHECK(document["alive"]["bytes"]["value"].is_null());
+    CHECK(garbage["known_bytes"]["value"] < 0.2 * 64 * 200'000);
+  }
+}
+
+}  // namespace heaprec::testing

@@ -1,0 +1,40 @@
+// Property: whatever .eh_frame holds, following it ends, and reads nothing outside of the module.
+//
+// Input: 2 bytes: where in the module the FDE is; 2 bytes: where the pc is; the module.
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "recorder/native/frame_program.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/require.h"
+
+namespace heaprec::fuzz {
+
+std::vector<Input> Seeds() {
+  // A CIE (code unit 1, data unit -8, return address 16, pointers pc-relative in 4 bytes), then an FDE at 24 whose
+  // function begins where the module does and has 64 bytes: push %rbp; mov %rsp,%rbp.
+  constexpr std::string_view kModule(
+      "\x14\0\0\0\0\0\0\0\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\0\0"
+      "\x18\0\0\0\x1c\0\0\0\xe0\xff\xff\xff\x40\0\0\0\0\x41\x0e\x10\x86\x02\x43\x0d\x06\0\0\0",
+      52);
+  Input fde_at_24{24, 0, 8, 0};
+  fde_at_24.insert(fde_at_24.end(), kModule.begin(), kModule.end());
+  return {fde_at_24};
+}
+
+}  // namespace heaprec::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  using heaprec::native::FrameRule;
+  if (size < 4) return 0;
+  uint16_t description = 0, pc = 0;
+  std::memcpy(&description, bytes, sizeof description);
+  std::memcpy(&pc, bytes + sizeof description, sizeof pc);
+  const std::vector<uint8_t> module(bytes + 4, bytes + size);  // on the heap: reads beyond it are found
+  const auto begin = reinterpret_cast<uintptr_t>(module.data());
+  const FrameRule rule =
+      heaprec::native::RunFrameProgram({begin, begin + module.size()}, begin + description, begin + pc);
+  heaprec::fuzz::Require(rule.base != FrameRule::Base::kUnknown || rule == FrameRule{});
+  return 0;
+}

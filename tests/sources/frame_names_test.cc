@@ -1,0 +1,72 @@
+#include "recorder/sources/frame_names.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace heaprec::sources {
+namespace {
+
+heaprec_frame FrameOf(uint64_t method, int64_t location) {
+  return {reinterpret_cast<void*>(method * 8), location};  // NOLINT: as a jmethodID is, no address of ours
+}
+
+// Three frames of each of so many methods.
+void AddAll(FrameNames* names, uint64_t from, uint64_t to) {
+  for (uint64_t method = from; method < to; ++method) {
+    const std::string class_name = "p/C" + std::to_string(method), name = "m" + std::to_string(method);
+    names->AddMethod(FrameOf(method, 0).method, {class_name, name, "C.java"});
+    for (int64_t location = -1; location < 2; ++location) {
+      names->Add(FrameOf(method, location), static_cast<int32_t>(10 * location));
+    }
+  }
+}
+
+bool IsKnown(const FrameNames& names, uint64_t method, int64_t location) {
+  const heaprec_frame_name found = names.Find(FrameOf(method, location));
+  return found.class_name != nullptr && "p/C" + std::to_string(method) == found.class_name &&
+         "m" + std::to_string(method) == found.method_name && std::string("C.java") == found.file_name &&
+         found.line == 10 * location;
+}
+
+}  // namespace
+
+TEST_CASE("Frames have the names with which they were added, and others have none") {
+  FrameNames names(true);
+  AddAll(&names, 1, 1000);
+  for (uint64_t method = 1; method < 1000; ++method) {
+    CHECK(names.Has(FrameOf(method, 1)));
+    CHECK(IsKnown(names, method, -1));
+    CHECK(IsKnown(names, method, 1));
+  }
+  CHECK(names.Find(FrameOf(5, 7)).class_name == nullptr);
+  CHECK(names.Find(FrameOf(1000, 0)).class_name == nullptr);
+  CHECK(names.HasMethod(FrameOf(999, 0).method));
+  CHECK_FALSE(names.HasMethod(FrameOf(1000, 0).method));
+}
+
+TEST_CASE("What is full keeps what it has, and what no trace has any more makes room") {
+  FrameNames names(true);
+  AddAll(&names, 1, 20'000);
+  CHECK(names.IsHalfFull());
+  CHECK(IsKnown(names, 1, 0));
+  CHECK_FALSE(names.Has(FrameOf(19'999, 0)));
+  names.Retain([](const auto& keep) {
+    for (uint64_t method = 1; method < 30; ++method) keep(FrameOf(method, 1));
+    keep(FrameOf(19'999, 0));  // was never kept
+  });
+  CHECK_FALSE(names.IsHalfFull());
+  for (uint64_t method = 1; method < 30; ++method) CHECK(IsKnown(names, method, 1));
+  CHECK_FALSE(names.Has(FrameOf(1, 0)));
+  CHECK_FALSE(names.HasMethod(FrameOf(30, 0).method));
+  AddAll(&names, 19'990, 20'000);
+  CHECK(IsKnown(names, 19'999, 0));
+}
+
+TEST_CASE("Where nothing is followed nothing is kept") {
+  FrameNames names(false);
+  AddAll(&names, 1, 3);
+  CHECK_FALSE(names.Has(FrameOf(1, 0)));
+  CHECK(names.Find(FrameOf(1, 0)).class_name == nullptr);
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,66 @@
+// The events of a chunk of a JFR file that describe the heap: collections, heap summaries and old objects.
+//
+//   jdk.GCPhasePause       a collection of the recording: when its pause began and ended
+//   jdk.GarbageCollection  the cause of these pauses, by their gcId; itself a pause if the file has no event of one
+//   jdk.GCHeapSummary      used and committed bytes: before and after the pause if the collection has one pause, else
+//                          (concurrent collectors) at its own time
+//   jdk.OldObjectSample    an object that was alive when the file was written
+//
+// Threads:  one.
+// Failure:  an event that cannot be read, or lacks a field, is left out; a value that is missing is 0: not known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/heap_state.h"
+#include "tools/import/jfr/chunk_header.h"
+#include "tools/import/jfr/constants.h"
+#include "tools/import/jfr/file.h"
+
+namespace heaprec::tools::jfr {
+
+struct OldObject {
+  int64_t seen_ticks = 0, born_ticks = 0;
+  uint64_t thread = 0, stack = 0, object_class = 0, labels = 0;  // keys of constants; 0: none
+  uint64_t size = 0;                                             // 0: the file does not say (JDK 17 and before)
+  double weight = 0;  // bytes that it stands for: those of heaprec's export, else its own
+};
+
+bool IsOldObject(std::string_view event_name);
+// nullopt: it cannot be read. `constants`: of its chunk.
+std::optional<OldObject> ReadOldObject(const Event& event, const Constants& constants);
+
+class Collections {
+ public:
+  // Ignores events of other kinds.
+  void Add(const Event& event, const Constants& constants);
+  // In order of time, without ids; times are since `start_ns`, the start of the recording.
+  std::vector<format::HeapState> States(const ChunkHeader& header, int64_t start_ns) const;
+
+ private:
+  struct Span {
+    int64_t begin = 0, length = 0;  // ticks
+    uint64_t paused = 0;            // ticks
+  };
+  struct Summary {
+    int64_t ticks = 0;
+    bool is_after = false;
+    uint64_t used = 0, committed = 0;
+  };
+  struct Collection {
+    std::string cause;
+    std::vector<Span> whole, pauses;
+    std::vector<Summary> summaries;
+  };
+  static void AddStates(uint64_t id, const Collection& collection, const ChunkHeader& header, int64_t start_ns,
+                        std::vector<format::HeapState>* states);
+
+  std::map<uint64_t, Collection> collections_;  // by gcId
+};
+
+}  // namespace heaprec::tools::jfr

@@ -1,0 +1,86 @@
+#include "tools/input/confined_open.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr int kMaxAttempts = 100;
+
+Descriptor Fail(int error) {
+  errno = error;
+  return {};
+}
+
+// ENOSYS or EPERM: the kernel, or a filter, has no openat2.
+Descriptor OpenInRoot(const Descriptor& root, const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(flags | O_CLOEXEC);
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    const long opened = syscall(SYS_openat2, root.number(), path.c_str(), &how, sizeof how);
+    // EAGAIN: something was moved while the path was resolved.
+    if (opened >= 0 || errno != EAGAIN) return Descriptor(static_cast<int>(opened));
+  }
+  return Fail(EAGAIN);
+}
+
+// For O_PATH, which opens a link itself.
+bool IsLink(const Descriptor& file) {
+  struct stat status {};
+  return fstat(file.number(), &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+// For O_DIRECTORY, which says ENOTDIR of a link.
+bool IsLink(const Descriptor& folder, const std::string& name) {
+  struct stat status {};
+  return fstatat(folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+}
+
+// One component after the other, without links and without "..": each is opened in the one that is open.
+Descriptor WalkWithoutLinks(Descriptor folder, const std::string& path, int flags) {
+  const std::filesystem::path relative = std::filesystem::path(path).relative_path();
+  for (auto part = relative.begin(); part != relative.end();) {
+    const std::string name = *part;
+    const bool is_last = ++part == relative.end();
+    if (name == "..") return Fail(ELOOP);
+    Descriptor next(openat(folder.number(), name.c_str(), (is_last ? flags : O_PATH) | O_NOFOLLOW | O_CLOEXEC));
+    if (!next.is_open()) {
+      const int error = errno;
+      return Fail(error == ENOTDIR && IsLink(folder, name) ? ELOOP : error);
+    }
+    if (IsLink(next)) return Fail(ELOOP);
+    folder = std::move(next);
+  }
+  return folder;
+}
+
+}  // namespace
+
+Descriptor OpenBelow(const std::string& root, const std::string& path, int flags) {
+  if (root.empty()) return Descriptor(open(path.c_str(), flags | O_CLOEXEC));
+  Descriptor top(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!top.is_open()) return top;
+  Descriptor file = OpenInRoot(top, path, flags);
+  if (file.is_open() || (errno != ENOSYS && errno != EPERM)) return file;
+  return WalkWithoutLinks(std::move(top), path, flags);
+}
+
+Descriptor OpenRegularBelow(const std::string& root, const std::string& path) {
+  const Descriptor place = OpenBelow(root, path, O_PATH);
+  if (!place.is_open()) return Fail(errno);
+  struct stat status {};
+  if (fstat(place.number(), &status) != 0) return Fail(errno);
+  if (!S_ISREG(status.st_mode)) return Fail(EINVAL);
+  // The very file that was looked at.
+  return Descriptor(open(fmt::format("/proc/self/fd/{}", place.number()).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace heaprec::tools

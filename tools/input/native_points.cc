@@ -1,0 +1,91 @@
+#include "tools/input/native_points.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "format/call_path.h"
+#include "format/native_frames.h"
+#include "format/ring_reader.h"
+
+namespace heaprec::tools {
+namespace {
+
+template <size_t N>
+std::string TextOf(const char (&chars)[N]) {
+  return {chars, strnlen(chars, N)};
+}
+
+std::vector<LoadedModule> ModulesOf(std::span<const format::RingModule> modules) {
+  std::vector<LoadedModule> loaded;
+  loaded.reserve(modules.size());
+  for (const format::RingModule& module : modules) {
+    loaded.push_back({module.begin, module.end, module.bias, TextOf(module.build_id), TextOf(module.path)});
+  }
+  return loaded;
+}
+
+uint64_t Define(Definitions* definitions, const format::Method& method) {
+  const uint64_t key = format::MethodKey(method.class_name, method.name, method.descriptor);
+  definitions->methods.try_emplace(key, method);
+  return key;
+}
+
+}  // namespace
+
+NativePointNames::NativePointNames(std::span<const format::RingModule> modules)
+    : modules_(ModulesOf(modules)), symbols_(modules_) {}
+
+NativePointNames::Location NativePointNames::At(uint64_t return_address) {
+  const LoadedModule* const module = symbols_.ModuleOf(return_address - 1, 0);
+  if (module == nullptr) return {};
+  const Symbols::Function& function = symbols_.At(return_address, 0);
+  Location location{function.module, format::DemangledFunction(function.symbol), module->build_id, function.offset};
+  if (function.symbol.empty()) location.function = fmt::format("{:#x}", return_address - 1 - module->bias);
+  return location;
+}
+
+std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& point, Definitions* definitions) {
+  std::vector<Location> locations;
+  for (const uint64_t pc : point.pcs) {
+    locations.push_back(At(pc));
+    // The process died while it wrote the list: addresses are all there is.
+    if (modules_.empty()) locations.back() = {"?", fmt::format("{:#x}", pc - 1), "", 0};
+  }
+  std::vector<format::RingFrame> frames;
+  const auto at = [&](size_t i) -> const Location& { return locations[i]; };
+  const auto [first, last] = format::FramesToShow(locations.size(), at, format::Kind::kNative);
+  for (size_t i = first; i < last; ++i) {
+    const Location& location = locations[i];
+    const uint64_t method = Define(definitions, {location.module, location.function, location.build_id});
+    frames.push_back({method, static_cast<int32_t>(location.offset), -1, format::FrameType::kNative});
+  }
+  frames.insert(frames.end(), point.java.begin(), point.java.end());
+  if (point.record.is_cut != 0) frames.push_back(format::kGapFrame);
+  return frames;
+}
+
+format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, Definitions* definitions) {
+  const format::NativePointRecord& record = point.record;
+  const std::string class_name = format::kNativeFunctions[record.function];
+  const std::string thread_name = TextOf(record.thread_name);
+  const std::vector<format::RingFrame> frames = FramesOf(point, definitions);
+  format::SampleRecord sample{};
+  sample.monotonic_ns = record.monotonic_ns;
+  sample.id = record.id;
+  sample.thread_key = format::ThreadKey(0, record.os_tid, false, thread_name);
+  sample.class_key = format::ClassKey(class_name);
+  if (!frames.empty()) sample.stack_key = format::KeyOfStack(frames, /*truncated=*/false);
+  sample.path = format::PathOf(frames);
+  sample.size = record.size;
+  sample.weight = record.weight;
+  sample.window = record.window;
+  sample.kind = static_cast<uint16_t>(format::Kind::kNative);
+  sample.place = record.tracking_index;
+  definitions->threads.try_emplace(sample.thread_key, format::Thread{0, record.os_tid, false, thread_name});
+  definitions->classes.try_emplace(sample.class_key, class_name);
+  if (!frames.empty()) definitions->stacks.try_emplace(sample.stack_key, KeyedStack{frames, false});
+  return sample;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,49 @@
+// Sample points of native memory that a killed process left in its lanes, made into the samples that its drain would
+// have committed. Names come from the files of its libraries, found by build id.
+//
+// Failure:  a function without a name is its address in the library; one in no known library, its address. Files that
+//           are others by now have no names.
+// Format:   docs/format.md#native-points
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/ring_layout.h"
+#include "format/ring_records.h"
+#include "tools/input/definitions.h"
+#include "tools/native/symbols.h"
+
+namespace heaprec::tools {
+
+struct NativePoint {
+  format::NativePointRecord record;
+  std::vector<uint64_t> pcs;            // return addresses, innermost first
+  std::vector<format::RingFrame> java;  // that called them
+};
+
+class NativePointNames {
+ public:
+  // The content of `modules` may be anything.
+  explicit NativePointNames(std::span<const format::RingModule> modules);
+  NativePointNames(const NativePointNames&) = delete;
+  NativePointNames& operator=(const NativePointNames&) = delete;
+
+  // What the sample refers to goes into `definitions`.
+  format::SampleRecord SampleOf(const NativePoint& point, Definitions* definitions);
+
+ private:
+  struct Location {
+    std::string module, function, build_id;
+    uint32_t offset = 0;
+  };
+  Location At(uint64_t return_address);
+  std::vector<format::RingFrame> FramesOf(const NativePoint& point, Definitions* definitions);
+
+  const std::vector<LoadedModule> modules_;
+  Symbols symbols_;
+};
+
+}  // namespace heaprec::tools
