@@ -22,11 +22,11 @@ flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -
 sources=(format/*.cc tests/format/recordings.cc throttle/*.cc
   tools/input/*.cc tools/rewriter.cc tools/render/output.cc tools/render/text.cc tools/complain.cc tools/import/jfr/*.cc
   tools/budget.cc tools/frame_pattern.cc tools/name_pattern.cc tools/time_point.cc tools/analysis/generated_names.cc
-  tools/control/replies.cc tools/control/perf_data.cc tools/native/table_file.cc
+  tools/control/replies.cc tools/control/perf_data.cc tools/native/table_file.cc tools/native/symbols.cc
   recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc
   recorder/buffer/own_descriptor.cc recorder/hotspot/elf_file.cc
   recorder/native/build_id.cc recorder/native/frame_program.cc recorder/native/function_table.cc)
-libraries=(-lzstd -lxxhash -lre2)
+libraries=(-lzstd -lxxhash -lre2 -lelf)
 mkdir -p "$work"
 
 # One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects compiled with
