@@ -10,9 +10,9 @@
 #include "tools/complain.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/utf8.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -65,25 +65,25 @@ ExitCode Run(const AttachOptions& options, const std::string& asked_library, con
   return told == ExitCode::kOk && answer->is_unwritten ? ExitCode::kCannotWrite : told;
 }
 
-void AddCommon(CLI::App* verb, AttachOptions* options) {
-  verb->add_option("JVM", options->jvm, "Its pid, or its main class or jar (all of it, or a part that fits one JVM)")
-      ->type_name("")
-      ->required();
-  verb->add_option("--timeout", options->timeout_seconds, "Seconds to wait for the JVM (default: 10)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 3600.0));
-  verb->add_flag("--json", options->json, "The answer as JSON");
-  verb->add_flag("-q,--quiet", options->quiet, "Say nothing if all is well");
+void AddCommon(Command& command, AttachOptions* options) {
+  command
+      .AddOption("JVM", options->jvm, "Its pid, or its main class or jar (all of it, or a part that fits one JVM)")
+      .Required();
+  command.AddOption("--timeout", options->timeout_seconds, "Seconds to wait for the JVM (default: 10)")
+      .Value("SECONDS")
+      .InRange(0.1, 3600.0);
+  command.AddFlag("--json", options->json, "The answer as JSON");
+  command.AddFlag("-q,--quiet", options->quiet, "Say nothing if all is well");
 }
 
 }  // namespace
 
-Verb DeclareAttach(CLI::App& heaprec) {
+Command AttachCommand() {
   auto options = std::make_shared<AttachOptions>();
-  CLI::App* verb = heaprec.add_subcommand("attach", "Start a recording in a running JVM");
-  AddCommon(verb, options.get());
-  options->agent.AddTo(verb);
-  verb->footer(
+  Command command("attach", "Start a recording in a running JVM");
+  AddCommon(command, options.get());
+  options->agent.AddTo(command);
+  command.footer =
       R"(In a container: FILE and --lib are paths in there, so both must be absolute, and libheaprec.so must have been
 copied there.
 A JVM of JDK 21 or later prints a warning on its stderr unless it runs with -XX:+EnableDynamicAgentLoading.
@@ -91,33 +91,35 @@ A JVM of JDK 21 or later prints a warning on its stderr unless it runs with -XX:
 Examples:
   heaprec attach 12345 --duration 60s -o rec.bin
   heaprec attach com.example.Main --rate 300
-  heaprec attach app.jar --set source=jvmti)");
-  return {verb, [options](const auto&) {
-            return Run(*options, options->agent.agent_file, [&](const Process& process) -> format::Result<std::string> {
-              auto text = options->agent.Text(/*as_they_are=*/!process.same_files);
-              if (!text.ok()) return text.error();
-              return "start," + *text;
-            });
-          }};
+  heaprec attach app.jar --set source=jvmti)";
+  command.run = [options](const auto&) {
+    return Run(*options, options->agent.agent_file, [&](const Process& process) -> format::Result<std::string> {
+      auto text = options->agent.Text(/*as_they_are=*/!process.same_files);
+      if (!text.ok()) return text.error();
+      return "start," + *text;
+    });
+  };
+  return command;
 }
 
-Verb DeclareStop(CLI::App& heaprec) {
+Command StopCommand() {
   auto options = std::make_shared<AttachOptions>();
-  CLI::App* verb = heaprec.add_subcommand("stop", "End the recording in a running JVM");
-  AddCommon(verb, options.get());
-  verb->footer(
+  Command command("stop", "End the recording in a running JVM");
+  AddCommon(command, options.get());
+  command.footer =
       R"(Waits until the recording is complete. The JVM's code is then as it was, and another recording may be started.
 Exit code 6: some of it could not be written.
 
 Example:
-  heaprec stop 12345)");
-  return {verb, [options](const auto&) -> ExitCode {
-            auto java = Find(options->jvm);
-            if (java.ok() && java->process.agent.empty()) {
-              return Fail(ExitCode::kCannotAttach, fmt::format("{}: heaprec is not in it", java->process.pid));
-            }
-            return Run(*options, "", [](const Process&) { return format::Result<std::string>(std::string("stop")); });
-          }};
+  heaprec stop 12345)";
+  command.run = [options](const auto&) -> ExitCode {
+    auto java = Find(options->jvm);
+    if (java.ok() && java->process.agent.empty()) {
+      return Fail(ExitCode::kCannotAttach, fmt::format("{}: heaprec is not in it", java->process.pid));
+    }
+    return Run(*options, "", [](const Process&) { return format::Result<std::string>(std::string("stop")); });
+  };
+  return command;
 }
 
 }  // namespace heaprec::tools

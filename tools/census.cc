@@ -5,10 +5,9 @@
 #include <optional>
 
 #include "tools/census_form.h"
-#include "tools/choice.h"
 #include "tools/complain.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -49,44 +48,45 @@ ExitCode ShowCensus(const CensusOptions& options) {
 
 }  // namespace
 
-Verb DeclareCensus(CLI::App& heaprec) {
+Command CensusCommand() {
   auto options = std::make_shared<CensusOptions>();
-  CLI::App* verb = heaprec.add_subcommand("census", "What was allocated, counted object by object");
-  verb->add_option("REC", options->recordings, "The recordings; - is standard input")->type_name("")->required();
-  verb->add_option("--by", options->by, "class, thread, or time: each second (default: class)")
-      ->type_name("KEY")
-      ->check(OneOf({"class", "thread", "time"}));
-  verb->add_option("--before", options->before, "Compare with this recording: what is more, what is less")
-      ->type_name("REC");
-  verb->add_option("--sort", options->sort, "bytes, objects or name (default: bytes)")
-      ->type_name("KEY")
-      ->check(OneOf({"bytes", "objects", "name"}));
-  verb->add_option("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json")->type_name("N");
-  verb->add_flag("--json", options->json, "JSON instead of text");
+  Command command("census", "What was allocated, counted object by object");
+  command.AddOption("REC", options->recordings, "The recordings; - is standard input").Required();
+  command.AddOption("--by", options->by, "class, thread, or time: each second (default: class)")
+      .Value("KEY")
+      .OneOf({"class", "thread", "time"});
+  command.AddOption("--before", options->before, "Compare with this recording: what is more, what is less")
+      .Value("REC");
+  command.AddOption("--sort", options->sort, "bytes, objects or name (default: bytes)")
+      .Value("KEY")
+      .OneOf({"bytes", "objects", "name"});
+  command.AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json").Value("N");
+  command.AddFlag("--json", options->json, "JSON instead of text");
   constexpr const char* kGroup = "Which objects";
-  verb->add_option("--from", options->choice.from, "Of seconds from this time on: an offset, ISO 8601 or epoch ns")
-      ->type_name("TIME")
-      ->group(kGroup);
-  verb->add_option("--to", options->choice.to, "Of seconds that begin before this time")
-      ->type_name("TIME")
-      ->group(kGroup);
-  verb->add_option("--thread", options->choice.thread,
-                   "Of threads whose name holds TEXT (or matches it as a regular expression); #N: Java thread id")
-      ->type_name("TEXT")
-      ->group(kGroup);
-  verb->add_option("--class", options->choice.class_name,
-                   "Of this class, as Java writes it: a name, its end after a dot, a glob or /regex/")
-      ->type_name("NAME")
-      ->group(kGroup);
-  verb->footer(R"(A recording has a census if it was made with census=all or census=N/s.
+  command.AddOption("--from", options->choice.from, "Of seconds from this time on: an offset, ISO 8601 or epoch ns")
+      .Value("TIME")
+      .InGroup(kGroup);
+  command.AddOption("--to", options->choice.to, "Of seconds that begin before this time").Value("TIME").InGroup(kGroup);
+  command
+      .AddOption("--thread", options->choice.thread,
+                 "Of threads whose name holds TEXT (or matches it as a regular expression); #N: Java thread id")
+      .Value("TEXT")
+      .InGroup(kGroup);
+  command
+      .AddOption("--class", options->choice.class_name,
+                 "Of this class, as Java writes it: a name, its end after a dot, a glob or /regex/")
+      .Value("NAME")
+      .InGroup(kGroup);
+  command.footer = R"(A recording has a census if it was made with census=all or census=N/s.
 
 Examples:
   heaprec census rec.bin
   heaprec census --by thread --class 'byte[]' rec.bin
   heaprec census --by time rec.bin
   heaprec census --before old.bin new.bin
-  heaprec census --json rec.bin | jq -r '.rows[] | [.objects.value, .name] | @tsv')");
-  return {verb, [options](const auto&) { return ShowCensus(*options); }};
+  heaprec census --json rec.bin | jq -r '.rows[] | [.objects.value, .name] | @tsv')";
+  command.run = [options](const auto&) { return ShowCensus(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

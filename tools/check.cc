@@ -9,16 +9,14 @@
 
 #include "tools/budget.h"
 #include "tools/budget_check.h"
-#include "tools/choice.h"
 #include "tools/comparison.h"
 #include "tools/complain.h"
-#include "tools/percent_option.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/utf8.h"
 #include "tools/render/verdicts.h"
 #include "tools/spending.h"
 #include "tools/survey.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -194,52 +192,56 @@ ExitCode Check(const CheckOptions& options) {
 
 // An empty division in a script says "nan"; with that every budget would be kept.
 std::string NoCount(const std::string& text) {
-  double count = 0;
-  const bool is_number = CLI::detail::lexical_cast(text, count);
+  char* end = nullptr;
+  const double count = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && *end == '\0';
   return is_number && std::isfinite(count) && count > 0 ? "" : text + " is no number of operations";
 }
 
 }  // namespace
 
-Verb DeclareCheck(CLI::App& heaprec) {
+Command CheckCommand() {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* verb = heaprec.add_subcommand("check", "Whether a recording keeps its budgets, for CI: exit code 1 if not");
-  verb->add_option(
+  Command command("check", "Whether a recording keeps its budgets, for CI: exit code 1 if not");
+  command
+      .AddOption(
           "--budget", options->budgets,
           "SUBJECT<AMOUNT: total, class: site: method: package: thread: with a pattern; B KiB MiB GiB, objects, events "
           "or %; /op, /s; may be repeated")
-      ->type_name("BUDGET")
-      ->allow_extra_args(false);
-  verb->add_option("--baseline", options->baseline,
-                   "Compare with this recording: the total, what budgets are of, every site")
-      ->type_name("OLD");
-  AddGrowth(verb, "--max-regression", &options->regression, "So much more than the baseline is allowed: 3%");
+      .Value("BUDGET");
+  command
+      .AddOption("--baseline", options->baseline,
+                 "Compare with this recording: the total, what budgets are of, every site")
+      .Value("OLD");
+  command.AddPercent("--max-regression", options->regression, "So much more than the baseline is allowed: 3%",
+                     INFINITY);
   std::vector<std::string> rows = Grouping::Words();
   rows.emplace_back(kNone);
-  verb->add_option("--by", options->by, "What is compared with the baseline one by one (default: site)")
-      ->type_name("KEY")
-      ->check(OneOf(rows));
-  AddPercent(verb, "--fdr", &options->fdr, "So many of these that are called broken may not be (default: 5%)");
-  verb->add_option("--ops", options->operations, "How many operations were recorded, for /op")
-      ->type_name("N")
-      ->check(NoCount);
-  verb->add_option("--baseline-ops", options->baseline_operations, "Of the baseline (default: as many)")
-      ->type_name("N")
-      ->check(NoCount);
-  verb->add_flag("--accept-untrustworthy", options->accepts_untrustworthy,
-                 "Judge budgets even if a recording is not trustworthy (default: inconclusive, exit 1)");
-  verb->add_option("--format", options->format, "text (default), markdown, junit or json")
-      ->type_name("FORMAT")
-      ->check(OneOf({"text", "markdown", "junit", "json"}));
-  options->survey.AddTo(verb);
-  verb->footer(R"(A budget is broken only if the whole 95 % interval lies above it.
+  command.AddOption("--by", options->by, "What is compared with the baseline one by one (default: site)")
+      .Value("KEY")
+      .OneOf(rows);
+  command.AddPercent("--fdr", options->fdr, "So many of these that are called broken may not be (default: 5%)");
+  command.AddOption("--ops", options->operations, "How many operations were recorded, for /op")
+      .Value("N")
+      .Check(NoCount);
+  command.AddOption("--baseline-ops", options->baseline_operations, "Of the baseline (default: as many)")
+      .Value("N")
+      .Check(NoCount);
+  command.AddFlag("--accept-untrustworthy", options->accepts_untrustworthy,
+                  "Judge budgets even if a recording is not trustworthy (default: inconclusive, exit 1)");
+  command.AddOption("--format", options->format, "text (default), markdown, junit or json")
+      .Value("FORMAT")
+      .OneOf({"text", "markdown", "junit", "json"});
+  options->survey.AddTo(command);
+  command.footer = R"(A budget is broken only if the whole 95 % interval lies above it.
 
 Examples:
   heaprec check rec.bin --budget 'total<2GiB' --budget 'class:byte[]<10%'
   heaprec check rec.bin --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
   heaprec check rec.bin --baseline old.bin --max-regression 3% --format markdown
-  heaprec check rec.bin --baseline old.bin --max-regression 10% --by class --fdr 1%)");
-  return {verb, [options](const auto&) { return Check(*options); }};
+  heaprec check rec.bin --baseline old.bin --max-regression 10% --by class --fdr 1%)";
+  command.run = [options](const auto&) { return Check(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -2,18 +2,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 
-#include "tools/choice.h"
 #include "tools/comparison.h"
 #include "tools/complain.h"
 #include "tools/diff_form.h"
 #include "tools/diff_page.h"
-#include "tools/percent_option.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/utf8.h"
 #include "tools/survey.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -190,38 +189,39 @@ ExitCode Diff(const DiffOptions& options) {
 
 }  // namespace
 
-Verb DeclareDiff(CLI::App& heaprec) {
+Command DiffCommand() {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* verb = heaprec.add_subcommand("diff", "What allocates more or less than before, and what is but noise");
-  verb->add_option("--window", options->windows, "Two times of one recording: 10s..20s 40s..60s")
-      ->type_name("FROM..TO")
-      ->expected(2);
-  verb->add_option("--by", options->by, "What a row is (default: class, and site)")
-      ->type_name("KEY")
-      ->check(OneOf(Grouping::Words()));
-  verb->add_option("--per", options->per, "second (default), total (shares of each side's total are compared) or op")
-      ->type_name("UNIT")
-      ->check(OneOf({"second", "total", "op"}));
-  verb->add_option("--ops", options->operations, "How many operations each side did: A=1000,B=1200, or 1000")
-      ->type_name("A=N,B=M");
-  AddPercent(verb, "--fdr", &options->fdr, "So much of what is called changed may not be (default: 5%)");
-  AddGrowth(verb, "--min-change", &options->margin, "Smaller changes are none: 5% (default: 0%)");
-  verb->add_flag("--objects", options->objects, "Compare objects, not bytes");
-  verb->add_flag("--all", options->all, "Show also what may be noise");
-  verb->add_option("--limit", options->limit,
-                   "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json")
-      ->type_name("N");
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  verb->add_option("--html", options->html, "A flame graph of the differences, too, as a page")->type_name("OUT");
-  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
-  options->survey.AddTo(verb);
-  verb->footer(R"(Examples:
+  Command command("diff", "What allocates more or less than before, and what is but noise");
+  command.AddOption("--window", options->windows, "Two times of one recording: 10s..20s 40s..60s")
+      .Value("FROM..TO")
+      .Exactly(2);
+  command.AddOption("--by", options->by, "What a row is (default: class, and site)")
+      .Value("KEY")
+      .OneOf(Grouping::Words());
+  command.AddOption("--per", options->per, "second (default), total (shares of each side's total are compared) or op")
+      .Value("UNIT")
+      .OneOf({"second", "total", "op"});
+  command.AddOption("--ops", options->operations, "How many operations each side did: A=1000,B=1200, or 1000")
+      .Value("A=N,B=M");
+  command.AddPercent("--fdr", options->fdr, "So much of what is called changed may not be (default: 5%)");
+  command.AddPercent("--min-change", options->margin, "Smaller changes are none: 5% (default: 0%)", INFINITY);
+  command.AddFlag("--objects", options->objects, "Compare objects, not bytes");
+  command.AddFlag("--all", options->all, "Show also what may be noise");
+  command
+      .AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json")
+      .Value("N");
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  command.AddOption("--html", options->html, "A flame graph of the differences, too, as a page").Value("OUT");
+  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  options->survey.AddTo(command);
+  command.footer = R"(Examples:
   heaprec diff monday.bin tuesday.bin
   heaprec diff --ops A=10000,B=12000 --by site before.bin after.bin
   heaprec diff --window 10s..20s 40s..60s rec.bin
   heaprec diff --min-change 5% --html diff.html before.bin after.bin
-  heaprec diff --json --all before.bin after.bin | jq '.tables[0].rows[] | select(.verdict == "new")')");
-  return {verb, [options](const auto&) { return Diff(*options); }};
+  heaprec diff --json --all before.bin after.bin | jq '.tables[0].rows[] | select(.verdict == "new")')";
+  command.run = [options](const auto&) { return Diff(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -12,10 +12,10 @@
 #include "tools/complain.h"
 #include "tools/exporting.h"
 #include "tools/input/liveness.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -133,19 +133,21 @@ ExitCode Doctor(const DoctorOptions& options) {
 
 }  // namespace
 
-Verb DeclareDoctor(CLI::App& heaprec) {
+Command DoctorCommand() {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* verb = heaprec.add_subcommand("doctor", "Can the numbers be relied on, why, and what to do about it");
-  verb->add_option("REC", options->paths, "The recordings; - is standard input")->type_name("")->required();
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  verb->add_flag("-q,--quiet", options->quiet, "Leave out what is as it should be");
-  verb->footer(R"(The first line is the verdict. Exit code 0: all are trustworthy; 1: one is not; 3: one cannot be read.
+  Command command("doctor", "Can the numbers be relied on, why, and what to do about it");
+  command.AddOption("REC", options->paths, "The recordings; - is standard input").Required();
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  command.AddFlag("-q,--quiet", options->quiet, "Leave out what is as it should be");
+  command.footer =
+      R"(The first line is the verdict. Exit code 0: all are trustworthy; 1: one is not; 3: one cannot be read.
 
 Examples:
   heaprec doctor rec.bin
   heaprec doctor -q *.bin
-  heaprec doctor --json rec.bin | jq '.recordings[].findings[] | select(.level == "problem")')");
-  return {verb, [options](const auto&) { return Doctor(*options); }};
+  heaprec doctor --json rec.bin | jq '.recordings[].findings[] | select(.level == "problem")')";
+  command.run = [options](const auto&) { return Doctor(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

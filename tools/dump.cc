@@ -9,10 +9,10 @@
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/export/output_file.h"
+#include "tools/options/command.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
 #include "tools/rewriter.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -64,22 +64,24 @@ ExitCode Dump(const DumpOptions& options) {
 
 }  // namespace
 
-Verb DeclareDump(CLI::App& heaprec) {
+Command DumpCommand() {
   auto options = std::make_shared<DumpOptions>();
-  CLI::App* verb = heaprec.add_subcommand("dump", "Copy the recording of a running JVM as it is now");
-  verb->add_option("JVM", options->jvm, "Its pid, or its main class or jar")->type_name("")->required();
-  verb->add_option("-o,--output", options->output, "Where to; - is standard output (default: heaprec-PID-dump.bin)")
-      ->type_name("OUT");
-  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
-  verb->add_flag("--flush", options->flush, "Of a census: first have the JVM count its TLABs in use, in one safepoint");
-  verb->add_flag("-q,--quiet", options->quiet, "Do not say what was copied");
-  verb->footer(
+  Command command("dump", "Copy the recording of a running JVM as it is now");
+  command.AddOption("JVM", options->jvm, "Its pid, or its main class or jar").Required();
+  command.AddOption("-o,--output", options->output, "Where to; - is standard output (default: heaprec-PID-dump.bin)")
+      .Value("OUT");
+  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  command.AddFlag("--flush", options->flush,
+                  "Of a census: first have the JVM count its TLABs in use, in one safepoint");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not say what was copied");
+  command.footer =
       R"(The JVM is not asked, but with --flush: its file and its ring are read, so the copy ends with the last event
 committed. Its recording goes on.
 
 Example:
-  heaprec dump 12345 -o now.bin)");
-  return {verb, [options](const auto&) { return Dump(*options); }};
+  heaprec dump 12345 -o now.bin)";
+  command.run = [options](const auto&) { return Dump(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -17,12 +17,12 @@
 #include "tools/control/child.h"
 #include "tools/control/class_path.h"
 #include "tools/escape_outcome.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/table.h"
 #include "tools/render/terminal.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -253,34 +253,34 @@ ExitCode Escape(const EscapeOptions& options, const std::vector<std::string>& co
 
 }  // namespace
 
-Verb DeclareEscape(CLI::App& heaprec) {
+Command EscapeCommand() {
   auto options = std::make_shared<EscapeOptions>();
-  CLI::App* verb = heaprec.add_subcommand(
+  Command command(
       "escape",
       "What a call of a method allocates in the interpreter, after C1 and after C2: heaprec escape METHOD... -- java");
-  verb->add_option(
-          "METHOD", options->methods,
-          "package.Class.method, without parameters; a class of an instance method needs a constructor without")
-      ->required();
-  verb->add_option("--calls", options->calls, "Calls before each round of probes, so that the JVM compiles the method")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
-  verb->add_option("--probes", options->probes, "Probed calls per round; rounds repeat until three in a row agree")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  verb->add_flag("--json", options->json, "The same as JSON");
-  verb->add_option("--lib", options->agent_file,
-                   "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
-      ->type_name("PATH");
-  verb->add_option("--jar", options->jar_file, "heaprec.jar (default: $HEAPREC_JAR, or found beside heaprec)")
-      ->type_name("PATH");
-  verb->footer(
+  command
+      .AddOption("METHOD", options->methods,
+                 "package.Class.method, without parameters; a class of an instance method needs a constructor without")
+      .Required();
+  command.AddOption("--calls", options->calls, "Calls before each round of probes, so that the JVM compiles the method (default: 30000)")
+      .InRange(1, 1'000'000'000);
+  command.AddOption("--probes", options->probes, "Probed calls per round; rounds repeat until three in a row agree (default: 200)")
+      .InRange(1, 1'000'000);
+  command.AddFlag("--json", options->json, "The same as JSON");
+  command
+      .AddOption("--lib", options->agent_file,
+                 "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
+      .Value("PATH");
+  command.AddOption("--jar", options->jar_file, "heaprec.jar (default: $HEAPREC_JAR, or found beside heaprec)")
+      .Value("PATH");
+  command.footer =
       R"(Nothing is sampled or instrumented: every object of the probed calls counts. What a method prints goes to stderr.
 
 Examples:
   heaprec escape Demo.boxing Demo.iterator -- java -cp classes
-  heaprec escape com.example.Parser.next -- java -cp app.jar -XX:+UseParallelGC)");
-  return {verb, [options](const std::vector<std::string>& rest) { return Escape(*options, rest); }};
+  heaprec escape com.example.Parser.next -- java -cp app.jar -XX:+UseParallelGC)";
+  command.run = [options](const Invocation& call) { return Escape(*options, call.rest); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "tools/analysis/plain.h"
-#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
@@ -15,9 +14,9 @@
 #include "tools/exporting.h"
 #include "tools/filter.h"
 #include "tools/living.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/time_point.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -149,32 +148,35 @@ std::vector<std::string> FormatNames() {
 
 }  // namespace
 
-Verb DeclareExport(CLI::App& heaprec) {
+Command ExportCommand() {
   auto options = std::make_shared<ExportOptions>();
   options->filter.allocations_only = true;  // tools that sum up a column expect one unit
-  CLI::App* verb = heaprec.add_subcommand("export", "Write the events in the formats of other tools");
-  verb->add_option("REC", options->paths, "The recordings; - is standard input")->type_name("")->required();
-  verb->add_option("--format", options->format, fmt::format("One of {} (default: csv)", fmt::join(FormatNames(), ", ")))
-      ->type_name("FORMAT")
-      ->check(OneOf(FormatNames()));
-  verb->add_option("-o,--output", options->output, "Where to; - is standard output (default)")->type_name("OUT");
-  verb->add_option("--weights", options->weights, "Of collapsed: bytes (default), objects or samples")
-      ->type_name("WEIGHTS")
-      ->check(OneOf({"bytes", "objects", "samples"}));
-  verb->add_option("--service", options->service,
-                   "Value of service.name (otlp; default: as recorded, or unknown_service:java)")
-      ->type_name("NAME");
-  verb->add_flag(
+  Command command("export", "Write the events in the formats of other tools");
+  command.AddOption("REC", options->paths, "The recordings; - is standard input").Required();
+  command
+      .AddOption("--format", options->format, fmt::format("One of {} (default: csv)", fmt::join(FormatNames(), ", ")))
+      .Value("FORMAT")
+      .OneOf(FormatNames());
+  command.AddOption("-o,--output", options->output, "Where to; - is standard output (default)").Value("OUT");
+  command.AddOption("--weights", options->weights, "Of collapsed: bytes (default), objects or samples")
+      .Value("WEIGHTS")
+      .OneOf({"bytes", "objects", "samples"});
+  command
+      .AddOption("--service", options->service,
+                 "Value of service.name (otlp; default: as recorded, or unknown_service:java)")
+      .Value("NAME");
+  command.AddFlag(
       "--raw", options->raw,
       "Raw weights instead of weights calibrated to the exact counts (" + FormatsThat(&ExportFormat::takes_raw) + ")");
-  verb->add_flag("--lines", options->lines, "Of collapsed and speedscope: a frame is a line of a method, not a method");
-  verb->add_flag("--live", options->live,
-                 "Of csv, jsonl, collapsed and speedscope: what is alive, in place of all that was allocated");
-  verb->add_option("--at", options->at, "When to look what is alive (default: at the end)")->type_name("TIME");
-  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
-  options->filter.AddTo(verb);
-  options->filter.AddStackChoiceTo(verb);
-  verb->footer(
+  command.AddFlag("--lines", options->lines,
+                  "Of collapsed and speedscope: a frame is a line of a method, not a method");
+  command.AddFlag("--live", options->live,
+                  "Of csv, jsonl, collapsed and speedscope: what is alive, in place of all that was allocated");
+  command.AddOption("--at", options->at, "When to look what is alive (default: at the end)").Value("TIME");
+  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  options->filter.AddTo(command);
+  options->filter.AddStackChoiceTo(command);
+  command.footer =
       R"(Columns of csv and jsonl: time_ns (epoch), kind, thread, class, size, weight_bytes, weight_objects, probability,
 stack (root;...;leaf as Class.method:line), labels (key=value;...; JSON lines: an object), calibrated_bytes,
 calibrated_objects. The other formats hold calibrated weights, or with --raw raw ones.
@@ -187,8 +189,9 @@ Examples:
   heaprec export --format collapsed rec.bin | flamegraph.pl > flame.svg
   heaprec export --live --at 60s --format collapsed rec.bin | flamegraph.pl > alive.svg
   heaprec export --format pprof -o rec.pb.gz rec.bin && go tool pprof -http : rec.pb.gz
-  heaprec export --format speedscope -o rec.json rec.bin && speedscope rec.json)");
-  return {verb, [options](const auto&) { return Export(*options); }};
+  heaprec export --format speedscope -o rec.json rec.bin && speedscope rec.json)";
+  command.run = [options](const auto&) { return Export(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

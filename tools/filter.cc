@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <algorithm>
 #include <charconv>
 
 #include "format/thread_name.h"
-#include "tools/choice.h"
+#include "tools/options/command.h"
 #include "tools/render/kind_name.h"
 #include "tools/render/utf8.h"
 
@@ -62,32 +63,31 @@ bool FilterOptions::ChoosesAll() const {
          labels.empty() && focus.empty() && ignore.empty();
 }
 
-void FilterOptions::AddTo(CLI::App* verb) {
-  AddChoiceTo(verb);
-  verb->add_option("--limit", limit, "At most N events, then stop")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->group(kGroup);
+void FilterOptions::AddTo(Command& command) {
+  AddChoiceTo(command);
+  command.AddOption("--limit", limit, "At most N events, then stop").Value("N").InRange(0, INFINITY).InGroup(kGroup);
 }
 
-void FilterOptions::AddChoiceTo(CLI::App* verb) {
-  verb->add_option("--from", from, "From this time on: an offset (10s, 1m30s, 250ms), ISO 8601 or epoch ns")
-      ->type_name("TIME")
-      ->group(kGroup);
-  verb->add_option("--to", to, "Before this time")->type_name("TIME")->group(kGroup);
-  verb->add_option("--thread", thread,
-                   "Threads whose name holds TEXT (or matches it as a regular expression); "
-                   "#N: Java thread id; #os:N: OS thread id")
-      ->type_name("TEXT")
-      ->group(kGroup);
-  verb->add_option("--class", class_name,
-                   "Objects of this class, as Java writes it: a name, its end after a dot, "
-                   "a glob (java.util.*) or /regex/")
-      ->type_name("NAME")
-      ->group(kGroup);
-  verb->add_option("--site", site, "A frame of the stack is this Class.method: as --class")
-      ->type_name("NAME")
-      ->group(kGroup);
+void FilterOptions::AddChoiceTo(Command& command) {
+  command.AddOption("--from", from, "From this time on: an offset (10s, 1m30s, 250ms), ISO 8601 or epoch ns")
+      .Value("TIME")
+      .InGroup(kGroup);
+  command.AddOption("--to", to, "Before this time").Value("TIME").InGroup(kGroup);
+  command
+      .AddOption("--thread", thread,
+                 "Threads whose name holds TEXT (or matches it as a regular expression); "
+                 "#N: Java thread id; #os:N: OS thread id")
+      .Value("TEXT")
+      .InGroup(kGroup);
+  command
+      .AddOption("--class", class_name,
+                 "Objects of this class, as Java writes it: a name, its end after a dot, "
+                 "a glob (java.util.*) or /regex/")
+      .Value("NAME")
+      .InGroup(kGroup);
+  command.AddOption("--site", site, "A frame of the stack is this Class.method: as --class")
+      .Value("NAME")
+      .InGroup(kGroup);
   const char* help = allocations_only
                          ? "tlab, outside, exception, native or mapped (repeatable; default: tlab and outside)"
                          : "tlab, outside, exception, native or mapped (repeatable; default: all)";
@@ -100,22 +100,21 @@ void FilterOptions::AddChoiceTo(CLI::App* verb) {
   if (with_states)
     known.insert(known.end(),
                  {kCollectionKind, kHeapKind, kMemoryKind, "died", "released", "not_followed", "shrunk", kCensusKind});
-  verb->add_option("--kind", kinds, help)
-      ->type_name("KIND")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(OneOf(known))
-      ->group(kGroup);
-  verb->add_option("--label", labels,
-                   "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")
-      ->type_name("LABEL")
-      ->allow_extra_args(false)
-      ->group(kGroup);
+  command.AddOption("--kind", kinds, help)
+      .Value("KIND")
+      .SplitAtCommas()
+      .OneOf(known)
+      .InGroup(kGroup);
+  command
+      .AddOption("--label", labels,
+                 "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")
+      .Value("LABEL")
+      .InGroup(kGroup);
 }
 
-void FilterOptions::AddStackChoiceTo(CLI::App* verb) {
-  const auto add = [verb](const char* option, std::string* into, const char* help) {
-    verb->add_option(option, *into, help)->type_name("REGEX")->group(kGroup);
+void FilterOptions::AddStackChoiceTo(Command& command) {
+  const auto add = [&command](const char* option, std::string* into, const char* help) {
+    command.AddOption(option, *into, help).Value("REGEX").InGroup(kGroup);
   };
   add("--focus", &focus, "Events with a frame whose Class.method matches (RE2: found anywhere in it)");
   add("--ignore", &ignore, "Events without such a frame");

@@ -5,7 +5,6 @@
 // Failure:  Parse returns the sentence for the user; his mistake, so exit code 2.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -20,6 +19,7 @@
 #include "tools/analysis/drawn.h"
 #include "tools/frame_pattern.h"
 #include "tools/name_pattern.h"
+#include "tools/options/command.h"
 #include "tools/render/names.h"
 #include "tools/stack_match.h"
 #include "tools/time_point.h"
@@ -35,11 +35,11 @@ struct FilterOptions {
   bool allocations_only = false;  // unless kinds are given
   bool with_states = false;       // gc, heap and fates are kinds, too: taken only if they are given
 
-  void AddTo(CLI::App* verb);
+  void AddTo(Command& command);
   // All but --limit.
-  void AddChoiceTo(CLI::App* verb);
+  void AddChoiceTo(Command& command);
   // --focus, --ignore and --hide.
-  void AddStackChoiceTo(CLI::App* verb);
+  void AddStackChoiceTo(Command& command);
   bool ChoosesAll() const;  // but for the limit
 };
 

@@ -12,11 +12,10 @@
 #include "tools/export/output_file.h"
 #include "tools/flame_assembly.h"
 #include "tools/live_words.h"
-#include "tools/percent_option.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/utf8.h"
 #include "tools/survey.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -162,29 +161,30 @@ ExitCode Flame(const FlameOptions& options) {
 
 }  // namespace
 
-Verb DeclareFlame(CLI::App& heaprec) {
+Command FlameCommand() {
   auto options = std::make_shared<FlameOptions>();
-  CLI::App* verb = heaprec.add_subcommand("flame", "Draw a flame graph: a page that needs no network, or a picture");
-  verb->add_option("-o,--output", options->output, "Where to (default: REC with .html); - is standard output")
-      ->type_name("OUT");
-  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
-  verb->add_flag("-q,--quiet", options->quiet, "Do not say where it is");
-  verb->add_flag("--svg", options->svg, "A picture, without a script");
-  verb->add_flag("--reverse", options->reverse, "Show first who called what allocated, from there to the root");
-  verb->add_flag("--icicle", options->icicle, "The root at the top");
-  verb->add_flag("--no-classes", options->no_classes, "Leave out what was allocated, which else ends each stack");
-  verb->add_option("--title", options->title, "In place of the recording's name")->type_name("TEXT");
-  verb->add_option("--limit", options->limit, "Most boxes; others are folded into one (default: 20000)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  AddPercent(verb, "--min-share", &options->min_share, "Fold boxes with less of all bytes: 0.1%");
-  options->survey.AddTo(verb);
-  verb->footer(R"(Examples:
+  Command command("flame", "Draw a flame graph: a page that needs no network, or a picture");
+  command.AddOption("-o,--output", options->output, "Where to (default: REC with .html); - is standard output")
+      .Value("OUT");
+  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not say where it is");
+  command.AddFlag("--svg", options->svg, "A picture, without a script");
+  command.AddFlag("--reverse", options->reverse, "Show first who called what allocated, from there to the root");
+  command.AddFlag("--icicle", options->icicle, "The root at the top");
+  command.AddFlag("--no-classes", options->no_classes, "Leave out what was allocated, which else ends each stack");
+  command.AddOption("--title", options->title, "In place of the recording's name").Value("TEXT");
+  command.AddOption("--limit", options->limit, "Most boxes; others are folded into one (default: 20000)")
+      .Value("N")
+      .Positive();
+  command.AddPercent("--min-share", options->min_share, "Fold boxes with less of all bytes: 0.1%");
+  options->survey.AddTo(command);
+  command.footer = R"(Examples:
   heaprec flame rec.bin -o flame.html
   heaprec flame --from 10s --to 20s --thread worker rec.bin -o -  > worker.html
   heaprec flame --reverse --class 'byte[]' rec.bin -o bytes.html
-  heaprec flame --svg --min-share 0.5% rec.bin -o flame.svg)");
-  return {verb, [options](const auto&) { return Flame(*options); }};
+  heaprec flame --svg --min-share 0.5% rec.bin -o flame.svg)";
+  command.run = [options](const auto&) { return Flame(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -7,13 +7,13 @@
 
 #include "tools/complain.h"
 #include "tools/groups.h"
+#include "tools/options/command.h"
 #include "tools/render/bars.h"
 #include "tools/render/output.h"
 #include "tools/render/table.h"
 #include "tools/render/terminal.h"
 #include "tools/survey.h"
 #include "tools/survey_text.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -115,16 +115,17 @@ ExitCode ShowHistogram(const HistogramOptions& options) {
 
 }  // namespace
 
-Verb DeclareHistogram(CLI::App& heaprec) {
+Command HistogramCommand() {
   auto options = std::make_shared<HistogramOptions>();
-  CLI::App* verb = heaprec.add_subcommand("histogram", "The sizes of the objects");
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  options->survey.AddTo(verb);
-  verb->footer(R"(Examples:
+  Command command("histogram", "The sizes of the objects");
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  options->survey.AddTo(command);
+  command.footer = R"(Examples:
   heaprec histogram rec.bin
   heaprec histogram --site 'StringBuilder.*' rec.bin
-  heaprec histogram --json rec.bin | jq -r '.classes[] | [.from, .objects.value] | @tsv')");
-  return {verb, [options](const auto&) { return ShowHistogram(*options); }};
+  heaprec histogram --json rec.bin | jq -r '.classes[] | [.from, .objects.value] | @tsv')";
+  command.run = [options](const auto&) { return ShowHistogram(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

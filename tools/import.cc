@@ -6,16 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/export/output_file.h"
 #include "tools/import/jfr/importer.h"
 #include "tools/import/jfr/survey.h"
 #include "tools/input/file_source.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -115,26 +114,28 @@ ExitCode Import(const ImportOptions& options) {
 
 }  // namespace
 
-Verb DeclareImport(CLI::App& heaprec) {
+Command ImportCommand() {
   auto options = std::make_shared<ImportOptions>();
-  CLI::App* verb = heaprec.add_subcommand("import", "Make a recording of a JFR file, of the JDK or async-profiler");
-  verb->add_option("JFR", options->input, "The JFR file; - is standard input")->type_name("")->required();
-  verb->add_option("-o,--output", options->output, "Where to; - is standard output")->type_name("OUT")->required();
-  verb->add_option("--events", options->events,
-                   "Which events count: sample (jdk.ObjectAllocationSample), tlab (jdk.ObjectAllocationInNewTLAB and "
-                   "-OutsideTLAB), or auto: sample if there are any (default)")
-      ->type_name("SET")
-      ->check(OneOf({"auto", "sample", "tlab"}));
-  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
-  verb->add_flag("--json", options->json, "Say as JSON what was written");
-  verb->add_flag("-q,--quiet", options->quiet, "Do not say what was written");
-  verb->footer(
+  Command command("import", "Make a recording of a JFR file, of the JDK or async-profiler");
+  command.AddOption("JFR", options->input, "The JFR file; - is standard input").Required();
+  command.AddOption("-o,--output", options->output, "Where to; - is standard output").Value("OUT").Required();
+  command
+      .AddOption("--events", options->events,
+                 "Which events count: sample (jdk.ObjectAllocationSample), tlab (jdk.ObjectAllocationInNewTLAB and "
+                 "-OutsideTLAB), or auto: sample if there are any (default)")
+      .Value("SET")
+      .OneOf({"auto", "sample", "tlab"});
+  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  command.AddFlag("--json", options->json, "Say as JSON what was written");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not say what was written");
+  command.footer =
       R"(The weights stay those of the file, which are biased: intervals show chance alone, and summary says so.
 
 Examples:
   heaprec import app.jfr -o app.bin && heaprec summary app.bin
-  heaprec import --events tlab app.jfr -o app.bin)");
-  return {verb, [options](const auto&) { return Import(*options); }};
+  heaprec import --events tlab app.jfr -o app.bin)";
+  command.run = [options](const auto&) { return Import(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -2,11 +2,9 @@
 #include <memory>
 #include <optional>
 
-#include "tools/choice.h"
 #include "tools/leaks_form.h"
 #include "tools/living.h"
-#include "tools/percent_option.h"
-#include "tools/verb.h"
+#include "tools/options/command.h"
 
 namespace heaprec::tools {
 namespace {
@@ -35,29 +33,29 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
 
 }  // namespace
 
-Verb DeclareLeaks(CLI::App& heaprec) {
+Command LeaksCommand() {
   auto options = std::make_shared<LeaksOptions>();
-  CLI::App* verb = heaprec.add_subcommand("leaks", "Which sites hold more and more, and which are but noise");
-  verb->add_option("--by", options->living.by, "What may leak (default: site)")
-      ->type_name("KEY")
-      ->check(OneOf(Grouping::Words()));
-  verb->add_option("--survived", options->survived,
-                   "Only what has survived so many collections (default: 3, less of a recording of few)")
-      ->type_name("N");
-  verb->add_option("--at", options->living.at, "As seen at this time (default: the end)")->type_name("TIME");
-  AddPercent(verb, "--fdr", &options->fdr, "So much of what is called a leak may be none (default: 5%)");
-  verb->add_flag("--all", options->all, "Show also what is not shown to leak");
-  verb->add_option("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json")->type_name("N");
-  verb->add_flag("--json", options->living.json, "JSON instead of text");
-  options->living.survey.AddTo(verb);
-  verb->footer(R"(--from and --to say when growth is measured: leave out the time in which a program starts.
+  Command command("leaks", "Which sites hold more and more, and which are but noise");
+  command.AddOption("--by", options->living.by, "What may leak (default: site)").Value("KEY").OneOf(Grouping::Words());
+  command
+      .AddOption("--survived", options->survived,
+                 "Only what has survived so many collections (default: 3, less of a recording of few)")
+      .Value("N");
+  command.AddOption("--at", options->living.at, "As seen at this time (default: the end)").Value("TIME");
+  command.AddPercent("--fdr", options->fdr, "So much of what is called a leak may be none (default: 5%)");
+  command.AddFlag("--all", options->all, "Show also what is not shown to leak");
+  command.AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json").Value("N");
+  command.AddFlag("--json", options->living.json, "JSON instead of text");
+  options->living.survey.AddTo(command);
+  command.footer = R"(--from and --to say when growth is measured: leave out the time in which a program starts.
 
 Examples:
   heaprec leaks rec.bin
   heaprec leaks --from 2m --survived 5 rec.bin
   heaprec leaks --by stack --hide '^java\.' --all rec.bin
-  heaprec leaks --json rec.bin | jq -e '.leaks == 0')");
-  return {verb, [options](const auto&) { return ShowLeaks(*options); }};
+  heaprec leaks --json rec.bin | jq -e '.leaks == 0')";
+  command.run = [options](const auto&) { return ShowLeaks(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -9,10 +9,10 @@
 #include "tools/complain.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -127,23 +127,25 @@ ExitCode Status(const std::string& jvm, bool as_json) {
 
 }  // namespace
 
-Verb DeclareList(CLI::App& heaprec) {
+Command ListCommand() {
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* verb = heaprec.add_subcommand("list", "The JVMs of this user, and where heaprec records");
-  verb->add_flag("--json", *as_json, "As JSON, with what status says of each");
-  return {verb, [as_json](const auto&) { return List(*as_json); }};
+  Command command("list", "The JVMs of this user, and where heaprec records");
+  command.AddFlag("--json", *as_json, "As JSON, with what status says of each");
+  command.run = [as_json](const auto&) { return List(*as_json); };
+  return command;
 }
 
-Verb DeclareStatus(CLI::App& heaprec) {
+Command StatusCommand() {
   struct Options {
     std::string jvm;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* verb = heaprec.add_subcommand("status", "Whether, and what, heaprec records in a JVM");
-  verb->add_option("JVM", options->jvm, "Its pid, or its main class or jar")->type_name("")->required();
-  verb->add_flag("--json", options->json, "As JSON");
-  return {verb, [options](const auto&) { return Status(options->jvm, options->json); }};
+  Command command("status", "Whether, and what, heaprec records in a JVM");
+  command.AddOption("JVM", options->jvm, "Its pid, or its main class or jar").Required();
+  command.AddFlag("--json", options->json, "As JSON");
+  command.run = [options](const auto&) { return Status(options->jvm, options->json); };
+  return command;
 }
 
 }  // namespace heaprec::tools

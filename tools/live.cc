@@ -5,12 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/live_form.h"
 #include "tools/live_words.h"
 #include "tools/living.h"
-#include "tools/verb.h"
+#include "tools/options/command.h"
 
 namespace heaprec::tools {
 namespace {
@@ -73,32 +72,34 @@ ExitCode ShowLive(const LiveOptions& options) {
 
 }  // namespace
 
-Verb DeclareLive(CLI::App& heaprec) {
+Command LiveCommand() {
   auto options = std::make_shared<LiveOptions>();
-  CLI::App* verb =
-      heaprec.add_subcommand("live", "What is alive at any time of a recording, and how long objects live");
-  verb->add_option("--at", options->living.at, "At this time: an offset (10s), ISO 8601 or epoch ns (default: the end)")
-      ->type_name("TIME");
-  verb->add_option("--by", options->living.by, "What a row is (default: class, and site)")
-      ->type_name("KEY")
-      ->check(OneOf(Grouping::Words()));
-  verb->add_option("--survived", options->survived,
-                   "Only what has survived so many collections; with --lifetimes: what counts as promoted (default: 3)")
-      ->type_name("N");
-  verb->add_option("--sort", options->sort, "bytes (default), objects, growth, age, survived, samples or name")
-      ->type_name("COLUMN")
-      ->check(OneOf(LiveSortKeys()));
-  verb->add_option("--limit", options->limit,
-                   "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json and --csv")
-      ->type_name("N");
-  verb->add_flag("--lifetimes", options->lifetimes, "How long objects live: median, who dies young, survival curves");
-  verb->add_option("--garbage", options->garbage, "Objects that died: the 200 most recent, or a sample of 200 of all")
-      ->type_name("WHICH")
-      ->check(OneOf({"recent", "sample"}));
-  verb->add_flag("--json", options->living.json, "JSON instead of text");
-  verb->add_flag("--csv", options->living.csv, "CSV instead of text");
-  options->living.survey.AddTo(verb);
-  verb->footer(
+  Command command("live", "What is alive at any time of a recording, and how long objects live");
+  command
+      .AddOption("--at", options->living.at, "At this time: an offset (10s), ISO 8601 or epoch ns (default: the end)")
+      .Value("TIME");
+  command.AddOption("--by", options->living.by, "What a row is (default: class, and site)")
+      .Value("KEY")
+      .OneOf(Grouping::Words());
+  command
+      .AddOption("--survived", options->survived,
+                 "Only what has survived so many collections; with --lifetimes: what counts as promoted (default: 3)")
+      .Value("N");
+  command.AddOption("--sort", options->sort, "bytes (default), objects, growth, age, survived, samples or name")
+      .Value("COLUMN")
+      .OneOf(LiveSortKeys());
+  command
+      .AddOption("--limit", options->limit,
+                 "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json and --csv")
+      .Value("N");
+  command.AddFlag("--lifetimes", options->lifetimes, "How long objects live: median, who dies young, survival curves");
+  command.AddOption("--garbage", options->garbage, "Objects that died: the 200 most recent, or a sample of 200 of all")
+      .Value("WHICH")
+      .OneOf({"recent", "sample"});
+  command.AddFlag("--json", options->living.json, "JSON instead of text");
+  command.AddFlag("--csv", options->living.csv, "CSV instead of text");
+  options->living.survey.AddTo(command);
+  command.footer =
       R"(--from and --to say when is looked: how it grew meanwhile, what was born or died then. Objects of all times are alive.
 
 Examples:
@@ -106,8 +107,9 @@ Examples:
   heaprec live --at 30s --by site --survived 3 rec.bin
   heaprec live --sort growth --from 1m --by stack rec.bin
   heaprec live --lifetimes --by class rec.bin
-  heaprec live --garbage sample --json rec.bin | jq -r '.traces[].class')");
-  return {verb, [options](const auto&) { return ShowLive(*options); }};
+  heaprec live --garbage sample --json rec.bin | jq -r '.traces[].class')";
+  command.run = [options](const auto&) { return ShowLive(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "tools/editor.h"
+#include "tools/options/command.h"
 #include "tools/rewriting.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -54,16 +54,17 @@ format::Result<Edited> Write(const Recordings& recordings, Output* output) {
 
 }  // namespace
 
-Verb DeclareMerge(CLI::App& heaprec) {
+Command MergeCommand() {
   auto options = std::make_shared<RewriteOptions>();
-  CLI::App* verb = heaprec.add_subcommand("merge", "Put several recordings, or parts of one, into one file");
-  options->AddTo(verb, /*several=*/true);
-  verb->footer(R"(Recordings are kept apart by their ids; parts of one recording become one again.
+  Command command("merge", "Put several recordings, or parts of one, into one file");
+  options->AddTo(command, /*several=*/true);
+  command.footer = R"(Recordings are kept apart by their ids; parts of one recording become one again.
 
 Examples:
   heaprec merge -o all.bin node-1.bin node-2.bin
-  heaprec merge -o rec.bin part-*.bin)");
-  return {verb, [options](const auto&) { return Edit(*options, Write); }};
+  heaprec merge -o rec.bin part-*.bin)";
+  command.run = [options](const auto&) { return Edit(*options, Write); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 
-#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/native/table_file.h"
 #include "tools/native/table_form.h"
 #include "tools/native/table_rows.h"
 #include "tools/native_memory.h"
 #include "tools/native_recording.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -97,43 +97,42 @@ ExitCode Native(const NativeOptions& options) {
 
 }  // namespace
 
-Verb DeclareNative(CLI::App& heaprec) {
+Command NativeCommand() {
   auto options = std::make_shared<NativeOptions>();
-  CLI::App* verb = heaprec.add_subcommand("native",
-                                          "Native memory by call site: sampled, of a recording with native=on; "
-                                          "exactly, of a program with libheaprec-native.so");
-  verb->add_option(
+  Command command("native",
+                  "Native memory by call site: sampled, of a recording with native=on; "
+                  "exactly, of a program with libheaprec-native.so");
+  command
+      .AddOption(
           "FILE", options->file,
           "A recording; heaprec-native-PID.bin; /dev/shm/heaprec-native-PID of a process that runs or was killed")
-      ->required();
-  verb->add_option("--by", options->by, "What a row is: site (default), function, library")
-      ->type_name("KEY")
-      ->check(OneOf({"site", "function", "library"}));
-  verb->add_option("--sort", options->sort, "live (default) or allocated")
-      ->type_name("KEY")
-      ->check(OneOf({"live", "allocated"}));
-  verb->add_option("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json")->type_name("N");
-  verb->add_option("--callers", options->callers, "Callers below a site: of the first call that was counted there")
-      ->capture_default_str();
-  verb->add_option("--leaks", options->leaks_s,
-                   "Of a recording: only what was not freed for so many seconds, or longer")
-      ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_option("--before", options->before, "Of a table: what is alive more, and less, than in this older one")
-      ->type_name("TABLE");
-  verb->add_flag("--categories", options->categories,
-                 "Of a recording: the JVM's own categories, RSS and PSS, over time");
-  verb->add_flag("--json", options->json, "All rows as JSON");
-  verb->footer(
-      R"(Examples:
+      .Required();
+  command.AddOption("--by", options->by, "What a row is: site (default), function, library")
+      .Value("KEY")
+      .OneOf({"site", "function", "library"});
+  command.AddOption("--sort", options->sort, "live (default) or allocated").Value("KEY").OneOf({"live", "allocated"});
+  command.AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json").Value("N");
+  command.AddOption("--callers", options->callers, "Callers below a site: of the first call that was counted there (default: 0)")
+      .Value("N");
+  command
+      .AddOption("--leaks", options->leaks_s, "Of a recording: only what was not freed for so many seconds, or longer")
+      .Value("SECONDS")
+      .InRange(0, INFINITY);
+  command.AddOption("--before", options->before, "Of a table: what is alive more, and less, than in this older one")
+      .Value("TABLE");
+  command.AddFlag("--categories", options->categories,
+                  "Of a recording: the JVM's own categories, RSS and PSS, over time");
+  command.AddFlag("--json", options->json, "All rows as JSON");
+  command.footer = R"(Examples:
   LD_PRELOAD=/path/libheaprec-native.so ./program
   LD_PRELOAD=/path/libheaprec-native.so HEAPREC_NATIVE=file=n.bin,only=java,depth=8 java -jar app.jar
   heaprec native n.bin
   heaprec native --leaks 60 --callers 5 rec.bin
   cp /dev/shm/heaprec-native-4711 before.bin; sleep 60; heaprec native --before before.bin /dev/shm/heaprec-native-4711
   heaprec native --categories rec.bin
-  heaprec native --by library --sort allocated n.bin)");
-  return {verb, [options](const std::vector<std::string>&) { return Native(*options); }};
+  heaprec native --by library --sort allocated n.bin)";
+  command.run = [options](const auto&) { return Native(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,12 +13,12 @@
 #include "tools/complain.h"
 #include "tools/filter.h"
 #include "tools/input/recording.h"
+#include "tools/options/command.h"
 #include "tools/render/event_text.h"
 #include "tools/render/names.h"
 #include "tools/render/output.h"
 #include "tools/render/progress.h"
 #include "tools/render/state_text.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -239,27 +240,29 @@ ExitCode Print(const PrintOptions& options) {
 
 }  // namespace
 
-Verb DeclarePrint(CLI::App& heaprec) {
+Command PrintCommand() {
   auto options = std::make_shared<PrintOptions>();
-  CLI::App* verb = heaprec.add_subcommand("print", "Print every event, as text or JSON");
-  verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
-  verb->add_flag("--json", options->json, "One JSON document instead of text");
-  verb->add_flag("--follow", options->follow, "Go on as the recording grows, until it ends (or Ctrl-C)");
-  verb->add_option("--stack-depth", options->stack_depth,
-                   "At most N frames of each stack, 0: all (default: 5; with --json: all)")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+  Command command("print", "Print every event, as text or JSON");
+  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
+  command.AddFlag("--json", options->json, "One JSON document instead of text");
+  command.AddFlag("--follow", options->follow, "Go on as the recording grows, until it ends (or Ctrl-C)");
+  command
+      .AddOption("--stack-depth", options->stack_depth,
+                 "At most N frames of each stack, 0: all (default: 5; with --json: all)")
+      .Value("N")
+      .InRange(0, INFINITY);
   options->filter.with_states = true;
-  options->filter.AddTo(verb);
-  verb->footer(R"(Examples:
+  options->filter.AddTo(command);
+  command.footer = R"(Examples:
   heaprec print rec.bin
   heaprec print --from 10s --to 1m30s --class 'byte[]' rec.bin
   heaprec print --site HashMap.resize --stack-depth 0 rec.bin
   heaprec print --kind gc,heap rec.bin
   heaprec print --kind census --json rec.bin
   heaprec print --thread worker --json rec.bin | jq '.events[].weight_bytes'
-  heaprec print --follow rec.bin)");
-  return {verb, [options](const auto&) { return Print(*options); }};
+  heaprec print --follow rec.bin)";
+  command.run = [options](const auto&) { return Print(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

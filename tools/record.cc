@@ -15,8 +15,8 @@
 #include "tools/control/native_preload.h"
 #include "tools/control/program_file.h"
 #include "tools/input/recording.h"
+#include "tools/options/command.h"
 #include "tools/render/text.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -142,13 +142,9 @@ ExitCode RecordPlain(const RecordOptions& options, const std::string& library, c
                              "nothing was recorded: no process of that program began", *preload, options.quiet));
 }
 
-ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
+ExitCode Record(const RecordOptions& options) {
   if (options.command.empty())
     return Fail(ExitCode::kUsage, "record: no command; heaprec record [OPTIONS] -- java ...");
-  if (options.command.front().starts_with('-')) {
-    return Fail(ExitCode::kUsage, fmt::format("record: unknown option {}; options of record: {}",
-                                              options.command.front(), OptionNames(verb)));
-  }
   auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return Fail(ExitCode::kUsage, library.error().message);
   auto text = options.agent.Text(/*as_they_are=*/false);
@@ -188,24 +184,24 @@ ExitCode Record(const RecordOptions& options, const CLI::App& verb) {
 
 }  // namespace
 
-Verb DeclareRecord(CLI::App& heaprec) {
+Command RecordCommand() {
   auto options = std::make_shared<RecordOptions>();
-  CLI::App* verb =
-      heaprec.add_subcommand("record", "Start a command and record it: heaprec record [OPTIONS] -- java ...");
-  options->agent.AddTo(verb);
-  verb->add_flag(
+  Command command("record", "Start a command and record it: heaprec record [OPTIONS] -- java ...");
+  options->agent.AddTo(command);
+  command.AddFlag(
       "--children", options->children,
       "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS. Each of them then prints a line\n"
       "                              \"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in the file's name");
-  verb->add_option(
+  command
+      .AddOption(
           "--native", options->native,
           "Native memory, too; of a program that is no JVM that alone. sampled: a sample of its blocks, each until it\n"
           "                              is freed; exact: all, with libheaprec-native.so in malloc's place")
-      ->check(CLI::IsMember({kSampled, kExact}))
-      ->type_name("HOW");
-  verb->add_flag("-q,--quiet", options->quiet, "Do not say at the end what was recorded");
-  verb->prefix_command();
-  verb->footer(
+      .OneOf({kSampled, kExact})
+      .Value("HOW");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not say at the end what was recorded");
+  command.takes_command = true;
+  command.footer =
       R"(The exit code is the command's: 128 + N if signal N ended it, 127 if there is no such command. If that is 0, but
 some of the recording could not be written, it is 6. Signals are passed on.
 
@@ -214,13 +210,12 @@ Examples:
   heaprec record -o rec.bin --rate 300 -- java -cp classes Main
   heaprec record --native=exact -o rec.bin -- java -jar app.jar
   heaprec record --native=sampled --rate 300 -o rec.bin -- ./server --port 80
-  heaprec record --children -o rec-%p.bin -- mvn -q test)");
-  return {verb, [options, verb](const std::vector<std::string>& rest) {
-            options->command = verb->remaining();  // without --: from the first word that is no option
-            if (!options->command.empty() && !rest.empty()) options->command.emplace_back("--");
-            options->command.insert(options->command.end(), rest.begin(), rest.end());
-            return Record(*options, *verb);
-          }};
+  heaprec record --children -o rec-%p.bin -- mvn -q test)";
+  command.run = [options](const Invocation& call) {
+    options->command = call.rest;
+    return Record(*options);
+  };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -7,10 +7,10 @@
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/export/output_file.h"
+#include "tools/options/command.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
 #include "tools/rewriter.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -80,21 +80,22 @@ ExitCode Recover(const RecoverOptions& options) {
 
 }  // namespace
 
-Verb DeclareRecover(CLI::App& heaprec) {
+Command RecoverCommand() {
   auto options = std::make_shared<RecoverOptions>();
-  CLI::App* verb = heaprec.add_subcommand("recover", "Make a clean recording of a killed or damaged one");
-  verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
-  verb->add_option("-o,--output", options->output, "Where to; - is standard output")->type_name("OUT")->required();
-  verb->add_flag("-f,--force", options->force, "Overwrite OUT if it exists");
-  verb->add_flag("-q,--quiet", options->quiet, "Do not say what was recovered");
-  verb->add_flag("--json", options->json, "Say it on standard output, as JSON");
-  verb->footer(
+  Command command("recover", "Make a clean recording of a killed or damaged one");
+  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
+  command.AddOption("-o,--output", options->output, "Where to; - is standard output").Value("OUT").Required();
+  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not say what was recovered");
+  command.AddFlag("--json", options->json, "Say it on standard output, as JSON");
+  command.footer =
       R"(File and ring become one file with an ending of its own; REC and its ring stay as they are. Exit code 4: damaged
 bytes were skipped or repaired; OUT has none.
 
 Example:
-  heaprec recover killed.bin -o whole.bin && heaprec verify whole.bin)");
-  return {verb, [options](const auto&) { return Recover(*options); }};
+  heaprec recover killed.bin -o whole.bin && heaprec verify whole.bin)";
+  command.run = [options](const auto&) { return Recover(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

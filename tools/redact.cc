@@ -9,10 +9,10 @@
 
 #include "tools/complain.h"
 #include "tools/export/output_file.h"
+#include "tools/options/command.h"
 #include "tools/redaction.h"
 #include "tools/render/text.h"
 #include "tools/rewriting.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -116,24 +116,25 @@ ExitCode Redact(const RedactOptions& options) {
 
 }  // namespace
 
-Verb DeclareRedact(CLI::App& heaprec) {
+Command RedactCommand() {
   auto options = std::make_shared<RedactOptions>();
-  CLI::App* verb = heaprec.add_subcommand("redact", "Replace the names in a recording by keyed hashes");
-  options->rewrite.AddTo(verb, /*several=*/false);
-  verb->add_option("--key", options->key, "A file of 16 bytes or more: the same names get the same hashes under it")
-      ->type_name("FILE");
-  verb->add_option("--pattern", options->patterns,
-                   "Only names that match this regular expression (RE2 syntax; repeatable)")
-      ->type_name("REGEX")
-      ->allow_extra_args(false);
-  verb->add_option("--mapping", options->mapping, "Write which name got which hash")->type_name("FILE");
-  verb->footer(
+  Command command("redact", "Replace the names in a recording by keyed hashes");
+  options->rewrite.AddTo(command, /*several=*/false);
+  command.AddOption("--key", options->key, "A file of 16 bytes or more: the same names get the same hashes under it")
+      .Value("FILE");
+  command
+      .AddOption("--pattern", options->patterns,
+                 "Only names that match this regular expression (RE2 syntax; repeatable)")
+      .Value("REGEX");
+  command.AddOption("--mapping", options->mapping, "Write which name got which hash").Value("FILE");
+  command.footer =
       R"(Without --key the key is random, and gone afterwards. java.* and jdk.* stay unless a pattern asks for them.
 
 Examples:
   heaprec redact --key ~/.heaprec.key -o away.bin rec.bin
-  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.bin rec.bin)");
-  return {verb, [options](const auto&) { return Redact(*options); }};
+  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.bin rec.bin)";
+  command.run = [options](const auto&) { return Redact(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -38,14 +38,14 @@ void Tell(const RewriteOptions& options, const Edited& edited) {
 
 }  // namespace
 
-void RewriteOptions::AddTo(CLI::App* verb, bool several) {
-  auto* const in = verb->add_option("REC", inputs, several ? "The recordings" : "The recording; - is standard input");
-  in->type_name("")->required();
-  if (!several) in->expected(1);
-  verb->add_option("-o,--output", output, "Where to; - is standard output")->type_name("OUT")->required();
-  verb->add_flag("-f,--force", force, "Overwrite OUT if it exists");
-  verb->add_flag("--json", json, "Say as JSON what was written");
-  verb->add_flag("-q,--quiet", quiet, "Do not say what was written");
+void RewriteOptions::AddTo(Command& command, bool several) {
+  Option& in = command.AddOption("REC", inputs, several ? "The recordings" : "The recording; - is standard input");
+  in.Required();
+  if (!several) in.Exactly(1);
+  command.AddOption("-o,--output", output, "Where to; - is standard output").Value("OUT").Required();
+  command.AddFlag("-f,--force", force, "Overwrite OUT if it exists");
+  command.AddFlag("--json", json, "Say as JSON what was written");
+  command.AddFlag("-q,--quiet", quiet, "Do not say what was written");
 }
 
 ExitCode Edit(const RewriteOptions& options,

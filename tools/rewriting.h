@@ -3,7 +3,6 @@
 // Threads:  one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "format/result.h"
 #include "tools/exit_code.h"
 #include "tools/input/recording.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 
 namespace heaprec::tools {
@@ -23,7 +23,7 @@ struct RewriteOptions {
   std::string output;
   bool force = false, json = false, quiet = false;
 
-  void AddTo(CLI::App* verb, bool several);
+  void AddTo(Command& command, bool several);
 };
 
 // What was written.

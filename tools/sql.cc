@@ -13,9 +13,9 @@
 #include "tools/export/sqlite_store.h"
 #include "tools/exporting.h"
 #include "tools/filter.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/sql_result.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -160,23 +160,24 @@ ExitCode Sql(SqlOptions options) {
 
 }  // namespace
 
-Verb DeclareSql(CLI::App& heaprec) {
+Command SqlCommand() {
   auto options = std::make_shared<SqlOptions>();
   options->filter.allocations_only = true;  // as export
-  CLI::App* verb = heaprec.add_subcommand("sql", "Ask recordings with SQL");
-  verb->add_option("REC", options->words, "Recordings, then a query; without one: the tables and views")
-      ->type_name("")
-      ->required();
-  CLI::Option* const json = verb->add_flag("--json", options->json, "Rows as JSON objects");
-  verb->add_flag("--csv", options->csv, "Rows as CSV")->excludes(json);
-  options->filter.AddChoiceTo(verb);
-  options->filter.AddStackChoiceTo(verb);
-  verb->footer(R"(Examples:
+  Command command("sql", "Ask recordings with SQL");
+  command
+      .AddOption("REC", options->words, "Recordings, then a query; without one: the tables and views")
+      .Required();
+  command.AddFlag("--json", options->json, "Rows as JSON objects");
+  command.AddFlag("--csv", options->csv, "Rows as CSV").Excludes("--json");
+  options->filter.AddChoiceTo(command);
+  options->filter.AddStackChoiceTo(command);
+  command.footer = R"(Examples:
   heaprec sql rec.bin
   heaprec sql rec.bin "select class, sum(weight_bytes) from samples group by 1 order by 2 desc limit 10"
   heaprec sql rec.bin "select * from by_site limit 20"
-  heaprec sql --csv a.bin b.bin "select recording, second, weight_bytes from by_second")");
-  return {verb, [options](const auto&) { return Sql(*options); }};
+  heaprec sql --csv a.bin b.bin "select recording, second, weight_bytes from by_second")";
+  command.run = [options](const auto&) { return Sql(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -13,12 +13,12 @@
 #include "tools/complain.h"
 #include "tools/filter.h"
 #include "tools/input/recording.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/strata_of.h"
 #include "tools/summary_facts.h"
 #include "tools/summary_form.h"
 #include "tools/summary_total.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -81,21 +81,22 @@ ExitCode Summarise(const SummaryOptions& options) {
 
 }  // namespace
 
-Verb DeclareSummary(CLI::App& heaprec) {
+Command SummaryCommand() {
   auto options = std::make_shared<SummaryOptions>();
-  CLI::App* verb = heaprec.add_subcommand("summary", "What was recorded, and whether it can be trusted");
-  verb->add_option("REC", options->recording, "The recording; - is standard input")->type_name("")->required();
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  verb->add_option("--limit", options->limit, "So many classes and sites; 0: all. Default: 5, all with --json")
-      ->type_name("N");
-  verb->add_flag("--no-census", options->no_census, "Of a recording with a census: by the samples alone");
-  options->filter.AddChoiceTo(verb);
-  verb->footer(R"(Examples:
+  Command command("summary", "What was recorded, and whether it can be trusted");
+  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  command.AddOption("--limit", options->limit, "So many classes and sites; 0: all. Default: 5, all with --json")
+      .Value("N");
+  command.AddFlag("--no-census", options->no_census, "Of a recording with a census: by the samples alone");
+  options->filter.AddChoiceTo(command);
+  command.footer = R"(Examples:
   heaprec summary rec.bin
   heaprec summary --limit 30 rec.bin
   heaprec summary --label request=42 --from 10s rec.bin
-  heaprec summary --json rec.bin | jq .trustworthy)");
-  return {verb, [options](const auto&) { return Summarise(*options); }};
+  heaprec summary --json rec.bin | jq .trustworthy)";
+  command.run = [options](const auto&) { return Summarise(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -63,12 +63,12 @@ class Drafting : public Preparer {
 
 }  // namespace
 
-void SurveyOptions::AddTo(CLI::App* verb) {
-  verb->add_option("REC", files, "Recordings, added up; - is standard input")->type_name("")->required();
-  verb->add_flag("--lines", lines, "Tell the lines of a method apart");
-  verb->add_flag("--no-census", no_census, "Of a recording with a census: by the samples alone");
-  filter.AddChoiceTo(verb);
-  filter.AddStackChoiceTo(verb);
+void SurveyOptions::AddTo(Command& command) {
+  command.AddOption("REC", files, "Recordings, added up; - is standard input").Required();
+  command.AddFlag("--lines", lines, "Tell the lines of a method apart");
+  command.AddFlag("--no-census", no_census, "Of a recording with a census: by the samples alone");
+  filter.AddChoiceTo(command);
+  filter.AddStackChoiceTo(command);
 }
 
 format::Result<Survey> Survey::Parse(const SurveyOptions& options) {

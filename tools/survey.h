@@ -13,7 +13,6 @@
 //           (nothing was visited but what came before) or kDamaged (all that could be decoded was).
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,6 +31,7 @@
 #include "tools/exit_code.h"
 #include "tools/filter.h"
 #include "tools/input/recording.h"
+#include "tools/options/command.h"
 #include "tools/render/names.h"
 
 namespace heaprec::tools {
@@ -46,7 +46,7 @@ struct SurveyOptions {
 
   SurveyOptions() { filter.allocations_only = true; }
   // REC..., the filters with --focus, --ignore and --hide, and --lines.
-  void AddTo(CLI::App* verb);
+  void AddTo(Command& command);
 };
 
 // What of a block passes the filters. Names and tree have entered the block.

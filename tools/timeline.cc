@@ -5,17 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/terminal.h"
 #include "tools/survey.h"
 #include "tools/survey_text.h"
 #include "tools/timeline_form.h"
 #include "tools/timeline_survey.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -118,26 +117,25 @@ ExitCode ShowTimeline(const TimelineOptions& options) {
 
 }  // namespace
 
-Verb DeclareTimeline(CLI::App& heaprec) {
+Command TimelineCommand() {
   auto options = std::make_shared<TimelineOptions>();
-  CLI::App* verb = heaprec.add_subcommand("timeline", "Allocation over time");
-  verb->add_option("--by", options->by, "Also of the largest of these")
-      ->type_name("KEY")
-      ->check(OneOf(Grouping::Words()));
-  verb->add_option("--limit", options->limit, "So many of them (default: 5)")->type_name("N");
-  verb->add_option("--steps", options->steps, "At most so many steps in time; default: what fits, in pictures 240")
-      ->type_name("N");
-  verb->add_option("--svg", options->svg, "A picture; - is standard output")->type_name("FILE");
-  verb->add_option("--html", options->html, "The picture as a page")->type_name("FILE");
-  verb->add_flag("-f,--force", options->force, "Overwrite FILE if it exists");
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  options->survey.AddTo(verb);
-  verb->footer(R"(Examples:
+  Command command("timeline", "Allocation over time");
+  command.AddOption("--by", options->by, "Also of the largest of these").Value("KEY").OneOf(Grouping::Words());
+  command.AddOption("--limit", options->limit, "So many of them (default: 5)").Value("N");
+  command.AddOption("--steps", options->steps, "At most so many steps in time; default: what fits, in pictures 240")
+      .Value("N");
+  command.AddOption("--svg", options->svg, "A picture; - is standard output").Value("FILE");
+  command.AddOption("--html", options->html, "The picture as a page").Value("FILE");
+  command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  options->survey.AddTo(command);
+  command.footer = R"(Examples:
   heaprec timeline rec.bin
   heaprec timeline --by class --limit 8 --from 1m --to 2m rec.bin
   heaprec timeline --by thread --html timeline.html rec.bin
-  heaprec timeline --json rec.bin | jq '.steps[].bytes_per_second.value')");
-  return {verb, [options](const auto&) { return ShowTimeline(*options); }};
+  heaprec timeline --json rec.bin | jq '.steps[].bytes_per_second.value')";
+  command.run = [options](const auto&) { return ShowTimeline(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -6,17 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/choice.h"
 #include "tools/complain.h"
 #include "tools/groups.h"
-#include "tools/percent_option.h"
+#include "tools/options/command.h"
 #include "tools/render/figures_text.h"
 #include "tools/render/output.h"
 #include "tools/render/table.h"
 #include "tools/render/terminal.h"
 #include "tools/survey.h"
 #include "tools/survey_text.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -204,28 +202,29 @@ ExitCode Top(TopOptions options) {
 
 }  // namespace
 
-Verb DeclareTop(CLI::App& heaprec) {
+Command TopCommand() {
   auto options = std::make_shared<TopOptions>();
-  CLI::App* verb = heaprec.add_subcommand("top", "What allocates most: classes, sites, methods, threads, ...");
-  verb->add_option("--by", options->by, "What a row is (default: class, and site)")
-      ->type_name("KEY")
-      ->check(OneOf(Grouping::Words()));
-  verb->add_option("--sort", options->ranking.sort, "bytes (default), objects, mean-size, samples, cumulative or name")
-      ->type_name("COLUMN")
-      ->check(OneOf(SortKeys()));
-  verb->add_option("--limit", options->limit,
-                   "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json")
-      ->type_name("N");
-  AddPercent(verb, "--min-share", &options->ranking.min_share, "Only rows of at least this share: 1%");
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  options->survey.AddTo(verb);
-  verb->footer(R"(Examples:
+  Command command("top", "What allocates most: classes, sites, methods, threads, ...");
+  command.AddOption("--by", options->by, "What a row is (default: class, and site)")
+      .Value("KEY")
+      .OneOf(Grouping::Words());
+  command.AddOption("--sort", options->ranking.sort, "bytes (default), objects, mean-size, samples, cumulative or name")
+      .Value("COLUMN")
+      .OneOf(SortKeys());
+  command
+      .AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json")
+      .Value("N");
+  command.AddPercent("--min-share", options->ranking.min_share, "Only rows of at least this share: 1%");
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  options->survey.AddTo(command);
+  command.footer = R"(Examples:
   heaprec top rec.bin
   heaprec top --by method --sort cumulative --hide '^java\.' rec.bin
   heaprec top --by thread --class 'char[]' --from 10s --to 20s rec.bin
   heaprec top --by label:request --min-share 1% monday.bin tuesday.bin
-  heaprec top --json rec.bin | jq -r '.tables[0].rows[].name')");
-  return {verb, [options](const auto&) { return Top(*options); }};
+  heaprec top --json rec.bin | jq -r '.tables[0].rows[].name')";
+  command.run = [options](const auto&) { return Top(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -5,14 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/complain.h"
-#include "tools/percent_option.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/table.h"
 #include "tools/render/terminal.h"
 #include "tools/survey.h"
 #include "tools/survey_text.h"
 #include "tools/tree_survey.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -132,22 +131,23 @@ ExitCode ShowTree(TreeOptions options) {
 
 }  // namespace
 
-Verb DeclareTree(CLI::App& heaprec) {
+Command TreeCommand() {
   auto options = std::make_shared<TreeOptions>();
-  CLI::App* verb = heaprec.add_subcommand("tree", "Who called what allocates, as a tree");
-  verb->add_flag("--callers", options->callers, "From the allocating frame up, not from the root down");
-  verb->add_option("--depth", options->depth, "So many frames; 0: all (default)")->type_name("N");
-  verb->add_option("--limit", options->limit, "At most N children of a node; 0: all (default)")->type_name("N");
-  AddPercent(verb, "--min-share", &options->min_share, "Only nodes of at least this share (default: 1%)");
-  verb->add_flag("--no-fold", options->unfolded, "Keep recursion: otherwise a method is on a path once");
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  options->survey.AddTo(verb);
-  verb->footer(R"(Examples:
+  Command command("tree", "Who called what allocates, as a tree");
+  command.AddFlag("--callers", options->callers, "From the allocating frame up, not from the root down");
+  command.AddOption("--depth", options->depth, "So many frames; 0: all (default)").Value("N");
+  command.AddOption("--limit", options->limit, "At most N children of a node; 0: all (default)").Value("N");
+  command.AddPercent("--min-share", options->min_share, "Only nodes of at least this share (default: 1%)");
+  command.AddFlag("--no-fold", options->unfolded, "Keep recursion: otherwise a method is on a path once");
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  options->survey.AddTo(command);
+  command.footer = R"(Examples:
   heaprec tree rec.bin
   heaprec tree --callers --class 'char[]' --depth 6 rec.bin
   heaprec tree --focus 'com\.acme\.' --hide '^java\.' --min-share 0.5% rec.bin
-  heaprec tree --json rec.bin | jq '.children[].name')");
-  return {verb, [options](const auto&) { return ShowTree(*options); }};
+  heaprec tree --json rec.bin | jq '.children[].name')";
+  command.run = [options](const auto&) { return ShowTree(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -8,9 +8,9 @@
 #include "tools/complain.h"
 #include "tools/cut.h"
 #include "tools/editor.h"
+#include "tools/options/command.h"
 #include "tools/rewriting.h"
 #include "tools/time_point.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -72,17 +72,18 @@ ExitCode Trim(const TrimOptions& options) {
 
 }  // namespace
 
-Verb DeclareTrim(CLI::App& heaprec) {
+Command TrimCommand() {
   auto options = std::make_shared<TrimOptions>();
-  CLI::App* verb = heaprec.add_subcommand("trim", "Write a span of a recording as a recording of its own");
-  options->rewrite.AddTo(verb, /*several=*/false);
-  verb->add_option("--from", options->from, "From this time on: an offset (10s, 1m30s), ISO 8601 or epoch ns")
-      ->type_name("TIME");
-  verb->add_option("--to", options->to, "Before this time")->type_name("TIME");
-  verb->footer(R"(Examples:
+  Command command("trim", "Write a span of a recording as a recording of its own");
+  options->rewrite.AddTo(command, /*several=*/false);
+  command.AddOption("--from", options->from, "From this time on: an offset (10s, 1m30s), ISO 8601 or epoch ns")
+      .Value("TIME");
+  command.AddOption("--to", options->to, "Before this time").Value("TIME");
+  command.footer = R"(Examples:
   heaprec trim --from 10s --to 1m30s -o part.bin rec.bin
-  heaprec trim --from 2026-01-31T12:00:00Z -o - rec.bin | heaprec summary -)");
-  return {verb, [options](const auto&) { return Trim(*options); }};
+  heaprec trim --from 2026-01-31T12:00:00Z -o - rec.bin | heaprec summary -)";
+  command.run = [options](const auto&) { return Trim(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -8,10 +8,10 @@
 #include "tools/analysis/verification.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
+#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/render/text.h"
 #include "tools/render/utf8.h"
-#include "tools/verb.h"
 
 namespace heaprec::tools {
 namespace {
@@ -128,18 +128,19 @@ ExitCode Verify(const VerifyOptions& options) {
 
 }  // namespace
 
-Verb DeclareVerify(CLI::App& heaprec) {
+Command VerifyCommand() {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App* verb = heaprec.add_subcommand("verify", "Check recordings: hashes, books, names, order, caps");
-  verb->add_option("REC", options->recordings, "The recordings; - is standard input")->type_name("")->required();
-  verb->add_flag("--json", options->json, "JSON instead of text");
-  verb->add_flag("-q,--quiet", options->quiet, "Say only what is wrong");
-  verb->footer(
+  Command command("verify", "Check recordings: hashes, books, names, order, caps");
+  command.AddOption("REC", options->recordings, "The recordings; - is standard input").Required();
+  command.AddFlag("--json", options->json, "JSON instead of text");
+  command.AddFlag("-q,--quiet", options->quiet, "Say only what is wrong");
+  command.footer =
       R"(Exit code 0: all are as they should be; 1: one contradicts itself; 4: damaged bytes; 3: one cannot be read.
 
 Example:
-  heaprec verify *.bin)");
-  return {verb, [options](const auto&) { return Verify(*options); }};
+  heaprec verify *.bin)";
+  command.run = [options](const auto&) { return Verify(*options); };
+  return command;
 }
 
 }  // namespace heaprec::tools

@@ -318,7 +318,7 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   WriteSmall(directory / "rec.bin");
   const Outcome verb = Heaprec("prnt rec.bin");
   CHECK(verb.code == 2);
-  CHECK(verb.err.find("heaprec: no verb: prnt; did you mean print?; verbs: record, attach, ") == 0);
+  CHECK(verb.err.find("heaprec: no command: prnt; did you mean print?; commands: record, attach, ") == 0);
   for (const char* name : {"print, ", "export, ", "verify, ", "sql, ", "doctor"}) {
     CHECK(verb.err.find(name) != std::string::npos);
   }

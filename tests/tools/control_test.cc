@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/control/agent_options.h"
 #include "tools/control/class_path.h"
 #include "tools/control/java_command.h"
 #include "tools/control/java_process.h"
@@ -173,17 +172,6 @@ TEST_CASE("A jar comes to the class path of java, wherever that is given") {
                              Words{"java", "-jar", "x"}, Words{"java", "-m", "x"}, Words{"java", "-cp"}}) {
     CHECK_FALSE(WithClasses(wrong, "/h.jar").ok());
   }
-}
-
-TEST_CASE("--set may be repeated, and takes one option each time") {
-  CLI::App verb;
-  AgentOptions options;
-  options.AddTo(&verb);
-  std::vector<std::string> rest;
-  verb.add_option("rest", rest);
-  verb.parse("--set live=on --set ring=off 4711");
-  CHECK(options.more == std::vector<std::string>{"live=on", "ring=off"});
-  CHECK(rest == std::vector<std::string>{"4711"});
 }
 
 }  // namespace heaprec::tools

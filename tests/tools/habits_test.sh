@@ -18,11 +18,11 @@ offered() {
   _heaprec
   printf '%s\n' "${COMPREPLY[@]}" | sort
 }
-verbs=$("$heaprec" --help | sed -n '/^Subcommands:/,/^$/p' | awk 'NR > 1 && NF && /^  [a-z]/ {print $1}' | sort)
+verbs=$("$heaprec" --help | sed -n '2,/^$/p' | cut -c11-22 | sort | xargs -n 1)
 [ "$(wc -l <<<"$verbs")" -gt 15 ] || fail "verbs of --help: $verbs"
 for verb in $verbs; do
   offered "$verb" | grep -qx "$verb" || fail "bash does not complete the verb $verb"
-  options=$("$heaprec" "$verb" --help | grep -oE '^  (-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u)
+  options=$("$heaprec" "$verb" --help | grep -oE '^  (-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u)
   missing=$(comm -23 <(echo "$options") <(offered "$verb" --))
   [ -z "$missing" ] || fail "bash does not complete of $verb: $missing"
   # As man shows it: every option, and no line that roff complains of.
@@ -41,7 +41,7 @@ rm -f /tmp/habits.$$
 offered top --sort '' | grep -qx objects || fail "values of top --sort: $(offered top --sort '')"
 offered print --kind t | grep -qx tlab || fail "values of print --kind: $(offered print --kind t)"
 [ "$(offered completion '' | tr '\n' ' ')" = "bash fish zsh " ] || fail "shells: $(offered completion '')"
-"$heaprec" man | MANWIDTH=100 man --warnings -E UTF-8 -l - | grep -q "VERBS" || fail "the man page of heaprec"
+"$heaprec" man | MANWIDTH=100 man --warnings -E UTF-8 -l - | grep -q "COMMANDS" || fail "the man page of heaprec"
 
 on_terminal() { env LC_ALL=C TERM=xterm "${@:2}" script -qec "stty cols 70; $heaprec $1 $recording" /dev/null </dev/null | tr -d '\r'; }
 on_terminal top | grep -q $'\x1b\\[1m' || fail "no colour on a terminal"
@@ -58,8 +58,8 @@ says() {
   said=$("$heaprec" "${@:2}" 2>&1) && fail "heaprec ${*:2} ends with 0"
   grep -qF -- "$1" <<<"$said" || fail "heaprec ${*:2} says: $said"
 }
-says "no verb: summry; did you mean summary?" summry x
-says "no verb: tpo; did you mean top?" tpo
+says "no command: summry; did you mean summary?" summry x
+says "no command: tpo; did you mean top?" tpo
 says "did you mean --limit?" top --limt 3 x
 says "did you mean --min-share?" top --minshare=3 x
 says "did you mean top?" man topp
@@ -70,5 +70,5 @@ says "--by: 'nonne'; did you mean none?" check --by nonne x
 says "--format: 'jnuit'; did you mean junit?" check --format jnuit x
 says "--kind: 'outsid'; did you mean outside?" print --kind outsid x
 says "--by: 'label:': one of class" top --by label: x
-says "no verb: frobnicate; verbs:" frobnicate
+says "no command: frobnicate; commands:" frobnicate
 exit $failed

@@ -34,28 +34,28 @@ Result<std::string> FindPart(const std::string& asked_for, const char* option, c
 
 }  // namespace
 
-void AgentOptions::AddTo(CLI::App* verb) {
-  verb->add_option(
-          "-o,--output", output,
-          "The recording's file (default: heaprec-%p.bin); %p pid, %t time, %n number; an existing file is kept")
-      ->type_name("FILE");
-  verb->add_option("--rate", rate, "Most samples per second: 150 (default), 6/min, 10/h")->type_name("RATE");
-  verb->add_option("--duration", duration, "End after this time: 500ms, 30s, 5m (default: with the JVM)")
-      ->type_name("TIME");
-  verb->add_option("--delay", delay, "Begin so much later")->type_name("TIME");
-  verb->add_option("--samples", samples,
-                   "Most samples of the whole recording; later ones stand for more, it does not end")
-      ->type_name("N");
-  verb->add_option("--settings", settings, "default (150/s) or profile (300/s)")->type_name("NAME");
-  verb->add_option("--service", service,
-                   "Service name for OpenTelemetry exports (default: the process's $OTEL_SERVICE_NAME)")
-      ->type_name("NAME");
-  verb->add_option("--options", file, "A file of agent options, one key=value a line")->type_name("FILE");
-  verb->add_option("--set", more, "Any agent options, with commas between them; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  verb->add_option("--lib", agent_file, "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
-      ->type_name("PATH");
+void AgentOptions::AddTo(Command& command) {
+  command
+      .AddOption("-o,--output", output,
+                 "The recording's file (default: heaprec-%p.bin); %p pid, %t time, %n number; an existing file is kept")
+      .Value("FILE");
+  command.AddOption("--rate", rate, "Most samples per second: 150 (default), 6/min, 10/h").Value("RATE");
+  command.AddOption("--duration", duration, "End after this time: 500ms, 30s, 5m (default: with the JVM)")
+      .Value("TIME");
+  command.AddOption("--delay", delay, "Begin so much later").Value("TIME");
+  command
+      .AddOption("--samples", samples,
+                 "Most samples of the whole recording; later ones stand for more, it does not end")
+      .Value("N");
+  command.AddOption("--settings", settings, "default (150/s) or profile (300/s)").Value("NAME");
+  command
+      .AddOption("--service", service,
+                 "Service name for OpenTelemetry exports (default: the process's $OTEL_SERVICE_NAME)")
+      .Value("NAME");
+  command.AddOption("--options", file, "A file of agent options, one key=value a line").Value("FILE");
+  command.AddOption("--set", more, "Any agent options, with commas between them; may be repeated").Value("KEY=VALUE");
+  command.AddOption("--lib", agent_file, "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
+      .Value("PATH");
 }
 
 Result<std::string> AgentOptions::Text(bool as_they_are) const {

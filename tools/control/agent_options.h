@@ -3,11 +3,11 @@
 // Failure:  a sentence for the user; his mistake, so exit code 2.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "format/result.h"
+#include "tools/options/command.h"
 
 namespace heaprec::tools {
 
@@ -16,7 +16,7 @@ struct AgentOptions {
   std::string output = "heaprec-%p.bin", rate, duration, delay, samples, settings, service, file, agent_file;
   std::vector<std::string> more;  // key=value
 
-  void AddTo(CLI::App* verb);
+  void AddTo(Command& command);
   // "file=/x/rec.bin,rate=20". Paths are made absolute here, unless `as_they_are`: those of another root.
   format::Result<std::string> Text(bool as_they_are) const;
 };

@@ -1,4 +1,4 @@
-#include "tools/man_page.h"
+#include "tools/cli/man_page.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ std::string Tagged(const std::string& tag, std::string_view text) {
   return fmt::format(".TP\n{}\n{}\n", tag, Escaped(text));
 }
 
-std::string OptionLine(const OptionDescription& option) {
+std::string OptionLine(const Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.names) names.push_back("\\fB" + Escaped(name) + "\\fR");
   const std::string value =
@@ -54,9 +54,9 @@ std::string OptionLine(const OptionDescription& option) {
   return fmt::format("{}{}", fmt::join(names, ", "), value);
 }
 
-std::string Options(const std::vector<OptionDescription>& options) {
+std::string Options(const std::deque<Option>& options) {
   std::string text = ".SH OPTIONS\n", group;
-  for (const OptionDescription& option : options) {
+  for (const Option& option : options) {
     if (option.group != group) text += fmt::format(".SS {}\n", Escaped(option.group));
     group = option.group;
     std::string help = option.text;
@@ -96,29 +96,30 @@ cannot write the output
 
 }  // namespace
 
-std::string ManPage(const CommandDescription& command) {
-  std::string page = Begin(command.name, command.text);
-  page += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR \\fIVERB\\fR [\\fIOPTIONS\\fR]\n.SH VERBS\n", command.name);
-  for (const VerbDescription& verb : command.verbs) page += Tagged("\\fB" + Escaped(verb.name) + "\\fR", verb.text);
-  page += Options(command.options) + Notes(command.footer) + kExit + ".SH SEE ALSO\n";
-  for (const VerbDescription& verb : command.verbs) {
-    page +=
-        fmt::format(".BR {}\\-{} (1){}\n", command.name, Escaped(verb.name), &verb == &command.verbs.back() ? "" : ",");
+std::string ManPage(const CommandGroups& groups) {
+  std::string page = Begin("heaprec", "record the heap allocations of JVMs, and read the recordings");
+  page += ".SH SYNOPSIS\n\\fBheaprec\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH COMMANDS\n";
+  std::vector<std::string> pages;
+  for (const CommandGroup& group : groups) {
+    page += fmt::format(".SS {}\n", Escaped(group.name));
+    for (const Command& command : group.commands) {
+      page += Tagged("\\fB" + Escaped(command.name) + "\\fR", command.text);
+      pages.push_back(fmt::format(".BR heaprec\\-{} (1)", Escaped(command.name)));
+    }
   }
-  return page;
+  return page + kExit + fmt::format(".SH SEE ALSO\n{}\n", fmt::join(pages, ",\n"));
 }
 
-std::string ManPage(const CommandDescription& command, const VerbDescription& verb) {
-  const std::string title = command.name + "-" + verb.name;
-  std::string page = Begin(title, verb.text);
-  page += fmt::format(".SH SYNOPSIS\n\\fB{} {}\\fR [\\fIOPTIONS\\fR]", command.name, verb.name);
-  for (const OptionDescription& option : verb.options) {
+std::string ManPage(const Command& command) {
+  std::string page = Begin("heaprec-" + command.name, command.text);
+  page += fmt::format(".SH SYNOPSIS\n\\fBheaprec {}\\fR [\\fIOPTIONS\\fR]", command.name);
+  for (const Option& option : command.options) {
     if (!option.is_positional) continue;
     const std::string name = fmt::format("\\fI{}\\fR{}", Escaped(option.names[0]), option.is_list ? "..." : "");
     page += option.is_required ? " " + name : " [" + name + "]";
   }
-  page += "\n" + Options(verb.options) + Notes(verb.footer) + kExit;
-  return page + fmt::format(".SH SEE ALSO\n.BR {} (1)\n", command.name);
+  page += "\n" + Options(command.options) + Notes(command.footer) + kExit;
+  return page + ".SH SEE ALSO\n.BR heaprec (1)\n";
 }
 
 }  // namespace heaprec::tools

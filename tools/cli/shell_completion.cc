@@ -1,4 +1,4 @@
-#include "tools/completions.h"
+#include "tools/cli/shell_completion.h"
 
 #include <fmt/format.h>
 
@@ -11,18 +11,27 @@ std::string Joined(const std::vector<std::string>& words, std::string_view with)
   return fmt::format("{}", fmt::join(words, with));
 }
 
-std::vector<std::string> OptionWords(const std::vector<OptionDescription>& options) {
+std::vector<std::string> OptionWords(const std::deque<Option>& options) {
   std::vector<std::string> words;
-  for (const OptionDescription& option : options) {
+  for (const Option& option : options) {
     if (!option.is_positional) words.insert(words.end(), option.names.begin(), option.names.end());
   }
   return words;
 }
 
-std::vector<std::string> VerbWords(const CommandDescription& command) {
-  std::vector<std::string> words;
-  for (const VerbDescription& verb : command.verbs) words.push_back(verb.name);
-  return words;
+// Of the help.
+std::vector<const Command*> All(const CommandGroups& groups) {
+  std::vector<const Command*> all;
+  for (const CommandGroup& group : groups) {
+    for (const Command& command : group.commands) all.push_back(&command);
+  }
+  return all;
+}
+
+std::vector<std::string> CommandNames(const CommandGroups& groups) {
+  std::vector<std::string> names;
+  for (const Command* command : All(groups)) names.push_back(command->name);
+  return names;
 }
 
 // The first sentence, without what would end a quoted word.
@@ -35,12 +44,12 @@ std::string Plain(std::string_view text, std::string_view unwanted) {
 }
 
 // "--sort|-s)": after which word a value stands, and which values there are.
-std::string BashValues(const VerbDescription& verb) {
+std::string BashValues(const Command& command) {
   std::string cases;
-  for (const OptionDescription& option : verb.options) {
+  for (const Option& option : command.options) {
     if (option.is_positional || option.value.empty()) continue;
     std::vector<std::string> patterns;
-    for (const std::string& name : option.names) patterns.push_back(verb.name + ":" + name);
+    for (const std::string& name : option.names) patterns.push_back(command.name + ":" + name);
     const std::string values = option.choices.empty() ? ""
                                                       : fmt::format(" COMPREPLY=($(compgen -W '{}' -- \"$word\"));",
                                                                     Joined(option.choices, " "));
@@ -57,7 +66,7 @@ std::string ZshValues(const std::vector<std::string>& choices) {
   return "(" + values + ")";
 }
 
-std::string ZshOption(const OptionDescription& option) {
+std::string ZshOption(const Option& option) {
   const std::string text = Plain(option.text, "'[]:\\");
   std::string action;
   if (!option.value.empty()) {
@@ -72,13 +81,13 @@ std::string ZshOption(const OptionDescription& option) {
   return specs;
 }
 
-std::string FishOption(const std::string& verb, const OptionDescription& option) {
+std::string FishOption(const std::string& command, const Option& option) {
   if (option.is_positional) {
     if (option.choices.empty()) return "";
-    return fmt::format("complete -c heaprec -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", verb,
+    return fmt::format("complete -c heaprec -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", command,
                        Joined(option.choices, " "));
   }
-  std::string line = fmt::format("complete -c heaprec -n '__fish_seen_subcommand_from {}'", verb);
+  std::string line = fmt::format("complete -c heaprec -n '__fish_seen_subcommand_from {}'", command);
   for (const std::string& name : option.names) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
@@ -89,83 +98,82 @@ std::string FishOption(const std::string& verb, const OptionDescription& option)
 
 }  // namespace
 
-std::string BashCompletion(const CommandDescription& command) {
-  const std::string verbs = Joined(VerbWords(command), " ");
+std::string BashCompletion(const CommandGroups& groups) {
+  const std::string names = Joined(CommandNames(groups), " ");
   std::string values, options;
-  for (const VerbDescription& verb : command.verbs) {
-    values += BashValues(verb);
-    options += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")) ;;\n", verb.name,
-                           Joined(OptionWords(verb.options), " "));
-    for (const OptionDescription& option : verb.options) {
+  for (const Command* const command : All(groups)) {
+    values += BashValues(*command);
+    options += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")) ;;\n", command->name,
+                           Joined(OptionWords(command->options), " "));
+    for (const Option& option : command->options) {
       if (!option.is_positional || option.choices.empty()) continue;
       values += fmt::format(
           "    {0}:{0}) if [[ $word != -* ]]; then COMPREPLY=($(compgen -W '{1}' -- \"$word\")); return; fi ;;\n",
-          verb.name, Joined(option.choices, " "));
+          command->name, Joined(option.choices, " "));
     }
   }
   return fmt::format(R"(# bash completion of heaprec; `heaprec completion bash` wrote it.
 _heaprec() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} verb= i
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command= i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case ${{COMP_WORDS[i]}} in
-    {}) verb=${{COMP_WORDS[i]}}; break ;;
+    {}) command=${{COMP_WORDS[i]}}; break ;;
     esac
   done
-  if [[ -z $verb ]]; then
+  if [[ -z $command ]]; then
     COMPREPLY=($(compgen -W '{} {}' -- "$word"))
     return
   fi
-  case $verb:$before in
+  case $command:$before in
 {}  esac
   if [[ $word == -* ]]; then
-    case $verb in
+    case $command in
 {}    esac
   fi
 }}
 complete -o default -F _heaprec heaprec
 )",
-                     Joined(VerbWords(command), "|"), verbs, Joined(OptionWords(command.options), " "), values,
-                     options);
+                     Joined(CommandNames(groups), "|"), names, "--help --version", values, options);
 }
 
-std::string ZshCompletion(const CommandDescription& command) {
-  std::string verbs, cases;
-  for (const VerbDescription& verb : command.verbs) {
-    verbs += fmt::format("    '{}:{}'\n", verb.name, Plain(verb.text, "'\\"));
+std::string ZshCompletion(const CommandGroups& groups) {
+  std::string names, cases;
+  for (const Command* const command : All(groups)) {
+    names += fmt::format("    '{}:{}'\n", command->name, Plain(command->text, "'\\"));
     std::string specs;
-    for (const OptionDescription& option : verb.options) specs += ZshOption(option);
-    cases += fmt::format("    {})\n      _arguments{} ;;\n", verb.name, specs);
+    for (const Option& option : command->options) specs += ZshOption(option);
+    cases += fmt::format("    {})\n      _arguments{} ;;\n", command->name, specs);
   }
   return fmt::format(R"(#compdef heaprec
 # zsh completion of heaprec; `heaprec completion zsh` wrote it.
 _heaprec() {{
-  local -a verbs
-  verbs=(
+  local -a commands
+  commands=(
 {}  )
   if (( CURRENT == 2 )); then
-    _describe 'verb' verbs
+    _describe 'command' commands
     return
   fi
-  local verb=$words[2]
+  local command=$words[2]
   shift words
   (( CURRENT-- ))
-  case $verb in
+  case $command in
 {}  esac
 }}
 if [ "$funcstack[1]" = "_heaprec" ]; then _heaprec "$@"; else compdef _heaprec heaprec; fi
 )",
-                     verbs, cases);
+                     names, cases);
 }
 
-std::string FishCompletion(const CommandDescription& command) {
+std::string FishCompletion(const CommandGroups& groups) {
   std::string script = "# fish completion of heaprec; `heaprec completion fish` wrote it.\n";
-  for (const VerbDescription& verb : command.verbs) {
-    script += fmt::format("complete -c heaprec -n __fish_use_subcommand -f -a {} -d '{}'\n", verb.name,
-                          Plain(verb.text, "'\\"));
+  for (const Command* const command : All(groups)) {
+    script += fmt::format("complete -c heaprec -n __fish_use_subcommand -f -a {} -d '{}'\n", command->name,
+                          Plain(command->text, "'\\"));
   }
-  for (const VerbDescription& verb : command.verbs) {
-    for (const OptionDescription& option : verb.options) script += FishOption(verb.name, option);
+  for (const Command* const command : All(groups)) {
+    for (const Option& option : command->options) script += FishOption(command->name, option);
   }
   return script;
 }

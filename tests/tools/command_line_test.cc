@@ -1,0 +1,119 @@
+#include "tools/cli/command_line.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/cli/help.h"
+
+namespace heaprec::tools {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// A command with an option of each kind.
+struct Bench {
+  std::string output = "-", by;
+  Words labels, kinds, files, rest;
+  std::optional<uint64_t> limit;
+  double share = 0, wait_s = 1;
+  bool json = false, csv = false, ran = false;
+
+  ExitCode Run(Words words, bool takes_command = false) {
+    Command command("show", "Shows things.");
+    command.AddOption("REC", files, "Files").Required();
+    command.AddOption("-o,--output", output, "Where to").Value("FILE");
+    command.AddOption("--by", by, "What a row is").Value("KEY").OneOf({"class", "site", "label:"});
+    command.AddOption("--label", labels, "Labels").Value("LABEL");
+    command.AddOption("--kind", kinds, "Kinds").Value("KIND").SplitAtCommas().InGroup("Which events");
+    command.AddOption("--limit", limit, "Maximum rows").Value("N");
+    command.AddPercent("--min-share", share, "Only larger ones");
+    command.AddOption("--wait", wait_s, "Seconds").Value("SECONDS").InRange(0.1, 10);
+    command.AddFlag("--json", json, "Print JSON");
+    command.AddFlag("--csv", csv, "Print CSV").Excludes("--json");
+    command.takes_command = takes_command;
+    command.run = [this](const Invocation& call) {
+      ran = true;
+      rest = call.rest;
+      return ExitCode::kOk;
+    };
+    words.insert(words.begin(), {"heaprec", "show"});
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    CommandGroups groups;
+    groups.push_back({"Look", {command}});
+    return RunCommandLine(static_cast<int>(argv.size()), argv.data(), groups);
+  }
+};
+
+bool Refuses(const Words& words) {
+  Bench bench;
+  return bench.Run(words) == ExitCode::kUsage && !bench.ran;
+}
+
+TEST_CASE("each kind of option stores what was given") {
+  Bench bench;
+  REQUIRE(bench.Run({"a.hrec", "-o", "x", "--by", "label:user", "--limit", "7", "--min-share", "2.5%", "--wait=0.5",
+                     "--json", "b.hrec"}) == ExitCode::kOk);
+  CHECK(bench.files == Words{"a.hrec", "b.hrec"});
+  CHECK(bench.output == "x");
+  CHECK(bench.by == "label:user");
+  CHECK(bench.limit == 7);
+  CHECK(bench.share == 0.025);
+  CHECK(bench.wait_s == 0.5);
+  CHECK(bench.json);
+  CHECK_FALSE(bench.csv);
+}
+
+TEST_CASE("an option that may be repeated takes one word each time") {
+  Bench bench;
+  REQUIRE(bench.Run({"--label", "a=b", "--label", "c", "rec.hrec", "--kind", "tlab,outside", "--kind", "native"}) ==
+          ExitCode::kOk);
+  CHECK(bench.labels == Words{"a=b", "c"});
+  CHECK(bench.kinds == Words{"tlab", "outside", "native"});
+  CHECK(bench.files == Words{"rec.hrec"});
+}
+
+TEST_CASE("what cannot be is refused before anything runs") {
+  CHECK(Refuses({}));
+  CHECK(Refuses({"a", "--by", "clas"}));
+  CHECK(Refuses({"a", "--by", "label:"}));
+  CHECK(Refuses({"a", "--limit", "-1"}));
+  CHECK(Refuses({"a", "--limit", "1.5"}));
+  CHECK(Refuses({"a", "--limit", "1", "--limit", "2"}));
+  CHECK(Refuses({"a", "--min-share", "101"}));
+  CHECK(Refuses({"a", "--min-share", "nan"}));
+  CHECK(Refuses({"a", "--wait", "11"}));
+  CHECK(Refuses({"a", "--wait", "nan"}));
+  CHECK(Refuses({"a", "--json", "--csv"}));
+  CHECK(Refuses({"a", "--frobnicate"}));
+}
+
+TEST_CASE("a command's own command is left untouched") {
+  Bench bench;
+  REQUIRE(bench.Run({"a", "--json", "--", "java", "--by", "x"}, true) == ExitCode::kOk);
+  CHECK(bench.json);
+  CHECK(bench.rest == Words{"java", "--by", "x"});
+}
+
+TEST_CASE("help fits 80 columns and names each option once") {
+  Command command("show",
+                  "Shows things: a sentence so long that it has to be broken, for it has more than 80 letters.");
+  std::string value;
+  command.AddOption("--a-name-longer-than-its-column", value, "A text that is long enough to need two lines of help.")
+      .Value("VALUE");
+  command.footer = "A note.\n\nExamples:\n  heaprec show";
+  const std::string help = Help(command);
+  for (size_t at = 0, end; at < help.size(); at = end + 1) {
+    end = help.find('\n', at);
+    REQUIRE(end != std::string::npos);
+    CHECK(end - at <= 80);
+  }
+  CHECK(help.find("--a-name-longer-than-its-column VALUE\n") != std::string::npos);
+  CHECK(help.find("Examples:") < help.find("Usage:"));
+  CHECK(help.find("A note.") > help.find("Options:"));
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,160 @@
+#include "tools/cli/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "format/version.h"
+#include "tools/cli/help.h"
+#include "tools/complain.h"
+#include "tools/render/output.h"
+#include "tools/suggest.h"
+
+namespace heaprec::tools {
+namespace {
+
+ExitCode Print(const std::string& text) {
+  Output output(STDOUT_FILENO);
+  output.Append(text);
+  output.Flush();
+  return output.Report("standard output");
+}
+
+// CLI11 says which words belong to which option; what they mean, the option's own rules say.
+void Take(const Option& option, const std::vector<std::string>& words) {
+  const auto apply = [&option](const std::string& word) {
+    for (const WordRule& rule : option.rules) {
+      const std::string wrong = rule(word);
+      if (!wrong.empty()) throw CLI::ValidationError(option.names.back(), wrong);
+    }
+  };
+  for (const std::string& word : words) {
+    if (option.splits_at_commas) {
+      for (const std::string& part : CLI::detail::split(word, ',')) apply(part);
+    } else {
+      apply(word);
+    }
+  }
+}
+
+void Declare(const Option& option, CLI::App* app) {
+  const std::string names = fmt::format("{}", fmt::join(option.names, ","));
+  if (option.set) {
+    CLI::Option* const flag = app->add_flag_callback(names, option.set);
+    if (!option.excluded.empty()) flag->excludes(app->get_option(option.excluded));
+    return;
+  }
+  CLI::Option* const added = app->add_option(names, [&option](const CLI::results_t& words) {
+    Take(option, words);
+    return true;
+  });
+  if (option.is_list) added->expected(option.count > 0 ? static_cast<int>(option.count) : -1);
+  // "--label a=b rec.hrec" is one label and a recording.
+  if (option.is_list && !option.is_positional) added->allow_extra_args(false);
+  added->required(option.is_required);
+}
+
+// "; did you mean --limit?", if something is near.
+std::string Meant(const std::string& word, const std::vector<std::string>& valid) {
+  const std::string nearest = Nearest(word.substr(0, word.find('=')), valid);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+// For the first option that the command does not have.
+std::string MeantOption(const Command& command, const std::vector<std::string>& unknown) {
+  std::vector<std::string> valid;
+  for (const Option& option : command.options) {
+    if (option.names.back().starts_with("--")) valid.push_back(option.names.back());
+  }
+  for (const std::string& word : unknown) {
+    if (word.starts_with("--")) return Meant(word, valid);
+  }
+  return "";
+}
+
+class CommandLine {
+ public:
+  explicit CommandLine(const CommandGroups& groups) : groups_(groups), app_("", "heaprec") {
+    app_.set_version_flag("--version", fmt::format("heaprec {}\n", kVersion));
+    app_.require_subcommand(1);
+    for (const CommandGroup& group : groups) {
+      for (const Command& command : group.commands) Add(command);
+    }
+  }
+
+  ExitCode Run(int argc, char** argv) {
+    // What follows "--" is a command of its own, whose options are none of ours.
+    char** const end = argv + argc;
+    char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+    std::vector<std::string> rest(mark == end ? end : mark + 1, end);
+    try {
+      app_.parse(static_cast<int>(mark - argv), argv);
+    } catch (const CLI::CallForHelp&) {
+      const Added* const chosen = Chosen();
+      return Print(chosen != nullptr ? Help(*chosen->command) : Help(groups_));
+    } catch (const CLI::CallForVersion& version) {
+      return Print(version.what());
+    } catch (const CLI::ParseError& error) {
+      return Refuse(error.what());
+    }
+    const Added& chosen = *Chosen();
+    std::vector<std::string> before = chosen.app->remaining();
+    if (!before.empty() && before.front().starts_with('-')) return Refuse("unknown option " + before.front());
+    if (!before.empty() && !rest.empty()) before.emplace_back("--");
+    rest.insert(rest.begin(), before.begin(), before.end());
+    return chosen.command->run({std::move(rest), groups_});
+  }
+
+ private:
+  struct Added {
+    const Command* command;
+    CLI::App* app;
+  };
+
+  void Add(const Command& command) {
+    CLI::App* const app = app_.add_subcommand(command.name);
+    for (const Option& option : command.options) Declare(option, app);
+    if (command.takes_command) app->prefix_command();
+    added_.push_back({&command, app});
+  }
+
+  const Added* Chosen() const {
+    const auto chosen = std::find_if(added_.begin(), added_.end(), [](const Added& one) { return one.app->parsed(); });
+    return chosen == added_.end() ? nullptr : &*chosen;
+  }
+
+  ExitCode Refuse(const std::string& why) const {
+    if (const Added* const chosen = Chosen()) {
+      const Command& command = *chosen->command;
+      Complain(fmt::format("{0}: {1}{2}; options of {0}: {3}", command.name, why,
+                           MeantOption(command, chosen->app->remaining()), command.OptionNames()));
+      return ExitCode::kUsage;
+    }
+    std::vector<std::string> names;
+    for (const Added& one : added_) names.push_back(one.command->name);
+    const std::vector<std::string> unknown = app_.remaining();
+    const std::string what =
+        unknown.empty() ? why : fmt::format("no command: {}{}", unknown.front(), Meant(unknown.front(), names));
+    Complain(fmt::format("{}; commands: {}; try heaprec --help", what, fmt::join(names, ", ")));
+    return ExitCode::kUsage;
+  }
+
+  const CommandGroups& groups_;
+  CLI::App app_;
+  std::vector<Added> added_;
+};
+
+}  // namespace
+
+ExitCode RunCommandLine(int argc, char** argv, const CommandGroups& groups) {
+  return CommandLine(groups).Run(argc, argv);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,40 @@
+// All commands of heaprec. For main.cc alone: a new command is no reason to compile the others again.
+#pragma once
+
+#include "tools/options/command.h"
+
+namespace heaprec::tools {
+
+Command AttachCommand();
+Command CensusCommand();
+Command CheckCommand();
+Command CompletionCommand();
+Command DiffCommand();
+Command DoctorCommand();
+Command DumpCommand();
+Command EscapeCommand();
+Command ExportCommand();
+Command FlameCommand();
+Command HistogramCommand();
+Command ImportCommand();
+Command LeaksCommand();
+Command ListCommand();
+Command LiveCommand();
+Command ManCommand();
+Command MergeCommand();
+Command NativeCommand();
+Command PrintCommand();
+Command RecordCommand();
+Command RecoverCommand();
+Command RedactCommand();
+Command SqlCommand();
+Command StatusCommand();
+Command StopCommand();
+Command SummaryCommand();
+Command TimelineCommand();
+Command TopCommand();
+Command TreeCommand();
+Command TrimCommand();
+Command VerifyCommand();
+
+}  // namespace heaprec::tools

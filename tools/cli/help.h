@@ -1,0 +1,19 @@
+// The help of heaprec and of each command, at most 80 columns wide.
+//
+// Context:  pure functions.
+#pragma once
+
+#include <string>
+
+#include "tools/options/command.h"
+
+namespace heaprec::tools {
+
+// The commands by group.
+std::string Help(const CommandGroups& groups);
+// What the command answers, examples, usage, options, notes.
+std::string Help(const Command& command);
+// "heaprec top [OPTIONS] REC..."
+std::string Usage(const Command& command);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,33 @@
+// heaprec: makes and reads recordings of Java heap allocations. docs/index.md
+#include <csignal>
+
+#include "tools/cli/command_line.h"
+#include "tools/cli/commands.h"
+
+namespace heaprec::tools {
+namespace {
+
+// In the order of the help.
+CommandGroups Commands() {
+  return {
+      {"Record", {RecordCommand(), AttachCommand(), StopCommand(), StatusCommand(), ListCommand(), DumpCommand()}},
+      {"Look",
+       {SummaryCommand(), TopCommand(), TreeCommand(), FlameCommand(), TimelineCommand(), HistogramCommand(),
+        CensusCommand(), PrintCommand()}},
+      {"Compare", {DiffCommand(), CheckCommand(), EscapeCommand()}},
+      {"Live", {LiveCommand(), LeaksCommand()}},
+      {"Native", {NativeCommand()}},
+      {"Files", {TrimCommand(), MergeCommand(), RedactCommand(), RecoverCommand()}},
+      {"Exchange", {ExportCommand(), ImportCommand(), SqlCommand()}},
+      {"Check", {DoctorCommand(), VerifyCommand()}},
+      {"Shell", {CompletionCommand(), ManCommand()}},
+  };
+}
+
+}  // namespace
+}  // namespace heaprec::tools
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, and ends quietly
+  return static_cast<int>(heaprec::tools::RunCommandLine(argc, argv, heaprec::tools::Commands()));
+}

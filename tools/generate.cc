@@ -1,0 +1,68 @@
+// heaprec completion, heaprec man: what is generated from the declarations of all commands.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "tools/complain.h"
+#include "tools/cli/shell_completion.h"
+#include "tools/cli/man_page.h"
+#include "tools/options/command.h"
+#include "tools/render/output.h"
+#include "tools/suggest.h"
+
+namespace heaprec::tools {
+namespace {
+
+ExitCode Say(const std::string& text) {
+  Output output(STDOUT_FILENO);
+  output.Append(text);
+  output.Flush();
+  return output.Report("standard output");
+}
+
+ExitCode ShowManPage(const CommandGroups& groups, const std::string& name) {
+  if (name.empty()) return Say(ManPage(groups));
+  std::vector<std::string> names;
+  for (const CommandGroup& group : groups) {
+    for (const Command& command : group.commands) {
+      if (command.name == name) return Say(ManPage(command));
+      names.push_back(command.name);
+    }
+  }
+  const std::string meant = Nearest(name, names);
+  Complain("man: no command: " + name + (meant.empty() ? "" : "; did you mean " + meant + "?"));
+  return ExitCode::kUsage;
+}
+
+}  // namespace
+
+Command CompletionCommand() {
+  auto shell = std::make_shared<std::string>();
+  Command command("completion", "Print a completion script for bash, zsh or fish");
+  command.AddOption("SHELL", *shell, "bash, zsh or fish").OneOf({"bash", "zsh", "fish"}).Required();
+  command.footer = R"(Examples:
+  . <(heaprec completion bash)
+  heaprec completion bash > /etc/bash_completion.d/heaprec
+  heaprec completion zsh > ~/.zsh/completions/_heaprec
+  heaprec completion fish > ~/.config/fish/completions/heaprec.fish)";
+  command.run = [shell](const Invocation& call) {
+    return Say(*shell == "bash"  ? BashCompletion(call.all)
+               : *shell == "zsh" ? ZshCompletion(call.all)
+                                 : FishCompletion(call.all));
+  };
+  return command;
+}
+
+Command ManCommand() {
+  auto name = std::make_shared<std::string>();
+  Command command("man", "Print a man page");
+  command.AddOption("COMMAND", *name, "The command (default: heaprec itself)");
+  command.footer = R"(Examples:
+  heaprec man top | man -l -
+  heaprec man > /usr/local/share/man/man1/heaprec.1)";
+  command.run = [name](const Invocation& call) { return ShowManPage(call.all, *name); };
+  return command;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,191 @@
+#include "tools/options/command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "tools/suggest.h"
+
+namespace heaprec::tools {
+namespace {
+
+template <typename Number>
+std::optional<Number> NumberIn(std::string_view word) {
+  Number number{};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return number;
+}
+
+template <typename Number>
+std::string Store(const std::string& word, Number& into) {
+  const auto number = NumberIn<Number>(word);
+  if (!number && std::is_unsigned_v<Number>) return fmt::format("'{}' is not a whole number from 0 on", word);
+  if (!number) return fmt::format("'{}' is not a {}number", word, std::is_integral_v<Number> ? "whole " : "");
+  into = *number;
+  return "";
+}
+
+std::string Store(const std::string& word, std::string& into) {
+  into = word;
+  return "";
+}
+
+template <typename T>
+std::string Store(const std::string& word, std::optional<T>& into) {
+  T value{};
+  std::string wrong = Store(word, value);
+  if (wrong.empty()) into = std::move(value);
+  return wrong;
+}
+
+std::string Store(const std::string& word, std::vector<std::string>& into) {
+  into.push_back(word);
+  return "";
+}
+
+std::vector<std::string> Split(std::string_view names) {
+  std::vector<std::string> split;
+  for (size_t comma; (comma = names.find(',')) != std::string_view::npos; names.remove_prefix(comma + 1)) {
+    split.emplace_back(names.substr(0, comma));
+  }
+  split.emplace_back(names);
+  return split;
+}
+
+}  // namespace
+
+Option& Option::Value(std::string name) {
+  value = std::move(name);
+  return *this;
+}
+
+Option& Option::OneOf(std::vector<std::string> words) {
+  choices = std::move(words);
+  return Check([words = choices](const std::string& text) -> std::string {
+    const auto takes = [&](const std::string& word) {
+      return text == word ? !word.ends_with(':') : word.ends_with(':') && text.starts_with(word);
+    };
+    if (std::any_of(words.begin(), words.end(), takes)) return "";
+    const std::string nearest = Nearest(text, words);
+    const bool is_meant = !nearest.empty() && nearest != text;
+    return fmt::format("'{}'{}: one of {}", text, is_meant ? "; did you mean " + nearest + "?" : "",
+                       fmt::join(words, ", "));
+  });
+}
+
+// Before the word is stored.
+Option& Option::Check(WordRule rule) {
+  rules.insert(rules.end() - 1, std::move(rule));
+  return *this;
+}
+
+Option& Option::InRange(double least, double most) {
+  return Check([least, most](const std::string& word) -> std::string {
+    const auto number = NumberIn<double>(word);
+    if (number && *number >= least && *number <= most) return "";
+    const std::string upto = std::isinf(most) ? " or more" : fmt::format(" to {:.10g}", most);
+    return fmt::format("'{}' is not a number: {:.10g}{}", word, least, upto);
+  });
+}
+
+Option& Option::Positive() {
+  return Check([](const std::string& word) -> std::string {
+    const auto number = NumberIn<double>(word);
+    return number && *number > 0 ? "" : fmt::format("'{}' is not a number above 0", word);
+  });
+}
+
+Option& Option::Required() {
+  is_required = true;
+  return *this;
+}
+
+Option& Option::InGroup(std::string heading) {
+  group = std::move(heading);
+  return *this;
+}
+
+Option& Option::Exactly(size_t words) {
+  count = words;
+  return *this;
+}
+
+Option& Option::SplitAtCommas() {
+  splits_at_commas = true;
+  return *this;
+}
+
+Option& Option::Excludes(std::string flag) {
+  excluded = std::move(flag);
+  return *this;
+}
+
+Option& Command::Add(const std::string& names, std::string its_text) {
+  Option& option = options.emplace_back();
+  option.names = Split(names);
+  option.text = std::move(its_text);
+  option.is_positional = !names.starts_with('-');
+  return option;
+}
+
+template <typename T>
+Option& Command::AddOption(const std::string& names, T& into, std::string its_text) {
+  Option& option = Add(names, std::move(its_text));
+  option.value = option.is_positional ? option.names.front() : "VALUE";
+  option.is_list = std::is_same_v<T, std::vector<std::string>>;
+  option.rules.emplace_back([&into](const std::string& word) { return Store(word, into); });
+  return option;
+}
+
+template Option& Command::AddOption(const std::string&, std::string&, std::string);
+template Option& Command::AddOption(const std::string&, std::vector<std::string>&, std::string);
+template Option& Command::AddOption(const std::string&, std::optional<std::string>&, std::string);
+template Option& Command::AddOption(const std::string&, int&, std::string);
+template Option& Command::AddOption(const std::string&, int64_t&, std::string);
+template Option& Command::AddOption(const std::string&, uint32_t&, std::string);
+template Option& Command::AddOption(const std::string&, uint64_t&, std::string);
+template Option& Command::AddOption(const std::string&, double&, std::string);
+template Option& Command::AddOption(const std::string&, std::optional<uint32_t>&, std::string);
+template Option& Command::AddOption(const std::string&, std::optional<uint64_t>&, std::string);
+template Option& Command::AddOption(const std::string&, std::optional<double>&, std::string);
+
+Option& Command::AddFlag(const std::string& names, bool& into, std::string its_text) {
+  Option& option = Add(names, std::move(its_text));
+  option.set = [&into] { into = true; };
+  return option;
+}
+
+Option& Command::AddPercent(const std::string& names, double& into, std::string its_text, double most) {
+  Option& option = Add(names, std::move(its_text));
+  option.rules.emplace_back([&into, most](const std::string& word) -> std::string {
+    std::string_view number = word;
+    if (number.ends_with('%')) number.remove_suffix(1);
+    if (number.ends_with(' ')) number.remove_suffix(1);
+    const auto percent = NumberIn<double>(number);
+    if (!percent || !(*percent >= 0 && *percent <= 100 * most) || std::isinf(*percent)) {
+      return fmt::format("'{}' is not a percentage: 1%", word);
+    }
+    into = *percent / 100;
+    return "";
+  });
+  return option.Value("PERCENT");
+}
+
+std::string Command::OptionNames() const {
+  std::string all;
+  for (const Option& option : options) {
+    if (!option.is_positional) all += (all.empty() ? "" : ", ") + fmt::format("{}", fmt::join(option.names, ","));
+  }
+  return all;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,95 @@
+// A command of heaprec as data: its options, bound to the variables that they set, and what it runs.
+//
+//   Command command("top", "Rank classes, sites, methods, threads, ... by bytes");
+//   command.AddOption("--sort", options->sort, "Column to sort by").Value("COLUMN").OneOf({"bytes", "name"});
+//   command.AddFlag("--json", options->json, "Print JSON");
+//   command.run = [options](const Invocation&) { return Top(*options); };
+//
+// The parser, the help, the completions and the man pages read these declarations. Variables must outlive the command.
+//
+// Threads:  one.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/exit_code.h"
+
+namespace heaprec::tools {
+
+// Checks or stores a word; returns what is wrong with it ("'x' is not a number"), or "".
+using WordRule = std::function<std::string(const std::string& word)>;
+
+// An option, a flag or, without a leading dash, a positional argument.
+struct Option {
+  // What the help calls the value.
+  Option& Value(std::string name);
+  // The only words that it takes. A word that ends in a colon stands for all that begin so and go on.
+  Option& OneOf(std::vector<std::string> words);
+  Option& Check(WordRule rule);
+  Option& InRange(double least, double most);
+  Option& Positive();
+  Option& Required();
+  Option& InGroup(std::string heading);
+  // Takes exactly `count` words (of a list).
+  Option& Exactly(size_t count);
+  // "a,b" is two words (of a list).
+  Option& SplitAtCommas();
+  // A flag that cannot stand beside this one.
+  Option& Excludes(std::string flag);
+
+  std::vector<std::string> names;    // "-o", "--output"; of a positional argument its one name, "REC"
+  std::string value;                 // "FILE"; empty: a flag
+  std::string text;                  // what it does
+  std::string group;                 // "Which events"; empty: of the command's own options
+  std::vector<std::string> choices;  // empty: any word
+  std::string excluded;
+  std::vector<WordRule> rules;  // applied to each word in this order; the first stores it
+  std::function<void()> set;    // of a flag
+  size_t count = 0;             // of a list: exactly so many; 0: at least one
+  bool is_positional = false, is_required = false, is_list = false, splits_at_commas = false;
+};
+
+struct CommandGroup;
+using CommandGroups = std::vector<CommandGroup>;
+
+// How a command was called.
+struct Invocation {
+  // What followed "--", untouched; with `takes_command` what followed the options, too.
+  std::vector<std::string> rest;
+  const CommandGroups& all;  // of heaprec
+};
+
+struct Command {
+  Command(std::string its_name, std::string its_text) : name(std::move(its_name)), text(std::move(its_text)) {}
+
+  // `names`: "-o,--output", or a positional argument's ("REC"). T: std::string, std::vector<std::string>, a number, or
+  // std::optional of one of the two scalars. Defined for the types that command.cc lists.
+  template <typename T>
+  Option& AddOption(const std::string& names, T& into, std::string text);
+  Option& AddFlag(const std::string& names, bool& into, std::string text);
+  // A percentage: "1%", "0.5 %" or "1"; stored as a fraction, from 0 to `most`.
+  Option& AddPercent(const std::string& names, double& into, std::string text, double most = 1);
+  // "--output, --force", for messages.
+  std::string OptionNames() const;
+
+  std::string name, text;
+  std::string footer;          // below the options: notes and examples
+  std::deque<Option> options;  // references to them stay valid
+  bool takes_command = false;  // its arguments are a command with options of its own: heaprec record -- java ...
+  std::function<ExitCode(const Invocation&)> run;
+
+ private:
+  Option& Add(const std::string& names, std::string text);
+};
+
+// Commands that the help lists under one heading.
+struct CommandGroup {
+  std::string name;
+  std::vector<Command> commands;
+};
+
+}  // namespace heaprec::tools
