@@ -120,7 +120,7 @@ TEST_CASE("A library whose first page cannot be read is passed over until it can
   REQUIRE(mprotect(info.dli_fbase, page, PROT_NONE) == 0);
   const size_t others = PatchAll(&patcher).changed;
   places.Refresh();
-  REQUIRE(mprotect(info.dli_fbase, page, PROT_READ) == 0);
+  REQUIRE(mprotect(info.dli_fbase, page, PROT_READ | PROT_EXEC) == 0);
   CHECK(library.Call("call") == 7);
   CHECK(PatchAll(&patcher).changed == 3);
   CHECK(library.Call("call") == 1007);
