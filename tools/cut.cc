@@ -110,12 +110,13 @@ void Cut::LostRows::Add(const format::Interval& row) {
 }
 
 void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
-  for (const Stream stream : format::kAllStreams) states_[stream].lost_rows = states_[stream].lost_rows_in = {};
+  for (State& state : states_.of) state.lost_rows = state.lost_rows_in = {}, state.dropped = 0;
   for (format::Interval interval : block.intervals) {
     State& state = states_[interval.stream];
     const bool is_lost = IsLost(interval);
     AddCounts(interval, &state.rows);
     if (is_lost) state.lost_rows.Add(interval);
+    if (!is_lost) state.dropped += interval.held - std::min(interval.held, interval.kept);
     const uint64_t length = std::max<uint64_t>(header_.CapOf(interval.stream).interval_ns, 1);
     const uint64_t before = state.last_row ? *state.last_row + 1 : interval.index;
     const uint64_t first = MayBeSeveral(interval) ? std::min(before, interval.index) : interval.index;
@@ -230,16 +231,18 @@ void Cut::AddSurvivors(const format::Block& block, format::Block* cut) {
 void Cut::AddLosses(const Books& now, State* state, Books* books) const {
   constexpr auto kFailed = static_cast<size_t>(Loss::kWriteFailed);
   Books since = now.Since(state->latest);
-  const uint64_t failed = since.lost[kFailed];
-  const double weight = since.lost_weight[kFailed];
   const LostRows &all = state->lost_rows, &in = state->lost_rows_in;
   if (all.held > 0) {
+    const uint64_t dropped = since.second_stage - std::min(since.second_stage, state->dropped);
+    const uint64_t failed = since.lost[kFailed], of_rows = std::min(failed, all.held - std::min(all.held, dropped));
+    const double part = failed > 0 ? static_cast<double>(of_rows) / static_cast<double>(failed) : 1;
+    const double weight = part * since.lost_weight[kFailed];
     const double points = static_cast<double>(in.held) / static_cast<double>(all.held);
-    const uint64_t lost = std::min(in.held, static_cast<uint64_t>(std::llround(points * static_cast<double>(failed))));
+    const auto lost = static_cast<uint64_t>(std::llround(points * static_cast<double>(of_rows)));
     books->lost[kFailed] += lost;
     books->lost_weight[kFailed] += weight * (all.counted > 0 ? in.counted / all.counted : points);
     books->second_stage += in.held - lost;
-    since.lost[kFailed] = 0, since.lost_weight[kFailed] = 0;
+    since.lost[kFailed] -= of_rows, since.lost_weight[kFailed] -= weight;
   }
   if (!is_within_) return;
   books->thinned += since.thinned;

@@ -46,6 +46,7 @@ class Cut {
     format::Books excess_at_begin;  // what the books counted beyond the rows when the span began
     std::optional<uint64_t> last_row;
     LostRows lost_rows, lost_rows_in;  // of the block
+    uint64_t dropped = 0;              // by the second stage, of the block's other rows
     format::Books missed;              // candidates and bytes of the cut that no row has
     bool misses_rows = false;          // samples of the cut were lost with the rows of their intervals
   };
