@@ -44,7 +44,7 @@ class Gatherer final : public format::RecordVisitor {
   std::vector<NativePoint> native_points;
   format::CensusSums census;
   uint64_t invalid = 0;
-  size_t threads = 0;  // that the ring defines
+  uint32_t threads = 0;  // that the ring defines
 
   void OnClass(uint64_t key, std::string_view name) override { definitions.classes.emplace(key, name); }
   void OnMethod(uint64_t key, std::string_view class_name, std::string_view name,

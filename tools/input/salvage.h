@@ -57,7 +57,7 @@ struct FileEnd {
   StateIds states;
   FollowedIds followed;
   uint32_t next_chunk = 0;
-  size_t threads = 0;  // that the file names
+  uint32_t threads = 0;  // that the file names
   uint64_t offset = 0;
   format::PerStream<format::Books> books;
 };
