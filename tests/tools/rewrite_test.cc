@@ -64,7 +64,7 @@ uint64_t WriteSeconds(const std::string& path, const format::FileHeader& header)
 }
 
 // What an outage leaves of the rows of its intervals.
-enum class Rows { kAll, kJoined, kNone };
+enum class Left { kAll, kJoined, kNone };
 
 constexpr uint64_t kCounted = 48'000;   // bytes of each second
 constexpr double kLostWeight = 90'000;  // of both seconds of the outage, by their points
@@ -72,7 +72,7 @@ constexpr uint64_t kLostPoints = 4;
 
 // Seven seconds of two samples each, a block a second. The disk is full in the third and the fourth: four of their six
 // points are lost, and the second stage had dropped two. Returns where each block ends.
-std::vector<size_t> WriteOutage(const std::string& path, Rows rows) {
+std::vector<size_t> WriteOutage(const std::string& path, Left left) {
   RecordingFile file(path, HeaderOf(1));
   format::Books& books = file.books();
   std::vector<size_t> ends;
@@ -84,8 +84,8 @@ std::vector<size_t> WriteOutage(const std::string& path, Rows rows) {
       books.points += 3, books.committed += 3, books.second_stage += 1;
       books.lost[static_cast<size_t>(format::Loss::kWriteFailed)] += kLostPoints / 2;
       books.lost_weight[static_cast<size_t>(format::Loss::kWriteFailed)] += kLostWeight / 2;
-      if (rows == Rows::kAll) add({second, 10, kCounted, 3, 0, 0});
-      if (rows == Rows::kJoined && second == 3) add({second, 20, 2 * kCounted, 6, 0, 0});
+      if (left == Left::kAll) add({second, 10, kCounted, 3, 0, 0});
+      if (left == Left::kJoined && second == 3) add({second, 20, 2 * kCounted, 6, 0, 0});
       books.candidate_bytes = (second + 1) * kCounted;
       continue;
     }
@@ -201,11 +201,11 @@ TEST_CASE("an interval that a border cuts counts nothing, and its samples stand 
 }
 
 TEST_CASE("what an outage lost counts once in a copy: its estimates are those of the whole") {
-  for (const Rows rows : {Rows::kAll, Rows::kJoined, Rows::kNone}) {
-    CAPTURE(static_cast<int>(rows));
+  for (const Left left : {Left::kAll, Left::kJoined, Left::kNone}) {
+    CAPTURE(static_cast<int>(left));
     const Directory directory;
     const std::string whole = directory / "rec.bin", copy = directory / "copy.bin";
-    WriteOutage(whole, rows);
+    WriteOutage(whole, left);
     const json expected = Estimates(whole);
     CHECK(expected["summary"]["bytes"]["value"].get<double>() == Approx(7 * kCounted));
     // What was counted over what the samples and the loss stand for, whatever has become of the rows.
@@ -225,7 +225,7 @@ TEST_CASE("what an outage lost counts once in a copy: its estimates are those of
 TEST_CASE("spans of an outage have what was lost in each of them") {
   const Directory directory;
   const std::string whole = directory / "rec.bin", part = directory / "part.bin";
-  WriteOutage(whole, Rows::kAll);
+  WriteOutage(whole, Left::kAll);
   double bytes = 0, weight = 0;
   uint64_t points = 0;
   for (const auto& [from, to] : {std::pair(0, 3), {3, 4}, {4, 7}}) {
@@ -253,7 +253,7 @@ TEST_CASE("spans of an outage have what was lost in each of them") {
 TEST_CASE("a row of several lost intervals that a border cuts is left out with what it lost") {
   const Directory directory;
   const std::string whole = directory / "rec.bin", part = directory / "part.bin";
-  WriteOutage(whole, Rows::kJoined);
+  WriteOutage(whole, Left::kJoined);
   CHECK(Heaprec("trim -q --from 3s -o " + part + " " + whole).code == 0);
   const json summary = Summary(part);
   CHECK(summary["allocated_bytes"] == 3 * kCounted);
@@ -269,7 +269,7 @@ TEST_CASE("what stood in damaged bytes and what an outage lost are two losses") 
   for (const auto& [block, counted] : {std::pair(2, 4 * kCounted), std::pair(1, 4 * kCounted)}) {
     CAPTURE(block);
     std::filesystem::remove(whole);
-    const std::vector<size_t> ends = WriteOutage(whole, Rows::kAll);
+    const std::vector<size_t> ends = WriteOutage(whole, Left::kAll);
     // Further apart than parity can repair.
     std::string bytes = Contents(whole);
     bytes[ends[block] - 3] ^= 1, bytes[ends[block] - 60] ^= 1;
