@@ -19,8 +19,9 @@ IndexLinks<ThreadClocks::kCapacity> links;
 IndexLinks<ThreadClocks::kCapacity>::Free unused;
 pthread_key_t key;
 
-// What a thread allocates as it ends is nobody's, that of threads beyond kCapacity, and the recorder's own: this clock
-// never gets to its due.
+// The clock of a thread that is ending, of threads beyond kCapacity, and of the recorder's own work. It is never due,
+// and neither WakeAll nor TotalOf visits it: what is allocated on it is not sampled, and not counted. Threads share it;
+// nobody reads its sums.
 struct Nobodys : ThreadClock {
   Nobodys() { due.store(UINT64_MAX, std::memory_order_relaxed); }
 };
