@@ -9,8 +9,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "tools/export/row_format.h"
 #include "tools/live_words.h"
+#include "tools/render/csv_field.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/figures_text.h"
 #include "tools/render/live_text.h"
@@ -192,7 +192,6 @@ void AppendNumbers(const Estimate& estimate, Text* into) {
 }
 
 std::string AliveCsv(const LiveReport& report) {
-  const auto csv = MakeCsv();
   Text text;
   Append(text,
          "by,name,samples,bytes,bytes_low,bytes_high,objects,objects_low,objects_high,share,share_low,share_high,"
@@ -201,9 +200,9 @@ std::string AliveCsv(const LiveReport& report) {
   for (const LiveTable& table : report.live.tables()) {
     const std::vector<AliveRow> rows = RowsOf(table, report);
     for (size_t i = 0; i < Shown(rows.size(), report.ranking); ++i) {
-      csv->AppendText(table.grouping.Text(), text);
+      AppendCsvField(table.grouping.Text(), text);
       text.push_back(',');
-      csv->AppendText(rows[i].name, text);
+      AppendCsvField(rows[i].name, text);
       text.push_back(',');
       const LiveFigures& figures = rows[i].range.figures;
       Append(text, figures.samples);

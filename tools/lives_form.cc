@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/export/row_format.h"
 #include "tools/live_form.h"
 #include "tools/live_words.h"
+#include "tools/render/csv_field.h"
 #include "tools/render/estimate_text.h"
 #include "tools/render/figures_text.h"
 #include "tools/render/live_text.h"
@@ -159,15 +159,14 @@ json LifetimesJson(const LiveReport& report) {
 }
 
 std::string LifetimesCsv(const LiveReport& report) {
-  const auto csv = MakeCsv();
   Text text;
   Append(text, "by,name,seconds,reached,reached_low,reached_high\n");
   for (const LiveTable& table : report.live.tables()) {
     for (const LifeRow& row : RowsOf(table, report)) {
       for (const Survival& one : row.seconds) {
-        csv->AppendText(table.grouping.Text(), text);
+        AppendCsvField(table.grouping.Text(), text);
         text.push_back(',');
-        csv->AppendText(row.name, text);
+        AppendCsvField(row.name, text);
         for (const double number : {one.age, one.reached.value, one.reached.low, one.reached.high}) {
           text.push_back(',');
           AppendJsonNumber(text, number);

@@ -3,6 +3,7 @@
 
 #include "format/thread_name.h"
 #include "tools/export/row_format.h"
+#include "tools/render/csv_field.h"
 #include "tools/render/kind_name.h"
 #include "tools/render/utf8.h"
 
@@ -62,19 +63,7 @@ class Csv final : public RowFormat {
     into.push_back('\n');
   }
 
-  // Quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
-  void AppendText(std::string_view field, Text& into) const override {
-    // One after the other is faster than all at once: fields are long.
-    const bool is_plain = field.find(',') == std::string_view::npos && field.find('"') == std::string_view::npos &&
-                          field.find('\n') == std::string_view::npos && field.find('\r') == std::string_view::npos;
-    if (is_plain) return Append(into, field);
-    into.push_back('"');
-    for (const char c : field) {
-      if (c == '"') into.push_back('"');
-      into.push_back(c);
-    }
-    into.push_back('"');
-  }
+  void AppendText(std::string_view field, Text& into) const override { AppendCsvField(field, into); }
 };
 
 }  // namespace
