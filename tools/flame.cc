@@ -11,6 +11,7 @@
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/flame_assembly.h"
+#include "tools/flame_header.h"
 #include "tools/live_words.h"
 #include "tools/options/command.h"
 #include "tools/render/output.h"

@@ -43,8 +43,4 @@ std::vector<CodeShares> CodeOf(const BoxTree& tree, std::span<const BoxTree::Box
 std::vector<CodeShares> CodeByName(const CallTree& calls, const BoxTree& tree, std::span<const BoxTree::BoxId> order,
                                    const FrameTypes& types);
 
-// What stands above the graph: "4.2 GiB in 66,089 objects, 351 MiB/s, 12.3 s", and whose recording it is.
-std::string HeadlineOf(const Figures& all, const Survey& survey);
-std::vector<std::pair<std::string, std::string>> FactsOf(const LeafSurvey& leaves, const Survey& survey);
-
 }  // namespace heaprec::tools

@@ -1,0 +1,46 @@
+#include "tools/flame_header.h"
+
+#include <fmt/format.h>
+
+#include "tools/analysis/plain.h"
+#include "tools/live_words.h"
+#include "tools/render/estimate_text.h"
+#include "tools/render/text.h"
+#include "tools/render/utf8.h"
+
+namespace heaprec::tools {
+
+std::string HeadlineOf(const Figures& all, const Survey& survey) {
+  const double seconds = survey.covered().seconds;
+  if (survey.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
+  // Of all that was recorded the bytes are counted.
+  const Estimate& bytes = survey.chooses_all() ? survey.total() : all.bytes;
+  std::string text = fmt::format("{} in {}", BytesText(bytes), CountText(all.objects, WordsOf(survey.stream()).things));
+  if (seconds > 0) text += fmt::format(", {}/s", Bytes(all.bytes.value / seconds));
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> FactsOf(const LeafSurvey& leaves, const Survey& survey) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const Covered& covered = survey.covered();
+  if (covered.recordings > 1) facts.emplace_back("recordings", Grouped(covered.recordings));
+  if (!leaves.headers().empty()) {
+    const format::FileHeader& header = leaves.headers().front();
+    const std::string program = ProgramOf(header);
+    facts.emplace_back(program.empty() ? "JVM" : "program",
+                       program.empty() ? fmt::format("{} {}, {}, pid {}", ToUtf8(header.jvm_name),
+                                                     ToUtf8(header.jvm_version), ToUtf8(header.gc_name), header.pid)
+                                       : fmt::format("{}, pid {}", ToUtf8(program), header.pid));
+    Text start;
+    ClockText(header.start_epoch_ns).AppendLocal(start, 0);
+    facts.emplace_back("start", fmt::to_string(start).substr(0, 8) + fmt::to_string(start).substr(15));
+  }
+  facts.emplace_back("duration", Duration(static_cast<uint64_t>(covered.seconds * 1e9)));
+  const std::string line = survey.LossLine();
+  facts.emplace_back("samples", line.substr(2, line.find('\n') - 2));
+  if (!survey.Doubt().empty()) facts.emplace_back("trustworthy", survey.Doubt());
+  facts.emplace_back("intervals", "95 %");
+  return facts;
+}
+
+}  // namespace heaprec::tools

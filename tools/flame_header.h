@@ -1,0 +1,22 @@
+// What stands above a flame graph.
+//
+// Threads:  one.
+// Failure:  none.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/figures.h"
+#include "tools/box_survey.h"
+#include "tools/survey.h"
+
+namespace heaprec::tools {
+
+// "4.2 GiB in 66,089 objects, 351 MiB/s, 12.3 s".
+std::string HeadlineOf(const Figures& all, const Survey& survey);
+// Whose recording it is, and what was read of it.
+std::vector<std::pair<std::string, std::string>> FactsOf(const LeafSurvey& leaves, const Survey& survey);
+
+}  // namespace heaprec::tools
