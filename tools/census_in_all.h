@@ -1,22 +1,23 @@
 // What a recording's census comes to, for its summary.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-#include <string>
+#include <cstdint>
 
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/census_table.h"
+#include "tools/analysis/error_bar.h"
 
 namespace heaprec::tools {
 
 class CensusInAll {
  public:
   void Add(const format::Block& block);
-  // "19.2 GiB in 80,000,000 objects, all counted"; empty: there is none, and none was asked for.
-  std::string Text(const format::FileHeader& header) const;
-  // null: there is none.
-  nlohmann::json AsJson(const format::FileHeader& header) const;
+  Estimate Bytes() const;
+  Estimate Objects() const;
+  const format::CensusBooks& books() const { return books_; }
+  // Bytes that no walk has counted.
+  uint64_t MissingBytes() const;
 
  private:
   CensusTable table_;

@@ -18,6 +18,28 @@
 namespace heaprec::tools {
 namespace {
 
+// "19.2 GiB in 80,000,000 objects, all counted"; empty: there is none, and none was asked for.
+std::string CensusText(const CensusInAll& census, const format::FileHeader& header) {
+  if (!header.census_refused.empty()) return "none: " + ToUtf8(header.census_refused);
+  if (header.census == format::CensusMode::kOff) return {};
+  const format::CensusBooks& books = census.books();
+  std::string text =
+      fmt::format("{} in {} objects, by {} walks of {} TLABs and {} objects outside", BytesText(census.Bytes()),
+                  CountText(census.Objects()), Grouped(books.walks), Grouped(books.tlabs), Grouped(books.outside));
+  const uint64_t missing = census.MissingBytes();
+  if (missing > 0) text += fmt::format("; {} are missing", Bytes(static_cast<double>(missing)));
+  return text;
+}
+
+// null: there is none.
+nlohmann::json CensusAsJson(const CensusInAll& census, const format::FileHeader& header) {
+  if (header.census == format::CensusMode::kOff) return nullptr;
+  return {{"bytes", AsJson(census.Bytes())},
+          {"objects", AsJson(census.Objects())},
+          {"walks", census.books().walks},
+          {"missing_bytes", census.MissingBytes()}};
+}
+
 class TextForm {
  public:
   TextForm(const Recording& recording, const Facts& facts)
@@ -71,7 +93,7 @@ class TextForm {
     text_.append(tables);
     for (const auto& [name, value] : CourseLines(facts_.heap)) Line(name, value);
     if (facts_.live) Live(*facts_.live);
-    if (const std::string census = facts_.census.Text(header_); !census.empty()) {
+    if (const std::string census = CensusText(facts_.census, header_); !census.empty()) {
       Line("census", census + facts_.by_census.Text());
     }
     Throttle();
@@ -287,7 +309,7 @@ std::string SummaryJson(const Recording& recording, const Facts& facts, const Tr
       {"native", NativeAsJson(recording, facts.native_tally)},
       {"heap", AsJson(facts.heap)},
       {"live", LiveAsJson(facts.live)},
-      {"census", facts.census.AsJson(recording.header())},
+      {"census", CensusAsJson(facts.census, recording.header())},
       {"sharpened", facts.by_census.AsJson()},
       {"allocated_bytes", recording.books().candidate_bytes},
       {"estimated_bytes", tally.bytes()},
