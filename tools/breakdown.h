@@ -8,7 +8,6 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +17,6 @@
 
 #include "format/reader.h"
 #include "tools/analysis/drawn.h"
-#include "tools/analysis/estimator.h"
 #include "tools/analysis/subset.h"
 #include "tools/render/names.h"
 
@@ -27,6 +25,11 @@ namespace heaprec::tools {
 class Breakdown {
  public:
   using Keeps = std::function<bool(const format::Sample&)>;
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  using Groups = std::unordered_map<std::string, Subset, Hash, std::equal_to<>>;
 
   // `keeps`: of which samples; empty: of all.
   explicit Breakdown(Keeps keeps = {}) : keeps_(std::move(keeps)) {}
@@ -34,25 +37,15 @@ class Breakdown {
   // The next block, what Design::Add gave for it, and its names: after they have entered it.
   void Add(const format::Block& block, std::span<const Drawn> drawn, Names* names);
 
-  // After the last block: the `limit` classes and sites of most bytes (0: all), each estimate with its 95 % interval.
-  // {"class_count": 2, "classes": [{"class": "byte[]", ...}], "site_count": ..., "sites": [...], "unseen": {...}}, and
-  // "chosen": all that is kept, if not all is.
-  nlohmann::json AsJson(const Estimator& estimator, size_t limit) const;
-  std::string AsText(const Estimator& estimator, size_t limit) const;
+  // After the last block.
+  const Groups& classes() const { return classes_; }
+  const Groups& sites() const { return sites_; }
+  // All that is kept; nullptr: everything is.
+  const Subset* chosen() const { return keeps_ ? &chosen_ : nullptr; }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-  };
-  using Groups = std::unordered_map<std::string, Subset, Hash, std::equal_to<>>;
-  using Ranked = std::vector<const Groups::value_type*>;
   void Enter(const format::Block& block);
   Subset* GroupOf(std::string_view name, Grain grain, Groups* groups);
-  static Ranked RankedOf(const Groups& groups, size_t limit);
-  static nlohmann::json Rows(const char* key, const Groups& groups, const Estimator& estimator, size_t limit);
-  static void AppendRows(std::string_view title, const Groups& groups, const Estimator& estimator, size_t limit,
-                         std::string* into);
 
   const Keeps keeps_;
   Subset chosen_;

@@ -9,6 +9,7 @@
 #include "tools/analysis/trust.h"
 #include "tools/analysis/volume.h"
 #include "tools/breakdown.h"
+#include "tools/breakdown_form.h"
 #include "tools/closing.h"
 #include "tools/complain.h"
 #include "tools/filter.h"
@@ -43,9 +44,9 @@ std::string SummaryOf(Recording* recording, const SummaryOptions& options, Total
   const Estimator estimator(blocks.design(), recording->books());
   total->Add(facts.tally.events(), recording->books().candidate_bytes, facts.volume);
   if (options.json) {
-    return SummaryJson(*recording, facts, trust, breakdown.AsJson(estimator, options.limit.value_or(0)));
+    return SummaryJson(*recording, facts, trust, AsJson(breakdown, estimator, options.limit.value_or(0)));
   }
-  const std::string tables = breakdown.AsText(estimator, options.limit.value_or(kMostGroups));
+  const std::string tables = AsText(breakdown, estimator, options.limit.value_or(kMostGroups));
   return SummaryText(*recording, facts, trust, tables);
 }
 
