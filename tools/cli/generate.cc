@@ -1,4 +1,5 @@
-// heaprec completion, heaprec man: what is generated from the declarations of all commands.
+#include "tools/cli/generate.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include "tools/complain.h"
 #include "tools/cli/shell_completion.h"
 #include "tools/cli/man_page.h"
-#include "tools/options/command.h"
 #include "tools/render/output.h"
 #include "tools/suggest.h"
 

@@ -2,7 +2,8 @@
 #include <csignal>
 
 #include "tools/cli/command_line.h"
-#include "tools/cli/commands.h"
+#include "tools/cli/generate.h"
+#include "tools/commands.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,4 +1,4 @@
-// All commands of heaprec. For main.cc alone: a new command is no reason to compile the others again.
+// The commands of heaprec, for main.cc.
 #pragma once
 
 #include "tools/options/command.h"
@@ -8,7 +8,6 @@ namespace heaprec::tools {
 Command AttachCommand();
 Command CensusCommand();
 Command CheckCommand();
-Command CompletionCommand();
 Command DiffCommand();
 Command DoctorCommand();
 Command DumpCommand();
@@ -20,7 +19,6 @@ Command ImportCommand();
 Command LeaksCommand();
 Command ListCommand();
 Command LiveCommand();
-Command ManCommand();
 Command MergeCommand();
 Command NativeCommand();
 Command PrintCommand();

@@ -1,0 +1,11 @@
+// The commands whose output is generated from the declarations of all commands.
+#pragma once
+
+#include "tools/options/command.h"
+
+namespace heaprec::tools {
+
+Command CompletionCommand();
+Command ManCommand();
+
+}  // namespace heaprec::tools
