@@ -73,14 +73,15 @@ TEST_CASE("Each stream that is planned has the same bounds in the ring and in th
 TEST_CASE("There are as many lanes as the intervals of all streams need") {
   const Options options = Of("ring=off");
   RecordingPlan plan(options);
-  plan.few_lanes = 16;
   plan.native = plan.At(100, /*unit_is_event=*/false);
   const uint32_t few = (*plan.MakeRing())->lane_count();
-  CHECK(few == 16);
+  CHECK(few == 32);
   plan.native = plan.At(600, /*unit_is_event=*/false);
   CHECK((*plan.MakeRing())->lane_count() == few);
   plan.exceptions = plan.At(600, /*unit_is_event=*/true);
-  CHECK((*plan.MakeRing())->lane_count() > few);
+  const auto large = plan.MakeRing();
+  CHECK((*large)->lane_count() > few);
+  CHECK((*large)->size() <= 8 << 20);
 }
 
 TEST_CASE("Streams draw by the recording's own id, and no two recordings have the same") {
