@@ -73,8 +73,6 @@ def options_page():
 
 
 def number(value):
-    if isinstance(value, float) and value == int(value):
-        value = int(value)
     return f"{value:,}" if isinstance(value, int) else f"{value}"
 
 
