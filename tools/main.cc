@@ -1,4 +1,4 @@
-// heaprec: makes and reads recordings of Java heap allocations. docs/cli.md
+// heaprec: makes and reads recordings of Java heap allocations. docs/reference/commands.md
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

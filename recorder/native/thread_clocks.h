@@ -5,7 +5,7 @@
 // Context:  Own, OwnWork: alloc, inside malloc's family. Prepare: setup. The rest: drain.
 // Threads:  a clock is its owner's; the drain reads its atomics.
 // Failure:  threads that end, and those beyond kCapacity, have a clock that never gets to its due and counts for
-// nobody. Maths:    docs/sampler.md#native-memory
+// nobody. Maths:    docs/streams.md#native-memory
 #pragma once
 
 #include <atomic>

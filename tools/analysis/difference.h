@@ -12,7 +12,7 @@
 // Failure:  none. Estimates without an upper end tell nothing: p = 1. Beside what is exactly nothing, that of which
 // there
 //           is some is new, or gone: p = 0.
-// Maths:    docs/sampler.md#differences
+// Maths:    docs/estimates.md#differences
 #pragma once
 
 #include <cstdint>
