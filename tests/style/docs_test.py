@@ -64,6 +64,12 @@ def missing(page, target):
     return None
 
 
+def wide_rows(page, line):
+    """Tables that are read from a terminal's output, or by another test."""
+    name = str(page.relative_to(ROOT))
+    return name.startswith("bench/") or name == "docs/jdks.md" or line.startswith("| recorder/")
+
+
 def in_page(page):
     for number, line in prose(page.read_text()):
         for target in LINK.findall(line):
@@ -73,7 +79,7 @@ def in_page(page):
         for name in FILE_NAME.findall(line):
             if "NAME" not in name and not (ROOT / name).exists():
                 yield number, f"`{name}`: there is no such file"
-        if len(line) > WIDTH and not line.startswith("|"):
+        if len(line) > WIDTH and not (line.startswith("|") and wide_rows(page, line)):
             yield number, f"{len(line)} characters"
 
 
