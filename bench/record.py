@@ -5,7 +5,9 @@ Usage: bench/record.py NAME ID KEY=VALUE...     for instance
   bench/record.py fuzz fuzz.reader goal=3600 value=3600 unit='s of CPU' command='tests/fuzz/run.sh 3600 reader'
 
 Keys: goal, value, low, high, unit, peer, command, reached, reason, and whatever else describes the figure. VALUE is
-JSON where it parses as JSON, else a string. Date, commit and machine are added.
+JSON where it parses as JSON, else a string. Date, commit and machine are added. docs/generate.py makes
+docs/measurements.md of the records: `figure` is the name in its table (at most 50 characters; else the id), `area` its
+heading (else the file's name), `notes` the page with conditions and details. Run `docs/generate.py measurements` after it.
 """
 import datetime
 import json
@@ -35,7 +37,7 @@ def record(name, figure_id, **fields):
     figures.append({"id": figure_id, **fields, "date": datetime.date.today().isoformat(), "commit": commit(),
                     "machine": machine()})
     RESULTS.mkdir(exist_ok=True)
-    path.write_text(json.dumps(sorted(figures, key=lambda figure: figure["id"]), indent=1) + "\n")
+    path.write_text(json.dumps(sorted(figures, key=lambda figure: figure["id"]), indent=1, ensure_ascii=False) + "\n")
 
 
 def value_of(text):

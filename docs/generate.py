@@ -101,14 +101,14 @@ def measured_records():
     for path in sorted((ROOT / "bench/results").glob("*.json")):
         content = json.loads(path.read_text())
         if isinstance(content, list):
-            yield from content
+            yield from ({"area": path.stem.capitalize(), **record} for record in content)
 
 
 def areas(records):
     """Area -> its records, areas and records in the order in which they come."""
     groups = {}
     for record in records:
-        groups.setdefault(record.get("area", "Other"), []).append(record)
+        groups.setdefault(record["area"], []).append(record)
     return groups
 
 
