@@ -1,4 +1,4 @@
-"""Holds the documentation to what it refers to: links, anchors, file names; and to lines of at most 120 characters.
+"""Holds the documentation to what it refers to: links, anchors, names of files and options; and to 120 columns.
 
 Usage: docs_test.py ROOT. Checked are all Markdown pages, and every mention of a page of docs/ in the sources.
 """
@@ -14,6 +14,8 @@ WIDTH = 120
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)(?:#([\w-]+))?")
 FILE_NAME = re.compile(r"`((?:bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OTHERS_OPTIONS = {"--no-zygote"}  # Chromium's
 FENCE = re.compile(r"^\s*(```|~~~)")
 
 
@@ -64,6 +66,12 @@ def missing(page, target):
     return None
 
 
+def reference_options(known=[]):
+    if not known:
+        known.append(set(OPTION.findall((ROOT / "docs/reference/commands.md").read_text())))
+    return known[0]
+
+
 def wide_rows(page, line):
     """Tables that are read from a terminal's output, or by another test."""
     name = str(page.relative_to(ROOT))
@@ -79,6 +87,9 @@ def in_page(page):
         for name in FILE_NAME.findall(line):
             if "NAME" not in name and not (ROOT / name).exists():
                 yield number, f"`{name}`: there is no such file"
+        if "guide" in page.parts:
+            for option in set(OPTION.findall(line)) - OTHERS_OPTIONS - reference_options():
+                yield number, f"{option}: no command has this option"
         if len(line) > WIDTH and not (line.startswith("|") and wide_rows(page, line)):
             yield number, f"{len(line)} characters"
 
