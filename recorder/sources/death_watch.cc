@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kLeastBetweenNs = 100 * kMs, kMostBetweenNs = 2'000 * kMs;
-// Of a core.
+// Looks take at most 1/400 of a core, unless that meant more than kMostBetweenNs between two of them.
 constexpr uint64_t kShareOfLooks = 400;
 constexpr uint32_t kLane = 0;
 
@@ -31,11 +31,14 @@ bool DeathWatch::IsTime(uint64_t now_ns) const {
 }
 
 void DeathWatch::LookNow(JNIEnv* jni) {
-  const uint64_t begin_ns = MonotonicNs();
+  // CPU time: a look that waits for a safepoint or for a core costs nothing, and must not put off the next one. Objects
+  // that died meanwhile would count as alive.
+  const uint64_t begin_ns = ThreadCpuNs();
   seen_pauses_ = pauses_.pauses();
   Sweep(jni, /*looks=*/true);
   last_look_ns_ = MonotonicNs();
-  not_before_ns_ = last_look_ns_ + std::max(kLeastBetweenNs, kShareOfLooks * (last_look_ns_ - begin_ns));
+  not_before_ns_ =
+      last_look_ns_ + std::clamp(kShareOfLooks * (ThreadCpuNs() - begin_ns), kLeastBetweenNs, kMostBetweenNs);
 }
 
 void DeathWatch::Sweep(JNIEnv* jni, bool looks) {

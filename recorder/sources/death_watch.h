@@ -1,8 +1,8 @@
 // Finds out which followed objects have died, commits their deaths to a lane, and gives their places back.
 //
 // A look asks of each reference whether the JVM has cleared it: some 0.1 us each. It is taken soon after a pause of the
-// collector, and now and then besides, for concurrent collectors clear references between pauses; but never so often
-// that looks take more than 1/400 of a core.
+// collector, and every two seconds besides, for concurrent collectors clear references between pauses. Looks after
+// pauses take at most 1/400 of a core.
 //
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  one thread that is attached to the JVM, in native state. JNI is called here only (and NewWeakGlobalRef by

@@ -135,7 +135,10 @@ format::Error RecordingFile::Fail(int error) {
 
 // A block at a time would be a system call for each: twice the reserve is asked for where there is room.
 format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
-  const uint64_t limit = FileSizeLimit(), end = size_ + bytes + std::min(kReserveBytes, limit / 8);
+  const uint64_t limit = FileSizeLimit();
+  // After a failure more: small blocks that still fit where larger ones do not would end the outage again and again.
+  const uint64_t spare = std::min(kReserveBytes, limit / 8) * (failure_ == 0 ? 1 : 4);
+  const uint64_t end = size_ + bytes + spare;
   if (end > limit) return Fail(EFBIG);
   if (end <= reserved_to_ || !descriptor_.Regain(path_, O_RDWR)) return std::monostate{};
   for (const uint64_t wanted : {std::min(end + kReserveBytes, limit), end}) {

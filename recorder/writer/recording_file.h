@@ -36,8 +36,8 @@ class RecordingFile {
 
   format::Result<std::monostate> Append(std::span<const std::byte> bytes);
   // Reserves room on the disk for `bytes` and for kReserveBytes beyond them, so that a later Append of that much
-  // succeeds although the disk is full by then. Error: there is no such room. A file system that cannot reserve is no
-  // error.
+  // succeeds although the disk is full by then. After a failure: four times as much beyond them. Error: there is no
+  // such room. A file system that cannot reserve is no error.
   format::Result<std::monostate> Reserve(size_t bytes);
   static constexpr uint64_t kReserveBytes = 64 << 10;
   // Up to into.size() bytes from `offset`; fewer at the end only.

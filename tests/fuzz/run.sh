@@ -5,7 +5,8 @@
 # SECONDS is CPU time of each target: on a busy machine it takes longer by the clock.
 # A crash is left in this folder as crash-TARGET-*: fix it, and keep the file in corpus/TARGET under the name of its case.
 # Each target's corpus grows in $FUZZ_WORK/corpus-TARGET (default: below $TMPDIR or /tmp). After each run it is minimised, and
-# the 40 inputs of at most 4,000 bytes that reach furthest are kept in corpus/TARGET. Results: bench/results/fuzz.json.
+# the 40 inputs of at most 4,000 bytes that reach furthest are kept in corpus/TARGET. bench/results/fuzz.json adds up the
+# CPU time, executions and findings of all runs: a later run continues from the corpus of the earlier ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${1:?CPU seconds for each target}
@@ -21,11 +22,11 @@ flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -
 sources=(format/*.cc tests/format/recordings.cc throttle/*.cc
   tools/input/*.cc tools/rewriter.cc tools/render/output.cc tools/render/text.cc tools/complain.cc tools/import/jfr/*.cc
   tools/budget.cc tools/frame_pattern.cc tools/name_pattern.cc tools/time_point.cc tools/analysis/generated_names.cc
-  tools/control/replies.cc tools/control/perf_data.cc tools/native/table_file.cc
+  tools/control/replies.cc tools/control/perf_data.cc tools/native/table_file.cc tools/native/symbols.cc
   recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc
   recorder/buffer/own_descriptor.cc recorder/hotspot/elf_file.cc
   recorder/native/build_id.cc recorder/native/frame_program.cc recorder/native/function_table.cc)
-libraries=(-lzstd -lxxhash -lre2)
+libraries=(-lzstd -lxxhash -lre2 -lelf)
 mkdir -p "$work"
 
 # One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects compiled with
@@ -67,8 +68,8 @@ fuzz() {
     keep_best "$work/merged-$target" "$kept"
   fi
   echo "$target: $used s of CPU, $executions executions, $edges edges, $([ "$status" -eq 0 ] && echo 'no finding' || echo FINDING)"
-  bench/record.py fuzz "fuzz.$target" goal=3600 value="$used" unit='s of CPU' reached="$([ "$used" -ge 3600 ] && echo true || echo false)" \
-    executions="$executions" edges="${edges:-0}" findings="$status" command="tests/fuzz/run.sh $seconds $target"
+  bench/record.py fuzz "fuzz.$target" goal=3600 value+="$used" unit='s of CPU' executions+="$executions" \
+    edges="${edges:-0}" findings+="$status" command="tests/fuzz/run.sh 3600 $target"
   return "$status"
 }
 

@@ -1,12 +1,14 @@
 #include "recorder/sources/death_watch.h"
 
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <set>
 #include <vector>
 
 #include "format/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/hotspot/heap_meter.h"
+#include "recorder/sources/clock.h"
 
 namespace heaprec::sources {
 namespace {
@@ -17,6 +19,7 @@ constexpr uint64_t kMs = 1'000'000;
 struct FakeJvm {
   std::set<jobject> there, cleared;
   int looks = 0, wrong = 0;
+  uint64_t wait_ns = 0;  // in each question, as at a safepoint
 
   static FakeJvm* current;
   JNINativeInterface_ functions{};
@@ -26,6 +29,8 @@ struct FakeJvm {
     current = this;
     functions.IsSameObject = [](JNIEnv*, jobject reference, jobject null) -> jboolean {
       ++current->looks;
+      const timespec wait{0, static_cast<long>(current->wait_ns)};
+      nanosleep(&wait, nullptr);
       current->wrong += null != nullptr || current->there.count(reference) == 0;
       return current->cleared.count(reference) > 0 ? JNI_TRUE : JNI_FALSE;
     };
@@ -107,6 +112,17 @@ TEST_CASE("a look is taken after a pause, and now and then besides") {
   CHECK(bench.jvm.looks == first);
   bench.watch->Tick(&bench.jvm.env, now);
   CHECK(bench.jvm.looks == first + 1);
+}
+
+TEST_CASE("a look that has to wait does not put off the next one") {
+  Bench bench;
+  bench.Follow(1);
+  bench.jvm.wait_ns = 50 * kMs;
+  bench.watch->LookNow(&bench.jvm.env);
+  bench.pauses->OnGcBegin();
+  bench.pauses->OnGcEnd();
+  bench.watch->Tick(&bench.jvm.env, MonotonicNs() + 1'000 * kMs);
+  CHECK(bench.jvm.looks == 2);
 }
 
 TEST_CASE("references of dropped places are deleted without a look") {

@@ -1,5 +1,6 @@
 #include "recorder/writer/recording_file.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,6 +88,23 @@ TEST_CASE("Reserved room is beyond the end of the file, and is given back when i
   file->Close();
   CHECK(room_of(file->path()) < 300'000 + RecordingFile::kReserveBytes);
   CHECK(std::filesystem::file_size(file->path()) == 300'000);
+}
+
+TEST_CASE("Where there was no room for a block, a smaller one does not end the outage") {
+  const Folder folder;
+  auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
+  REQUIRE(file.ok());
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{1 << 20, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::vector<std::byte> block(50'000);
+  while (file->Reserve(block.size()).ok()) REQUIRE(file->Append(block).ok());
+  const bool is_refused = !file->Reserve(1).ok();
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(is_refused);
+  CHECK(std::filesystem::file_size(file->path()) > 900'000);
+  CHECK(file->Reserve(block.size()).ok());
 }
 
 TEST_CASE("%p, %t, %n and %% are replaced, other signs stay") {
