@@ -1,4 +1,5 @@
-"""Holds the documentation to what it refers to: links, anchors, names of files and options; and to 120 columns.
+"""Holds the documentation to what it refers to: links, anchors, names of files, targets and options;
+and to 120 columns.
 
 Usage: docs_test.py ROOT. Checked are all Markdown pages, and every mention of a page of docs/ in the sources.
 """
@@ -14,6 +15,7 @@ WIDTH = 120
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)(?:#([\w-]+))?")
 FILE_NAME = re.compile(r"`((?:bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
+LABEL = re.compile(r"(?<![\w:/])//([a-z][\w/]*):([\w.-]*\w)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OTHERS_OPTIONS = {"--no-zygote"}  # Chromium's
 FENCE = re.compile(r"^\s*(```|~~~)")
@@ -66,6 +68,13 @@ def missing(page, target):
     return None
 
 
+def has_target(package, target):
+    """Whether a BUILD file names it; a list of tests leaves out `_test`."""
+    path = ROOT / package / "BUILD"
+    text = path.read_text() if path.exists() else ""
+    return target == "all" or any(f'"{name}"' in text for name in (target, target.removesuffix("_test")))
+
+
 def reference_options(known=[]):
     if not known:
         known.append(set(OPTION.findall((ROOT / "docs/reference/commands.md").read_text())))
@@ -87,6 +96,9 @@ def in_page(page):
         for name in FILE_NAME.findall(line):
             if "NAME" not in name and not (ROOT / name).exists():
                 yield number, f"`{name}`: there is no such file"
+        for package, target in LABEL.findall(line):
+            if not has_target(package, target):
+                yield number, f"//{package}:{target}: there is no such target"
         if "guide" in page.parts:
             for option in set(OPTION.findall(line)) - OTHERS_OPTIONS - reference_options():
                 yield number, f"{option}: no command has this option"
