@@ -1,6 +1,6 @@
 // Books: what was counted and what was lost, cumulative.
 //
-// Format:   docs/format/recording.md#books
+// Format:   docs/format/recording.md#counters
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 //           weight and the highest threshold of the kReleased fates from its birth up to t (priority sampling;
 //           docs/streams.md#live-objects).
 // Units:    time in ns since the start of the recording.
-// Format:   docs/format/recording.md#fates
+// Format:   docs/format/recording.md#lifecycle-events
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ FOLDERS = ("bench", "docs", "format", "include", "java", "recorder", "tests", "t
 SOURCES = {".h", ".cc", ".c", ".py", ".sh", ".java", ".js", ".html", ".pml"}
 WIDTH = 120
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)(?:#([\w-]+))?")
+MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)((?:,? ?#[a-z][\w-]*)*)")
 FILE_NAME = re.compile(r"`((?:bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
 LABEL = re.compile(r"(?<![\w:/])//([a-z][\w/]*):([\w.-]*\w)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
@@ -108,10 +108,11 @@ def in_page(page):
 
 def in_source(path):
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-        for name, anchor in MENTION.findall(line):
-            reason = missing(ROOT / "WORKSPACE", f"{name}#{anchor}" if anchor else name)
-            if reason:
-                yield number, reason
+        for name, anchors_after in MENTION.findall(line):
+            for anchor in re.findall(r"#[\w-]+", anchors_after) or [""]:
+                reason = missing(ROOT / "WORKSPACE", name + anchor)
+                if reason:
+                    yield number, reason
 
 
 def main():
