@@ -142,9 +142,10 @@ std::string AliveText(const LiveReport& report) {
     text.push_back('\n');
     AppendTable(table, report, terminal, &text);
   }
+  text.push_back('\n');
   // Of an import each sample stands for itself: how much its recorder did not see is unknown.
   if (const double unit = report.live.unit(); unit > 0) {
-    Append(text, fmt::format("\nunseen: up to {} of any group that has no sample here (95 %)\n",
+    Append(text, fmt::format("unseen: up to {} of any group that has no sample here (95 %)\n",
                              Bytes(TotalWithin(0, 0, unit).high)));
   }
   Append(text, LiveBottomline(report));

@@ -393,7 +393,7 @@ TEST_CASE("Without collections in the file it is unknown what old objects have s
   CHECK(leaks.starts_with("it is unknown what leaks: the recording does not say when the JVM collected\n"));
   CHECK(leaks.find(", an unknown number of collections\n") != std::string::npos);
   CHECK(json::parse(Heaprec("leaks --json " + out).out)["collections"].is_null());
-  CHECK(Heaprec("export --live --format csv -o - " + out).out.find(",0.998,\n") != std::string::npos);
+  CHECK(Count(Heaprec("export --live --format csv -o - " + out).out, ",\n") == 2);
   CHECK(Count(Heaprec("export --live --format jsonl -o - " + out).out, "\"survived\":null") == 2);
   CHECK(Heaprec("sql --csv " + out + " 'select survived, age is not null from live_by_class'").out.find("\n,1\n") !=
         std::string::npos);
