@@ -114,6 +114,7 @@ std::optional<format::Block> Recording::NextInFile() {
     end_.lane_positions = block->lane_positions;
     end_.census_positions = block->census_positions;
     end_.next_chunk = block->chunk + 1;
+    end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
     end_.offset = reader_->position();
     end_.books = block->books;
     for (const format::HeapState& state : block->states) end_.states.Add(state.id);
