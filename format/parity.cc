@@ -11,6 +11,10 @@ namespace {
 constexpr uint64_t kMostOverhead = 20;  // a record for every so many of its bytes
 constexpr size_t kRegionBytes = 24 << 10;
 constexpr uint64_t kRegionNs = 10'000'000'000;
+// The narrowest record of a region of up to 1,000 bytes: what a chunk keeps, so that its last region has one however
+// short it is.
+constexpr size_t kLeastLastRecord = ParityShape{1000 - kParityHeadBytes, kMinParityWidth}.record_bytes();
+static_assert(kLeastLastRecord == 60);
 
 void AppendShape(ByteBuffer* buffer, uint64_t magic, const ParityShape& shape) {
   ByteSink sink(buffer);
@@ -88,23 +92,23 @@ void ParityWriter::Add(Bytes bytes) {
   }
 }
 
-bool ParityWriter::Affords(uint32_t width) const {
+bool ParityWriter::Affords(uint32_t width, size_t reserve) const {
   const ParityShape shape{static_cast<uint32_t>(region_bytes_), width};
   return region_bytes_ > 0 && region_bytes_ <= kMaxParityRegionBytes &&
-         spent_bytes_ + shape.record_bytes() <= chunk_bytes_ / kMostOverhead;
+         spent_bytes_ + shape.record_bytes() + reserve <= chunk_bytes_ / kMostOverhead;
 }
 
 // The first one early: most names are defined in a chunk's first blocks.
 void ParityWriter::AppendIfDue(uint64_t now_ns, ByteBuffer* file) {
   const bool is_due = spent_bytes_ == 0 || region_bytes_ >= kRegionBytes || now_ns - last_ns_ >= kRegionNs;
-  if (!is_due || !Affords(kMaxParityWidth)) return;
+  if (!is_due || !Affords(kMaxParityWidth, kLeastLastRecord)) return;
   Append(kMaxParityWidth, file);
   last_ns_ = now_ns;
 }
 
 void ParityWriter::AppendLast(ByteBuffer* file) {
   for (uint32_t width = kMaxParityWidth; width >= kMinParityWidth; width /= 2) {
-    if (Affords(width)) return Append(width, file);
+    if (Affords(width, 0)) return Append(width, file);
   }
 }
 

@@ -31,12 +31,12 @@ struct ParityShape {
   uint32_t width = 0;         // of the parity
 
   bool operator==(const ParityShape&) const = default;
-  size_t covered_bytes() const { return region_bytes + kParityHeadBytes; }
-  size_t codeword_bytes() const { return covered_bytes() + width; }
+  constexpr size_t covered_bytes() const { return region_bytes + kParityHeadBytes; }
+  constexpr size_t codeword_bytes() const { return covered_bytes() + width; }
   // Of the covered bytes, then one of the parity.
-  size_t checksums() const { return (covered_bytes() + kParityPieceBytes - 1) / kParityPieceBytes + 1; }
-  size_t tail_bytes() const { return kParityHeadBytes + sizeof(uint32_t) * checksums(); }
-  size_t record_bytes() const { return kParityHeadBytes + width + tail_bytes(); }
+  constexpr size_t checksums() const { return (covered_bytes() + kParityPieceBytes - 1) / kParityPieceBytes + 1; }
+  constexpr size_t tail_bytes() const { return kParityHeadBytes + sizeof(uint32_t) * checksums(); }
+  constexpr size_t record_bytes() const { return kParityHeadBytes + width + tail_bytes(); }
 };
 
 void AppendParityHead(ByteBuffer* buffer, const ParityShape& shape);
@@ -67,7 +67,8 @@ class ParityWriter {
   void AppendLast(ByteBuffer* file);
 
  private:
-  bool Affords(uint32_t width) const;
+  // `reserve`: bytes that are to be left of what the chunk may spend.
+  bool Affords(uint32_t width, size_t reserve) const;
   void Append(uint32_t width, ByteBuffer* file);
 
   std::array<std::byte, kMaxParityWidth> columns_{};  // of the region so far

@@ -15,14 +15,13 @@ namespace {
 
 using Unit = Budget::Unit;
 
-// Not known is from 0 to infinity.
 Estimate Over(const Estimate& of, double exposure) {
-  return exposure > 0 ? Scaled(of, 1 / exposure) : Estimate{0, 0, INFINITY};
+  return exposure > 0 ? Scaled(of, 1 / exposure) : kUnknownEstimate;
 }
 
 Estimate ValueOf(const Budget& budget, const Figures& figures, const Exposure& exposure) {
   if (budget.unit == Unit::kShare) return figures.share;
-  const Estimate of = budget.unit == Unit::kObjects ? OrUnbounded(figures.objects) : figures.bytes;
+  const Estimate of = budget.unit == Unit::kObjects ? figures.objects : figures.bytes;
   if (budget.per == Budget::Per::kRecording) return of;
   return Over(of, budget.per == Budget::Per::kOp ? exposure.operations : exposure.seconds);
 }
@@ -34,6 +33,7 @@ std::string_view Noun(Unit unit, Counted counted) {
 }
 
 std::string NumberText(double value, Unit unit, Counted counted, std::string_view suffix) {
+  if (std::isnan(value)) return "unknown";
   if (std::isinf(value)) return "any";
   if (unit == Unit::kShare) return fmt::format("{:.1f} %", 100 * value);
   if (unit == Unit::kBytes && counted == Counted::kBytes) return Bytes(value) + std::string(suffix);
@@ -48,6 +48,7 @@ Outcome OutcomeOfBudget(const Budget& budget, const Estimate& value, const Figur
 }
 
 std::string PercentText(double ratio) {
+  if (std::isnan(ratio)) return "unknown";
   return std::isinf(ratio) ? "any" : fmt::format("{:+.1f} %", 100 * (ratio - 1));
 }
 

@@ -174,6 +174,7 @@ ExitCode Check(const CheckOptions& options) {
                      .rows = {},
                      .doubt = now.Doubt(),
                      .doubt_of_baseline = {},
+                     .is_imported = now.is_imported(),
                      .accepts_untrustworthy = options.accepts_untrustworthy};
   const Exposure exposure{now.seconds(), options.operations.value_or(0)};
   for (size_t i = 0; i < task->budgets.size(); ++i) {
@@ -185,8 +186,9 @@ ExitCode Check(const CheckOptions& options) {
     if (!IsRead(code)) return code;
     CompareWithBaseline(*task, before, now, tree, &report);
     report.doubt_of_baseline = before.Doubt();
+    report.is_imported |= before.is_imported();
   }
-  if (report.IsInconclusive()) Withhold(&report);
+  if (report.IsWithheld()) Withhold(&report);
   const ExitCode written = Write(report, options.format);
   if (written != ExitCode::kOk) return written;
   return report.Fails() ? ExitCode::kCheckFailed : read;

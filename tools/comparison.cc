@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -20,16 +19,22 @@ std::optional<double> ParseNumber(std::string_view text) {
   return number;
 }
 
+// By how much a row has changed; what is unknown comes last.
+double SizeOf(const ComparedRow& row) {
+  const double change = row.difference.change.value;
+  return std::isnan(change) ? -1 : std::abs(change);
+}
+
 bool Differs(const ComparedRow& row) { return row.difference.verdict != Verdict::kSame; }
 
 }  // namespace
 
 Estimate Scale::Of(const Figures& figures) const {
   if (per == Per::kTotal && !objects) return figures.share;
-  const Estimate of = objects ? OrUnbounded(figures.objects) : figures.bytes;
+  const Estimate of = objects ? figures.objects : figures.bytes;
   if (per == Per::kTotal) return of;
   const double exposure = per == Per::kOp ? operations : seconds;
-  return exposure > 0 ? Scaled(of, 1 / exposure) : Estimate{0, 0, std::numeric_limits<double>::infinity()};
+  return exposure > 0 ? Scaled(of, 1 / exposure) : kUnknownEstimate;
 }
 
 std::string Scale::Suffix() const {
@@ -119,7 +124,7 @@ std::vector<ComparedRow> CompareTables(const GroupTable& before, const Scale& sc
   for (size_t i = 0; i < rows.size(); ++i) rows[i].difference = differences[i];
   std::stable_sort(rows.begin(), rows.end(), [](const ComparedRow& a, const ComparedRow& b) {
     if (Differs(a) != Differs(b)) return Differs(a);
-    return std::abs(a.difference.change.value) > std::abs(b.difference.change.value);
+    return SizeOf(a) > SizeOf(b);
   });
   return rows;
 }

@@ -35,6 +35,17 @@ uint64_t FileBegin(const format::FileHeader& header) {
   return begin_ns == UINT64_MAX ? 0 : begin_ns;
 }
 
+// Of a long outage a row may stand for all intervals behind the row before it.
+bool MayBeSeveral(const format::Interval& interval) { return interval.kept == 0 && interval.tau == 0; }
+
+void AddCounts(const format::Interval& interval, Books* to) {
+  to->candidates += interval.candidates;
+  to->candidate_bytes += interval.bytes;
+}
+
+// Samples of an outage could not be written, only what was counted (docs/format/recording.md#intervals).
+bool IsLost(const format::Interval& interval) { return MayBeSeveral(interval) && interval.held > 0; }
+
 // The same for the same cut of the same recording.
 format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64_t to_ns) {
   std::string text(id.begin(), id.end());
@@ -48,7 +59,8 @@ format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64
 }  // namespace
 
 Cut::Cut(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
-    : header_(header), from_ns_(from_ns), to_ns_(to_ns), before_(header.start.books) {
+    : header_(header), from_ns_(from_ns), to_ns_(to_ns), start_(header.start.books) {
+  for (const Stream stream : format::kAllStreams) states_[stream].latest = start_[stream];
   const uint64_t common = CommonInterval(header);
   shift_ns_ = std::max(from_ns, FileBegin(header)) / common * common;
   header_.start = {};
@@ -92,35 +104,54 @@ std::optional<format::Block> Cut::Of(const format::Block& block) {
   return cut;
 }
 
-// Of an interval that a border cuts, nobody knows what was counted on which side: it counts nothing, and its samples
-// stand for themselves, as those of a salvaged interval do.
+void Cut::LostRows::Add(const format::Interval& row) {
+  held += row.held;
+  counted += static_cast<double>(format::CountsEvents(row.stream) ? row.candidates : row.bytes);
+}
+
 void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
+  for (State& state : states_.of) state.lost_rows = state.lost_rows_in = {}, state.dropped = 0;
   for (format::Interval interval : block.intervals) {
+    State& state = states_[interval.stream];
+    const bool is_lost = IsLost(interval);
+    AddCounts(interval, &state.rows);
+    if (is_lost) state.lost_rows.Add(interval);
+    if (!is_lost) state.dropped += interval.held - std::min(interval.held, interval.kept);
     const uint64_t length = std::max<uint64_t>(header_.CapOf(interval.stream).interval_ns, 1);
-    const uint64_t begin = interval.index * length, end = begin + length;
+    const uint64_t before = state.last_row ? *state.last_row + 1 : interval.index;
+    const uint64_t first = MayBeSeveral(interval) ? std::min(before, interval.index) : interval.index;
+    state.last_row = interval.index;
+    const uint64_t begin = first * length, end = (interval.index + 1) * length;
     if (end <= from_ns_ || begin >= to_ns_) continue;
+    const bool is_cut = begin < from_ns_ || end > to_ns_;
+    if (is_cut && !AddBorder(*cut, &interval)) continue;
+    if (is_lost) state.lost_rows_in.Add(interval);
+    AddCounts(interval, &state.rows_in);
     Books& books = books_[interval.stream];
-    if (begin < from_ns_ || end > to_ns_) {
-      uint64_t kept = 0;
-      double weight = 0;
-      for (const format::Sample& sample : cut->samples) {
-        if (sample.stream() != interval.stream || (sample.time_ns + shift_ns_) / length != interval.index) continue;
-        ++kept;
-        weight += sample.weight;
-      }
-      if (kept == 0) continue;
-      interval.candidates = interval.bytes = 0;
-      // All that were thrown is one number of the whole recording: what is not known of it is estimated.
-      if (interval.stream == Stream::kExceptions) interval.candidates = static_cast<uint64_t>(std::llround(weight));
-      interval.held = interval.kept = kept;
-    }
-    books.candidates += interval.candidates;
-    books.candidate_bytes += interval.bytes;
     books.written += interval.kept;
-    books.second_stage += interval.held - std::min(interval.held, interval.kept);
+    if (!is_lost) books.second_stage += interval.held - std::min(interval.held, interval.kept);
     interval.index -= shift_ns_ / length;
     cut->intervals.push_back(interval);
   }
+}
+
+// Of an interval that a border cuts, nobody knows what was counted on which side: it counts nothing, and its samples
+// stand for themselves, as those of a salvaged interval do. False: it has none.
+bool Cut::AddBorder(const format::Block& cut, format::Interval* interval) const {
+  const uint64_t length = std::max<uint64_t>(header_.CapOf(interval->stream).interval_ns, 1);
+  uint64_t kept = 0;
+  double weight = 0;
+  for (const format::Sample& sample : cut.samples) {
+    if (sample.stream() != interval->stream || (sample.time_ns + shift_ns_) / length != interval->index) continue;
+    ++kept;
+    weight += sample.weight;
+  }
+  if (kept == 0) return false;
+  interval->candidates = interval->bytes = 0;
+  // All that were thrown is one number of the whole recording: what is not known of it is estimated.
+  if (interval->stream == Stream::kExceptions) interval->candidates = static_cast<uint64_t>(std::llround(weight));
+  interval->held = interval->kept = kept;
+  return true;
 }
 
 // A chunk says at its start who is alive.
@@ -195,19 +226,46 @@ void Cut::AddSurvivors(const format::Block& block, format::Block* cut) {
   }
 }
 
-// Losses and thinned points are known from block to block only: the cut has those of the blocks that end within it.
+// Losses and thinned points are known from block to block only: the cut has those of the blocks that end within it. But
+// what could not be written is lost with its intervals, of which one block may have many: of these the cut has its own.
+void Cut::AddLosses(const Books& now, State* state, Books* books) const {
+  constexpr auto kFailed = static_cast<size_t>(Loss::kWriteFailed);
+  Books since = now.Since(state->latest);
+  const LostRows &all = state->lost_rows, &in = state->lost_rows_in;
+  if (all.held > 0) {
+    const uint64_t dropped = since.second_stage - std::min(since.second_stage, state->dropped);
+    const uint64_t failed = since.lost[kFailed], of_rows = std::min(failed, all.held - std::min(all.held, dropped));
+    const double part = failed > 0 ? static_cast<double>(of_rows) / static_cast<double>(failed) : 1;
+    const double weight = part * since.lost_weight[kFailed];
+    const double points = static_cast<double>(in.held) / static_cast<double>(all.held);
+    const auto lost = static_cast<uint64_t>(std::llround(points * static_cast<double>(of_rows)));
+    books->lost[kFailed] += lost;
+    books->lost_weight[kFailed] += weight * (all.counted > 0 ? in.counted / all.counted : points);
+    books->second_stage += in.held - lost;
+    since.lost[kFailed] -= of_rows, since.lost_weight[kFailed] -= weight;
+  }
+  if (!is_within_) return;
+  books->thinned += since.thinned;
+  for (size_t reason = 0; reason < format::kLosses; ++reason) {
+    books->lost[reason] += since.lost[reason];
+    books->lost_weight[reason] += since.lost_weight[reason];
+  }
+  state->misses_rows |= since.lost[kFailed] > 0;
+}
+
 void Cut::AddBooks(const format::Block& block, format::Block* cut) {
-  if (block.end_ns <= from_ns_) before_ = block.books;
+  is_within_ = block.end_ns > from_ns_ && block.end_ns <= to_ns_;
   for (const Stream stream : format::kAllStreams) {
+    State& state = states_[stream];
     Books& books = books_[stream];
-    const Books& now = block.books[stream];
-    const Books& before = before_[stream];
-    if (block.end_ns > from_ns_ && block.end_ns <= to_ns_) {
-      books.thinned = now.thinned - before.thinned;
-      for (size_t reason = 0; reason < format::kLosses; ++reason) {
-        books.lost[reason] = now.lost[reason] - before.lost[reason];
-        books.lost_weight[reason] = std::max(0.0, now.lost_weight[reason] - before.lost_weight[reason]);
-      }
+    AddLosses(block.books[stream], &state, &books);
+    state.latest = block.books[stream];
+    const Books excess = state.latest.Since(start_[stream]).Since(state.rows);
+    if (block.end_ns <= from_ns_) state.excess_at_begin = excess;
+    // Where the rows of what was lost are lost, too, the books alone have counted it.
+    if (is_within_ && state.misses_rows) state.missed = excess.Since(state.excess_at_begin);
+    for (const auto counter : {&Books::candidates, &Books::candidate_bytes}) {
+      books.*counter = std::max(books.*counter, state.rows_in.*counter + state.missed.*counter);
     }
     books.committed = books.written + books.second_stage + books.lost[static_cast<size_t>(Loss::kWriteFailed)];
     books.points = books.committed + books.thinned + books.LostPoints();

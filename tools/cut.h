@@ -33,7 +33,27 @@ class Cut {
   std::optional<format::Ending> EndingOf(const std::optional<format::Ending>& ending) const;
 
  private:
+  // Rows of intervals whose samples could not be written: their points, and what was counted in the stream's unit.
+  struct LostRows {
+    uint64_t held = 0;
+    double counted = 0;
+    void Add(const format::Interval& row);
+  };
+  // Of a stream.
+  struct State {
+    format::Books latest;           // of the recording, by the last block
+    format::Books rows, rows_in;    // candidates and their bytes by the rows so far, and by those of the cut
+    format::Books excess_at_begin;  // what the books counted beyond the rows when the span began
+    std::optional<uint64_t> last_row;
+    LostRows lost_rows, lost_rows_in;  // of the block
+    uint64_t dropped = 0;              // by the second stage, of the block's other rows
+    format::Books missed;              // candidates and bytes of the cut that no row has
+    bool misses_rows = false;          // samples of the cut were lost with the rows of their intervals
+  };
+
   void AddIntervals(const format::Block& block, format::Block* cut);
+  bool AddBorder(const format::Block& cut, format::Interval* interval) const;
+  void AddLosses(const format::Books& now, State* state, format::Books* books) const;
   void AddCensus(const format::Block& block, format::Block* cut);
   void AddBooks(const format::Block& block, format::Block* cut);
   void AddFates(const format::Block& block, format::Block* cut);
@@ -45,15 +65,17 @@ class Cut {
 
   format::FileHeader header_;
   const uint64_t from_ns_, to_ns_;
-  uint64_t shift_ns_ = 0;                       // a multiple of the intervals of every stream
-  format::PerStream<format::Books> before_;     // of the recording, when the span begins
-  format::CensusBooks census_before_, census_;  // likewise; of the cut
+  uint64_t shift_ns_ = 0;  // a multiple of the intervals of every stream
+  format::PerStream<State> states_;
+  format::PerStream<format::Books> start_;      // of the recording, before the file
+  format::CensusBooks census_before_, census_;  // of the recording, when the span begins; of the cut
   uint64_t last_ns_ = 0;                        // of the blocks so far
   format::PerStream<format::Books> books_;      // of the cut
   // Followed and alive, by id, with the names of chunk_; from the first block of the cut on, those that the cut has.
   std::map<uint64_t, format::Survivor> alive_;
   std::optional<uint32_t> chunk_;
   bool has_begun_ = false;  // the cut has a block
+  bool is_within_ = false;  // the block at hand ends in the span
 };
 
 }  // namespace heaprec::tools

@@ -76,7 +76,7 @@ FlameTree TreeOf(const std::string& order, const BoxTree& boxes, size_t table, c
   for (BoxTree::BoxId box = 0; box < boxes.boxes().size(); ++box) {
     differences.push_back(Compare(page.scale_before.Of(before.Of(table, box)),
                                   page.scale_after.Of(after.Of(table, box)), page.question.margin));
-    sums.push_back(differences.back().before.value + differences.back().after.value);
+    sums.push_back(OrUnbounded(differences.back().before).value + OrUnbounded(differences.back().after).value);
   }
   Judge(&differences, page.question.fdr);
   FlameTree tree{.order = order, .boxes = {}, .figures = std::vector<std::vector<Estimate>>(7), .verdicts = {}};

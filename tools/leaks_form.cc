@@ -87,6 +87,7 @@ std::string Verdict(const LiveReport& report, const std::vector<LeakRow>& rows, 
   const std::string what = report.live.tables().front().grouping.Text();
   const std::string survived = SurvivedText(report.live.grown());
   const bool is_collected = WordsOf(report.live.stream()).is_collected;
+  if (!report.live.knows_collections()) return fmt::format("it is unknown what leaks: {}", kNoCollections);
   if (report.live.followed() == 1 && report.live.instants().size() < 3) {
     if (!is_collected) return "no leak visible: the time is too short to tell what grows";
     return fmt::format("no leak visible: {} are too few to tell what grows from what was not yet collected",

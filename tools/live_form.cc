@@ -38,8 +38,8 @@ double Measure(const AliveRow& row, const std::string& sort) {
   const LiveFigures& figures = row.range.figures;
   if (sort == "objects") return SizeOf(figures.objects);
   if (sort == "growth") return row.growth.per_second.value;
-  if (sort == "age") return figures.mean_age_s.value;
-  if (sort == "survived") return figures.mean_survived.value;
+  if (sort == "age") return OrUnbounded(figures.mean_age_s).value;
+  if (sort == "survived") return OrUnbounded(figures.mean_survived).value;
   if (sort == "samples") return static_cast<double>(figures.samples);
   return sort == "name" ? 0 : SizeOf(figures.bytes);
 }
@@ -69,6 +69,7 @@ std::string InParentheses(const Cell& cell) {
 }
 
 std::string OldText(const LiveSurvey& live) {
+  if (!live.knows_collections()) return "how much of it survived a collection is unknown\n";
   std::vector<Alive> old;
   std::copy_if(live.all().alive.begin(), live.all().alive.end(), std::back_inserter(old),
                [](const Alive& one) { return one.survived >= 1; });
@@ -79,6 +80,7 @@ std::string OldText(const LiveSurvey& live) {
 std::string GrowthLine(const LiveSurvey& live) {
   const Slope growth = Growth::Of(live.all().growth);
   const bool is_collected = WordsOf(live.stream()).is_collected;
+  if (!live.knows_collections()) return fmt::format("growth: unknown, {}\n", kNoCollections);
   if (!std::isfinite(growth.per_second.high)) {
     return is_collected ? "growth: too few collections, or samples that survived one, to tell\n"
                         : "growth: too few samples, or too short a time, to tell\n";
@@ -92,9 +94,16 @@ std::string GrowthLine(const LiveSurvey& live) {
 std::string Headline(const LiveReport& report) {
   const LiveSurvey& live = report.live;
   const LiveWords words = WordsOf(live.stream());
+  if (!live.knows_collections() && live.survived() > 0) {
+    return fmt::format("what survived {} collections is unknown: {}\n", live.survived(), kNoCollections);
+  }
   const LiveFigures all = live.FiguresOf(live.all().alive).figures;
   std::string when = fmt::format("at {}", Duration(live.at_ns()));
   if (live.followed() != 1) when = fmt::format("at the ends of {} recordings", live.followed());
+  if (IsUnknown(all.bytes)) {
+    return fmt::format("{} sampled {} alive {}; how many bytes and {} they stand for is unknown\n",
+                       Grouped(all.samples), words.things, when, words.things);
+  }
   const std::string text =
       fmt::format("{} alive {}{} in {} {}, {} old on average\n", InParentheses(BytesCell(all.bytes)), when,
                   SurvivedText(live.survived()), InParentheses(CountCell(all.objects)), words.things,
@@ -133,9 +142,12 @@ std::string AliveText(const LiveReport& report) {
     text.push_back('\n');
     AppendTable(table, report, terminal, &text);
   }
-  const double unit = report.live.unit();
-  Append(text, fmt::format("\nunseen: up to {} of any group that has no sample here (95 %)\n",
-                           Bytes(TotalWithin(0, 0, unit).high)));
+  text.push_back('\n');
+  // Of an import each sample stands for itself: how much its recorder did not see is unknown.
+  if (const double unit = report.live.unit(); unit > 0) {
+    Append(text, fmt::format("unseen: up to {} of any group that has no sample here (95 %)\n",
+                             Bytes(TotalWithin(0, 0, unit).high)));
+  }
   Append(text, LiveBottomline(report));
   return fmt::to_string(text);
 }
@@ -220,6 +232,7 @@ std::string SurvivedText(uint64_t collections) {
 }
 
 std::string CollectionsText(const LiveSurvey& live) {
+  if (!live.knows_collections()) return "an unknown number of collections";
   return fmt::format("{} {}collections", Grouped(live.collections()), live.of_majors() ? "major " : "");
 }
 
@@ -233,7 +246,7 @@ json LiveDocument(const LiveReport& report, std::string_view schema) {
           {"start_epoch_ns", live.start_epoch_ns()},
           {"survived", live.survived()},
           {"growth_survived", live.grown()},
-          {"collections", live.collections()},
+          {"collections", live.knows_collections() ? json(live.collections()) : json()},
           {"of_majors", live.of_majors()},
           {"not_followed", {{"samples", live.not_followed()}, {"bytes", live.not_followed_bytes()}}}};
 }

@@ -83,6 +83,7 @@ void LiveSurvey::End(const Estimator&, double) {
     not_followed_ += lives_->not_followed();
     not_followed_bytes_ += lives_->not_followed_bytes();
   }
+  knows_collections_ &= moments_.by_time || lives_->knows_collections();
   const auto& counts = lives_->clock().counts();
   if (!counts.empty()) collections_ += counts.back().second - (lives_->is_range() ? 0 : counts.front().second);
 }
@@ -168,7 +169,12 @@ void LiveSurvey::AddGarbage() {
 
 LiveRange LiveSurvey::FiguresOf(const std::vector<Alive>& alive) const {
   if (is_range()) return RangeOf(alive, total_, unit());
-  const LiveFigures figures = tools::FiguresOf(alive, total_, unit());
+  LiveFigures figures = tools::FiguresOf(alive, total_, unit());
+  if (!knows_collections_) {
+    figures.mean_survived = kUnknownEstimate;
+    figures.median_survived = kUnknownEstimate.value;
+    if (moments_.survived > 0) figures.bytes = figures.objects = figures.share = figures.mean_age_s = kUnknownEstimate;
+  }
   return {figures, figures.bytes, figures.objects};
 }
 

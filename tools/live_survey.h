@@ -92,6 +92,8 @@ class LiveSurvey : public Surveyor {
   uint64_t grown() const { return moments_.grown; }
   // Counted in the recordings; where only major collections tell what is dead, those.
   uint64_t collections() const { return collections_; }
+  // Of all recordings; else what has survived how many is not known.
+  bool knows_collections() const { return knows_collections_; }
   // What is live is a range: what has not survived a collection may be garbage.
   bool is_range() const { return of_majors_ && moments_.survived == 0; }
   // In a recording only major collections tell what is dead.
@@ -119,7 +121,7 @@ class LiveSurvey : public Surveyor {
   size_t followed_ = 0, without_ = 0;
   uint64_t not_followed_ = 0, collections_ = 0;
   double not_followed_bytes_ = 0;
-  bool of_majors_ = false;
+  bool of_majors_ = false, knows_collections_ = true;
 
   // Of the recording at hand.
   std::optional<Lives> lives_;

@@ -12,6 +12,8 @@ struct LiveWords {
   bool is_collected = true;  // collections find out what died; else each end is known at once
 };
 
+inline constexpr char kNoCollections[] = "the recording does not say when the JVM collected";
+
 inline LiveWords WordsOf(format::Stream stream) {
   if (stream == format::Stream::kNative) return {"blocks", "freed", "native=on", false};
   if (stream == format::Stream::kMapped) return {"mappings", "unmapped", "native=on", false};

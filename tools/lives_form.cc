@@ -48,7 +48,7 @@ LifeRow RowOf(std::string name, const LiveGroup& group, const LiveReport& report
   LifeRow row{std::move(name), &group, {}, {}, {}};
   // Steps are the same whatever the recording's length.
   row.seconds = LifeSteps::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
-  if (WordsOf(report.live.stream()).is_collected) {
+  if (WordsOf(report.live.stream()).is_collected && report.live.knows_collections()) {
     row.collections = LifeSteps::OfCollections(group.collections.steps().size()).CurveOf(group.collections);
   }
   row.median = LifeSteps::MedianOf(row.seconds);

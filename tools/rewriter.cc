@@ -70,7 +70,8 @@ format::Result<bool> Rewriter::Add(const format::Block& block) {
   return Write(chunk_->Flush(TrueBooks(block.books), positions_, end_ns_));
 }
 
-// The weight of what is missing is what was counted meanwhile and is not in this block: near enough for a loss.
+// The weight of what is missing is what was counted meanwhile, and is neither in this block nor lost by another name:
+// near enough for a loss.
 void Rewriter::NoteMissing(const format::Block& block, format::Stream stream) {
   const format::Books& now = block.books[stream];
   const format::Books& before = before_[stream];
@@ -86,7 +87,8 @@ void Rewriter::NoteMissing(const format::Block& block, format::Stream stream) {
   if (events == 0) return;
   missing_[stream].events += events;
   const uint64_t counted = CountedOf(now, stream) - std::min(CountedOf(now, stream), CountedOf(before, stream));
-  missing_[stream].weight += std::max(static_cast<double>(counted) - weight, 0.0);
+  const double known = weight + now.Since(before).AllLostWeight();
+  missing_[stream].weight += std::max(static_cast<double>(counted) - known, 0.0);
 }
 
 format::PerStream<format::Books> Rewriter::TrueBooks(format::PerStream<format::Books> books) const {

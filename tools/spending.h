@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tools/analysis/grouping.h"
+#include "tools/analysis/imported.h"
 #include "tools/budget.h"
 #include "tools/budget_survey.h"
 #include "tools/comparison.h"
@@ -28,6 +29,7 @@ class Spending final : public Surveyor {
 
   ExitCode Read(CallTree* tree) { return survey_.Run(tree, this); }
   void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override {
+    is_imported_ |= header.source == kImported;
     budgets_.Begin(header, chosen_by);
     rows_.Begin(header, chosen_by);
   }
@@ -46,6 +48,8 @@ class Spending final : public Surveyor {
   }
   const Side& rows() const { return rows_; }
   double seconds() const { return budgets_.seconds(); }
+  // A recording is of another recorder, whose weights are biased.
+  bool is_imported() const { return is_imported_; }
   // Survey::Doubt
   std::string Doubt() const { return survey_.Doubt(); }
 
@@ -54,6 +58,7 @@ class Spending final : public Surveyor {
   const std::vector<Budget>& asked_;
   BudgetSurvey budgets_;
   Side rows_;
+  bool is_imported_ = false;
 };
 
 }  // namespace heaprec::tools

@@ -39,8 +39,8 @@ def leak_of(options, folder, collector):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--leak", type=int, default=512, help="MB")
-    parser.add_argument("--garbage", type=int, default=20_000, help="MB")
+    parser.add_argument("--leak", type=int, default=512, help="MiB")
+    parser.add_argument("--garbage", type=int, default=20_000, help="MiB")
     parser.add_argument("--rate", type=int, default=3000, help="samples a second")
     parser.add_argument("--live", default="on", help="most objects followed; on: as many as the rate asks for")
     parser.add_argument("--only", default=",".join(COLLECTORS))

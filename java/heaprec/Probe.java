@@ -36,7 +36,7 @@ public final class Probe implements AutoCloseable {
 
         @Override
         public String toString() {
-            return className + " (" + bytes + " bytes)";
+            return className + " (" + bytes + " B)";
         }
     }
 
@@ -105,7 +105,7 @@ public final class Probe implements AutoCloseable {
         return whole;
     }
 
-    /** "32 bytes in 2 objects: 1 int[] (16 bytes), 1 java.lang.Object (16 bytes)". */
+    /** "32 B in 2 objects: 1 int[] (16 B), 1 java.lang.Object (16 B)". */
     @Override
     public String toString() {
         Map<String, long[]> byClass = new LinkedHashMap<>();
@@ -115,11 +115,11 @@ public final class Probe implements AutoCloseable {
             ++sum[0];
             sum[1] += allocation.bytes;
         }
-        StringBuilder text = new StringBuilder().append(bytes()).append(" bytes in ").append(count()).append(" objects");
+        StringBuilder text = new StringBuilder().append(bytes()).append(" B in ").append(count()).append(" objects");
         String before = ": ";
         for (Map.Entry<String, long[]> entry : byClass.entrySet()) {
             text.append(before).append(entry.getValue()[0]).append(' ').append(entry.getKey());
-            text.append(" (").append(entry.getValue()[1]).append(" bytes)");
+            text.append(" (").append(entry.getValue()[1]).append(" B)");
             before = ", ";
         }
         return whole ? text.toString() : text.append("; not all were seen").toString();
@@ -138,7 +138,7 @@ public final class Probe implements AutoCloseable {
             probe.close();
         }
         if (probe.whole && probe.bytes() == bytes) return;
-        throw new AssertionError("allocated " + probe + ", not " + bytes + " bytes");
+        throw new AssertionError("allocated " + probe + ", not " + bytes + " B");
     }
 
     private static native long begin0(int mostObjects);

@@ -32,10 +32,10 @@ public final class Trace {
         return stack.clone();
     }
 
-    /** "int[] (4016 bytes) at app.Main.work(Main.java:12)". */
+    /** "int[] (4016 B) at app.Main.work(Main.java:12)". */
     @Override
     public String toString() {
         String where = stack.length > 0 ? " at " + stack[0] : "";
-        return className + " (" + bytes + " bytes)" + where;
+        return className + " (" + bytes + " B)" + where;
     }
 }

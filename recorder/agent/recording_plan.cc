@@ -26,8 +26,9 @@ using format::Stream;
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
 // Two intervals of the default rate (docs/decisions/0013).
 constexpr uint64_t kBlockNs = 2'000'000'000;
-// All but 8 MiB of lanes where an interval may hold thousands of samples.
-constexpr uint32_t kManyLanes = 62;
+// Of 128 KiB. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014). Where an
+// interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
+constexpr uint32_t kFewLanes = 32, kManyLanes = 61;
 constexpr double kManySamples = 1000;
 
 format::StreamCap CapOf(const RecordingPlan::Config& stream, double rate) {
@@ -107,7 +108,7 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.has_modules = native.has_value();
   double samples = 0;
   for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
-  ring.lane_count = samples > kManySamples ? kManyLanes : few_lanes;
+  ring.lane_count = samples > kManySamples ? kManyLanes : kFewLanes;
   auto made = buffer::Ring::Create(ring);
   if (made.ok() && !(*made)->why().empty()) {
     Log(LogLevel::kWarn, "no shared ring ({}): a kill -9 loses what is not yet in the file", (*made)->why());

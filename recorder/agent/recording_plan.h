@@ -49,7 +49,6 @@ struct RecordingPlan {
   Config allocations, exceptions, native;
   std::unique_ptr<native::LedCalls> native_calls;  // until the stream has them
   std::string native_refused;                      // why it is not recorded, or not all of it
-  uint32_t few_lanes = 32;                         // of 128 KiB, where an interval holds hundreds of samples at most
 };
 
 // How many samples of an interval are held until it is reduced, about.

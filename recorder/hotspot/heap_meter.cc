@@ -41,13 +41,30 @@ HeapMeter HeapMeter::Resolve(const VmStructs& structs, const SymbolTable* symbol
   HeapMeter meter;
   meter.UseStructs(structs, gc);
   meter.UseCounters(structs);
-  meter.is_concurrent_ = gc == "Shenandoah" || gc == "Z";
+  meter.UseOrderOf(gc);
   // Its cycles raise _total_collections only where they end in a pause that collects everything.
   if (gc == "Shenandoah") {
     const auto next = symbols != nullptr ? symbols->FindByPrefix(kNextGcId) : std::nullopt;
     meter.collections_ = next ? reinterpret_cast<const char*>(*next) : nullptr;  // NOLINT(performance-no-int-to-ptr)
   }
   return meter;
+}
+
+HeapMeter HeapMeter::OfSimulated(const std::string& gc, const uint32_t* collections, std::span<const char> cause) {
+  HeapMeter meter;
+  meter.UseOrderOf(gc);
+  meter.collections_ = reinterpret_cast<const char*>(collections);
+  meter.cause_ = {cause.data(), cause.size()};
+  return meter;
+}
+
+// ZGC sets the cause, then raises _total_collections in the first pause: ZDriverGCScope (zDriver.cpp; ZDriverScopeMinor
+// and ZDriverScopeMajor from 21 on), then VM_ZMarkStart... (zDriver.cpp; zGeneration.cpp from 21 on). Shenandoah takes
+// its number first: GCIdMark before ShenandoahGCSession, whose constructor sets the cause
+// (ShenandoahControlThread::service_concurrent_normal_cycle, shenandoahUtils.cpp).
+void HeapMeter::UseOrderOf(const std::string& gc) {
+  is_concurrent_ = gc == "Shenandoah" || gc == "Z";
+  counts_before_cause_ = gc == "Shenandoah";
 }
 
 // The counters of used bytes are up to date after a collection only, or sampled every 50 ms: before one they are late
@@ -130,17 +147,19 @@ uint32_t HeapMeter::LiveThreads() const {
 
 uint64_t HeapMeter::Collections() const {
   return collections_ == nullptr ? 0
-                                 : __atomic_load_n(reinterpret_cast<const uint32_t*>(collections_), __ATOMIC_RELAXED);
+                                 : __atomic_load_n(reinterpret_cast<const uint32_t*>(collections_), __ATOMIC_ACQUIRE);
 }
 
-// The count first: if no collection is under way after it, all that were counted have ended. The JVM keeps the cause
-// of a collection for as long as it lasts.
-uint64_t HeapMeter::CollectionsEnded() const {
-  const uint64_t begun = Collections();
+// The JVM keeps the cause of a collection for as long as it lasts. So the count is read first: if there is no cause
+// after that, all that were counted have ended, if they had their causes by then. Where a collection is counted before
+// it has a cause, a pause of it shows that it had one: pauses lie in between.
+uint64_t HeapMeter::CollectionsEnded(uint64_t paused_in) const {
+  const uint64_t begun = Collections();  // acquire: what is read below is younger
   if (!is_concurrent_ || begun == 0) return begun;
   char cause[8];
   const bool is_idle = cause_.value != nullptr && !cause_.CopyTo(cause, sizeof(cause));
-  return is_idle ? begun : begun - 1;
+  const bool had_cause = !counts_before_cause_ || paused_in == begun;
+  return is_idle && had_cause ? begun : begun - 1;
 }
 
 bool HeapMeter::PerfText::CopyTo(char* into, size_t size) const {

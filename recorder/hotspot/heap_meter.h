@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,18 @@ class HeapMeter {
   // `gc` as Jvm::GcName has it. `symbols`: libjvm's; nullptr: there are none to be had.
   static HeapMeter Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc);
 
+  // For tests: a JVM that has the collector `gc`, this count of collections and this text as their cause, and no more.
+  static HeapMeter OfSimulated(const std::string& gc, const uint32_t* collections, std::span<const char> cause);
+
   uint64_t Used() const;
   uint64_t Committed() const;
   uint32_t LiveThreads() const;
   // Collections since the JVM's start. It counts one when it begins. 0: this JVM does not tell (Shenandoah without
   // libjvm's symbols).
   uint64_t Collections() const;
-  // Those of them that have certainly ended: an object that is still alive now has survived them.
-  uint64_t CollectionsEnded() const;
+  // Those of them that have certainly ended: an object that is still alive now has survived them. `paused_in`: what
+  // Collections said as the last pause ended.
+  uint64_t CollectionsEnded(uint64_t paused_in) const;
   // Of the collection under way, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing where the
   // collector says it only after it has begun.
   void Cause(char* into, size_t size) const;
@@ -41,6 +46,7 @@ class HeapMeter {
     const char* const* holder;  // where the JVM keeps the pointer: young spaces change places
     size_t bottom, top;
   };
+  void UseOrderOf(const std::string& gc);
   void UseStructs(const VmStructs& structs, const std::string& gc);
   void UseCounters(const VmStructs& structs);
 
@@ -48,6 +54,7 @@ class HeapMeter {
   const char* used_ = nullptr;         // a size_t
   const char* collections_ = nullptr;  // an unsigned int
   bool is_concurrent_ = false;         // a collection goes on beside the application
+  bool counts_before_cause_ = false;   // it is counted before it has a cause
   // Of the performance memory.
   std::vector<const char*> used_of_spaces_, capacities_;
   const char* live_threads_ = nullptr;

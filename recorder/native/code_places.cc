@@ -13,6 +13,8 @@
 
 #include "format/native_frames.h"
 #include "recorder/native/build_id.h"
+#include "recorder/native/module_at.h"
+#include "recorder/native/readable.h"
 
 namespace heaprec::native {
 namespace {
@@ -41,6 +43,7 @@ void CodePlaces::Refresh() {
   known_.clear();
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* self) {
+        if (!HasReadableSegments(*info)) return 0;
         Library library{UINTPTR_MAX, 0, info->dlpi_addr, info->dlpi_name != nullptr ? info->dlpi_name : "", {}};
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const ElfW(Phdr)& segment = info->dlpi_phdr[i];
@@ -49,7 +52,8 @@ void CodePlaces::Refresh() {
             library.begin = std::min(library.begin, begin);
             library.end = std::max(library.end, begin + segment.p_memsz);
           }
-          if (segment.p_type == PT_NOTE && library.build_id.empty()) {
+          const bool is_note = segment.p_type == PT_NOTE && segment.p_memsz > 0;
+          if (is_note && library.build_id.empty() && IsReadable(begin) && IsReadable(begin + segment.p_memsz - 1)) {
             library.build_id = BuildIdIn({reinterpret_cast<const uint8_t*>(begin), segment.p_memsz});
           }
         }

@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "recorder/native/module_at.h"
+
 namespace heaprec::native {
 namespace {
 
@@ -170,7 +172,7 @@ class GotPatcher::Pass {
     if (listed_ != nullptr && listed_->gone != info.dlpi_subs) return 1;
     if (!std::exchange(has_begun_, true)) Begin(info);
     const bool is_asked_for = listed_ == nullptr || listed_->modules.contains(info.dlpi_phdr);
-    if (!is_asked_for || patcher_.done_.contains(info.dlpi_phdr)) return 0;
+    if (!is_asked_for || patcher_.done_.contains(info.dlpi_phdr) || !HasReadableSegments(info)) return 0;
     Visit(Module(info));
     if (!undoes_) patcher_.done_.insert(info.dlpi_phdr);
     return 0;

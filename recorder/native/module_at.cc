@@ -28,13 +28,11 @@ bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into) {
   if (!Find(address, &found)) return false;
   const auto begin = std::bit_cast<uintptr_t>(found.dlfo_map_start), end = std::bit_cast<uintptr_t>(found.dlfo_map_end);
   ElfW(Ehdr) header;
-  // A module need not keep its first page readable: a loader may protect it, and a program may give it back.
   if (end - begin < sizeof header || !IsReadable(begin)) return false;
   std::memcpy(&header, found.dlfo_map_start, sizeof header);
   const size_t segments = size_t{header.e_phnum} * sizeof(ElfW(Phdr));
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) || segments == 0 ||
-      header.e_phoff > end - begin || segments > end - begin - header.e_phoff || !IsReadable(begin + header.e_phoff) ||
-      !IsReadable(begin + header.e_phoff + segments - 1)) {
+      header.e_phoff > end - begin || segments > end - begin - header.e_phoff) {
     return false;
   }
   *into = {};
@@ -42,7 +40,12 @@ bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into) {
   into->dlpi_name = found.dlfo_link_map->l_name;
   into->dlpi_phdr = std::bit_cast<const ElfW(Phdr)*>(begin + header.e_phoff);
   into->dlpi_phnum = header.e_phnum;
-  return true;
+  return HasReadableSegments(*into);
+}
+
+bool HasReadableSegments(const dl_phdr_info& info) {
+  const auto begin = std::bit_cast<uintptr_t>(info.dlpi_phdr);
+  return info.dlpi_phnum > 0 && IsReadable(begin) && IsReadable(begin + info.dlpi_phnum * sizeof(ElfW(Phdr)) - 1);
 }
 
 }  // namespace heaprec::native

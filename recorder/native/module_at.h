@@ -22,4 +22,8 @@ bool FindModuleAt(uintptr_t address, ModuleAt* into);
 // As dl_iterate_phdr tells it: address, name and segments.
 bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into);
 
+// Whether what dl_iterate_phdr says of segments can be read. It lies in the module's first page, which a loader may
+// protect, and a program may give back.
+bool HasReadableSegments(const dl_phdr_info& info);
+
 }  // namespace heaprec::native

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "recorder/native/module_at.h"
+
 namespace heaprec::native {
 namespace {
 
@@ -21,7 +23,7 @@ int Note(dl_phdr_info* info, size_t, void*) {
   std::string_view name = info->dlpi_name != nullptr ? info->dlpi_name : "";
   name.remove_prefix(name.rfind('/') + 1);
   const bool is_one = std::ranges::any_of(kNames, [&](std::string_view one) { return name.starts_with(one); });
-  if (!is_one || count == std::size(ranges)) return 0;
+  if (!is_one || !HasReadableSegments(*info) || count == std::size(ranges)) return 0;
   Range range{UINTPTR_MAX, 0};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];

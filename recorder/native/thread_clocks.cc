@@ -13,20 +13,25 @@
 namespace heaprec::native {
 namespace {
 
-ThreadClock* clocks = nullptr;  // pages are touched as threads come
+std::atomic<ThreadClock*> memory_of_all{nullptr};  // pages are touched as threads come
 std::atomic<uint32_t> high_water{0};
 IndexLinks<ThreadClocks::kCapacity> links;
 IndexLinks<ThreadClocks::kCapacity>::Free unused;
 pthread_key_t key;
 
-// What a thread allocates as it ends is nobody's, that of threads beyond kCapacity, and the recorder's own: this clock
-// never gets to its due.
+// The clock of a thread that is ending, of threads beyond kCapacity, and of the recorder's own work. It is never due,
+// and neither WakeAll nor TotalOf visits it: what is allocated on it is not sampled, and not counted. Threads share it;
+// nobody reads its sums.
 struct Nobodys : ThreadClock {
   Nobodys() { due.store(UINT64_MAX, std::memory_order_relaxed); }
 };
 Nobodys nobodys;
 
+// Pairs with the release in Prepare: who comes through a slot that was led here sees what was made before that.
+ThreadClock* Clocks() { return memory_of_all.load(std::memory_order_acquire); }
+
 ThreadClock* NewClock() {
+  ThreadClock* const clocks = Clocks();
   if (const uint32_t index = links.Pop(&unused); index != links.kNone) return &clocks[index];
   uint32_t index = high_water.load(std::memory_order_relaxed);
   do {
@@ -44,11 +49,11 @@ constinit ThreadClock ThreadClocks::newcomers_;
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadClock* ThreadClocks::own_ = &newcomers_;
 
 bool ThreadClocks::Prepare() {
-  if (clocks != nullptr) return true;
+  if (Clocks() != nullptr) return true;
   void* const memory = mmap(nullptr, sizeof(ThreadClock) * kCapacity, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED || pthread_key_create(&key, OnThreadEnd) != 0) return false;
-  clocks = static_cast<ThreadClock*>(memory);
+  memory_of_all.store(static_cast<ThreadClock*>(memory), std::memory_order_release);
   return true;
 }
 
@@ -80,6 +85,7 @@ void ThreadClocks::OnThreadEnd(void* clock) {
 template <typename Visit>
 void ThreadClocks::ForEach(const Visit& visit) {
   const uint32_t count = high_water.load(std::memory_order_acquire);
+  ThreadClock* const clocks = Clocks();
   for (uint32_t i = 0; i < count; ++i) visit(clocks[i]);
 }
 

@@ -4,8 +4,8 @@
 // Units:    bytes, as malloc was asked for them.
 // Context:  Own, OwnWork: alloc, inside malloc's family. Prepare: setup. The rest: drain.
 // Threads:  a clock is its owner's; the drain reads its atomics.
-// Failure:  threads that end, and those beyond kCapacity, have a clock that never gets to its due and counts for
-// nobody. Maths:    docs/streams.md#native-memory
+// Failure:  threads that are ending, and those beyond kCapacity, share a clock that is never due and is not counted.
+// Maths:    docs/streams.md#native-memory
 #pragma once
 
 #include <atomic>

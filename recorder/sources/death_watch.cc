@@ -43,7 +43,7 @@ void DeathWatch::LookNow(JNIEnv* jni) {
 
 void DeathWatch::Sweep(JNIEnv* jni, bool looks) {
   // Before the first object is looked at: who is alive has survived those at least.
-  const uint64_t collections = meter_.CollectionsEnded();
+  const uint64_t collections = meter_.CollectionsEnded(pauses_.paused_in());
   for (uint32_t place = 1; place <= places_.count(); ++place) {
     const auto number = static_cast<uint16_t>(place);
     const Places::View view = places_.Look(number);

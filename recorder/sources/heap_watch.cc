@@ -83,6 +83,7 @@ void HeapWatch::OnGcBegin() {
 }
 
 void HeapWatch::OnGcEnd() {
+  paused_in_.store(meter_.Collections(), std::memory_order_release);
   pauses_.fetch_add(1, std::memory_order_relaxed);
   if (gc_begin_ns_ == 0) return;  // it began before the recording
   const uint64_t now_ns = MonotonicNs();

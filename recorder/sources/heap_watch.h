@@ -34,6 +34,8 @@ class HeapWatch {
   void CommitMemory(uint64_t time_ns, const Memory& memory);
   // That have ended so far. Any thread.
   uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
+  // Collections that the JVM had counted as the last of them ended. Any thread.
+  uint64_t paused_in() const { return paused_in_.load(std::memory_order_acquire); }
 
  private:
   void Commit(format::StateKind kind, uint64_t now_ns, format::StateRecord record);
@@ -43,7 +45,8 @@ class HeapWatch {
   const hotspot::HeapMeter& meter_;
   std::atomic<uint64_t> next_id_{1};
   std::atomic<uint64_t> pauses_{0};
-  uint64_t gc_begin_ns_ = 0;  // of the collection under way; 0: none
+  std::atomic<uint64_t> paused_in_{0};  // the release pairs with the acquire in paused_in
+  uint64_t gc_begin_ns_ = 0;            // of the collection under way; 0: none
   uint64_t last_periodic_ns_ = 0;
 };
 

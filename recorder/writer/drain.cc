@@ -58,7 +58,8 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
                  {{live_.of[0].follows(), live_.of[1].follows(), live_.of[2].follows(), live_.of[3].follows()}},
                  callbacks_.on_native_point) {
   const uint64_t now_ns = callbacks_.now();
-  BeginChunk(now_ns);
+  behind_written_ = StartBehind(now_ns, BooksWithPending());
+  BeginChunk(now_ns, behind_written_);
   last_flush_ns_ = now_ns;
   path_ = store_.path();
   ring_.SetRecordingPath(path_);

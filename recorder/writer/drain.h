@@ -103,7 +103,8 @@ class Drain {
     format::PerStream<Pending> counted;
     format::CensusSums::Pending census;
     std::vector<uint64_t> positions;
-    std::optional<format::FileStart> next_chunk;  // it ends its chunk; where the next one begins
+    format::FileStart behind;  // of a file that begins behind the block
+    bool ends_chunk = false;
   };
 
   struct SnapshotRequest {
@@ -150,10 +151,11 @@ class Drain {
   // Writes what was counted of intervals that are lost, and `ending` if there is one, in the reserved room.
   bool WriteCounts(uint64_t now_ns, const format::Ending* ending);
   bool WriteEnd(uint64_t now_ns, const format::Ending& ending);
-  // What a file would say of itself that begins behind a block with these books.
-  format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books,
-                                const std::vector<uint64_t>& positions) const;
-  void BeginChunk(uint64_t now_ns);
+  // What a file would say of itself that begins behind a block with these books; without lane positions.
+  format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books) const;
+  bool OpenNext(uint64_t now_ns, format::FileStart start, const std::vector<uint64_t>& positions);
+  // `start`: of a file that begins with the chunk.
+  void BeginChunk(uint64_t now_ns, const format::FileStart& start);
   void AdoptChunk(const format::FileHeader& header, uint64_t now_ns);
   void StopIfDone(uint64_t now_ns);
   bool IsDue(const SnapshotRequest& request) const;
@@ -182,6 +184,7 @@ class Drain {
   format::CensusSums::Pending pending_census_;                     // likewise
   std::vector<uint64_t> census_positions_;                         // up to there it has been given to a chunk
   std::optional<Waiting> waiting_;
+  format::FileStart behind_written_;  // of a file that begins behind the last block that was written
   // Of writes that fail one after the other.
   struct Outage {
     uint64_t since_ns = 0, failures = 0, lost_before = 0;

@@ -74,7 +74,8 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   AddCensus();
   const std::vector<uint64_t> positions = collector_.Positions(live_);
   const format::PerStream<format::Books> books = BooksWithPending();
-  const bool rotates = ending == nullptr && store_.OpenNext(SinceStart(now_ns), StartBehind(now_ns, books, positions));
+  const format::FileStart behind = StartBehind(now_ns, books);
+  const bool rotates = ending == nullptr && OpenNext(now_ns, behind, positions);
   const bool last = ending != nullptr || (!rotates && ChunkIsFull(now_ns));
   auto block = last ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
                     : chunk_->Flush(books, positions, SinceStart(now_ns));
@@ -83,10 +84,11 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
   if (written) {
     Account(std::exchange(pending_, {}), true);
     pending_census_ = {};
+    behind_written_ = behind;
     if (rotates && EndFile(now_ns, books, positions)) {
       callbacks_.on_new_chunk();
     } else if (ending == nullptr && (rotates || last)) {
-      BeginChunk(now_ns);
+      BeginChunk(now_ns, behind);
     }
     collector_.Release(positions);
     return true;
@@ -96,14 +98,20 @@ bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
                      std::exchange(pending_, {}),
                      std::exchange(pending_census_, {}),
                      positions,
-                     {}};
+                     behind,
+                     last};
   // What the compressor refuses will not be written ever.
   if (!block.ok() || TooMuchWaits()) {
     LoseWaiting(now_ns);
   } else if (last) {
-    BeginChunk(now_ns);
+    BeginChunk(now_ns, behind);
   }
   return false;
+}
+
+bool Drain::OpenNext(uint64_t now_ns, format::FileStart start, const std::vector<uint64_t>& positions) {
+  start.lane_positions = positions;
+  return store_.OpenNext(SinceStart(now_ns), start);
 }
 
 bool Drain::ChunkIsFull(uint64_t now_ns) const {
@@ -175,7 +183,8 @@ bool Drain::WriteWaiting() {
   if (!Append(waiting_->block)) return false;
   const Waiting written = *std::exchange(waiting_, std::nullopt);
   Account(written.counted, true);
-  if (written.next_chunk) store_.BeginChunk(*written.next_chunk);
+  behind_written_ = written.behind;
+  if (written.ends_chunk) store_.BeginChunk(behind_written_);
   collector_.Release(written.positions);
   return true;
 }
@@ -210,7 +219,8 @@ void Drain::LosePending() {
 
 void Drain::LoseWaiting(uint64_t now_ns) {
   LosePending();
-  BeginChunk(now_ns);
+  // A file that begins with this chunk has the rows of what was lost: none of that was before it.
+  BeginChunk(now_ns, behind_written_);
   for (const format::Stream stream : streams_) {
     for (const format::Interval& interval : pending_[stream].intervals) chunk_->Add(interval);
   }
@@ -237,7 +247,9 @@ bool Drain::WriteCounts(uint64_t now_ns, const format::Ending* ending) {
   for (uint32_t i = 0; i < ring_.lane_count(); ++i) {
     positions.push_back(ring_.lane(i).tail.load(std::memory_order_relaxed));  // ours alone to write
   }
-  format::ChunkWriter chunk(store_.HeaderFor(StartBehind(now_ns, books, positions)), next_chunk_++);
+  format::FileStart start = behind_written_;
+  start.lane_positions = positions;
+  format::ChunkWriter chunk(store_.HeaderFor(start), next_chunk_++);
   chunk.SetCensus(format::BooksOf(ring_.header().census), census_positions_);
   const format::PerStream<Pending> left = AllPending();
   for (const format::Stream stream : streams_) {
@@ -265,11 +277,9 @@ void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
 }
 
 // What was counted of intervals that are still open will be told by the blocks to come.
-format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books,
-                                     const std::vector<uint64_t>& positions) const {
+format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books) const {
   format::FileStart start;
   start.begin_ns = SinceStart(now_ns);
-  start.lane_positions = positions;
   start.next_interval = closed_intervals_;
   start.held_intervals = held_intervals_;
   for (const format::Stream stream : streams_) {
@@ -285,14 +295,9 @@ format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<fo
   return start;
 }
 
-void Drain::BeginChunk(uint64_t now_ns) {
-  const format::FileStart start = StartBehind(now_ns, BooksWithPending(), {});
+void Drain::BeginChunk(uint64_t now_ns, const format::FileStart& start) {
   AdoptChunk(store_.HeaderFor(start), now_ns);
-  if (waiting_) {
-    waiting_->next_chunk = start;
-  } else {
-    store_.BeginChunk(start);
-  }
+  if (!waiting_) store_.BeginChunk(start);
   callbacks_.on_new_chunk();
 }
 

@@ -50,7 +50,7 @@ format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
   if (!file.ok()) return file.error();
   const format::Ending ending{SinceStart(now_ns), kDumped};
   auto last = chunk_->Finish(BooksWithPending(), collector_.Positions(live_), SinceStart(now_ns), &ending);
-  BeginChunk(now_ns);  // that block is the copy's alone
+  BeginChunk(now_ns, behind_written_);  // that block is the copy's alone
   if (!last.ok()) return last.error();
   return Snapshot{std::move(*file), std::move(*last)};
 }

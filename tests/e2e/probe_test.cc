@@ -44,7 +44,7 @@ TEST_CASE("A probe shows what escape analysis removes, and fails the assertion t
   INFO(outcome.out << outcome.err);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out.find("boxing interpreted 24000 compiled 0\n") != std::string::npos);
-  CHECK(outcome.out.ends_with("allocated 120 bytes in 1 objects: 1 byte[] (120 bytes), not 0 bytes\n"));
+  CHECK(outcome.out.ends_with("allocated 120 B in 1 objects: 1 byte[] (120 B), not 0 B\n"));
 }
 
 TEST_CASE("Probes and a recording leave each other alone") {

@@ -113,6 +113,15 @@ size_t EndOfParity(Bytes file) {
   return end;
 }
 
+// Of all parity records.
+size_t LeastWidth(Bytes file) {
+  size_t least = kMaxParityWidth;
+  for (size_t at = 0; at < file.size(); ++at) {
+    if (const auto shape = DecodeParityHead(file.subspan(at))) least = std::min<size_t>(least, shape->width);
+  }
+  return least;
+}
+
 TEST_CASE("a run as long as the width is repaired wherever it is in a codeword of any size") {
   Random random(1);
   for (int round = 0; round < (IsLong() ? 3000 : 60); ++round) {
@@ -148,6 +157,52 @@ TEST_CASE("a run as long as the width is repaired wherever it is in a codeword o
   }
 }
 
+// A chunk of blocks of random sizes, written at a random pace.
+struct Regions {
+  size_t bytes = 0;                 // without records
+  size_t parity = 0;                // the records
+  std::vector<ParityShape> shapes;  // of its records, in order
+  size_t covered = 0;
+};
+
+Regions RegionsOfChunk(size_t bytes, Random* random) {
+  Regions chunk{.bytes = bytes, .parity = 0, .shapes = {}, .covered = 0};
+  const size_t block = 300 + random->Below(6000);
+  const uint64_t step_ns = 250'000'000ULL << random->Below(6);
+  ParityWriter writer;
+  uint64_t now_ns = 0;
+  for (size_t done = 0; done < bytes;) {
+    const size_t size = std::min(block / 2 + random->Below(block), bytes - done);
+    done += size;
+    now_ns += step_ns;
+    writer.Add(ByteBuffer(size));
+    ByteBuffer record;
+    done < bytes ? writer.AppendIfDue(now_ns, &record) : writer.AppendLast(&record);
+    if (record.empty()) continue;
+    chunk.shapes.push_back(*DecodeParityHead(record));
+    chunk.covered += chunk.shapes.back().region_bytes;
+    chunk.parity += record.size();
+  }
+  return chunk;
+}
+
+// docs/format/recording.md#parity has these figures.
+TEST_CASE("all of a chunk is in a region, and all regions but the last have the full width") {
+  Random random(8);
+  for (int round = 0; round < (IsLong() ? 200'000 : 4000); ++round) {
+    // As many small ones as large ones.
+    const size_t bytes = (1 << random.Below(8)) * (1300 + random.Below(1300));
+    const Regions chunk = RegionsOfChunk(bytes, &random);
+    CAPTURE(bytes, chunk.shapes.size());
+    REQUIRE(chunk.covered == bytes);
+    REQUIRE(chunk.parity <= bytes / 20);
+    for (size_t i = 0; i + 1 < chunk.shapes.size(); ++i) REQUIRE(chunk.shapes[i].width == kMaxParityWidth);
+    const ParityShape& last = chunk.shapes.back();
+    if (last.region_bytes >= 13'200) REQUIRE(last.width == kMaxParityWidth);
+    if (last.region_bytes >= 7'200) REQUIRE(last.width >= 256);
+  }
+}
+
 TEST_CASE("two runs in one region are more than can be repaired, and nothing is changed") {
   ParityWriter writer;
   const ByteBuffer region(15'000, std::byte{1});
@@ -177,10 +232,11 @@ TEST_CASE("no flipped bit of a recording costs anything") {
   }
 }
 
-TEST_CASE("no damaged run of 512 bytes costs anything, if the recording is not very short") {
+TEST_CASE("no damaged run of 512 bytes costs anything where each region has the full width") {
   Random random(3);
   for (const ByteBuffer& file : {CompilerRecording(4), CompilerRecording(15, 5)}) {
     const Reading whole = ReadingOf(file);
+    REQUIRE(LeastWidth(file) == kRun);
     for (size_t at = 0; at + kRun <= file.size(); at += IsLong() ? 1 : 1 + random.Below(file.size() / 100)) {
       CAPTURE(file.size(), at);
       RequireAllOf(whole, file, Overwritten(file, at, kRun, &random));

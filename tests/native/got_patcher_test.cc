@@ -15,6 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include "recorder/native/code_places.h"
+
 namespace {
 bool are_slots_sealed = false;
 }  // namespace
@@ -56,8 +58,9 @@ class Library {
   void Close() {
     if (handle_ != nullptr) dlclose(std::exchange(handle_, nullptr));
   }
+  void* Find(const char* function) const { return dlsym(handle_, function); }
   long Call(const char* function) const {
-    const auto call = reinterpret_cast<long (*)(const char*)>(dlsym(handle_, function));
+    const auto call = reinterpret_cast<long (*)(const char*)>(Find(function));
     REQUIRE(call != nullptr);
     return call("7");
   }
@@ -106,6 +109,25 @@ TEST_CASE("Calls of a library come to the replacement, and no more once they are
     CHECK(patcher.UndoAll().changed == 0);
   }
 }
+
+#ifndef __SANITIZE_THREAD__  // TSan itself reads the segments of all libraries in dlopen
+TEST_CASE("A library whose first page cannot be read is passed over until it can") {
+  const Library library("now");
+  Dl_info info;
+  REQUIRE(dladdr(library.Find("call"), &info) != 0);
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  GotPatcher patcher = Patcher();
+  CodePlaces places;
+  REQUIRE(mprotect(info.dli_fbase, page, PROT_NONE) == 0);
+  const size_t others = PatchAll(&patcher).changed;
+  places.Refresh();
+  REQUIRE(mprotect(info.dli_fbase, page, PROT_READ | PROT_EXEC) == 0);
+  CHECK(library.Call("call") == 7);
+  CHECK(PatchAll(&patcher).changed == 3);
+  CHECK(library.Call("call") == 1007);
+  CHECK(patcher.UndoAll().changed == others + 3);
+}
+#endif
 
 TEST_CASE("What is loaded later is found by the next pass, and what is gone is forgotten") {
   GotPatcher patcher = Patcher();

@@ -1,8 +1,11 @@
 #include "recorder/sources/death_watch.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <ctime>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "format/ring_reader.h"
@@ -50,7 +53,7 @@ struct Bench {
   std::unique_ptr<DeathWatch> watch;
   FakeJvm jvm;
 
-  Bench() {
+  explicit Bench(hotspot::HeapMeter of = {}) : meter(std::move(of)) {
     buffer::RingOptions options;
     options.lane_count = 1;
     options.lane_bytes = 4096;
@@ -67,15 +70,20 @@ struct Bench {
   }
 
   std::vector<uint64_t> Deaths() {
+    std::vector<uint64_t> samples;
+    for (const format::DeathRecord& death : DeathRecords()) samples.push_back(death.sample);
+    return samples;
+  }
+  std::vector<format::DeathRecord> DeathRecords() {
     struct Visitor : format::RecordVisitor {
-      std::vector<uint64_t> deaths;
+      std::vector<format::DeathRecord> deaths;
       void OnClass(uint64_t, std::string_view) override {}
       void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
       void OnStack(format::StackKey, std::span<const format::RingFrame>, bool, uint32_t, uint64_t) override {}
       void OnThread(uint64_t, const format::ThreadRecord&, std::string_view) override {}
       void OnWindow(const format::WindowRecord&) override {}
       void OnSample(const format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}
-      void OnDeath(const format::DeathRecord& record, uint32_t, uint64_t) override { deaths.push_back(record.sample); }
+      void OnDeath(const format::DeathRecord& record, uint32_t, uint64_t) override { deaths.push_back(record); }
     } visitor;
     const auto view = format::RingView::Of({ring->bytes(), ring->size()});
     REQUIRE(view.ok());
@@ -96,6 +104,27 @@ TEST_CASE("who is found dead is told once, and its place is free") {
   CHECK(bench.Deaths() == std::vector<uint64_t>{1});
   CHECK(bench.jvm.there.size() == 1);
   CHECK(bench.jvm.wrong == 0);
+}
+
+TEST_CASE("a collection of Shenandoah that is counted but has no cause yet has not been survived") {
+  uint32_t collections = 0;
+  std::array<char, 16> cause{"No GC"};
+  Bench bench(hotspot::HeapMeter::OfSimulated("Shenandoah", &collections, cause));
+  const jweak first = bench.Follow(1), second = bench.Follow(2);
+  collections = 1;
+  bench.watch->LookNow(&bench.jvm.env);
+  cause = {"Concurrent GC"};
+  bench.jvm.cleared.insert(first);
+  bench.pauses->OnGcBegin();
+  bench.pauses->OnGcEnd();
+  bench.watch->LookNow(&bench.jvm.env);
+  cause = {"No GC"};
+  bench.watch->LookNow(&bench.jvm.env);
+  bench.jvm.cleared.insert(second);
+  bench.watch->LookNow(&bench.jvm.env);
+  std::map<uint64_t, uint64_t> survived;
+  for (const format::DeathRecord& death : bench.DeathRecords()) survived[death.sample] = death.collections;
+  CHECK(survived == std::map<uint64_t, uint64_t>{{1, 0}, {2, 1}});
 }
 
 TEST_CASE("a look is taken after a pause, and now and then besides") {

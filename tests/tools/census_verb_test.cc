@@ -135,7 +135,7 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   file.End("jvm exit", kSecond);
   CHECK(Heaprec("verify " + path).code == 0);
   const Outcome text = Heaprec("census " + path);
-  CHECK(text.out.find("1 broken off (64 bytes); 1 lost (40 bytes); 1 TLABs in use at the end not seen (1000 bytes)") !=
+  CHECK(text.out.find("1 broken off (64 B); 1 lost (40 B); 1 TLABs in use at the end not seen (1000 B)") !=
         std::string::npos);
   CHECK(CensusOf(path)["exact"] == false);
 

@@ -298,7 +298,7 @@ TEST_CASE("Text and Markdown say what was measured and what is allowed") {
   CHECK(text.find("rec.bin: 1 of 3 budgets broken, 1 not shown\n") != std::string::npos);
   CHECK(text.find("\nBROKEN     total<1MB: 1.9 MiB measured") != std::string::npos);
   CHECK(text.find(") measured, 1.0 MiB allowed\n") != std::string::npos);
-  CHECK(text.find("\nkept       site:a|b*<1MB: 0 bytes (") != std::string::npos);
+  CHECK(text.find("\nkept       site:a|b*<1MB: 0 B (") != std::string::npos);
   CHECK(text.find("\nnot shown  class:byte[]<25%: 25.0 % (") != std::string::npos);
   const std::string markdown = Heaprec("check --format markdown" + budgets + path).out;
   INFO(markdown);

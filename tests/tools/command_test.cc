@@ -35,7 +35,7 @@ TEST_CASE("print writes blocks like jfr print and a loss line") {
   startTime = 16:40:00.731602 (2026-11-20)
   kind = tlab
   objectClass = java.lang.String
-  size = 24 bytes
+  size = 24 B
   tlabSize = 64.0 KiB
   weight = 2.3 KiB
   probability = 0.01
@@ -68,7 +68,7 @@ heaprec.AllocationSample {
   startTime = 16:40:02.250000 (2026-11-20)
   kind = tlab
   objectClass = java.util.HashMap$Node
-  size = 24 bytes
+  size = 24 B
   tlabSize = 64.0 KiB
   weight = 2.3 KiB
   probability = 0.01

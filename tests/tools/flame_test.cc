@@ -221,7 +221,7 @@ TEST_CASE("A picture leaves out boxes that nobody sees, and has all others") {
   const std::string picture = Heaprec("flame --svg --no-classes -o - " + directory / "rec.bin").out;
   CHECK(picture.find("com.acme.Wide.run\nbytes: 976.6 KiB (") == std::string::npos);  // in markup
   CHECK(picture.find("com.acme.Wide.run&#10;bytes: 976.6 KiB") != std::string::npos);
-  CHECK(picture.find("com.acme.Seen.run&#10;bytes: 1000 bytes") != std::string::npos);
+  CHECK(picture.find("com.acme.Seen.run&#10;bytes: 1000 B") != std::string::npos);
   CHECK(picture.find("Unseen") == std::string::npos);
   CHECK(Count(picture, "<path") == 4);
   CHECK(picture.find("&#10;samples: 1<") != std::string::npos);

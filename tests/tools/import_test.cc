@@ -185,7 +185,7 @@ std::vector<JfrType> HeapTypes(bool with_size) {
 
 // A sample; a collection of one pause, one of two pauses (a concurrent one) and one whose pauses are not in the file;
 // old objects that were written twice.
-std::string HeapFile(bool with_size) {
+std::string HeapFile(bool with_size, bool with_collections = true) {
   constexpr int64_t kMs = 1'000'000, kStart = 5000;  // ticks are ns
   const auto at = [](int64_t ms) { return kStart + ms * kMs; };
   JfrBuilder jfr(HeapTypes(with_size), true);
@@ -198,13 +198,15 @@ std::string HeapFile(bool with_size) {
   const auto summary = [&](int64_t ms, int gc, int64_t when, int64_t used) {
     jfr.Event(kSummary, jfr.Bytes().Long(at(ms)).Int(gc).Long(when).Long(0).Long(64 << 20).Long(used));
   };
-  summary(11, 0, 1, 40 << 20), summary(13, 0, 2, 10 << 20);
-  jfr.Event(kPause, jfr.Bytes().Long(at(10)).Long(4 * kMs).Int(0));
-  jfr.Event(kCollection, jfr.Bytes().Long(at(10)).Long(4 * kMs).Int(0).Long(1).Long(4 * kMs));
-  jfr.Event(kPause, jfr.Bytes().Long(at(20)).Long(1 * kMs).Int(1));
-  summary(25, 1, 2, 20 << 20);
-  jfr.Event(kPause, jfr.Bytes().Long(at(30)).Long(2 * kMs).Int(1));
-  jfr.Event(kCollection, jfr.Bytes().Long(at(40)).Long(9 * kMs).Int(2).Long(1).Long(3 * kMs));
+  if (with_collections) {
+    summary(11, 0, 1, 40 << 20), summary(13, 0, 2, 10 << 20);
+    jfr.Event(kPause, jfr.Bytes().Long(at(10)).Long(4 * kMs).Int(0));
+    jfr.Event(kCollection, jfr.Bytes().Long(at(10)).Long(4 * kMs).Int(0).Long(1).Long(4 * kMs));
+    jfr.Event(kPause, jfr.Bytes().Long(at(20)).Long(1 * kMs).Int(1));
+    summary(25, 1, 2, 20 << 20);
+    jfr.Event(kPause, jfr.Bytes().Long(at(30)).Long(2 * kMs).Int(1));
+    jfr.Event(kCollection, jfr.Bytes().Long(at(40)).Long(9 * kMs).Int(2).Long(1).Long(3 * kMs));
+  }
   for (const int64_t seen : {at(400), at(500)}) {
     for (const int64_t born : {at(2), at(3)}) jfr.Event(kOld, jfr.Bytes().Long(seen).Long(born).Long(24).Long(7));
   }
@@ -288,6 +290,124 @@ TEST_CASE("What the file does not say is unknown, not zero") {
   CHECK(summary.find("in an unknown number of objects") != std::string::npos);
   CHECK(json::parse(Heaprec("summary --json " + out).out)["estimates"]["objects"]["value"] == nullptr);
   CHECK(json::parse(Heaprec("histogram --json " + out).out)["classes"][0]["from"] == nullptr);
+}
+
+TEST_CASE("A budget of what the file does not say is inconclusive, and so is a comparison") {
+  const Directory directory;
+  const std::string out = directory / "t.bin";
+  Overwrite(directory / "t.jfr", TlabFile());
+  REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + out).code == 0);
+  const std::string check = "check --accept-untrustworthy --budget 'total<1MiB' --budget 'total<10objects' ";
+  const Outcome text = Heaprec(check + out);
+  CHECK(text.code == 1);
+  CHECK(text.out.find(": 0 of 2 budgets broken, 0 not shown, 1 inconclusive\n") != std::string::npos);
+  CHECK(
+      text.out.find("inconclusive total<10objects: the recording does not say how much it is, 10 objects allowed\n") !=
+      std::string::npos);
+  CHECK(Heaprec(check + out + " --format markdown").out.find("| ⚠ inconclusive | ") != std::string::npos);
+  const Outcome junit = Heaprec(check + out + " --format junit");
+  CHECK(junit.out.find("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"0\"") != std::string::npos);
+  CHECK(junit.out.find("<error type=\"unknown\" message=\"the recording does not say") != std::string::npos);
+  const json document = json::parse(Heaprec(check + out + " --format json").out);
+  CHECK(document["inconclusive"] == true);
+  CHECK(document["checks"][0]["outcome"] == "kept");
+  const json& unknown = document["checks"][1];
+  CHECK(unknown["outcome"] == "inconclusive");
+  CHECK(unknown["measured"] == "unknown");
+  for (const char* end : {"value", "low", "high"}) CHECK(unknown["value"][end].is_null());
+  CHECK(Heaprec("check --accept-untrustworthy --budget 'total<1MiB' " + out).code == 0);
+  // One sample is an object, however many there are.
+  CHECK(Heaprec("check --accept-untrustworthy --budget 'total<0objects' " + out).out.find("BROKEN") !=
+        std::string::npos);
+
+  const std::string baseline = "check --accept-untrustworthy --budget 'total<10objects' --by none --baseline " + out +
+                               " --max-regression 5% --format json " + out;
+  const json compared = json::parse(Heaprec(baseline).out)["checks"];
+  CHECK(compared[1]["outcome"] == "not_shown");  // of the total's bytes one sample tells little
+  CHECK(compared[2]["outcome"] == "inconclusive");
+  CHECK(compared[2]["value"]["value"].is_null());
+
+  const std::string diff = "diff --objects --all --by class ";
+  const Outcome objects = Heaprec(diff + out + " " + out);
+  INFO(objects.out);
+  CHECK(objects.code == 0);
+  CHECK(objects.out.starts_with("total    unknown before, unknown after, not shown to differ\n"));
+  CHECK(objects.out.find("unknown -> unknown") != std::string::npos);
+  const json row = json::parse(Heaprec(diff + "--json " + out + " " + out).out)["tables"][0]["rows"][0];
+  CHECK(row["verdict"] == "same");
+  for (const char* of : {"before", "after", "change", "ratio"}) {
+    for (const char* end : {"value", "low", "high"}) CHECK(row[of][end].is_null());
+  }
+  // Beside rows that are known.
+  WriteSmall(directory / "known.bin");
+  const json rows =
+      json::parse(Heaprec(diff + "--json " + (directory / "known.bin") + " " + out).out)["tables"][0]["rows"];
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["change"]["value"].is_number());
+  CHECK(rows[2]["name"] == "byte[]");
+  CHECK(rows[2]["change"]["value"].is_null());
+}
+
+TEST_CASE("A check of an import says why it is inconclusive, and what to do") {
+  const Directory directory;
+  const std::string out = directory / "t.bin";
+  Overwrite(directory / "t.jfr", TlabFile());
+  REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + out).code == 0);
+  const Outcome text = Heaprec("check --budget 'total<1MiB' " + out);
+  CHECK(text.code == 1);
+  CHECK(text.out.starts_with(out + ": inconclusive: the recording is untrustworthy; an import from another recorder "
+                                   "always is, because its weights are biased: record with heaprec, or let "
+                                   "--accept-untrustworthy judge the weights as they are\n"));
+  CHECK(text.out.find("\n# trustworthy: no, because imported from JFR, jdk.ObjectAllocationSample") !=
+        std::string::npos);
+  CHECK(Heaprec("check --accept-untrustworthy --budget 'total<1MiB' " + out).code == 0);
+  WriteSmall(directory / "own.bin");
+  const Outcome compared = Heaprec("check --baseline " + out + " --max-regression 5% " + (directory / "own.bin"));
+  CHECK(compared.code == 1);
+  CHECK(compared.out.find("inconclusive: the baseline is untrustworthy; an import from") != std::string::npos);
+}
+
+TEST_CASE("Without collections in the file it is unknown what old objects have survived") {
+  const Directory directory;
+  const std::string out = directory / "h.bin";
+  Overwrite(directory / "h.jfr", HeapFile(/*with_size=*/true, /*with_collections=*/false));
+  REQUIRE(Heaprec("import -q " + (directory / "h.jfr") + " -o " + out).code == 0);
+  const std::string text = Heaprec("live --by class " + out).out;
+  INFO(text);
+  CHECK(text.find("how much of it survived a collection is unknown\n") != std::string::npos);
+  CHECK(text.find("growth: unknown, the recording does not say when the JVM collected\n") != std::string::npos);
+  CHECK(text.find("  unknown ") != std::string::npos);  // of its row
+  for (const char* sort : {"survived", "age", "growth", "objects"}) {
+    CHECK(Heaprec(std::string("live --sort ") + sort + " --by class " + out).out.find("p.Kept") != std::string::npos);
+  }
+  const json live = json::parse(Heaprec("live --json --by class " + out).out);
+  CHECK(live["collections"].is_null());
+  CHECK(live["tables"][0]["rows"][0]["mean_survived"]["value"].is_null());
+  CHECK(live["tables"][0]["rows"][0]["median_survived"].is_null());
+  CHECK(live["tables"][0]["rows"][0]["bytes"]["value"] == 48);
+  CHECK(Heaprec("live --survived 2 " + out).out.starts_with("what survived 2 collections is unknown: "));
+  CHECK(json::parse(Heaprec("live --json --survived 2 " + out).out)["alive"]["bytes"]["value"].is_null());
+  CHECK(Heaprec("live --lifetimes " + out).out.find("followed over an unknown number of collections;") !=
+        std::string::npos);
+  const std::string leaks = Heaprec("leaks " + out).out;
+  CHECK(leaks.starts_with("it is unknown what leaks: the recording does not say when the JVM collected\n"));
+  CHECK(leaks.find(", an unknown number of collections\n") != std::string::npos);
+  CHECK(json::parse(Heaprec("leaks --json " + out).out)["collections"].is_null());
+  CHECK(Count(Heaprec("export --live --format csv -o - " + out).out, ",\n") == 2);
+  CHECK(Count(Heaprec("export --live --format jsonl -o - " + out).out, "\"survived\":null") == 2);
+  CHECK(Heaprec("sql --csv " + out + " 'select survived, age is not null from live_by_class'").out.find("\n,1\n") !=
+        std::string::npos);
+  // With collections they are counted: all three that began after the objects were born.
+  Overwrite(directory / "h.jfr", HeapFile(true));
+  REQUIRE(Heaprec("import -q -f " + (directory / "h.jfr") + " -o " + out).code == 0);
+  CHECK(json::parse(Heaprec("live --json --by class " + out).out)["tables"][0]["rows"][0]["mean_survived"]["value"] ==
+        3);
+  // Nor is the age of bytes known of which nothing is.
+  Overwrite(directory / "h.jfr", HeapFile(/*with_size=*/false));
+  REQUIRE(Heaprec("import -q -f " + (directory / "h.jfr") + " -o " + out).code == 0);
+  const json unsized = json::parse(Heaprec("live --json --by class " + out).out)["tables"][0]["rows"][0];
+  CHECK(unsized["mean_age_seconds"]["value"].is_null());
+  CHECK(unsized["mean_survived"]["value"].is_null());
 }
 
 TEST_CASE("Fields are found by their names, whatever stands around them, and integers of both kinds are read") {

@@ -206,9 +206,9 @@ void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double 
   census_.walked_bytes += bytes;
 }
 
-void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions) {
+void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions, uint64_t end_ns) {
   writer_->SetCensus(census_, census_positions_);
-  const auto block = writer_->Flush(books_, lane_positions, 0);
+  const auto block = writer_->Flush(books_, lane_positions, end_ns);
   REQUIRE(block.ok());
   Append(*block);
 }

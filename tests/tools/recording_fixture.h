@@ -74,7 +74,7 @@ class RecordingFile {
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
   format::Books& books(format::Stream stream = format::Stream::kAllocations) { return books_[stream]; }
-  void Flush(const std::vector<uint64_t>& lane_positions = {});
+  void Flush(const std::vector<uint64_t>& lane_positions = {}, uint64_t end_ns = 0);
   void StartChunk();
   void End(const std::string& reason, uint64_t time_ns);
   uint64_t size() const { return size_; }

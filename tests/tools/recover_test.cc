@@ -110,24 +110,39 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   CHECK(verified["losses"]["salvage"]["ring_found"] == false);
 }
 
-TEST_CASE("Points that a kill met under way are lost by name, and the recovered file verifies") {
-  const Directory directory;
+// A young recording of one thread whose ring, of two lanes, has counted more points than it has samples of.
+Outcome RecoverWithExcess(const Directory& directory, uint64_t points) {
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
   const RecordingFile young(directory / "rec.bin", header);
-  RingFile ring(header);
+  RingFile ring(header, /*lanes=*/2);
   Event event = At(200 * kMs);
   event.id = 77;
   ring.Define(0, event);
   ring.Add(0, event);
-  ring.header().books.points += 8;
+  ring.header().books.points += points;
   ring.WriteTo(header.ring_path);
   CHECK(Heaprec("recover " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
-  const Outcome verified = Heaprec("verify --json " + directory / "out.bin");
+  return Heaprec("verify --json " + directory / "out.bin");
+}
+
+TEST_CASE("Points that a kill met under way are lost by name, and the recovered file verifies") {
+  const Directory directory;
+  const Outcome verified = RecoverWithExcess(directory, 3);
   INFO(verified.out);
   CHECK(verified.code == 0);
-  CHECK(json::parse(verified.out)[0]["losses"]["lost"]["killed"]["points"] == 8);
-  CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 8 sample points") != std::string::npos);
+  CHECK(json::parse(verified.out)[0]["losses"]["lost"]["killed"]["points"] == 3);
+  CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 3 sample points") != std::string::npos);
+}
+
+TEST_CASE("More points than threads can have had under way are wrong books, not what a kill lost") {
+  const Directory directory;
+  const Outcome verified = RecoverWithExcess(directory, 4);
+  CHECK(verified.code == 1);
+  CHECK(verified.err.find("5 points, but 1 committed + 0 thinned + 3 lost") != std::string::npos);
+  const Outcome killed = Heaprec("verify " + directory / "rec.bin");
+  CHECK(killed.code == 1);
+  CHECK(killed.err.find("5 points, but 1 committed + 0 thinned + 3 lost") != std::string::npos);
 }
 
 TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file, which is clean") {

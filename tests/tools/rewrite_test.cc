@@ -5,7 +5,10 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "tests/tools/small_recording.h"
 
@@ -58,6 +61,73 @@ uint64_t WriteSeconds(const std::string& path, const format::FileHeader& header)
   }
   file.End("jvm exit", 4 * kSecond);
   return second_chunk;
+}
+
+// What an outage leaves of the rows of its intervals.
+enum class Left { kAll, kJoined, kNone };
+
+constexpr uint64_t kCounted = 48'000;   // bytes of each second
+constexpr double kLostWeight = 90'000;  // of both seconds of the outage, by their points
+constexpr uint64_t kLostPoints = 4;
+
+// Seven seconds of two samples each, a block a second. The disk is full in the third and the fourth: four of their six
+// points are lost, and the second stage had dropped two. Returns where each block ends.
+std::vector<size_t> WriteOutage(const std::string& path, Left left) {
+  RecordingFile file(path, HeaderOf(1));
+  format::Books& books = file.books();
+  std::vector<size_t> ends;
+  const auto add = [&file](const format::Interval& interval) { file.Add(interval); };
+  for (uint64_t second = 0; second < 7; ++second) {
+    const bool is_lost = second == 2 || second == 3;
+    books.candidates += 10;
+    if (is_lost) {
+      books.points += 3, books.committed += 3, books.second_stage += 1;
+      books.lost[static_cast<size_t>(format::Loss::kWriteFailed)] += kLostPoints / 2;
+      books.lost_weight[static_cast<size_t>(format::Loss::kWriteFailed)] += kLostWeight / 2;
+      if (left == Left::kAll) add({second, 10, kCounted, 3, 0, 0});
+      if (left == Left::kJoined && second == 3) add({second, 20, 2 * kCounted, 6, 0, 0});
+      books.candidate_bytes = (second + 1) * kCounted;
+      continue;
+    }
+    file.Add(format::Window{1, 0, 4e-5});
+    for (const uint64_t part : {100, 700}) {
+      Event event = testing::At(second * kSecond + part * kMs);
+      event.class_name = second % 2 == 0 ? "p/Even" : "p/Odd";
+      event.weight = part == 100 ? 25'000 : 21'000;
+      file.Add(event);
+    }
+    add({second, 10, kCounted, 2, 2, 0});
+    books.candidate_bytes = (second + 1) * kCounted;
+    file.Flush({}, second * kSecond + 750 * kMs);
+    ends.push_back(file.size());
+  }
+  file.End("jvm exit", 7 * kSecond);
+  return ends;
+}
+
+// What the verbs say of a recording's bytes and objects, in all and by class.
+json Estimates(const std::string& path) {
+  const json summary = Summary(path);
+  json all = {{"summary", summary["estimates"]}, {"lost", summary["losses"]["lost"]["write_failed"]}};
+  const json top = json::parse(Heaprec("top --json --by class " + path).out);
+  for (const json& row : top["tables"][0]["rows"]) {
+    all[row["name"].get<std::string>()] = {row["bytes"], row["objects"], row["share"]};
+  }
+  return all;
+}
+
+// Their numbers are the same but for what rounding leaves.
+void CheckSame(const json& one, const json& other) {
+  const json flat = one.flatten(), beside = other.flatten();
+  REQUIRE(flat.size() == beside.size());
+  for (const auto& [key, value] : flat.items()) {
+    CAPTURE(key, value.dump(), beside[key].dump());
+    if (value.is_number()) {
+      CHECK(beside[key].get<double>() == Approx(value.get<double>()).epsilon(1e-9));
+    } else {
+      CHECK(beside[key] == value);
+    }
+  }
 }
 
 // What the payloads of all blocks decompress to, one after another.
@@ -129,6 +199,93 @@ TEST_CASE("an interval that a border cuts counts nothing, and its samples stand 
   CHECK(summary["allocated_bytes"] == 4800);      // of the second one
   CHECK(summary["estimated_bytes"] == 3 * 2400);  // of all three samples
   CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(3 * 2400));
+}
+
+TEST_CASE("what an outage lost counts once in a copy: its estimates are those of the whole") {
+  for (const Left left : {Left::kAll, Left::kJoined, Left::kNone}) {
+    CAPTURE(static_cast<int>(left));
+    const Directory directory;
+    const std::string whole = directory / "rec.bin", copy = directory / "copy.bin";
+    WriteOutage(whole, left);
+    const json expected = Estimates(whole);
+    CHECK(expected["summary"]["bytes"]["value"].get<double>() == Approx(7 * kCounted));
+    // What was counted over what the samples and the loss stand for, whatever has become of the rows.
+    const double factor = 7 * kCounted / (5 * 46'000 + kLostWeight);
+    CHECK(expected["p.Odd"][0]["value"].get<double>() == Approx(factor * 2 * 46'000));
+    for (const std::string verb : {"trim", "trim --from 0s --to 7s", "recover"}) {
+      CAPTURE(verb);
+      CHECK(Heaprec(verb + " -q -f -o " + copy + " " + whole).code == 0);
+      CheckSame(expected, Estimates(copy));
+      const auto verified = Heaprec("verify " + copy);
+      CHECK(verified.err.empty());
+      CHECK(verified.code == 0);
+    }
+  }
+}
+
+TEST_CASE("spans of an outage have what was lost in each of them") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+  WriteOutage(whole, Left::kAll);
+  double bytes = 0, weight = 0;
+  uint64_t points = 0;
+  for (const auto& [from, to] : {std::pair(0, 3), {3, 4}, {4, 7}}) {
+    CAPTURE(from);
+    const std::string span = " --from " + std::to_string(from) + "s --to " + std::to_string(to) + "s ";
+    CHECK(Heaprec("trim -q -f" + span + "-o " + part + " " + whole).code == 0);
+    CHECK(Heaprec("verify " + part).code == 0);
+    const json summary = Summary(part);
+    CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx((to - from) * kCounted));
+    bytes += summary["estimates"]["bytes"]["value"].get<double>();
+    const json& lost = summary["losses"]["lost"];
+    if (from == 4) {
+      CHECK(lost["write_failed"]["points"] == 0);
+      CHECK(summary["trustworthy"] == true);
+      continue;
+    }
+    points += lost["write_failed"]["points"].get<uint64_t>();
+    weight += lost["write_failed"]["bytes"].get<double>();
+  }
+  CHECK(bytes == Approx(7 * kCounted));
+  CHECK(points == kLostPoints);
+  CHECK(weight == Approx(kLostWeight));
+}
+
+TEST_CASE("a row of several lost intervals that a border cuts is left out with what it lost") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+  WriteOutage(whole, Left::kJoined);
+  CHECK(Heaprec("trim -q --from 3s -o " + part + " " + whole).code == 0);
+  const json summary = Summary(part);
+  CHECK(summary["allocated_bytes"] == 3 * kCounted);
+  CHECK(summary["losses"]["lost"]["write_failed"]["points"] == 0);
+  CHECK(Heaprec("verify " + part).code == 0);
+}
+
+TEST_CASE("what stood in damaged bytes and what an outage lost are two losses") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", copy = directory / "copy.bin";
+  // The block with the outage's rows, and the one before it. Of that and of what is counted until the next block the
+  // samples that are there, and the outage's weight, are no new loss.
+  for (const auto& [block, counted] : {std::pair(2, 4 * kCounted), std::pair(1, 4 * kCounted)}) {
+    CAPTURE(block);
+    std::filesystem::remove(whole);
+    const std::vector<size_t> ends = WriteOutage(whole, Left::kAll);
+    // Further apart than parity can repair.
+    std::string bytes = Contents(whole);
+    bytes[ends[block] - 3] ^= 1, bytes[ends[block] - 60] ^= 1;
+    Overwrite(whole, bytes);
+    CHECK(Heaprec("recover -q -f -o " + copy + " " + whole).code == 4);
+    CHECK(Heaprec("verify " + copy).code == 0);
+    const json summary = Summary(copy);
+    const json& lost = summary["losses"]["lost"]["write_failed"];
+    CHECK(lost["points"] == kLostPoints + 2);
+    CHECK(lost["bytes"].get<double>() == Approx(counted - 46'000));
+    CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(7 * kCounted));
+    const auto again = directory / "again.bin";
+    CHECK(Heaprec("trim -q -f -o " + again + " " + copy).code == 0);
+    CheckSame(Estimates(copy), Estimates(again));
+  }
 }
 
 TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {

@@ -1,8 +1,15 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "format/java_names.h"
 #include "tests/tools/recording_fixture.h"
@@ -375,6 +382,77 @@ TEST_CASE("The ring of another recording, a truncated one and none are all left 
   const Everything all = ReadAll(pair.file);
   CHECK(all.events.size() == 1);
   CHECK_FALSE(all.salvage.ring_found);
+}
+
+namespace {
+
+// A recording with one event in its file, whose ring is where `ring_path` says; another may be beside it.
+struct Moved {
+  Directory directory;
+  const std::string file = directory / "rec.bin", beside = directory / "rec.ring";
+  format::FileHeader header = SomeHeader();
+
+  explicit Moved(const std::string& ring_path) {
+    header.ring_path = ring_path;
+    RecordingFile recording(file, header);
+    recording.Add(At(100 * kMs, 1));
+    recording.Flush();
+  }
+  void WriteRing(const std::string& path, uint64_t heartbeat_ns, uint64_t id) const {
+    RingFile ring(header);
+    ring.header().heartbeat_ns = heartbeat_ns;
+    ring.Define(0, At(0, 1));
+    ring.Add(0, At(900 * kMs, id));
+    ring.WriteTo(path);
+  }
+  uint64_t LastId() const { return ReadAll(file).events.back().sample.id; }
+};
+
+}  // namespace
+
+TEST_CASE("Of two rings that is read which has the newest heartbeat, and the other if it is damaged") {
+  const Directory elsewhere;
+  const std::string ring = elsewhere / "rec.ring";
+  const Moved moved(ring);
+  moved.WriteRing(ring, 10, 2);
+  moved.WriteRing(moved.beside, 20, 3);
+  CHECK(moved.LastId() == 3);
+  testing::Overwrite(moved.beside, testing::Contents(moved.beside).substr(0, 5000));
+  CHECK(moved.LastId() == 2);
+  moved.WriteRing(moved.beside, 9, 3);
+  CHECK(moved.LastId() == 2);
+}
+
+TEST_CASE(
+    "A ring beside a recording is a regular file of the same owner, even if it is swapped while it is looked at") {
+  const Moved moved("/no/such/folder/rec.ring");
+  moved.WriteRing(moved.beside, 10, 2);
+  CHECK(moved.LastId() == 2);
+  const std::string other = moved.directory / "other";
+  SECTION("a FIFO") {
+    std::filesystem::remove(moved.beside);
+    REQUIRE(mkfifo(moved.beside.c_str(), 0600) == 0);
+    CHECK(moved.LastId() == 1);
+  }
+  SECTION("of another owner") {
+    if (geteuid() != 0) return;
+    REQUIRE(chown(moved.beside.c_str(), 1, 1) == 0);
+    CHECK(moved.LastId() == 1);
+  }
+  SECTION("swapped for a symbolic link") {
+    moved.WriteRing(moved.directory / "away", 20, 3);
+    std::filesystem::create_symlink(moved.directory / "away", other);
+    std::atomic<bool> done = false;
+    std::thread swapper([&] {
+      while (!done) renameat2(AT_FDCWD, moved.beside.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+    });
+    std::set<uint64_t> read;
+    for (int i = 0; i < 3000; ++i) read.insert(moved.LastId());
+    done = true;
+    swapper.join();
+    CHECK(read.contains(2));
+    CHECK_FALSE(read.contains(3));
+  }
 }
 
 TEST_CASE("Salvage changes no byte of the ring") {

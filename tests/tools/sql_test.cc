@@ -77,6 +77,35 @@ TEST_CASE("samples has the events with their names, in numbers that add up to th
         json::parse(R"([{"ended": "jvm exit", "source": "hooks", "rate_per_second": 150.0}])"));
 }
 
+TEST_CASE("A sum over a group of which a part is unknown is NULL, not the sum of the rest") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  for (const uint64_t size : {24, 0}) {
+    testing::Event event = At((1 + size) * kMs);
+    event.size = size;
+    event.class_name = "p/Mixed";
+    file.Add(event);
+  }
+  testing::Event known = At(50 * kMs);
+  known.class_name = "p/Known";
+  known.stack = {"p/Other.make:1"};
+  known.thread = "other";
+  file.Add(known);
+  file.End("stop", kSecond);
+  for (const char* view : {"by_class", "by_site", "by_method", "by_thread"}) {
+    CAPTURE(view);
+    const json rows = Ask(path, std::string("select * from ") + view + " order by samples desc");
+    CHECK(rows[0]["samples"] == 2);
+    CHECK(rows[0]["weight_bytes"] == 4800);
+    CHECK(rows[0]["weight_objects"].is_null());
+    CHECK(rows[0]["calibrated_objects"].is_null());
+    CHECK(rows.back()["weight_objects"] == 100);
+    CHECK(rows.back()["calibrated_objects"] == 100);
+  }
+  CHECK(Ask(path, "select * from by_second")[0]["weight_objects"].is_null());
+}
+
 TEST_CASE("sql reads several recordings, each under its own number") {
   const Directory directory;
   WriteSmall(directory / "a.bin");

@@ -30,9 +30,9 @@ std::string CsvRow(const Row& row) {
 }
 
 TEST_CASE("Bytes are written as jfr print writes them") {
-  CHECK(Bytes(0) == "0 bytes");
-  CHECK(Bytes(1) == "1 byte");
-  CHECK(Bytes(24) == "24 bytes");
+  CHECK(Bytes(0) == "0 B");
+  CHECK(Bytes(1) == "1 B");
+  CHECK(Bytes(24) == "24 B");
   CHECK(Bytes(1024) == "1.0 KiB");
   CHECK(Bytes(244531.2) == "238.8 KiB");
   CHECK(Bytes(18.6 * 1024 * 1024) == "18.6 MiB");

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "tests/writer/drain_bench.h"
+#include "tools/analysis/verification.h"
+#include "tools/input/recording.h"
 
 namespace heaprec::writer {
 namespace {
@@ -22,6 +24,7 @@ void Record(Bench* bench, uint64_t from, uint64_t seconds) {
       bench->Sample(second * kPerSecond + i + 1, second * kSecond + i * kSecond / kPerSecond,
                     1 + static_cast<double>(random() >> 20), static_cast<uint32_t>(i));
     }
+    bench->ledger().SetPopulation((second + 1) * kPerSecond, (second + 1) * 1000);
     for (uint64_t tick = 0; tick < 5; ++tick) bench->TickAt((second + 1) * kSecond + tick * kSecond / 50);
   }
 }
@@ -40,6 +43,41 @@ void CheckWhole(const Bench::Read& read) {
   const auto ids = Ids(read);
   REQUIRE_FALSE(ids.empty());
   CHECK(ids.back() - ids.front() + 1 == ids.size());
+}
+
+// As the verb does.
+std::vector<std::string> Findings(const std::string& path) {
+  auto recording = tools::Recording::Open(path);
+  REQUIRE(recording.ok());
+  tools::Verification verification((*recording)->header());
+  while (const auto block = (*recording)->Next()) verification.Look(*block, **recording);
+  verification.Close(**recording);
+  std::vector<std::string> all;
+  for (const tools::Finding& finding : verification.findings()) all.push_back(finding.what);
+  return all;
+}
+
+// Records until samples have been lost; returns the second that comes next.
+uint64_t FillDisk(Bench* bench, uint64_t second) {
+  const FileSizeLimit full(std::filesystem::file_size(bench->path()) + 10);
+  const uint64_t before = bench->drain().unwritten().lost_samples;
+  while (bench->drain().unwritten().lost_samples == before) Record(bench, second++, 1);
+  return second;
+}
+
+// What the file says was there when it begins, and what its intervals add to that, is what was counted in all.
+void CheckCounts(const Bench::Read& read) {
+  const format::FileStart& start = read.header.start;
+  format::Interval sums;
+  uint64_t next = start.next_interval[format::Stream::kAllocations];
+  for (const format::Interval& interval : read.intervals) {
+    CHECK(interval.index == next++);
+    sums.candidates += interval.candidates;
+    sums.bytes += interval.bytes;
+  }
+  const format::Books counted = read.books.Since(start.books[format::Stream::kAllocations]);
+  CHECK(counted.candidates == sums.candidates);
+  CHECK(counted.candidate_bytes == sums.bytes);
 }
 
 }  // namespace
@@ -82,6 +120,27 @@ TEST_CASE("A file that lost its front and then its header is read by a copy that
   CHECK(read.skipped == 1);
   CHECK(read.header.start == whole.header.start);
   CHECK(Ids(read) == Ids(whole));
+}
+
+TEST_CASE("A file that begins where a disk was full has the counts of what was lost there") {
+  const uint64_t full = 26;  // where chunks go in pairs, the one of the outage comes to be the first
+  Limits limits;
+  SECTION("maxsize") { limits.max_bytes = 64 << 10; }
+  SECTION("maxage") { limits.max_age_ns = 80 * kSecond; }
+  Bench bench(kPerSecond, {}, 0, limits);
+  Record(&bench, 0, full);
+  const uint64_t free = FillDisk(&bench, full);
+  bool begins_there = false;
+  for (uint64_t second = free, first = 0; first <= free && second < free + 200; ++second) {
+    Record(&bench, second, 1);
+    INFO("second " << second);
+    CHECK(Findings(bench.path()) == std::vector<std::string>{});
+    const auto read = bench.ReadBack();
+    CheckCounts(read);
+    first = read.header.start.next_interval[format::Stream::kAllocations];
+    begins_there |= first >= full && first < free;
+  }
+  CHECK(begins_there);
 }
 
 TEST_CASE("maxage keeps the last of it, and little more than that") {

@@ -44,15 +44,16 @@ void Design::Count(const format::Block& block) {
 void Design::Count(const format::Interval& interval) {
   const uint64_t counted = format::CountsEvents(drafter_.stream()) ? interval.candidates : interval.bytes;
   counted_ += counted;
+  not_kept_ += interval.held - std::min(interval.held, interval.kept);
   if (counted == 0 && interval.held > 0) not_counted_.insert(interval.index);
   if (drafter_.has_quotas() && HasQuota(interval)) NoteQuota(interval);
 }
 
+// Where the rows of all intervals are there, the books know no more of them, but have begun to count the next one.
 void Design::CountUnwritten(const format::Books& books) {
-  const bool any = books.lost[static_cast<size_t>(format::Loss::kWriteFailed)] > 0;
-  if (any && !format::CountsEvents(drafter_.stream()) && books.candidate_bytes > counted_) {
-    SetCounted(books.candidate_bytes);
-  }
+  const uint64_t lost = books.lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+  if (lost == 0 || format::CountsEvents(drafter_.stream()) || books.second_stage + lost <= not_kept_) return;
+  if (books.candidate_bytes > counted_) SetCounted(books.candidate_bytes);
 }
 
 // What was kept is the quota, rounded down or up at random.

@@ -52,7 +52,7 @@ class Design {
     counted_ = total;
     uncounted_ = Subset();
   }
-  // After the last block: `books` have what was counted of intervals that could not be written, too.
+  // After the last block: if samples were lost of intervals that no block has either, what was counted is that of `books`.
   void CountUnwritten(const format::Books& books);
 
  private:
@@ -68,6 +68,7 @@ class Design {
   std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
   Subset all_, uncounted_;
   uint64_t counted_ = 0;
+  uint64_t not_kept_ = 0;  // points of the intervals so far that are not samples: of the second stage, or not written
   double variance_of_quotas_ = 0, widest_spacing_ = 0;
 };
 

@@ -112,6 +112,10 @@ void CompareExactly(double margin, Asked asked, Difference* of) {
 Difference Compare(const Estimate& before, const Estimate& after, double margin, Asked asked) {
   Difference of{before, after, ChangeOf(before, after), {RatioOfValues(before.value, after.value), 0, 0}};
   of.ratio.high = std::numeric_limits<double>::infinity();
+  if (IsUnknown(before) || IsUnknown(after)) {
+    of.change = of.ratio = kUnknownEstimate;
+    return of;
+  }
   if (std::isinf(before.high) || std::isinf(after.high)) return of;
   if (IsNothing(before) || IsNothing(after) || (IsExact(before) && IsExact(after))) {
     CompareExactly(margin, asked, &of);

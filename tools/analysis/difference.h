@@ -9,9 +9,8 @@
 // normal ones with many.
 //
 // Context:  pure functions.
-// Failure:  none. Estimates without an upper end tell nothing: p = 1. Beside what is exactly nothing, that of which
-// there
-//           is some is new, or gone: p = 0.
+// Failure:  none. Unknown estimates, and those without an upper end, tell nothing: p = 1. Beside what is exactly
+//           nothing, that of which there is some is new, or gone: p = 0.
 // Maths:    docs/estimates.md#differences
 #pragma once
 

@@ -84,11 +84,15 @@ LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, d
   figures.objects.low = std::max(figures.objects.low, std::min<double>(total.samples, total.objects));
   figures.share = ShareOf(total, whole, unit);
   if (total.unsized > 0) figures.objects = kUnknownEstimate;
-  if (total.weightless > 0) figures.bytes = figures.share = kUnknownEstimate;
   figures.mean_age_s = MeanOf(group, total, &Alive::age_s);
   figures.mean_survived = MeanOf(group, total, &Alive::survived);
   figures.median_age_s = MedianOf(group, total.bytes, &Alive::age_s);
   figures.median_survived = MedianOf(group, total.bytes, &Alive::survived);
+  if (total.weightless > 0) {
+    // Ages are means of the bytes.
+    figures.bytes = figures.share = figures.mean_age_s = figures.mean_survived = kUnknownEstimate;
+    figures.median_age_s = figures.median_survived = kUnknownEstimate.value;
+  }
   return figures;
 }
 

@@ -23,6 +23,7 @@
 
 #include "format/reader.h"
 #include "tools/analysis/collection_clock.h"
+#include "tools/analysis/imported.h"
 #include "tools/analysis/raises.h"
 #include "tools/analysis/thresholds.h"
 
@@ -63,6 +64,7 @@ class Lives {
   // `stream`: whose samples are followed; subjects of others are left out.
   explicit Lives(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations)
       : stream_(stream),
+        is_imported_(IsImported(header.source)),
         raises_(header.CapOf(stream).interval_ns, stream),
         clock_(header, stream),
         last_block_ns_(header.start.begin_ns) {}
@@ -81,6 +83,8 @@ class Lives {
   // Collections that it has survived by then: none of those that had begun, but not yet been found to have ended it.
   uint64_t SurvivedBy(const Life& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }
+  // Otherwise the recording does not say how many collections there were: an import from a file without them.
+  bool knows_collections() const { return !is_imported_ || !clock_.counts().empty(); }
   // What has not survived a collection may be garbage that the JVM does not tell: it is live at most.
   bool is_range() const { return clock_.of_majors(); }
 
@@ -97,6 +101,7 @@ class Lives {
   void NoteBirth(const format::Sample& sample);
 
   const format::Stream stream_;
+  const bool is_imported_;
   Raises raises_;
   std::vector<Life> all_;
   std::unordered_map<uint64_t, size_t> followed_;  // of all_, by sample: those that have no end yet

@@ -58,7 +58,8 @@ std::optional<LiveRecording> Examine(const Process& process, const std::string& 
   auto read = Recording::Open(link, root);
   if (!read.ok() || (*read)->header().pid != static_cast<uint32_t>(process.inner_pid)) return std::nullopt;
   const format::FileHeader& header = (*read)->header();
-  const auto ring = RingCopy::Of(header.ring_path, header.recording_id, root);
+  const auto opened = OpenedRing::Open(header.ring_path, header.recording_id, root);
+  const auto ring = opened.ok() ? RingCopy::Of(*opened) : opened.error();
   const auto last_block_ns = LastBlockOfRunning(read->get());
   if (!last_block_ns) return std::nullopt;
   auto fresh = Recording::Open(link, root);

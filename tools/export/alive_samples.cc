@@ -113,7 +113,8 @@ void AliveSamples::End(uint64_t end_ns, uint64_t at_ns) {
   followed_.End(end_ns, [&](const Lives& lives, const Life& life, const format::Sample& sample) {
     const uint64_t then = std::min(at_ns, lives.end_ns());
     if (!life.IsFollowedAt(then)) return;
-    found.push_back({sample, {then, then - std::min(then, life.birth_ns), lives.SurvivedBy(life, then)}});
+    const auto survived = lives.knows_collections() ? std::optional(lives.SurvivedBy(life, then)) : std::nullopt;
+    found.push_back({sample, {then, then - std::min(then, life.birth_ns), survived}});
     Found& last = found.back();
     last.sample.weight = lives.WeightAt(life, then);
     if (lives.is_range() && last.detail.survived == 0) last.sample.stack = BelowNotKnown(last.sample.stack);

@@ -50,7 +50,8 @@ class Csv final : public RowFormat {
     into.push_back(',');
     AppendText(Labels(row.thread_text), into);
     if (row.alive != nullptr) {
-      fmt::format_to(fmt::appender(into), ",{},{}", static_cast<double>(row.alive->age_ns) * 1e-9, row.alive->survived);
+      fmt::format_to(fmt::appender(into), ",{},", static_cast<double>(row.alive->age_ns) * 1e-9);
+      if (row.alive->survived) Append(into, *row.alive->survived);
     }
     if (!row.recording.empty()) into.push_back(',');
     Append(into, row.recording);

@@ -43,9 +43,9 @@ inline std::string_view WeightsName(const ExportSettings& settings) { return set
 
 // Of a sample that is alive.
 struct AliveDetail {
-  uint64_t at_ns = 0;     // since the start of the recording: when that was asked
-  uint64_t age_ns = 0;    // by then
-  uint64_t survived = 0;  // collections, by then
+  uint64_t at_ns = 0;                // since the start of the recording: when that was asked
+  uint64_t age_ns = 0;               // by then
+  std::optional<uint64_t> survived;  // collections, by then; nullopt: not known
 };
 
 // A block, and its samples that pass the filters. Valid during the call.

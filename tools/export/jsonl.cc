@@ -45,7 +45,7 @@ class Jsonl final : public RowFormat {
       Append(into, ",\"age_seconds\":");
       AppendJsonNumber(into, static_cast<double>(row.alive->age_ns) * 1e-9);
       Append(into, ",\"survived\":");
-      Append(into, row.alive->survived);
+      row.alive->survived ? Append(into, *row.alive->survived) : Append(into, "null");
     }
     if (!row.recording.empty()) {
       Append(into, ",\"recording\":");

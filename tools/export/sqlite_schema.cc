@@ -47,11 +47,11 @@ CREATE TABLE events (
   thread INTEGER REFERENCES threads,
   class INTEGER REFERENCES classes,
   stack INTEGER REFERENCES stacks,
-  size INTEGER,               -- of the object; an exception: 0
+  size INTEGER,               -- of the object; an exception: 0; NULL: not known
   tlab_size INTEGER,
   window INTEGER,
   weight_bytes REAL,          -- bytes that it stands for
-  weight_objects REAL,        -- objects, or throws, that it stands for
+  weight_objects REAL,        -- objects, or throws, that it stands for; NULL: not known, as the size
   probability REAL,           -- with which it was sampled
   calibrated_bytes REAL,      -- as weight_..., calibrated to what was counted
   calibrated_objects REAL
@@ -86,8 +86,8 @@ CREATE TABLE lives (          -- of the sampled objects that were followed until
   born_ns INTEGER,
   ended_ns INTEGER,           -- followed until then; alive: the end of the recording
   end TEXT,                   -- alive, died; released: no longer followed, others stand for it; unknown
-  survived INTEGER,           -- collections
-  weight_bytes REAL,          -- bytes and objects that it stood for by then
+  survived INTEGER,           -- collections; NULL: not known
+  weight_bytes REAL,          -- bytes and objects that it stood for by then; NULL: not known
   weight_objects REAL,
   known INTEGER               -- 0: it may be garbage: generational ZGC had no major collection since
 );
@@ -105,6 +105,7 @@ CREATE TABLE skipped (        -- bytes of the file that could not be read, or we
 )";
 
 const char kSqliteViews[] = R"(
+-- Of a group of which a part is not known the sum is not known: NULL.
 CREATE VIEW frame_names AS    -- of each frame; site: Class.method
 SELECT f.id, CASE WHEN m.id IS NOT NULL THEN m.class || '.' || m.name
                   WHEN f.line = -2 THEN '[truncated]' ELSE '[unknown]' END AS site,
@@ -129,18 +130,24 @@ FROM events e JOIN recordings r ON r.id = e.recording
      LEFT JOIN stacks s ON s.id = e.stack LEFT JOIN frame_names f ON f.id = s.frame;
 
 CREATE VIEW by_class AS       -- the largest first
-SELECT class, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
-       sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
+SELECT class, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
+       CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
+       sum(calibrated_bytes) AS calibrated_bytes,
+       CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY class ORDER BY weight_bytes DESC, weight_objects DESC;
 
 CREATE VIEW by_site AS        -- site: the method that allocated; the largest first
-SELECT site, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
-       sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
+SELECT site, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
+       CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
+       sum(calibrated_bytes) AS calibrated_bytes,
+       CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY site ORDER BY weight_bytes DESC, weight_objects DESC;
 
 CREATE VIEW by_thread AS      -- threads of the same name are one; the largest first
-SELECT thread, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
-       sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
+SELECT thread, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
+       CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
+       sum(calibrated_bytes) AS calibrated_bytes,
+       CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY thread ORDER BY weight_bytes DESC, weight_objects DESC;
 
 CREATE VIEW live AS           -- what is alive at the end, with its names
@@ -152,21 +159,32 @@ FROM lives l LEFT JOIN threads t ON t.id = l.thread LEFT JOIN classes c ON c.id 
 WHERE l.end = 'alive';
 
 CREATE VIEW live_by_class AS  -- age in seconds, survived in collections: means, of bytes; the largest first
-SELECT class, count(*) AS samples, sum(weight_bytes) AS bytes, sum(weight_objects) AS objects,
-       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived,
-       sum(weight_bytes * known) AS known_bytes, sum(weight_objects * known) AS known_objects
+SELECT class, count(*) AS samples,
+       CASE WHEN count(weight_bytes) = count(*) THEN sum(weight_bytes) END AS bytes,
+       CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS objects,
+       CASE WHEN count(weight_bytes) = count(*) THEN sum(weight_bytes * age) / sum(weight_bytes) END AS age,
+       CASE WHEN count(weight_bytes * survived) = count(*) THEN sum(weight_bytes * survived) / sum(weight_bytes) END
+         AS survived,
+       CASE WHEN count(weight_bytes * known) = count(*) THEN sum(weight_bytes * known) END AS known_bytes,
+       CASE WHEN count(weight_objects * known) = count(*) THEN sum(weight_objects * known) END AS known_objects
 FROM live GROUP BY class ORDER BY bytes DESC;
 
-CREATE VIEW live_by_site AS   -- site: the method that allocated; likewise
-SELECT site, count(*) AS samples, sum(weight_bytes) AS bytes, sum(weight_objects) AS objects,
-       sum(weight_bytes * age) / sum(weight_bytes) AS age, sum(weight_bytes * survived) / sum(weight_bytes) AS survived,
-       sum(weight_bytes * known) AS known_bytes, sum(weight_objects * known) AS known_objects
+CREATE VIEW live_by_site AS  -- site: the method that allocated; likewise
+SELECT site, count(*) AS samples,
+       CASE WHEN count(weight_bytes) = count(*) THEN sum(weight_bytes) END AS bytes,
+       CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS objects,
+       CASE WHEN count(weight_bytes) = count(*) THEN sum(weight_bytes * age) / sum(weight_bytes) END AS age,
+       CASE WHEN count(weight_bytes * survived) = count(*) THEN sum(weight_bytes * survived) / sum(weight_bytes) END
+         AS survived,
+       CASE WHEN count(weight_bytes * known) = count(*) THEN sum(weight_bytes * known) END AS known_bytes,
+       CASE WHEN count(weight_objects * known) = count(*) THEN sum(weight_objects * known) END AS known_objects
 FROM live GROUP BY site ORDER BY bytes DESC;
 
 CREATE VIEW by_second AS      -- in order of time
 SELECT recording, CAST(seconds AS INTEGER) AS second, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
-       sum(weight_objects) AS weight_objects, sum(calibrated_bytes) AS calibrated_bytes,
-       sum(calibrated_objects) AS calibrated_objects
+       CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
+       sum(calibrated_bytes) AS calibrated_bytes,
+       CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY recording, second ORDER BY recording, second;
 
 CREATE VIEW stack_frames AS   -- all frames of the stacks of events; depth 0: the one that allocated
@@ -178,11 +196,14 @@ SELECT up.stack, up.depth, n.site, n.line FROM up JOIN frame_names n ON n.id = u
 
 CREATE VIEW by_method AS      -- with what it called, recursion counted once; the largest first
 SELECT m.site AS method, sum(e.samples) AS samples, sum(e.weight_bytes) AS weight_bytes,
-       sum(e.weight_objects) AS weight_objects, sum(e.calibrated_bytes) AS calibrated_bytes,
-       sum(e.calibrated_objects) AS calibrated_objects
+       CASE WHEN count(e.weight_objects) = count(*) THEN sum(e.weight_objects) END AS weight_objects,
+       sum(e.calibrated_bytes) AS calibrated_bytes,
+       CASE WHEN count(e.calibrated_objects) = count(*) THEN sum(e.calibrated_objects) END AS calibrated_objects
 FROM (SELECT DISTINCT stack, site FROM stack_frames) m
-     JOIN (SELECT stack, count(*) AS samples, sum(weight_bytes) AS weight_bytes, sum(weight_objects) AS weight_objects,
-                  sum(calibrated_bytes) AS calibrated_bytes, sum(calibrated_objects) AS calibrated_objects
+     JOIN (SELECT stack, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
+                  CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
+                  sum(calibrated_bytes) AS calibrated_bytes,
+                  CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
            FROM events GROUP BY stack) e ON e.stack = m.stack
 GROUP BY m.site ORDER BY weight_bytes DESC, weight_objects DESC;
 )";

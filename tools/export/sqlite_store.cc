@@ -197,9 +197,11 @@ void SqliteStore::AddMemory(const format::HeapState& state) {
 void SqliteStore::AddLives(uint64_t end_ns) {
   followed_.End(end_ns, [this](const Lives& lives, const Life& life, const FollowedSample& of) {
     const double weight = lives.WeightAt(life, life.end_ns);
-    const auto objects = life.size > 0 ? std::optional(weight / static_cast<double>(life.size)) : std::nullopt;
-    Try(inserts_->life.Run(recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack), life.size,
-                           life.birth_ns, life.end_ns, EndName(life.end), life.Survived(), weight, objects,
+    const auto known = [](auto value, bool is_known) { return is_known ? std::optional(value) : std::nullopt; };
+    Try(inserts_->life.Run(recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack),
+                           known(life.size, life.size > 0), life.birth_ns, life.end_ns, EndName(life.end),
+                           known(life.Survived(), lives.knows_collections()), known(weight, weight > 0),
+                           known(weight / static_cast<double>(life.size), life.size > 0),
                            !lives.is_range() || life.Survived() > 0));
   });
 }

@@ -62,6 +62,11 @@ Descriptor WalkWithoutLinks(Descriptor folder, const std::string& path, int flag
   return folder;
 }
 
+// For reading: the very file that `place`, opened with O_PATH, was found to be.
+Descriptor Reopen(const Descriptor& place) {
+  return Descriptor(open(fmt::format("/proc/self/fd/{}", place.number()).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 }  // namespace
 
 Descriptor OpenBelow(const std::string& root, const std::string& path, int flags) {
@@ -78,9 +83,16 @@ Descriptor OpenRegularBelow(const std::string& root, const std::string& path) {
   if (!place.is_open()) return Fail(errno);
   struct stat status {};
   if (fstat(place.number(), &status) != 0) return Fail(errno);
+  return S_ISREG(status.st_mode) ? Reopen(place) : Fail(EINVAL);
+}
+
+Descriptor OpenRegularOf(uid_t owner, const std::string& path) {
+  const Descriptor place(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!place.is_open()) return Fail(errno);
+  struct stat status {};
+  if (fstat(place.number(), &status) != 0) return Fail(errno);
   if (!S_ISREG(status.st_mode)) return Fail(EINVAL);
-  // The very file that was looked at.
-  return Descriptor(open(fmt::format("/proc/self/fd/{}", place.number()).c_str(), O_RDONLY | O_CLOEXEC));
+  return status.st_uid == owner ? Reopen(place) : Fail(EPERM);
 }
 
 }  // namespace heaprec::tools

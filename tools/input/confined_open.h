@@ -9,6 +9,8 @@
 //           5.6, or forbidden by seccomp), without which links cannot be followed safely.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "tools/input/descriptor.h"
@@ -20,5 +22,9 @@ Descriptor OpenBelow(const std::string& root, const std::string& path, int flags
 
 // For reading. A FIFO, a socket or a device is not opened at all: EINVAL.
 Descriptor OpenRegularBelow(const std::string& root, const std::string& path);
+
+// The same, of a file of that owner; a last component that is a symbolic link is not followed: EINVAL. EPERM: it is
+// somebody else's.
+Descriptor OpenRegularOf(uid_t owner, const std::string& path);
 
 }  // namespace heaprec::tools

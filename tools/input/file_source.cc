@@ -113,11 +113,9 @@ bool FileSource::IsSameFileAs(const std::string& other) const {
          mine.st_ino == theirs.st_ino;
 }
 
-bool FileSource::HasOwnerOf(const std::string& other) const {
-  struct stat mine {
-  }, theirs{};
-  return !is_spool_ && fstat(descriptor_, &mine) == 0 && lstat(other.c_str(), &theirs) == 0 &&
-         S_ISREG(theirs.st_mode) && mine.st_uid == theirs.st_uid;
+std::optional<uid_t> FileSource::owner() const {
+  struct stat mine {};
+  return !is_spool_ && fstat(descriptor_, &mine) == 0 ? std::optional(mine.st_uid) : std::nullopt;
 }
 
 }  // namespace heaprec::tools

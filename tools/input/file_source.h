@@ -4,8 +4,11 @@
 // Failure:  Open says which path and why. A file that shrinks reads as ended there.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "format/reader.h"
@@ -30,8 +33,8 @@ class FileSource final : public format::ByteSource {
   bool IsReplaced() const;
   // Whether `other` (a path) is this very file.
   bool IsSameFileAs(const std::string& other) const;
-  // Whether `other` is a regular file, no symbolic link, of this file's owner. Never of standard input.
-  bool HasOwnerOf(const std::string& other) const;
+  // None of standard input.
+  std::optional<uid_t> owner() const;
 
  private:
   FileSource(int descriptor, const std::string& path)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -114,6 +115,7 @@ std::optional<format::Block> Recording::NextInFile() {
     end_.lane_positions = block->lane_positions;
     end_.census_positions = block->census_positions;
     end_.next_chunk = block->chunk + 1;
+    end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
     end_.offset = reader_->position();
     end_.books = block->books;
     for (const format::HeapState& state : block->states) end_.states.Add(state.id);
@@ -176,27 +178,33 @@ std::optional<format::Block> Recording::Next() {
   return std::nullopt;
 }
 
-std::vector<std::string> Recording::RingPaths() const {
-  if (header().ring_path.empty()) return {};
-  std::vector<std::string> paths{header().ring_path};
-  if (!part_.root.empty()) return paths;
-  const std::filesystem::path name = std::filesystem::path(header().ring_path).filename();
-  std::error_code error;
-  const std::filesystem::path given = source_->name(), real = std::filesystem::canonical(given, error);
-  for (const std::filesystem::path& file : {given, real}) {
-    const std::string beside = (file.parent_path() / name).string();
-    if (source_->HasOwnerOf(beside)) paths.push_back(beside);
+std::vector<OpenedRing> Recording::OpenRings() const {
+  std::vector<OpenedRing> rings;
+  if (header().ring_path.empty()) return rings;
+  const auto add = [&rings](format::Result<OpenedRing> ring) {
+    if (ring.ok()) rings.push_back(std::move(*ring));
+  };
+  add(OpenedRing::Open(header().ring_path, header().recording_id, part_.root));
+  if (const auto owner = source_->owner(); owner && part_.root.empty()) {
+    const std::filesystem::path name = std::filesystem::path(header().ring_path).filename();
+    std::error_code error;
+    const std::filesystem::path given = source_->name(), real = std::filesystem::canonical(given, error);
+    for (const std::filesystem::path& file : {given, real}) {
+      add(OpenedRing::OpenOf(*owner, file.parent_path() / name, header().recording_id));
+    }
   }
-  return paths;
+  std::ranges::stable_sort(rings, std::ranges::greater(),
+                           [](const OpenedRing& ring) { return ring.status().heartbeat_ns; });
+  return rings;
 }
 
 format::Result<RingCopy> Recording::CopyRing() const {
-  format::Result<RingCopy> ring = format::Error{"the recording has no ring"};
-  for (const std::string& path : RingPaths()) {
-    ring = RingCopy::Of(path, header().recording_id, part_.root);
-    if (ring.ok()) break;
+  format::Result<RingCopy> copy = format::Error{"the recording has no ring"};
+  for (const OpenedRing& ring : OpenRings()) {
+    copy = RingCopy::Of(ring);
+    if (copy.ok()) break;
   }
-  return ring;
+  return copy;
 }
 
 bool Recording::SalvageRing() {
@@ -210,13 +218,10 @@ bool Recording::SalvageRing() {
 
 bool Recording::running() const {
   if (ending_) return false;
-  std::optional<uint64_t> heartbeat_ns;
-  for (const std::string& path : RingPaths()) {
-    const auto ring = StatusOfRing(path, header().recording_id, part_.root);
-    if (ring.ok() && ring->state == format::RingState::kClosed) return false;
-    if (ring.ok()) heartbeat_ns = ring->heartbeat_ns;
-  }
-  return WriterIsAlive(header(), heartbeat_ns);
+  const std::vector<OpenedRing> rings = OpenRings();
+  if (rings.empty()) return WriterIsAlive(header(), std::nullopt);
+  const RingStatus& status = rings.front().status();
+  return status.state != format::RingState::kClosed && WriterIsAlive(header(), status.heartbeat_ns);
 }
 
 bool Recording::is_settled() const {

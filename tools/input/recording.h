@@ -94,8 +94,8 @@ class Recording {
   void NoteBooks(const format::PerStream<format::Books>& since_start);
   // Turns to the file that has the name now, behind what was read; false: it is still the same.
   bool FollowReplacement();
-  // Where it may be: in shared memory or, once the next agent has moved it, beside the recording.
-  std::vector<std::string> RingPaths() const;
+  // In shared memory or, once the next agent has moved it, beside the recording; the newest heartbeat first.
+  std::vector<OpenedRing> OpenRings() const;
   format::Result<RingCopy> CopyRing() const;
   // True if the drain has moved on since the file was read: read the file again, then try again.
   bool SalvageRing();

@@ -53,56 +53,57 @@ bool ReadModules(int descriptor, size_t offset, std::byte* into) {
   return true;
 }
 
-// The header page, checked as far as one can without the rest.
-Result<Descriptor> OpenRing(const std::string& path, const std::string& root, const format::RecordingId& recording,
-                            std::byte* page) {
-  Descriptor file = OpenRegularBelow(root, path);
+}  // namespace
+
+Result<OpenedRing> OpenedRing::Open(const std::string& path, const format::RecordingId& recording,
+                                    const std::string& root) {
+  return Check(OpenRegularBelow(root, path), path, recording);
+}
+
+Result<OpenedRing> OpenedRing::OpenOf(uid_t owner, const std::string& path, const format::RecordingId& recording) {
+  return Check(OpenRegularOf(owner, path), path, recording);
+}
+
+// As far as one can without the rest.
+Result<OpenedRing> OpenedRing::Check(Descriptor file, const std::string& path, const format::RecordingId& recording) {
   if (!file.is_open()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  if (!ReadExactly(file.number(), page, format::kRingHeaderBytes, 0)) return Error{path + ": not a ring"};
-  const auto* header = reinterpret_cast<const RingHeader*>(page);
+  alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
+  if (!ReadExactly(file.number(), page.data(), page.size(), 0)) return Error{path + ": not a ring"};
+  const auto* header = reinterpret_cast<const RingHeader*>(page.data());
   if (header->magic != format::kRingMagic) return Error{path + ": not a ring"};
   if (std::memcmp(header->recording_id, recording.data(), recording.size()) != 0) {
     return Error{path + ": the ring of another recording"};
   }
-  return file;
+  return OpenedRing(path, std::move(file),
+                    {static_cast<format::RingState>(header->state.load()), header->heartbeat_ns.load()});
 }
 
-}  // namespace
-
-Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording,
-                                const std::string& root) {
-  alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
-  const auto file = OpenRing(path, root, recording, page.data());
-  if (!file.ok()) return file.error();
-  const auto* header = reinterpret_cast<const RingHeader*>(page.data());
-  return RingStatus{static_cast<format::RingState>(header->state.load()), header->heartbeat_ns.load()};
-}
-
-Result<RingCopy> RingCopy::Of(const std::string& path, const format::RecordingId& recording, const std::string& root) {
-  alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
-  const auto file = OpenRing(path, root, recording, page.data());
-  if (!file.ok()) return file.error();
+Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
+  const std::string& path = ring.path();
+  const int file = ring.file().number();
   struct stat status {};
-  if (fstat(file->number(), &status) != 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
+  if (fstat(file, &status) != 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   const auto size = static_cast<size_t>(status.st_size);
   if (size > kMaxRingBytes) return Error{path + ": too big for a ring"};
 
   RingCopy copy(size);
   auto* bytes = reinterpret_cast<std::byte*>(copy.words_.data());
-  std::memcpy(bytes, page.data(), page.size());
+  if (size < format::kRingHeaderBytes || !ReadExactly(file, bytes, format::kRingHeaderBytes, 0)) {
+    return Error{path + ": shrank while it was read"};
+  }
   auto view = format::RingView::Of({bytes, size});
   if (!view.ok()) return Error{fmt::format("{}: {}", path, view.error().message)};
   const auto* header = reinterpret_cast<const RingHeader*>(bytes);
   const size_t stride = size_t{header->lane_header_bytes} + header->lane_bytes;
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     const size_t at = header->header_bytes + lane * stride;
-    copy.heads_.push_back(HeadAndTail(file->number(), at).first);
-    if (!ReadExactly(file->number(), bytes + at, stride, at)) return Error{path + ": shrank while it was read"};
+    copy.heads_.push_back(HeadAndTail(file, at).first);
+    if (!ReadExactly(file, bytes + at, stride, at)) return Error{path + ": shrank while it was read"};
   }
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
-    copy.tails_.push_back(HeadAndTail(file->number(), header->header_bytes + lane * stride).second);
+    copy.tails_.push_back(HeadAndTail(file, header->header_bytes + lane * stride).second);
   }
-  if (header->modules_at != 0 && !ReadModules(file->number(), header->modules_at, bytes + header->modules_at)) {
+  if (header->modules_at != 0 && !ReadModules(file, header->modules_at, bytes + header->modules_at)) {
     return Error{path + ": shrank while it was read"};
   }
   copy.view_ = std::make_unique<format::RingView>(std::move(*view));

@@ -4,18 +4,22 @@
 // SIGBUS. Order of reading: each lane's head before its bytes, all tails once more at the end. What lies between tail()
 // and head() was therefore published when it was copied and not yet given up by the drain, so it is whole.
 //
-// Failure:  Of: no such file, another recording's ring, or a ring that cannot be true.
+// Failure:  Open: no such file, or another recording's ring. Of: a ring that cannot be true.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/model.h"
 #include "format/result.h"
 #include "format/ring_reader.h"
+#include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
 
@@ -24,14 +28,35 @@ struct RingStatus {
   format::RingState state = format::RingState::kStarting;
   uint64_t heartbeat_ns = 0;  // CLOCK_MONOTONIC
 };
-// `path`: below `root`, as OpenBelow has it.
-format::Result<RingStatus> StatusOfRing(const std::string& path, const format::RecordingId& recording,
-                                        const std::string& root = "");
+
+// The file of a recording's ring: what is learned of it is of this file, whatever its name leads to by then.
+class OpenedRing {
+ public:
+  // `path`: below `root`, as OpenBelow has it.
+  static format::Result<OpenedRing> Open(const std::string& path, const format::RecordingId& recording,
+                                         const std::string& root = "");
+  // A regular file of `owner`, and no symbolic link: it was found by its name alone.
+  static format::Result<OpenedRing> OpenOf(uid_t owner, const std::string& path, const format::RecordingId& recording);
+
+  const std::string& path() const { return path_; }
+  const Descriptor& file() const { return file_; }
+  // As of Open.
+  const RingStatus& status() const { return status_; }
+
+ private:
+  OpenedRing(std::string path, Descriptor file, const RingStatus& status)
+      : path_(std::move(path)), file_(std::move(file)), status_(status) {}
+  static format::Result<OpenedRing> Check(Descriptor file, const std::string& path,
+                                          const format::RecordingId& recording);
+
+  std::string path_;
+  Descriptor file_;
+  RingStatus status_;
+};
 
 class RingCopy {
  public:
-  static format::Result<RingCopy> Of(const std::string& path, const format::RecordingId& recording,
-                                     const std::string& root = "");
+  static format::Result<RingCopy> Of(const OpenedRing& ring);
 
   const format::RingView& view() const { return *view_; }
   uint64_t head(uint32_t lane) const { return heads_[lane]; }

@@ -44,6 +44,7 @@ class Gatherer final : public format::RecordVisitor {
   std::vector<NativePoint> native_points;
   format::CensusSums census;
   uint64_t invalid = 0;
+  uint32_t threads = 0;  // that the ring defines
 
   void OnClass(uint64_t key, std::string_view name) override { definitions.classes.emplace(key, name); }
   void OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
@@ -56,8 +57,9 @@ class Gatherer final : public format::RecordVisitor {
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {
-    definitions.threads.try_emplace(
+    const auto thread = definitions.threads.try_emplace(
         key, format::Thread{record.java_tid, record.os_tid, record.is_virtual != 0, std::string(name)});
+    threads += thread.second ? 1 : 0;
   }
   void OnWindow(const format::WindowRecord& record) override { windows.push_back(record); }
   void OnState(const format::StateRecord& record) override { states.push_back(record); }
@@ -215,14 +217,20 @@ void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::Bo
 }
 
 // Points under way: their threads had counted them, and not yet committed or given up their samples. A kill loses them;
-// their weight is unknown.
-void SettlePoints(const format::Books& file, bool is_running, format::Books* books) {
+// their weight is unknown. `most`: that can be under way at a time. More are no points under way but wrong books, which
+// `verify` is to find.
+void SettlePoints(const format::Books& file, bool is_running, uint64_t most, format::Books* books) {
   const uint64_t known = books->committed + books->thinned + books->LostPoints();
   if (!is_running && books->points > known) {
-    books->lost[static_cast<size_t>(format::Loss::kKilled)] += books->points - known;
+    books->lost[static_cast<size_t>(format::Loss::kKilled)] += std::min(books->points - known, most);
   } else {
     books->points = std::max(known, file.points);
   }
+}
+
+// One of each thread: of those that are known, and of as many new ones as can have a lane.
+uint64_t MostUnderWay(const RingCopy& ring, const FileEnd& end, const Gatherer& gathered) {
+  return ring.view().lane_count() + std::max(end.threads, gathered.threads);
 }
 
 // What mmap's hooks had noted, and the drain had not yet looked at.
@@ -241,14 +249,14 @@ void AddLostMappings(const format::RingMappingCalls& calls, format::Books* books
 // The drain's books after these blocks: the ring's own, but written is what the file and this salvage hold. The second
 // stage of blocks that could not be written is in the ring's alone; that of a last block that was, maybe in the file's.
 void CarryBooks(const RingCopy& ring, const format::PerStream<format::Books>& file, bool is_running,
-                Salvaged* salvaged) {
+                uint64_t most_under_way, Salvaged* salvaged) {
   for (const Stream stream : format::kAllStreams) {
     salvaged->books[stream] = ring.books(stream);
     salvaged->books[stream].written = file[stream].written;
     salvaged->books[stream].second_stage = std::max(file[stream].second_stage, salvaged->books[stream].second_stage);
     salvaged->books[stream].not_followed = file[stream].not_followed;
     CatchUp(salvaged->blocks, stream, &salvaged->books[stream]);
-    SettlePoints(file[stream], is_running, &salvaged->books[stream]);
+    SettlePoints(file[stream], is_running, most_under_way, &salvaged->books[stream]);
   }
   if (!is_running) AddLostMappings(ring.view().header().mapping_calls, &salvaged->books[Stream::kMapped]);
   for (format::Block& block : salvaged->blocks) {
@@ -400,7 +408,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
-  CarryBooks(ring, end.books, is_running, &result);
+  CarryBooks(ring, end.books, is_running, MostUnderWay(ring, end, gathered), &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;

@@ -57,6 +57,7 @@ struct FileEnd {
   StateIds states;
   FollowedIds followed;
   uint32_t next_chunk = 0;
+  uint32_t threads = 0;  // that the file names
   uint64_t offset = 0;
   format::PerStream<format::Books> books;
 };

@@ -28,6 +28,7 @@ std::string Positive(double value, const ValueStyle& style) {
 
 // "+18.6 MiB", of a number that may be below 0.
 std::string Signed(double value, const ValueStyle& style) {
+  if (std::isnan(value)) return "unknown";
   if (!std::isfinite(value)) return value < 0 ? "-∞" : "∞";
   const char* const sign = value < 0 ? "-" : "+";
   if (style.unit == ValueStyle::Unit::kShare) return fmt::format("{}{:.1f} points", sign, 100 * std::abs(value));
@@ -49,23 +50,25 @@ std::string_view VerdictText(Verdict verdict) {
 }
 
 std::string ValueText(double value, const ValueStyle& style) {
+  if (std::isnan(value)) return "unknown";
   return std::isfinite(value) ? Positive(value, style) + style.suffix : "?";
 }
 
 std::string ChangeText(const Estimate& change, const ValueStyle& style) { return Signed(change.value, style); }
 
 std::string ChangeIntervalText(const Estimate& change, const ValueStyle& style) {
+  if (IsUnknown(change)) return "";
   ValueStyle plain = style;
   plain.suffix.clear();
   return fmt::format("({} to {})", Signed(change.low, plain), Signed(change.high, plain));
 }
 
-std::string RatioText(double ratio) { return "x" + RatioDigits(ratio); }
+std::string RatioText(double ratio) { return std::isnan(ratio) ? "unknown" : "x" + RatioDigits(ratio); }
 
 std::string TotalText(const Difference& of, const ValueStyle& style) {
   const std::string values =
       fmt::format("{} before, {} after", ValueText(of.before.value, style), ValueText(of.after.value, style));
-  if (std::isinf(of.ratio.value)) return values;
+  if (!std::isfinite(of.ratio.value)) return values;
   const bool exact = of.before.low == of.before.high && of.after.low == of.after.high;
   const std::string interval = exact
                                    ? std::string(", counted")

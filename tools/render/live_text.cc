@@ -58,6 +58,7 @@ json NumberOrNull(const std::optional<double>& number) { return number ? json(*n
 }  // namespace
 
 std::string AgeText(double seconds) {
+  if (std::isnan(seconds)) return "unknown";
   if (!std::isfinite(seconds)) return "?";
   if (seconds == 0) return "0 s";
   const TimeUnit unit = UnitOf(seconds);
@@ -65,6 +66,7 @@ std::string AgeText(double seconds) {
 }
 
 Cell AgeCell(const Estimate& seconds) {
+  if (IsUnknown(seconds)) return {"unknown", ""};
   if (seconds.value == 0 && !std::isfinite(seconds.high)) return {"-", ""};  // of nothing
   const TimeUnit unit = UnitOf(seconds.value);
   Cell cell = CellOf(seconds, unit.seconds, std::string(" ") + unit.name);
@@ -75,7 +77,7 @@ Cell AgeCell(const Estimate& seconds) {
   return cell;
 }
 
-Cell NumberCell(const Estimate& number) { return CellOf(number, 1, ""); }
+Cell NumberCell(const Estimate& number) { return IsUnknown(number) ? Cell{"unknown", ""} : CellOf(number, 1, ""); }
 
 Cell GrowthCell(const Estimate& bytes_per_second) {
   if (!std::isfinite(bytes_per_second.high)) return {"?", ""};
@@ -92,7 +94,7 @@ Cell GrowthCell(const Estimate& bytes_per_second) {
 
 std::string GrowthText(const Estimate& bytes_per_second) {
   if (!std::isfinite(bytes_per_second.high)) return "?";
-  if (std::max(std::abs(bytes_per_second.low), std::abs(bytes_per_second.high)) < 0.5) return "0 bytes/s";
+  if (std::max(std::abs(bytes_per_second.low), std::abs(bytes_per_second.high)) < 0.5) return "0 B/s";
   return ChangeText(bytes_per_second, PerSecond()) + " " + ChangeIntervalText(bytes_per_second, PerSecond());
 }
 

@@ -40,13 +40,12 @@ bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; }
 void AppendBytes(Text& text, double bytes) {
   static constexpr std::string_view kUnits[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
   if (!(bytes >= 0 && bytes < 1e18)) {
-    fmt::format_to(fmt::appender(text), "{:.3g} bytes", bytes);
+    fmt::format_to(fmt::appender(text), "{:.3g} B", bytes);
     return;
   }
   if (bytes < 1024) {
     Append(text, static_cast<uint64_t>(std::llround(bytes)));
-    Append(text, bytes >= 0.5 && bytes < 1.5 ? " byte" : " bytes");
-    return;
+    return Append(text, " B");
   }
   size_t unit = 0;
   for (bytes /= 1024; bytes >= 1024; bytes /= 1024) ++unit;

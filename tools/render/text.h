@@ -21,7 +21,7 @@ inline void Append(Text& text, uint64_t number) {
   text.append(digits.data(), digits.data() + digits.size());
 }
 
-// As `jfr print`: "24 bytes", "238.8 KiB", "18.6 MiB" (powers of 1024).
+// "24 B", "238.8 KiB", "18.6 MiB" (powers of 1024).
 void AppendBytes(Text& text, double bytes);
 std::string Bytes(double bytes);
 // "1,234,567"

@@ -15,13 +15,16 @@ namespace heaprec::tools {
 namespace {
 
 std::string_view Word(Outcome outcome) {
-  static constexpr std::array<std::string_view, 3> kWords{"kept", "BROKEN", "not shown"};
+  static constexpr std::array<std::string_view, 4> kWords{"kept", "BROKEN", "not shown", "inconclusive"};
   return kWords[static_cast<size_t>(outcome)];
 }
 
 constexpr std::string_view kUntrustworthy = "the recording is untrustworthy";
 constexpr std::string_view kUntrustworthyBaseline = "the baseline is untrustworthy";
 constexpr std::string_view kAccept = "--accept-untrustworthy judges it nevertheless";
+constexpr std::string_view kAcceptImport =
+    "an import from another recorder always is, because its weights are biased: record with heaprec, or let "
+    "--accept-untrustworthy judge the weights as they are";
 
 std::string Markup(std::string_view text) {
   Text escaped;
@@ -63,6 +66,9 @@ std::string Code(std::string_view text) {
 }
 
 std::string Sentence(const Checked& check) {
+  if (check.outcome == Outcome::kInconclusive) {
+    return fmt::format("the recording does not say how much it is, {} allowed", check.allowed);
+  }
   return fmt::format("{} measured, {} allowed", check.measured, check.allowed);
 }
 
@@ -72,9 +78,12 @@ std::string Inconclusive(const CheckReport& report) {
 }
 
 std::string Summary(const CheckReport& report) {
-  if (report.IsInconclusive()) return fmt::format("{}; {}", Inconclusive(report), kAccept);
-  return fmt::format("{} of {} budgets broken, {} not shown", report.Count(Outcome::kBroken), report.checks.size(),
-                     report.Count(Outcome::kNotShown));
+  if (report.IsWithheld())
+    return fmt::format("{}; {}", Inconclusive(report), report.is_imported ? kAcceptImport : kAccept);
+  std::string text = fmt::format("{} of {} budgets broken, {} not shown", report.Count(Outcome::kBroken),
+                                 report.checks.size(), report.Count(Outcome::kNotShown));
+  if (const size_t unknown = report.Count(Outcome::kInconclusive)) text += fmt::format(", {} inconclusive", unknown);
+  return text;
 }
 
 // "by site: 2 of 412 broken against the baseline, at a false discovery rate of 5 %"
@@ -102,6 +111,8 @@ void AppendTestCase(const Checked& check, std::string* xml) {
   const std::string sentence = Markup(Sentence(check));
   if (check.outcome == Outcome::kBroken) {
     *xml += fmt::format("\n      <failure type=\"budget\" message=\"{0}\">{0}</failure>\n    ", sentence);
+  } else if (check.outcome == Outcome::kInconclusive) {
+    *xml += fmt::format("\n      <error type=\"unknown\" message=\"{0}\">{0}</error>\n    ", sentence);
   } else if (check.outcome == Outcome::kNotShown) {
     *xml += fmt::format("\n      <skipped message=\"not shown: {}\"/>\n    ", sentence);
   } else {
@@ -134,6 +145,7 @@ size_t CheckReport::Count(Outcome outcome) const {
 }
 
 Outcome OutcomeOf(const Estimate& value, double limit) {
+  if (IsUnknown(value)) return Outcome::kInconclusive;
   if (value.low > limit) return Outcome::kBroken;
   return value.high <= limit ? Outcome::kKept : Outcome::kNotShown;
 }
@@ -152,33 +164,34 @@ std::string AsMarkdown(const CheckReport& report) {
   std::string text = fmt::format("### Allocation budgets: {}\n\n{}\n\n", Code(report.recording), Summary(report));
   if (report.rows) text += fmt::format("{}\n\n", Markup(Summary(*report.rows)));
   text += "| | budget | measured (95 % interval) | allowed |\n|---|---|---|---|\n";
-  static constexpr std::array<std::string_view, 3> kSigns{"✅ kept", "❌ **broken**", "❔ not shown"};
+  static constexpr std::array<std::string_view, 4> kSigns{"✅ kept", "❌ **broken**", "❔ not shown", "⚠ inconclusive"};
   for (const Checked& check : AllOf(report)) {
     text += fmt::format("| {} | {} | {} | {} |\n", kSigns[static_cast<size_t>(check.outcome)], Code(check.name),
                         check.measured, check.allowed);
   }
-  text += report.IsInconclusive()
+  text += report.IsWithheld()
               ? "\nNot shown: no budget is judged by numbers that cannot be trusted.\n"
               : "\nBroken: the whole interval lies above what is allowed. Not shown: what is allowed lies within it.\n";
+  if (report.Count(Outcome::kInconclusive) > 0) text += "\nInconclusive: the recording does not say how much it is.\n";
   for (const std::string& doubt : DoubtsOf(report)) text += fmt::format("\n⚠ {}\n", Markup(Printable(doubt)));
   return text;
 }
 
 std::string AsJunit(const CheckReport& report) {
   const std::vector<Checked> all = AllOf(report);
-  const bool is_inconclusive = report.IsInconclusive();
-  const bool rows_kept = report.rows && report.rows->broken.empty() && !is_inconclusive;
-  const std::string counts =
-      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
-                  all.size() + rows_kept + is_inconclusive, report.Count(Outcome::kBroken) + report.BrokenRows(),
-                  is_inconclusive ? 1 : 0, report.Count(Outcome::kNotShown), report.seconds);
+  const bool is_withheld = report.IsWithheld();
+  const bool rows_kept = report.rows && report.rows->broken.empty() && !is_withheld;
+  const std::string counts = fmt::format(
+      "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"", all.size() + rows_kept + is_withheld,
+      report.Count(Outcome::kBroken) + report.BrokenRows(),
+      report.Count(Outcome::kInconclusive) + (is_withheld ? 1 : 0), report.Count(Outcome::kNotShown), report.seconds);
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"heaprec check\" {0}>\n"
       "  <testsuite name=\"{1}\" {0}>\n",
       counts, Markup(report.recording));
   for (const Checked& check : all) AppendTestCase(check, &xml);
   if (rows_kept) AppendRowsKept(*report.rows, &xml);
-  if (is_inconclusive) AppendInconclusive(report, &xml);
+  if (is_withheld) AppendInconclusive(report, &xml);
   if (const auto doubts = DoubtsOf(report); !doubts.empty()) {
     xml +=
         fmt::format("    <system-err>{}</system-err>\n", Markup(Printable(fmt::format("{}", fmt::join(doubts, "; ")))));
@@ -187,7 +200,7 @@ std::string AsJunit(const CheckReport& report) {
 }
 
 nlohmann::json AsJson(const CheckReport& report) {
-  static constexpr std::array<const char*, 3> kNames{"kept", "broken", "not_shown"};
+  static constexpr std::array<const char*, 4> kNames{"kept", "broken", "not_shown", "inconclusive"};
   nlohmann::json checks = nlohmann::json::array();
   for (const Checked& check : AllOf(report)) {
     checks.push_back({{"name", check.name},

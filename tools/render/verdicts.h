@@ -12,8 +12,9 @@
 
 namespace heaprec::tools {
 
-// Broken only when the interval says so; not shown when the limit lies within it.
-enum class Outcome : uint8_t { kKept, kBroken, kNotShown };
+// Broken only when the interval says so; not shown when the limit lies within it; inconclusive when the recording does
+// not say how much it is.
+enum class Outcome : uint8_t { kKept, kBroken, kNotShown, kInconclusive };
 
 struct Checked {
   std::string name;  // "site:com.acme.*<5MiB/op"
@@ -39,12 +40,14 @@ struct CheckReport {
   std::optional<CheckedRows> rows;
   // Why the recording, and its baseline, should not be believed: "no, because ..."; empty: they may be.
   std::string doubt, doubt_of_baseline;
+  bool is_imported = false;  // either, from another recorder
   bool accepts_untrustworthy = false;
 
   size_t Count(Outcome outcome) const;  // of the checks
   size_t BrokenRows() const { return rows ? rows->broken.size() : 0; }
   // Nothing is judged: numbers that cannot be trusted are asked to decide.
-  bool IsInconclusive() const { return !accepts_untrustworthy && !(doubt.empty() && doubt_of_baseline.empty()); }
+  bool IsWithheld() const { return !accepts_untrustworthy && !(doubt.empty() && doubt_of_baseline.empty()); }
+  bool IsInconclusive() const { return IsWithheld() || Count(Outcome::kInconclusive) > 0; }
   bool Fails() const { return IsInconclusive() || Count(Outcome::kBroken) > 0 || BrokenRows() > 0; }
 };
 

@@ -37,6 +37,7 @@ std::string InUnit(const FlameFigure& figure, double value) {
 }  // namespace
 
 std::string FigureText(const FlameFigure& figure, double value) {
+  if (std::isnan(value)) return "unknown";
   if (std::isinf(value)) return "∞";
   return (figure.is_signed && value > 0 ? "+" : "") + InUnit(figure, value);
 }

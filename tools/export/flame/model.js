@@ -30,10 +30,10 @@ class Tree {
   }
   more(i) { return this.data.more[i] ?? 0; }
   value(column, i) { return this.data[column].v[i]; }
-  // undefined if the column has no intervals.
+  // undefined if the column has no intervals, or the value is unknown.
   interval(column, i) {
     const { v, l, h } = this.data[column];
-    return l && [v[i] - l[i], h[i] === null ? Infinity : v[i] + h[i]];
+    return v[i] !== null && l && [v[i] - l[i], h[i] === null ? Infinity : v[i] + h[i]];
   }
 
   // The name of a box that stands for folded ones says how many.
@@ -127,6 +127,7 @@ function rounded(number, round) {
 
 // As `unit` of a column says; `suffix`: "/s", "/op". `round`: of an end of an interval.
 function inUnit(number, { unit, suffix = "", signed = false }, round = undefined) {
+  if (number === null) return "unknown";
   if (number === Infinity) return "∞";
   const sign = signed && number > 0 ? "+" : "";
   switch (unit) {

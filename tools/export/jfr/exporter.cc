@@ -17,6 +17,7 @@ namespace {
 using jfr::Sink;
 using jfr::TypeId;
 
+constexpr auto kUnknownLong = static_cast<uint64_t>(std::numeric_limits<int64_t>::min());  // jfr print: N/A
 constexpr size_t kChunkBytes = 4 << 20;  // a chunk is in memory until it is written
 constexpr uint64_t kNsPerMs = 1'000'000;
 
@@ -139,8 +140,8 @@ class JfrExporter final : public Exporter {
       sink.Long(constants.Object(sample.class_id));
       sink.Int(std::numeric_limits<int32_t>::min());  // arrayElements: not known
       sink.Long(0);                                   // root
-      sink.Long(WholeBytes(sample.weight_bytes()));
-      sink.Long(detail.survived);
+      sink.Long(sample.weight_bytes() > 0 ? WholeBytes(sample.weight_bytes()) : kUnknownLong);
+      sink.Long(detail.survived.value_or(kUnknownLong));
       sink.Long(constants.Labels(sample.thread));
     });
   }
