@@ -26,8 +26,8 @@ using format::Stream;
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
 // Two intervals of the default rate (docs/decisions/0013).
 constexpr uint64_t kBlockNs = 2'000'000'000;
-// Of 128 KiB. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014). Where an
-// interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
+// Of 128 KiB. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014). Where
+// an interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
 constexpr uint32_t kFewLanes = 32, kManyLanes = 61;
 constexpr double kManySamples = 1000;
 

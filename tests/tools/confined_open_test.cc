@@ -162,4 +162,15 @@ TEST_CASE("Without openat2 plain paths are opened, and links are refused") {
   }
 }
 
+TEST_CASE("A file that has to be somebody's is not opened if it is another's, or a link") {
+  const Container container;
+  const std::string file = container.root() + "/tmp/file";
+  CHECK(TextOf(OpenRegularOf(geteuid(), file)) == "inside");
+  CHECK_FALSE(OpenRegularOf(geteuid() + 1, file).is_open());
+  CHECK(errno == EPERM);
+  container.Link("tmp/file", "link");
+  CHECK_FALSE(OpenRegularOf(geteuid(), container.root() + "/link").is_open());
+  CHECK(errno == EINVAL);
+}
+
 }  // namespace heaprec::tools

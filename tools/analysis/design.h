@@ -52,7 +52,7 @@ class Design {
     counted_ = total;
     uncounted_ = Subset();
   }
-  // After the last block: if samples were lost of intervals that no block has either, what was counted is that of `books`.
+  // After the last block: where the rows of lost intervals are missing, what was counted is what `books` say.
   void CountUnwritten(const format::Books& books);
 
  private:
