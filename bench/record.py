@@ -6,7 +6,9 @@ Usage: bench/record.py NAME ID KEY=VALUE...     for instance
 
 KEY+=VALUE adds to the value that the earlier record has, for runs that go on where others stopped.
 Keys: goal, value, low, high, unit, peer, command, reached, reason, and whatever else describes the figure. VALUE is
-JSON where it parses as JSON, else a string. Date, commit and machine are added.
+JSON where it parses as JSON, else a string. Date, commit and machine are added. docs/generate.py makes
+docs/measurements.md of the records: `figure` is the name in its table (at most 50 characters; else the id), `area` its
+heading (else the file's name), `notes` the page with conditions and details. Then run `docs/generate.py measurements`.
 """
 import datetime
 import fcntl
@@ -46,7 +48,7 @@ def record(name, figure_id, added=None, **fields):
         figures.append({"id": figure_id, **fields, "date": datetime.date.today().isoformat(), "commit": commit(),
                         "machine": machine()})
         file.truncate(0)
-        file.write(json.dumps(sorted(figures, key=lambda figure: figure["id"]), indent=1) + "\n")
+        file.write(json.dumps(sorted(figures, key=lambda figure: figure["id"]), indent=1, ensure_ascii=False) + "\n")
 
 
 def value_of(text):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the examples of docs/cli.md and writes what they print below them: nothing there is typed by hand.
+"""Runs the examples in README.md and docs/ and writes their output below them: no output there is typed by hand.
 
-    docs/examples.py HEAPREC            brings docs/cli.md up to date
-    docs/examples.py HEAPREC --check    says what differs, and exits with 1
+    docs/examples.py HEAPREC            updates the pages
+    docs/examples.py HEAPREC --check    prints what differs, and exits with 1
 
-An example is a line `$ heaprec ...` in a block fenced as console; what follows up to the next such line, or the end of
-the block, is its output. They run in a folder with javac.hrec and leak.hrec of tests/golden, 120 columns wide, in UTC.
+An example is a line `$ heaprec ...` in a block fenced as console; the lines up to the next such line, or the end of the
+block, are its output. Examples run in a folder with javac.hrec and leak.hrec of tests/golden, 120 columns wide, in UTC.
 """
 import difflib
 import os
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/cli.md"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RECORDINGS = [ROOT / "tests/golden" / name for name in ("javac.hrec", "leak.hrec")]
 BLOCK = re.compile(r"(^```console\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 PROMPT = "$ "
@@ -37,25 +37,40 @@ def renewed(block, folder):
     return "".join(f"{line}\n{output_of(line[len(PROMPT):], folder)}" for line in lines)
 
 
+def differences(pages, folder):
+    """Pages whose examples print something else now: path, text before, text after."""
+    for page in pages:
+        before = page.read_text()
+        after = BLOCK.sub(lambda match: match[1] + renewed(match[2], folder) + match[3], before)
+        if after != before:
+            yield page, before, after
+
+
+def report(page, before, after):
+    name = str(page.relative_to(ROOT))
+    print("\n".join(difflib.unified_diff(before.splitlines(), after.splitlines(), name, "what the command prints",
+                                         lineterm="")))
+
+
 def main():
     heaprec = pathlib.Path(sys.argv[1]).resolve()
-    before = PAGE.read_text()
+    assert sum(len(BLOCK.findall(page.read_text())) for page in PAGES) >= 10, "no examples found: wrong folder?"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "bin").mkdir()
         (folder / "bin/heaprec").symlink_to(heaprec)
         for recording in RECORDINGS:
             shutil.copy(recording, folder)
-        after = BLOCK.sub(lambda match: match[1] + renewed(match[2], folder) + match[3], before)
+        found = list(differences(PAGES, folder))
     if "--check" not in sys.argv[2:]:
-        PAGE.write_text(after)
+        for page, _, after in found:
+            page.write_text(after)
         return 0
-    difference = difflib.unified_diff(before.splitlines(), after.splitlines(), "docs/cli.md", "what the command prints",
-                                      lineterm="")
-    text = "\n".join(difference)
-    if text:
-        print(text + "\nIf that is as it should be: docs/examples.py HEAPREC")
-    return 1 if text else 0
+    for difference in found:
+        report(*difference)
+    if found:
+        print("If the new output is right: docs/examples.py HEAPREC")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // The parts of a block that are no columns: books, lane positions, ending.
 //
 // Failure:  decoding returns false for bytes that cannot be true.
-// Format:   docs/format.md#books, #lanes, #ending
+// Format:   docs/format/recording.md#counters, #lanes, #end-marker
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace {
 // 5 % less than level 3 on what javac's recording has; above it hardly anything is left.
 constexpr int kLevel = 6;
 // A chunk is seldom longer than this window. The compressor takes 1.4 MB instead of level 3's 3.7, and the two programs
-// of docs/format.md#size take 0.1 % more.
+// of docs/format/recording.md#size take 0.1 % more.
 constexpr int kWindowLog = 18, kHashLog = 16, kChainLog = 15;
 
 }  // namespace

@@ -3,7 +3,7 @@
 // Context:  BlockPacker: drain (it allocates).
 // Failure:  Pack: an Error when zstd refuses; the chunk is then unusable. Unpack: why the block cannot be decoded;
 //           in version 1, whose chunks are one frame, the rest of the chunk is then lost.
-// Format:   docs/format.md#blocks
+// Format:   docs/format/recording.md#blocks
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Books: what was counted and what was lost, cumulative.
 //
-// Format:   docs/format.md#books
+// Format:   docs/format/recording.md#counters
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ enum class Loss : uint8_t {
 inline constexpr int kLosses = 9;
 inline constexpr int kRingLosses = 7;  // those in the ring's books: the first ones
 constexpr bool IsLoss(Loss reason) { return reason != Loss::kStackChunks; }
-const char* LossName(Loss loss);  // "missed", "ring_full", ... as in summary and docs/format.md
+const char* LossName(Loss loss);  // "missed", "ring_full", ... as in summary and docs/format/recording.md
 
 // Of one stream, cumulative since the start; every block carries them, so a gap is quantified.
 // points = committed + thinned + LostPoints();

@@ -1,7 +1,7 @@
 // The primitive encodings of a recording: little-endian integers, LEB128 varints, zigzag, IEEE doubles.
 //
 // Failure:  a ByteCursor never reads past its end: it then yields zeros and stays failed. Check ok() once, at the end.
-// Format:   docs/format.md#conventions
+// Format:   docs/format/recording.md#conventions
 #pragma once
 
 #include <bit>

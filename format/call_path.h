@@ -1,7 +1,7 @@
 // Where a sample was taken, as one word: what the second stage sorts by, so that a site keeps its share.
 //
 // Context:  alloc. No memory but the frames is touched.
-// Format:   docs/format.md#ring (SampleRecord.path)
+// Format:   docs/format/ring.md (SampleRecord.path)
 #pragma once
 
 #include <algorithm>

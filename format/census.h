@@ -4,7 +4,7 @@
 // each with a probability that was fixed before it (weight: 1 / probability). A walk counts every object of its TLAB.
 //
 // Units:    bytes; time in ns since the start of the recording.
-// Maths:    docs/sampler.md#census   Format: docs/format.md#census
+// Maths:    docs/streams.md#census   Format: docs/format/recording.md#census
 #pragma once
 
 #include <array>

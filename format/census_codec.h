@@ -3,7 +3,7 @@
 // Units:    as model.h.
 // Context:  encoding: drain (it allocates).
 // Failure:  decoding returns false for bytes that cannot be true, and sets *refused when a critical column is unknown.
-// Format:   docs/format.md#census
+// Format:   docs/format/recording.md#census
 #pragma once
 
 #include <span>

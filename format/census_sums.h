@@ -1,7 +1,7 @@
 // What walks of TLABs found, summed up by second, thread and class: the rows of a block.
 //
 // Context:  drain, and a salvager (it allocates).
-// Format:   docs/format.md#census
+// Format:   docs/format/recording.md#census
 #pragma once
 
 #include <cstdint>

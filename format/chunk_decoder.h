@@ -1,7 +1,7 @@
 // Decodes the blocks of one chunk, in order: decompresses, checks, and applies each section to what the chunk holds.
 //
 // Failure:  see Outcome. Memory is bounded by layout.h's constants, whatever the bytes say.
-// Format:   docs/format.md#blocks
+// Format:   docs/format/recording.md#blocks
 #pragma once
 
 #include <cstdint>

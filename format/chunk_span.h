@@ -1,7 +1,7 @@
 // Where chunks stand in a file, by the headers alone, so that several of them can be read at once.
 //
 // Threads:  any; each reader has one of its own.
-// Format:   docs/format.md#chunks
+// Format:   docs/format/recording.md#chunks
 #pragma once
 
 #include <cstdint>

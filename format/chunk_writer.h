@@ -5,7 +5,7 @@
 // Context:  drain (it allocates).
 // Threads:  one.
 // Failure:  Flush and Finish return an Error when zstd refuses; the chunk is then unusable, start another.
-// Format:   docs/format.md#chunks
+// Format:   docs/format/recording.md#chunks
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // skipped; a column of zeros only is left out, and what is left out reads as zeros.
 //
 // Failure:  ColumnReader::ok() says whether all was well formed; call it after the last value was taken.
-// Format:   docs/format.md#columns
+// Format:   docs/format/recording.md#columns
 #pragma once
 
 #include <array>

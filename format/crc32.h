@@ -1,6 +1,6 @@
 // CRC-32 of IEEE 802.3, as in gzip: finds every burst of up to 32 bits.
 //
-// Format:   docs/format.md#parity
+// Format:   docs/format/recording.md#parity
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The names of one chunk, as tables: samples hold indices into them.
 //
-// Format:   docs/format.md#dictionaries
+// Format:   docs/format/recording.md#dictionaries
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 //
 // Context:  DictionaryEncoder: drain (it allocates).
 // Failure:  Decode returns false for bytes that cannot be true, or that would exceed kMaxDictionaryBytes.
-// Format:   docs/format.md#dictionaries
+// Format:   docs/format/recording.md#dictionaries
 #pragma once
 
 #include <array>

@@ -5,9 +5,9 @@
 //
 // Weight:   at time t what is alive is estimated by the followed samples alone, each standing for the larger of its
 //           weight and the highest threshold of the kReleased fates from its birth up to t (priority sampling;
-//           docs/sampler.md#live-objects).
+//           docs/streams.md#live-objects).
 // Units:    time in ns since the start of the recording.
-// Format:   docs/format.md#fates
+// Format:   docs/format/recording.md#lifecycle-events
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Units:    as model.h.
 // Context:  EncodeFates, EncodeSurvivors: drain (they allocate).
 // Failure:  decoding returns false for bytes that cannot be true, and sets *refused when a critical column is unknown.
-// Format:   docs/format.md#fates, #survivors
+// Format:   docs/format/recording.md#lifecycle-events, #live-checkpoint
 #pragma once
 
 #include <span>

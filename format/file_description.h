@@ -1,7 +1,7 @@
 // What a file says of its recording as a whole, before its first chunk and at its end.
 //
 // Units:    time in ns since the start of the recording unless the name says otherwise.
-// Format:   docs/format.md#file-header
+// Format:   docs/format/recording.md#file-header
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct FileStart {
 // Among the reasons of the source: weak references to young objects are cleared by major collections only.
 inline constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
 
-// A label of the service that the process is a part of: docs/format.md#service-labels
+// A label of the service that the process is a part of: docs/format/recording.md#service-labels
 struct ServiceLabel {
   std::string key, value;
   bool operator==(const ServiceLabel&) const = default;

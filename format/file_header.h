@@ -1,7 +1,7 @@
 // The first bytes of a recording: prefix with hash, then tagged fields.
 //
 // Failure:  DecodeFileHeader: an Error that says what is wrong (no name of the source in it).
-// Format:   docs/format.md#file-header
+// Format:   docs/format/recording.md#file-header
 #pragma once
 
 #include "format/bytes.h"

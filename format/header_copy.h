@@ -1,7 +1,7 @@
 // Finds the copy of a file's header that its chunks have, for a file whose own is damaged.
 //
 // Failure:  nullopt: none in the file's first megabytes. What is no recording is looked at no further.
-// Format:   docs/format.md#recovery
+// Format:   docs/format/recording.md#recovery
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // The process on the time axis of the samples: heap, collections, threads, memory.
 //
 // Units:    time in ns since the start of the recording unless the name says otherwise; sizes in bytes.
-// Format:   docs/format.md#states
+// Format:   docs/format/recording.md#states
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace heaprec::format {
 
 // What a look at the process showed: heap, collector, threads, memory. A value of 0 is not known.
-// docs/format.md#states
+// docs/format/recording.md#states
 enum class StateKind : uint8_t {
   kPeriodic = 0,   // about once a second
   kGcBegin = 1,    // the JVM stands still and begins to collect

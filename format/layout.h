@@ -1,6 +1,6 @@
 // Magic numbers, sizes, section numbers and bounds of a recording, and its two fixed headers.
 //
-// Format:   docs/format.md, which has the same names.
+// Format:   docs/format/recording.md, which has the same names.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // What a chunk's dictionaries hold: methods, frames, stacks, threads.
 //
 // Names:    as HotSpot's symbols have them ("java/lang/String", "[B"); java_names.h turns them into Java's spelling.
-// Format:   docs/format.md#dictionaries
+// Format:   docs/format/recording.md#dictionaries
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Method {
   bool operator==(const Method&) const = default;
 };
 
-// How a frame's code ran when its stack was taken. docs/format.md#dictionaries
+// How a frame's code ran when its stack was taken. docs/format/recording.md#dictionaries
 enum class FrameType : uint8_t { kUnknown = 0, kInterpreted = 1, kCompiled = 2, kInlined = 3, kNative = 4 };
 inline constexpr int kFrameTypes = 5;
 const char* FrameTypeName(FrameType type);  // "unknown", "interpreted", "compiled", "inlined", "native"

@@ -2,7 +2,7 @@
 // frames while the process lives, and by a reader that does it after a kill.
 //
 // Context:  drain (it allocates).
-// Format:   docs/format.md#native-frames
+// Format:   docs/format/recording.md#native-frames
 #pragma once
 
 #include <cstddef>

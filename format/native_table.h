@@ -10,7 +10,7 @@
 //   Native*Used               fetch_add behind what it counts        acquire
 //   NativeRow                 relaxed store by the chunk's thread    relaxed; sums of a moment, give or take a call
 //
-// Format: docs/format.md#native-table
+// Format: docs/format/native-table.md
 #pragma once
 
 #include <atomic>

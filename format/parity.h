@@ -5,7 +5,7 @@
 // put right once it is found; it is found by the checksums of pieces, which stand in the record's tail.
 //
 // Units:    bytes.
-// Format:   docs/format.md#parity
+// Format:   docs/format/recording.md#parity
 #pragma once
 
 #include <array>

@@ -4,7 +4,7 @@
 // Threads:  one.
 // Failure:  Open fails only when the file header is unreadable. Damage later is a value: skipped() grows and Next
 //           resumes at the next whole block or chunk that can be decoded.
-// Format:   docs/format.md
+// Format:   docs/format/recording.md
 #pragma once
 
 #include <cstdint>

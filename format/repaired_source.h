@@ -5,7 +5,7 @@
 // Memory:   the region at hand, and the bytes that were repaired.
 // Threads:  one.
 // Failure:  as the source within. What cannot be repaired is left as it is.
-// Format:   docs/format.md#parity
+// Format:   docs/format/recording.md#parity
 #pragma once
 
 #include <cstdint>

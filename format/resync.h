@@ -1,7 +1,7 @@
 // Finds the next place at which a damaged recording can be read again: a chunk's header, or a block's where blocks
 // stand alone.
 //
-// Format:   docs/format.md#recovery
+// Format:   docs/format/recording.md#recovery
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 //   LaneHeader.tail          acquire         release        acquire
 //   RingHeader.* counters    fetch_add       fetch_add      read
 //
-// Format: docs/format.md#ring
+// Format: docs/format/ring.md
 #pragma once
 
 #include <array>

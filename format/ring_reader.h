@@ -2,7 +2,7 @@
 //
 // Context:  drain. Memory is only read; positions are the caller's.
 // Failure:  a record that cannot be true (size, type, order) ends the lane's scan with an Error naming lane and
-// position. Format:   docs/format.md#ring
+// position. Format:   docs/format/ring.md
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 //
 // Content addressing: classes, methods, stacks and threads are named by a hash of their content, so the same definition
 // may appear any number of times, in any lane, and a reader can rebuild every key from the file's dictionaries.
-// Format: docs/format.md#ring
+// Format: docs/format/ring.md
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ struct RingFrame {
 };
 static_assert(sizeof(RingFrame) == 16);
 
-// Stands in a stack where frames were left out. docs/format.md#dictionaries
+// Stands in a stack where frames were left out. docs/format/recording.md#dictionaries
 inline constexpr RingFrame kGapFrame{0, -1, kGapLine};
 
 struct StackKey {

@@ -1,7 +1,7 @@
 // The rows of a stream: windows, intervals, samples.
 //
 // Units:    time in ns since the start of the recording; sizes in bytes.
-// Format:   docs/format.md has a section for each.
+// Format:   docs/format/recording.md has a section for each.
 #pragma once
 
 #include <cstdint>

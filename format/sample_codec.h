@@ -4,7 +4,7 @@
 // Units:    as model.h. Times are rounded down to kTickNs.
 // Context:  encoder: drain.
 // Failure:  decoding returns false for bytes that cannot be true.
-// Format:   docs/format.md#samples
+// Format:   docs/format/recording.md#samples
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The columns of the samples' section, by number.
 //
-// Format:   docs/format.md#samples
+// Format:   docs/format/recording.md#samples
 #pragma once
 
 #include <bit>

@@ -3,7 +3,7 @@
 // Units:    as model.h.
 // Context:  EncodeStates: drain (it allocates).
 // Failure:  DecodeStates returns false for bytes that cannot be true, and sets *refused when a critical column is
-// unknown. Format:   docs/format.md#states
+// unknown. Format:   docs/format/recording.md#states
 #pragma once
 
 #include <span>

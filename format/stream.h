@@ -1,6 +1,6 @@
 // Streams: what is sampled under a throttle of its own; and the words in which all of a recording is told.
 //
-// Format:   docs/format.md#streams
+// Format:   docs/format/recording.md#streams
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ using RecordingId = std::array<uint8_t, 16>;
 using Index = uint32_t;
 inline constexpr Index kNone = 0xffffffff;
 
-// Resolution of a sample's time: finer is noise. docs/format.md#conventions
+// Resolution of a sample's time: finer is noise. docs/format/recording.md#conventions
 inline constexpr uint64_t kTickNs = 64;
 
 enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2, kNative = 3, kMapped = 4 };
@@ -23,7 +23,7 @@ inline constexpr int kKinds = 5;
 inline constexpr std::array kAllocationKinds{Kind::kTlab, Kind::kOutside};
 
 // What is sampled under a throttle of its own: windows, intervals, cap and books are a stream's, and its weights are in
-// its unit. docs/format.md#streams
+// its unit. docs/format/recording.md#streams
 enum class Stream : uint8_t {
   kAllocations = 0,  // the unit is the byte
   kExceptions = 1,   // the unit is the event
@@ -60,7 +60,7 @@ constexpr Stream StreamOfId(uint64_t id) {
 }
 
 // What the draws of a stream's second stage depend on, from the first eight bytes of the recording's id (little
-// endian): streams draw apart. docs/format.md#intervals
+// endian): streams draw apart. docs/format/ring.md#intervals
 constexpr uint64_t SeedOf(Stream stream, uint64_t recording) {
   return stream == Stream::kAllocations ? recording : recording ^ uint64_t { 1 } << (64 - static_cast<uint8_t>(stream));
 }

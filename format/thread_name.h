@@ -1,6 +1,6 @@
 // A thread's text in a recording: its name, then for each label a zero byte and "key=value".
 //
-// Format:   docs/format.md#dictionaries (threads)
+// Format:   docs/format/recording.md#dictionaries (threads)
 #pragma once
 
 #include <string_view>

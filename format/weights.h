@@ -1,7 +1,7 @@
 // The weight of a sample, recomputed from its window: recordings do not store it per sample.
 //
 // Units:    weights in bytes or events, sizes in bytes; lambda in sample points per byte (kPerByte) or a probability.
-// Maths:    docs/format.md#weights, docs/sampler.md#weights
+// Maths:    docs/format/recording.md#weights, docs/sampler.md#weights
 #pragma once
 
 #include <algorithm>

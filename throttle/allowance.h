@@ -7,7 +7,7 @@
 // Units:    samples; lengths in samples, too, with fractions.
 // Context:  drain, and a salvager that repeats it.   Threads: one.
 // Failure:  none.
-// Maths:    docs/sampler.md#a-bound-on-the-whole-recording
+// Maths:    docs/sampler.md#a-limit-for-the-whole-recording
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ struct ControllerConfig {
   uint64_t slow_tau_ns = 1'000'000'000;  // and of the slow one beside it: the lower of the two counts
   uint64_t fast_tau_ns = 50'000'000;     // and of a third one, which counts too where points are missing
   double lambda_max = 1.0;               // every object of 16 B or more is then (practically) certain
-  double initial_rate = 1e6;             // r at the start, bytes/s; it decays: docs/sampler.md#cold-start
+  double initial_rate = 1e6;             // r at the start, bytes/s; it decays: docs/sampler.md#controller
 };
 
 // The configuration for `rate` samples per second, so that no second holds more than `rate` (below 1/s: no 1/rate

@@ -27,7 +27,7 @@ namespace heaprec::throttle {
 size_t SlidingCap(size_t cap);
 
 // The seed of an interval's reduction, from the first eight bytes of the recording's id (little endian). Part of the
-// format: whoever repeats a reduction uses the same (docs/format.md#ring).
+// format: whoever repeats a reduction uses the same (docs/format/ring.md).
 uint64_t ReductionSeed(uint64_t recording, uint64_t interval);
 
 struct KeptPoint {

@@ -7,7 +7,7 @@
 // of its own.
 //
 // Units:    weights in bytes.
-// Context:  drain (it allocates).   Maths: docs/sampler.md#live-objects
+// Context:  drain (it allocates).   Maths: docs/streams.md#live-objects
 // Source:   Duffield, Lund, Thorup, "Priority sampling for estimation of arbitrary subset sums", J. ACM 54(6), 2007.
 #pragma once
 

@@ -37,7 +37,7 @@ struct Reduction {
   double WeightOf(double weight) const { return weight > tau ? weight : tau; }
 };
 
-// What may be kept: a stretch of a line with marks on it, 1 apart. docs/sampler.md#a-bound-on-the-whole-recording
+// What may be kept: a stretch of a line with marks on it, 1 apart. docs/sampler.md#a-limit-for-the-whole-recording
 struct Quota {
   double length = 0;      // what sum min(1, w / tau) is to be, >= 0
   double first_mark = 0;  // where on the stretch the first mark lies: in (0, 1]

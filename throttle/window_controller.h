@@ -10,7 +10,7 @@
 // Threads:  one.
 // Failure:  none: late ticks, clocks and totals that go back are taken. After overspending a tenth of S_target is left:
 //           with P_w = 0 what is allocated could not be estimated.
-// Maths:    docs/sampler.md#the-literal-window
+// Maths:    docs/sampler.md#the-window-rule
 #pragma once
 
 #include <cstdint>

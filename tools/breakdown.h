@@ -4,7 +4,7 @@
 //
 // Units:    bytes and objects; shares of all bytes, from 0 to 1.
 // Threads:  one.
-// Maths:    docs/sampler.md#estimates
+// Maths:    docs/estimates.md#estimates
 #pragma once
 
 #include <functional>

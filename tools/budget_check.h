@@ -1,7 +1,7 @@
 // Whether budgets are kept, and what is more than in a baseline: figures as verdicts.
 //
 // Context:  pure functions.
-// Maths:    docs/sampler.md#differences
+// Maths:    docs/estimates.md#differences
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 // Units:    bytes and objects; of exceptions throws.
 // Threads:  one.
 // Failure:  none. Where nothing was counted, calibrated weights are the raw ones.
-// Maths:    docs/sampler.md#calibration, docs/sampler.md#post-stratification
+// Maths:    docs/estimates.md#calibration, docs/estimates.md#post-stratification
 #pragma once
 
 #include <array>

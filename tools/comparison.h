@@ -4,7 +4,7 @@
 //   CompareTables(before.table(0), scale_before, after.table(0), scale_after, {});
 //
 // Threads:  one.
-// Maths:    docs/sampler.md#differences
+// Maths:    docs/estimates.md#differences
 #pragma once
 
 #include <string>

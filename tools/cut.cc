@@ -43,7 +43,7 @@ void AddCounts(const format::Interval& interval, Books* to) {
   to->candidate_bytes += interval.bytes;
 }
 
-// Samples of an outage could not be written, only what was counted (docs/format.md#intervals).
+// Samples of an outage could not be written, only what was counted (docs/format/recording.md#intervals).
 bool IsLost(const format::Interval& interval) { return MayBeSeveral(interval) && interval.held > 0; }
 
 // The same for the same cut of the same recording.

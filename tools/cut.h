@@ -1,5 +1,5 @@
-// Cuts a span of time out of a recording, block by block: docs/format.md#a-span-of-a-recording says what becomes of the
-// counters.
+// Cuts a span of time out of a recording, block by block: docs/format/recording.md#a-span-of-a-recording says what
+// becomes of the counters.
 //
 // Time 0 of the cut is the last border of intervals of all streams that is not after the span's begin, so that
 // intervals keep their borders.

@@ -1,4 +1,4 @@
-// What the command's exit codes mean; docs/cli.md lists them for users.
+// What the command's exit codes mean; docs/reference/commands.md lists them for users.
 #pragma once
 
 namespace heaprec::tools {

@@ -24,7 +24,7 @@ class MappedSurvey : public Surveyor {
   void See(const Sighting& sighting) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  // What counts as what: docs/format.md#mappings.
+  // What counts as what: docs/format/recording.md#mappings.
   struct Now {
     LiveFigures reserved;   // address space: reserve and mmap
     LiveFigures committed;  // what may be touched: commit and mmap

@@ -12,7 +12,7 @@ namespace {
 using format::Index;
 using format::kNone;
 
-constexpr uint64_t kChunkRawBytes = 8 << 20;  // docs/format.md#bounds
+constexpr uint64_t kChunkRawBytes = 8 << 20;  // docs/format/recording.md#bounds
 
 uint64_t NowNs(const format::FileHeader& header) {
   timespec now{};

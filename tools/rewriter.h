@@ -4,7 +4,7 @@
 //           are taken from `written` and counted as Loss::kWriteFailed, so that the new file's ledger is true of it.
 // Threads:  one.
 // Failure:  a sentence for the user.
-// Format:   docs/format.md
+// Format:   docs/format/recording.md
 #pragma once
 
 #include <cstdint>

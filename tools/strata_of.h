@@ -2,7 +2,7 @@
 //
 // Threads:  one.
 // Failure:  no strata, and why.
-// Maths:    docs/sampler.md#post-stratification
+// Maths:    docs/estimates.md#post-stratification
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// Throttles side by side on the same arrivals: docs/sampler.md#throttles-compared, its tables and its plots.
+// Throttles side by side on the same arrivals: bench/throttle/README.md#throttles-compared, its tables and its plots.
 // usage: compare [seconds per load] [directory for the plots] [trace]
 #include <algorithm>
 #include <array>

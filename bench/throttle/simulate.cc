@@ -1,4 +1,4 @@
-// The whole sampling chain on simulated loads, as a table: what docs/sampler.md#results shows.
+// The whole sampling chain on simulated loads, as a table: what bench/throttle/README.md#simulated-samplers shows.
 // usage: simulate [samples per second] [runs]
 #include <algorithm>
 #include <cmath>

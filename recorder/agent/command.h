@@ -8,7 +8,7 @@
 // Context:  setup.
 // Failure:  where a file can have no content (disk full, file size limited), FILE is a link that leads to the two
 //           lines. An answer that cannot be written at all is not: who waits for it has the number.
-// Format:   docs/cli.md#attaching
+// Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
 #include <string>

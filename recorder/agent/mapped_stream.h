@@ -3,7 +3,7 @@
 // Context:  the constructor: setup. The rest: drain; mapper: setup.
 // Threads:  one; the hooks' side any.
 // Failure:  none; every loss goes to the ledger. It lives as long as its recording: a thread may be inside it.
-// Format:   docs/format.md#mappings
+// Format:   docs/format/recording.md#mappings
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 //
 // Context:  setup (it reads files).
 // Failure:  a file that cannot be read, or is none of options: the error names file and line.
-// Format:   docs/cli.md#agent-options
+// Format:   docs/reference/agent-options.md
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 //
 // Context:  setup.
 // Failure:  Parse: an Error of one line that names the bad part and lists what is valid.
-// Format:   docs/cli.md#agent-options
+// Format:   docs/reference/agent-options.md
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // Context:  setup.
 // Failure:  an Error of one line that names the bad part and lists what is valid.
-// Format:   docs/cli.md#programs-without-a-jvm
+// Format:   docs/guide/native-memory.md#programs-without-a-jvm
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 //
 // Context:  setup.
 // Failure:  none. What is malformed is left out.
-// Format:   docs/format.md#service-labels has the keys and which source comes first.
+// Format:   docs/format/recording.md#service-labels has the keys and which source comes first.
 #pragma once
 
 #include <string_view>

@@ -2,7 +2,7 @@
 //
 // Context:  alloc and drain. All relaxed: each counter is a sum, read together only when the writers are quiet or when
 //           being off by an event in flight does not matter.
-// Maths:    docs/sampler.md#books
+// Maths:    docs/sampler.md#counters
 #pragma once
 
 #include "format/model.h"

@@ -4,7 +4,7 @@
 // Context:  Create, Close: setup. The accessors: any.
 // Failure:  Create falls back to private memory when the shared file cannot be had; why() then says the reason, and a
 //           kill -9 loses what is not yet in the file.
-// Format:   format/ring_layout.h, docs/format.md#ring
+// Format:   format/ring_layout.h, docs/format/ring.md
 #pragma once
 
 #include <cstddef>

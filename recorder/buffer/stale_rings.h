@@ -8,7 +8,7 @@
 // Threads:  any number of processes at once: whether a ring's owner lives is told by its lock on the file, not by its
 //           pid, which is 1 in every container. Who moves a ring holds its lock.
 // Failure:  a ring stays that cannot be examined, copied or removed. Rings of other users are theirs.
-// Format:   docs/format.md#ring
+// Format:   docs/format/ring.md
 #pragma once
 
 #include <cstddef>

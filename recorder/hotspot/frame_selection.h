@@ -3,7 +3,7 @@
 //
 // Context:  any; the caller gives the memory.
 // Failure:  none.
-// Format:   docs/format.md#dictionaries
+// Format:   docs/format/recording.md#dictionaries
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // Context:  Own, OwnWork: alloc, inside malloc's family. Prepare: setup. The rest: drain.
 // Threads:  a clock is its owner's; the drain reads its atomics.
 // Failure:  threads that are ending, and those beyond kCapacity, share a clock that is never due and is not counted.
-// Maths:    docs/sampler.md#native-memory
+// Maths:    docs/streams.md#native-memory
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 //           LookStopped, EndStopped: at a safepoint, where nobody retires. OnTick, NewEpoch: drain.
 // Threads:  any.
 // Failure:  what is not counted is counted as that (format::CensusBooks).
-// Maths:    docs/sampler.md#census
+// Maths:    docs/streams.md#census
 #pragma once
 
 #include <atomic>

@@ -3,7 +3,7 @@
 // Context:  alloc or gc: raw memory and a lane only.
 // Threads:  any.
 // Failure:  Write is false where no lane has room.
-// Format:   docs/format.md#ring
+// Format:   docs/format/ring.md
 #pragma once
 
 #include <atomic>

@@ -5,7 +5,7 @@
 //           application holds as it throws is held. thrown: any.
 // Threads:  any.
 // Failure:  none; every loss goes to the ledger.
-// Maths:    docs/sampler.md#exceptions
+// Maths:    docs/streams.md#exceptions
 #pragma once
 
 #include <jvmti.h>

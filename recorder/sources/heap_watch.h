@@ -5,7 +5,7 @@
 //           OnTick: drain.
 // Threads:  one at a time of each, CommitMemory any number.
 // Failure:  a state that finds no lane is lost; the gap in the ids tells.
-// Format:   docs/format.md#states
+// Format:   docs/format/recording.md#states
 #pragma once
 
 #include <atomic>

@@ -4,7 +4,7 @@
 // Context:  CurrentLabels: alloc, one load without labels. SetLabel, ForgetLabels: setup (they use the heap).
 // Threads:  each function is about its caller's thread only.
 // Failure:  SetLabel: false if there is no room, or the key is none; the labels are then as they were.
-// Format:   docs/format.md#dictionaries (threads)
+// Format:   docs/format/recording.md#dictionaries (threads)
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 // Context:  drain (it allocates).
 // Threads:  one.
 // Failure:  none. Calls about addresses that nobody has mapped here change nothing.
-// Format:   docs/format.md#mappings
+// Format:   docs/format/recording.md#mappings
 #pragma once
 
 #include <cstdint>

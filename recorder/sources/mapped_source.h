@@ -7,7 +7,7 @@
 // Threads:  any.
 // Failure:  a mapping for which there is no room is counted (TakeMissed, ledger), and is_incomplete: others may be
 //           gone.
-// Maths:    docs/sampler.md#mappings
+// Maths:    docs/streams.md#mappings
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,7 @@
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  one thread of ours; Look with a JNIEnv: attached, in native state.
 // Failure:  a row that finds no lane is lost; the gap in the ids tells. What could not be asked is said once.
-// Format:   docs/format.md#states
+// Format:   docs/format/recording.md#states
 #pragma once
 
 #include <jni.h>

@@ -7,7 +7,7 @@
 // Context:  OnDue: alloc, inside malloc's family, in whatever state the thread is in. The rest: drain.
 // Threads:  any.
 // Failure:  none; every loss goes to the ledger.
-// Maths:    docs/sampler.md#native-memory
+// Maths:    docs/streams.md#native-memory
 #pragma once
 
 #include <atomic>

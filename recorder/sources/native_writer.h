@@ -4,7 +4,7 @@
 // Threads:  one.
 // Failure:  counted in the ledger (Loss::kLanesBusy, kRingFull, kOversized). The death of a block that finds no room is
 //           kept for the next call.
-// Format:   docs/format.md#native-frames
+// Format:   docs/format/recording.md#native-frames
 #pragma once
 
 #include <cstdint>

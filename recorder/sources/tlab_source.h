@@ -2,7 +2,7 @@
 // probability of the window and charged to the object that caused it; attribution by refill is biased, and readers say
 // so.
 //
-// Context, Threads, Failure: as Source.   Maths: docs/sampler.md#events
+// Context, Threads, Failure: as Source.   Maths: docs/streams.md#events
 #pragma once
 
 #include "recorder/sources/source.h"

@@ -6,7 +6,7 @@
 // program whose stacks are new each time are needed by none (docs/decisions/0011). Until then it stays in the lane.
 // Context:  drain (it allocates). No clock of its own: `now` is given.
 // Failure:  a lane with a record that cannot be true is given up; what it held is missing in `written` of the books.
-// Maths:    docs/sampler.md#second-stage; docs/format.md#ring says how a reader repeats it.
+// Maths:    docs/sampler.md#second-stage; docs/format/ring.md says how a reader repeats it.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 // Units:    ns since the start of the recording.
 // Context:  drain (it allocates).
 // Threads:  one.
-// Maths:    docs/sampler.md#live-objects   Format: docs/format.md#fates
+// Maths:    docs/streams.md#live-objects   Format: docs/format/recording.md#lifecycle-events
 #pragma once
 
 #include <cstdint>

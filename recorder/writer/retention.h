@@ -2,7 +2,7 @@
 //
 // Units:    bytes of the file; ns since the start of the recording.
 // Context:  drain. Pure: no clock, no file.
-// Format:   a chunk is the unit that is dropped; docs/format.md#chunks.
+// Format:   a chunk is the unit that is dropped; docs/format/recording.md#chunks.
 #pragma once
 
 #include <cstddef>

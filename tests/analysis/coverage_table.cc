@@ -1,4 +1,4 @@
-// Coverage of the intervals on simulated applications, as a table: what docs/sampler.md#intervals shows.
+// Coverage of the intervals on simulated applications, as a table: what docs/estimates.md#intervals shows.
 // usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [WALKED] [each]
 // WALKED: the part of the TLABs that a census walks.
 #include <cstdio>

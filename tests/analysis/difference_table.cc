@@ -1,4 +1,4 @@
-// What the differences of simulated recordings come to, as a table: docs/sampler.md#differences shows it.
+// What the differences of simulated recordings come to, as a table: docs/estimates.md#differences shows it.
 // usage: difference_table [pairs of each application] [seconds] [seconds of the other]
 #include <cstdio>
 #include <cstdlib>

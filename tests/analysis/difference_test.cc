@@ -2,7 +2,7 @@
 //
 // The simulation: six applications, 20 pairs each of the same allocations drawn twice, 12 s at 150/s, by 24 sites:
 // 2,880 rows without a difference. 600 pairs gave 5.0 % of p-values below 0.05, 1.0 % below 0.01, and a pair with a
-// false discovery in 5.8 % (docs/sampler.md#differences). With 120 pairs the standard deviations are 0.5 %, 0.2 %
+// false discovery in 5.8 % (docs/estimates.md#differences). With 120 pairs the standard deviations are 0.5 %, 0.2 %
 // and 2.1 % by the scatter between pairs; the limits below are 5 of them away, so another seed fails with less than
 // 1e-6.
 #include "tools/analysis/difference.h"

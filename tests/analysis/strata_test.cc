@@ -1,4 +1,4 @@
-// What a census says to the samples of the same recording: docs/sampler.md#post-stratification.
+// What a census says to the samples of the same recording: docs/estimates.md#post-stratification.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>

@@ -75,8 +75,9 @@ void KillAll(std::vector<Victim>& victims) {
   for (Victim& victim : victims) REQUIRE(victim.process.Finish().signal == SIGKILL);
 }
 
-// Nothing is torn, nameless or unaccounted for, but what each thread had under way (docs/format.md#books) and points in
-// objects for which the JVM posts no event. A short recording need not be trustworthy: one of those may be 0.1 % of it.
+// Nothing is torn, nameless or unaccounted for, but what each thread had under way (docs/format/recording.md#counters)
+// and points in objects for which the JVM posts no event. A short recording need not be trustworthy: one of those may
+// be 0.1 % of it.
 void RequireWhole(const Rows& rows, uint64_t threads) {
   INFO(rows.reasons());
   CHECK(rows.summary["ended"] == "cut off");

@@ -2,7 +2,7 @@
 //
 // Load:      on a busy machine samples may find no place; the others of their interval stand for them.
 // Statistic: the number of objects that are alive, against the program's own count, by the variance of
-//            docs/sampler.md#live-objects: 5.5 standard errors of some 4,000 samples; the normal's tails are
+//            docs/streams.md#live-objects: 5.5 standard errors of some 4,000 samples; the normal's tails are
 //            beyond with probability 4e-8.
 #include <signal.h>
 
@@ -34,7 +34,7 @@ struct Followed {
 };
 
 // By which the weights of those that have a place are raised, by the number of their interval:
-// docs/sampler.md#live-objects.
+// docs/streams.md#live-objects.
 std::map<uint64_t, double> RaisesOf(const json& events, const std::function<uint64_t(const json&)>& interval_of) {
   std::set<uint64_t> without_place;
   for (const json& event : events) {

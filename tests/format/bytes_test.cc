@@ -87,7 +87,7 @@ TEST_CASE("the inclusion probability is exact on both sides of the limit of its 
   }
 }
 
-TEST_CASE("weights per byte and per event are as docs/format.md has them") {
+TEST_CASE("weights per byte and per event are as docs/format/recording.md has them") {
   CHECK(FirstStageWeight(WeightRule::kPerByte, 0.01, 100, 7) == Approx(100 / (1 - std::exp(-1.0))));
   CHECK(FirstStageWeight(WeightRule::kPerEvent, 0.25, 100, 1000) == 4000);
   CHECK(FirstStageWeight(WeightRule::kPerEvent, 0.25, 100, 0) == 400);

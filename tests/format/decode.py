@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second decoder of recordings, written from docs/format.md alone.
+"""A second decoder of recordings, written from docs/format/recording.md alone.
 
 Prints one JSON document: the file header, the blocks with their names resolved, and what could not be read. Needs the
 `zstd` command. Hashes are not looked at (Python has no XXH3), so it reads whole and truncated files, and of damaged ones those

@@ -1,4 +1,4 @@
-"""Numbers, texts, columns and streams of docs/format.md, for decode.py."""
+"""Numbers, texts, columns and streams of docs/format/recording.md, for decode.py."""
 import struct
 
 M64 = (1 << 64) - 1

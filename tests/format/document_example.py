@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example of docs/format.md is a recording, and says what the document says: document_example.py FORMAT_MD TOOL DECODER."""
+"""The example of docs/format/recording.md is a recording, and says what the document says: document_example.py RECORDING_MD TOOL DECODER."""
 import json
 import re
 import subprocess

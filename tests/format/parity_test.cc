@@ -186,7 +186,7 @@ Regions RegionsOfChunk(size_t bytes, Random* random) {
   return chunk;
 }
 
-// docs/format.md#parity has these figures.
+// docs/format/recording.md#parity has these figures.
 TEST_CASE("all of a chunk is in a region, and all regions but the last have the full width") {
   Random random(8);
   for (int round = 0; round < (IsLong() ? 200'000 : 4000); ++round) {

@@ -1,5 +1,5 @@
-// Two seeded programs model the two of docs/format.md#size: a synthetic one whose few paths are ten deep, and a
-// compiler that descends through a grammar, so that nearly every stack is new (as javac: depth 41-49).
+// Two seeded programs model the two of docs/format/recording.md#size: a synthetic one whose few paths are ten deep, and
+// a compiler that descends through a grammar, so that nearly every stack is new (as javac: depth 41-49).
 #pragma once
 
 #include <cstdint>

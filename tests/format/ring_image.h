@@ -1,4 +1,4 @@
-// A ring in a test's memory, with records written as docs/format.md#ring has them.
+// A ring in a test's memory, with records written as docs/format/ring.md has them.
 #pragma once
 
 #include <cstddef>

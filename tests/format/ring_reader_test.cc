@@ -122,7 +122,7 @@ TEST_CASE("a ring whose header cannot be true is refused") {
   CHECK_FALSE(RingView::Of(image.bytes().subspan(1)).ok());
 }
 
-TEST_CASE("content keys are those of docs/format.md, and tell apart what differs") {
+TEST_CASE("content keys are those of docs/format/recording.md, and tell apart what differs") {
   // From XXH3's reference implementation (xxhsum -H3).
   CHECK(ClassKey("") == 0x2d06800538d394c2);
   CHECK(MethodKey("a", "b", "c") == ClassKey(std::string_view("a\0b\0c", 5)));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The examples of docs/cli.md are what the command prints.
+# The examples in README.md and docs/ are what the command prints.
 set -euo pipefail
 heaprec=$(realpath "$1")
 exec python3 "$(dirname "$(readlink -f WORKSPACE)")/docs/examples.py" "$heaprec" --check

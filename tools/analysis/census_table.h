@@ -5,7 +5,7 @@
 //
 // Units:    bytes; time in ns since the start of the recording.
 // Threads:  one.
-// Maths:    docs/sampler.md#census
+// Maths:    docs/streams.md#census
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 //
 // Units:    time in ns since the start of the recording.
 // Threads:  one; any after Close.
-// Maths:    docs/sampler.md#live-objects
+// Maths:    docs/streams.md#live-objects
 #pragma once
 
 #include <cstdint>

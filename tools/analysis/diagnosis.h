@@ -20,7 +20,7 @@ enum class Level { kOk, kNote, kWarning, kProblem };
 const char* LevelName(Level level);
 
 struct Symptom {
-  std::string id;  // stable: "losses", "source", ...; docs/cli.md#doctor
+  std::string id;  // stable: "losses", "source", ...; docs/guide/trust.md#doctor
   Level level = Level::kOk;
   std::string what;             // with its number
   std::optional<double> value;  // that number; shares are 0 to 1

@@ -29,7 +29,7 @@ double WeightByEnd(double reach, double end) {
   return reach > 0 ? reach * reach / (kZ * kZ * std::max(end, reach * 1e-9)) : 0;
 }
 
-// Of a score interval, a and b its reach below and above, a b = z^2 V and b - a = z^2 u (docs/sampler.md#intervals).
+// Of a score interval, a and b its reach below and above, a b = z^2 V and b - a = z^2 u (docs/estimates.md#intervals).
 // That is not so where one end was cut, as no share is above 1, and no total below what was seen: the end on the
 // truth's side tells how sure the estimate is on that side.
 Counts CountsOf(const Estimate& of, Truth truth) {

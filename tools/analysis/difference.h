@@ -11,7 +11,7 @@
 // Context:  pure functions.
 // Failure:  none. Unknown estimates, and those without an upper end, tell nothing: p = 1. Beside what is exactly
 //           nothing, that of which there is some is new, or gone: p = 0.
-// Maths:    docs/sampler.md#differences
+// Maths:    docs/estimates.md#differences
 #pragma once
 
 #include <cstdint>

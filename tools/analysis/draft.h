@@ -4,7 +4,7 @@
 // Units:    as format/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
 // Threads:  one for each Drafter; a Draft is a value.
 // Failure:  none: a sample whose window is unknown counts as drawn in one stage, which gives wider intervals.
-// Maths:    docs/sampler.md#variance
+// Maths:    docs/estimates.md#variance
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // second stage.
 //
 // Units:    the stream's: bytes, or events. An event is as an object of one byte.
-// Maths:    docs/sampler.md#estimates
+// Maths:    docs/estimates.md#estimates
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct Drawn {
   double objects = 0;       // that it stands for
 
   // Of these, what every subset asks for: the chance that it was left out by both stages, by the second, and the first
-  // stage's part in it, as docs/sampler.md#variance weighs squares by; objects for each byte.
+  // stage's part in it, as docs/estimates.md#variance weighs squares by; objects for each byte.
   double not_sure = 0, loose = 0, first_part = 0, per_byte = 0;
   void SetChances();
 

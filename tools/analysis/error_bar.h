@@ -5,7 +5,7 @@
 // the limit of it that belongs to Poisson counts (for n samples of equal weight n + z^2/2 -+ z sqrt(n + z^2/4)).
 //
 // Context:  pure functions.
-// Maths:    docs/sampler.md#intervals
+// Maths:    docs/estimates.md#intervals
 #pragma once
 
 #include <cmath>

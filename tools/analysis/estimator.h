@@ -12,7 +12,7 @@
 // Units:    bytes, objects; shares from 0 to 1. Of a stream of events (Design), both are events.
 // Threads:  any; it is constant.
 // Failure:  none. Without counted bytes (source jvmti) calibrated is the same as raw.
-// Maths:    docs/sampler.md#estimates
+// Maths:    docs/estimates.md#estimates
 #pragma once
 
 #include <optional>

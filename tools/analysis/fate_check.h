@@ -4,7 +4,7 @@
 // the first block of a chunk, and are those that are alive; what is not followed, against the books.
 //
 // Threads:  one.
-// Format:   docs/format.md#fates
+// Format:   docs/format/recording.md#lifecycle-events
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 //
 // Units:    bytes and objects; shares from 0 to 1. Of a stream of events, bytes and objects are events.
 // Context:  pure functions.
-// Maths:    docs/sampler.md#several-recordings
+// Maths:    docs/estimates.md#several-recordings
 #pragma once
 
 #include <cstdint>

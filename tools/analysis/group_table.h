@@ -10,7 +10,7 @@
 //
 // Memory:   one Subset for each group of the recording at hand, Figures for each group of those before.
 // Threads:  one.
-// Maths:    docs/sampler.md#variance: which grain a key needs
+// Maths:    docs/estimates.md#variance: which grain a key needs
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 // Units:    time in ns since the start of the recording; bytes; slopes in bytes per second.
 // Threads:  one.
 // Failure:  none. Fewer than two samples, or two instants, tell nothing: the interval has no ends, and p is 1.
-// Maths:    docs/sampler.md#growth
+// Maths:    docs/estimates.md#growth
 #pragma once
 
 #include <cstdint>

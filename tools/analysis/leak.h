@@ -2,7 +2,7 @@
 // than chance explains of so many.
 //
 // Context:  pure functions.
-// Maths:    docs/sampler.md#growth
+// Maths:    docs/estimates.md#growth
 #pragma once
 
 #include <vector>

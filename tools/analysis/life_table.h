@@ -11,7 +11,7 @@
 //
 // Units:    ages in seconds, or in collections survived; shares, of bytes, from 0 to 1.
 // Threads:  one.
-// Maths:    docs/sampler.md#lifetimes
+// Maths:    docs/estimates.md#lifetimes
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 //
 // Units:    lengths in samples kept per interval.
 // Threads:  one.
-// Maths:    docs/sampler.md#variance
+// Maths:    docs/estimates.md#variance
 #pragma once
 
 #include <array>

@@ -4,7 +4,7 @@
 // Places are few where samples are many: places are sorted, and the samples of each only among themselves.
 //
 // Threads:  one.
-// Maths:    docs/sampler.md#variance
+// Maths:    docs/estimates.md#variance
 #pragma once
 
 #include <cstdint>

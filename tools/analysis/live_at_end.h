@@ -3,7 +3,7 @@
 // Units:    bytes, objects.
 // Threads:  one.
 // Memory:   as Lives.
-// Maths:    docs/sampler.md#live-objects
+// Maths:    docs/streams.md#live-objects
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 //   look.Close(&of_class), look.Close(&of_site);     // each once
 //
 // Threads:  one.
-// Maths:    docs/sampler.md#live-objects
+// Maths:    docs/streams.md#live-objects
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //
 // Units:    bytes, objects; ages in seconds and in collections survived; shares from 0 to 1.
 // Threads:  one.
-// Maths:    docs/sampler.md#live-objects
+// Maths:    docs/streams.md#live-objects
 #pragma once
 
 #include <cstdint>

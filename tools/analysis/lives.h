@@ -12,7 +12,7 @@
 // a later chunk does not list among the survivors lost its fate to damage: it is followed
 //           up to there, and what becomes of it is unknown. A mapping of which a part is gone is two lives: that of
 //           the part, and that of the rest.
-// Maths:    docs/sampler.md#live-objects
+// Maths:    docs/streams.md#live-objects
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // Units:    none.
 // Threads:  one.
-// Maths:    docs/sampler.md#variance
+// Maths:    docs/estimates.md#variance
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Recordings of programs without a JVM: of native memory alone. docs/format.md#file-header
+// Recordings of programs without a JVM: of native memory alone. docs/format/recording.md#file-header
 #pragma once
 
 #include <string>

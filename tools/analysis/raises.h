@@ -1,7 +1,7 @@
 // By how much the samples of an interval that are followed are raised to stand for those that found no place: those of
 // the same interval, and of the intervals before in which none found one.
 //
-// Maths:    docs/sampler.md#live-objects
+// Maths:    docs/streams.md#live-objects
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Variances and covariance of two totals of the same samples.
 //
-// Maths:    docs/sampler.md#variance
+// Maths:    docs/estimates.md#variance
 #pragma once
 
 namespace heaprec::tools {

@@ -3,7 +3,7 @@
 //
 // Threads:  one.
 // Failure:  a sample of a class that is in none stays as it is.
-// Maths:    docs/sampler.md#post-stratification
+// Maths:    docs/estimates.md#post-stratification
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 // Units:    bytes and objects.
 // Threads:  one.
 // Failure:  no strata where there is no census, or one that does not tell enough; why_none() says what it lacks.
-// Maths:    docs/sampler.md#post-stratification
+// Maths:    docs/estimates.md#post-stratification
 #pragma once
 
 #include <map>

@@ -3,7 +3,7 @@
 //
 // Units:    bytes and objects.
 // Threads:  any; it is constant.
-// Maths:    docs/sampler.md#post-stratification, name for name
+// Maths:    docs/estimates.md#post-stratification, name for name
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 //
 // Units:    bytes and objects.
 // Threads:  one.
-// Maths:    docs/sampler.md#variance, name for name
+// Maths:    docs/estimates.md#variance, name for name
 #pragma once
 
 #include <cstdint>

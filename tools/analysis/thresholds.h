@@ -3,7 +3,7 @@
 // Units:    time in ns since the start of the recording; thresholds in bytes.
 // Threads:  one; any after Close.
 // Memory:   24 bytes for each release.
-// Maths:    docs/sampler.md#live-objects
+// Maths:    docs/streams.md#live-objects
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 // Units:    events.
 // Threads:  one.
-// Maths:    docs/sampler.md#exceptions
+// Maths:    docs/streams.md#exceptions
 #pragma once
 
 #include <cstdint>

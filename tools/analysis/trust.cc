@@ -68,8 +68,8 @@ class StreamJudgement {
                      weight > 0 ? fmt::format(", which stand for {}", Bytes(weight)) : ""));
   }
 
-  // The books of docs/sampler.md#books. A thread that was stopped in the middle of a hit has counted its point but not
-  // yet what became of it: at most one per lane.
+  // The books of docs/sampler.md#counters. A thread that was stopped in the middle of a hit has counted its point but
+  // not yet what became of it: at most one per lane.
   void JudgeBooks() {
     const uint64_t slack = std::max<uint64_t>(recording_.lane_count(), 1);
     const uint64_t lost = books_.LostPoints();

@@ -4,7 +4,7 @@
 //
 // Units:    samples per interval.
 // Threads:  one.
-// Maths:    docs/sampler.md#variance
+// Maths:    docs/estimates.md#variance
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // What was allocated, in all and by kind, folded from the blocks of a recording in one pass.
 //
 // Threads:  one.
-// Maths:    docs/sampler.md#estimates
+// Maths:    docs/estimates.md#estimates
 #pragma once
 
 #include <array>

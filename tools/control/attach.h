@@ -3,7 +3,7 @@
 // Units:    the timeout in ms, for each of: the JVM opens its socket; it answers.
 // Threads:  one.
 // Failure:  a sentence for the user that names the pid and the reason. The JVM is then as it was.
-// Format:   docs/cli.md#attaching
+// Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
 #include <string>

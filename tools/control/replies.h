@@ -1,7 +1,7 @@
 // What comes back when a JVM is asked to load the agent: the JVM's reply, and the agent's own answer.
 //
 // Both come from a process that may be anyone's: any bytes are taken.
-// Format:   docs/cli.md#attaching
+// Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 // Finish. Some write as it comes, some at the end; what one keeps is bounded by the dictionaries, not by the events.
 //
 // Failure:  what cannot be written to the output is the output's to report; Finish returns what else went wrong.
-// New ones: docs/cli.md#export, one line in formats.cc.
+// New ones: docs/guide/export-import-sql.md#export, one line in formats.cc.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // One event as a row of an export format.
 //
-// The columns, in order, are the same in every row format; docs/cli.md#columns
+// The columns, in order, are the same in every row format; docs/guide/export-import-sql.md#columns
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // The tables and views of `export --format sqlite` and `sql`.
 //
-// The text is what users see: docs/cli.md#tables is made of it.
+// The text is what users see: docs/reference/sql-tables.md is made of it.
 #pragma once
 
 namespace heaprec::tools {

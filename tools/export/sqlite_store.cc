@@ -182,7 +182,7 @@ void SqliteStore::AddCourse(const format::Block& block) {
   }
 }
 
-// docs/format.md#states, kind 4
+// docs/format/recording.md#states, kind 4
 void SqliteStore::AddMemory(const format::HeapState& state) {
   if (!state.cause.empty()) {
     return Try(inserts_->jvm_memory.Run(recording_, state.time_ns, ToUtf8(state.cause), state.used, state.committed));

@@ -2,7 +2,7 @@
 //
 // Memory:   an id for each, so about FileHeader::live_bound of them; none where nothing is followed.
 // Threads:  one.
-// Format:   docs/format.md#fates
+// Format:   docs/format/recording.md#lifecycle-events
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // Failure:  a function without a name is its address in the library; one in no known library, its address. Files that
 //           are others by now have no names.
-// Format:   docs/format.md#native-points
+// Format:   docs/format/ring.md#native-points
 #pragma once
 
 #include <cstdint>

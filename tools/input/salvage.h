@@ -6,7 +6,7 @@
 //
 // Units:    as format/model.h.
 // Failure:  a lane whose records cannot be true is read up to there; the error is kept in the report.
-// Maths:    docs/sampler.md#second-stage   Format: docs/format.md#ring
+// Maths:    docs/sampler.md#second-stage   Format: docs/format/ring.md
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Recordings as a JFR file, for jfr, JDK Mission Control and jdk.jfr.consumer.
 //
-// docs/cli.md#export tells what becomes of what.
+// docs/guide/export-import-sql.md#export tells what becomes of what.
 #pragma once
 
 #include <memory>

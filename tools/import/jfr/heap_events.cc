@@ -10,7 +10,7 @@ namespace {
 using format::HeapState;
 using format::StateKind;
 
-constexpr size_t kMostCauseBytes = 256;  // docs/format.md#states
+constexpr size_t kMostCauseBytes = 256;  // docs/format/recording.md#states
 
 // Files may hold any numbers: this wraps around.
 int64_t Plus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }

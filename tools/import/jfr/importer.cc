@@ -24,7 +24,7 @@ constexpr uint64_t kIntervalNs = 1'000'000'000;
 constexpr size_t kMostAtOnce = 1 << 20;  // allocations, sorted by time
 constexpr size_t kRowsOfBlock = 4096;
 constexpr uint64_t kFirstOldObject = uint64_t{1} << 40;  // id: no sample of the recording has it
-constexpr uint64_t kChunkBytes = 8 << 20;                // docs/format.md#bounds
+constexpr uint64_t kChunkBytes = 8 << 20;                // docs/format/recording.md#bounds
 constexpr uint64_t kNamesOfBlock = 16 << 20;
 
 format::RecordingId IdOf(const std::string& text) {

@@ -1,0 +1,136 @@
+"""Holds the documentation to what it refers to: links, anchors, names of files, targets and options;
+and to 120 columns.
+
+Usage: docs_test.py ROOT. Checked are all Markdown pages, and every mention of a page of docs/ in the sources.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+FOLDERS = ("bench", "docs", "format", "include", "java", "recorder", "tests", "throttle", "tools")
+SOURCES = {".h", ".cc", ".c", ".py", ".sh", ".java", ".js", ".html", ".pml"}
+WIDTH = 120
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)((?:,? ?#[a-z][\w-]*)*)")
+FILE_NAME = re.compile(r"`((?:bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
+LABEL = re.compile(r"(?<![\w:/])//([a-z][\w/]*):([\w.-]*\w)")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OTHERS_OPTIONS = {"--no-zygote"}  # Chromium's
+FENCE = re.compile(r"^\s*(```|~~~)")
+
+
+def files():
+    for folder in FOLDERS:
+        yield from (path for path in sorted((ROOT / folder).rglob("*")) if path.is_file())
+    yield from sorted(path for path in ROOT.iterdir() if path.is_file())
+
+
+def prose(text):
+    """Numbered lines outside of fenced blocks."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if FENCE.match(line):
+            inside = not inside
+        elif not inside:
+            yield number, line
+
+
+def slug(heading):
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    return re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+
+
+def anchors(path, known={}):
+    """The anchors that a Markdown renderer gives to the headings of a page."""
+    if path not in known:
+        seen = {}
+        for _, line in prose(path.read_text()):
+            match = re.match(r"#+ (.*)", line)
+            if match:
+                name = slug(match[1])
+                seen[name] = seen.get(name, 0) + 1
+                if seen[name] > 1:
+                    seen[f"{name}-{seen[name] - 1}"] = 1
+        known[path] = set(seen)
+    return known[path]
+
+
+def missing(page, target):
+    """Why a link from `page` leads nowhere; None if it does."""
+    name, _, anchor = target.partition("#")
+    path = (page.parent / name).resolve() if name else page
+    if not path.exists():
+        return f"{target}: there is no such file"
+    if anchor and path.suffix == ".md" and anchor not in anchors(path):
+        return f"{target}: the page has no such heading"
+    return None
+
+
+def has_target(package, target):
+    """Whether a BUILD file names it; a list of tests leaves out `_test`."""
+    path = ROOT / package / "BUILD"
+    text = path.read_text() if path.exists() else ""
+    return target == "all" or any(f'"{name}"' in text for name in (target, target.removesuffix("_test")))
+
+
+def reference_options(known=[]):
+    if not known:
+        known.append(set(OPTION.findall((ROOT / "docs/reference/commands.md").read_text())))
+    return known[0]
+
+
+def wide_rows(page, line):
+    """Tables that are read from a terminal's output, or by another test."""
+    name = str(page.relative_to(ROOT))
+    return name.startswith("bench/") or name == "docs/jdks.md" or line.startswith("| recorder/")
+
+
+def in_page(page):
+    for number, line in prose(page.read_text()):
+        for target in LINK.findall(line):
+            reason = None if re.match(r"[a-z]+:", target) else missing(page, target)
+            if reason:
+                yield number, reason
+        for name in FILE_NAME.findall(line):
+            if "NAME" not in name and not (ROOT / name).exists():
+                yield number, f"`{name}`: there is no such file"
+        for package, target in LABEL.findall(line):
+            if not has_target(package, target):
+                yield number, f"//{package}:{target}: there is no such target"
+        if "guide" in page.parts:
+            for option in set(OPTION.findall(line)) - OTHERS_OPTIONS - reference_options():
+                yield number, f"{option}: no command has this option"
+        if len(line) > WIDTH and not (line.startswith("|") and wide_rows(page, line)):
+            yield number, f"{len(line)} characters"
+
+
+def in_source(path):
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        for name, anchors_after in MENTION.findall(line):
+            for anchor in re.findall(r"#[\w-]+", anchors_after) or [""]:
+                reason = missing(ROOT / "WORKSPACE", name + anchor)
+                if reason:
+                    yield number, reason
+
+
+def main():
+    pages = sources = 0
+    found = []
+    for path in files():
+        if path.suffix == ".md" and "golden" not in path.parts:
+            pages += 1
+            problems = in_page(path)
+        elif path.suffix in SOURCES or path.name == "BUILD":
+            sources += 1
+            problems = in_source(path)
+        else:
+            continue
+        found += [f"{path.relative_to(ROOT)}:{number}: {problem}" for number, problem in problems]
+    assert pages >= 30 and sources >= 300, f"only {pages} pages and {sources} sources were found"
+    print("\n".join(found) or f"{pages} pages and the mentions in {sources} sources lead somewhere")
+    return 1 if found else 0
+
+
+sys.exit(main())
