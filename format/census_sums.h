@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "format/census.h"
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::format {
 

@@ -6,8 +6,8 @@
 #include "format/block_rows.h"
 #include "format/census_codec.h"
 #include "format/columns.h"
-#include "format/fate_codec.h"
-#include "format/state_codec.h"
+#include "format/lifecycle_codec.h"
+#include "format/process_state_codec.h"
 
 namespace heaprec::format {
 namespace {

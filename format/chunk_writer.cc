@@ -7,11 +7,11 @@
 #include "format/census_codec.h"
 #include "format/columns.h"
 #include "format/dictionary_codec.h"
-#include "format/fate_codec.h"
 #include "format/layout.h"
+#include "format/lifecycle_codec.h"
 #include "format/parity.h"
+#include "format/process_state_codec.h"
 #include "format/sample_codec.h"
-#include "format/state_codec.h"
 
 namespace heaprec::format {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "format/books.h"
 #include "format/census.h"
 #include "format/stream.h"
+#include "format/stream_counters.h"
 
 namespace heaprec::format {
 

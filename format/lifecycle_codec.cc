@@ -1,4 +1,4 @@
-#include "format/fate_codec.h"
+#include "format/lifecycle_codec.h"
 
 #include <cstdint>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "format/state_codec.h"
+#include "format/process_state_codec.h"
 
 #include <array>
 #include <cstdint>

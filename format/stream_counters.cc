@@ -1,4 +1,4 @@
-#include "format/books.h"
+#include "format/stream_counters.h"
 
 #include <algorithm>
 #include <numeric>

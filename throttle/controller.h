@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "throttle/usable_points.h"
+#include "throttle/sliding_budget.h"
 
 namespace heaprec::throttle {
 

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "throttle/allowance.h"
+#include "throttle/recording_budget.h"
 #include "throttle/varopt.h"
 
 namespace heaprec::throttle {

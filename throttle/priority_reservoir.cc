@@ -1,4 +1,4 @@
-#include "throttle/reservoir.h"
+#include "throttle/priority_reservoir.h"
 
 #include "throttle/random.h"
 

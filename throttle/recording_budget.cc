@@ -1,4 +1,4 @@
-#include "throttle/allowance.h"
+#include "throttle/recording_budget.h"
 
 #include <algorithm>
 #include <cmath>

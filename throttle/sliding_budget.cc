@@ -1,4 +1,4 @@
-#include "throttle/usable_points.h"
+#include "throttle/sliding_budget.h"
 
 #include <algorithm>
 

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "format/ring_reader.h"
-#include "recorder/agent/native_stream.h"
+#include "format/ring/ring_reader.h"
 #include "recorder/agent/rates.h"
+#include "recorder/agent/streams/native_stream.h"
 #include "recorder/sources/clock.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "format/native_frames.h"
+#include "format/native/native_frames.h"
 
 #include <cxxabi.h>
 

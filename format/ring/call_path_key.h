@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::format {
 

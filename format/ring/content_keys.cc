@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 
 namespace heaprec::format {
 namespace {

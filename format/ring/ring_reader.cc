@@ -1,4 +1,4 @@
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 
 #include <algorithm>
 #include <bit>

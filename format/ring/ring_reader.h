@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "format/result.h"
-#include "format/ring_layout.h"
-#include "format/ring_records.h"
+#include "format/ring/ring_layout.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::format {
 

@@ -8,19 +8,19 @@
 #include <limits>
 #include <utility>
 
-#include "recorder/agent/census_stream.h"
+#include "recorder/agent/api/java_api.h"
 #include "recorder/agent/events.h"
 #include "recorder/agent/hooks.h"
-#include "recorder/agent/java_entry.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/self_test.h"
+#include "recorder/agent/streams/census_stream.h"
 #include "recorder/hotspot/inline_allocation.h"
 #include "recorder/hotspot/jdk_version.h"
-#include "recorder/native/sampled_hooks.h"
+#include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/entry.h"
-#include "recorder/sources/heap_watch.h"
+#include "recorder/sources/heap_state_recorder.h"
 #include "recorder/sources/labels.h"
-#include "recorder/writer/quiet_thread.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
 namespace {

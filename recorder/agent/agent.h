@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "recorder/agent/command.h"
+#include "recorder/agent/ended_recordings.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording.h"
-#include "recorder/agent/retired.h"
-#include "recorder/sources/interval_source.h"
+#include "recorder/sources/callback_source.h"
 
 namespace heaprec::agent {
 
@@ -38,13 +38,13 @@ class Agent {
   bool Ask(JavaVM* vm, const char* command, std::string* answer);
   // A copy of the recording that runs, under `pattern` as Options::file; returns its name.
   format::Result<std::string> Dump(const std::string& pattern);
-  // For another agent (include/heaprec_sampling.h) or the application (trace_entry.h), one of them at a time; answers
+  // For another agent (include/heaprec_sampling.h) or the application (trace_api.h), one of them at a time; answers
   // as it says there. `*why` (may be null): in words, if it is not HEAPREC_OK.
   int Sample(JavaVM* vm, const heaprec_sampling& how, Sampler sampler, std::string* why);
   // Of what that one sampled last.
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, Sampler sampler);
 
-  // For probes (probe_entry.h): what they need of the JVM, with their hooks in place.
+  // For probes (probe_api.h): what they need of the JVM, with their hooks in place.
   format::Result<const Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
 
   void OnVmInit(JNIEnv* jni);

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/agent/java_entry.h"
+#include "recorder/agent/api/java_api.h"
 
 namespace heaprec::agent {
 

@@ -1,11 +1,11 @@
-#include "recorder/agent/retired.h"
+#include "recorder/agent/ended_recordings.h"
 
 #include <ctime>
 #include <utility>
 
 #include "recorder/agent/recording.h"
 #include "recorder/hotspot/safepoint.h"
-#include "recorder/native/sampled_hooks.h"
+#include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/entry.h"
 
 namespace heaprec::agent {

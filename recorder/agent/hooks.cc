@@ -13,10 +13,10 @@
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"
 #include "recorder/hotspot/stack_chunks.h"
-#include "recorder/sources/allocation_probe.h"
-#include "recorder/sources/census.h"
+#include "recorder/sources/census/allocation_probe.h"
+#include "recorder/sources/census/census.h"
+#include "recorder/sources/census/retirement_watchers.h"
 #include "recorder/sources/entry.h"
-#include "recorder/sources/retirement_watchers.h"
 
 namespace heaprec::agent {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "recorder/agent/option_list.h"
-#include "recorder/sources/capture_limits.h"
+#include "recorder/sources/sample_limits.h"
 
 namespace heaprec::agent {
 namespace {

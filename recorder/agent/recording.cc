@@ -10,7 +10,7 @@
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
 #include "recorder/hotspot/safepoint.h"
-#include "recorder/sources/byte_source.h"
+#include "recorder/sources/byte_clock_source.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/tlab_source.h"
 

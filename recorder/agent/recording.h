@@ -9,16 +9,16 @@
 #include <memory>
 #include <string>
 
-#include "recorder/agent/census_stream.h"
-#include "recorder/agent/exception_stream.h"
+#include "recorder/agent/ended_recordings.h"
 #include "recorder/agent/jvm.h"
-#include "recorder/agent/live_thread.h"
-#include "recorder/agent/memory_thread.h"
-#include "recorder/agent/native_stream.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording_plan.h"
-#include "recorder/agent/retired.h"
-#include "recorder/sources/heap_watch.h"
+#include "recorder/agent/streams/census_stream.h"
+#include "recorder/agent/streams/exception_stream.h"
+#include "recorder/agent/streams/memory_thread.h"
+#include "recorder/agent/streams/native_stream.h"
+#include "recorder/agent/streams/tracker_thread.h"
+#include "recorder/sources/heap_state_recorder.h"
 #include "recorder/sources/jvmti_source.h"
 #include "recorder/sources/source.h"
 #include "recorder/writer/drain.h"

@@ -10,12 +10,12 @@
 #include "format/version.h"
 #include "recorder/agent/identity.h"
 #include "recorder/agent/log.h"
-#include "recorder/agent/native_stream.h"
 #include "recorder/agent/rates.h"
 #include "recorder/agent/service_labels.h"
+#include "recorder/agent/streams/native_stream.h"
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/sources/clock.h"
-#include "recorder/writer/quiet_thread.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
 namespace {

@@ -15,7 +15,7 @@
 #include "format/result.h"
 #include "recorder/agent/options.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/native/sampled_hooks.h"
+#include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/writer/drain.h"
 #include "throttle/controller.h"
 

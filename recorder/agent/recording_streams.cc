@@ -4,8 +4,8 @@
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
 #include "recorder/agent/recording.h"
-#include "recorder/sources/capture_limits.h"
-#include "recorder/sources/java_frames.h"
+#include "recorder/sources/native/java_frames.h"
+#include "recorder/sources/sample_limits.h"
 
 namespace heaprec::agent {
 namespace {

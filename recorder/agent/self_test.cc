@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "recorder/sources/entry.h"
-#include "recorder/sources/probe_source.h"
+#include "recorder/sources/self_test_source.h"
 
 namespace heaprec::agent {
 namespace {

@@ -1,7 +1,7 @@
 #include "recorder/agent/stoppable_thread.h"
 
-#include "recorder/native/thread_clocks.h"
-#include "recorder/writer/quiet_thread.h"
+#include "recorder/native_sample/thread_clocks.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "recorder/buffer/own_descriptor.h"
+#include "recorder/buffer/guarded_fd.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

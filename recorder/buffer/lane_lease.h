@@ -5,14 +5,14 @@
 // Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` tells how much was
 // asked).
 //           Both are the caller's to count (Loss::kLanesBusy, Loss::kRingFull).
-// Format:   format/ring_layout.h, format/ring_records.h
+// Format:   format/ring/ring_layout.h, format/ring/ring_records.h
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 #include "recorder/buffer/ring.h"
 
 namespace heaprec::buffer {

@@ -4,7 +4,7 @@
 // Context:  Create, Close: setup. The accessors: any.
 // Failure:  Create falls back to private memory when the shared file cannot be had; why() then says the reason, and a
 //           kill -9 loses what is not yet in the file.
-// Format:   format/ring_layout.h, docs/format/ring.md
+// Format:   format/ring/ring_layout.h, docs/format/ring.md
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 #include <string>
 
 #include "format/result.h"
-#include "format/ring_layout.h"
-#include "recorder/buffer/own_descriptor.h"
+#include "format/ring/ring_layout.h"
+#include "recorder/buffer/guarded_fd.h"
 
 namespace heaprec::buffer {
 

@@ -1,4 +1,4 @@
-#include "recorder/buffer/ledger.h"
+#include "recorder/buffer/shared_counters.h"
 
 namespace heaprec::buffer {
 

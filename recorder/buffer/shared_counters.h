@@ -6,7 +6,7 @@
 #pragma once
 
 #include "format/model.h"
-#include "format/ring_layout.h"
+#include "format/ring/ring_layout.h"
 
 namespace heaprec::buffer {
 

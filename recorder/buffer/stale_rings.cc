@@ -18,9 +18,9 @@
 #include "format/file_header.h"
 #include "format/layout.h"
 #include "format/result.h"
-#include "format/ring_layout.h"
+#include "format/ring/ring_layout.h"
+#include "recorder/buffer/guarded_fd.h"
 #include "recorder/buffer/locked_file.h"
-#include "recorder/buffer/own_descriptor.h"
 
 namespace heaprec::buffer {
 namespace {

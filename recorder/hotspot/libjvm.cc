@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "recorder/hotspot/elf_file.h"
+#include "recorder/unwind/elf_file.h"
 
 namespace heaprec::hotspot {
 namespace {

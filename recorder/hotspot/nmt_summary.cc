@@ -1,4 +1,4 @@
-#include "recorder/hotspot/memory_summary.h"
+#include "recorder/hotspot/nmt_summary.h"
 
 #include <algorithm>
 #include <charconv>

@@ -12,7 +12,7 @@
 #include <span>
 
 #include "format/result.h"
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 #include "recorder/hotspot/code_cache.h"
 #include "recorder/hotspot/frame_selection.h"
 #include "recorder/hotspot/names.h"

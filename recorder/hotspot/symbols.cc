@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "recorder/hotspot/elf_file.h"
+#include "recorder/unwind/elf_file.h"
 
 namespace heaprec::hotspot {
 namespace {

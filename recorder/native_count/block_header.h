@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "format/native_table.h"
+#include "format/native/native_table.h"
 
 namespace heaprec::native {
 

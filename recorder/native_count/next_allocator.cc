@@ -1,4 +1,4 @@
-#include "recorder/native/real.h"
+#include "recorder/native_count/next_allocator.h"
 
 #include <dlfcn.h>
 

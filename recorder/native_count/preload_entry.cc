@@ -19,13 +19,13 @@
 #include <atomic>
 #include <cstring>
 
-#include "recorder/native/block.h"
-#include "recorder/native/counting.h"
-#include "recorder/native/exact_options.h"
-#include "recorder/native/readable.h"
-#include "recorder/native/real.h"
-#include "recorder/native/stale_tables.h"
-#include "recorder/native/table.h"
+#include "recorder/native_count/block_header.h"
+#include "recorder/native_count/next_allocator.h"
+#include "recorder/native_count/preload_options.h"
+#include "recorder/native_count/site_counters.h"
+#include "recorder/native_count/site_table.h"
+#include "recorder/native_count/stale_tables.h"
+#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

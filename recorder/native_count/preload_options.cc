@@ -1,4 +1,4 @@
-#include "recorder/native/exact_options.h"
+#include "recorder/native_count/preload_options.h"
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "format/native_table.h"
+#include "format/native/native_table.h"
 #include "recorder/buffer/write_signals.h"
 
 namespace heaprec::native {

@@ -1,13 +1,13 @@
-#include "recorder/native/counting.h"
+#include "recorder/native_count/site_counters.h"
 
 #include <pthread.h>
 
 #include <algorithm>
 #include <span>
 
-#include "recorder/native/frame_rules.h"
-#include "recorder/native/passed_modules.h"
-#include "recorder/native/real.h"
+#include "recorder/native_count/next_allocator.h"
+#include "recorder/unwind/cfi_cache.h"
+#include "recorder/unwind/wrapper_modules.h"
 
 namespace heaprec::native {
 

@@ -12,10 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/native/block.h"
-#include "recorder/native/call.h"
-#include "recorder/native/table.h"
-#include "recorder/native/thread_rows.h"
+#include "recorder/native_count/block_header.h"
+#include "recorder/native_count/site_table.h"
+#include "recorder/native_count/thread_rows.h"
+#include "recorder/unwind/call_site.h"
 
 namespace heaprec::native {
 

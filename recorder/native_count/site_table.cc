@@ -1,4 +1,4 @@
-#include "recorder/native/table.h"
+#include "recorder/native_count/site_table.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -18,8 +18,8 @@
 
 #include "recorder/buffer/locked_file.h"
 #include "recorder/buffer/write_signals.h"
-#include "recorder/native/module_at.h"
-#include "recorder/native/readable.h"
+#include "recorder/unwind/module_lookup.h"
+#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

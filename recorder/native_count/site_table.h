@@ -1,5 +1,5 @@
-// Writes the table of native memory by call site (format/native_table.h). Insert only: a site, a module or a chunk that
-// is there stays.
+// Writes the table of native memory by call site (format/native/native_table.h). Insert only: a site, a module or a
+// chunk that is there stays.
 //
 // Context:  Create: setup. The rest: within malloc: no heap; a system call where something is seen for the first time.
 // Threads:  any number; nobody waits for anybody.
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/native_table.h"
+#include "format/native/native_table.h"
 
 namespace heaprec::native {
 

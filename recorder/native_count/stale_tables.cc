@@ -1,4 +1,4 @@
-#include "recorder/native/stale_tables.h"
+#include "recorder/native_count/stale_tables.h"
 
 #include <dirent.h>
 #include <fcntl.h>

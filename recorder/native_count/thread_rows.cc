@@ -1,4 +1,4 @@
-#include "recorder/native/thread_rows.h"
+#include "recorder/native_count/thread_rows.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/native/table.h"
+#include "recorder/native_count/site_table.h"
 
 namespace heaprec::native {
 

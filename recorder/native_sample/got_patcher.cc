@@ -1,4 +1,4 @@
-#include "recorder/native/got_patcher.h"
+#include "recorder/native_sample/got_patcher.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "recorder/native/module_at.h"
+#include "recorder/unwind/module_lookup.h"
 
 namespace heaprec::native {
 namespace {

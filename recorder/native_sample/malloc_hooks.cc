@@ -1,4 +1,4 @@
-#include "recorder/native/sampled_hooks.h"
+#include "recorder/native_sample/malloc_hooks.h"
 
 #include <dlfcn.h>
 #include <malloc.h>
@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include "format/ring_records.h"
-#include "recorder/native/call.h"
-#include "recorder/native/definition.h"
-#include "recorder/native/got_patcher.h"
-#include "recorder/native/this_process.h"
+#include "format/ring/ring_records.h"
+#include "recorder/native_sample/got_patcher.h"
+#include "recorder/native_sample/symbol_resolver.h"
+#include "recorder/unwind/call_site.h"
+#include "recorder/unwind/fork_guard.h"
 
 // dlsym looks at who calls it: a jump leaves the caller where he is.
 extern "C" {

@@ -1,4 +1,4 @@
-// What stands in the place of malloc's family, and of mmap's (mapping_hooks.h), in all libraries while native memory is
+// What stands in the place of malloc's family, and of mmap's (mmap_hooks.h), in all libraries while native memory is
 // sampled: a few nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are followed.
 //
 // Context:  LedCalls: setup or drain; NewsOfLibraries: drain. PatchLibraries: a thread of its own. IsQuiet: any.
@@ -16,11 +16,11 @@
 #include <utility>
 
 #include "format/result.h"
-#include "recorder/native/block_table.h"
-#include "recorder/native/frame_rules.h"
-#include "recorder/native/got_patcher.h"
-#include "recorder/native/mapping_hooks.h"
-#include "recorder/native/thread_clocks.h"
+#include "recorder/native_sample/got_patcher.h"
+#include "recorder/native_sample/mmap_hooks.h"
+#include "recorder/native_sample/sampled_blocks.h"
+#include "recorder/native_sample/thread_clocks.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::native {
 

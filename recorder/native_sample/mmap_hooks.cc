@@ -1,4 +1,4 @@
-#include "recorder/native/mapping_hooks.h"
+#include "recorder/native_sample/mmap_hooks.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "recorder/native/this_process.h"
+#include "recorder/unwind/fork_guard.h"
 
 namespace heaprec::native {
 namespace {

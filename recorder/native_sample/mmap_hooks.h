@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "recorder/native/frame_rules.h"
-#include "recorder/native/got_patcher.h"
+#include "recorder/native_sample/got_patcher.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::native {
 

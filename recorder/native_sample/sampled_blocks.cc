@@ -1,4 +1,4 @@
-#include "recorder/native/block_table.h"
+#include "recorder/native_sample/sampled_blocks.h"
 
 namespace heaprec::native {
 namespace {

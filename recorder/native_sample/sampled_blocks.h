@@ -22,7 +22,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "recorder/native/index_lists.h"
+#include "recorder/native_sample/index_free_lists.h"
 
 namespace heaprec::native {
 

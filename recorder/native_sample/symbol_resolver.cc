@@ -1,4 +1,4 @@
-#include "recorder/native/definition.h"
+#include "recorder/native_sample/symbol_resolver.h"
 
 #include <dlfcn.h>
 #include <elf.h>

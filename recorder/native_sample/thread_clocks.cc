@@ -1,4 +1,4 @@
-#include "recorder/native/thread_clocks.h"
+#include "recorder/native_sample/thread_clocks.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "recorder/native/index_lists.h"
+#include "recorder/native_sample/index_free_lists.h"
 
 namespace heaprec::native {
 namespace {

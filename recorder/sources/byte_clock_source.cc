@@ -1,4 +1,4 @@
-#include "recorder/sources/byte_source.h"
+#include "recorder/sources/byte_clock_source.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "recorder/sources/interval_source.h"
+#include "recorder/sources/callback_source.h"
 
 #include <jvmti.h>
 

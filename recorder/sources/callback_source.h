@@ -13,7 +13,7 @@
 #include "include/heaprec_sampling.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/thread_layout.h"
-#include "recorder/sources/followed_objects.h"
+#include "recorder/sources/live/tracked_objects.h"
 #include "recorder/sources/source.h"
 #include "recorder/sources/thread_fields.h"
 #include "recorder/sources/thread_table.h"

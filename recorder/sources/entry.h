@@ -11,14 +11,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/native/thread_clocks.h"
+#include "recorder/native_sample/thread_clocks.h"
 #include "recorder/sources/exception_source.h"
 #include "recorder/sources/source.h"
 
 namespace heaprec::sources {
 
-// Null: not recording. A source outlives its time here: a thread may still be inside it (recorder/agent/retired.h).
-// Every hook reads it: what others write lies on other cache lines.
+// Null: not recording. A source outlives its time here: a thread may still be inside it
+// (recorder/agent/ended_recordings.h). Every hook reads it: what others write lies on other cache lines.
 alignas(64) extern std::atomic<Source*> active_source;
 // Likewise; null where exceptions are not recorded.
 extern std::atomic<ExceptionSource*> active_exceptions;

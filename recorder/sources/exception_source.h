@@ -14,8 +14,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "recorder/sources/capture.h"
-#include "recorder/sources/window_board.h"
+#include "recorder/sources/sample_writer.h"
+#include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
 

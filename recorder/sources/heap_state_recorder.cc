@@ -1,4 +1,4 @@
-#include "recorder/sources/heap_watch.h"
+#include "recorder/sources/heap_state_recorder.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/heap_meter.h"
 

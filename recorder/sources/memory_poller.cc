@@ -1,4 +1,4 @@
-#include "recorder/sources/memory_watch.h"
+#include "recorder/sources/memory_poller.h"
 
 #include <algorithm>
 #include <fstream>

@@ -18,8 +18,8 @@
 #include <string>
 #include <variant>
 
-#include "recorder/hotspot/memory_summary.h"
-#include "recorder/sources/heap_watch.h"
+#include "recorder/hotspot/nmt_summary.h"
+#include "recorder/sources/heap_state_recorder.h"
 
 namespace heaprec::sources {
 

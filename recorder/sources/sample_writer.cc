@@ -1,11 +1,11 @@
-#include "recorder/sources/capture.h"
+#include "recorder/sources/sample_writer.h"
 
 #include <alloca.h>
 
 #include <cstring>
 
-#include "format/call_path.h"
-#include "format/ring_reader.h"
+#include "format/ring/call_path_key.h"
+#include "format/ring/ring_reader.h"
 #include "recorder/sources/clock.h"
 
 namespace heaprec::sources {

@@ -14,17 +14,17 @@
 #include <optional>
 #include <span>
 
-#include "recorder/buffer/announced.h"
+#include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/buffer/ledger.h"
+#include "recorder/buffer/shared_counters.h"
 #include "recorder/hotspot/heap_meter.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/sources/frame_cache.h"
-#include "recorder/sources/hold.h"
+#include "recorder/sources/live/weak_ref_reservation.h"
 #include "recorder/sources/stack_cache.h"
-#include "recorder/sources/stack_taker.h"
+#include "recorder/sources/stack_capture.h"
 #include "recorder/sources/thread_fields.h"
-#include "recorder/sources/window_board.h"
+#include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
 

@@ -1,4 +1,4 @@
-#include "recorder/sources/probe_source.h"
+#include "recorder/sources/self_test_source.h"
 
 #include <limits>
 

@@ -14,13 +14,13 @@
 #include <limits>
 #include <vector>
 
-#include "recorder/buffer/ledger.h"
+#include "recorder/buffer/shared_counters.h"
 #include "recorder/hotspot/thread_layout.h"
 #include "recorder/hotspot/thread_list.h"
-#include "recorder/sources/capture.h"
+#include "recorder/sources/sample_writer.h"
 #include "recorder/sources/start_positions.h"
 #include "recorder/sources/thread_table.h"
-#include "recorder/sources/window_board.h"
+#include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
 

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 #include "recorder/hotspot/frame_selection.h"
 
 namespace heaprec::sources {

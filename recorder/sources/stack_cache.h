@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::sources {
 

@@ -1,4 +1,4 @@
-#include "recorder/sources/stack_taker.h"
+#include "recorder/sources/stack_capture.h"
 
 #include <xxhash.h>
 

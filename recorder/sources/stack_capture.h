@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 #include "recorder/hotspot/frame_selection.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/stack_walker.h"

@@ -1,4 +1,4 @@
-#include "recorder/sources/window_board.h"
+#include "recorder/sources/window_publisher.h"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-#include "recorder/native/build_id.h"
+#include "recorder/unwind/build_id.h"
 
 #include <elf.h>
 

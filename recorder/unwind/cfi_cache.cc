@@ -1,11 +1,11 @@
-#include "recorder/native/frame_rules.h"
+#include "recorder/unwind/cfi_cache.h"
 
 #include <bit>
 #include <cstring>
 
-#include "recorder/native/frame_program.h"
-#include "recorder/native/module_at.h"
-#include "recorder/native/readable.h"
+#include "recorder/unwind/cfi_interpreter.h"
+#include "recorder/unwind/module_lookup.h"
+#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

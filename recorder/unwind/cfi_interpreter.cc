@@ -1,4 +1,4 @@
-#include "recorder/native/frame_program.h"
+#include "recorder/unwind/cfi_interpreter.h"
 
 #include <cstring>
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "recorder/native/frame_rules.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::native {
 

@@ -1,4 +1,4 @@
-#include "recorder/hotspot/elf_file.h"
+#include "recorder/unwind/elf_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

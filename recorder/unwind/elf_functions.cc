@@ -1,4 +1,4 @@
-#include "recorder/native/function_table.h"
+#include "recorder/unwind/elf_functions.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-#include "recorder/native/build_id.h"
+#include "recorder/unwind/build_id.h"
 
 namespace heaprec::native {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/buffer/own_descriptor.h"
+#include "recorder/buffer/guarded_fd.h"
 
 namespace heaprec::native {
 

@@ -1,4 +1,4 @@
-#include "recorder/native/this_process.h"
+#include "recorder/unwind/fork_guard.h"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "recorder/native/module_at.h"
+#include "recorder/unwind/module_lookup.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "recorder/native/readable.h"
+#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

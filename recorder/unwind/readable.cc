@@ -1,4 +1,4 @@
-#include "recorder/native/readable.h"
+#include "recorder/unwind/readable.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -1,4 +1,4 @@
-#include "recorder/native/code_places.h"
+#include "recorder/unwind/symbolizer.h"
 
 #include <elf.h>
 #include <link.h>
@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "format/native_frames.h"
-#include "recorder/native/build_id.h"
-#include "recorder/native/module_at.h"
-#include "recorder/native/readable.h"
+#include "format/native/native_frames.h"
+#include "recorder/unwind/build_id.h"
+#include "recorder/unwind/module_lookup.h"
+#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/ring_layout.h"
-#include "recorder/native/function_table.h"
+#include "format/ring/ring_layout.h"
+#include "recorder/unwind/elf_functions.h"
 
 namespace heaprec::native {
 

@@ -1,4 +1,4 @@
-#include "recorder/native/passed_modules.h"
+#include "recorder/unwind/wrapper_modules.h"
 
 #include <link.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "recorder/native/module_at.h"
+#include "recorder/unwind/module_lookup.h"
 
 namespace heaprec::native {
 namespace {

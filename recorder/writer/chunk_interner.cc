@@ -1,4 +1,4 @@
-#include "recorder/writer/definitions.h"
+#include "recorder/writer/chunk_interner.h"
 
 #include <utility>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "format/chunk_writer.h"
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::writer {
 

@@ -6,8 +6,8 @@
 #include <ctime>
 #include <utility>
 
-#include "format/ring_reader.h"
-#include "recorder/writer/quiet_thread.h"
+#include "format/ring/ring_reader.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::writer {
 namespace {

@@ -22,12 +22,12 @@
 #include <vector>
 
 #include "format/chunk_writer.h"
-#include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/writer/collector.h"
-#include "recorder/writer/live_set.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/writer/lane_consumer.h"
 #include "recorder/writer/snapshot.h"
 #include "recorder/writer/store.h"
+#include "recorder/writer/tracked_set.h"
 
 namespace heaprec::writer {
 

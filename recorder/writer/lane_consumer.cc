@@ -1,4 +1,4 @@
-#include "recorder/writer/collector.h"
+#include "recorder/writer/lane_consumer.h"
 
 #include <algorithm>
 #include <atomic>

@@ -20,10 +20,10 @@
 
 #include "format/census_sums.h"
 #include "format/chunk_writer.h"
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/writer/definitions.h"
-#include "recorder/writer/live_set.h"
+#include "recorder/writer/chunk_interner.h"
+#include "recorder/writer/tracked_set.h"
 #include "throttle/interval_reducer.h"
 
 namespace heaprec::writer {

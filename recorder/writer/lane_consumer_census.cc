@@ -1,7 +1,7 @@
 // Census records: what Collector does with what was counted object by object.
 #include <unordered_set>
 
-#include "recorder/writer/collector.h"
+#include "recorder/writer/lane_consumer.h"
 
 namespace heaprec::writer {
 

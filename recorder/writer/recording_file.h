@@ -14,7 +14,7 @@
 #include <variant>
 
 #include "format/result.h"
-#include "recorder/buffer/own_descriptor.h"
+#include "recorder/buffer/guarded_fd.h"
 
 namespace heaprec::writer {
 

@@ -1,4 +1,4 @@
-#include "recorder/writer/quiet_thread.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 #include <fmt/format.h>
 #include <signal.h>

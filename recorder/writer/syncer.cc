@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "recorder/writer/quiet_thread.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::writer {
 namespace {

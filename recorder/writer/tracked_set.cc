@@ -1,4 +1,4 @@
-#include "recorder/writer/live_set.h"
+#include "recorder/writer/tracked_set.h"
 
 #include <algorithm>
 #include <utility>

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "format/model.h"
-#include "format/ring_records.h"
-#include "throttle/reservoir.h"
+#include "format/ring/ring_records.h"
+#include "throttle/priority_reservoir.h"
 
 namespace heaprec::writer {
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "format/ring_reader.h"
-#include "recorder/buffer/ledger.h"
+#include "format/ring/ring_reader.h"
+#include "recorder/buffer/shared_counters.h"
 
 namespace heaprec::buffer {
 namespace {

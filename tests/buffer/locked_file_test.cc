@@ -20,8 +20,8 @@
 
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/stale_rings.h"
-#include "recorder/native/stale_tables.h"
-#include "recorder/native/table.h"
+#include "recorder/native_count/site_table.h"
+#include "recorder/native_count/stale_tables.h"
 
 namespace heaprec::buffer {
 namespace {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <vector>
 
-#include "format/ring_reader.h"
-#include "recorder/buffer/announced.h"
+#include "format/ring/ring_reader.h"
+#include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/lane_lease.h"
 
 namespace heaprec::buffer {

@@ -1,6 +1,6 @@
 // Instead of what the capture asks of HotSpot (the linker's --wrap): the names of the object that the calling thread
 // allocates. An opaque pointer of the JVM is an index into the program's tables, and one more.
-#include "tests/crash/jvm_seams.h"
+#include "tests/crash/jvm_link_seams.h"
 
 #include <jvmti.h>
 

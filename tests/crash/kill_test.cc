@@ -13,9 +13,9 @@
 #include <random>
 #include <string>
 
-#include "tests/crash/inquest.h"
+#include "tests/crash/killed_process.h"
 #include "tests/crash/points.h"
-#include "tests/crash/victim.h"
+#include "tests/crash/recovery_check.h"
 
 namespace heaprec::crash {
 namespace {

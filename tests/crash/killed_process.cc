@@ -1,4 +1,4 @@
-#include "tests/crash/victim.h"
+#include "tests/crash/killed_process.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/sources/capture.h"
+#include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/clock.h"
+#include "recorder/sources/sample_writer.h"
 #include "recorder/writer/drain.h"
-#include "tests/crash/jvm_seams.h"
+#include "tests/crash/jvm_link_seams.h"
 #include "tests/crash/points.h"
 #include "throttle/random.h"
 

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "format/chunk_writer.h"
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/writer/collector.h"
 #include "recorder/writer/drain.h"
+#include "recorder/writer/lane_consumer.h"
 #include "recorder/writer/store.h"
 #include "tests/crash/points.h"
 

@@ -1,8 +1,8 @@
 // Killed at any moment, a recording has every sample point of malloc that an independent witness saw come into the
 // ring: once, with its size, weight and site; and its books add up.
 //
-// The witness lies in memory that outlives the process; seams.cc tells it of each point after its commit has returned.
-// HEAPREC_KILLS=1000: how many at random moments; HEAPREC_KILL_SEED: others than the last time.
+// The witness lies in memory that outlives the process; link_seams.cc tells it of each point after its commit has
+// returned. HEAPREC_KILLS=1000: how many at random moments; HEAPREC_KILL_SEED: others than the last time.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -23,13 +23,13 @@
 #include <thread>
 #include <vector>
 
-#include "format/ring_records.h"
-#include "recorder/agent/native_stream.h"
+#include "format/ring/ring_records.h"
 #include "recorder/agent/rates.h"
+#include "recorder/agent/streams/native_stream.h"
 #include "recorder/sources/clock.h"
 #include "recorder/writer/drain.h"
 #include "tests/crash/points.h"
-#include "tools/analysis/verification.h"
+#include "tools/analysis/health/verification.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::crash {
@@ -80,7 +80,7 @@ format::RecordingId IdOf(uint64_t seed) {
   return id;
 }
 
-// As recorder/agent/plain_recording.cc puts a recording together.
+// As recorder/agent/program/program_recording.cc puts a recording together.
 class Victim {
  public:
   explicit Victim(const Plan& plan)

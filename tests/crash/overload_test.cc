@@ -6,7 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "tests/crash/victim.h"
+#include "tests/crash/killed_process.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::crash {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/crash/inquest.h"
-#include "tests/crash/victim.h"
+#include "tests/crash/killed_process.h"
+#include "tests/crash/recovery_check.h"
 
 namespace heaprec::crash {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/crash/inquest.h"
+#include "tests/crash/recovery_check.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <memory>
 #include <set>
 
-#include "tools/analysis/verification.h"
+#include "tools/analysis/health/verification.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::crash {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/crash/victim.h"
+#include "tests/crash/killed_process.h"
 
 namespace heaprec::crash {
 

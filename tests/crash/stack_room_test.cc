@@ -6,11 +6,11 @@
 #include <cstring>
 #include <vector>
 
-#include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/sources/capture.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/sources/sample_writer.h"
 #include "recorder/sources/stack_buffers.h"
-#include "tests/crash/jvm_seams.h"
+#include "tests/crash/jvm_link_seams.h"
 
 namespace heaprec::crash {
 namespace {

@@ -11,7 +11,7 @@ A cell runs Matrix.java twice, without and with the agent, and asks of the secon
               2.8 times a 95 % interval; a true one is refused with probability 6e-7, in the whole table with less than 1e-3
   books       points = committed + thinned + lost, committed = written + second stage; nothing lost but `missed`, under 0.1 % of bytes
   rate        no interval holds more than the cap
-A JVM that does not end in time is looked at before it is killed: tests/support/evidence.py.
+A JVM that does not end in time is looked at before it is killed: tests/support/hang_report.py.
 """
 
 import argparse

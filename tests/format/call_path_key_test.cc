@@ -1,4 +1,4 @@
-#include "format/call_path.h"
+#include "format/ring/call_path_key.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

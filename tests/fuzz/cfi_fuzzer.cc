@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recorder/native/frame_program.h"
+#include "recorder/unwind/cfi_interpreter.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "recorder/hotspot/elf_file.h"
-#include "recorder/native/function_table.h"
+#include "recorder/unwind/elf_file.h"
+#include "recorder/unwind/elf_functions.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"

@@ -10,9 +10,9 @@
 #include "tests/fuzz/require.h"
 #include "tests/tools/jfr_builder.h"
 #include "tools/import/jfr/importer.h"
-#include "tools/import/jfr/survey.h"
+#include "tools/import/jfr/jfr_scan.h"
 #include "tools/input/recording.h"
-#include "tools/render/output.h"
+#include "tools/text/output.h"
 
 namespace heaprec::fuzz {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "format/native_table.h"
+#include "format/native/native_table.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
-#include "tools/native/table_file.h"
+#include "tools/input/native_table_file.h"
 
 namespace heaprec::fuzz {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
-#include "tools/budget.h"
-#include "tools/frame_pattern.h"
-#include "tools/name_pattern.h"
-#include "tools/time_point.h"
+#include "tools/query/budget.h"
+#include "tools/query/filter/frame_pattern.h"
+#include "tools/query/filter/name_pattern.h"
+#include "tools/query/filter/time_point.h"
 
 namespace heaprec::fuzz {
 namespace {

@@ -9,15 +9,15 @@
 #include <string>
 
 #include "format/file_header.h"
-#include "format/ring_layout.h"
+#include "format/ring/ring_layout.h"
 #include "tests/format/recordings.h"
 #include "tests/format/ring_image.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 #include "tools/input/recording.h"
-#include "tools/render/output.h"
-#include "tools/rewriter.h"
+#include "tools/rewrite/recording_copier.h"
+#include "tools/text/output.h"
 
 namespace heaprec::fuzz {
 namespace {

@@ -19,13 +19,15 @@ export work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz} seconds
 clang=${CLANG:-clang++-14}
 flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -I.
   -DFMT_HEADER_ONLY)
-sources=(format/*.cc tests/format/recordings.cc throttle/*.cc
-  tools/input/*.cc tools/rewriter.cc tools/render/output.cc tools/render/text.cc tools/complain.cc tools/import/jfr/*.cc
-  tools/budget.cc tools/frame_pattern.cc tools/name_pattern.cc tools/time_point.cc tools/analysis/generated_names.cc
-  tools/control/replies.cc tools/control/perf_data.cc tools/native/table_file.cc tools/native/symbols.cc
+sources=(format/*.cc format/native/*.cc format/ring/*.cc tests/format/recordings.cc throttle/*.cc
+  tools/input/*.cc tools/rewrite/recording_copier.cc tools/text/output.cc tools/text/text.cc
+  tools/text/messages.cc tools/import/jfr/*.cc
+  tools/query/budget.cc tools/query/filter/frame_pattern.cc tools/query/filter/name_pattern.cc
+  tools/query/filter/time_point.cc tools/analysis/generated_names.cc
+  tools/control/attach_reply.cc tools/control/perf_data.cc
   recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc
-  recorder/buffer/own_descriptor.cc recorder/hotspot/elf_file.cc
-  recorder/native/build_id.cc recorder/native/frame_program.cc recorder/native/function_table.cc)
+  recorder/buffer/guarded_fd.cc recorder/unwind/elf_file.cc
+  recorder/unwind/build_id.cc recorder/unwind/cfi_interpreter.cc recorder/unwind/elf_functions.cc)
 libraries=(-lzstd -lxxhash -lre2 -lelf)
 mkdir -p "$work"
 

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "recorder/hotspot/detour.h"
-#include "recorder/hotspot/elf_file.h"
 #include "recorder/hotspot/jdk_version.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/thread_layout.h"
 #include "recorder/hotspot/vm_structs.h"
+#include "recorder/unwind/elf_file.h"
 #include "tests/hotspot/jdk.h"
 
 namespace heaprec::hotspot {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks places.pml exhaustively, then each of the mistakes that it knows: those it must find.
-# Usage: tests/model/check_places.sh [SAMPLES PLACES]    without: a sample of each thread in one place and in two; each mistake
-# with two samples and one place
+# Checks weak_ref_table.pml exhaustively, then each of the mistakes that it knows: those it must find.
+# Usage: tests/model/check_weak_ref_table.sh [SAMPLES PLACES]
+# Without: a sample of each thread in one place and in two; each mistake with two samples and one place.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/search.sh"
@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 try() { # SAMPLES PLACES MISTAKE
-  search "$here/places.pml" "samples $1, places $2, mistake $3" "$3" -DSAMPLES="$1" -DPLACES="$2" -DMISTAKE="$3"
+  search "$here/weak_ref_table.pml" "samples $1, places $2, mistake $3" "$3" -DSAMPLES="$1" -DPLACES="$2" -DMISTAKE="$3"
 }
 
 if [ $# -gt 0 ]; then

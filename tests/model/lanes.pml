@@ -1,8 +1,8 @@
 /* The protocol of lanes, announcements and the drain, with the process killed in any state.
  *
  * Writers lease a lane, announce the definition that their sample uses unless they have seen it announced in this epoch,
- * and commit samples (recorder/sources/capture.cc, recorder/buffer/lane_lease.cc). The drain scans lanes, closes
- * intervals, writes blocks and gives room back (recorder/writer/drain.cc, collector.cc, definitions.cc). A salvager takes
+ * and commit samples (recorder/sources/sample_writer.cc, recorder/buffer/lane_lease.cc). The drain scans lanes, closes
+ * intervals, writes blocks and gives room back (recorder/writer/drain.cc, lane_consumer.cc, chunk_interner.cc). A salvager takes
  * what is behind the positions of the last block (tools/input/salvage.cc). One slot of a lane is one record.
  *
  * With BROUGHT=1 the definition is that of a stack: a sample brings it along in its own lease until the drain, which puts

@@ -1,17 +1,17 @@
-/* The places in which sampled objects are followed (recorder/sources/places.h), in every interleaving.
+/* The places in which sampled objects are followed (recorder/sources/live/weak_ref_table.h), in every interleaving.
  *
  * Threads that allocate take a place, make a weak reference, lead the place to followed and publish the sample
- * (recorder/sources/capture.cc, hold.h); or give it up. Objects die. The watch looks at all places, tells deaths and alone
- * deletes references (recorder/sources/death_watch.cc). The drain takes samples and deaths in any order that two lanes
- * allow, keeps a sample or not, and drops what it does not keep or has no room for (recorder/writer/live_set.cc).
+ * (recorder/sources/sample_writer.cc, weak_ref_reservation.h); or give it up. Objects die. The watch looks at all places, tells deaths and alone
+ * deletes references (recorder/sources/live/weak_ref_poller.cc). The drain takes samples and deaths in any order that two lanes
+ * allow, keeps a sample or not, and drops what it does not keep or has no room for (recorder/writer/tracked_set.cc).
  *
  * Asserted: there are never more references than places; the watch asks only of references that are there, and each is
  * deleted once; none is left at the end. Who drops, meets its own sample. A sample that was dropped tells no death, and no
  * death is told twice; what the drain holds for followed at the end is followed, or its death is told. What is read of a
  * followed sample is that sample's, or is known not to be.
  *
- * Interleaving is sequentially consistent; what release and acquire are needed for is said in places.cc, and TSan runs
- * tests/sources:places_test.
+ * Interleaving is sequentially consistent; what release and acquire are needed for is said in weak_ref_table.cc, and TSan runs
+ * tests/sources:weak_ref_table_test.
  */
 #define THREADS 2
 #ifndef SAMPLES

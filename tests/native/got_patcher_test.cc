@@ -1,4 +1,4 @@
-#include "recorder/native/got_patcher.h"
+#include "recorder/native_sample/got_patcher.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "recorder/native/code_places.h"
+#include "recorder/unwind/symbolizer.h"
 
 namespace {
 bool are_slots_sealed = false;

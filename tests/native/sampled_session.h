@@ -14,8 +14,8 @@
 
 #include "format/memory_source.h"
 #include "format/reader.h"
-#include "recorder/agent/native_stream.h"
 #include "recorder/agent/rates.h"
+#include "recorder/agent/streams/native_stream.h"
 #include "recorder/sources/clock.h"
 #include "recorder/writer/drain.h"
 

@@ -1,7 +1,7 @@
 // Headers of blocks: what is written is read, and what others keep in the same place is taken for none.
 //
 // Random: std::mt19937_64 with the seed below.
-#include "recorder/native/block.h"
+#include "recorder/native_count/block_header.h"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // The table of native memory, written and read: sums of many threads, no room, files that are cut off or damaged.
 //
 // Random: std::mt19937_64 with the seeds below.
-#include "recorder/native/table.h"
+#include "recorder/native_count/site_table.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/native/thread_rows.h"
-#include "tools/native/table_file.h"
+#include "recorder/native_count/thread_rows.h"
+#include "tools/input/native_table_file.h"
 
 namespace heaprec::native {
 namespace {

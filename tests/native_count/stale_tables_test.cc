@@ -1,5 +1,5 @@
 // Tables of processes that are gone: their numbers are those of children that have ended.
-#include "recorder/native/stale_tables.h"
+#include "recorder/native_count/stale_tables.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

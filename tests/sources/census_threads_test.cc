@@ -1,5 +1,5 @@
 // Who the threads of a census are, and the sums of a walk.
-#include "recorder/sources/census_threads.h"
+#include "recorder/sources/census/census_threads.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -7,8 +7,8 @@
 #include <string>
 #include <thread>
 
-#include "format/ring_reader.h"
-#include "recorder/sources/class_tally.h"
+#include "format/ring/ring_reader.h"
+#include "recorder/sources/census/class_counts.h"
 
 namespace heaprec::sources {
 namespace {

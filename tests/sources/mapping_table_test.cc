@@ -1,4 +1,4 @@
-#include "recorder/sources/mapped_ranges.h"
+#include "recorder/sources/native/mapping_table.h"
 
 #include <array>
 #include <catch2/catch.hpp>

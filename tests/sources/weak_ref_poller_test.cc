@@ -1,4 +1,4 @@
-#include "recorder/sources/death_watch.h"
+#include "recorder/sources/live/weak_ref_poller.h"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/hotspot/heap_meter.h"
 #include "recorder/sources/clock.h"

@@ -1,4 +1,4 @@
-#include "recorder/sources/places.h"
+#include "recorder/sources/live/weak_ref_table.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where a process that does not end stands: evidence.py PID [FOLDER]
+"""Where a process that does not end stands: hang_report.py PID [FOLDER]
 
 Prints one line: which threads run, in which functions, and which wait in ours. All of it (each thread's state, CPU
 time, wait channel and stack, by gdb or else by the JDK's own jcmd) goes into a file, whose name ends the line: in FOLDER, or

@@ -30,7 +30,7 @@ int OpenForWriting(const std::string& path) { return open(path.c_str(), O_WRONLY
 
 // Of a process that does not end: what its threads do.
 std::string WhereItStands(pid_t pid) {
-  const std::string command = RunfilePath("tests/support/evidence.py") + " " + std::to_string(pid) + " 2>&1";
+  const std::string command = RunfilePath("tests/support/hang_report.py") + " " + std::to_string(pid) + " 2>&1";
   FILE* const pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c): a tool of our own
   if (pipe == nullptr) return "no evidence";
   std::string text;

@@ -2,8 +2,8 @@
 //
 // Threads:  one; several processes may run at once.
 // Failure:  a program that cannot be started or does not end in time ends with exit code 127 or kNeverEnded, and what
-//           it said, in the latter case with where it stands (evidence.py). A missing JDK is such a program: the tests
-//           fail, they do not skip.
+//           it said, in the latter case with where it stands (hang_report.py). A missing JDK is such a program: the
+//           tests fail, they do not skip.
 #pragma once
 
 #include <sys/types.h>

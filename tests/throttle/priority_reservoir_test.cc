@@ -1,4 +1,4 @@
-#include "throttle/reservoir.h"
+#include "throttle/priority_reservoir.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "throttle/allowance.h"
+#include "throttle/recording_budget.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -9,9 +9,9 @@
 
 #include "format/chunk_writer.h"
 #include "format/model.h"
-#include "format/ring_layout.h"
-#include "format/ring_reader.h"
-#include "format/ring_records.h"
+#include "format/ring/ring_layout.h"
+#include "format/ring/ring_reader.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::tools::testing {
 

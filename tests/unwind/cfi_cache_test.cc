@@ -1,5 +1,5 @@
 // Stacks by .eh_frame, against glibc's backtrace() at the same place.
-#include "recorder/native/frame_rules.h"
+#include "recorder/unwind/cfi_cache.h"
 
 #include <alloca.h>
 #include <execinfo.h>

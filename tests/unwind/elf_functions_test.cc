@@ -1,5 +1,5 @@
 // Functions of this very program, which is linked with a build id that the test knows.
-#include "recorder/native/function_table.h"
+#include "recorder/unwind/elf_functions.h"
 
 #include <dlfcn.h>
 

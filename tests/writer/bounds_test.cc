@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/writer/drain_bench.h"
-#include "tools/analysis/verification.h"
+#include "tools/analysis/health/verification.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::writer {

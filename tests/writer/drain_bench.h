@@ -18,7 +18,7 @@
 #include "format/file_header.h"
 #include "format/memory_source.h"
 #include "format/reader.h"
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/writer/drain.h"
 

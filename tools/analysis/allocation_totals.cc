@@ -1,9 +1,9 @@
-#include "tools/analysis/volume.h"
+#include "tools/analysis/allocation_totals.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/estimator.h"
+#include "tools/analysis/estimate/estimator.h"
 
 namespace heaprec::tools {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/error_bar.h"
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/subset.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {
 

@@ -29,7 +29,7 @@
 #include "format/reader.h"
 #include "tools/analysis/key_table.h"
 #include "tools/analysis/name_pool.h"
-#include "tools/render/names.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 

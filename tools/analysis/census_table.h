@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "format/census.h"
-#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 

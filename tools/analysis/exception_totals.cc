@@ -1,9 +1,9 @@
-#include "tools/analysis/thrown.h"
+#include "tools/analysis/exception_totals.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "tools/analysis/estimator.h"
+#include "tools/analysis/estimate/estimator.h"
 
 namespace heaprec::tools {
 namespace {

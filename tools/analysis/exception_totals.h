@@ -14,10 +14,10 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/error_bar.h"
-#include "tools/analysis/subset.h"
-#include "tools/render/names.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/subset.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/box_tree.h"
+#include "tools/analysis/flame_box_tree.h"
 
 #include <algorithm>
 #include <queue>

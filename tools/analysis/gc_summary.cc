@@ -1,4 +1,4 @@
-#include "tools/analysis/heap_course.h"
+#include "tools/analysis/gc_summary.h"
 
 #include <algorithm>
 

@@ -18,10 +18,10 @@
 #include <span>
 #include <vector>
 
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/estimator.h"
-#include "tools/analysis/figures.h"
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/subset.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

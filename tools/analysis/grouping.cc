@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "format/thread_name.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/utf8.h"
+#include "tools/input/kind_names.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

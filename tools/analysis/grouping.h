@@ -19,9 +19,9 @@
 #include "format/reader.h"
 #include "format/result.h"
 #include "tools/analysis/call_tree.h"
-#include "tools/analysis/drawn.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/analysis/name_pool.h"
-#include "tools/render/names.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 

@@ -1,6 +1,6 @@
-#include "tools/native/categories.h"
+#include "tools/analysis/memory_categories.h"
 
-#include "tools/render/utf8.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 

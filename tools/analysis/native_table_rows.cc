@@ -1,4 +1,4 @@
-#include "tools/native/table_rows.h"
+#include "tools/analysis/native_table_rows.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/native/symbols.h"
-#include "tools/render/utf8.h"
+#include "tools/input/table_symbolizer.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

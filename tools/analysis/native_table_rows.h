@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/native/table_file.h"
+#include "tools/input/native_table_file.h"
 
 namespace heaprec::tools {
 

@@ -13,9 +13,9 @@
 
 #include "format/version.h"
 #include "tools/cli/help.h"
-#include "tools/complain.h"
-#include "tools/render/output.h"
-#include "tools/suggest.h"
+#include "tools/options/suggest.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

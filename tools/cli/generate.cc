@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "tools/complain.h"
-#include "tools/cli/shell_completion.h"
 #include "tools/cli/man_page.h"
-#include "tools/render/output.h"
-#include "tools/suggest.h"
+#include "tools/cli/shell_completion.h"
+#include "tools/options/suggest.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

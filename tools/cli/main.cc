@@ -3,7 +3,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/generate.h"
-#include "tools/commands.h"
+#include "tools/commands/commands.h"
 
 namespace heaprec::tools {
 namespace {

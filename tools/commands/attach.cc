@@ -7,12 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/complain.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/utf8.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -66,8 +66,7 @@ ExitCode Run(const AttachOptions& options, const std::string& asked_library, con
 }
 
 void AddCommon(Command& command, AttachOptions* options) {
-  command
-      .AddOption("JVM", options->jvm, "Its pid, or its main class or jar (all of it, or a part that fits one JVM)")
+  command.AddOption("JVM", options->jvm, "Its pid, or its main class or jar (all of it, or a part that fits one JVM)")
       .Required();
   command.AddOption("--timeout", options->timeout_seconds, "Seconds to wait for the JVM (default: 10)")
       .Value("SECONDS")

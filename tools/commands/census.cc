@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "tools/census_form.h"
-#include "tools/complain.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
+#include "tools/report/census_report.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,16 +7,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/budget.h"
-#include "tools/budget_check.h"
-#include "tools/comparison.h"
-#include "tools/complain.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/utf8.h"
-#include "tools/render/verdicts.h"
-#include "tools/spending.h"
-#include "tools/survey.h"
+#include "tools/query/budget.h"
+#include "tools/query/budget_totals.h"
+#include "tools/query/comparison.h"
+#include "tools/query/scan.h"
+#include "tools/report/budget_check.h"
+#include "tools/report/check_report.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <memory>
 
-#include "tools/comparison.h"
-#include "tools/complain.h"
-#include "tools/diff_form.h"
-#include "tools/diff_page.h"
+#include "tools/export/flame/diff_page.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/utf8.h"
-#include "tools/survey.h"
+#include "tools/query/comparison.h"
+#include "tools/query/scan.h"
+#include "tools/report/diff_report.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

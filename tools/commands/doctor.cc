@@ -7,15 +7,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/diagnosis.h"
-#include "tools/closing.h"
-#include "tools/complain.h"
-#include "tools/exporting.h"
-#include "tools/input/liveness.h"
+#include "tools/analysis/health/diagnosis.h"
+#include "tools/commands/export_pipeline.h"
+#include "tools/input/loss_summary.h"
+#include "tools/input/writer_process.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

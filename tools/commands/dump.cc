@@ -4,15 +4,15 @@
 
 #include <memory>
 
-#include "tools/complain.h"
 #include "tools/control/attach.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/export/output_file.h"
 #include "tools/options/command.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
-#include "tools/rewriter.h"
+#include "tools/rewrite/recording_copier.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

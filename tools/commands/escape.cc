@@ -12,17 +12,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/complain.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/child.h"
 #include "tools/control/class_path.h"
-#include "tools/escape_outcome.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/table.h"
-#include "tools/render/terminal.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/query/escape_result.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/table.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -262,9 +262,13 @@ Command EscapeCommand() {
       .AddOption("METHOD", options->methods,
                  "package.Class.method, without parameters; a class of an instance method needs a constructor without")
       .Required();
-  command.AddOption("--calls", options->calls, "Calls before each round of probes, so that the JVM compiles the method (default: 30000)")
+  command
+      .AddOption("--calls", options->calls,
+                 "Calls before each round of probes, so that the JVM compiles the method (default: 30000)")
       .InRange(1, 1'000'000'000);
-  command.AddOption("--probes", options->probes, "Probed calls per round; rounds repeat until three in a row agree (default: 200)")
+  command
+      .AddOption("--probes", options->probes,
+                 "Probed calls per round; rounds repeat until three in a row agree (default: 200)")
       .InRange(1, 1'000'000);
   command.AddFlag("--json", options->json, "The same as JSON");
   command

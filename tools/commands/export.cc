@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <memory>
 
-#include "tools/analysis/plain.h"
-#include "tools/complain.h"
+#include "tools/commands/export_pipeline.h"
+#include "tools/commands/live_options.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
-#include "tools/export/only_alive.h"
+#include "tools/export/live_filter.h"
 #include "tools/export/output_file.h"
-#include "tools/exporting.h"
-#include "tools/filter.h"
-#include "tools/living.h"
+#include "tools/input/program_recording.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/time_point.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

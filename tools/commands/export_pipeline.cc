@@ -1,4 +1,4 @@
-#include "tools/exporting.h"
+#include "tools/commands/export_pipeline.h"
 
 #include <unistd.h>
 
@@ -7,11 +7,11 @@
 #include <iterator>
 #include <utility>
 
-#include "tools/analysis/trust.h"
-#include "tools/closing.h"
-#include "tools/complain.h"
-#include "tools/render/names.h"
-#include "tools/stream_trust.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/input/loss_summary.h"
+#include "tools/query/stream_trust.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "format/result.h"
-#include "tools/analysis/estimator.h"
-#include "tools/exit_code.h"
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/export/exporter.h"
-#include "tools/filter.h"
 #include "tools/input/recording.h"
-#include "tools/render/progress.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/text/exit_code.h"
+#include "tools/text/progress.h"
 
 namespace heaprec::tools {
 

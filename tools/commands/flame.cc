@@ -5,18 +5,18 @@
 #include <filesystem>
 #include <memory>
 
-#include "tools/complain.h"
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/export/flame/flame_builder.h"
 #include "tools/export/flame/flame_html.h"
 #include "tools/export/flame/flame_svg.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
-#include "tools/flame_assembly.h"
-#include "tools/flame_header.h"
-#include "tools/live_words.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/utf8.h"
-#include "tools/survey.h"
+#include "tools/query/scan.h"
+#include "tools/report/flame_header.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

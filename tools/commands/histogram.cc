@@ -5,15 +5,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/complain.h"
-#include "tools/groups.h"
 #include "tools/options/command.h"
-#include "tools/render/bars.h"
-#include "tools/render/output.h"
-#include "tools/render/table.h"
-#include "tools/render/terminal.h"
-#include "tools/survey.h"
-#include "tools/survey_text.h"
+#include "tools/query/group_query.h"
+#include "tools/query/scan.h"
+#include "tools/report/report_header.h"
+#include "tools/text/bars.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/table.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {

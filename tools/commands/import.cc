@@ -6,15 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/complain.h"
 #include "tools/export/output_file.h"
 #include "tools/import/jfr/importer.h"
-#include "tools/import/jfr/survey.h"
+#include "tools/import/jfr/jfr_scan.h"
 #include "tools/input/file_source.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

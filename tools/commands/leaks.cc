@@ -2,9 +2,9 @@
 #include <memory>
 #include <optional>
 
-#include "tools/leaks_form.h"
-#include "tools/living.h"
+#include "tools/commands/live_options.h"
 #include "tools/options/command.h"
+#include "tools/report/leaks_report.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,14 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/closing.h"
-#include "tools/complain.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
+#include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,11 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "tools/complain.h"
-#include "tools/live_form.h"
-#include "tools/live_words.h"
-#include "tools/living.h"
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/commands/live_options.h"
 #include "tools/options/command.h"
+#include "tools/report/live_report.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {

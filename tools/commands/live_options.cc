@@ -1,4 +1,4 @@
-#include "tools/living.h"
+#include "tools/commands/live_options.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/plain.h"
-#include "tools/complain.h"
-#include "tools/live_words.h"
-#include "tools/render/output.h"
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "tools/exit_code.h"
-#include "tools/live_survey.h"
-#include "tools/survey.h"
+#include "tools/query/live_query.h"
+#include "tools/query/scan.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

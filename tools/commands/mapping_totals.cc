@@ -1,8 +1,8 @@
-#include "tools/mapped_answer.h"
+#include "tools/commands/mapping_totals.h"
 
-#include "tools/mapped_form.h"
-#include "tools/mapped_survey.h"
-#include "tools/survey.h"
+#include "tools/query/mapping_query.h"
+#include "tools/query/scan.h"
+#include "tools/report/mapping_report.h"
 
 namespace heaprec::tools {
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <tuple>
 
-#include "tools/editor.h"
+#include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
-#include "tools/rewriting.h"
+#include "tools/rewrite/recording_editor.h"
 
 namespace heaprec::tools {
 namespace {

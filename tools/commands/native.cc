@@ -7,14 +7,14 @@
 #include <memory>
 #include <optional>
 
-#include "tools/complain.h"
-#include "tools/native/table_file.h"
-#include "tools/native/table_form.h"
-#include "tools/native/table_rows.h"
-#include "tools/native_memory.h"
-#include "tools/native_recording.h"
+#include "tools/analysis/native_table_rows.h"
+#include "tools/commands/native_categories.h"
+#include "tools/commands/native_samples.h"
+#include "tools/input/native_table_file.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
+#include "tools/report/native_table_report.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {
@@ -112,7 +112,9 @@ Command NativeCommand() {
       .OneOf({"site", "function", "library"});
   command.AddOption("--sort", options->sort, "live (default) or allocated").Value("KEY").OneOf({"live", "allocated"});
   command.AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json").Value("N");
-  command.AddOption("--callers", options->callers, "Callers below a site: of the first call that was counted there (default: 0)")
+  command
+      .AddOption("--callers", options->callers,
+                 "Callers below a site: of the first call that was counted there (default: 0)")
       .Value("N");
   command
       .AddOption("--leaks", options->leaks_s, "Of a recording: only what was not freed for so many seconds, or longer")

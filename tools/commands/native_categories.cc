@@ -1,4 +1,4 @@
-#include "tools/native_memory.h"
+#include "tools/commands/native_categories.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "tools/analysis/trust.h"
-#include "tools/closing.h"
-#include "tools/complain.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/analysis/memory_categories.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
-#include "tools/native/categories.h"
-#include "tools/native/categories_form.h"
-#include "tools/render/output.h"
-#include "tools/render/terminal.h"
-#include "tools/site_course.h"
+#include "tools/report/categories_report.h"
+#include "tools/report/site_timeline.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {

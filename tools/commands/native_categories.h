@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "tools/exit_code.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/native_recording.h"
+#include "tools/commands/native_samples.h"
 
 #include <unistd.h>
 
@@ -7,16 +7,16 @@
 #include <memory>
 #include <optional>
 
-#include "tools/analysis/plain.h"
-#include "tools/analysis/refusals.h"
-#include "tools/complain.h"
+#include "tools/analysis/health/unavailable.h"
+#include "tools/commands/mapping_totals.h"
+#include "tools/commands/native_categories.h"
+#include "tools/input/program_recording.h"
 #include "tools/input/recording.h"
-#include "tools/mapped_answer.h"
-#include "tools/native_form.h"
-#include "tools/native_memory.h"
-#include "tools/native_survey.h"
-#include "tools/render/output.h"
-#include "tools/survey.h"
+#include "tools/query/native_query.h"
+#include "tools/query/scan.h"
+#include "tools/report/native_report.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/analysis/grouping.h"
-#include "tools/exit_code.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -1,24 +1,24 @@
 // heaprec print: every event as text or JSON, of a finished, killed or running recording.
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/closing.h"
-#include "tools/complain.h"
-#include "tools/filter.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
-#include "tools/render/event_text.h"
-#include "tools/render/names.h"
-#include "tools/render/output.h"
-#include "tools/render/progress.h"
-#include "tools/render/state_text.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/report/event_format.h"
+#include "tools/report/state_format.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/progress.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,16 +7,16 @@
 #include <cstring>
 #include <memory>
 
-#include "tools/complain.h"
 #include "tools/control/agent_options.h"
-#include "tools/control/answers.h"
+#include "tools/control/agent_replies.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/control/native_preload.h"
 #include "tools/control/program_file.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
-#include "tools/render/text.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,13 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/closing.h"
-#include "tools/complain.h"
 #include "tools/export/output_file.h"
+#include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
-#include "tools/rewriter.h"
+#include "tools/rewrite/recording_copier.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,12 +7,12 @@
 #include <iterator>
 #include <memory>
 
-#include "tools/complain.h"
+#include "tools/commands/rewrite_command.h"
 #include "tools/export/output_file.h"
 #include "tools/options/command.h"
-#include "tools/redaction.h"
-#include "tools/render/text.h"
-#include "tools/rewriting.h"
+#include "tools/rewrite/redaction.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

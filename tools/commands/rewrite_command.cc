@@ -1,4 +1,4 @@
-#include "tools/rewriting.h"
+#include "tools/commands/rewrite_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,11 +7,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "tools/closing.h"
-#include "tools/complain.h"
 #include "tools/export/output_file.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/input/loss_summary.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

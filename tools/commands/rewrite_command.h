@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "format/result.h"
-#include "tools/exit_code.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
+#include "tools/text/exit_code.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 

@@ -8,14 +8,14 @@
 #include <memory>
 #include <string>
 
-#include "tools/complain.h"
+#include "tools/commands/export_pipeline.h"
 #include "tools/export/sqlite_schema.h"
 #include "tools/export/sqlite_store.h"
-#include "tools/exporting.h"
-#include "tools/filter.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/sql_result.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/report/sql_report.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {
@@ -164,9 +164,7 @@ Command SqlCommand() {
   auto options = std::make_shared<SqlOptions>();
   options->filter.allocations_only = true;  // as export
   Command command("sql", "Ask recordings with SQL");
-  command
-      .AddOption("REC", options->words, "Recordings, then a query; without one: the tables and views")
-      .Required();
+  command.AddOption("REC", options->words, "Recordings, then a query; without one: the tables and views").Required();
   command.AddFlag("--json", options->json, "Rows as JSON objects");
   command.AddFlag("--csv", options->csv, "Rows as CSV").Excludes("--json");
   options->filter.AddChoiceTo(command);

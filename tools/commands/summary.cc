@@ -5,21 +5,21 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/analysis/estimator.h"
-#include "tools/analysis/trust.h"
-#include "tools/analysis/volume.h"
-#include "tools/breakdown.h"
-#include "tools/breakdown_form.h"
-#include "tools/closing.h"
-#include "tools/complain.h"
-#include "tools/filter.h"
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/strata_of.h"
-#include "tools/summary_facts.h"
-#include "tools/summary_form.h"
-#include "tools/summary_total.h"
+#include "tools/query/census_strata.h"
+#include "tools/query/class_site_totals.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/query/summary_query.h"
+#include "tools/report/class_site_report.h"
+#include "tools/report/summary_report.h"
+#include "tools/report/summary_totals.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

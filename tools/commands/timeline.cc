@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/complain.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/terminal.h"
-#include "tools/survey.h"
-#include "tools/survey_text.h"
-#include "tools/timeline_form.h"
-#include "tools/timeline_survey.h"
+#include "tools/query/scan.h"
+#include "tools/query/timeline_query.h"
+#include "tools/report/report_header.h"
+#include "tools/report/timeline_report.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,14 +4,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/complain.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/table.h"
-#include "tools/render/terminal.h"
-#include "tools/survey.h"
-#include "tools/survey_text.h"
-#include "tools/tree_survey.h"
+#include "tools/query/scan.h"
+#include "tools/query/tree_query.h"
+#include "tools/report/report_header.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/table.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {

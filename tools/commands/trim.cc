@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
-#include "tools/complain.h"
-#include "tools/cut.h"
-#include "tools/editor.h"
+#include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
-#include "tools/rewriting.h"
-#include "tools/time_point.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/rewrite/recording_editor.h"
+#include "tools/rewrite/time_slice.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/verification.h"
-#include "tools/closing.h"
-#include "tools/complain.h"
+#include "tools/analysis/health/verification.h"
+#include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
-#include "tools/render/output.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/control/answers.h"
+#include "tools/control/agent_replies.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "format/result.h"
+#include "tools/control/attach_reply.h"
 #include "tools/control/process.h"
-#include "tools/control/replies.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {

@@ -19,7 +19,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/control/answers.h"
+#include "tools/control/agent_replies.h"
 #include "tools/control/filesystem_user.h"
 #include "tools/control/process_handle.h"
 #include "tools/input/confined_open.h"

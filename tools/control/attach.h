@@ -9,8 +9,8 @@
 #include <string>
 
 #include "format/result.h"
+#include "tools/control/attach_reply.h"
 #include "tools/control/java_process.h"
-#include "tools/control/replies.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/control/replies.h"
+#include "tools/control/attach_reply.h"
 
 #include <algorithm>
 

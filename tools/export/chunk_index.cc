@@ -1,10 +1,10 @@
-#include "tools/export/catalogue.h"
+#include "tools/export/chunk_index.h"
 
 #include <xxhash.h>
 
 #include <algorithm>
 
-#include "tools/render/utf8.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

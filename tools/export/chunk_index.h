@@ -21,7 +21,7 @@
 #include "format/index_table.h"
 #include "format/reader.h"
 #include "tools/export/string_table.h"
-#include "tools/render/names.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 

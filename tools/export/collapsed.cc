@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/export/catalogue.h"
+#include "tools/export/chunk_index.h"
 #include "tools/export/stack_totals.h"
 #include "tools/export/totals.h"
 

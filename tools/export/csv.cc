@@ -3,9 +3,9 @@
 
 #include "format/thread_name.h"
 #include "tools/export/row_format.h"
-#include "tools/render/csv_field.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/utf8.h"
+#include "tools/input/kind_names.h"
+#include "tools/text/csv_field.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

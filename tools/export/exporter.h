@@ -16,11 +16,11 @@
 
 #include "format/reader.h"
 #include "format/result.h"
-#include "tools/calibration.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/render/names.h"
-#include "tools/render/output.h"
-#include "tools/time_point.h"
+#include "tools/query/calibration.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "tools/render/output.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 

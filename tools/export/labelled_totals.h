@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "format/index_table.h"
-#include "tools/analysis/lives.h"
-#include "tools/export/catalogue.h"
+#include "tools/analysis/live/lifetimes.h"
+#include "tools/export/chunk_index.h"
 #include "tools/export/totals.h"
 
 namespace heaprec::tools {

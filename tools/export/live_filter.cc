@@ -1,10 +1,10 @@
-#include "tools/export/only_alive.h"
+#include "tools/export/live_filter.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "tools/export/alive_samples.h"
+#include "tools/export/live_samples.h"
 #include "tools/export/provenance.h"
 
 namespace heaprec::tools {

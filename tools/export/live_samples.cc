@@ -1,4 +1,4 @@
-#include "tools/export/alive_samples.h"
+#include "tools/export/live_samples.h"
 
 #include <algorithm>
 #include <utility>

@@ -12,7 +12,7 @@
 
 #include "format/chunk_names.h"
 #include "tools/export/exporter.h"
-#include "tools/export/followed_samples.h"
+#include "tools/export/tracked_samples.h"
 
 namespace heaprec::tools {
 

@@ -7,17 +7,17 @@
 
 #include "format/thread_name.h"
 #include "format/version.h"
-#include "tools/analysis/plain.h"
-#include "tools/closing.h"
-#include "tools/export/alive_samples.h"
-#include "tools/export/catalogue.h"
-#include "tools/export/followed_samples.h"
+#include "tools/export/chunk_index.h"
 #include "tools/export/labelled_totals.h"
+#include "tools/export/live_samples.h"
 #include "tools/export/otlp_dictionary.h"
 #include "tools/export/provenance.h"
 #include "tools/export/totals.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/utf8.h"
+#include "tools/export/tracked_samples.h"
+#include "tools/input/kind_names.h"
+#include "tools/input/loss_summary.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tools/export/source_path.h"
-#include "tools/render/names.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "format/version.h"
-#include "tools/closing.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/input/loss_summary.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "tools/closing.h"
+#include "tools/input/loss_summary.h"
 
 namespace heaprec::tools {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "format/reader.h"
 #include "tools/export/exporter.h"
-#include "tools/render/names.h"
-#include "tools/render/text.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

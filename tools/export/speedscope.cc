@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "format/version.h"
-#include "tools/closing.h"
-#include "tools/export/catalogue.h"
+#include "tools/export/chunk_index.h"
 #include "tools/export/stack_totals.h"
 #include "tools/export/totals.h"
-#include "tools/render/text.h"
+#include "tools/input/loss_summary.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

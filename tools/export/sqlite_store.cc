@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "format/thread_name.h"
-#include "tools/closing.h"
 #include "tools/export/provenance.h"
 #include "tools/export/sqlite_schema.h"
 #include "tools/export/sqlite_statement.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/input/kind_names.h"
+#include "tools/input/loss_summary.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

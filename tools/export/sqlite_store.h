@@ -12,9 +12,9 @@
 #include <optional>
 #include <string>
 
-#include "tools/export/catalogue.h"
+#include "tools/export/chunk_index.h"
 #include "tools/export/exporter.h"
-#include "tools/export/followed_samples.h"
+#include "tools/export/tracked_samples.h"
 
 namespace heaprec::tools {
 

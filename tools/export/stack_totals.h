@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tools/export/catalogue.h"
+#include "tools/export/chunk_index.h"
 #include "tools/export/exporter.h"
 #include "tools/export/totals.h"
 

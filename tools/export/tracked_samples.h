@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/analysis/lives.h"
+#include "tools/analysis/live/lifetimes.h"
 #include "tools/export/exporter.h"
 
 namespace heaprec::tools {

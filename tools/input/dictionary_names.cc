@@ -1,8 +1,8 @@
-#include "tools/render/names.h"
+#include "tools/input/dictionary_names.h"
 
 #include "format/java_names.h"
 #include "format/thread_name.h"
-#include "tools/render/utf8.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/input/definitions.h"
+#include "tools/input/ring_definitions.h"
 
 namespace heaprec::tools {
 

@@ -1,14 +1,14 @@
-#include "tools/closing.h"
+#include "tools/input/loss_summary.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "tools/analysis/plain.h"
-#include "tools/complain.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

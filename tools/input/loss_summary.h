@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "tools/exit_code.h"
 #include "tools/input/recording.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "format/call_path.h"
-#include "format/native_frames.h"
-#include "format/ring_reader.h"
+#include "format/native/native_frames.h"
+#include "format/ring/call_path_key.h"
+#include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {
 namespace {

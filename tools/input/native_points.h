@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "format/ring_layout.h"
-#include "format/ring_records.h"
-#include "tools/input/definitions.h"
-#include "tools/native/symbols.h"
+#include "format/ring/ring_layout.h"
+#include "format/ring/ring_records.h"
+#include "tools/input/ring_definitions.h"
+#include "tools/input/table_symbolizer.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/native/table_file.h"
+#include "tools/input/native_table_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "format/native_table.h"
+#include "format/native/native_table.h"
 #include "format/result.h"
 
 namespace heaprec::tools {

@@ -1,4 +1,4 @@
-#include "tools/input/wide_reader.h"
+#include "tools/input/parallel_reader.h"
 
 #include <algorithm>
 #include <utility>

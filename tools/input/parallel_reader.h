@@ -2,7 +2,7 @@
 // what the reader within would have returned. But the names of a chunk may be all there with its first block.
 //
 // Where chunks begin and end their headers say. The last one, and all behind one that is large, or that is not whole
-// and without damage, is read by one thread ahead (ahead_reader.h); and so is all of a recording of few chunks.
+// and without damage, is read by one thread ahead (read_ahead_reader.h); and so is all of a recording of few chunks.
 //
 // Memory:   twice as many chunks as there are threads, and four more.
 // Threads:  one takes. The source is read by several.
@@ -19,8 +19,8 @@
 
 #include "format/chunk_span.h"
 #include "format/reader.h"
-#include "tools/input/ahead_reader.h"
 #include "tools/input/prepared.h"
+#include "tools/input/read_ahead_reader.h"
 
 namespace heaprec::tools {
 

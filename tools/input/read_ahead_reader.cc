@@ -1,4 +1,4 @@
-#include "tools/input/ahead_reader.h"
+#include "tools/input/read_ahead_reader.h"
 
 #include <utility>
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "format/recordings_in_file.h"
-#include "tools/input/liveness.h"
 #include "tools/input/slice_source.h"
+#include "tools/input/writer_process.h"
 
 namespace heaprec::tools {
 namespace {

@@ -15,10 +15,10 @@
 #include "format/reader.h"
 #include "format/result.h"
 #include "tools/input/file_source.h"
+#include "tools/input/parallel_reader.h"
 #include "tools/input/prepared.h"
 #include "tools/input/ring_copy.h"
 #include "tools/input/salvage.h"
-#include "tools/input/wide_reader.h"
 
 namespace heaprec::tools {
 

@@ -18,7 +18,7 @@
 
 #include "format/model.h"
 #include "format/result.h"
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {

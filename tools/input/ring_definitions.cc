@@ -1,4 +1,4 @@
-#include "tools/input/definitions.h"
+#include "tools/input/ring_definitions.h"
 
 #include <algorithm>
 #include <optional>

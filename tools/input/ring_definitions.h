@@ -3,7 +3,7 @@
 // Gather first what the ring defines and what its samples want; then show every block of the file: only what is wanted
 // and not yet defined is kept, so memory is bounded by the ring.
 //
-// Keys: format/ring_reader.h; the same content has the same key wherever it is defined.
+// Keys: format/ring/ring_reader.h; the same content has the same key wherever it is defined.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {
 

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "format/census_sums.h"
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
-#include "tools/input/definitions.h"
 #include "tools/input/keyed_dictionaries.h"
 #include "tools/input/native_points.h"
+#include "tools/input/ring_definitions.h"
 
 namespace heaprec::tools {
 namespace {

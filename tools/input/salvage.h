@@ -17,8 +17,8 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/input/followed_ids.h"
 #include "tools/input/ring_copy.h"
+#include "tools/input/tracked_ids.h"
 
 namespace heaprec::tools {
 

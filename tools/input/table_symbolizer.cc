@@ -1,4 +1,4 @@
-#include "tools/native/symbols.h"
+#include "tools/input/table_symbolizer.h"
 
 #include <cxxabi.h>
 #include <fcntl.h>

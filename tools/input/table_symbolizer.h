@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/native/table_file.h"
+#include "tools/input/native_table_file.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/input/liveness.h"
+#include "tools/input/writer_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

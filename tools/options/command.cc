@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/suggest.h"
+#include "tools/options/suggest.h"
 
 namespace heaprec::tools {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/exit_code.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/suggest.h"
+#include "tools/options/suggest.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tools/budget.h"
+#include "tools/query/budget.h"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "format/result.h"
-#include "tools/name_pattern.h"
+#include "tools/query/filter/name_pattern.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/budget_survey.h"
+#include "tools/query/budget_query.h"
 
 #include <string>
 #include <string_view>

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "tools/analysis/group_table.h"
-#include "tools/budget.h"
-#include "tools/stack_match.h"
-#include "tools/survey.h"
+#include "tools/query/budget.h"
+#include "tools/query/filter/stack_matcher.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

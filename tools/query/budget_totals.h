@@ -14,10 +14,10 @@
 
 #include "tools/analysis/grouping.h"
 #include "tools/analysis/imported.h"
-#include "tools/budget.h"
-#include "tools/budget_survey.h"
-#include "tools/comparison.h"
-#include "tools/survey.h"
+#include "tools/query/budget.h"
+#include "tools/query/budget_query.h"
+#include "tools/query/comparison.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,12 +1,12 @@
-#include "tools/calibration.h"
+#include "tools/query/calibration.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "tools/analysis/design.h"
-#include "tools/analysis/estimator.h"
-#include "tools/render/progress.h"
-#include "tools/strata_of.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/query/census_strata.h"
+#include "tools/text/progress.h"
 
 namespace heaprec::tools {
 

@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "format/reader.h"
-#include "tools/analysis/strata.h"
+#include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

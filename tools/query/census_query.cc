@@ -1,15 +1,15 @@
-#include "tools/census_survey.h"
+#include "tools/query/census_query.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "tools/closing.h"
-#include "tools/complain.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/input/kind_names.h"
+#include "tools/input/loss_summary.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "format/model.h"
 #include "tools/analysis/census_table.h"
-#include "tools/exit_code.h"
-#include "tools/filter.h"
 #include "tools/input/recording.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

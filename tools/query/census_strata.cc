@@ -1,9 +1,9 @@
-#include "tools/strata_of.h"
+#include "tools/query/census_strata.h"
 
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/strata_builder.h"
-#include "tools/render/progress.h"
+#include "tools/analysis/estimate/strata_builder.h"
+#include "tools/text/progress.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "tools/analysis/strata.h"
+#include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

@@ -1,4 +1,4 @@
-#include "tools/census_in_all.h"
+#include "tools/query/census_totals.h"
 
 namespace heaprec::tools {
 

@@ -6,7 +6,7 @@
 #include "format/model.h"
 #include "format/reader.h"
 #include "tools/analysis/census_table.h"
-#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 

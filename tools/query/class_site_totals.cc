@@ -1,4 +1,4 @@
-#include "tools/breakdown.h"
+#include "tools/query/class_site_totals.h"
 
 namespace heaprec::tools {
 namespace {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "format/reader.h"
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/subset.h"
-#include "tools/render/names.h"
+#include "tools/analysis/estimate/subset.h"
+#include "tools/analysis/estimate/weighted_sample.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 

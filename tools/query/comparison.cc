@@ -1,4 +1,4 @@
-#include "tools/comparison.h"
+#include "tools/query/comparison.h"
 
 #include <fmt/format.h>
 

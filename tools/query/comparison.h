@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "format/result.h"
-#include "tools/analysis/difference.h"
-#include "tools/analysis/figures.h"
+#include "tools/analysis/estimate/difference.h"
+#include "tools/analysis/estimate/group_estimates.h"
 #include "tools/analysis/group_table.h"
-#include "tools/groups.h"
-#include "tools/survey.h"
+#include "tools/query/group_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/box_survey.h"
+#include "tools/query/flame_query.h"
 
 #include <algorithm>
 #include <utility>

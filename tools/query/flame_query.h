@@ -15,10 +15,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tools/analysis/box_tree.h"
+#include "tools/analysis/flame_box_tree.h"
 #include "tools/analysis/frame_types.h"
 #include "tools/analysis/group_table.h"
-#include "tools/survey.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/groups.h"
+#include "tools/query/group_query.h"
 
 #include <algorithm>
 #include <utility>

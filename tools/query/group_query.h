@@ -11,7 +11,7 @@
 
 #include "tools/analysis/group_table.h"
 #include "tools/analysis/grouping.h"
-#include "tools/survey.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/live_survey.h"
+#include "tools/query/live_query.h"
 
 #include <algorithm>
 #include <tuple>

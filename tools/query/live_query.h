@@ -11,12 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/garbage.h"
 #include "tools/analysis/grouping.h"
-#include "tools/analysis/live_group.h"
-#include "tools/filter.h"
-#include "tools/survey.h"
-#include "tools/time_point.h"
+#include "tools/analysis/live/live_group.h"
+#include "tools/analysis/live/reservoir_sample.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/mapped_survey.h"
+#include "tools/query/mapping_query.h"
 
 #include <map>
 #include <string_view>

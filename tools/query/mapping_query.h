@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/groups.h"
-#include "tools/live_survey.h"
-#include "tools/survey.h"
+#include "tools/query/group_query.h"
+#include "tools/query/live_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

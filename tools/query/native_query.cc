@@ -1,9 +1,9 @@
-#include "tools/native_survey.h"
+#include "tools/query/native_query.h"
 
 #include <map>
 #include <utility>
 
-#include "tools/analysis/refusals.h"
+#include "tools/analysis/health/unavailable.h"
 
 namespace heaprec::tools {
 namespace {

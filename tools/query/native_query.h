@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/groups.h"
-#include "tools/live_survey.h"
-#include "tools/survey.h"
+#include "tools/query/group_query.h"
+#include "tools/query/live_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

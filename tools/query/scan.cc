@@ -1,17 +1,17 @@
-#include "tools/survey.h"
+#include "tools/query/scan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tools/analysis/draft.h"
-#include "tools/analysis/plain.h"
-#include "tools/closing.h"
-#include "tools/complain.h"
+#include "tools/analysis/estimate/prepared_samples.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/prepared.h"
-#include "tools/render/progress.h"
-#include "tools/strata_of.h"
-#include "tools/stream_trust.h"
+#include "tools/input/program_recording.h"
+#include "tools/query/census_strata.h"
+#include "tools/query/stream_trust.h"
+#include "tools/text/messages.h"
+#include "tools/text/progress.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,13 +1,13 @@
-#include "tools/coverage.h"
+#include "tools/query/scan_summary.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "tools/analysis/trust.h"
-#include "tools/closing.h"
-#include "tools/render/text.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/input/loss_summary.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

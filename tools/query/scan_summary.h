@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tools/input/recording.h"
-#include "tools/strata_of.h"
+#include "tools/query/census_strata.h"
 
 namespace heaprec::tools {
 

@@ -1,7 +1,7 @@
-#include "tools/stream_trust.h"
+#include "tools/query/stream_trust.h"
 
-#include "tools/analysis/trust.h"
-#include "tools/analysis/volume.h"
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/health/trust.h"
 
 namespace heaprec::tools {
 

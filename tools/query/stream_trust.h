@@ -14,8 +14,8 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/tally.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

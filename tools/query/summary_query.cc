@@ -1,11 +1,11 @@
-#include "tools/summary_facts.h"
+#include "tools/query/summary_query.h"
 
 #include <algorithm>
 
-#include "tools/analysis/plain.h"
-#include "tools/render/names.h"
-#include "tools/render/progress.h"
-#include "tools/render/utf8.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/progress.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

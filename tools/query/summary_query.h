@@ -8,16 +8,16 @@
 #include <optional>
 #include <string>
 
-#include "tools/analysis/heap_course.h"
-#include "tools/analysis/live_at_end.h"
-#include "tools/analysis/tally.h"
-#include "tools/analysis/thrown.h"
-#include "tools/analysis/volume.h"
-#include "tools/breakdown.h"
-#include "tools/census_in_all.h"
-#include "tools/filter.h"
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/exception_totals.h"
+#include "tools/analysis/gc_summary.h"
+#include "tools/analysis/live/live_at_end.h"
+#include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
-#include "tools/strata_of.h"
+#include "tools/query/census_strata.h"
+#include "tools/query/census_totals.h"
+#include "tools/query/class_site_totals.h"
+#include "tools/query/filter/event_filter.h"
 
 namespace heaprec::tools {
 

@@ -1,9 +1,9 @@
-#include "tools/timeline_survey.h"
+#include "tools/query/timeline_query.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/plain.h"
+#include "tools/input/program_recording.h"
 
 namespace heaprec::tools {
 namespace {

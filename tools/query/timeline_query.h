@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "tools/analysis/time_axis.h"
-#include "tools/groups.h"
-#include "tools/survey.h"
+#include "tools/query/group_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/tree_survey.h"
+#include "tools/query/tree_query.h"
 
 #include <algorithm>
 

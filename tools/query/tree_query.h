@@ -12,7 +12,7 @@
 
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/group_table.h"
-#include "tools/survey.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,14 +1,14 @@
-#include "tools/budget_check.h"
+#include "tools/report/budget_check.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 
-#include "tools/render/difference_text.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/report/difference_format.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/figures.h"
-#include "tools/budget.h"
-#include "tools/comparison.h"
-#include "tools/render/verdicts.h"
+#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/query/budget.h"
+#include "tools/query/comparison.h"
+#include "tools/report/check_report.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/native/categories_form.h"
+#include "tools/report/categories_report.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/figures_text.h"
-#include "tools/render/table.h"
+#include "tools/report/estimate_format.h"
+#include "tools/report/group_estimates_format.h"
+#include "tools/text/table.h"
 
 namespace heaprec::tools {
 namespace {

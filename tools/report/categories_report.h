@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/native/categories.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/terminal.h"
-#include "tools/render/text.h"
+#include "tools/analysis/memory_categories.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/census_form.h"
+#include "tools/report/census_report.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,10 +8,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/figures_text.h"
-#include "tools/render/table.h"
-#include "tools/render/terminal.h"
+#include "tools/report/estimate_format.h"
+#include "tools/report/group_estimates_format.h"
+#include "tools/text/table.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {

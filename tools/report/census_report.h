@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "tools/census_survey.h"
+#include "tools/query/census_query.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/render/verdicts.h"
+#include "tools/report/check_report.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/markup.h"
-#include "tools/render/text.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/markup.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 

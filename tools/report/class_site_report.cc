@@ -1,4 +1,4 @@
-#include "tools/breakdown_form.h"
+#include "tools/report/class_site_report.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "tools/analysis/estimator.h"
-#include "tools/breakdown.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/query/class_site_totals.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/diff_form.h"
+#include "tools/report/diff_report.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/comparison.h"
-#include "tools/render/difference_text.h"
-#include "tools/survey.h"
+#include "tools/query/comparison.h"
+#include "tools/query/scan.h"
+#include "tools/report/difference_format.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/render/difference_text.h"
+#include "tools/report/difference_format.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

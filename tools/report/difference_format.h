@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/analysis/difference.h"
+#include "tools/analysis/estimate/difference.h"
 
 namespace heaprec::tools {
 

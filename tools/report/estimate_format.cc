@@ -1,11 +1,11 @@
-#include "tools/render/estimate_text.h"
+#include "tools/report/estimate_format.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

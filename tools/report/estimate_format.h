@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 

@@ -1,10 +1,10 @@
-#include "tools/render/event_text.h"
+#include "tools/report/event_format.h"
 
 #include <algorithm>
 
 #include "format/thread_name.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/utf8.h"
+#include "tools/input/kind_names.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

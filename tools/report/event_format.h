@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "format/reader.h"
-#include "tools/render/names.h"
-#include "tools/render/text.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

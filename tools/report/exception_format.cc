@@ -1,12 +1,12 @@
-#include "tools/render/thrown_text.h"
+#include "tools/report/exception_format.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/thrown.h"
+#include "tools/analysis/exception_totals.h"
 
 namespace heaprec::tools {
 

@@ -1,12 +1,12 @@
-#include "tools/flame_header.h"
+#include "tools/report/flame_header.h"
 
 #include <fmt/format.h>
 
-#include "tools/analysis/plain.h"
-#include "tools/live_words.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/program_recording.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 

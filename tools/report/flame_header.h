@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/figures.h"
-#include "tools/box_survey.h"
-#include "tools/survey.h"
+#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/query/flame_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,11 +1,11 @@
-#include "tools/render/heap_course_text.h"
+#include "tools/report/gc_summary_format.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/heap_course.h"
+#include "tools/analysis/gc_summary.h"
 
 namespace heaprec::tools {
 

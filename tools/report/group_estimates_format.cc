@@ -1,4 +1,4 @@
-#include "tools/render/figures_text.h"
+#include "tools/report/group_estimates_format.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "tools/render/estimate_text.h"
+#include "tools/report/estimate_format.h"
 
 namespace heaprec::tools {
 namespace {

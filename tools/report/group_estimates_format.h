@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/figures.h"
-#include "tools/render/table.h"
+#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/text/table.h"
 
 namespace heaprec::tools {
 

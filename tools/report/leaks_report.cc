@@ -1,4 +1,4 @@
-#include "tools/leaks_form.h"
+#include "tools/report/leaks_report.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/leak.h"
-#include "tools/live_words.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/live_text.h"
-#include "tools/render/terminal.h"
-#include "tools/render/text.h"
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/analysis/live/leak.h"
+#include "tools/report/estimate_format.h"
+#include "tools/report/live_format.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

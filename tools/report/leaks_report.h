@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/live_form.h"
+#include "tools/report/live_report.h"
 
 namespace heaprec::tools {
 

@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/live_form.h"
-#include "tools/live_words.h"
-#include "tools/render/csv_field.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/figures_text.h"
-#include "tools/render/live_text.h"
-#include "tools/render/table.h"
-#include "tools/render/terminal.h"
-#include "tools/render/text.h"
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/report/estimate_format.h"
+#include "tools/report/group_estimates_format.h"
+#include "tools/report/live_format.h"
+#include "tools/report/live_report.h"
+#include "tools/text/csv_field.h"
+#include "tools/text/table.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

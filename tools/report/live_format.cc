@@ -1,4 +1,4 @@
-#include "tools/render/live_text.h"
+#include "tools/report/live_format.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/bars.h"
-#include "tools/render/difference_text.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/figures_text.h"
+#include "tools/report/difference_format.h"
+#include "tools/report/estimate_format.h"
+#include "tools/report/group_estimates_format.h"
+#include "tools/text/bars.h"
 
 namespace heaprec::tools {
 namespace {

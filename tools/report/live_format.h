@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/growth.h"
-#include "tools/analysis/life_table.h"
-#include "tools/analysis/live_sum.h"
-#include "tools/render/table.h"
+#include "tools/analysis/live/growth.h"
+#include "tools/analysis/live/life_table.h"
+#include "tools/analysis/live/live_sum.h"
+#include "tools/text/table.h"
 
 namespace heaprec::tools {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/live_survey.h"
-#include "tools/survey.h"
+#include "tools/query/live_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

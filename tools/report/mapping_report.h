@@ -5,8 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "tools/mapped_survey.h"
-#include "tools/survey.h"
+#include "tools/query/mapping_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/native_form.h"
+#include "tools/report/native_report.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/figures_text.h"
-#include "tools/render/live_text.h"
-#include "tools/render/table.h"
-#include "tools/render/terminal.h"
-#include "tools/render/text.h"
+#include "tools/report/estimate_format.h"
+#include "tools/report/group_estimates_format.h"
+#include "tools/report/live_format.h"
+#include "tools/text/table.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

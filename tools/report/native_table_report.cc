@@ -1,4 +1,4 @@
-#include "tools/native/table_form.h"
+#include "tools/report/native_table_report.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/table.h"
-#include "tools/render/terminal.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/text/table.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

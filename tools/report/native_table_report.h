@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/native/table_rows.h"
+#include "tools/analysis/native_table_rows.h"
 
 namespace heaprec::tools {
 

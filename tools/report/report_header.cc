@@ -1,11 +1,11 @@
-#include "tools/survey_text.h"
+#include "tools/report/report_header.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,9 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "tools/live_words.h"
-#include "tools/render/figures_text.h"
-#include "tools/survey.h"
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/query/scan.h"
+#include "tools/report/group_estimates_format.h"
 
 namespace heaprec::tools {
 

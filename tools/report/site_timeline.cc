@@ -1,10 +1,10 @@
-#include "tools/site_course.h"
+#include "tools/report/site_timeline.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "tools/live_survey.h"
-#include "tools/survey.h"
+#include "tools/query/live_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/native/categories_form.h"
+#include "tools/report/categories_report.h"
 
 namespace heaprec::tools {
 

@@ -1,11 +1,11 @@
-#include "tools/sql_result.h"
+#include "tools/report/sql_report.h"
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "tools/render/output.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 

@@ -1,10 +1,10 @@
-#include "tools/render/state_text.h"
+#include "tools/report/state_format.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "tools/render/kind_name.h"
-#include "tools/render/utf8.h"
+#include "tools/input/kind_names.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "format/model.h"
-#include "tools/render/event_text.h"
-#include "tools/render/names.h"
-#include "tools/render/text.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/report/event_format.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -1,19 +1,19 @@
-#include "tools/summary_form.h"
+#include "tools/report/summary_report.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/analysis/plain.h"
-#include "tools/analysis/refusals.h"
-#include "tools/closing.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/heap_course_text.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/text.h"
-#include "tools/render/thrown_text.h"
-#include "tools/render/utf8.h"
+#include "tools/analysis/health/unavailable.h"
+#include "tools/input/kind_names.h"
+#include "tools/input/loss_summary.h"
+#include "tools/input/program_recording.h"
+#include "tools/report/estimate_format.h"
+#include "tools/report/exception_format.h"
+#include "tools/report/gc_summary_format.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "tools/analysis/trust.h"
+#include "tools/analysis/health/trust.h"
 #include "tools/input/recording.h"
-#include "tools/summary_facts.h"
+#include "tools/query/summary_query.h"
 
 namespace heaprec::tools {
 

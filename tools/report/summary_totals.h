@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/analysis/error_bar.h"
-#include "tools/analysis/volume.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -1,13 +1,13 @@
-#include "tools/timeline_form.h"
+#include "tools/report/timeline_report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/render/bars.h"
-#include "tools/render/estimate_text.h"
-#include "tools/render/text.h"
+#include "tools/report/estimate_format.h"
+#include "tools/text/bars.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tools/analysis/time_axis.h"
-#include "tools/render/figures_text.h"
-#include "tools/render/terminal.h"
-#include "tools/timeline_survey.h"
+#include "tools/query/timeline_query.h"
+#include "tools/report/group_estimates_format.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 

@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "tools/render/markup.h"
-#include "tools/render/text.h"
-#include "tools/timeline_form.h"
+#include "tools/report/timeline_report.h"
+#include "tools/text/markup.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

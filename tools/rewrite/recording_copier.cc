@@ -1,4 +1,4 @@
-#include "tools/rewriter.h"
+#include "tools/rewrite/recording_copier.h"
 
 #include <algorithm>
 #include <ctime>

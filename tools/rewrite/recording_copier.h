@@ -15,7 +15,7 @@
 #include "format/reader.h"
 #include "format/result.h"
 #include "tools/input/recording.h"
-#include "tools/render/output.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/editor.h"
+#include "tools/rewrite/recording_editor.h"
 
 #include <algorithm>
 #include <utility>

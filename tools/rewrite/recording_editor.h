@@ -18,7 +18,7 @@
 #include "format/chunk_writer.h"
 #include "format/reader.h"
 #include "format/result.h"
-#include "tools/render/output.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 

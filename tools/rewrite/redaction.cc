@@ -1,4 +1,4 @@
-#include "tools/redaction.h"
+#include "tools/rewrite/redaction.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -9,8 +9,8 @@
 
 #include "format/java_names.h"
 #include "format/thread_name.h"
-#include "tools/analysis/plain.h"
-#include "tools/render/utf8.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "format/model.h"
-#include "tools/editor.h"
-#include "tools/frame_pattern.h"
+#include "tools/query/filter/frame_pattern.h"
+#include "tools/rewrite/recording_editor.h"
 
 namespace heaprec::tools {
 

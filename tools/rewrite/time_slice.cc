@@ -1,4 +1,4 @@
-#include "tools/cut.h"
+#include "tools/rewrite/time_slice.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string>
 
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {
 namespace {

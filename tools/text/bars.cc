@@ -1,4 +1,4 @@
-#include "tools/render/bars.h"
+#include "tools/text/bars.h"
 
 #include <algorithm>
 #include <array>

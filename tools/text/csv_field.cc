@@ -1,4 +1,4 @@
-#include "tools/render/csv_field.h"
+#include "tools/text/csv_field.h"
 
 namespace heaprec::tools {
 

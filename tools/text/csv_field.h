@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/render/markup.h"
+#include "tools/text/markup.h"
 
 namespace heaprec::tools {
 namespace {

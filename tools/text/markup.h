@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

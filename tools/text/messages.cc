@@ -1,4 +1,4 @@
-#include "tools/complain.h"
+#include "tools/text/messages.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

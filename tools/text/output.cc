@@ -1,11 +1,11 @@
-#include "tools/render/output.h"
+#include "tools/text/output.h"
 
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "tools/complain.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

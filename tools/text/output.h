@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "tools/exit_code.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/render/progress.h"
+#include "tools/text/progress.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/render/bars.h"
-#include "tools/render/terminal.h"
+#include "tools/text/bars.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {

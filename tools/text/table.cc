@@ -1,4 +1,4 @@
-#include "tools/render/table.h"
+#include "tools/text/table.h"
 
 #include <algorithm>
 #include <climits>

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/render/terminal.h"
-#include "tools/render/text.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/render/terminal.h"
+#include "tools/text/terminal.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 #include <cmath>
 #include <ctime>

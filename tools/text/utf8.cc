@@ -1,4 +1,4 @@
-#include "tools/render/utf8.h"
+#include "tools/text/utf8.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "recorder/agent/java_entry.h"
+#include "recorder/agent/api/java_api.h"
 
 #include <unistd.h>
 

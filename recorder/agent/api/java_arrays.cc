@@ -1,4 +1,4 @@
-#include "recorder/agent/java_arrays.h"
+#include "recorder/agent/api/java_arrays.h"
 
 #include <algorithm>
 

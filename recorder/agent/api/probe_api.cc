@@ -1,4 +1,4 @@
-#include "recorder/agent/probe_entry.h"
+#include "recorder/agent/api/probe_api.h"
 
 #include <algorithm>
 #include <map>
@@ -7,10 +7,10 @@
 
 #include "format/java_names.h"
 #include "recorder/agent/agent.h"
+#include "recorder/agent/api/java_arrays.h"
 #include "recorder/agent/hooks.h"
-#include "recorder/agent/java_arrays.h"
 #include "recorder/hotspot/object_layout.h"
-#include "recorder/sources/allocation_probe.h"
+#include "recorder/sources/census/allocation_probe.h"
 
 namespace heaprec::agent {
 namespace {

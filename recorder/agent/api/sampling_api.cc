@@ -1,4 +1,4 @@
-#include "recorder/agent/sampling_entry.h"
+#include "recorder/agent/api/sampling_api.h"
 
 #include <algorithm>
 #include <string>

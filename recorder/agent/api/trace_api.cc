@@ -1,4 +1,4 @@
-#include "recorder/agent/trace_entry.h"
+#include "recorder/agent/api/trace_api.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 
 #include "format/java_names.h"
 #include "recorder/agent/agent.h"
-#include "recorder/agent/java_arrays.h"
+#include "recorder/agent/api/java_arrays.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
 #include "throttle/byte_clock.h"

@@ -1,4 +1,4 @@
-#include "recorder/agent/last_thread.h"
+#include "recorder/agent/program/last_thread.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "recorder/writer/quiet_thread.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
 namespace {

@@ -18,11 +18,11 @@
 #include <string_view>
 
 #include "recorder/agent/command.h"
-#include "recorder/agent/last_thread.h"
 #include "recorder/agent/log.h"
-#include "recorder/agent/plain_options.h"
-#include "recorder/agent/plain_recording.h"
-#include "recorder/native/sampled_hooks.h"
+#include "recorder/agent/program/last_thread.h"
+#include "recorder/agent/program/program_options.h"
+#include "recorder/agent/program/program_recording.h"
+#include "recorder/native_sample/malloc_hooks.h"
 
 namespace heaprec::agent {
 namespace {

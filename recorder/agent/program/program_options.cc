@@ -1,4 +1,4 @@
-#include "recorder/agent/plain_options.h"
+#include "recorder/agent/program/program_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

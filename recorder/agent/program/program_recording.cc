@@ -1,4 +1,4 @@
-#include "recorder/agent/plain_recording.h"
+#include "recorder/agent/program/program_recording.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "recorder/agent/last_thread.h"
+#include "recorder/agent/program/last_thread.h"
 #include "recorder/agent/rates.h"
 
 namespace heaprec::agent {

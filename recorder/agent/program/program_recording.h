@@ -15,9 +15,9 @@
 
 #include "format/model.h"
 #include "format/result.h"
-#include "recorder/agent/native_stream.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording_plan.h"
+#include "recorder/agent/streams/native_stream.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/drain.h"
 

@@ -1,4 +1,4 @@
-#include "recorder/agent/census_stream.h"
+#include "recorder/agent/streams/census_stream.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

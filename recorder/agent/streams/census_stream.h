@@ -19,7 +19,7 @@
 #include "recorder/agent/jvm.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/object_layout.h"
-#include "recorder/sources/census.h"
+#include "recorder/sources/census/census.h"
 
 namespace heaprec::agent {
 

@@ -1,4 +1,4 @@
-#include "recorder/agent/exception_stream.h"
+#include "recorder/agent/streams/exception_stream.h"
 
 #include "recorder/sources/entry.h"
 

@@ -7,11 +7,11 @@
 #include <cstdint>
 
 #include "recorder/agent/jvm.h"
-#include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/sources/capture.h"
+#include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/exception_source.h"
-#include "recorder/sources/window_board.h"
+#include "recorder/sources/sample_writer.h"
+#include "recorder/sources/window_publisher.h"
 #include "throttle/controller.h"
 
 namespace heaprec::agent {

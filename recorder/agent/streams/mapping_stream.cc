@@ -1,4 +1,4 @@
-#include "recorder/agent/mapped_stream.h"
+#include "recorder/agent/streams/mapping_stream.h"
 
 #include <array>
 #include <cstdio>

@@ -10,11 +10,11 @@
 #include <deque>
 #include <vector>
 
-#include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/sources/mapped_ranges.h"
-#include "recorder/sources/mapped_source.h"
-#include "recorder/sources/native_writer.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/sources/native/mapping_source.h"
+#include "recorder/sources/native/mapping_table.h"
+#include "recorder/sources/native/native_sample_writer.h"
 
 namespace heaprec::agent {
 

@@ -1,4 +1,4 @@
-#include "recorder/agent/memory_thread.h"
+#include "recorder/agent/streams/memory_thread.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "recorder/agent/native_stream.h"
+#include "recorder/agent/streams/native_stream.h"
 
 #include <pthread.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "recorder/sources/clock.h"
-#include "recorder/writer/quiet_thread.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
 namespace {

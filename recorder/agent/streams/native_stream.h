@@ -10,13 +10,13 @@
 #include <optional>
 #include <span>
 
-#include "recorder/agent/mapped_stream.h"
-#include "recorder/buffer/ledger.h"
+#include "recorder/agent/streams/mapping_stream.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/native/sampled_hooks.h"
-#include "recorder/sources/native_source.h"
-#include "recorder/sources/native_writer.h"
-#include "recorder/sources/window_board.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/native/native_sample_writer.h"
+#include "recorder/sources/native/native_source.h"
+#include "recorder/sources/window_publisher.h"
 #include "throttle/controller.h"
 
 namespace heaprec::agent {

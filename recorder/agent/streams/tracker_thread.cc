@@ -1,4 +1,4 @@
-#include "recorder/agent/live_thread.h"
+#include "recorder/agent/streams/tracker_thread.h"
 
 #include <chrono>
 #include <ctime>

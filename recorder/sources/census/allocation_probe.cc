@@ -1,10 +1,10 @@
-#include "recorder/sources/allocation_probe.h"
+#include "recorder/sources/census/allocation_probe.h"
 
 #include <array>
 #include <memory>
 #include <utility>
 
-#include "recorder/sources/retirement_watchers.h"
+#include "recorder/sources/census/retirement_watchers.h"
 
 namespace heaprec::sources {
 namespace {

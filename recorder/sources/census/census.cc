@@ -1,12 +1,12 @@
-#include "recorder/sources/census.h"
+#include "recorder/sources/census/census.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <new>
 
+#include "recorder/sources/census/retirement_watchers.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/retirement_watchers.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

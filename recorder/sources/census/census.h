@@ -23,9 +23,9 @@
 #include "recorder/hotspot/object_layout.h"
 #include "recorder/hotspot/thread_layout.h"
 #include "recorder/hotspot/thread_list.h"
-#include "recorder/sources/census_writer.h"
-#include "recorder/sources/class_tally.h"
-#include "recorder/sources/window_board.h"
+#include "recorder/sources/census/census_writer.h"
+#include "recorder/sources/census/class_counts.h"
+#include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
 

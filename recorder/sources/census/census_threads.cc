@@ -1,11 +1,11 @@
-#include "recorder/sources/census_threads.h"
+#include "recorder/sources/census/census_threads.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

@@ -1,8 +1,8 @@
-#include "recorder/sources/census_writer.h"
+#include "recorder/sources/census/census_writer.h"
 
 #include <cstring>
 
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/clock.h"
 #include "throttle/random.h"

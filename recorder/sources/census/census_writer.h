@@ -11,11 +11,11 @@
 #include <span>
 #include <string_view>
 
-#include "recorder/buffer/announced.h"
+#include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/names.h"
-#include "recorder/sources/census_threads.h"
-#include "recorder/sources/class_tally.h"
+#include "recorder/sources/census/census_threads.h"
+#include "recorder/sources/census/class_counts.h"
 
 namespace heaprec::sources {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/ring_records.h"
+#include "format/ring/ring_records.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

@@ -1,4 +1,4 @@
-#include "recorder/sources/followed_objects.h"
+#include "recorder/sources/live/tracked_objects.h"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-#include "recorder/sources/death_watch.h"
+#include "recorder/sources/live/weak_ref_poller.h"
 
 #include <algorithm>
 #include <cstring>

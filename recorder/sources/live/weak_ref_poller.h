@@ -16,8 +16,8 @@
 
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/heap_meter.h"
-#include "recorder/sources/heap_watch.h"
-#include "recorder/sources/places.h"
+#include "recorder/sources/heap_state_recorder.h"
+#include "recorder/sources/live/weak_ref_table.h"
 
 namespace heaprec::sources {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "recorder/hotspot/heap_meter.h"
-#include "recorder/sources/places.h"
+#include "recorder/sources/live/weak_ref_table.h"
 
 namespace heaprec::sources {
 

@@ -1,8 +1,8 @@
-#include "recorder/sources/places.h"
+#include "recorder/sources/live/weak_ref_table.h"
 
 #include <algorithm>
 
-#include "recorder/sources/capture_limits.h"
+#include "recorder/sources/sample_limits.h"
 
 namespace heaprec::sources {
 namespace {

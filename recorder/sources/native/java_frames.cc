@@ -1,4 +1,4 @@
-#include "recorder/sources/java_frames.h"
+#include "recorder/sources/native/java_frames.h"
 
 #include <array>
 

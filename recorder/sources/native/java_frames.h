@@ -10,8 +10,8 @@
 
 #include "recorder/hotspot/stack_walker.h"
 #include "recorder/hotspot/thread_of_env.h"
-#include "recorder/sources/capture.h"
-#include "recorder/sources/native_source.h"
+#include "recorder/sources/native/native_source.h"
+#include "recorder/sources/sample_writer.h"
 
 namespace heaprec::sources {
 

@@ -1,4 +1,4 @@
-#include "recorder/sources/mapped_source.h"
+#include "recorder/sources/native/mapping_source.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>

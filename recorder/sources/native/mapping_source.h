@@ -14,11 +14,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "recorder/buffer/ledger.h"
-#include "recorder/native/mapping_hooks.h"
-#include "recorder/sources/native_points.h"
-#include "recorder/sources/native_source.h"
-#include "recorder/sources/point_pool.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/native_sample/mmap_hooks.h"
+#include "recorder/sources/native/native_points.h"
+#include "recorder/sources/native/native_source.h"
+#include "recorder/sources/native/point_pool.h"
 
 namespace heaprec::sources {
 

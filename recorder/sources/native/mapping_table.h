@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "recorder/native/mapping_hooks.h"
+#include "recorder/native_sample/mmap_hooks.h"
 
 namespace heaprec::sources {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/ring_records.h"
-#include "recorder/native/sampled_hooks.h"
-#include "recorder/sources/window_board.h"
+#include "format/ring/ring_records.h"
+#include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
 

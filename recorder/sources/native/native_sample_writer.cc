@@ -1,12 +1,12 @@
-#include "recorder/sources/native_writer.h"
+#include "recorder/sources/native/native_sample_writer.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "format/call_path.h"
-#include "format/native_frames.h"
-#include "format/ring_reader.h"
+#include "format/native/native_frames.h"
+#include "format/ring/call_path_key.h"
+#include "format/ring/ring_reader.h"
 
 namespace heaprec::sources {
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/buffer/ledger.h"
-#include "recorder/native/code_places.h"
-#include "recorder/sources/native_points.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/sources/native/native_points.h"
+#include "recorder/unwind/symbolizer.h"
 
 namespace heaprec::sources {
 

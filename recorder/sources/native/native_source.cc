@@ -1,4 +1,4 @@
-#include "recorder/sources/native_source.h"
+#include "recorder/sources/native/native_source.h"
 
 #include <sys/prctl.h>
 

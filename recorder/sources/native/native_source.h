@@ -14,11 +14,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "recorder/buffer/ledger.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/native/sampled_hooks.h"
-#include "recorder/sources/native_points.h"
-#include "recorder/sources/window_board.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/native/native_points.h"
+#include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
 

@@ -11,7 +11,7 @@
 #include <new>
 #include <vector>
 
-#include "recorder/native/index_lists.h"
+#include "recorder/native_sample/index_free_lists.h"
 
 namespace heaprec::sources {
 

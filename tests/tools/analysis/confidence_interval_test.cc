@@ -1,4 +1,4 @@
-#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "tests/analysis/simulated_sites.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/estimator.h"
-#include "tools/analysis/strata_builder.h"
+#include "tests/tools/analysis/simulated_sites.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/strata_builder.h"
 
 namespace heaprec::testing {
 

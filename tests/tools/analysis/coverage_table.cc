@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tests/analysis/coverage.h"
+#include "tests/tools/analysis/coverage.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 // The coverages of sites were 0.953 to 0.958 and 0.948 to 0.951; those of the other cuts 0.937 to 0.971; the means over
 // the cuts 0.951 to 0.958. The limits, 0.93 and 0.97 for sites and means, 0.87 and 0.999 for each of the others, are 5
 // standard deviations or more from any of these: with other seeds the test would fail with less than 1e-6.
-#include "tests/analysis/coverage.h"
+#include "tests/tools/analysis/coverage.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

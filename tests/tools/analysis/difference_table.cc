@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/analysis/simulated_change.h"
+#include "tests/tools/analysis/simulated_change.h"
 
 int main(int argc, char** argv) {
   using namespace heaprec::testing;

@@ -5,13 +5,13 @@
 // false discovery in 5.8 % (docs/estimates.md#differences). With 120 pairs the standard deviations are 0.5 %, 0.2 %
 // and 2.1 % by the scatter between pairs; the limits below are 5 of them away, so another seed fails with less than
 // 1e-6.
-#include "tools/analysis/difference.h"
+#include "tools/analysis/estimate/difference.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/analysis/simulated_change.h"
-#include "tools/analysis/beta.h"
+#include "tests/tools/analysis/simulated_change.h"
+#include "tools/analysis/estimate/beta.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,5 +1,5 @@
 // Estimates of small recordings that can be worked out by hand.
-#include "tools/analysis/estimator.h"
+#include "tools/analysis/estimate/estimator.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/line.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/systematic_order.h"
 
 namespace heaprec::tools {
 namespace {

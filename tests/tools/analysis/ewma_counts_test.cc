@@ -1,4 +1,4 @@
-#include "tools/analysis/usual_counts.h"
+#include "tools/analysis/estimate/ewma_counts.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -2,11 +2,11 @@
 //
 // The simulation: 60 s, 24 steady sites of many sizes and lifetimes, of which the first 15 s are left out as the start
 // of a program; drawn at 8 kB a sample, of which 200 are followed at a time.
-#include "tools/analysis/leak.h"
+#include "tools/analysis/live/leak.h"
 
 #include <catch2/catch.hpp>
 
-#include "tests/analysis/simulated_lives.h"
+#include "tests/tools/analysis/simulated_lives.h"
 
 namespace heaprec::tools {
 namespace {

@@ -3,13 +3,13 @@
 // The simulation: 150 processes of 40 s whose objects live 3 s on average and are found dead by collections 0.7 s
 // apart. The limits are five standard deviations of what they limit away, or more: another seed would fail with less
 // than 1e-6.
-#include "tools/analysis/life_table.h"
+#include "tools/analysis/live/life_table.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/analysis/simulated_lives.h"
-#include "tools/analysis/garbage.h"
+#include "tests/tools/analysis/simulated_lives.h"
+#include "tools/analysis/live/reservoir_sample.h"
 
 namespace heaprec::tools {
 namespace {

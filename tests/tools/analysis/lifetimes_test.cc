@@ -3,14 +3,14 @@
 // The simulation: 200 processes of 60 s with four sites (garbage, a leak, a cache that turns over, a few large arrays),
 // drawn at 8 kB a sample on average, of which 200 are followed at a time. The limits are five standard deviations of
 // what they limit away, or more; the seeds are fixed, and another would fail with less than 1e-6.
-#include "tools/analysis/lives.h"
+#include "tools/analysis/live/lifetimes.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/analysis/simulated_lives.h"
-#include "tools/analysis/growth.h"
-#include "tools/analysis/live_sum.h"
+#include "tests/tools/analysis/simulated_lives.h"
+#include "tools/analysis/live/growth.h"
+#include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools {
 namespace {

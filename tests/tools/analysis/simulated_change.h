@@ -6,10 +6,10 @@
 #include <map>
 #include <vector>
 
-#include "tests/analysis/coverage.h"
-#include "tests/analysis/simulated_sites.h"
-#include "tools/analysis/difference.h"
-#include "tools/analysis/estimator.h"
+#include "tests/tools/analysis/coverage.h"
+#include "tests/tools/analysis/simulated_sites.h"
+#include "tools/analysis/estimate/difference.h"
+#include "tools/analysis/estimate/estimator.h"
 
 namespace heaprec::testing {
 

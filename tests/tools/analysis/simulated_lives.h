@@ -16,7 +16,7 @@
 
 #include "format/reader.h"
 #include "throttle/random.h"
-#include "tools/analysis/lives.h"
+#include "tools/analysis/live/lifetimes.h"
 
 namespace heaprec::testing {
 

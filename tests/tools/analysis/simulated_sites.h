@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "format/reader.h"
-#include "tests/analysis/simulated_census.h"
 #include "tests/support/simulated_load.h"
 #include "tests/support/simulated_recorder.h"
-#include "tools/analysis/drawn.h"
+#include "tests/tools/analysis/simulated_census.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::testing {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/estimator.h"
-#include "tools/analysis/strata_builder.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/strata_builder.h"
 
 namespace heaprec::tools {
 namespace {

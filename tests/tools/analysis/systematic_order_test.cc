@@ -1,5 +1,5 @@
 // The second stage's variance, against the second stage itself.
-#include "tools/analysis/line.h"
+#include "tools/analysis/estimate/systematic_order.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include "format/model.h"
 #include "format/reader.h"
 #include "throttle/random.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/subset.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,5 +1,5 @@
 // The order of a line, against comparing each sample with each.
-#include "tools/analysis/line_order.h"
+#include "tools/analysis/estimate/systematic_sort.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "format/model.h"
 #include "format/reader.h"
 #include "throttle/random.h"
-#include "tools/analysis/design.h"
+#include "tools/analysis/estimate/design.h"
 
 namespace heaprec::tools {
 namespace {

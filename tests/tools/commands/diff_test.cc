@@ -224,7 +224,7 @@ TEST_CASE("A browser shows what differs: colours, tooltips of both sides, search
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
   REQUIRE(Heaprec("diff --html " + page + " " + a + " " + b).code == 0);
-  const auto outcome = Shell("python3 tests/tools/diff_browser.py " + page + " 2>&1");
+  const auto outcome = Shell("python3 tests/tools/commands/diff_browser.py " + page + " 2>&1");
   INFO(outcome.out);
   CHECK(outcome.code == 0);
 }

@@ -156,7 +156,7 @@ def check_structure(document):
 
 def check_schema(document):
     if not SCHEMA.exists():
-        return print(f"no {SCHEMA} (tests/tools/fetch_speedscope_schema.sh): only the structure was checked")
+        return print(f"no {SCHEMA} (tests/tools/commands/fetch_speedscope_schema.sh): only the structure was checked")
     import jsonschema
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
 

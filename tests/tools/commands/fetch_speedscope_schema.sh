@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches the schema of speedscope's files, which its npm package has, for export_oracles_test.
-# Usage: tests/tools/fetch_speedscope_schema.sh     Writes ~/.cache/heaprec/speedscope-schema.json; needs npm.
+# Usage: tests/tools/commands/fetch_speedscope_schema.sh     Writes ~/.cache/heaprec/speedscope-schema.json; needs npm.
 set -euo pipefail
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/heaprec

@@ -240,7 +240,7 @@ TEST_CASE("A browser shows the page from a file: search, zoom, tooltips and keys
   const Directory directory;
   WriteStacks(directory / "rec.bin");
   REQUIRE(Heaprec("flame -o " + directory / "rec.html " + directory / "rec.bin").code == 0);
-  const Outcome outcome = Shell("python3 tests/tools/flame_browser.py " + directory / "rec.html 2>&1");
+  const Outcome outcome = Shell("python3 tests/tools/commands/flame_browser.py " + directory / "rec.html 2>&1");
   INFO(outcome.out);
   CHECK(outcome.code == 0);
 }

@@ -144,7 +144,7 @@ TEST_CASE("A browser shows what each step has, light and dark") {
   WriteTenSeconds(directory / "rec.bin");
   const std::string page = directory / "t.html";
   REQUIRE(Heaprec("timeline --by class --html " + page + " " + directory / "rec.bin").code == 0);
-  const Outcome outcome = Shell("python3 tests/tools/timeline_browser.py " + page + " 2>&1");
+  const Outcome outcome = Shell("python3 tests/tools/commands/timeline_browser.py " + page + " 2>&1");
   INFO(outcome.out);
   CHECK(outcome.code == 0);
 }

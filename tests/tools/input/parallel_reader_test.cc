@@ -1,5 +1,5 @@
 // Reading several chunks at once gives what reading gives: blocks, names, damage and positions, one by one.
-#include "tools/input/wide_reader.h"
+#include "tools/input/parallel_reader.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Reading ahead gives what reading gives: blocks, names, damage and positions, one by one.
-#include "tools/input/ahead_reader.h"
+#include "tools/input/read_ahead_reader.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

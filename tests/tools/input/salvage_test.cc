@@ -15,8 +15,8 @@
 #include "throttle/interval_reducer.h"
 #include "throttle/random.h"
 #include "throttle/varopt.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/render/names.h"
 
 namespace heaprec::tools {
 namespace {

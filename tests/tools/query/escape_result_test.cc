@@ -1,4 +1,4 @@
-#include "tools/escape_outcome.h"
+#include "tools/query/escape_result.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/time_point.h"
+#include "tools/query/filter/time_point.h"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

@@ -1,13 +1,13 @@
 // What fits a terminal: shortened names, tables, bars, estimates in few characters; and what was meant by a typo.
-#include "tools/render/terminal.h"
+#include "tools/text/terminal.h"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "tools/render/bars.h"
-#include "tools/render/figures_text.h"
-#include "tools/render/table.h"
-#include "tools/suggest.h"
+#include "tools/options/suggest.h"
+#include "tools/report/group_estimates_format.h"
+#include "tools/text/bars.h"
+#include "tools/text/table.h"
 
 namespace heaprec::tools {
 namespace {

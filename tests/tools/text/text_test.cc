@@ -1,12 +1,12 @@
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/export/row_format.h"
-#include "tools/render/names.h"
-#include "tools/render/utf8.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

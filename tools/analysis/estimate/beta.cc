@@ -1,4 +1,4 @@
-#include "tools/analysis/beta.h"
+#include "tools/analysis/estimate/beta.h"
 
 #include <algorithm>
 #include <cmath>

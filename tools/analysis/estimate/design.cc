@@ -1,4 +1,4 @@
-#include "tools/analysis/design.h"
+#include "tools/analysis/estimate/design.h"
 
 #include <algorithm>
 #include <utility>

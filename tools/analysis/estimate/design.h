@@ -13,11 +13,11 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/draft.h"
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/line.h"
-#include "tools/analysis/strata.h"
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/prepared_samples.h"
+#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/subset.h"
+#include "tools/analysis/estimate/systematic_order.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

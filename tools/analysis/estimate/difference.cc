@@ -1,11 +1,11 @@
-#include "tools/analysis/difference.h"
+#include "tools/analysis/estimate/difference.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "tools/analysis/beta.h"
+#include "tools/analysis/estimate/beta.h"
 
 namespace heaprec::tools {
 namespace {

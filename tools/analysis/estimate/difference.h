@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 

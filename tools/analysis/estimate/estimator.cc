@@ -1,4 +1,4 @@
-#include "tools/analysis/estimator.h"
+#include "tools/analysis/estimate/estimator.h"
 
 #include <algorithm>
 

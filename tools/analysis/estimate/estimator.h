@@ -18,9 +18,9 @@
 #include <optional>
 
 #include "format/model.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/error_bar.h"
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/subset.h"
 
 namespace heaprec::tools {
 

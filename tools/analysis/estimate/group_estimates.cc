@@ -1,4 +1,4 @@
-#include "tools/analysis/figures.h"
+#include "tools/analysis/estimate/group_estimates.h"
 
 #include <algorithm>
 #include <cmath>

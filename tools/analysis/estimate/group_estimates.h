@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
-#include "tools/analysis/error_bar.h"
-#include "tools/analysis/estimator.h"
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/subset.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/draft.h"
+#include "tools/analysis/estimate/prepared_samples.h"
 
 #include <algorithm>
 #include <cmath>

@@ -16,9 +16,9 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/line_order.h"
-#include "tools/analysis/place_keys.h"
+#include "tools/analysis/estimate/site_keys.h"
+#include "tools/analysis/estimate/systematic_sort.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

@@ -1,6 +1,6 @@
-#include "tools/analysis/place_keys.h"
+#include "tools/analysis/estimate/site_keys.h"
 
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {
 namespace {

@@ -12,7 +12,7 @@
 #include "format/index_table.h"
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/drawn.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/strata.h"
+#include "tools/analysis/estimate/strata.h"
 
 namespace heaprec::tools {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "format/reader.h"
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/stratum.h"
+#include "tools/analysis/estimate/stratum.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/strata_builder.h"
+#include "tools/analysis/estimate/strata_builder.h"
 
 #include <fmt/format.h>
 

@@ -18,9 +18,9 @@
 #include "format/census.h"
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/design.h"
-#include "tools/analysis/strata.h"
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/subset.h"
 
 namespace heaprec::tools {
 

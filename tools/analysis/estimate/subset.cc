@@ -1,4 +1,4 @@
-#include "tools/analysis/subset.h"
+#include "tools/analysis/estimate/subset.h"
 
 #include <algorithm>
 

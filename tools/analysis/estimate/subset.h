@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/spread.h"
-#include "tools/analysis/stratum.h"
+#include "tools/analysis/estimate/spread.h"
+#include "tools/analysis/estimate/stratum.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

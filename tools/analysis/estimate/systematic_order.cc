@@ -1,4 +1,4 @@
-#include "tools/analysis/line.h"
+#include "tools/analysis/estimate/systematic_order.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <span>
 
-#include "tools/analysis/draft.h"
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/usual_counts.h"
+#include "tools/analysis/estimate/ewma_counts.h"
+#include "tools/analysis/estimate/prepared_samples.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

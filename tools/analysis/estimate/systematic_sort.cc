@@ -1,4 +1,4 @@
-#include "tools/analysis/line_order.h"
+#include "tools/analysis/estimate/systematic_sort.h"
 
 #include <algorithm>
 #include <tuple>

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "format/reader.h"
-#include "tools/analysis/drawn.h"
-#include "tools/analysis/place_keys.h"
+#include "tools/analysis/estimate/site_keys.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/advice.h"
+#include "tools/analysis/health/advice.h"
 
 #include <array>
 #include <utility>

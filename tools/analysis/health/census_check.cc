@@ -1,4 +1,4 @@
-#include "tools/analysis/census_check.h"
+#include "tools/analysis/health/census_check.h"
 
 #include <fmt/format.h>
 

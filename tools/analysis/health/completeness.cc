@@ -1,4 +1,4 @@
-#include "tools/analysis/completeness.h"
+#include "tools/analysis/health/completeness.h"
 
 #include <algorithm>
 

@@ -1,16 +1,16 @@
-#include "tools/analysis/diagnosis.h"
+#include "tools/analysis/health/diagnosis.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/advice.h"
-#include "tools/analysis/plain.h"
-#include "tools/analysis/refusals.h"
-#include "tools/analysis/trust.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/analysis/health/advice.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/analysis/health/unavailable.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "format/model.h"
-#include "tools/analysis/completeness.h"
-#include "tools/analysis/tally.h"
-#include "tools/analysis/verification.h"
-#include "tools/analysis/volume.h"
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/health/completeness.h"
+#include "tools/analysis/health/verification.h"
+#include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

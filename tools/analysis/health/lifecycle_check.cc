@@ -1,4 +1,4 @@
-#include "tools/analysis/fate_check.h"
+#include "tools/analysis/health/lifecycle_check.h"
 
 #include <fmt/format.h>
 

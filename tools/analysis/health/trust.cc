@@ -1,4 +1,4 @@
-#include "tools/analysis/trust.h"
+#include "tools/analysis/health/trust.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "tools/analysis/imported.h"
-#include "tools/analysis/plain.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/tally.h"
-#include "tools/analysis/volume.h"
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

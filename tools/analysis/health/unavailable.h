@@ -6,8 +6,8 @@
 #include <string>
 
 #include "format/model.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/verification.h"
+#include "tools/analysis/health/verification.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 //
 // Checked: weights, times and their order; indices within the dictionaries; per interval what was kept against what is
 // there, and its cap; per block the books against its rows; what became of followed objects (FateCheck); at the end the
-// ledger's identities (format/books.h).
+// ledger's identities (format/stream_counters.h).
 //
 // Failure:  none; what does not hold is a finding.
 #pragma once
@@ -13,8 +13,8 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/analysis/census_check.h"
-#include "tools/analysis/fate_check.h"
+#include "tools/analysis/health/census_check.h"
+#include "tools/analysis/health/lifecycle_check.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

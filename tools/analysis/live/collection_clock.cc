@@ -1,4 +1,4 @@
-#include "tools/analysis/collection_clock.h"
+#include "tools/analysis/live/collection_clock.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "tools/analysis/thresholds.h"
+#include "tools/analysis/live/eviction_thresholds.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "tools/analysis/growth.h"
+#include "tools/analysis/live/growth.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "tools/analysis/beta.h"
+#include "tools/analysis/estimate/beta.h"
 
 namespace heaprec::tools {
 namespace {

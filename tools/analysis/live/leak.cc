@@ -1,8 +1,8 @@
-#include "tools/analysis/leak.h"
+#include "tools/analysis/live/leak.h"
 
 #include <algorithm>
 
-#include "tools/analysis/difference.h"
+#include "tools/analysis/estimate/difference.h"
 
 namespace heaprec::tools {
 

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "tools/analysis/live_group.h"
+#include "tools/analysis/live/live_group.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/life_table.h"
+#include "tools/analysis/live/life_table.h"
 
 #include <algorithm>
 #include <cmath>

@@ -18,8 +18,8 @@
 #include <optional>
 #include <vector>
 
-#include "tools/analysis/error_bar.h"
-#include "tools/analysis/lives.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/analysis/live/lifetimes.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/lives.h"
+#include "tools/analysis/live/lifetimes.h"
 
 #include <algorithm>
 #include <optional>

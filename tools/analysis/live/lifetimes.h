@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "format/reader.h"
-#include "tools/analysis/collection_clock.h"
 #include "tools/analysis/imported.h"
-#include "tools/analysis/raises.h"
-#include "tools/analysis/thresholds.h"
+#include "tools/analysis/live/collection_clock.h"
+#include "tools/analysis/live/eviction_thresholds.h"
+#include "tools/analysis/live/tracking_adjustment.h"
 
 namespace heaprec::tools {
 

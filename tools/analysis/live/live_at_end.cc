@@ -1,9 +1,9 @@
-#include "tools/analysis/live_at_end.h"
+#include "tools/analysis/live/live_at_end.h"
 
 #include <algorithm>
 
 #include "tools/analysis/imported.h"
-#include "tools/analysis/live_sum.h"
+#include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools {
 

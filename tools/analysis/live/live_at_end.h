@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "format/reader.h"
-#include "tools/analysis/error_bar.h"
-#include "tools/analysis/lives.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/analysis/live/lifetimes.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/live_group.h"
+#include "tools/analysis/live/live_group.h"
 
 #include <algorithm>
 

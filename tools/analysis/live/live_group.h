@@ -14,10 +14,10 @@
 #include <span>
 #include <vector>
 
-#include "tools/analysis/growth.h"
-#include "tools/analysis/life_table.h"
-#include "tools/analysis/live_sum.h"
-#include "tools/analysis/lives.h"
+#include "tools/analysis/live/growth.h"
+#include "tools/analysis/live/life_table.h"
+#include "tools/analysis/live/lifetimes.h"
+#include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools {
 

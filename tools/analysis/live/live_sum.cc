@@ -1,4 +1,4 @@
-#include "tools/analysis/live_sum.h"
+#include "tools/analysis/live/live_sum.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "tools/analysis/raises.h"
+#include "tools/analysis/live/tracking_adjustment.h"
 
 #include <algorithm>
 #include <map>

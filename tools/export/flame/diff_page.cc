@@ -1,20 +1,20 @@
-#include "tools/diff_page.h"
+#include "tools/export/flame/diff_page.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/box_tree.h"
-#include "tools/box_survey.h"
-#include "tools/complain.h"
+#include "tools/analysis/flame_box_tree.h"
+#include "tools/export/flame/flame_builder.h"
 #include "tools/export/flame/flame_html.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
-#include "tools/flame_assembly.h"
-#include "tools/render/output.h"
-#include "tools/render/text.h"
-#include "tools/render/utf8.h"
+#include "tools/query/flame_query.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

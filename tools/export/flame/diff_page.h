@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "tools/comparison.h"
-#include "tools/exit_code.h"
-#include "tools/survey.h"
+#include "tools/query/comparison.h"
+#include "tools/query/scan.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/flame_assembly.h"
+#include "tools/export/flame/flame_builder.h"
 
 #include <algorithm>
 #include <cmath>

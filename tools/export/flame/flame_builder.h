@@ -9,11 +9,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/box_tree.h"
+#include "tools/analysis/flame_box_tree.h"
 #include "tools/analysis/name_pool.h"
-#include "tools/box_survey.h"
 #include "tools/export/flame/flame_graph.h"
-#include "tools/survey.h"
+#include "tools/query/flame_query.h"
+#include "tools/query/scan.h"
 
 namespace heaprec::tools {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/error_bar.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 

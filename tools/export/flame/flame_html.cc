@@ -5,7 +5,7 @@
 #include <array>
 
 #include "tools/export/flame/page_parts.h"
-#include "tools/render/markup.h"
+#include "tools/text/markup.h"
 
 namespace heaprec::tools {
 namespace {

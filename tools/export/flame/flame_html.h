@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tools/export/flame/flame_graph.h"
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -6,7 +6,7 @@
 
 #include "tools/export/flame/box_text.h"
 #include "tools/export/flame/frame_kind.h"
-#include "tools/render/markup.h"
+#include "tools/text/markup.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "tools/export/flame/flame_graph.h"
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

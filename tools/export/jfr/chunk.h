@@ -13,7 +13,7 @@
 #include "tools/export/jfr/constant_pools.h"
 #include "tools/export/jfr/schema.h"
 #include "tools/export/jfr/sink.h"
-#include "tools/render/output.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools::jfr {
 

@@ -7,8 +7,8 @@
 #include "format/java_names.h"
 #include "format/thread_name.h"
 #include "tools/export/jfr/sink.h"
-#include "tools/render/names.h"
-#include "tools/render/utf8.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools::jfr {
 namespace {

@@ -5,11 +5,11 @@
 #include <limits>
 #include <utility>
 
-#include "tools/closing.h"
-#include "tools/export/alive_samples.h"
 #include "tools/export/jfr/chunk.h"
+#include "tools/export/live_samples.h"
 #include "tools/export/provenance.h"
-#include "tools/render/utf8.h"
+#include "tools/input/loss_summary.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -10,12 +10,12 @@
 
 #include "format/chunk_writer.h"
 #include "format/file_header.h"
-#include "format/ring_reader.h"
+#include "format/ring/ring_reader.h"
 #include "tools/analysis/imported.h"
 #include "tools/import/jfr/file.h"
 #include "tools/import/jfr/heap_events.h"
 #include "tools/import/jfr/names.h"
-#include "tools/render/text.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools::jfr {
 namespace {

@@ -15,8 +15,8 @@
 #include "format/reader.h"
 #include "format/result.h"
 #include "tools/import/jfr/allocations.h"
-#include "tools/import/jfr/survey.h"
-#include "tools/render/output.h"
+#include "tools/import/jfr/jfr_scan.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools::jfr {
 

@@ -1,4 +1,4 @@
-#include "tools/import/jfr/survey.h"
+#include "tools/import/jfr/jfr_scan.h"
 
 #include <algorithm>
 

@@ -1,15 +1,15 @@
-#include "tools/filter.h"
+#include "tools/query/filter/event_filter.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "format/thread_name.h"
+#include "tools/input/kind_names.h"
 #include "tools/options/command.h"
-#include "tools/render/kind_name.h"
-#include "tools/render/utf8.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -100,11 +100,7 @@ void FilterOptions::AddChoiceTo(Command& command) {
   if (with_states)
     known.insert(known.end(),
                  {kCollectionKind, kHeapKind, kMemoryKind, "died", "released", "not_followed", "shrunk", kCensusKind});
-  command.AddOption("--kind", kinds, help)
-      .Value("KIND")
-      .SplitAtCommas()
-      .OneOf(known)
-      .InGroup(kGroup);
+  command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
   command
       .AddOption("--label", labels,
                  "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")

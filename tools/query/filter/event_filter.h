@@ -16,13 +16,13 @@
 #include "format/model.h"
 #include "format/reader.h"
 #include "format/result.h"
-#include "tools/analysis/drawn.h"
-#include "tools/frame_pattern.h"
-#include "tools/name_pattern.h"
+#include "tools/analysis/estimate/weighted_sample.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/options/command.h"
-#include "tools/render/names.h"
-#include "tools/stack_match.h"
-#include "tools/time_point.h"
+#include "tools/query/filter/frame_pattern.h"
+#include "tools/query/filter/name_pattern.h"
+#include "tools/query/filter/stack_matcher.h"
+#include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools {
 

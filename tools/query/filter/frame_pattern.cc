@@ -1,4 +1,4 @@
-#include "tools/frame_pattern.h"
+#include "tools/query/filter/frame_pattern.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>

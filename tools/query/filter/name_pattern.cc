@@ -1,4 +1,4 @@
-#include "tools/name_pattern.h"
+#include "tools/query/filter/name_pattern.h"
 
 #include <utility>
 

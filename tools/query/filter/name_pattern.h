@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "format/result.h"
-#include "tools/frame_pattern.h"
+#include "tools/query/filter/frame_pattern.h"
 
 namespace heaprec::tools {
 

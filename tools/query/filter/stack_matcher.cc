@@ -1,4 +1,4 @@
-#include "tools/stack_match.h"
+#include "tools/query/filter/stack_matcher.h"
 
 namespace heaprec::tools {
 

@@ -11,7 +11,7 @@
 
 #include "format/model.h"
 #include "format/reader.h"
-#include "tools/render/names.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 
