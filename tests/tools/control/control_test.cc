@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/control/agent_options.h"
 #include "tools/control/class_path.h"
 #include "tools/control/java_command.h"
 #include "tools/control/java_process.h"
