@@ -154,6 +154,7 @@ template Option& Command::AddOption(const std::string&, int64_t&, std::string);
 template Option& Command::AddOption(const std::string&, uint32_t&, std::string);
 template Option& Command::AddOption(const std::string&, uint64_t&, std::string);
 template Option& Command::AddOption(const std::string&, double&, std::string);
+template Option& Command::AddOption(const std::string&, std::optional<int64_t>&, std::string);
 template Option& Command::AddOption(const std::string&, std::optional<uint32_t>&, std::string);
 template Option& Command::AddOption(const std::string&, std::optional<uint64_t>&, std::string);
 template Option& Command::AddOption(const std::string&, std::optional<double>&, std::string);
