@@ -215,7 +215,7 @@ ExitCode Print(const PrintOptions& options) {
     return ExitCode::kUsage;
   }
   if (options.follow && options.recording == "-") {
-    Complain("--follow needs a file: standard input is read to its end first");
+    Complain("--follow needs a file: standard input must be read to its end first");
     return ExitCode::kUsage;
   }
   auto recordings = Recording::OpenAll(options.recording);
@@ -242,13 +242,12 @@ ExitCode Print(const PrintOptions& options) {
 
 Command PrintCommand() {
   auto options = std::make_shared<PrintOptions>();
-  Command command("print", "Print every event, as text or JSON");
-  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
-  command.AddFlag("--json", options->json, "One JSON document instead of text");
-  command.AddFlag("--follow", options->follow, "Go on as the recording grows, until it ends (or Ctrl-C)");
+  Command command("print", "Print every sample as text or JSON");
+  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddFlag("--json", options->json, "Print one JSON document");
+  command.AddFlag("--follow", options->follow, "Keep printing while the recording grows, until it ends or Ctrl-C");
   command
-      .AddOption("--stack-depth", options->stack_depth,
-                 "At most N frames of each stack, 0: all (default: 5; with --json: all)")
+      .AddOption("--stack-depth", options->stack_depth, "Maximum frames per stack; 0 = all (default: 5; --json: all)")
       .Value("N")
       .InRange(0, INFINITY);
   options->filter.with_states = true;

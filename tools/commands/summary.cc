@@ -84,12 +84,13 @@ ExitCode Summarise(const SummaryOptions& options) {
 
 Command SummaryCommand() {
   auto options = std::make_shared<SummaryOptions>();
-  Command command("summary", "What was recorded, and whether it can be trusted");
-  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
-  command.AddFlag("--json", options->json, "JSON instead of text");
-  command.AddOption("--limit", options->limit, "So many classes and sites; 0: all. Default: 5, all with --json")
+  Command command("summary", "Show totals, top classes and sites, trustworthiness");
+  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddFlag("--json", options->json, "Print JSON");
+  command
+      .AddOption("--limit", options->limit, "Maximum number of classes and of sites; 0 = all (default: 5; --json: all)")
       .Value("N");
-  command.AddFlag("--no-census", options->no_census, "Of a recording with a census: by the samples alone");
+  command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.AddChoiceTo(command);
   command.footer = R"(Examples:
   heaprec summary rec.bin

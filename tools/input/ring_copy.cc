@@ -72,7 +72,7 @@ Result<OpenedRing> OpenedRing::Check(Descriptor file, const std::string& path, c
   const auto* header = reinterpret_cast<const RingHeader*>(page.data());
   if (header->magic != format::kRingMagic) return Error{path + ": not a ring"};
   if (std::memcmp(header->recording_id, recording.data(), recording.size()) != 0) {
-    return Error{path + ": the ring of another recording"};
+    return Error{path + ": belongs to another recording"};
   }
   return OpenedRing(path, std::move(file),
                     {static_cast<format::RingState>(header->state.load()), header->heartbeat_ns.load()});
