@@ -58,8 +58,10 @@ std::string Options(const Command& command) {
     groups += OptionLines(option);
   }
   if (!arguments.empty()) arguments = "\nArguments:\n" + arguments;
-  return arguments + "\nOptions:\n" + own + OptionLines({.names = {"-h", "--help"}, .text = "Print this help"}) +
-         groups;
+  Option help;
+  help.names = {"-h", "--help"};
+  help.text = "Print this help";
+  return arguments + "\nOptions:\n" + own + OptionLines(help) + groups;
 }
 
 }  // namespace
