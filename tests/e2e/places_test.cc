@@ -116,7 +116,8 @@ TEST_CASE("Where there is no place for a ring, one line says what that costs, an
   const Ended ended{folder, process.pid(), process.Finish()};
   CHECK(ended.outcome.exit_code == 7);
   CHECK(ended.outcome.out.empty());
-  CHECK(ended.outcome.err.starts_with("heaprec: cannot create the shared ring (/no/such/folder/x.ring: No such file or directory)"));
+  CHECK(ended.outcome.err.starts_with(
+      "heaprec: cannot create the shared ring (/no/such/folder/x.ring: No such file or directory)"));
   CHECK(std::count(ended.outcome.err.begin(), ended.outcome.err.end(), '\n') == 1);
   RequireLast(ended, "jvm exit");
 }

@@ -200,8 +200,9 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   CheckProgram(file);
   const Outcome refused = record({"--native=sampled", "--set", "live=on", "--", Program()});
   CHECK(refused.exit_code == 3);
-  CHECK(refused.err.find("option `live` is not available without a JVM; valid options: file, rate, only, native.maps") !=
-        std::string::npos);
+  CHECK(
+      refused.err.find("option `live` is not available without a JVM; valid options: file, rate, only, native.maps") !=
+      std::string::npos);
   CHECK(std::ranges::count(refused.err, '\n') == 1);
   const Outcome missing = record({"--native=sampled", "--set", "only=another", "--", Program()});
   CHECK(missing.exit_code == 3);
@@ -254,7 +255,8 @@ TEST_CASE("Who is not to be recorded runs all the same") {
     return outcome.err;
   };
   CHECK(run("only=another") == "");
-  CHECK(run("delay=3s").find("HEAPREC_SAMPLED: option `delay` is not available without a JVM; valid options: file, rate, only") !=
+  CHECK(run("delay=3s")
+            .find("HEAPREC_SAMPLED: option `delay` is not available without a JVM; valid options: file, rate, only") !=
         std::string::npos);
   CHECK(run("maxsize=x").find("invalid value `x` for option `maxsize`") != std::string::npos);
   Command command{{Program()}};

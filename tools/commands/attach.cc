@@ -31,7 +31,8 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
 
 ExitCode Tell(const AttachOptions& options, pid_t pid, const Answer& answer) {
   const std::string sentence = ToUtf8(answer.sentence);
-  if (answer.is_unwritten && !options.json) return Fail(ExitCode::kCannotWrite, fmt::format("PID {}: {}", pid, sentence));
+  if (answer.is_unwritten && !options.json)
+    return Fail(ExitCode::kCannotWrite, fmt::format("PID {}: {}", pid, sentence));
   if (options.quiet) return ExitCode::kOk;
   Output output(STDOUT_FILENO);
   if (options.json) {

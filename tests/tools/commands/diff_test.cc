@@ -190,8 +190,7 @@ TEST_CASE("The first line is the answer, and times that look reversed are said")
   CHECK(outcome.out.find("java.lang.String") == std::string::npos);
   CHECK(Heaprec("diff --limit 1 --by class " + a + " " + b).out.find("... 1 more; --limit 0 shows all") !=
         std::string::npos);
-  CHECK(Heaprec("diff " + b + " " + a).err ==
-        "heaprec: B was recorded before A; swap them if this is not intended\n");
+  CHECK(Heaprec("diff " + b + " " + a).err == "heaprec: B was recorded before A; swap them if this is not intended\n");
   CHECK(json::parse(Heaprec("diff --json " + b + " " + a + " 2>/dev/null").out)["reversed"] == true);
 }
 
