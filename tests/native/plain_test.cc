@@ -231,7 +231,7 @@ TEST_CASE("Verbs that show the heap say that there is none") {
     CAPTURE(verb, outcome.err);
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.out == "");
-    CHECK(outcome.err.find("there is no heap in it, it is of native memory: add --kind native") != std::string::npos);
+    CHECK(outcome.err.find("the recording has native memory only, no heap; add --kind native") != std::string::npos);
   }
   const Outcome printed = Run(Command{{HeaprecPath(), "print", "--limit", "1", file}});
   CHECK(printed.out.starts_with("heaprec.NativeSample {"));

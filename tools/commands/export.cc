@@ -135,7 +135,7 @@ ExitCode Export(const ExportOptions& options) {
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
   if (!format.takes_remarks && options.weights != "samples" && isatty(STDERR_FILENO) == 1) {
-    Complain(fmt::format("weights are {}", WeightsName(settings)));
+    Complain(fmt::format("the exported weights are {}", WeightsName(settings)));
   }
   return Close(*recordings, passed);
 }

@@ -22,7 +22,8 @@ Result<std::string> FindPart(const std::string& asked_for, const char* option, c
   std::error_code error;
   if (!named.empty()) {
     if (fs::is_regular_file(named, error)) return fs::canonical(named, error).string();
-    return Error{fmt::format("{}: no such file ({})", named, asked_for.empty() ? "$" + std::string(variable) : option)};
+    return Error{
+        fmt::format("{}: no such file (given by {})", named, asked_for.empty() ? "$" + std::string(variable) : option)};
   }
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* place : places) {

@@ -238,12 +238,12 @@ TEST_CASE("Books that contradict the rows are found, with the block's offset") {
   CHECK(verified.code == 1);
   const auto says = [&verified](const std::string& what) { return verified.err.find(what) != std::string::npos; };
   CHECK(says("offset " + std::to_string(header + 40) + ": "));  // behind the header of its chunk
-  CHECK(says("the books say 2 written, but 1 are there"));
-  CHECK(says("interval 0: 2 kept, but 1 are there"));
-  CHECK(says("interval 0: behind a later one"));
-  CHECK(says("interval 0: more kept than held"));
-  CHECK(says("interval 0: more kept than its cap"));
-  CHECK(says("a counter of the books has fallen"));
+  CHECK(says("recorder counters say 2 samples written, but the block has 1"));
+  CHECK(says("interval 0: 2 samples kept, but the block has 1"));
+  CHECK(says("interval 0: follows a later interval"));
+  CHECK(says("interval 0: more samples kept than buffered"));
+  CHECK(says("interval 0: more samples kept than the cap allows"));
+  CHECK(says("a recorder counter decreased"));
 }
 
 TEST_CASE("Verify looks at all files, and the worst decides") {
