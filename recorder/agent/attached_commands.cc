@@ -25,7 +25,7 @@ jint Agent::Obey(JavaVM* vm, const char* text) {
 }
 
 jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
-  if (delayed_) return Refuse("a recording is already waiting for its delay, with options " + options_text_);
+  if (delayed_) return Refuse("a recording is waiting for its delay, with options " + options_text_);
   if (recording_ != nullptr && !recording_->ended()) {
     return Refuse(fmt::format("already recording into {}", recording_->path()));
   }

@@ -81,11 +81,11 @@ Command CensusCommand() {
   command.footer = R"(A recording has a census if it was made with the agent option census=all or census=N/s.
 
 Examples:
-  heaprec census rec.bin
-  heaprec census --by thread --class 'byte[]' rec.bin
-  heaprec census --by time rec.bin
-  heaprec census --before old.bin new.bin
-  heaprec census --json rec.bin | jq -r '.rows[] | [.objects.value, .name] | @tsv')";
+  heaprec census app.hrec
+  heaprec census --by thread --class 'byte[]' app.hrec
+  heaprec census --by time app.hrec
+  heaprec census --before old.hrec new.hrec
+  heaprec census --json app.hrec | jq -r '.rows[] | [.objects.value, .name] | @tsv')";
   command.run = [options](const auto&) { return ShowCensus(*options); };
   return command;
 }

@@ -241,10 +241,10 @@ Command CheckCommand() {
       R"(A budget is exceeded only if the whole 95 % interval is above it. Exit code 1: a budget is exceeded.
 
 Examples:
-  heaprec check rec.bin --budget 'total<2GiB' --budget 'class:byte[]<10%'
-  heaprec check rec.bin --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
-  heaprec check rec.bin --baseline old.bin --max-regression 3% --format markdown
-  heaprec check rec.bin --baseline old.bin --max-regression 10% --by class --fdr 1%)";
+  heaprec check app.hrec --budget 'total<2GiB' --budget 'class:byte[]<10%'
+  heaprec check app.hrec --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
+  heaprec check app.hrec --baseline old.hrec --max-regression 3% --format markdown
+  heaprec check app.hrec --baseline old.hrec --max-regression 10% --by class --fdr 1%)";
   command.run = [options](const auto&) { return Check(*options); };
   return command;
 }

@@ -217,11 +217,11 @@ Command DiffCommand() {
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec diff monday.bin tuesday.bin
-  heaprec diff --ops A=10000,B=12000 --by site before.bin after.bin
-  heaprec diff --window 10s..20s 40s..60s rec.bin
-  heaprec diff --min-change 5% --html diff.html before.bin after.bin
-  heaprec diff --json --all before.bin after.bin | jq '.tables[0].rows[] | select(.verdict == "new")')";
+  heaprec diff monday.hrec tuesday.hrec
+  heaprec diff --ops A=10000,B=12000 --by site before.hrec after.hrec
+  heaprec diff --window 10s..20s 40s..60s app.hrec
+  heaprec diff --min-change 5% --html diff.html before.hrec after.hrec
+  heaprec diff --json --all before.hrec after.hrec | jq '.tables[0].rows[] | select(.verdict == "new")')";
   command.run = [options](const auto&) { return Diff(*options); };
   return command;
 }

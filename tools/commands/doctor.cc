@@ -143,9 +143,9 @@ Command DoctorCommand() {
       R"(The first line is the verdict. Exit code 0: all recordings are trustworthy; 1: one is not; 3: one cannot be read.
 
 Examples:
-  heaprec doctor rec.bin
-  heaprec doctor -q *.bin
-  heaprec doctor --json rec.bin | jq '.recordings[].findings[] | select(.level == "problem")')";
+  heaprec doctor app.hrec
+  heaprec doctor -q *.hrec
+  heaprec doctor --json app.hrec | jq '.recordings[].findings[] | select(.level == "problem")')";
   command.run = [options](const auto&) { return Doctor(*options); };
   return command;
 }

@@ -182,14 +182,14 @@ stack (root;...;leaf as Class.method:line), labels (key=value;...; JSON lines: a
 calibrated_objects. The other formats have calibrated weights, or raw weights with --raw.
 
 Examples:
-  heaprec export -o rec.csv rec.bin
-  heaprec export --format jsonl --thread worker rec.bin | jq .class
-  heaprec export --format csv -f -o rec.csv --from 10s --to 20s rec.bin
-  heaprec export --kind exception -o thrown.csv rec.bin
-  heaprec export --format collapsed rec.bin | flamegraph.pl > flame.svg
-  heaprec export --live --at 60s --format collapsed rec.bin | flamegraph.pl > alive.svg
-  heaprec export --format pprof -o rec.pb.gz rec.bin && go tool pprof -http : rec.pb.gz
-  heaprec export --format speedscope -o rec.json rec.bin && speedscope rec.json)";
+  heaprec export -o rec.csv app.hrec
+  heaprec export --format jsonl --thread worker app.hrec | jq .class
+  heaprec export --format csv -f -o rec.csv --from 10s --to 20s app.hrec
+  heaprec export --kind exception -o thrown.csv app.hrec
+  heaprec export --format collapsed app.hrec | flamegraph.pl > flame.svg
+  heaprec export --live --at 60s --format collapsed app.hrec | flamegraph.pl > alive.svg
+  heaprec export --format pprof -o rec.pb.gz app.hrec && go tool pprof -http : rec.pb.gz
+  heaprec export --format speedscope -o rec.json app.hrec && speedscope rec.json)";
   command.run = [options](const auto&) { return Export(*options); };
   return command;
 }

@@ -182,10 +182,10 @@ Command FlameCommand() {
   command.AddPercent("--min-share", options->min_share, "Merge boxes below this share of the bytes, such as 0.1%");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec flame rec.bin -o flame.html
-  heaprec flame --from 10s --to 20s --thread worker rec.bin -o -  > worker.html
-  heaprec flame --reverse --class 'byte[]' rec.bin -o bytes.html
-  heaprec flame --svg --min-share 0.5% rec.bin -o flame.svg)";
+  heaprec flame app.hrec -o flame.html
+  heaprec flame --from 10s --to 20s --thread worker app.hrec -o -  > worker.html
+  heaprec flame --reverse --class 'byte[]' app.hrec -o bytes.html
+  heaprec flame --svg --min-share 0.5% app.hrec -o flame.svg)";
   command.run = [options](const auto&) { return Flame(*options); };
   return command;
 }

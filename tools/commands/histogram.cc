@@ -122,9 +122,9 @@ Command HistogramCommand() {
   command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec histogram rec.bin
-  heaprec histogram --site 'StringBuilder.*' rec.bin
-  heaprec histogram --json rec.bin | jq -r '.classes[] | [.from, .objects.value] | @tsv')";
+  heaprec histogram app.hrec
+  heaprec histogram --site 'StringBuilder.*' app.hrec
+  heaprec histogram --json app.hrec | jq -r '.classes[] | [.from, .objects.value] | @tsv')";
   command.run = [options](const auto&) { return ShowHistogram(*options); };
   return command;
 }

@@ -133,8 +133,8 @@ Command ImportCommand() {
       R"(The weights are the file's, which are biased. Intervals show sampling error only; 'heaprec summary' reports this.
 
 Examples:
-  heaprec import app.jfr -o app.bin && heaprec summary app.bin
-  heaprec import --events tlab app.jfr -o app.bin)";
+  heaprec import app.jfr -o app.hrec && heaprec summary app.hrec
+  heaprec import --events tlab app.jfr -o app.hrec)";
   command.run = [options](const auto&) { return Import(*options); };
   return command;
 }

@@ -52,10 +52,10 @@ Command LeaksCommand() {
   command.footer = R"(--from and --to bound the time in which growth is measured; exclude the start-up of the program.
 
 Examples:
-  heaprec leaks rec.bin
-  heaprec leaks --from 2m --survived 5 rec.bin
-  heaprec leaks --by stack --hide '^java\.' --all rec.bin
-  heaprec leaks --json rec.bin | jq -e '.leaks == 0')";
+  heaprec leaks app.hrec
+  heaprec leaks --from 2m --survived 5 app.hrec
+  heaprec leaks --by stack --hide '^java\.' --all app.hrec
+  heaprec leaks --json app.hrec | jq -e '.leaks == 0')";
   command.run = [options](const auto&) { return ShowLeaks(*options); };
   return command;
 }

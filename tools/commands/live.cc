@@ -109,11 +109,11 @@ Command LiveCommand() {
       R"(--from and --to bound the time for growth, births and deaths; they do not limit which objects can be live.
 
 Examples:
-  heaprec live rec.bin
-  heaprec live --at 30s --by site --survived 3 rec.bin
-  heaprec live --sort growth --from 1m --by stack rec.bin
-  heaprec live --lifetimes --by class rec.bin
-  heaprec live --garbage sample --json rec.bin | jq -r '.traces[].class')";
+  heaprec live app.hrec
+  heaprec live --at 30s --by site --survived 3 app.hrec
+  heaprec live --sort growth --from 1m --by stack app.hrec
+  heaprec live --lifetimes --by class app.hrec
+  heaprec live --garbage sample --json app.hrec | jq -r '.traces[].class')";
   command.run = [options](const auto&) { return ShowLive(*options); };
   return command;
 }

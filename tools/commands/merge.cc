@@ -61,8 +61,8 @@ Command MergeCommand() {
   command.footer = R"(Recordings with different ids stay separate in the file; parts of one recording are joined.
 
 Examples:
-  heaprec merge -o all.bin node-1.bin node-2.bin
-  heaprec merge -o rec.bin part-*.bin)";
+  heaprec merge -o all.hrec node-1.hrec node-2.hrec
+  heaprec merge -o app.hrec part-*.hrec)";
   command.run = [options](const auto&) { return Edit(*options, Write); };
   return command;
 }

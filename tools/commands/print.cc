@@ -253,13 +253,13 @@ Command PrintCommand() {
   options->filter.with_states = true;
   options->filter.AddTo(command);
   command.footer = R"(Examples:
-  heaprec print rec.bin
-  heaprec print --from 10s --to 1m30s --class 'byte[]' rec.bin
-  heaprec print --site HashMap.resize --stack-depth 0 rec.bin
-  heaprec print --kind gc,heap rec.bin
-  heaprec print --kind census --json rec.bin
-  heaprec print --thread worker --json rec.bin | jq '.events[].weight_bytes'
-  heaprec print --follow rec.bin)";
+  heaprec print app.hrec
+  heaprec print --from 10s --to 1m30s --class 'byte[]' app.hrec
+  heaprec print --site HashMap.resize --stack-depth 0 app.hrec
+  heaprec print --kind gc,heap app.hrec
+  heaprec print --kind census --json app.hrec
+  heaprec print --thread worker --json app.hrec | jq '.events[].weight_bytes'
+  heaprec print --follow app.hrec)";
   command.run = [options](const auto&) { return Print(*options); };
   return command;
 }

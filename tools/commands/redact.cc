@@ -134,8 +134,8 @@ Command RedactCommand() {
       R"(Without --key the key is random and is not saved. Names in java.* and jdk.* are kept unless a --pattern matches them.
 
 Examples:
-  heaprec redact --key ~/.heaprec.key -o away.bin rec.bin
-  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.bin rec.bin)";
+  heaprec redact --key ~/.heaprec.key -o away.hrec app.hrec
+  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.hrec app.hrec)";
   command.run = [options](const auto&) { return Redact(*options); };
   return command;
 }

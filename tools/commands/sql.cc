@@ -172,10 +172,10 @@ Command SqlCommand() {
   options->filter.AddChoiceTo(command);
   options->filter.AddStackChoiceTo(command);
   command.footer = R"(Examples:
-  heaprec sql rec.bin
-  heaprec sql rec.bin "select class, sum(weight_bytes) from samples group by 1 order by 2 desc limit 10"
-  heaprec sql rec.bin "select * from by_site limit 20"
-  heaprec sql --csv a.bin b.bin "select recording, second, weight_bytes from by_second")";
+  heaprec sql app.hrec
+  heaprec sql app.hrec "select class, sum(weight_bytes) from samples group by 1 order by 2 desc limit 10"
+  heaprec sql app.hrec "select * from by_site limit 20"
+  heaprec sql --csv a.hrec b.hrec "select recording, second, weight_bytes from by_second")";
   command.run = [options](const auto&) { return Sql(*options); };
   return command;
 }

@@ -93,10 +93,10 @@ Command SummaryCommand() {
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.AddChoiceTo(command);
   command.footer = R"(Examples:
-  heaprec summary rec.bin
-  heaprec summary --limit 30 rec.bin
-  heaprec summary --label request=42 --from 10s rec.bin
-  heaprec summary --json rec.bin | jq .trustworthy)";
+  heaprec summary app.hrec
+  heaprec summary --limit 30 app.hrec
+  heaprec summary --label request=42 --from 10s app.hrec
+  heaprec summary --json app.hrec | jq .trustworthy)";
   command.run = [options](const auto&) { return Summarise(*options); };
   return command;
 }

@@ -133,10 +133,10 @@ Command TimelineCommand() {
   command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec timeline rec.bin
-  heaprec timeline --by class --limit 8 --from 1m --to 2m rec.bin
-  heaprec timeline --by thread --html timeline.html rec.bin
-  heaprec timeline --json rec.bin | jq '.steps[].bytes_per_second.value')";
+  heaprec timeline app.hrec
+  heaprec timeline --by class --limit 8 --from 1m --to 2m app.hrec
+  heaprec timeline --by thread --html timeline.html app.hrec
+  heaprec timeline --json app.hrec | jq '.steps[].bytes_per_second.value')";
   command.run = [options](const auto&) { return ShowTimeline(*options); };
   return command;
 }

@@ -219,11 +219,11 @@ Command TopCommand() {
   command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec top rec.bin
-  heaprec top --by method --sort cumulative --hide '^java\.' rec.bin
-  heaprec top --by thread --class 'char[]' --from 10s --to 20s rec.bin
-  heaprec top --by label:request --min-share 1% monday.bin tuesday.bin
-  heaprec top --json rec.bin | jq -r '.tables[0].rows[].name')";
+  heaprec top app.hrec
+  heaprec top --by method --sort cumulative --hide '^java\.' app.hrec
+  heaprec top --by thread --class 'char[]' --from 10s --to 20s app.hrec
+  heaprec top --by label:request --min-share 1% monday.hrec tuesday.hrec
+  heaprec top --json app.hrec | jq -r '.tables[0].rows[].name')";
   command.run = [options](const auto&) { return Top(*options); };
   return command;
 }

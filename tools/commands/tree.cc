@@ -142,10 +142,10 @@ Command TreeCommand() {
   command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec tree rec.bin
-  heaprec tree --callers --class 'char[]' --depth 6 rec.bin
-  heaprec tree --focus 'com\.acme\.' --hide '^java\.' --min-share 0.5% rec.bin
-  heaprec tree --json rec.bin | jq '.children[].name')";
+  heaprec tree app.hrec
+  heaprec tree --callers --class 'char[]' --depth 6 app.hrec
+  heaprec tree --focus 'com\.acme\.' --hide '^java\.' --min-share 0.5% app.hrec
+  heaprec tree --json app.hrec | jq '.children[].name')";
   command.run = [options](const auto&) { return ShowTree(*options); };
   return command;
 }

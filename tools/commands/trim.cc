@@ -82,8 +82,8 @@ Command TrimCommand() {
       .Value("TIME");
   command.AddOption("--to", options->to, "End of the range (default: the end)").Value("TIME");
   command.footer = R"(Examples:
-  heaprec trim --from 10s --to 1m30s -o part.bin rec.bin
-  heaprec trim --from 2026-01-31T12:00:00Z -o - rec.bin | heaprec summary -)";
+  heaprec trim --from 10s --to 1m30s -o part.hrec app.hrec
+  heaprec trim --from 2026-01-31T12:00:00Z -o - app.hrec | heaprec summary -)";
   command.run = [options](const auto&) { return Trim(*options); };
   return command;
 }
