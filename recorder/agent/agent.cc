@@ -108,7 +108,7 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   if (!command.ok()) return Fail(command.error().message, AsksForStrict(all));
   answer_ = command->answer;
   if (command->kind != CommandKind::kStart)
-    return Fail("stop, flush and status need a running JVM; use them with heaprec, not in -agentpath", false);
+    return Fail("stop, flush and status need a running JVM; remove them from -agentpath", false);
   auto options = TakeOptions(command->options);
   if (!options.ok()) return Fail(options.error().message, AsksForStrict(all));
   auto environment = MakeEnvironment(vm);

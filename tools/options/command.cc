@@ -93,7 +93,7 @@ Option& Option::InRange(double least, double most) {
     const auto number = NumberIn<double>(word);
     if (number && *number >= least && *number <= most) return "";
     const std::string upto = std::isinf(most) ? " or more" : fmt::format(" to {:.10g}", most);
-    return fmt::format("'{}' is not a number in the range {:.10g}{}", word, least, upto);
+    return fmt::format("'{}' is not valid; use a number: {:.10g}{}", word, least, upto);
   });
 }
 
