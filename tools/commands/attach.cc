@@ -86,9 +86,9 @@ Command AttachCommand() {
   AddCommon(command, options.get());
   options->agent.AddTo(command);
   command.footer =
-      R"(If the JVM runs in a container, FILE and --lib are paths inside the container and must be absolute; copy
-libheaprec.so there first.
-JDK 21 and later print a warning on the JVM's stderr unless it runs with -XX:+EnableDynamicAgentLoading.
+      R"(If the JVM runs in a container, FILE and --lib are paths inside the container
+and must be absolute; copy libheaprec.so there first. JDK 21 and later print a
+warning on the JVM's stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 
 Examples:
   heaprec attach 12345 --duration 60s -o app.hrec
@@ -109,8 +109,9 @@ Command StopCommand() {
   Command command("stop", "Stop recording a JVM and complete the file");
   AddCommon(command, options.get());
   command.footer =
-      R"(Waits until the file is complete. The agent then removes its hooks, and another recording can be started.
-Exit code 6: part of the recording could not be written.
+      R"(Waits until the file is complete. The agent then removes its hooks, and another
+recording can be started. Exit code 6: part of the recording could not be
+written.
 
 Examples:
   heaprec stop 12345

@@ -78,7 +78,8 @@ Command CensusCommand() {
                  "Objects of this class: full name, simple name, glob (java.util.*) or /regex/")
       .Value("NAME")
       .InGroup(kGroup);
-  command.footer = R"(A recording has a census if it was made with the agent option census=all or census=N/s.
+  command.footer = R"(A recording has a census if it was made with the agent option census=all or
+census=N/s.
 
 Examples:
   heaprec census app.hrec

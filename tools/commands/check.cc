@@ -238,8 +238,8 @@ Command CheckCommand() {
       .OneOf({"text", "markdown", "junit", "json"});
   options->survey.AddTo(command);
   command.footer =
-      R"(A budget is exceeded only if the whole 95 % interval is above it. Exit code 1: a budget is
-exceeded, or a recording is not trustworthy.
+      R"(A budget is exceeded only if the whole 95 % interval is above it. Exit code 1: a
+budget is exceeded, or a recording is not trustworthy.
 
 Examples:
   heaprec check app.hrec --budget 'total<2GiB' --budget 'class:byte[]<10%'

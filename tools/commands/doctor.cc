@@ -140,7 +140,8 @@ Command DoctorCommand() {
   command.AddFlag("--json", options->json, "Print JSON");
   command.AddFlag("-q,--quiet", options->quiet, "Print only notes, warnings and problems");
   command.footer =
-      R"(The first line is the verdict. Exit code 0: all recordings are trustworthy; 1: one is not; 3: one cannot be read.
+      R"(The first line is the verdict. Exit code 0: all recordings are trustworthy; 1:
+one is not; 3: one cannot be read.
 
 Examples:
   heaprec doctor app.hrec

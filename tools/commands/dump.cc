@@ -76,8 +76,8 @@ Command DumpCommand() {
   command.AddFlag("--flush", options->flush, "Census only: first let the JVM count its active TLABs, at one safepoint");
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
   command.footer =
-      R"(Reads the recording's file and ring; the JVM is not involved unless --flush is given. The copy ends with the last
-committed sample. The recording continues.
+      R"(Reads the recording's file and ring; the JVM is not involved unless --flush is
+given. The copy ends with the last committed sample. The recording continues.
 
 Examples:
   heaprec dump 12345 -o now.hrec

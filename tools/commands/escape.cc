@@ -277,7 +277,8 @@ Command EscapeCommand() {
   command.AddOption("--jar", options->jar_file, "heaprec.jar (default: $HEAPREC_JAR, else searched near heaprec)")
       .Value("PATH");
   command.footer =
-      R"(Counts every object of the probed calls, without sampling or instrumentation. Output of the method goes to stderr.
+      R"(Counts every object of the probed calls, without sampling or instrumentation.
+Output of the method goes to stderr.
 
 Examples:
   heaprec escape Demo.boxing Demo.iterator -- java -cp classes

@@ -130,7 +130,8 @@ Command ImportCommand() {
   command.AddFlag("--json", options->json, "Print a summary as JSON");
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
   command.footer =
-      R"(The weights are the file's, which are biased. Intervals show sampling error only; 'heaprec summary' reports this.
+      R"(The weights are the file's, which are biased. Intervals show sampling error
+only; 'heaprec summary' reports this.
 
 Examples:
   heaprec import app.jfr -o app.hrec && heaprec summary app.hrec

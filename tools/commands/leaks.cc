@@ -49,7 +49,8 @@ Command LeaksCommand() {
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
   command.AddFlag("--json", options->living.json, "Print JSON");
   options->living.survey.AddTo(command);
-  command.footer = R"(--from and --to bound the time in which growth is measured; exclude the start-up of the program.
+  command.footer = R"(--from and --to bound the time in which growth is measured; exclude the start-up
+of the program.
 
 Examples:
   heaprec leaks app.hrec

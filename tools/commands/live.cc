@@ -106,7 +106,8 @@ Command LiveCommand() {
   command.AddFlag("--csv", options->living.csv, "Print CSV");
   options->living.survey.AddTo(command);
   command.footer =
-      R"(--from and --to bound the time for growth, births and deaths; they do not limit which objects can be live.
+      R"(--from and --to bound the time for growth, births and deaths; they do not limit
+which objects can be live.
 
 Examples:
   heaprec live app.hrec

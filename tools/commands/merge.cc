@@ -58,7 +58,8 @@ Command MergeCommand() {
   auto options = std::make_shared<RewriteOptions>();
   Command command("merge", "Combine recordings into one file");
   options->AddTo(command, /*several=*/true);
-  command.footer = R"(Recordings with different ids stay separate in the file; parts of one recording are joined.
+  command.footer = R"(Recordings with different ids stay separate in the file; parts of one recording
+are joined.
 
 Examples:
   heaprec merge -o all.hrec node-1.hrec node-2.hrec

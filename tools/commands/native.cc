@@ -126,8 +126,9 @@ Command NativeCommand() {
                   "Recordings only: show the JVM's NMT categories, RSS and PSS over time");
   command.AddFlag("--json", options->json, "Print JSON, with all rows");
   command.footer =
-      R"(A recording has samples of native memory if it was made with native=on. 'heaprec record --native=exact', or
-libheaprec-native.so in LD_PRELOAD, counts every block and writes a table instead.
+      R"(A recording has samples of native memory if it was made with native=on. 'heaprec
+record --native=exact', or libheaprec-native.so in LD_PRELOAD, counts every
+block and writes a table instead.
 
 Examples:
   heaprec native app.hrec

@@ -202,8 +202,9 @@ Command RecordCommand() {
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line at the end");
   command.takes_command = true;
   command.footer =
-      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if the command does not exist. If the command
-succeeds but part of the recording could not be written, the exit code is 6. Signals are forwarded to the command.
+      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if the command
+does not exist. If the command succeeds but part of the recording could not be
+written, the exit code is 6. Signals are forwarded to the command.
 
 Examples:
   heaprec record -- java -jar app.jar

@@ -90,8 +90,9 @@ Command RecoverCommand() {
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
   command.AddFlag("--json", options->json, "Print the summary as JSON on standard output");
   command.footer =
-      R"(Joins the file and its ring into one complete recording; REC and the ring are not changed. Exit code 4: REC had
-damaged bytes, which were skipped or repaired; OUT has none.
+      R"(Joins the file and its ring into one complete recording; REC and the ring are
+not changed. Exit code 4: REC had damaged bytes, which were skipped or repaired;
+OUT has none.
 
 Examples:
   heaprec recover killed.hrec -o whole.hrec && heaprec verify whole.hrec

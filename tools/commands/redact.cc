@@ -131,7 +131,8 @@ Command RedactCommand() {
       .Value("REGEX");
   command.AddOption("--mapping", options->mapping, "Write a table of names and their hashes to FILE").Value("FILE");
   command.footer =
-      R"(Without --key the key is random and is not saved. Names in java.* and jdk.* are kept unless a --pattern matches them.
+      R"(Without --key the key is random and is not saved. Names in java.* and jdk.* are
+kept unless a --pattern matches them.
 
 Examples:
   heaprec redact --key ~/.heaprec.key -o away.hrec app.hrec

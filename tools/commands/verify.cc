@@ -135,7 +135,8 @@ Command VerifyCommand() {
   command.AddFlag("--json", options->json, "Print JSON");
   command.AddFlag("-q,--quiet", options->quiet, "Print errors only");
   command.footer =
-      R"(Exit code 0: no errors; 1: a recording is inconsistent; 3: a recording cannot be read; 4: damaged bytes.
+      R"(Exit code 0: no errors; 1: a recording is inconsistent; 3: a recording cannot be
+read; 4: damaged bytes.
 
 Examples:
   heaprec verify app.hrec
