@@ -27,7 +27,8 @@ struct FileStart {
 };
 
 // Among the reasons of the source: weak references to young objects are cleared by major collections only.
-inline constexpr char kYoungReferents[] = "generational Z: what is followed is garbage only after a major collection";
+inline constexpr char kYoungReferents[] =
+    "generational ZGC: tracked objects are found dead only after a major collection";
 
 // A label of the service that the process is a part of: docs/format/recording.md#service-labels
 struct ServiceLabel {

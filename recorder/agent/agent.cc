@@ -30,7 +30,7 @@ namespace {
 constexpr jint kJvmIntervalUnderHooks = 512;
 constexpr jint kJvmIntervalNever = std::numeric_limits<jint>::max();
 
-constexpr char kNoExceptions[] = "the JVM gives their events only to an agent that asked for them at its start";
+constexpr char kNoExceptions[] = "the JVM delivers exception events only to an agent that requested them at JVM start";
 
 // Nothing thrown may reach the JVM. What throws is the allocation of memory: there is then no recording.
 template <typename Call>
@@ -102,12 +102,13 @@ Agent& Agent::Instance() {
 jint Agent::OnLoad(JavaVM* vm, const char* text) {
   const std::string all = text != nullptr ? text : "";
   if (jvmti_ != nullptr) {
-    return Fail("the agent is loaded already, with options " + options_text_, AsksForStrict(all));
+    return Fail("the agent is already loaded, with options " + options_text_, AsksForStrict(all));
   }
   auto command = ParseCommand(all);
   if (!command.ok()) return Fail(command.error().message, AsksForStrict(all));
   answer_ = command->answer;
-  if (command->kind != CommandKind::kStart) return Fail("only a running JVM takes stop, flush and status", false);
+  if (command->kind != CommandKind::kStart)
+    return Fail("stop, flush and status need a running JVM; remove them from -agentpath", false);
   auto options = TakeOptions(command->options);
   if (!options.ok()) return Fail(options.error().message, AsksForStrict(all));
   auto environment = MakeEnvironment(vm);
@@ -116,7 +117,7 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   StopInlineAllocation(/*is_late=*/false);
   if (jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE ||
       jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr) != JVMTI_ERROR_NONE) {
-    return Fail("the JVM refuses VMInit or VMDeath", options_.strict);
+    return Fail("the JVM refused the events VMInit or VMDeath", options_.strict);
   }
   return JNI_OK;
 }
@@ -167,7 +168,7 @@ format::Result<Options> Agent::TakeOptions(const std::string& text) {
 format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   jvmtiEnv* jvmti = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
-    return format::Error{"this JVM has no JVMTI 11: JDK 11 or later is needed"};
+    return format::Error{"this JVM has no JVMTI 11; JDK 11 or later is needed"};
   }
   jvmtiCapabilities capabilities{};
   capabilities.can_generate_sampled_object_alloc_events = 1;
@@ -184,7 +185,8 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   if (jvmti->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE ||
       jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     jvmti->DisposeEnvironment();
-    return format::Error{"the JVM does not give us SampledObjectAlloc: another agent holds it"};
+    return format::Error{
+        "another agent owns the SampledObjectAlloc capability; remove that agent or stop its allocation profiling"};
   }
   jvmtiCapabilities collections{};
   collections.can_generate_garbage_collection_events = 1;
@@ -210,12 +212,12 @@ void Agent::StopInlineAllocation(bool is_late) {
 std::string Agent::NoteInlineAllocation() const {
   if (!inline_allocation_) return {};
   if (inline_allocation_->empty())
-    return "; without TLABs the agent makes the JVM's code allocate by calls, not inline";
+    return "; without TLABs the agent makes the JVM's code allocate through calls instead of inline";
   Log(LogLevel::kWarn,
       "without TLABs the JVM's code allocates inline: the agent counts the bytes but does not sample most objects; "
       "remove -XX:-UseTLAB, or start the JVM with the agent ({})",
       *inline_allocation_);
-  return "; without TLABs the JVM's code allocates inline, unseen by the hooks: " + *inline_allocation_;
+  return "; without TLABs the JVM's code allocates inline, where the hooks see nothing: " + *inline_allocation_;
 }
 
 void Agent::AskForExceptions() {
@@ -284,7 +286,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   }
   if (options_.census != format::CensusMode::kOff) {
     const auto counted = choice.source == SourceChoice::kJvmti
-                             ? format::Result<std::monostate>(format::Error{"there are no hooks (source=jvmti)"})
+                             ? format::Result<std::monostate>(format::Error{"source=jvmti installs no hooks"})
                              : InstallCensusHooks(*jvm_);
     if (!counted.ok()) choice.no_census = counted.error().message;
   }

@@ -32,7 +32,8 @@ jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
   auto options = TakeOptions(command.options);
   if (!options.ok()) return Refuse(options.error().message);
   JNIEnv* jni = nullptr;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return Refuse("no JNI environment");
+  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK)
+    return Refuse("the JVM provides no JNI environment");
   if (jvmti_ == nullptr) {
     auto environment = MakeEnvironment(vm);
     if (!environment.ok()) return Refuse(environment.error().message);
@@ -56,7 +57,7 @@ jint Agent::StopByCommand() {
     return JNI_OK;
   }
   if (recording_ == nullptr || recording_->ended()) {
-    Answer(Reply::kError, "nothing is being recorded");
+    Answer(Reply::kError, "no recording is running");
     return JNI_ERR;
   }
   recording_->Stop("stop", /*jvm_ends=*/false);
@@ -66,7 +67,7 @@ jint Agent::StopByCommand() {
 }
 
 jint Agent::FlushByCommand() {
-  if (recording_ == nullptr || recording_->ended()) return Refuse("nothing is being recorded");
+  if (recording_ == nullptr || recording_->ended()) return Refuse("no recording is running");
   const auto counted = recording_->CountInUse();
   if (!counted.ok()) return Refuse(counted.error().message);
   Answer(Reply::kOk, State());

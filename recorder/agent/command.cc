@@ -64,8 +64,7 @@ format::Result<Command> ParseCommand(std::string_view text) {
     first = false;
   }
   if (command.kind != CommandKind::kStart && !command.options.empty()) {
-    return format::Error{
-        fmt::format("{} takes no options, but `{}` came with it", NameOf(command.kind), command.options)};
+    return format::Error{fmt::format("{} takes no options, but `{}` was given", NameOf(command.kind), command.options)};
   }
   return command;
 }

@@ -27,14 +27,15 @@ jvmtiCapabilities SamplingCapability() {
 format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
   const jvmtiCapabilities sampling = SamplingCapability();
   if (jvm.jvmti->AddCapabilities(&sampling) != JVMTI_ERROR_NONE) {
-    return format::Error{"the JVM does not give us SampledObjectAlloc: another agent holds it"};
+    return format::Error{
+        "another agent owns the SampledObjectAlloc capability; remove that agent or stop its allocation profiling"};
   }
   for (const jvmtiEvent event : std::span(kEvents).first(kEvents.size() - (exceptions ? 0 : 1))) {
     const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
     if (error == JVMTI_ERROR_NONE) continue;
     QuietJvm(jvm);
     return format::Error{
-        fmt::format("the JVM refuses JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
+        fmt::format("the JVM refused JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
   }
   // A recording without collections is still one.
   for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
@@ -50,7 +51,7 @@ void QuietJvm(const Jvm& jvm) {
   jvm.jvmti->RelinquishCapabilities(&sampling);
   auto removed = RemoveHooks();
   // Installed but without a source, a hook is one load and a branch.
-  if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay in place: {}", removed.error().message);
+  if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay installed: {}", removed.error().message);
 }
 
 }  // namespace heaprec::agent

@@ -105,7 +105,7 @@ format::Result<std::monostate> InstallRetireDetours(const Jvm& jvm) {
     auto installed = retire_detours[i]->Install(hotspot::SafepointGrace(jvm.jvmti));
     if (!installed.ok()) return installed.error();
   }
-  if (!any) return format::Error{jvm.symbols->origin() + ": no symbols of ThreadLocalAllocBuffer"};
+  if (!any) return format::Error{jvm.symbols->origin() + ": no symbols for ThreadLocalAllocBuffer"};
   return std::monostate{};
 }
 
@@ -122,7 +122,7 @@ format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {
   const auto in_new_tlab = jvm.symbols->FindFirst(hotspot::kInNewTlab);
   const auto outside_tlab = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
   if (!in_new_tlab || !outside_tlab) {
-    return format::Error{fmt::format("{}: no symbols of AllocTracer", jvm.symbols->origin())};
+    return format::Error{fmt::format("{}: no symbols for AllocTracer", jvm.symbols->origin())};
   }
   auto first = Detour::Prepare(*in_new_tlab, reinterpret_cast<const void*>(&OnInNewTlab));
   if (!first.ok()) return first.error();
@@ -215,10 +215,10 @@ format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
 
 format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm) {
   if (!jvm.symbols.ok()) return jvm.symbols.error();
-  if (!detours || !detours->in_new_tlab.installed()) return format::Error{"the JVM's code may not be changed"};
+  if (!detours || !detours->in_new_tlab.installed()) return format::Error{"the JVM's code cannot be patched"};
   if (!jvm.threads.ok()) return jvm.threads.error();
   if (!jvm.symbols->FindByPrefix(hotspot::kAllStacksOperation)) {
-    return format::Error{jvm.symbols->origin() + ": no symbol of a safepoint operation"};
+    return format::Error{jvm.symbols->origin() + ": no symbol for a safepoint operation"};
   }
   return InstallRetireDetours(jvm);
 }

@@ -61,7 +61,7 @@ format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto fields = sources::ThreadFields::Resolve(jni, *major);
   if (!fields.ok()) return fields.error();
   jthread current = nullptr;
-  if (jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE) return format::Error{"JVMTI names no current thread"};
+  if (jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE) return format::Error{"JVMTI reports no current thread"};
   auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
   if (!thread_of.ok()) return thread_of.error();

@@ -42,7 +42,7 @@ Result<std::string> ReadOptionFile(const std::string& path) {
   close(descriptor);
   text.resize(static_cast<size_t>(got));
   if (text.size() > kMostBytes || text.find('\0') != std::string::npos) {
-    return Error{path + ": not a file of options"};
+    return Error{path + ": not a text file of agent options"};
   }
   return text;
 }
@@ -58,7 +58,7 @@ Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* opt
     if (content.empty() || content.front() == '#') continue;
     Option option = ToOption(content, fmt::format("{}:{}: ", path, line));
     if (option.key.empty() || option.key.front() == '@') {
-      return Error{fmt::format("{}`{}` is no key=value", option.where, content)};
+      return Error{fmt::format("{}`{}` is not of the form key=value", option.where, content)};
     }
     options->push_back(std::move(option));
   }

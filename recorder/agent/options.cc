@@ -182,23 +182,25 @@ struct Key {
 };
 using View = std::string_view;
 const std::array kKeys = {
-    Key{"file", "a file name; %p pid, %t time, %n number", [](Options* o, View v) { return o->file = v, !v.empty(); }},
+    Key{"file", "a file name; %p = PID, %t = time, %n = number",
+        [](Options* o, View v) { return o->file = v, !v.empty(); }},
     Key{"rate", "150, 150/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->rate_per_second, ParseRate(v)); }},
     Key{"settings", "default (150/s) or profile (300/s)",
         [](Options* o, View v) {
           return o->rate_per_second = v == "profile" ? 300 : 150, v == "default" || v == "profile";
         }},
-    Key{"throttle", "falling, or window: a fixed probability for every 200 ms",
+    Key{"throttle", "falling (adaptive), or window: a fixed probability for each 200 ms",
         [](Options* o, View v) {
           o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kFalling;
           return v == "window" || v == "falling";
         }},
-    Key{"samples", "a number from 1",
+    Key{"samples", "a number, 1 or more",
         [](Options* o, View v) { return Set(&o->samples, ParseCount(v, 1, UINT64_MAX)); }},
-    Key{"duration", "a time like 500ms, 30s, 5m, 1h",
+    Key{"duration", "a time, such as 500ms, 30s, 5m or 1h",
         [](Options* o, View v) { return Set(&o->duration_ns, ParseTime(v)); }},
-    Key{"delay", "a time like 500ms, 30s, 5m, 1h", [](Options* o, View v) { return Set(&o->delay_ns, ParseTime(v)); }},
+    Key{"delay", "a time, such as 500ms, 30s, 5m or 1h",
+        [](Options* o, View v) { return Set(&o->delay_ns, ParseTime(v)); }},
     Key{"stackdepth", "a number from 1 to 1024",
         [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
     Key{"stacks", "auto or jvmti",
@@ -218,21 +220,22 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->native, ParseSwitch(v)); }},
     Key{"native.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->native_per_second, ParseRate(v)); }},
-    Key{"native.maps", "off, or how many mappings are kept of a second, from 1 to 2000", SetMaps},
-    Key{"nmt", "auto, off, or a time from 1s, like 10s, between two looks at native memory", SetNmt},
-    Key{"live", "on, off, or how many objects are followed at a time, from 64 to 65535", SetLive},
-    Key{"census", "off, all, or how many TLABs are walked in a second, from 1/s to 8000/s", SetCensus},
-    Key{"ring", "auto, off or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
-    Key{"service", "the service's name, for OpenTelemetry exports",
+    Key{"native.maps", "off, or the maximum mappings per second, 1 to 2000", SetMaps},
+    Key{"nmt", "auto, off, or the time between native-memory snapshots, 1s or more: 10s", SetNmt},
+    Key{"live", "on, off, or the maximum number of tracked objects, 64 to 65535", SetLive},
+    Key{"census", "off, all, or the number of TLABs to walk per second, 1/s to 8000/s", SetCensus},
+    Key{"ring", "auto, off, or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
+    Key{"service", "the service name for OpenTelemetry exports",
         [](Options* o, View v) { return o->service = v, !v.empty(); }},
-    Key{"sync", "a time like 5s between two fdatasync, block: after each block, or none", SetSync},
-    Key{"maxsize", "a size from 1m, like 64m or 1g",
+    Key{"sync", "the time between two fdatasync calls, such as 5s; block: after each block; or none", SetSync},
+    Key{"maxsize", "a size of 1m or more, such as 64m or 1g",
         [](Options* o, View v) { return Set(&o->limits.max_bytes, ParseSize(v)); }},
-    Key{"maxage", "a time from 10s, like 10m, 6h or 1d",
+    Key{"maxage", "a time of 10s or more, such as 10m, 6h or 1d",
         [](Options* o, View v) { return Set(&o->limits.max_age_ns, ParseTime(v, kLeastFileNs)); }},
-    Key{"rotate", "a size from 1m, like 100m or 1g, or a time from 10s, like 90s, 30min or 1h", SetRotation},
+    Key{"rotate", "a size of 1m or more, such as 100m or 1g, or a time of 10s or more, such as 90s, 30min or 1h",
+        SetRotation},
     Key{"loglevel", "off, error, warn, info or debug", SetLogLevel},
-    Key{"strict", "on or off: exit the JVM when it cannot be recorded",
+    Key{"strict", "on or off: exit the JVM if it cannot be recorded",
         [](Options* o, View v) { return Set(&o->strict, ParseSwitch(v)); }},
 };
 
@@ -272,11 +275,12 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
     const Key* key = nullptr;
     for (const Key& candidate : kKeys) key = candidate.name == option.key ? &candidate : key;
     if (key == nullptr) {
-      return format::Error{fmt::format("{}unknown option `{}`; valid are: {}", option.where, option.key, ValidKeys())};
+      return format::Error{
+          fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key, ValidKeys())};
     }
     const double rate = options.rate_per_second;
     if (!key->set(&options, option.value)) {
-      return format::Error{fmt::format("{}bad value `{}` of option `{}`; valid is: {}", option.where, option.value,
+      return format::Error{fmt::format("{}invalid value `{}` for option `{}`; valid: {}", option.where, option.value,
                                        option.key, key->valid)};
     }
     // An explicit rate beats settings=, in whatever order they come.

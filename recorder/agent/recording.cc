@@ -63,10 +63,10 @@ void Recording::Activate() {
   };
   if (jvm_.symbols.ok() && jvm_.threads.ok()) {
     auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, begin, this);
-    if (!stopped.ok()) Log(LogLevel::kInfo, "the threads cannot be stopped: {}", stopped.error().message);
+    if (!stopped.ok()) Log(LogLevel::kInfo, "cannot stop the threads at a safepoint: {}", stopped.error().message);
     if (sources::active_source.load(std::memory_order_acquire) == source_.get()) return;
   }
-  if (census_ != nullptr) Log(LogLevel::kWarn, "no census: the threads cannot be stopped");
+  if (census_ != nullptr) Log(LogLevel::kWarn, "no census: cannot stop the threads at a safepoint");
   JNIEnv* jni = nullptr;
   if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
     source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
@@ -201,7 +201,7 @@ void Recording::OnTick(uint64_t now_ns) {
   heap_watch_->OnTick(now_ns);
   if (capture_->stacks().distrusted() && !told_of_walker_) {
     told_of_walker_ = true;
-    Log(LogLevel::kWarn, "a walked stack was not what JVMTI says: stacks now come from GetStackTrace");
+    Log(LogLevel::kWarn, "a walked stack differs from GetStackTrace; using GetStackTrace from now on");
   }
   if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
   if (attached_ == nullptr) attached_ = std::make_unique<AttachedScope>(jvm_.vm);
@@ -230,9 +230,10 @@ std::string Recording::UnwrittenText() const {
   if (!unwritten.any()) return {};
   const std::string lost = fmt::format("{} samples could not be written and are lost", unwritten.lost_samples);
   if (unwritten.error.empty()) return fmt::format("{}: {}", path(), lost);
-  const std::string rest = ring_->path().empty()
-                               ? ""
-                               : fmt::format("; {} keeps the rest: make room, then run heaprec recover", ring_->path());
+  const std::string rest =
+      ring_->path().empty()
+          ? ""
+          : fmt::format("; {} has the rest: free disk space, then run 'heaprec recover'", ring_->path());
   return fmt::format("{}; {}{}", unwritten.error, lost, rest);
 }
 

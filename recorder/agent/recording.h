@@ -46,7 +46,7 @@ class Recording {
   void Stop(const std::string& reason, bool jvm_ends);
   // The census counts what is in use now. Error: there is none, or it cannot. Needs an attached thread, as the next.
   format::Result<std::monostate> CountInUse() {
-    if (census_ == nullptr) return format::Error{"there is no census in the recording"};
+    if (census_ == nullptr) return format::Error{"the recording has no census"};
     return census_->Look();
   }
   // For a copy of it as it is (writer::CopyOf); it goes on.

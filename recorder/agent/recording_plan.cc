@@ -68,7 +68,7 @@ format::Result<std::monostate> RecordingPlan::LeadNative() {
   auto calls = native::LedCalls::Lead();
   native_refused = calls.ok() ? (*calls)->missing() : calls.error().message;
   if (!calls.ok()) return calls.error();
-  if (!native_refused.empty()) Log(LogLevel::kWarn, "native memory is sampled in part: {}", native_refused);
+  if (!native_refused.empty()) Log(LogLevel::kWarn, "native memory is only partly sampled: {}", native_refused);
   native_calls = std::move(*calls);
   native = At(options.native_per_second, /*unit_is_event=*/false);
   return std::monostate{};
@@ -111,7 +111,10 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.lane_count = samples > kManySamples ? kManyLanes : kFewLanes;
   auto made = buffer::Ring::Create(ring);
   if (made.ok() && !(*made)->why().empty()) {
-    Log(LogLevel::kWarn, "no shared ring ({}): a kill -9 loses what is not yet in the file", (*made)->why());
+    Log(LogLevel::kWarn,
+        "cannot create the shared ring ({}): after kill -9 up to one second of samples is lost; set ring=PATH on a "
+        "tmpfs",
+        (*made)->why());
   }
   return made;
 }
@@ -164,10 +167,10 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   if (options.ring == "auto") callbacks.on_start = StartMovingRings;
   callbacks.now = [] { return sources::MonotonicNs(); };
   callbacks.on_writing_stopped = [](const std::string& error) {
-    Log(LogLevel::kWarn, "{}; the recording cannot be written. Samples wait in memory while there is room", error);
+    Log(LogLevel::kWarn, "{}; cannot write the recording. Samples stay in memory while there is space", error);
   };
   callbacks.on_writing_resumed = [](uint64_t lost_samples, uint64_t outage_ns) {
-    Log(LogLevel::kWarn, "the recording is written again after {:.1f} s; {} samples were lost",
+    Log(LogLevel::kWarn, "writing the recording works again after {:.1f} s; {} samples were lost",
         static_cast<double>(outage_ns) * 1e-9, lost_samples);
   };
   // Collections have no part in when a block is freed.
@@ -186,7 +189,7 @@ uint32_t HeldPerInterval(const throttle::ControllerConfig& config) {
 void EndAndWait(writer::Drain* drain, const std::string& reason) {
   drain->RequestStop(reason);
   if (drain->Wait(kStopPatienceNs)) return;
-  Log(LogLevel::kError, "{}: the end of the recording could not be written in time", drain->path());
+  Log(LogLevel::kError, "{}: could not write the end of the recording in time; run 'heaprec recover'", drain->path());
 }
 
 }  // namespace heaprec::agent

@@ -41,7 +41,7 @@ void Recording::MakeLive() {
   };
   const uint32_t bound = options_.live_bound > 0 ? options_.live_bound : std::max(kLeastFollowed, times(12));
   if (bound < times(4)) {
-    Log(LogLevel::kWarn, "live={} is few for this rate: some objects will not be followed; {} are enough", bound,
+    Log(LogLevel::kWarn, "live={} is too small for this rate, some objects will not be tracked; use live={}", bound,
         times(12));
   }
   if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", format::kYoungReferents);

@@ -48,7 +48,7 @@ uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
 format::Result<uint64_t> AllocateExactly(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t moved = Allocate(jvm, jni, java_thread);
   if (moved >= kArrayBytes + kLeastHeader && moved <= kArrayBytes + kMostHeader) return moved;
-  return format::Error{fmt::format("self-test: the thread's count moved by {} for 16 KiB", moved)};
+  return format::Error{fmt::format("self-test: the thread's allocation counter advanced by {} for 16 KiB", moved)};
 }
 
 // Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
@@ -60,15 +60,15 @@ format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::Pro
     if (!moved.ok()) return moved.error();
     if (probe->hook_size != 0 && probe->hook_size != *moved) {
       return format::Error{
-          fmt::format("self-test: the hooks saw {} bytes for an array of {}", probe->hook_size, *moved)};
+          fmt::format("self-test: the hooks reported {} bytes for an array of {}", probe->hook_size, *moved)};
     }
   }
   if (probe->hook_size == 0)
-    return format::Error{fmt::format("self-test: the hooks saw none of {} arrays", kMostArrays)};
+    return format::Error{fmt::format("self-test: the hooks reported none of {} arrays", kMostArrays)};
   const uint64_t due = force ? probe->hook_size : 0;
   if (probe->delivered_size == due) return std::monostate{};
-  return format::Error{fmt::format("self-test: the JVM delivered {} bytes where {} were due ({})",
-                                   probe->delivered_size, due, force ? "forced" : "far away")};
+  return format::Error{fmt::format("self-test: the JVM delivered {} bytes instead of {} ({})", probe->delivered_size,
+                                   due, force ? "forced" : "far away")};
 }
 
 format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources::ProbeSource* probe, uint64_t gap) {

@@ -183,7 +183,7 @@ TEST_CASE("A bad value is named with its option and what would be valid") {
     INFO(text);
     const std::string message = Refused(text);
     CHECK(message.find("`" + key + "`") != std::string::npos);
-    CHECK(message.find("valid is: ") != std::string::npos);
+    CHECK(message.find("valid: ") != std::string::npos);
   }
 }
 
@@ -210,15 +210,15 @@ TEST_CASE("A file of options stands where it is named, with comments and commas;
 
 TEST_CASE("What is wrong in a file of options is named with its file and line") {
   const OptionFile unknown("rate=20\n\nfiel=x\n");
-  CHECK(Refused("@" + unknown.path()).find(unknown.path() + ":3: unknown option `fiel`; valid are: file") == 0);
+  CHECK(Refused("@" + unknown.path()).find(unknown.path() + ":3: unknown option `fiel`; valid options: file") == 0);
   const OptionFile bad("# rates\nrate=fast");
-  CHECK(Refused("strict,@" + bad.path()).find(bad.path() + ":2: bad value `fast` of option `rate`") == 0);
+  CHECK(Refused("strict,@" + bad.path()).find(bad.path() + ":2: invalid value `fast` for option `rate`") == 0);
   const OptionFile nested("@other.conf\n");
   CHECK(Refused("@" + nested.path()).find(nested.path() + ":1: `@other.conf`") == 0);
   CHECK(Refused("@/no/such.conf") == "/no/such.conf: No such file or directory");
   CHECK(Refused("@/tmp") == "/tmp: Is a directory");
   const OptionFile binary(std::string("rate=20\0\n", 9));
-  CHECK(Refused("@" + binary.path()).find("not a file of options") != std::string::npos);
+  CHECK(Refused("@" + binary.path()).find("not a text file of agent options") != std::string::npos);
   CHECK(AsksForStrict("@/no/such.conf,strict"));
   CHECK_FALSE(AsksForStrict("@/no/such.conf"));
 }

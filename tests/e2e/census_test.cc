@@ -342,10 +342,10 @@ TEST_CASE("Where there can be no census the recording is made without, and says 
   const std::string recording = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all,source=jvmti"));
   REQUIRE(outcome.exit_code == 0);
-  CHECK(outcome.err.find("no census: there are no hooks (source=jvmti)") != std::string::npos);
+  CHECK(outcome.err.find("no census: source=jvmti installs no hooks") != std::string::npos);
   const Outcome census = Run(Command{{HeaprecPath(), "census", recording}});
   CHECK(census.exit_code == 3);
-  CHECK(census.err.find("there are no hooks") != std::string::npos);
+  CHECK(census.err.find("installs no hooks") != std::string::npos);
 }
 
 }  // namespace heaprec::testing

@@ -238,7 +238,7 @@ TEST_CASE("A shared memory that is full costs the ring, not the recording") {
   const Outcome outcome = Run(command);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == kShortOut);
-  CHECK(outcome.err.find("no shared ring") != std::string::npos);
+  CHECK(outcome.err.find("cannot create the shared ring") != std::string::npos);
   CHECK(Lines(outcome.err) == 1);
   const Rows rows = ReadRows(folder + "/rec.bin");
   CHECK(rows.trustworthy());

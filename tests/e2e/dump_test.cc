@@ -40,7 +40,7 @@ void RequireCopies(const std::string& options) {
   }
   CHECK(outcome.out.find("nowhere refused: heaprec: " + folder + "/no/copy.bin: No such file") != std::string::npos);
   CHECK(outcome.out.find("null refused: path\n") != std::string::npos);
-  CHECK(outcome.out.find("late refused: heaprec: nothing is being recorded") != std::string::npos);
+  CHECK(outcome.out.find("late refused: heaprec: no recording is running") != std::string::npos);
   CHECK_FALSE(FileExists(folder + "/late.bin"));
   const Rows all = ReadRows(folder + "/rec.bin");
   CHECK(all.summary["ended"] == "stop");

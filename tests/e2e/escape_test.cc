@@ -129,7 +129,7 @@ TEST_CASE("A java that cannot be run as asked is an error that says why") {
     CHECK(outcome.out.empty());
   };
   refused({"-cp", "x", "e2e.Demos"}, 2, "`e2e.Demos` is a main class");
-  refused({"-jar", "x.jar"}, 2, "`-jar` names a main class");
+  refused({"-jar", "x.jar"}, 2, "`-jar` selects a main class");
   refused({"-cp"}, 2, "`-cp` has no value");
   refused({"-XX:+NoSuchFlag"}, 5, "-Xint: java ended with exit code 1");
 }

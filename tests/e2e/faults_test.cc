@@ -30,7 +30,7 @@ TEST_CASE("A walk that is not what JVMTI says is the last one: said once, counte
   command.environment = {"HEAPREC_FAULT_WALK=40"};
   const Outcome outcome = Run(command);
   CHECK(outcome.exit_code == 0);
-  CHECK(Count(outcome.err, "a walked stack was not what JVMTI says") == 1);
+  CHECK(Count(outcome.err, "a walked stack differs from GetStackTrace") == 1);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   const Rows rows = ReadRows(recording);
   CHECK(rows.trustworthy());

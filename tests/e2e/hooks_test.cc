@@ -160,7 +160,7 @@ TEST_CASE("An agent that took the capability to sample objects before us keeps i
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == kOut);
   CHECK(outcome.err.starts_with("heaprec: not recording: "));
-  CHECK(outcome.err.find("another agent holds it") != std::string::npos);
+  CHECK(outcome.err.find("another agent owns the SampledObjectAlloc capability") != std::string::npos);
   CHECK(!FileExists(recording));
 }
 

@@ -20,7 +20,7 @@ void RequireBoth(const std::string& folder, const std::string& out) {
     const auto large = rows.Where([](const Row& row) { return row.size == (1 << 20) + 16; });
     CHECK(large.size() == 50);  // each is kept with 1 - exp(-lambda size), lambda size > 10
   }
-  CHECK(out.find("stop refused: heaprec: nothing is being recorded\nwrong refused: heaprec: unknown option `no`") !=
+  CHECK(out.find("stop refused: heaprec: no recording is running\nwrong refused: heaprec: unknown option `no`") !=
         std::string::npos);
   CHECK(out.ends_with("after idle\n"));
 }

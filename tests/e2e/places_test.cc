@@ -116,7 +116,8 @@ TEST_CASE("Where there is no place for a ring, one line says what that costs, an
   const Ended ended{folder, process.pid(), process.Finish()};
   CHECK(ended.outcome.exit_code == 7);
   CHECK(ended.outcome.out.empty());
-  CHECK(ended.outcome.err.starts_with("heaprec: no shared ring (/no/such/folder/x.ring: No such file or directory)"));
+  CHECK(ended.outcome.err.starts_with(
+      "heaprec: cannot create the shared ring (/no/such/folder/x.ring: No such file or directory)"));
   CHECK(std::count(ended.outcome.err.begin(), ended.outcome.err.end(), '\n') == 1);
   RequireLast(ended, "jvm exit");
 }
@@ -150,8 +151,8 @@ class SmallDisk {
   bool exists_ = false;
 };
 
-constexpr char kStopped[] = "No space left on device; the recording cannot be written.";
-constexpr char kResumed[] = "heaprec: the recording is written again after ";
+constexpr char kStopped[] = "No space left on device; cannot write the recording.";
+constexpr char kResumed[] = "heaprec: writing the recording works again after ";
 
 bool Says(const Outcome& outcome, const std::string& what) { return outcome.err.find(what) != std::string::npos; }
 
@@ -287,7 +288,7 @@ TEST_CASE("A shared memory without room costs the ring, not the recording") {
   java.agent_options = "file=" + folder + "/rec.bin,rate=150";
   const Outcome outcome = Run(java);
   RequireUnharmed(outcome);
-  CHECK(outcome.err.find("no shared ring") != std::string::npos);
+  CHECK(outcome.err.find("cannot create the shared ring") != std::string::npos);
   const Rows rows = ReadRows(folder + "/rec.bin");
   CHECK(rows.trustworthy());
   CHECK(rows.rows.size() > 100);

@@ -216,7 +216,7 @@ TEST_CASE("What cannot be started or recorded is said in one line") {
   refused({}, {"true"}, 2, "--children");
   refused({}, {}, 2, "no command");
   refused({"--rat", "5"}, {"java"}, 2, "--rat");
-  refused({"--lib", "/no/such.so"}, {"java"}, 2, "/no/such.so: no such file (--lib)");
+  refused({"--lib", "/no/such.so"}, {"java"}, 2, "/no/such.so: no such file (given by --lib)");
   refused({"-o", "a,b.bin"}, {JavaPath(), "-version"}, 2, "comma");
 }
 

@@ -110,7 +110,8 @@ TEST_CASE("While a recording runs, or another agent samples, a program is refuse
       "-agentpath:" + RunfilePath("tests/e2e/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";
   const Outcome sampled = Run(Java{.flags = {sampler}, .main = "e2e.Traces", .args = {AgentPath(), "50000", "10"}});
   INFO(sampled.out << sampled.err);
-  CHECK(sampled.out.find("start refused: heaprec: somebody else samples through heaprec") != std::string::npos);
+  CHECK(sampled.out.find("start refused: heaprec: another client already samples through heaprec") !=
+        std::string::npos);
   CHECK(sampled.out.find("live 0 ") != std::string::npos);  // what another one follows is not its business
 }
 

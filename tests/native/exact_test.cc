@@ -388,7 +388,7 @@ TEST_CASE("What is no table is said to be none") {
   CHECK(none.err.find("/nowhere/native.bin: No such file") != std::string::npos);
   const Outcome other = Run(Command{{HeaprecPath(), "native", ProgramsJar()}});
   CHECK(other.exit_code == 3);
-  CHECK(other.err.find("no table of native memory") != std::string::npos);
+  CHECK(other.err.find("not a native memory table") != std::string::npos);
 }
 
 }  // namespace heaprec::testing

@@ -200,15 +200,16 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   CheckProgram(file);
   const Outcome refused = record({"--native=sampled", "--set", "live=on", "--", Program()});
   CHECK(refused.exit_code == 3);
-  CHECK(refused.err.find("no option `live` without a JVM; valid are: file, rate, only, native.maps") !=
-        std::string::npos);
+  CHECK(
+      refused.err.find("option `live` is not available without a JVM; valid options: file, rate, only, native.maps") !=
+      std::string::npos);
   CHECK(std::ranges::count(refused.err, '\n') == 1);
   const Outcome missing = record({"--native=sampled", "--set", "only=another", "--", Program()});
   CHECK(missing.exit_code == 3);
-  CHECK(missing.err == "heaprec: nothing was recorded: no process of that program began\n");
+  CHECK(missing.err == "heaprec: nothing was recorded: no process of this program started\n");
   const Outcome unable = record({"--native=sampled", "--", RunfilePath("tests/native/static_program")});
   CHECK(unable.exit_code == 2);
-  CHECK(unable.err.find("static_program: it is statically linked") != std::string::npos);
+  CHECK(unable.err.find("static_program: statically linked") != std::string::npos);
   const std::string script = FreshFolder() + "/script";
   std::ofstream(script) << "#!/usr/bin/env -S sh\nexit 4\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
@@ -217,7 +218,7 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   CHECK(scripted.err.find(" samples") != std::string::npos);
   const Outcome exact = record({"--native=exact", "--", Program(), Plugin()});
   CHECK(exact.exit_code == 3);
-  CHECK(exact.err.find("native memory, exactly") != std::string::npos);
+  CHECK(exact.err.find("exact native memory table") != std::string::npos);
 }
 
 TEST_CASE("Verbs that show the heap say that there is none") {
@@ -230,7 +231,7 @@ TEST_CASE("Verbs that show the heap say that there is none") {
     CAPTURE(verb, outcome.err);
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.out == "");
-    CHECK(outcome.err.find("there is no heap in it, it is of native memory: add --kind native") != std::string::npos);
+    CHECK(outcome.err.find("the recording has native memory only, no heap; add --kind native") != std::string::npos);
   }
   const Outcome printed = Run(Command{{HeaprecPath(), "print", "--limit", "1", file}});
   CHECK(printed.out.starts_with("heaprec.NativeSample {"));
@@ -254,9 +255,10 @@ TEST_CASE("Who is not to be recorded runs all the same") {
     return outcome.err;
   };
   CHECK(run("only=another") == "");
-  CHECK(run("delay=3s").find("HEAPREC_SAMPLED: no option `delay` without a JVM; valid are: file, rate, only") !=
+  CHECK(run("delay=3s")
+            .find("HEAPREC_SAMPLED: option `delay` is not available without a JVM; valid options: file, rate, only") !=
         std::string::npos);
-  CHECK(run("maxsize=x").find("bad value `x` of option `maxsize`") != std::string::npos);
+  CHECK(run("maxsize=x").find("invalid value `x` for option `maxsize`") != std::string::npos);
   Command command{{Program()}};
   command.environment = {"LD_PRELOAD=" + AgentPath()};
   CHECK(Run(command).err == "");
@@ -305,7 +307,7 @@ TEST_CASE("Where some slots may be written to those calls are recorded, and the 
   CHECK(outcome.exit_code == 4);
   const std::string why =
       "calls of the program are not seen: their slots cannot be written to (Operation not permitted)";
-  CHECK(outcome.err == "heaprec: native memory is sampled in part: " + why + "\n");
+  CHECK(outcome.err == "heaprec: native memory is only partly sampled: " + why + "\n");
   const json sites = Read({"native", "--json", file});
   CHECK(sites["refusal"] == "native memory was sampled in part: " + why);
   const std::string rows = sites["rows"].dump();

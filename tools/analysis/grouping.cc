@@ -66,7 +66,7 @@ format::Result<Grouping> Grouping::Parse(std::string_view text) {
   for (const auto& [name, by] : kNames) {
     if (name == text) return Grouping(by);
   }
-  return format::Error{fmt::format("--by '{}': one of {}", text, fmt::join(Words(), ", "))};
+  return format::Error{fmt::format("--by '{}' is not valid; valid values: {}", text, fmt::join(Words(), ", "))};
 }
 
 std::vector<std::string> Grouping::Words() {

@@ -64,7 +64,7 @@ void Declare(const Option& option, CLI::App* app) {
 // "; did you mean --limit?", if something is near.
 std::string Meant(const std::string& word, const std::vector<std::string>& valid) {
   const std::string nearest = Nearest(word.substr(0, word.find('=')), valid);
-  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
 }
 
 // For the first option that the command does not have.
@@ -141,8 +141,8 @@ class CommandLine {
     for (const Added& one : added_) names.push_back(one.command->name);
     const std::vector<std::string> unknown = app_.remaining();
     const std::string what =
-        unknown.empty() ? why : fmt::format("no command: {}{}", unknown.front(), Meant(unknown.front(), names));
-    Complain(fmt::format("{}; commands: {}; try heaprec --help", what, fmt::join(names, ", ")));
+        unknown.empty() ? why : fmt::format("unknown command '{}'{}", unknown.front(), Meant(unknown.front(), names));
+    Complain(fmt::format("{}; commands: {}; see 'heaprec --help'", what, fmt::join(names, ", ")));
     return ExitCode::kUsage;
   }
 

@@ -31,7 +31,7 @@ ExitCode ShowManPage(const CommandGroups& groups, const std::string& name) {
     }
   }
   const std::string meant = Nearest(name, names);
-  Complain("man: no command: " + name + (meant.empty() ? "" : "; did you mean " + meant + "?"));
+  Complain("man: unknown command '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
   return ExitCode::kUsage;
 }
 
@@ -57,7 +57,7 @@ Command CompletionCommand() {
 Command ManCommand() {
   auto name = std::make_shared<std::string>();
   Command command("man", "Print a man page");
-  command.AddOption("COMMAND", *name, "The command (default: heaprec itself)");
+  command.AddOption("COMMAND", *name, "Command to describe (default: heaprec itself)");
   command.footer = R"(Examples:
   heaprec man top | man -l -
   heaprec man > /usr/local/share/man/man1/heaprec.1)";

@@ -73,19 +73,19 @@ std::string Notes(const std::string& footer) {
 constexpr const char* kExit = R"(.SH EXIT STATUS
 .TP
 0
-ok; also after throttling, counted losses and salvage, on a recording that still runs, and when a pipe closes
+success; also after throttling, counted losses or salvage, for a running recording, and if the pipe was closed
 .TP
 1
 a check failed
 .TP
 2
-wrong usage; the message names what is valid
+wrong usage; the message lists the valid choices
 .TP
 3
-unreadable: no such file, or not a recording
+unreadable: the file does not exist or is not a recording
 .TP
 4
-damaged bytes were skipped; what could be decoded was shown
+damaged bytes were skipped; the rest was shown
 .TP
 5
 cannot attach
@@ -97,7 +97,7 @@ cannot write the output
 }  // namespace
 
 std::string ManPage(const CommandGroups& groups) {
-  std::string page = Begin("heaprec", "record the heap allocations of JVMs, and read the recordings");
+  std::string page = Begin("heaprec", "allocation profiler for HotSpot JVMs: records samples and analyses recordings");
   page += ".SH SYNOPSIS\n\\fBheaprec\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH COMMANDS\n";
   std::vector<std::string> pages;
   for (const CommandGroup& group : groups) {

@@ -31,14 +31,15 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
 
 ExitCode Tell(const AttachOptions& options, pid_t pid, const Answer& answer) {
   const std::string sentence = ToUtf8(answer.sentence);
-  if (answer.is_unwritten && !options.json) return Fail(ExitCode::kCannotWrite, fmt::format("{}: {}", pid, sentence));
+  if (answer.is_unwritten && !options.json)
+    return Fail(ExitCode::kCannotWrite, fmt::format("PID {}: {}", pid, sentence));
   if (options.quiet) return ExitCode::kOk;
   Output output(STDOUT_FILENO);
   if (options.json) {
     output.Append(nlohmann::json({{"pid", pid}, {"answer", sentence}, {"unwritten", answer.is_unwritten}}).dump() +
                   "\n");
   } else {
-    output.Append(fmt::format("{}: {}\n", pid, sentence));
+    output.Append(fmt::format("PID {}: {}\n", pid, sentence));
   }
   output.Flush();
   return output.Report("standard output");
@@ -66,29 +67,31 @@ ExitCode Run(const AttachOptions& options, const std::string& asked_library, con
 }
 
 void AddCommon(Command& command, AttachOptions* options) {
-  command.AddOption("JVM", options->jvm, "Its pid, or its main class or jar (all of it, or a part that fits one JVM)")
+  command
+      .AddOption("JVM", options->jvm,
+                 "PID, main class or jar of the JVM (a part of the name is enough if only one JVM matches)")
       .Required();
   command.AddOption("--timeout", options->timeout_seconds, "Seconds to wait for the JVM (default: 10)")
       .Value("SECONDS")
       .InRange(0.1, 3600.0);
-  command.AddFlag("--json", options->json, "The answer as JSON");
-  command.AddFlag("-q,--quiet", options->quiet, "Say nothing if all is well");
+  command.AddFlag("--json", options->json, "Print the result as JSON");
+  command.AddFlag("-q,--quiet", options->quiet, "Print errors only");
 }
 
 }  // namespace
 
 Command AttachCommand() {
   auto options = std::make_shared<AttachOptions>();
-  Command command("attach", "Start a recording in a running JVM");
+  Command command("attach", "Start recording a running JVM");
   AddCommon(command, options.get());
   options->agent.AddTo(command);
   command.footer =
-      R"(In a container: FILE and --lib are paths in there, so both must be absolute, and libheaprec.so must have been
-copied there.
-A JVM of JDK 21 or later prints a warning on its stderr unless it runs with -XX:+EnableDynamicAgentLoading.
+      R"(If the JVM runs in a container, FILE and --lib are paths inside the container
+and must be absolute; copy libheaprec.so there first. JDK 21 and later print a
+warning on the JVM's stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 
 Examples:
-  heaprec attach 12345 --duration 60s -o rec.bin
+  heaprec attach 12345 --duration 60s -o app.hrec
   heaprec attach com.example.Main --rate 300
   heaprec attach app.jar --set source=jvmti)";
   command.run = [options](const auto&) {
@@ -103,18 +106,22 @@ Examples:
 
 Command StopCommand() {
   auto options = std::make_shared<AttachOptions>();
-  Command command("stop", "End the recording in a running JVM");
+  Command command("stop", "Stop recording a JVM and complete the file");
   AddCommon(command, options.get());
   command.footer =
-      R"(Waits until the recording is complete. The JVM's code is then as it was, and another recording may be started.
-Exit code 6: some of it could not be written.
+      R"(Waits until the file is complete. The agent then removes its hooks, and another
+recording can be started. Exit code 6: part of the recording could not be
+written.
 
-Example:
-  heaprec stop 12345)";
+Examples:
+  heaprec stop 12345
+  heaprec stop com.example.Main --timeout 30)";
   command.run = [options](const auto&) -> ExitCode {
     auto java = Find(options->jvm);
     if (java.ok() && java->process.agent.empty()) {
-      return Fail(ExitCode::kCannotAttach, fmt::format("{}: heaprec is not in it", java->process.pid));
+      return Fail(
+          ExitCode::kCannotAttach,
+          fmt::format("PID {}: the heaprec agent is not loaded; 'heaprec list' shows where it is", java->process.pid));
     }
     return Run(*options, "", [](const Process&) { return format::Result<std::string>(std::string("stop")); });
   };

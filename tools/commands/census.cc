@@ -50,41 +50,43 @@ ExitCode ShowCensus(const CensusOptions& options) {
 
 Command CensusCommand() {
   auto options = std::make_shared<CensusOptions>();
-  Command command("census", "What was allocated, counted object by object");
-  command.AddOption("REC", options->recordings, "The recordings; - is standard input").Required();
-  command.AddOption("--by", options->by, "class, thread, or time: each second (default: class)")
+  Command command("census", "Show exact counts per class (recorded with census=)");
+  command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
+  command.AddOption("--by", options->by, "Group rows by class (default), thread, or time (one row per second)")
       .Value("KEY")
       .OneOf({"class", "thread", "time"});
-  command.AddOption("--before", options->before, "Compare with this recording: what is more, what is less")
-      .Value("REC");
-  command.AddOption("--sort", options->sort, "bytes, objects or name (default: bytes)")
+  command.AddOption("--before", options->before, "Show increases and decreases since this recording").Value("REC");
+  command.AddOption("--sort", options->sort, "Sort by bytes (default), objects or name")
       .Value("KEY")
       .OneOf({"bytes", "objects", "name"});
-  command.AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json").Value("N");
-  command.AddFlag("--json", options->json, "JSON instead of text");
-  constexpr const char* kGroup = "Which objects";
-  command.AddOption("--from", options->choice.from, "Of seconds from this time on: an offset, ISO 8601 or epoch ns")
+  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
+  command.AddFlag("--json", options->json, "Print JSON");
+  constexpr const char* kGroup = "Filters";
+  command
+      .AddOption("--from", options->choice.from,
+                 "Seconds from this time on: an offset (10s, 1m30s), ISO 8601 or epoch ns")
       .Value("TIME")
       .InGroup(kGroup);
-  command.AddOption("--to", options->choice.to, "Of seconds that begin before this time").Value("TIME").InGroup(kGroup);
+  command.AddOption("--to", options->choice.to, "Seconds that begin before this time").Value("TIME").InGroup(kGroup);
   command
       .AddOption("--thread", options->choice.thread,
-                 "Of threads whose name holds TEXT (or matches it as a regular expression); #N: Java thread id")
+                 "Threads whose name contains TEXT or matches it as a regular expression; #N: Java thread ID")
       .Value("TEXT")
       .InGroup(kGroup);
   command
       .AddOption("--class", options->choice.class_name,
-                 "Of this class, as Java writes it: a name, its end after a dot, a glob or /regex/")
+                 "Objects of this class: full name, simple name, glob (java.util.*) or /regex/")
       .Value("NAME")
       .InGroup(kGroup);
-  command.footer = R"(A recording has a census if it was made with census=all or census=N/s.
+  command.footer = R"(A recording has a census if it was made with the agent option census=all or
+census=N/s.
 
 Examples:
-  heaprec census rec.bin
-  heaprec census --by thread --class 'byte[]' rec.bin
-  heaprec census --by time rec.bin
-  heaprec census --before old.bin new.bin
-  heaprec census --json rec.bin | jq -r '.rows[] | [.objects.value, .name] | @tsv')";
+  heaprec census app.hrec
+  heaprec census --by thread --class 'byte[]' app.hrec
+  heaprec census --by time app.hrec
+  heaprec census --before old.hrec new.hrec
+  heaprec census --json app.hrec | jq -r '.rows[] | [.objects.value, .name] | @tsv')";
   command.run = [options](const auto&) { return ShowCensus(*options); };
   return command;
 }

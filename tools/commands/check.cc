@@ -35,14 +35,14 @@ constexpr char kNone[] = "none";
 
 std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std::vector<Budget>& budgets) {
   if (budgets.empty() && options.baseline.empty()) {
-    return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.bin --max-regression 3%"};
+    return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.hrec --max-regression 3%"};
   }
   if (options.baseline.empty() != (options.regression < 0)) {
-    return format::Error{"--baseline and --max-regression belong together: --baseline old.bin --max-regression 3%"};
+    return format::Error{"--baseline and --max-regression need each other: --baseline old.hrec --max-regression 3%"};
   }
   const bool per_op =
       std::any_of(budgets.begin(), budgets.end(), [](const Budget& budget) { return budget.per == Budget::Per::kOp; });
-  if (per_op && !options.operations) return format::Error{"a budget per op needs --ops N: how many there were"};
+  if (per_op && !options.operations) return format::Error{"a budget per op needs --ops N, the number of operations"};
   if (options.baseline_operations && !options.operations) return format::Error{"--baseline-ops needs --ops"};
   return {};
 }
@@ -52,7 +52,9 @@ std::optional<format::Error> CountEvents(std::vector<Budget>* budgets) {
   for (Budget& budget : *budgets) {
     if (budget.unit != Budget::Unit::kBytes) continue;
     if (budget.has_unit) {
-      return format::Error{fmt::format("--budget '{}': exceptions are counted: 'class:java.io.*<100'", budget.text)};
+      return format::Error{
+          fmt::format("--budget '{}': --kind exception counts throws, so the amount is a number: 'class:java.io.*<100'",
+                      budget.text)};
     }
     budget.unit = Budget::Unit::kObjects;
   }
@@ -197,51 +199,53 @@ std::string NoCount(const std::string& text) {
   char* end = nullptr;
   const double count = std::strtod(text.c_str(), &end);
   const bool is_number = !text.empty() && *end == '\0';
-  return is_number && std::isfinite(count) && count > 0 ? "" : text + " is no number of operations";
+  return is_number && std::isfinite(count) && count > 0 ? "" : text + " is not a number of operations above 0";
 }
 
 }  // namespace
 
 Command CheckCommand() {
   auto options = std::make_shared<CheckOptions>();
-  Command command("check", "Whether a recording keeps its budgets, for CI: exit code 1 if not");
+  Command command("check", "Enforce allocation budgets in CI");
   command
       .AddOption(
           "--budget", options->budgets,
-          "SUBJECT<AMOUNT: total, class: site: method: package: thread: with a pattern; B KiB MiB GiB, objects, events "
-          "or %; /op, /s; may be repeated")
+          "SUBJECT<AMOUNT (repeatable). SUBJECT: total, or class:, site:, method:, package: or thread: with a pattern. "
+          "AMOUNT: a number with B, KiB, MiB, GiB, objects, events or %, optionally /op or /s")
       .Value("BUDGET");
   command
       .AddOption("--baseline", options->baseline,
-                 "Compare with this recording: the total, what budgets are of, every site")
+                 "Compare the total, the subjects of budgets and every site with this recording")
       .Value("OLD");
-  command.AddPercent("--max-regression", options->regression, "So much more than the baseline is allowed: 3%",
+  command.AddPercent("--max-regression", options->regression, "Maximum increase over the baseline, such as 3%",
                      INFINITY);
   std::vector<std::string> rows = Grouping::Words();
   rows.emplace_back(kNone);
-  command.AddOption("--by", options->by, "What is compared with the baseline one by one (default: site)")
+  command.AddOption("--by", options->by, "Compare groups by this key with the baseline (default: site)")
       .Value("KEY")
       .OneOf(rows);
-  command.AddPercent("--fdr", options->fdr, "So many of these that are called broken may not be (default: 5%)");
-  command.AddOption("--ops", options->operations, "How many operations were recorded, for /op")
-      .Value("N")
-      .Check(NoCount);
-  command.AddOption("--baseline-ops", options->baseline_operations, "Of the baseline (default: as many)")
+  command.AddPercent("--fdr", options->fdr, "False discovery rate among reported regressions (default: 5%)");
+  command.AddOption("--ops", options->operations, "Number of recorded operations, for /op").Value("N").Check(NoCount);
+  command
+      .AddOption("--baseline-ops", options->baseline_operations,
+                 "Number of operations in the baseline (default: the same as --ops)")
       .Value("N")
       .Check(NoCount);
   command.AddFlag("--accept-untrustworthy", options->accepts_untrustworthy,
-                  "Judge budgets even if a recording is not trustworthy (default: inconclusive, exit 1)");
-  command.AddOption("--format", options->format, "text (default), markdown, junit or json")
+                  "Check budgets even if a recording is not trustworthy (default: inconclusive, exit code 1)");
+  command.AddOption("--format", options->format, "Output format: text (default), markdown, junit or json")
       .Value("FORMAT")
       .OneOf({"text", "markdown", "junit", "json"});
   options->survey.AddTo(command);
-  command.footer = R"(A budget is broken only if the whole 95 % interval lies above it.
+  command.footer =
+      R"(A budget is exceeded only if the whole 95 % interval is above it. Exit code 1: a
+budget is exceeded, or a recording is not trustworthy.
 
 Examples:
-  heaprec check rec.bin --budget 'total<2GiB' --budget 'class:byte[]<10%'
-  heaprec check rec.bin --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
-  heaprec check rec.bin --baseline old.bin --max-regression 3% --format markdown
-  heaprec check rec.bin --baseline old.bin --max-regression 10% --by class --fdr 1%)";
+  heaprec check app.hrec --budget 'total<2GiB' --budget 'class:byte[]<10%'
+  heaprec check app.hrec --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
+  heaprec check app.hrec --baseline old.hrec --max-regression 3% --format markdown
+  heaprec check app.hrec --baseline old.hrec --max-regression 10% --by class --fdr 1%)";
   command.run = [options](const auto&) { return Check(*options); };
   return command;
 }

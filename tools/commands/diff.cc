@@ -35,7 +35,7 @@ struct Both {
 format::Result<std::pair<std::string, std::string>> ParseWindow(const std::string& text) {
   const size_t dots = text.find("..");
   if (dots == std::string::npos || dots == 0 || dots + 2 == text.size()) {
-    return format::Error{fmt::format("--window {}: FROM..TO, as in 10s..20s", text)};
+    return format::Error{fmt::format("--window {}: expected FROM..TO, such as 10s..20s", text)};
   }
   return std::pair(text.substr(0, dots), text.substr(dots + 2));
 }
@@ -45,7 +45,7 @@ std::optional<format::Error> SetWindows(const DiffOptions& options, Both* both) 
   if (!first.ok()) return first.error();
   if (!second.ok()) return second.error();
   if (options.survey.files.size() != 1 || !options.survey.filter.from.empty() || !options.survey.filter.to.empty()) {
-    return format::Error{"--window takes one recording, and neither --from nor --to"};
+    return format::Error{"--window takes one recording and excludes --from and --to"};
   }
   std::tie(both->before.filter.from, both->before.filter.to) = *first;
   std::tie(both->after.filter.from, both->after.filter.to) = *second;
@@ -58,11 +58,12 @@ std::optional<format::Error> SetScales(const DiffOptions& options, Both* both) {
   if (options.per == "op" || (options.per.empty() && !options.operations.empty())) scale.per = Per::kOp;
   both->scale_before = both->scale_after = scale;
   if ((scale.per == Per::kOp) != !options.operations.empty()) {
-    return format::Error{"--per op and --ops A=N,B=M belong together: how many operations each side did"};
+    return format::Error{"--per op and --ops A=N,B=M need each other; --ops gives the operations on each side"};
   }
   both->before.shares_of_span = both->after.shares_of_span = scale.per == Per::kTotal;
-  if (options.html == "-") return format::Error{"--html -: standard output has the table; name a file"};
-  if (scale.per == Per::kTotal && options.objects) return format::Error{"--per total compares shares of bytes"};
+  if (options.html == "-") return format::Error{"--html -: standard output is used for the table; name a file"};
+  if (scale.per == Per::kTotal && options.objects)
+    return format::Error{"--per total compares shares of bytes; remove --objects"};
   if (scale.per != Per::kOp) return {};
   const auto operations = ParseOperations(options.operations);
   if (!operations.ok()) return operations.error();
@@ -76,7 +77,7 @@ format::Result<Both> BothOf(const DiffOptions& options) {
   if (!options.windows.empty()) {
     if (const auto wrong = SetWindows(options, &both)) return *wrong;
   } else if (options.survey.files.size() != 2) {
-    return format::Error{"two recordings are compared, A B; or two windows of one: --window 10s..20s 40s..60s A"};
+    return format::Error{"give two recordings, A B, or two windows of one recording: --window 10s..20s 40s..60s A"};
   } else {
     both.before.files = {options.survey.files[0]};
     both.after.files = {options.survey.files[1]};
@@ -135,8 +136,8 @@ ExitCode Write(const std::string& text) {
 
 void WarnIfEmpty(const Survey& survey, const SurveyOptions& side, std::string_view name) {
   if (survey.covered().seconds > 0) return;
-  Complain(fmt::format("{}: no time of {} lies within {}..{}: nothing is known of it", name, side.files.front(),
-                       side.filter.from, side.filter.to));
+  Complain(
+      fmt::format("{}: {} has no data between {} and {}", name, side.files.front(), side.filter.from, side.filter.to));
 }
 
 ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result, const Survey& before,
@@ -177,7 +178,7 @@ ExitCode Diff(const DiffOptions& options) {
   if (result.scale.per == Per::kTotal) result.total_style = StyleOf({.per = Per::kSecond}, *before);
   WarnIfEmpty(*before, both->before, "A");
   WarnIfEmpty(*after, both->after, "B");
-  if (result.reversed) Complain("B was recorded before A: if that is not meant, exchange them");
+  if (result.reversed) Complain("B was recorded before A; swap them if this is not intended");
   const ExitCode page = WritePage(options, *both, result, *before, *after);
   if (page != ExitCode::kOk) return page;
   const DiffSide of_before{*before, NameOf(options, 0)}, of_after{*after, NameOf(options, 1)};
@@ -191,35 +192,36 @@ ExitCode Diff(const DiffOptions& options) {
 
 Command DiffCommand() {
   auto options = std::make_shared<DiffOptions>();
-  Command command("diff", "What allocates more or less than before, and what is but noise");
-  command.AddOption("--window", options->windows, "Two times of one recording: 10s..20s 40s..60s")
+  Command command("diff", "Show what changed significantly between recordings");
+  command.AddOption("--window", options->windows, "Compare two time ranges of one recording: 10s..20s 40s..60s")
       .Value("FROM..TO")
       .Exactly(2);
-  command.AddOption("--by", options->by, "What a row is (default: class, and site)")
+  command.AddOption("--by", options->by, "Group rows by this key (default: one table by class and one by site)")
       .Value("KEY")
       .OneOf(Grouping::Words());
-  command.AddOption("--per", options->per, "second (default), total (shares of each side's total are compared) or op")
+  command
+      .AddOption("--per", options->per,
+                 "Compare bytes per second (default), per total (shares of each side's total) or per op")
       .Value("UNIT")
       .OneOf({"second", "total", "op"});
-  command.AddOption("--ops", options->operations, "How many operations each side did: A=1000,B=1200, or 1000")
+  command.AddOption("--ops", options->operations, "Operations on each side: A=1000,B=1200, or 1000 for both")
       .Value("A=N,B=M");
-  command.AddPercent("--fdr", options->fdr, "So much of what is called changed may not be (default: 5%)");
-  command.AddPercent("--min-change", options->margin, "Smaller changes are none: 5% (default: 0%)", INFINITY);
-  command.AddFlag("--objects", options->objects, "Compare objects, not bytes");
-  command.AddFlag("--all", options->all, "Show also what may be noise");
-  command
-      .AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json")
+  command.AddPercent("--fdr", options->fdr, "False discovery rate among reported changes (default: 5%)");
+  command.AddPercent("--min-change", options->margin, "Ignore changes below this percentage (default: 0%)", INFINITY);
+  command.AddFlag("--objects", options->objects, "Compare objects instead of bytes");
+  command.AddFlag("--all", options->all, "Also show changes that are not significant");
+  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20, or 10 per table; --json: all)")
       .Value("N");
-  command.AddFlag("--json", options->json, "JSON instead of text");
-  command.AddOption("--html", options->html, "A flame graph of the differences, too, as a page").Value("OUT");
+  command.AddFlag("--json", options->json, "Print JSON");
+  command.AddOption("--html", options->html, "Also write a differential flame graph as an HTML page").Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec diff monday.bin tuesday.bin
-  heaprec diff --ops A=10000,B=12000 --by site before.bin after.bin
-  heaprec diff --window 10s..20s 40s..60s rec.bin
-  heaprec diff --min-change 5% --html diff.html before.bin after.bin
-  heaprec diff --json --all before.bin after.bin | jq '.tables[0].rows[] | select(.verdict == "new")')";
+  heaprec diff monday.hrec tuesday.hrec
+  heaprec diff --ops A=10000,B=12000 --by site before.hrec after.hrec
+  heaprec diff --window 10s..20s 40s..60s app.hrec
+  heaprec diff --min-change 5% --html diff.html before.hrec after.hrec
+  heaprec diff --json --all before.hrec after.hrec | jq '.tables[0].rows[] | select(.verdict == "new")')";
   command.run = [options](const auto&) { return Diff(*options); };
   return command;
 }

@@ -135,17 +135,18 @@ ExitCode Doctor(const DoctorOptions& options) {
 
 Command DoctorCommand() {
   auto options = std::make_shared<DoctorOptions>();
-  Command command("doctor", "Can the numbers be relied on, why, and what to do about it");
-  command.AddOption("REC", options->paths, "The recordings; - is standard input").Required();
-  command.AddFlag("--json", options->json, "JSON instead of text");
-  command.AddFlag("-q,--quiet", options->quiet, "Leave out what is as it should be");
+  Command command("doctor", "Explain whether the numbers are trustworthy");
+  command.AddOption("REC", options->paths, "Recordings to read; - is standard input").Required();
+  command.AddFlag("--json", options->json, "Print JSON");
+  command.AddFlag("-q,--quiet", options->quiet, "Print only notes, warnings and problems");
   command.footer =
-      R"(The first line is the verdict. Exit code 0: all are trustworthy; 1: one is not; 3: one cannot be read.
+      R"(The first line is the verdict. Exit code 0: all recordings are trustworthy; 1:
+one is not; 3: one cannot be read.
 
 Examples:
-  heaprec doctor rec.bin
-  heaprec doctor -q *.bin
-  heaprec doctor --json rec.bin | jq '.recordings[].findings[] | select(.level == "problem")')";
+  heaprec doctor app.hrec
+  heaprec doctor -q *.hrec
+  heaprec doctor --json app.hrec | jq '.recordings[].findings[] | select(.level == "problem")')";
   command.run = [options](const auto&) { return Doctor(*options); };
   return command;
 }

@@ -44,7 +44,9 @@ ExitCode Dump(const DumpOptions& options) {
     if (!flushed.ok()) return Fail(ExitCode::kCannotAttach, flushed.error().message);
     live = FindLiveRecording(java->process);
   }
-  if (!live) return Fail(ExitCode::kCannotAttach, fmt::format("{}: nothing is being recorded in it", pid));
+  if (!live)
+    return Fail(ExitCode::kCannotAttach,
+                fmt::format("PID {}: no recording is running; 'heaprec list' shows where one is", pid));
   const std::string path = options.output.empty() ? fmt::format("heaprec-{}-dump.bin", pid) : options.output;
   if (live->recording->source().IsSameFileAs(path)) {
     return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
@@ -66,20 +68,20 @@ ExitCode Dump(const DumpOptions& options) {
 
 Command DumpCommand() {
   auto options = std::make_shared<DumpOptions>();
-  Command command("dump", "Copy the recording of a running JVM as it is now");
-  command.AddOption("JVM", options->jvm, "Its pid, or its main class or jar").Required();
-  command.AddOption("-o,--output", options->output, "Where to; - is standard output (default: heaprec-PID-dump.bin)")
+  Command command("dump", "Save a copy of a running recording");
+  command.AddOption("JVM", options->jvm, "PID, main class or jar of the JVM").Required();
+  command.AddOption("-o,--output", options->output, "Output file; - is standard output (default: heaprec-PID-dump.bin)")
       .Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  command.AddFlag("--flush", options->flush,
-                  "Of a census: first have the JVM count its TLABs in use, in one safepoint");
-  command.AddFlag("-q,--quiet", options->quiet, "Do not say what was copied");
+  command.AddFlag("--flush", options->flush, "Census only: first let the JVM count its active TLABs, at one safepoint");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
   command.footer =
-      R"(The JVM is not asked, but with --flush: its file and its ring are read, so the copy ends with the last event
-committed. Its recording goes on.
+      R"(Reads the recording's file and ring; the JVM is not involved unless --flush is
+given. The copy ends with the last committed sample. The recording continues.
 
-Example:
-  heaprec dump 12345 -o now.bin)";
+Examples:
+  heaprec dump 12345 -o now.hrec
+  heaprec dump 12345 --flush -o - | heaprec census -)";
   command.run = [options](const auto&) { return Dump(*options); };
   return command;
 }

@@ -76,7 +76,7 @@ std::optional<CallOutcomes> Run(const EscapeMode& mode, const EscapeOptions& opt
                                 const std::string& agent) {
   const Sheet sheet;
   if (!sheet.ok()) {
-    Complain(fmt::format("escape: no memory for a file: {}", std::strerror(errno)));
+    Complain(fmt::format("escape: cannot create a temporary file: {}", std::strerror(errno)));
     return std::nullopt;
   }
   std::vector<std::string> command = java;
@@ -216,7 +216,7 @@ ExitCode Escape(const EscapeOptions& options, const std::vector<std::string>& co
     Complain("escape: " + why);
     return ExitCode::kUsage;
   };
-  if (command.empty()) return refuse("no java; heaprec escape METHOD... -- java -cp classes");
+  if (command.empty()) return refuse("no java command given; usage: heaprec escape METHOD... -- java -cp classes");
   const auto agent = FindAgent(options.agent_file), jar = FindJar(options.jar_file);
   if (!agent.ok()) return refuse(agent.error().message);
   if (!jar.ok()) return refuse(jar.error().message);
@@ -228,7 +228,7 @@ ExitCode Escape(const EscapeOptions& options, const std::vector<std::string>& co
     std::optional<CallOutcomes> outcomes = methods.empty() ? modes.front() : Run(mode, options, methods, *java, *agent);
     if (!outcomes) return ExitCode::kCannotAttach;
     for (const std::string& method : methods) {
-      if (!outcomes->contains(method)) (*outcomes)[method].error = "the JVM has told nothing of it";
+      if (!outcomes->contains(method)) (*outcomes)[method].error = "the JVM reported no result for it";
     }
     if (!modes.empty()) outcomes->insert(modes.front().begin(), modes.front().end());
     modes.push_back(*std::move(outcomes));
@@ -255,30 +255,30 @@ ExitCode Escape(const EscapeOptions& options, const std::vector<std::string>& co
 
 Command EscapeCommand() {
   auto options = std::make_shared<EscapeOptions>();
-  Command command(
-      "escape",
-      "What a call of a method allocates in the interpreter, after C1 and after C2: heaprec escape METHOD... -- java");
+  Command command("escape", "Measure one method call: interpreter, C1, C2");
   command
       .AddOption("METHOD", options->methods,
-                 "package.Class.method, without parameters; a class of an instance method needs a constructor without")
+                 "package.Class.method without parameters; for an instance method the class needs a constructor "
+                 "without parameters")
       .Required();
   command
       .AddOption("--calls", options->calls,
-                 "Calls before each round of probes, so that the JVM compiles the method (default: 30000)")
+                 "Warm-up calls before each round of probes, so that the JVM compiles the method (default: 30000)")
       .InRange(1, 1'000'000'000);
   command
       .AddOption("--probes", options->probes,
                  "Probed calls per round; rounds repeat until three in a row agree (default: 200)")
       .InRange(1, 1'000'000);
-  command.AddFlag("--json", options->json, "The same as JSON");
+  command.AddFlag("--json", options->json, "Print JSON");
   command
       .AddOption("--lib", options->agent_file,
-                 "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
+                 "The agent, libheaprec.so (default: $HEAPREC_LIB, else searched near heaprec)")
       .Value("PATH");
-  command.AddOption("--jar", options->jar_file, "heaprec.jar (default: $HEAPREC_JAR, or found beside heaprec)")
+  command.AddOption("--jar", options->jar_file, "heaprec.jar (default: $HEAPREC_JAR, else searched near heaprec)")
       .Value("PATH");
   command.footer =
-      R"(Nothing is sampled or instrumented: every object of the probed calls counts. What a method prints goes to stderr.
+      R"(Counts every object of the probed calls, without sampling or instrumentation.
+Output of the method goes to stderr.
 
 Examples:
   heaprec escape Demo.boxing Demo.iterator -- java -cp classes

@@ -60,12 +60,12 @@ std::string Objection(const ExportOptions& options, const ExportFormat& format) 
     return "--hide is for --format " + FormatsThat(&ExportFormat::takes_hide);
   }
   if (options.live && !format.takes_live) return "--live is for --format " + FormatsThat(&ExportFormat::takes_live);
-  if (options.live && options.filter.limit) return "--live and --limit do not go together";
+  if (options.live && options.filter.limit) return "--live and --limit exclude each other";
   if (!options.at.empty() && !options.live && !format.takes_at) {
     return "--at is for --format " + FormatsThat(&ExportFormat::takes_at) + ", and for --live";
   }
   if (format.binary && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
-    return format.name + " is not for terminals: name a file with -o";
+    return format.name + ": binary output is not written to a terminal; name a file with -o";
   }
   return {};
 }
@@ -92,8 +92,8 @@ ExitCode Export(const ExportOptions& options) {
   if (!objection.empty()) return Fail(ExitCode::kUsage, objection);
   if (options.live && !filter->TakesAny(format::Stream::kAllocations)) {
     return Fail(ExitCode::kUsage,
-                "--live is of the heap; of native memory heaprec live --kind native has it, as --csv and "
-                "--json too");
+                "--live exports heap objects only; for native memory use heaprec live --kind native with --csv or "
+                "--json");
   }
   auto recordings = OpenRecordings(options.paths);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
@@ -135,7 +135,7 @@ ExitCode Export(const ExportOptions& options) {
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
   if (!format.takes_remarks && options.weights != "samples" && isatty(STDERR_FILENO) == 1) {
-    Complain(fmt::format("weights are {}", WeightsName(settings)));
+    Complain(fmt::format("the exported weights are {}", WeightsName(settings)));
   }
   return Close(*recordings, passed);
 }
@@ -151,45 +151,47 @@ std::vector<std::string> FormatNames() {
 Command ExportCommand() {
   auto options = std::make_shared<ExportOptions>();
   options->filter.allocations_only = true;  // tools that sum up a column expect one unit
-  Command command("export", "Write the events in the formats of other tools");
-  command.AddOption("REC", options->paths, "The recordings; - is standard input").Required();
+  Command command("export", "Convert to pprof, JFR, collapsed, CSV, SQLite, OTLP");
+  command.AddOption("REC", options->paths, "Recordings to read; - is standard input").Required();
   command
-      .AddOption("--format", options->format, fmt::format("One of {} (default: csv)", fmt::join(FormatNames(), ", ")))
+      .AddOption("--format", options->format,
+                 fmt::format("Output format: {} (default: csv)", fmt::join(FormatNames(), ", ")))
       .Value("FORMAT")
       .OneOf(FormatNames());
-  command.AddOption("-o,--output", options->output, "Where to; - is standard output (default)").Value("OUT");
-  command.AddOption("--weights", options->weights, "Of collapsed: bytes (default), objects or samples")
+  command.AddOption("-o,--output", options->output, "Output file; - is standard output (default)").Value("OUT");
+  command.AddOption("--weights", options->weights, "Weights of collapsed stacks: bytes (default), objects or samples")
       .Value("WEIGHTS")
       .OneOf({"bytes", "objects", "samples"});
   command
       .AddOption("--service", options->service,
                  "Value of service.name (otlp; default: as recorded, or unknown_service:java)")
       .Value("NAME");
-  command.AddFlag(
-      "--raw", options->raw,
-      "Raw weights instead of weights calibrated to the exact counts (" + FormatsThat(&ExportFormat::takes_raw) + ")");
-  command.AddFlag("--lines", options->lines,
-                  "Of collapsed and speedscope: a frame is a line of a method, not a method");
+  command.AddFlag("--raw", options->raw,
+                  "Write raw weights instead of weights calibrated to the exact counts (" +
+                      FormatsThat(&ExportFormat::takes_raw) + ")");
+  command.AddFlag("--lines", options->lines, "Distinguish the lines of a method (collapsed, speedscope)");
   command.AddFlag("--live", options->live,
-                  "Of csv, jsonl, collapsed and speedscope: what is alive, in place of all that was allocated");
-  command.AddOption("--at", options->at, "When to look what is alive (default: at the end)").Value("TIME");
+                  "Export live objects instead of all allocations (csv, jsonl, collapsed, speedscope)");
+  command.AddOption("--at", options->at, "Time at which to list live objects (default: the end)").Value("TIME");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->filter.AddTo(command);
   options->filter.AddStackChoiceTo(command);
   command.footer =
-      R"(Columns of csv and jsonl: time_ns (epoch), kind, thread, class, size, weight_bytes, weight_objects, probability,
-stack (root;...;leaf as Class.method:line), labels (key=value;...; JSON lines: an object), calibrated_bytes,
-calibrated_objects. The other formats hold calibrated weights, or with --raw raw ones.
+      R"(Columns of csv and jsonl: time_ns (epoch), kind, thread, class, size,
+weight_bytes, weight_objects, probability, stack (root;...;leaf as
+Class.method:line), labels (key=value;...; JSON lines: an object),
+calibrated_bytes, calibrated_objects. The other formats have calibrated weights,
+or raw weights with --raw.
 
 Examples:
-  heaprec export -o rec.csv rec.bin
-  heaprec export --format jsonl --thread worker rec.bin | jq .class
-  heaprec export --format csv -f -o rec.csv --from 10s --to 20s rec.bin
-  heaprec export --kind exception -o thrown.csv rec.bin
-  heaprec export --format collapsed rec.bin | flamegraph.pl > flame.svg
-  heaprec export --live --at 60s --format collapsed rec.bin | flamegraph.pl > alive.svg
-  heaprec export --format pprof -o rec.pb.gz rec.bin && go tool pprof -http : rec.pb.gz
-  heaprec export --format speedscope -o rec.json rec.bin && speedscope rec.json)";
+  heaprec export -o rec.csv app.hrec
+  heaprec export --format jsonl --thread worker app.hrec | jq .class
+  heaprec export --format csv -f -o rec.csv --from 10s --to 20s app.hrec
+  heaprec export --kind exception -o thrown.csv app.hrec
+  heaprec export --format collapsed app.hrec | flamegraph.pl > flame.svg
+  heaprec export --live --at 60s --format collapsed app.hrec | flamegraph.pl > alive.svg
+  heaprec export --format pprof -o rec.pb.gz app.hrec && go tool pprof -http : rec.pb.gz
+  heaprec export --format speedscope -o rec.json app.hrec && speedscope rec.json)";
   command.run = [options](const auto&) { return Export(*options); };
   return command;
 }

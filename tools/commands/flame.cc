@@ -164,26 +164,28 @@ ExitCode Flame(const FlameOptions& options) {
 
 Command FlameCommand() {
   auto options = std::make_shared<FlameOptions>();
-  Command command("flame", "Draw a flame graph: a page that needs no network, or a picture");
-  command.AddOption("-o,--output", options->output, "Where to (default: REC with .html); - is standard output")
+  Command command("flame", "Write a flame graph: HTML page or SVG");
+  command
+      .AddOption("-o,--output", options->output,
+                 "Output file; - is standard output (default: the recording's name with .html, or .svg with --svg)")
       .Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  command.AddFlag("-q,--quiet", options->quiet, "Do not say where it is");
-  command.AddFlag("--svg", options->svg, "A picture, without a script");
-  command.AddFlag("--reverse", options->reverse, "Show first who called what allocated, from there to the root");
-  command.AddFlag("--icicle", options->icicle, "The root at the top");
-  command.AddFlag("--no-classes", options->no_classes, "Leave out what was allocated, which else ends each stack");
-  command.AddOption("--title", options->title, "In place of the recording's name").Value("TEXT");
-  command.AddOption("--limit", options->limit, "Most boxes; others are folded into one (default: 20000)")
+  command.AddFlag("-q,--quiet", options->quiet, "Do not print the name of the output file");
+  command.AddFlag("--svg", options->svg, "Write a static SVG picture instead of an HTML page");
+  command.AddFlag("--reverse", options->reverse, "Open with callers first (reversed stacks)");
+  command.AddFlag("--icicle", options->icicle, "Draw the root at the top");
+  command.AddFlag("--no-classes", options->no_classes, "Leave out the allocated class at the end of each stack");
+  command.AddOption("--title", options->title, "Title of the graph (default: the recording's name)").Value("TEXT");
+  command.AddOption("--limit", options->limit, "Maximum number of boxes; smaller ones are merged (default: 20000)")
       .Value("N")
       .Positive();
-  command.AddPercent("--min-share", options->min_share, "Fold boxes with less of all bytes: 0.1%");
+  command.AddPercent("--min-share", options->min_share, "Merge boxes below this share of the bytes, such as 0.1%");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec flame rec.bin -o flame.html
-  heaprec flame --from 10s --to 20s --thread worker rec.bin -o -  > worker.html
-  heaprec flame --reverse --class 'byte[]' rec.bin -o bytes.html
-  heaprec flame --svg --min-share 0.5% rec.bin -o flame.svg)";
+  heaprec flame app.hrec -o flame.html
+  heaprec flame --from 10s --to 20s --thread worker app.hrec -o -  > worker.html
+  heaprec flame --reverse --class 'byte[]' app.hrec -o bytes.html
+  heaprec flame --svg --min-share 0.5% app.hrec -o flame.svg)";
   command.run = [options](const auto&) { return Flame(*options); };
   return command;
 }

@@ -93,9 +93,10 @@ std::string JsonForm(const std::vector<GroupTable::Row>& rows, const Survey& sur
 
 ExitCode ShowHistogram(const HistogramOptions& options) {
   auto survey = Survey::Parse(options.survey);
-  const std::string refused = !survey.ok()              ? survey.error().message
-                              : survey->of_exceptions() ? "--kind exception: exceptions are counted without their sizes"
-                                                        : "";
+  const std::string refused = !survey.ok() ? survey.error().message
+                              : survey->of_exceptions()
+                                  ? "--kind exception: exceptions have no recorded sizes; use another kind"
+                                  : "";
   if (!refused.empty()) {
     Complain(refused);
     return ExitCode::kUsage;
@@ -117,13 +118,13 @@ ExitCode ShowHistogram(const HistogramOptions& options) {
 
 Command HistogramCommand() {
   auto options = std::make_shared<HistogramOptions>();
-  Command command("histogram", "The sizes of the objects");
-  command.AddFlag("--json", options->json, "JSON instead of text");
+  Command command("histogram", "Show the distribution of object sizes");
+  command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec histogram rec.bin
-  heaprec histogram --site 'StringBuilder.*' rec.bin
-  heaprec histogram --json rec.bin | jq -r '.classes[] | [.from, .objects.value] | @tsv')";
+  heaprec histogram app.hrec
+  heaprec histogram --site 'StringBuilder.*' app.hrec
+  heaprec histogram --json app.hrec | jq -r '.classes[] | [.from, .objects.value] | @tsv')";
   command.run = [options](const auto&) { return ShowHistogram(*options); };
   return command;
 }

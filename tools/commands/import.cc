@@ -55,7 +55,7 @@ void Tell(const ImportOptions& options, const format::FileHeader& header, const 
                   "\n");
     output.Flush();
   } else if (!options.quiet) {
-    Complain(ToUtf8(fmt::format("{}: {} samples, {} collections and {} old objects of {}", options.output,
+    Complain(ToUtf8(fmt::format("{}: {} samples, {} collections and {} old objects from {}", options.output,
                                 Grouped(imported.samples), Grouped(imported.collections), Grouped(imported.old_objects),
                                 header.source_reason)));
   }
@@ -63,12 +63,12 @@ void Tell(const ImportOptions& options, const format::FileHeader& header, const 
 
 ExitCode ReportDamage(const std::string& name, const jfr::Imported& imported) {
   if (imported.refused > 0) {
-    Complain(fmt::format("{}: {} events that cannot be read, or stand for no bytes, were left out", ToUtf8(name),
+    Complain(fmt::format("{}: skipped {} events that cannot be read or have no weight", ToUtf8(name),
                          Grouped(imported.refused)));
   }
   if (!imported.damage) return ExitCode::kOk;
-  Complain(fmt::format("{}: offset {}: {}; what stands from there on is not imported", ToUtf8(name),
-                       imported.damage->begin, imported.damage->why));
+  Complain(fmt::format("{}: offset {}: {}; the rest of the file is not imported", ToUtf8(name), imported.damage->begin,
+                       imported.damage->why));
   return ExitCode::kDamaged;
 }
 
@@ -90,24 +90,25 @@ ExitCode WriteRecording(const ImportOptions& options, const jfr::Survey& survey,
 
 ExitCode Import(const ImportOptions& options) {
   if (options.json && options.output == "-") {
-    return Fail(ExitCode::kUsage, "--json and -o -: both go to standard output");
+    return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
   }
   auto source = FileSource::Open(options.input);
   if (!source.ok()) return Fail(ExitCode::kUnreadable, source.error().message);
   if ((*source)->IsSameFileAs(options.output)) {
-    return Fail(ExitCode::kCannotWrite, options.output + ": is the file that is read");
+    return Fail(ExitCode::kCannotWrite, options.output + ": is the input file; choose another output file");
   }
   const jfr::Survey survey = jfr::SurveyOf(source->get());
   const std::string& name = (*source)->name();
   if (survey.chunks == 0) {
-    return Fail(ExitCode::kUnreadable, fmt::format("{}: {}", name, survey.damage ? survey.damage->why : "is empty"));
+    return Fail(ExitCode::kUnreadable,
+                fmt::format("{}: {}", name, survey.damage ? survey.damage->why : "the file is empty"));
   }
   const jfr::EventSet set = SetOf(options, survey);
   if (CountOf(survey, set) == 0) {
     return Fail(ExitCode::kUnreadable,
                 name +
-                    ": no events of allocations in it; JFR has them with settings=profile, or with "
-                    "jdk.ObjectAllocationSample#enabled=true; async-profiler with event=alloc");
+                    ": no allocation events; record with settings=profile or "
+                    "jdk.ObjectAllocationSample#enabled=true (JFR), or with event=alloc (async-profiler)");
   }
   return WriteRecording(options, survey, set, source->get());
 }
@@ -116,24 +117,25 @@ ExitCode Import(const ImportOptions& options) {
 
 Command ImportCommand() {
   auto options = std::make_shared<ImportOptions>();
-  Command command("import", "Make a recording of a JFR file, of the JDK or async-profiler");
-  command.AddOption("JFR", options->input, "The JFR file; - is standard input").Required();
-  command.AddOption("-o,--output", options->output, "Where to; - is standard output").Value("OUT").Required();
+  Command command("import", "Convert a JFR file (JDK or async-profiler)");
+  command.AddOption("JFR", options->input, "JFR file to read; - is standard input").Required();
+  command.AddOption("-o,--output", options->output, "Output file; - is standard output").Value("OUT").Required();
   command
       .AddOption("--events", options->events,
-                 "Which events count: sample (jdk.ObjectAllocationSample), tlab (jdk.ObjectAllocationInNewTLAB and "
-                 "-OutsideTLAB), or auto: sample if there are any (default)")
+                 "Events to import: sample (jdk.ObjectAllocationSample), tlab (jdk.ObjectAllocationInNewTLAB and "
+                 "-OutsideTLAB), or auto (default): sample events if the file has any, else tlab events")
       .Value("SET")
       .OneOf({"auto", "sample", "tlab"});
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  command.AddFlag("--json", options->json, "Say as JSON what was written");
-  command.AddFlag("-q,--quiet", options->quiet, "Do not say what was written");
+  command.AddFlag("--json", options->json, "Print a summary as JSON");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
   command.footer =
-      R"(The weights stay those of the file, which are biased: intervals show chance alone, and summary says so.
+      R"(The weights are the file's, which are biased. Intervals show sampling error
+only; 'heaprec summary' reports this.
 
 Examples:
-  heaprec import app.jfr -o app.bin && heaprec summary app.bin
-  heaprec import --events tlab app.jfr -o app.bin)";
+  heaprec import app.jfr -o app.hrec && heaprec summary app.hrec
+  heaprec import --events tlab app.jfr -o app.hrec)";
   command.run = [options](const auto&) { return Import(*options); };
   return command;
 }

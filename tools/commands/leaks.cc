@@ -35,25 +35,28 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
 
 Command LeaksCommand() {
   auto options = std::make_shared<LeaksOptions>();
-  Command command("leaks", "Which sites hold more and more, and which are but noise");
-  command.AddOption("--by", options->living.by, "What may leak (default: site)").Value("KEY").OneOf(Grouping::Words());
+  Command command("leaks", "Find sites whose live bytes keep growing");
+  command.AddOption("--by", options->living.by, "Group by this key (default: site)")
+      .Value("KEY")
+      .OneOf(Grouping::Words());
   command
       .AddOption("--survived", options->survived,
-                 "Only what has survived so many collections (default: 3, less of a recording of few)")
+                 "Count objects that survived at least N collections (default: 3, fewer in short recordings)")
       .Value("N");
-  command.AddOption("--at", options->living.at, "As seen at this time (default: the end)").Value("TIME");
-  command.AddPercent("--fdr", options->fdr, "So much of what is called a leak may be none (default: 5%)");
-  command.AddFlag("--all", options->all, "Show also what is not shown to leak");
-  command.AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json").Value("N");
-  command.AddFlag("--json", options->living.json, "JSON instead of text");
+  command.AddOption("--at", options->living.at, "Time at which live bytes are shown (default: the end)").Value("TIME");
+  command.AddPercent("--fdr", options->fdr, "False discovery rate among reported leaks (default: 5%)");
+  command.AddFlag("--all", options->all, "Also show sites whose growth is not significant");
+  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
+  command.AddFlag("--json", options->living.json, "Print JSON");
   options->living.survey.AddTo(command);
-  command.footer = R"(--from and --to say when growth is measured: leave out the time in which a program starts.
+  command.footer = R"(--from and --to bound the time in which growth is measured; exclude the start-up
+of the program.
 
 Examples:
-  heaprec leaks rec.bin
-  heaprec leaks --from 2m --survived 5 rec.bin
-  heaprec leaks --by stack --hide '^java\.' --all rec.bin
-  heaprec leaks --json rec.bin | jq -e '.leaks == 0')";
+  heaprec leaks app.hrec
+  heaprec leaks --from 2m --survived 5 app.hrec
+  heaprec leaks --by stack --hide '^java\.' --all app.hrec
+  heaprec leaks --json app.hrec | jq -e '.leaks == 0')";
   command.run = [options](const auto&) { return ShowLeaks(*options); };
   return command;
 }

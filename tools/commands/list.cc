@@ -129,8 +129,13 @@ ExitCode Status(const std::string& jvm, bool as_json) {
 
 Command ListCommand() {
   auto as_json = std::make_shared<bool>(false);
-  Command command("list", "The JVMs of this user, and where heaprec records");
-  command.AddFlag("--json", *as_json, "As JSON, with what status says of each");
+  Command command("list", "List JVMs and their recordings");
+  command.AddFlag("--json", *as_json, "Print JSON, with the details of 'heaprec status' for each JVM");
+  command.footer = R"(Shows only JVMs of this user; run as root to see all.
+
+Examples:
+  heaprec list
+  heaprec list --json | jq -r '.[] | select(.recording) | .pid')";
   command.run = [as_json](const auto&) { return List(*as_json); };
   return command;
 }
@@ -141,9 +146,12 @@ Command StatusCommand() {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  Command command("status", "Whether, and what, heaprec records in a JVM");
-  command.AddOption("JVM", options->jvm, "Its pid, or its main class or jar").Required();
-  command.AddFlag("--json", options->json, "As JSON");
+  Command command("status", "Show whether a JVM is being recorded, and how");
+  command.AddOption("JVM", options->jvm, "PID, main class or jar of the JVM").Required();
+  command.AddFlag("--json", options->json, "Print JSON");
+  command.footer = R"(Examples:
+  heaprec status 12345
+  heaprec status --json com.example.Main | jq .recording.file)";
   command.run = [options](const auto&) { return Status(options->jvm, options->json); };
   return command;
 }

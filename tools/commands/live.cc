@@ -30,11 +30,12 @@ struct LiveOptions {
 // What is wrong with them; empty: nothing.
 std::string Objection(const LiveOptions& options) {
   const bool of_garbage = !options.garbage.empty();
-  if (options.living.json && options.living.csv) return "--json or --csv, not both";
-  if (options.lifetimes && of_garbage) return "--lifetimes or --garbage, not both";
-  if (of_garbage && options.living.csv) return "--garbage has no --csv: --json has all frames";
-  if (of_garbage && !options.living.by.empty()) return "--garbage shows single objects, and takes no --by";
-  if (options.lifetimes && options.living.by == "method") return "--lifetimes: --by site is of single methods";
+  if (options.living.json && options.living.csv) return "--json and --csv exclude each other";
+  if (options.lifetimes && of_garbage) return "--lifetimes and --garbage exclude each other";
+  if (of_garbage && options.living.csv) return "--garbage has no CSV output; use --json";
+  if (of_garbage && !options.living.by.empty()) return "--garbage shows single objects; remove --by";
+  if (options.lifetimes && options.living.by == "method")
+    return "--lifetimes does not support --by method; use --by site";
   return {};
 }
 
@@ -56,7 +57,8 @@ ExitCode ShowLive(const LiveOptions& options) {
   const ExitCode read = Read(options.living, std::move(question), usual, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
   if (options.sort == "survived" && !WordsOf(living.live->stream()).is_collected) {
-    Complain(fmt::format("--sort survived: {} survive no collections", WordsOf(living.live->stream()).things));
+    Complain(fmt::format("--sort survived: {} are not subject to garbage collection",
+                         WordsOf(living.live->stream()).things));
     return ExitCode::kUsage;
   }
   const LiveForm form = options.living.json ? LiveForm::kJson : options.living.csv ? LiveForm::kCsv : LiveForm::kText;
@@ -74,40 +76,45 @@ ExitCode ShowLive(const LiveOptions& options) {
 
 Command LiveCommand() {
   auto options = std::make_shared<LiveOptions>();
-  Command command("live", "What is alive at any time of a recording, and how long objects live");
+  Command command("live", "Show live objects at any time, and lifetimes");
   command
-      .AddOption("--at", options->living.at, "At this time: an offset (10s), ISO 8601 or epoch ns (default: the end)")
+      .AddOption("--at", options->living.at, "Time to show: an offset (10s), ISO 8601 or epoch ns (default: the end)")
       .Value("TIME");
-  command.AddOption("--by", options->living.by, "What a row is (default: class, and site)")
+  command.AddOption("--by", options->living.by, "Group rows by this key (default: one table by class and one by site)")
       .Value("KEY")
       .OneOf(Grouping::Words());
   command
       .AddOption("--survived", options->survived,
-                 "Only what has survived so many collections; with --lifetimes: what counts as promoted (default: 3)")
+                 "Count objects that survived at least N collections; with --lifetimes: collections until an object "
+                 "counts as promoted (default: 3)")
       .Value("N");
-  command.AddOption("--sort", options->sort, "bytes (default), objects, growth, age, survived, samples or name")
+  command.AddOption("--sort", options->sort, "Sort by bytes (default), objects, growth, age, survived, samples or name")
       .Value("COLUMN")
       .OneOf(LiveSortKeys());
   command
       .AddOption("--limit", options->limit,
-                 "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json and --csv")
+                 "Maximum rows; 0 = all (default: 20, or 10 per table; --json and --csv: all)")
       .Value("N");
-  command.AddFlag("--lifetimes", options->lifetimes, "How long objects live: median, who dies young, survival curves");
-  command.AddOption("--garbage", options->garbage, "Objects that died: the 200 most recent, or a sample of 200 of all")
+  command.AddFlag("--lifetimes", options->lifetimes,
+                  "Show lifetimes: medians, objects that die young, survival curves");
+  command
+      .AddOption("--garbage", options->garbage,
+                 "Show objects that died: the 200 most recent, or a random sample of 200")
       .Value("WHICH")
       .OneOf({"recent", "sample"});
-  command.AddFlag("--json", options->living.json, "JSON instead of text");
-  command.AddFlag("--csv", options->living.csv, "CSV instead of text");
+  command.AddFlag("--json", options->living.json, "Print JSON");
+  command.AddFlag("--csv", options->living.csv, "Print CSV");
   options->living.survey.AddTo(command);
   command.footer =
-      R"(--from and --to say when is looked: how it grew meanwhile, what was born or died then. Objects of all times are alive.
+      R"(--from and --to bound the time for growth, births and deaths; they do not limit
+which objects can be live.
 
 Examples:
-  heaprec live rec.bin
-  heaprec live --at 30s --by site --survived 3 rec.bin
-  heaprec live --sort growth --from 1m --by stack rec.bin
-  heaprec live --lifetimes --by class rec.bin
-  heaprec live --garbage sample --json rec.bin | jq -r '.traces[].class')";
+  heaprec live app.hrec
+  heaprec live --at 30s --by site --survived 3 app.hrec
+  heaprec live --sort growth --from 1m --by stack app.hrec
+  heaprec live --lifetimes --by class app.hrec
+  heaprec live --garbage sample --json app.hrec | jq -r '.traces[].class')";
   command.run = [options](const auto&) { return ShowLive(*options); };
   return command;
 }

@@ -59,12 +59,12 @@ ExitCode Read(const LivingOptions& options, LiveQuestion question, const std::ve
   all_times.fold = question.by.front().by() == By::kMethod;
   auto survey = Survey::Parse(all_times);
   if (!survey.ok()) return Usage(survey.error());
-  if (survey->of_exceptions()) return Usage({"--kind exception: exceptions are not followed until they die"});
+  if (survey->of_exceptions()) return Usage({"--kind exception: exceptions are not tracked; use another kind"});
   const LiveWords words = WordsOf(survey->stream());
   const bool asks_collections = question.survived > 0 || question.promoted != LiveQuestion().promoted;
   if (asks_collections && !words.is_collected) {
-    return Usage({fmt::format("--survived: {} survive no collections, they are there until they are {}", words.things,
-                              words.ended)});
+    return Usage({fmt::format("--survived: {} are not subject to garbage collection; they live until they are {}",
+                              words.things, words.ended)});
   }
   into->survey.emplace(std::move(*survey));
   into->tree.emplace(&into->names, into->survey->TreeOptions());

@@ -22,8 +22,7 @@ struct LivingOptions {
 
 // What is wrong with recordings that `live` cannot tell anything of; behind a file's name.
 inline constexpr char kNoLive[] =
-    ": objects were not followed until they died; record with live: heaprec record --set live=on -- java ..., or "
-    "live=on among the agent's options";
+    ": objects were not tracked; record with the agent option live=on: heaprec record --set live=on -- java ...";
 
 // What has been read: all that a report needs.
 struct Living {

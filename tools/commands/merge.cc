@@ -56,13 +56,14 @@ format::Result<Edited> Write(const Recordings& recordings, Output* output) {
 
 Command MergeCommand() {
   auto options = std::make_shared<RewriteOptions>();
-  Command command("merge", "Put several recordings, or parts of one, into one file");
+  Command command("merge", "Combine recordings into one file");
   options->AddTo(command, /*several=*/true);
-  command.footer = R"(Recordings are kept apart by their ids; parts of one recording become one again.
+  command.footer = R"(Recordings with different ids stay separate in the file; parts of one recording
+are joined.
 
 Examples:
-  heaprec merge -o all.bin node-1.bin node-2.bin
-  heaprec merge -o rec.bin part-*.bin)";
+  heaprec merge -o all.hrec node-1.hrec node-2.hrec
+  heaprec merge -o app.hrec part-*.hrec)";
   command.run = [options](const auto&) { return Edit(*options, Write); };
   return command;
 }

@@ -58,7 +58,7 @@ ExitCode NativeOfTable(const NativeOptions& options) {
   if (!table.ok()) return Fail(ExitCode::kUnreadable, table.error().message);
   if (options.leaks_s) {
     return Fail(ExitCode::kUsage,
-                options.file + ": --leaks: a table of sums does not tell ages; a recording with native=on does");
+                options.file + ": --leaks needs ages, which an exact table does not have; record with native=on");
   }
   const TableBy by = TableByOf(options.by);
   std::vector<TableRow> rows = TableRowsOf(*table, by, IsByLive(options));
@@ -78,8 +78,9 @@ ExitCode NativeOfTable(const NativeOptions& options) {
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
   if (!options.before.empty()) {
-    return Fail(ExitCode::kUsage, options.file + ": --before compares tables; heaprec diff --kind native compares " +
-                                      "recordings, heaprec native --leaks tells what stays");
+    return Fail(ExitCode::kUsage, options.file +
+                                      ": --before compares exact tables; use heaprec diff --kind native for " +
+                                      "recordings, heaprec native --leaks for blocks that are not freed");
   }
   return ShowNativeRecording({.file = options.file,
                               .by = options.by == "library" ? By::kLibrary : By::kSite,
@@ -99,40 +100,43 @@ ExitCode Native(const NativeOptions& options) {
 
 Command NativeCommand() {
   auto options = std::make_shared<NativeOptions>();
-  Command command("native",
-                  "Native memory by call site: sampled, of a recording with native=on; "
-                  "exactly, of a program with libheaprec-native.so");
+  Command command("native", "Show malloc and mmap by call site");
   command
-      .AddOption(
-          "FILE", options->file,
-          "A recording; heaprec-native-PID.bin; /dev/shm/heaprec-native-PID of a process that runs or was killed")
+      .AddOption("FILE", options->file,
+                 "A recording made with native=on, or an exact table: heaprec-native-PID.bin, or "
+                 "/dev/shm/heaprec-native-PID of a running or killed process")
       .Required();
-  command.AddOption("--by", options->by, "What a row is: site (default), function, library")
+  command.AddOption("--by", options->by, "Group rows by site (default), function or library")
       .Value("KEY")
       .OneOf({"site", "function", "library"});
-  command.AddOption("--sort", options->sort, "live (default) or allocated").Value("KEY").OneOf({"live", "allocated"});
-  command.AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20; all with --json").Value("N");
+  command.AddOption("--sort", options->sort, "Sort by live (default) or allocated bytes")
+      .Value("KEY")
+      .OneOf({"live", "allocated"});
+  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
   command
       .AddOption("--callers", options->callers,
-                 "Callers below a site: of the first call that was counted there (default: 0)")
+                 "Number of callers to show below a site, from the first call counted there (default: 0)")
       .Value("N");
   command
-      .AddOption("--leaks", options->leaks_s, "Of a recording: only what was not freed for so many seconds, or longer")
+      .AddOption("--leaks", options->leaks_s, "Recordings only: show blocks that were not freed for at least SECONDS")
       .Value("SECONDS")
       .InRange(0, INFINITY);
-  command.AddOption("--before", options->before, "Of a table: what is alive more, and less, than in this older one")
-      .Value("TABLE");
+  command.AddOption("--before", options->before, "Tables only: show growth since this older table").Value("TABLE");
   command.AddFlag("--categories", options->categories,
-                  "Of a recording: the JVM's own categories, RSS and PSS, over time");
-  command.AddFlag("--json", options->json, "All rows as JSON");
-  command.footer = R"(Examples:
+                  "Recordings only: show the JVM's NMT categories, RSS and PSS over time");
+  command.AddFlag("--json", options->json, "Print JSON, with all rows");
+  command.footer =
+      R"(A recording has samples of native memory if it was made with native=on. 'heaprec
+record --native=exact', or libheaprec-native.so in LD_PRELOAD, counts every
+block and writes a table instead.
+
+Examples:
+  heaprec native app.hrec
+  heaprec native --leaks 60 --callers 5 app.hrec
+  heaprec native --categories app.hrec
   LD_PRELOAD=/path/libheaprec-native.so ./program
-  LD_PRELOAD=/path/libheaprec-native.so HEAPREC_NATIVE=file=n.bin,only=java,depth=8 java -jar app.jar
-  heaprec native n.bin
-  heaprec native --leaks 60 --callers 5 rec.bin
-  cp /dev/shm/heaprec-native-4711 before.bin; sleep 60; heaprec native --before before.bin /dev/shm/heaprec-native-4711
-  heaprec native --categories rec.bin
-  heaprec native --by library --sort allocated n.bin)";
+  heaprec native --by library --sort allocated heaprec-native-4711.bin
+  cp /dev/shm/heaprec-native-4711 old.bin; sleep 60; heaprec native --before old.bin /dev/shm/heaprec-native-4711)";
   command.run = [options](const auto&) { return Native(*options); };
   return command;
 }

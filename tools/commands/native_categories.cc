@@ -70,8 +70,7 @@ json AsJson(const Recording& recording, const std::vector<MemoryLook>& looks, co
 }
 
 ExitCode Refuse(const MemoryQuestion& question) {
-  Complain(question.file + question.in_place_of +
-           "; what the JVM says of its own, and RSS and PSS, are recorded with nmt=10s");
+  Complain(question.file + question.in_place_of + "; record with nmt=10s for NMT categories, RSS and PSS");
   return ExitCode::kUnreadable;
 }
 

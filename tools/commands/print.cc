@@ -215,7 +215,7 @@ ExitCode Print(const PrintOptions& options) {
     return ExitCode::kUsage;
   }
   if (options.follow && options.recording == "-") {
-    Complain("--follow needs a file: standard input is read to its end first");
+    Complain("--follow needs a file: standard input must be read to its end first");
     return ExitCode::kUsage;
   }
   auto recordings = Recording::OpenAll(options.recording);
@@ -242,25 +242,24 @@ ExitCode Print(const PrintOptions& options) {
 
 Command PrintCommand() {
   auto options = std::make_shared<PrintOptions>();
-  Command command("print", "Print every event, as text or JSON");
-  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
-  command.AddFlag("--json", options->json, "One JSON document instead of text");
-  command.AddFlag("--follow", options->follow, "Go on as the recording grows, until it ends (or Ctrl-C)");
+  Command command("print", "Print every sample as text or JSON");
+  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddFlag("--json", options->json, "Print one JSON document");
+  command.AddFlag("--follow", options->follow, "Keep printing while the recording grows, until it ends or Ctrl-C");
   command
-      .AddOption("--stack-depth", options->stack_depth,
-                 "At most N frames of each stack, 0: all (default: 5; with --json: all)")
+      .AddOption("--stack-depth", options->stack_depth, "Maximum frames per stack; 0 = all (default: 5; --json: all)")
       .Value("N")
       .InRange(0, INFINITY);
   options->filter.with_states = true;
   options->filter.AddTo(command);
   command.footer = R"(Examples:
-  heaprec print rec.bin
-  heaprec print --from 10s --to 1m30s --class 'byte[]' rec.bin
-  heaprec print --site HashMap.resize --stack-depth 0 rec.bin
-  heaprec print --kind gc,heap rec.bin
-  heaprec print --kind census --json rec.bin
-  heaprec print --thread worker --json rec.bin | jq '.events[].weight_bytes'
-  heaprec print --follow rec.bin)";
+  heaprec print app.hrec
+  heaprec print --from 10s --to 1m30s --class 'byte[]' app.hrec
+  heaprec print --site HashMap.resize --stack-depth 0 app.hrec
+  heaprec print --kind gc,heap app.hrec
+  heaprec print --kind census --json app.hrec
+  heaprec print --thread worker --json app.hrec | jq '.events[].weight_bytes'
+  heaprec print --follow app.hrec)";
   command.run = [options](const auto&) { return Print(*options); };
   return command;
 }

@@ -50,8 +50,8 @@ std::string Unwritten(const Recording& recording) {
   std::string text;
   if (lost > 0) text = fmt::format("; {} samples could not be written and are lost", Grouped(lost));
   if (const int error = recording.salvage().write_errno; error != 0) {
-    text +=
-        fmt::format("; its end could not be written ({}): make room, then run heaprec recover", std::strerror(error));
+    text += fmt::format("; its end could not be written ({}): free disk space, then run 'heaprec recover'",
+                        std::strerror(error));
   }
   return text;
 }
@@ -80,7 +80,7 @@ void TellTable(const Answer& answer, const NativePreload& native) {
   const auto recording = Recording::Open(answer.sentence.substr(answer.sentence.find(' ') + 1));
   if (!recording.ok()) return;
   const std::string table = native.TableOf((*recording)->header().pid);
-  if (!table.empty()) Complain(table + ": native memory, exactly; heaprec native shows it");
+  if (!table.empty()) Complain(table + ": exact native memory table; show it with 'heaprec native'");
 }
 
 // Says what became of the recordings. `none`: what is said if no agent has answered. The exit code of `record`, if the
@@ -135,16 +135,17 @@ ExitCode RecordPlain(const RecordOptions& options, const std::string& library, c
   if (is_exact) {
     const std::string table = preload->TableOf(static_cast<uint32_t>(pid));
     if (options.quiet) return static_cast<ExitCode>(code);
-    Complain(table.empty() ? "nothing was recorded" : table + ": native memory, exactly; heaprec native shows it");
+    Complain(table.empty() ? "nothing was recorded"
+                           : table + ": exact native memory table; show it with 'heaprec native'");
     return static_cast<ExitCode>(code);
   }
   return Conclude(code, Tell(answers.ok() ? answers->get() : nullptr,
-                             "nothing was recorded: no process of that program began", *preload, options.quiet));
+                             "nothing was recorded: no process of this program started", *preload, options.quiet));
 }
 
 ExitCode Record(const RecordOptions& options) {
   if (options.command.empty())
-    return Fail(ExitCode::kUsage, "record: no command; heaprec record [OPTIONS] -- java ...");
+    return Fail(ExitCode::kUsage, "record: no command given; usage: heaprec record [OPTIONS] -- java ...");
   auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return Fail(ExitCode::kUsage, library.error().message);
   auto text = options.agent.Text(/*as_they_are=*/false);
@@ -177,7 +178,7 @@ ExitCode Record(const RecordOptions& options) {
   const int code = RunChild(command, environment, &why);
   if (!why.empty()) Complain(why);
   const char* const none =
-      options.children ? "no JVM was recorded" : "nothing was recorded: the JVM ended before it was up";
+      options.children ? "no JVM was recorded" : "nothing was recorded: the JVM exited before it had started";
   if (!why.empty()) return static_cast<ExitCode>(code);
   return Conclude(code, Tell(answers.ok() ? answers->get() : nullptr, none, native, options.quiet));
 }
@@ -186,31 +187,31 @@ ExitCode Record(const RecordOptions& options) {
 
 Command RecordCommand() {
   auto options = std::make_shared<RecordOptions>();
-  Command command("record", "Start a command and record it: heaprec record [OPTIONS] -- java ...");
+  Command command("record", "Run a command and record its allocations");
   options->agent.AddTo(command);
-  command.AddFlag(
-      "--children", options->children,
-      "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS. Each of them then prints a line\n"
-      "                              \"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in the file's name");
+  command.AddFlag("--children", options->children,
+                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS; each JVM prints a line "
+                  "\"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in FILE");
   command
       .AddOption(
           "--native", options->native,
-          "Native memory, too; of a program that is no JVM that alone. sampled: a sample of its blocks, each until it\n"
-          "                              is freed; exact: all, with libheaprec-native.so in malloc's place")
+          "Also record native memory (a program without a JVM: native memory only). sampled: sample blocks and track "
+          "them until they are freed; exact: count every block with libheaprec-native.so, which replaces malloc")
       .OneOf({kSampled, kExact})
       .Value("HOW");
-  command.AddFlag("-q,--quiet", options->quiet, "Do not say at the end what was recorded");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line at the end");
   command.takes_command = true;
   command.footer =
-      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if there is no such command. If that is 0, but
-some of the recording could not be written, it is 6. Signals are passed on.
+      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if the command
+does not exist. If the command succeeds but part of the recording could not be
+written, the exit code is 6. Signals are forwarded to the command.
 
 Examples:
   heaprec record -- java -jar app.jar
-  heaprec record -o rec.bin --rate 300 -- java -cp classes Main
-  heaprec record --native=exact -o rec.bin -- java -jar app.jar
-  heaprec record --native=sampled --rate 300 -o rec.bin -- ./server --port 80
-  heaprec record --children -o rec-%p.bin -- mvn -q test)";
+  heaprec record -o app.hrec --rate 300 -- java -cp classes Main
+  heaprec record --native=exact -o app.hrec -- java -jar app.jar
+  heaprec record --native=sampled --rate 300 -o server.hrec -- ./server --port 80
+  heaprec record --children -o app-%p.hrec -- mvn -q test)";
   command.run = [options](const Invocation& call) {
     options->command = call.rest;
     return Record(*options);

@@ -31,13 +31,13 @@ void Say(const Recording& recording, const Rewritten& rewritten, const std::stri
   if (salvage.ring_found) sentence += fmt::format(", {} of them from the ring", Grouped(salvage.events));
   if (salvage.unnamed > 0) sentence += fmt::format(" ({} without names)", Grouped(salvage.unnamed));
   if (rewritten.missing > 0) {
-    sentence += fmt::format("; {} stood in damaged bytes and are counted as lost", Grouped(rewritten.missing));
+    sentence += fmt::format("; {} lost in damaged bytes", Grouped(rewritten.missing));
   }
   if (recording.repaired_bytes() > 0) {
     sentence += "; " + DamagedBytes(recording.repaired_bytes()) + " repaired";
   }
   Complain(ToUtf8(sentence));
-  for (const std::string& error : salvage.errors) Complain("the ring could not be read to its end: " + error);
+  for (const std::string& error : salvage.errors) Complain("cannot read the whole ring: " + error);
 }
 
 std::string AsJson(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
@@ -59,7 +59,8 @@ ExitCode Recover(const RecoverOptions& options) {
   if (options.output != "-" && recording.source().IsSameFileAs(options.output)) {
     return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
   }
-  if (options.json && options.output == "-") return Fail(ExitCode::kUsage, "--json needs an OUT that is a file");
+  if (options.json && options.output == "-")
+    return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());
@@ -82,18 +83,20 @@ ExitCode Recover(const RecoverOptions& options) {
 
 Command RecoverCommand() {
   auto options = std::make_shared<RecoverOptions>();
-  Command command("recover", "Make a clean recording of a killed or damaged one");
-  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
-  command.AddOption("-o,--output", options->output, "Where to; - is standard output").Value("OUT").Required();
+  Command command("recover", "Rebuild a recording after a crash or damage");
+  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddOption("-o,--output", options->output, "Output file; - is standard output").Value("OUT").Required();
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  command.AddFlag("-q,--quiet", options->quiet, "Do not say what was recovered");
-  command.AddFlag("--json", options->json, "Say it on standard output, as JSON");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
+  command.AddFlag("--json", options->json, "Print the summary as JSON on standard output");
   command.footer =
-      R"(File and ring become one file with an ending of its own; REC and its ring stay as they are. Exit code 4: damaged
-bytes were skipped or repaired; OUT has none.
+      R"(Joins the file and its ring into one complete recording; REC and the ring are
+not changed. Exit code 4: REC had damaged bytes, which were skipped or repaired;
+OUT has none.
 
-Example:
-  heaprec recover killed.bin -o whole.bin && heaprec verify whole.bin)";
+Examples:
+  heaprec recover killed.hrec -o whole.hrec && heaprec verify whole.hrec
+  heaprec recover --json damaged.hrec -o whole.hrec | jq .missing)";
   command.run = [options](const auto&) { return Recover(*options); };
   return command;
 }

@@ -29,15 +29,16 @@ format::Result<std::string> KeyOf(const RedactOptions& options) {
   if (options.key.empty()) {
     std::array<char, 32> random{};
     if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-      return format::Error{"no random key is to be had: give one with --key"};
+      return format::Error{"cannot get random bytes for a key: give a key file with --key"};
     }
     return std::string(random.data(), random.size());
   }
   std::ifstream file(options.key, std::ios::binary);
   std::string key((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return format::Error{fmt::format("{}: cannot be read", options.key)};
+  if (!file) return format::Error{fmt::format("{}: cannot read the key", options.key)};
   if (key.size() < kLeastKeyBytes) {
-    return format::Error{fmt::format("{}: a key has at least {} bytes", options.key, kLeastKeyBytes)};
+    return format::Error{
+        fmt::format("{}: the key is too short; at least {} bytes are needed", options.key, kLeastKeyBytes)};
   }
   return key;
 }
@@ -118,21 +119,24 @@ ExitCode Redact(const RedactOptions& options) {
 
 Command RedactCommand() {
   auto options = std::make_shared<RedactOptions>();
-  Command command("redact", "Replace the names in a recording by keyed hashes");
+  Command command("redact", "Replace names with keyed hashes");
   options->rewrite.AddTo(command, /*several=*/false);
-  command.AddOption("--key", options->key, "A file of 16 bytes or more: the same names get the same hashes under it")
+  command
+      .AddOption("--key", options->key,
+                 "Key file of at least 16 bytes; the same key gives the same hashes (default: a random key)")
       .Value("FILE");
   command
       .AddOption("--pattern", options->patterns,
-                 "Only names that match this regular expression (RE2 syntax; repeatable)")
+                 "Replace only names that match this regular expression (RE2; repeatable)")
       .Value("REGEX");
-  command.AddOption("--mapping", options->mapping, "Write which name got which hash").Value("FILE");
+  command.AddOption("--mapping", options->mapping, "Write a table of names and their hashes to FILE").Value("FILE");
   command.footer =
-      R"(Without --key the key is random, and gone afterwards. java.* and jdk.* stay unless a pattern asks for them.
+      R"(Without --key the key is random and is not saved. Names in java.* and jdk.* are
+kept unless a --pattern matches them.
 
 Examples:
-  heaprec redact --key ~/.heaprec.key -o away.bin rec.bin
-  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.bin rec.bin)";
+  heaprec redact --key ~/.heaprec.key -o away.hrec app.hrec
+  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.hrec app.hrec)";
   command.run = [options](const auto&) { return Redact(*options); };
   return command;
 }

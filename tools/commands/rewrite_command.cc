@@ -39,25 +39,27 @@ void Tell(const RewriteOptions& options, const Edited& edited) {
 }  // namespace
 
 void RewriteOptions::AddTo(Command& command, bool several) {
-  Option& in = command.AddOption("REC", inputs, several ? "The recordings" : "The recording; - is standard input");
+  Option& in =
+      command.AddOption("REC", inputs, several ? "Recordings to read" : "Recording to read; - is standard input");
   in.Required();
   if (!several) in.Exactly(1);
-  command.AddOption("-o,--output", output, "Where to; - is standard output").Value("OUT").Required();
+  command.AddOption("-o,--output", output, "Output file; - is standard output").Value("OUT").Required();
   command.AddFlag("-f,--force", force, "Overwrite OUT if it exists");
-  command.AddFlag("--json", json, "Say as JSON what was written");
-  command.AddFlag("-q,--quiet", quiet, "Do not say what was written");
+  command.AddFlag("--json", json, "Print a summary as JSON");
+  command.AddFlag("-q,--quiet", quiet, "Do not print a summary line");
 }
 
 ExitCode Edit(const RewriteOptions& options,
               const std::function<format::Result<Edited>(const Recordings&, Output*)>& write) {
   if (options.json && options.output == "-")
-    return Fail(ExitCode::kUsage, "--json and -o -: both go to standard output");
+    return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
   Recordings recordings;
   for (const std::string& input : options.inputs) {
     auto opened = Recording::OpenAll(input);
     if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
     if (opened->front()->source().IsSameFileAs(options.output)) {
-      return Fail(ExitCode::kCannotWrite, options.output + ": is a recording that is read");
+      return Fail(ExitCode::kCannotWrite,
+                  options.output + ": is one of the input recordings; choose another output file");
     }
     std::move(opened->begin(), opened->end(), std::back_inserter(recordings));
   }

@@ -73,13 +73,14 @@ int Allow(void*, int action, const char*, const char* second, const char*, const
 // The error, where in the query it is, and what there is.
 std::string Sentence(sqlite3* database, const std::string& query) {
   std::string sentence = fmt::format("sql: {}", sqlite3_errmsg(database));
-  if (sqlite3_errcode(database) == SQLITE_AUTH) sentence = "sql: a query may only read (select, with, values)";
+  if (sqlite3_errcode(database) == SQLITE_AUTH)
+    sentence = "sql: only reading queries are allowed (select, with, values)";
   const int offset = sqlite3_error_offset(database);
   if (offset >= 0 && static_cast<size_t>(offset) < query.size()) {
     sentence += fmt::format(", at character {}: {}", offset + 1, query.substr(static_cast<size_t>(offset), 40));
   }
   sqlite3_set_authorizer(database, nullptr, nullptr);
-  return sentence + "; " + Names(database) + "; heaprec sql REC shows their columns";
+  return sentence + "; " + Names(database) + "; 'heaprec sql REC' lists their columns";
 }
 
 class Query {
@@ -91,7 +92,7 @@ class Query {
       error_ = Sentence(database, text);
     } else if (statement_ == nullptr ||
                std::string_view(rest).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
-      error_ = "sql: one query, please";
+      error_ = "sql: more than one query; give exactly one";
     }
   }
   ~Query() { sqlite3_finalize(statement_); }
@@ -146,7 +147,7 @@ ExitCode Sql(SqlOptions options) {
     query = options.words.back();
     options.words.pop_back();
   }
-  if (options.words.empty()) return Fail(ExitCode::kUsage, "sql: name a recording before the query");
+  if (options.words.empty()) return Fail(ExitCode::kUsage, "sql: no recording given; name it before the query");
   const auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
   const auto recordings = OpenRecordings(options.words);
@@ -163,17 +164,18 @@ ExitCode Sql(SqlOptions options) {
 Command SqlCommand() {
   auto options = std::make_shared<SqlOptions>();
   options->filter.allocations_only = true;  // as export
-  Command command("sql", "Ask recordings with SQL");
-  command.AddOption("REC", options->words, "Recordings, then a query; without one: the tables and views").Required();
-  command.AddFlag("--json", options->json, "Rows as JSON objects");
-  command.AddFlag("--csv", options->csv, "Rows as CSV").Excludes("--json");
+  Command command("sql", "Query recordings with SQL");
+  command.AddOption("REC", options->words, "Recordings, then a query; without a query: list tables and views")
+      .Required();
+  command.AddFlag("--json", options->json, "Print rows as JSON objects");
+  command.AddFlag("--csv", options->csv, "Print rows as CSV").Excludes("--json");
   options->filter.AddChoiceTo(command);
   options->filter.AddStackChoiceTo(command);
   command.footer = R"(Examples:
-  heaprec sql rec.bin
-  heaprec sql rec.bin "select class, sum(weight_bytes) from samples group by 1 order by 2 desc limit 10"
-  heaprec sql rec.bin "select * from by_site limit 20"
-  heaprec sql --csv a.bin b.bin "select recording, second, weight_bytes from by_second")";
+  heaprec sql app.hrec
+  heaprec sql app.hrec "select class, sum(weight_bytes) from samples group by 1 order by 2 desc limit 10"
+  heaprec sql app.hrec "select * from by_site limit 20"
+  heaprec sql --csv a.hrec b.hrec "select recording, second, weight_bytes from by_second")";
   command.run = [options](const auto&) { return Sql(*options); };
   return command;
 }

@@ -84,18 +84,19 @@ ExitCode Summarise(const SummaryOptions& options) {
 
 Command SummaryCommand() {
   auto options = std::make_shared<SummaryOptions>();
-  Command command("summary", "What was recorded, and whether it can be trusted");
-  command.AddOption("REC", options->recording, "The recording; - is standard input").Required();
-  command.AddFlag("--json", options->json, "JSON instead of text");
-  command.AddOption("--limit", options->limit, "So many classes and sites; 0: all. Default: 5, all with --json")
+  Command command("summary", "Show totals, top classes and sites, trustworthiness");
+  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddFlag("--json", options->json, "Print JSON");
+  command
+      .AddOption("--limit", options->limit, "Maximum number of classes and of sites; 0 = all (default: 5; --json: all)")
       .Value("N");
-  command.AddFlag("--no-census", options->no_census, "Of a recording with a census: by the samples alone");
+  command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.AddChoiceTo(command);
   command.footer = R"(Examples:
-  heaprec summary rec.bin
-  heaprec summary --limit 30 rec.bin
-  heaprec summary --label request=42 --from 10s rec.bin
-  heaprec summary --json rec.bin | jq .trustworthy)";
+  heaprec summary app.hrec
+  heaprec summary --limit 30 app.hrec
+  heaprec summary --label request=42 --from 10s app.hrec
+  heaprec summary --json app.hrec | jq .trustworthy)";
   command.run = [options](const auto&) { return Summarise(*options); };
   return command;
 }

@@ -73,7 +73,7 @@ ExitCode Write(const TimelineOptions& options, const Survey& survey, const Timel
 // One document at most on standard output, and none over a recording.
 std::optional<ExitCode> Objection(const TimelineOptions& options) {
   if ((options.svg == "-") + (options.html == "-") + options.json > 1) {
-    return Fail(ExitCode::kUsage, "--svg, --html, --json: one of them only to standard output");
+    return Fail(ExitCode::kUsage, "only one of --svg, --html and --json can use standard output");
   }
   for (const std::string& path : {options.svg, options.html}) {
     if (IsOneOf(path, options.survey.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
@@ -119,21 +119,24 @@ ExitCode ShowTimeline(const TimelineOptions& options) {
 
 Command TimelineCommand() {
   auto options = std::make_shared<TimelineOptions>();
-  Command command("timeline", "Allocation over time");
-  command.AddOption("--by", options->by, "Also of the largest of these").Value("KEY").OneOf(Grouping::Words());
-  command.AddOption("--limit", options->limit, "So many of them (default: 5)").Value("N");
-  command.AddOption("--steps", options->steps, "At most so many steps in time; default: what fits, in pictures 240")
+  Command command("timeline", "Show allocation, heap and collections over time");
+  command.AddOption("--by", options->by, "Add a row for each of the largest groups of this kind")
+      .Value("KEY")
+      .OneOf(Grouping::Words());
+  command.AddOption("--limit", options->limit, "Maximum number of such rows (default: 5)").Value("N");
+  command
+      .AddOption("--steps", options->steps, "Maximum number of time steps (default: terminal width; 240 in pictures)")
       .Value("N");
-  command.AddOption("--svg", options->svg, "A picture; - is standard output").Value("FILE");
-  command.AddOption("--html", options->html, "The picture as a page").Value("FILE");
+  command.AddOption("--svg", options->svg, "Write an SVG picture; - is standard output").Value("FILE");
+  command.AddOption("--html", options->html, "Write the picture as an HTML page; - is standard output").Value("FILE");
   command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
-  command.AddFlag("--json", options->json, "JSON instead of text");
+  command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec timeline rec.bin
-  heaprec timeline --by class --limit 8 --from 1m --to 2m rec.bin
-  heaprec timeline --by thread --html timeline.html rec.bin
-  heaprec timeline --json rec.bin | jq '.steps[].bytes_per_second.value')";
+  heaprec timeline app.hrec
+  heaprec timeline --by class --limit 8 --from 1m --to 2m app.hrec
+  heaprec timeline --by thread --html timeline.html app.hrec
+  heaprec timeline --json app.hrec | jq '.steps[].bytes_per_second.value')";
   command.run = [options](const auto&) { return ShowTimeline(*options); };
   return command;
 }

@@ -166,7 +166,7 @@ format::Result<std::vector<Grouping>> GroupingsOf(const TopOptions& options) {
   auto one = Grouping::Parse(options.by);
   if (!one.ok()) return one.error();
   if (options.ranking.sort == "cumulative" && one->by() != By::kMethod) {
-    return format::Error{"--sort cumulative: only --by method has what was called, too"};
+    return format::Error{"--sort cumulative needs --by method: other tables have no cumulative column"};
   }
   return std::vector<Grouping>{std::move(*one)};
 }
@@ -204,25 +204,26 @@ ExitCode Top(TopOptions options) {
 
 Command TopCommand() {
   auto options = std::make_shared<TopOptions>();
-  Command command("top", "What allocates most: classes, sites, methods, threads, ...");
-  command.AddOption("--by", options->by, "What a row is (default: class, and site)")
+  Command command("top", "Rank classes, sites, methods, threads, ... by bytes");
+  command.AddOption("--by", options->by, "Group rows by this key (default: one table by class and one by site)")
       .Value("KEY")
       .OneOf(Grouping::Words());
-  command.AddOption("--sort", options->ranking.sort, "bytes (default), objects, mean-size, samples, cumulative or name")
+  command
+      .AddOption("--sort", options->ranking.sort,
+                 "Sort by bytes (default), objects, mean-size, samples, cumulative or name")
       .Value("COLUMN")
       .OneOf(SortKeys());
-  command
-      .AddOption("--limit", options->limit, "So many rows; 0: all. Default: 20, of two tables 10 each; all with --json")
+  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20, or 10 per table; --json: all)")
       .Value("N");
-  command.AddPercent("--min-share", options->ranking.min_share, "Only rows of at least this share: 1%");
-  command.AddFlag("--json", options->json, "JSON instead of text");
+  command.AddPercent("--min-share", options->ranking.min_share, "Hide rows below this share of the total, such as 1%");
+  command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec top rec.bin
-  heaprec top --by method --sort cumulative --hide '^java\.' rec.bin
-  heaprec top --by thread --class 'char[]' --from 10s --to 20s rec.bin
-  heaprec top --by label:request --min-share 1% monday.bin tuesday.bin
-  heaprec top --json rec.bin | jq -r '.tables[0].rows[].name')";
+  heaprec top app.hrec
+  heaprec top --by method --sort cumulative --hide '^java\.' app.hrec
+  heaprec top --by thread --class 'char[]' --from 10s --to 20s app.hrec
+  heaprec top --by label:request --min-share 1% monday.hrec tuesday.hrec
+  heaprec top --json app.hrec | jq -r '.tables[0].rows[].name')";
   command.run = [options](const auto&) { return Top(*options); };
   return command;
 }

@@ -133,19 +133,19 @@ ExitCode ShowTree(TreeOptions options) {
 
 Command TreeCommand() {
   auto options = std::make_shared<TreeOptions>();
-  Command command("tree", "Who called what allocates, as a tree");
-  command.AddFlag("--callers", options->callers, "From the allocating frame up, not from the root down");
-  command.AddOption("--depth", options->depth, "So many frames; 0: all (default)").Value("N");
-  command.AddOption("--limit", options->limit, "At most N children of a node; 0: all (default)").Value("N");
-  command.AddPercent("--min-share", options->min_share, "Only nodes of at least this share (default: 1%)");
-  command.AddFlag("--no-fold", options->unfolded, "Keep recursion: otherwise a method is on a path once");
-  command.AddFlag("--json", options->json, "JSON instead of text");
+  Command command("tree", "Show allocations as a tree of callees or callers");
+  command.AddFlag("--callers", options->callers, "Start at the allocating frames and show their callers");
+  command.AddOption("--depth", options->depth, "Maximum depth in frames; 0 = all (default)").Value("N");
+  command.AddOption("--limit", options->limit, "Maximum children per node; 0 = all (default)").Value("N");
+  command.AddPercent("--min-share", options->min_share, "Hide nodes below this share of the total (default: 1%)");
+  command.AddFlag("--no-fold", options->unfolded, "Keep recursive calls (default: a method appears once per path)");
+  command.AddFlag("--json", options->json, "Print JSON");
   options->survey.AddTo(command);
   command.footer = R"(Examples:
-  heaprec tree rec.bin
-  heaprec tree --callers --class 'char[]' --depth 6 rec.bin
-  heaprec tree --focus 'com\.acme\.' --hide '^java\.' --min-share 0.5% rec.bin
-  heaprec tree --json rec.bin | jq '.children[].name')";
+  heaprec tree app.hrec
+  heaprec tree --callers --class 'char[]' --depth 6 app.hrec
+  heaprec tree --focus 'com\.acme\.' --hide '^java\.' --min-share 0.5% app.hrec
+  heaprec tree --json app.hrec | jq '.children[].name')";
   command.run = [options](const auto&) { return ShowTree(*options); };
   return command;
 }

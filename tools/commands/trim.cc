@@ -41,7 +41,7 @@ format::Result<Edited> Write(const Recordings& recordings, const Span& span, Out
   Edited edited;
   for (const auto& recording : recordings) {
     const uint64_t from = At(span.from, recording->header(), 0), to = At(span.to, recording->header(), UINT64_MAX);
-    if (from >= to) return format::Error{"--from is not before --to"};
+    if (from >= to) return format::Error{"--from must be before --to"};
     Cut cut(recording->header(), from, to);
     Editor editor(cut.header(), output);
     while (const auto block = recording->Next()) {
@@ -74,14 +74,16 @@ ExitCode Trim(const TrimOptions& options) {
 
 Command TrimCommand() {
   auto options = std::make_shared<TrimOptions>();
-  Command command("trim", "Write a span of a recording as a recording of its own");
+  Command command("trim", "Extract a time range");
   options->rewrite.AddTo(command, /*several=*/false);
-  command.AddOption("--from", options->from, "From this time on: an offset (10s, 1m30s), ISO 8601 or epoch ns")
+  command
+      .AddOption("--from", options->from,
+                 "Start of the range: an offset (10s, 1m30s), ISO 8601 or epoch ns (default: the start)")
       .Value("TIME");
-  command.AddOption("--to", options->to, "Before this time").Value("TIME");
+  command.AddOption("--to", options->to, "End of the range (default: the end)").Value("TIME");
   command.footer = R"(Examples:
-  heaprec trim --from 10s --to 1m30s -o part.bin rec.bin
-  heaprec trim --from 2026-01-31T12:00:00Z -o - rec.bin | heaprec summary -)";
+  heaprec trim --from 10s --to 1m30s -o part.hrec app.hrec
+  heaprec trim --from 2026-01-31T12:00:00Z -o - app.hrec | heaprec summary -)";
   command.run = [options](const auto&) { return Trim(*options); };
   return command;
 }

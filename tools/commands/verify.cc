@@ -130,15 +130,17 @@ ExitCode Verify(const VerifyOptions& options) {
 
 Command VerifyCommand() {
   auto options = std::make_shared<VerifyOptions>();
-  Command command("verify", "Check recordings: hashes, books, names, order, caps");
-  command.AddOption("REC", options->recordings, "The recordings; - is standard input").Required();
-  command.AddFlag("--json", options->json, "JSON instead of text");
-  command.AddFlag("-q,--quiet", options->quiet, "Say only what is wrong");
+  Command command("verify", "Check files for damage and inconsistencies");
+  command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
+  command.AddFlag("--json", options->json, "Print JSON");
+  command.AddFlag("-q,--quiet", options->quiet, "Print errors only");
   command.footer =
-      R"(Exit code 0: all are as they should be; 1: one contradicts itself; 4: damaged bytes; 3: one cannot be read.
+      R"(Exit code 0: no errors; 1: a recording is inconsistent; 3: a recording cannot be
+read; 4: damaged bytes.
 
-Example:
-  heaprec verify *.bin)";
+Examples:
+  heaprec verify app.hrec
+  heaprec verify -q *.hrec)";
   command.run = [options](const auto&) { return Verify(*options); };
   return command;
 }

@@ -22,14 +22,16 @@ Result<std::string> FindPart(const std::string& asked_for, const char* option, c
   std::error_code error;
   if (!named.empty()) {
     if (fs::is_regular_file(named, error)) return fs::canonical(named, error).string();
-    return Error{fmt::format("{}: no such file ({})", named, asked_for.empty() ? "$" + std::string(variable) : option)};
+    return Error{
+        fmt::format("{}: no such file (given by {})", named, asked_for.empty() ? "$" + std::string(variable) : option)};
   }
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* place : places) {
     const fs::path candidate = here / place / file;
     if (fs::is_regular_file(candidate, error)) return fs::canonical(candidate, error).string();
   }
-  return Error{fmt::format("no {} beside {}; name it with {} or ${}", file, here.string(), option, variable)};
+  return Error{
+      fmt::format("cannot find {} near {}; give its path with {} or ${}", file, here.string(), option, variable)};
 }
 
 }  // namespace
@@ -37,24 +39,27 @@ Result<std::string> FindPart(const std::string& asked_for, const char* option, c
 void AgentOptions::AddTo(Command& command) {
   command
       .AddOption("-o,--output", output,
-                 "The recording's file (default: heaprec-%p.bin); %p pid, %t time, %n number; an existing file is kept")
+                 "Output file (default: heaprec-%p.bin); %p = PID, %t = time, %n = number; an existing file is never "
+                 "overwritten")
       .Value("FILE");
-  command.AddOption("--rate", rate, "Most samples per second: 150 (default), 6/min, 10/h").Value("RATE");
-  command.AddOption("--duration", duration, "End after this time: 500ms, 30s, 5m (default: with the JVM)")
+  command.AddOption("--rate", rate, "Maximum samples per second, such as 300, 6/min or 10/h (default: 150)")
+      .Value("RATE");
+  command
+      .AddOption("--duration", duration, "Stop after this time, such as 500ms, 30s or 5m (default: when the JVM exits)")
       .Value("TIME");
-  command.AddOption("--delay", delay, "Begin so much later").Value("TIME");
+  command.AddOption("--delay", delay, "Wait this long before recording, such as 30s").Value("TIME");
   command
       .AddOption("--samples", samples,
-                 "Most samples of the whole recording; later ones stand for more, it does not end")
+                 "Maximum samples in the recording; once reached, later samples get larger weights")
       .Value("N");
-  command.AddOption("--settings", settings, "default (150/s) or profile (300/s)").Value("NAME");
+  command.AddOption("--settings", settings, "Preset: default (150 samples/s) or profile (300 samples/s)").Value("NAME");
   command
       .AddOption("--service", service,
-                 "Service name for OpenTelemetry exports (default: the process's $OTEL_SERVICE_NAME)")
+                 "Service name for OpenTelemetry exports (default: $OTEL_SERVICE_NAME of the process)")
       .Value("NAME");
-  command.AddOption("--options", file, "A file of agent options, one key=value a line").Value("FILE");
-  command.AddOption("--set", more, "Any agent options, with commas between them; may be repeated").Value("KEY=VALUE");
-  command.AddOption("--lib", agent_file, "The agent, libheaprec.so (default: $HEAPREC_LIB, or found beside heaprec)")
+  command.AddOption("--options", file, "File with agent options, one key=value per line").Value("FILE");
+  command.AddOption("--set", more, "Agent options, separated by commas (repeatable)").Value("KEY=VALUE");
+  command.AddOption("--lib", agent_file, "The agent, libheaprec.so (default: $HEAPREC_LIB, else searched near heaprec)")
       .Value("PATH");
 }
 
@@ -72,7 +77,8 @@ Result<std::string> AgentOptions::Text(bool as_they_are) const {
   std::string text;
   for (const std::string& part : parts) {
     if (part.find(',') != std::string::npos) {
-      return Error{fmt::format("`{}`: agent options hold no comma; those of a file (--options) may", part)};
+      return Error{
+          fmt::format("`{}`: an agent option cannot contain a comma; put it in a file and use --options", part)};
     }
     text += (text.empty() ? "" : ",") + part;
   }

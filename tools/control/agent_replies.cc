@@ -55,7 +55,7 @@ std::string RandomName() {
 format::Result<std::unique_ptr<Answers>> Answers::Make(const Process& process, const Descriptor& tmp) {
   std::unique_ptr<Answers> answers(new Answers(process, tmp, RandomName()));
   const std::string& name = answers->name_;
-  const auto fail = [&] { return format::Error{fmt::format("its /tmp/{}: {}", name, std::strerror(errno))}; };
+  const auto fail = [&] { return format::Error{fmt::format("/tmp/{} of the JVM: {}", name, std::strerror(errno))}; };
   const FilesystemUser user(process.uid, process.gid);
   if (!user.is_active() || mkdirat(tmp.number(), name.c_str(), 0700) != 0) return fail();
   answers->folder_ = Descriptor(openat(tmp.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -35,8 +35,8 @@ constexpr useconds_t kPollUs = 20'000;
 constexpr size_t kMostArgument = 1024;  // of the JVM's operation, the same from 8 to 25
 constexpr size_t kMostReply = 1 << 20;
 constexpr int kOldest = 11;
-constexpr const char* kStopped = "is stopped (SIGSTOP, or a debugger)";
-constexpr const char* kEnded = "ended while it was waited for";
+constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); continue it and retry";
+constexpr const char* kEnded = "the JVM exited before the agent answered";
 
 class Attachment {
  public:
@@ -47,14 +47,15 @@ class Attachment {
     if (!handle.ok()) return handle.error();
     handle_.emplace(std::move(*handle));
     tmp_ = OpenBelow(process_.root(), "/tmp", O_PATH | O_DIRECTORY);
-    if (!tmp_.is_open()) return FailWithErrno("its /tmp");
+    if (!tmp_.is_open()) return FailWithErrno("/tmp of the JVM");
     // The root was that of the number's process, so of this one.
     if (!handle_->HoldsNumber()) return Fail(kEnded);
     auto answers = Answers::Make(process_, tmp_);
     if (!answers.ok()) return Fail(answers.error().message);
     const std::string options = request_.options + "," + (*answers)->option();
     if (std::max(options.size(), request_.agent.size()) >= kMostArgument) {
-      return Fail(fmt::format("the options are too long ({} characters, at most {})", options.size(), kMostArgument));
+      return Fail(fmt::format("the agent options are too long: {} characters, maximum {}; use --options FILE",
+                              options.size(), kMostArgument));
     }
     auto socket = Open();
     if (!socket.ok()) return socket.error();
@@ -62,14 +63,14 @@ class Attachment {
     if (!reply.ok()) return reply.error();
     for (const Answer& answer : (*answers)->Read()) {
       if (answer.ok) return answer;
-      return Fail("the agent says: " + answer.sentence);
+      return Fail("the agent reported: " + answer.sentence);
     }
     const auto judged = JudgeReply(*reply);
     return judged.ok() ? judged : Result<Answer>(Fail(judged.error().message));
   }
 
  private:
-  Error Fail(const std::string& why) const { return Error{fmt::format("{}: {}", process_.pid, why)}; }
+  Error Fail(const std::string& why) const { return Error{fmt::format("PID {}: {}", process_.pid, why)}; }
   Error FailWithErrno(const std::string& what) const { return Fail(what + ": " + std::strerror(errno)); }
 
   // All that is opened or created there goes through tmp_: the name may lead elsewhere by then.
@@ -80,7 +81,7 @@ class Attachment {
     if (auto socket = Connect()) return std::move(*socket);
     const std::string trigger = InTmp(".attach_pid");
     if (!Create(trigger)) {
-      return errno == EEXIST ? AwaitSocket() : Result<Descriptor>(FailWithErrno("its /tmp/" + trigger));
+      return errno == EEXIST ? AwaitSocket() : Result<Descriptor>(FailWithErrno("/tmp/" + trigger + " of the JVM"));
     }
     auto socket = AwaitSocket();
     const FilesystemUser user(process_.uid, process_.gid);
@@ -114,9 +115,11 @@ class Attachment {
     const auto now = LookAt(process_.pid);
     if (!now.ok() || now->start_ticks != process_.start_ticks) return Fail(kEnded);
     if (now->is_stopped()) return Fail(kStopped);
-    if (!asked) return Fail("does not listen to SIGQUIT: it is still starting, or hangs");
-    return Fail(fmt::format("no answer within {:g} s: it is too busy, hangs, or runs with -XX:+DisableAttachMechanism",
-                            request_.timeout_ms * 1e-3));
+    if (!asked) return Fail("the JVM does not handle SIGQUIT yet (starting or hung); retry, or raise --timeout");
+    return Fail(
+        fmt::format("no answer within {:g} s: the JVM is busy or hung, or runs with -XX:+DisableAttachMechanism; "
+                    "retry, or raise --timeout",
+                    request_.timeout_ms * 1e-3));
   }
 
   // SIGQUIT, once it is safe.
@@ -158,7 +161,7 @@ class Attachment {
     }
     for (size_t done = 0; done < text.size();) {
       const ssize_t sent = send(socket, text.data() + done, text.size() - done, MSG_NOSIGNAL);
-      if (sent < 0 && errno != EINTR) return FailWithErrno("its socket");
+      if (sent < 0 && errno != EINTR) return FailWithErrno("the attach socket of the JVM");
       if (sent > 0) done += static_cast<size_t>(sent);
     }
     return Receive(socket);
@@ -174,7 +177,7 @@ class Attachment {
       char piece[4096];
       const ssize_t got = read(socket, piece, sizeof piece);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return FailWithErrno("its socket");
+      if (got < 0) return FailWithErrno("the attach socket of the JVM");
       if (got == 0) break;
       reply.append(piece, static_cast<size_t>(got));
     }
@@ -190,12 +193,13 @@ class Attachment {
 }  // namespace
 
 Result<Answer> Attach(const JavaProcess& java, const AttachRequest& request) {
-  const auto fail = [&](const std::string& why) { return Error{fmt::format("{}: {}", java.process.pid, why)}; };
+  const auto fail = [&](const std::string& why) { return Error{fmt::format("PID {}: {}", java.process.pid, why)}; };
   const int version = java.feature_version();
   if (version != 0 && version < kOldest) {
-    return fail(fmt::format("JDK {} is too old: {} or later can be recorded", java.version, kOldest));
+    return fail(fmt::format("JDK {} is too old; heaprec needs JDK {} or later", java.version, kOldest));
   }
-  if (!java.can_attach) return fail("refuses to be attached to: it was started with -XX:+DisableAttachMechanism");
+  if (!java.can_attach)
+    return fail("the JVM refuses to attach: it was started with -XX:+DisableAttachMechanism; restart it without");
   if (java.process.is_stopped()) return fail(kStopped);
   return Attachment(java, request).Run();
 }
@@ -205,15 +209,17 @@ Result<std::string> AgentFor(const Process& process, const std::string& ours) {
   if (!process.agent.empty()) {
     if (!process.agent.ends_with(kDeleted)) return process.agent;
     const std::string path = process.agent.substr(0, process.agent.size() - kDeleted.size());
-    return Error{fmt::format("{}: {} was loaded and has been replaced since: that JVM takes no other agent file",
+    return Error{fmt::format("PID {}: the loaded agent {} was replaced on disk; restart the JVM to use the new file",
                              process.pid, path)};
   }
   if (!std::filesystem::path(ours).filename().string().starts_with("libheaprec")) {
-    return Error{fmt::format("{}: the agent's file must be called libheaprec*.so, or it is not found again", ours)};
+    return Error{fmt::format(
+        "{}: the agent's file name must match libheaprec*.so; otherwise heaprec cannot find it later", ours)};
   }
   if (OpenRegularBelow(process.root(), ours).is_open()) return ours;
-  return Error{fmt::format("{}: sees no {} ({}): it is in a container; copy libheaprec.so there and name it with --lib",
-                           process.pid, ours, std::strerror(errno))};
+  return Error{
+      fmt::format("PID {}: cannot open {} in its container ({}); copy libheaprec.so there and give its path with --lib",
+                  process.pid, ours, std::strerror(errno))};
 }
 
 }  // namespace heaprec::tools

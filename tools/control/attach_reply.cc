@@ -20,9 +20,10 @@ format::Result<Answer> JudgeReply(const std::string& reply) {
   std::replace(words.begin(), words.end(), '\n', ' ');
   if (reply.substr(0, line) == "0" && words == "return code: 0") return Answer{.ok = true, .sentence = "done"};
   if (words.find("EnableDynamicAgentLoading") != std::string::npos) {
-    return format::Error{"refuses agents: it was started with -XX:-EnableDynamicAgentLoading"};
+    return format::Error{
+        "the JVM refuses agents: it was started with -XX:-EnableDynamicAgentLoading; restart it without"};
   }
-  return format::Error{"the JVM says: " + (words.empty() ? "status " + reply.substr(0, line) : words)};
+  return format::Error{"the JVM reported: " + (words.empty() ? "status " + reply.substr(0, line) : words)};
 }
 
 }  // namespace heaprec::tools

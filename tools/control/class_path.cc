@@ -31,17 +31,18 @@ std::string ClassPathOfEnvironment() {
 
 format::Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar) {
   if (std::filesystem::path(command.front()).filename() != "java") {
-    return Error{fmt::format("{}: not java", command.front())};
+    return Error{fmt::format("{}: not a java command", command.front())};
   }
   std::vector<std::string> with = command;
   bool has_path = false;
   for (size_t i = 1; i < with.size(); ++i) {
     const std::string option = with[i];
     if (option == "-jar" || option == "-m" || option.starts_with("--module=") || option == "--module") {
-      return Error{fmt::format("`{}` names a main class; give its classes with -cp", option)};
+      return Error{fmt::format("`{}` selects a main class; give the classes with -cp instead", option)};
     }
     if (!option.starts_with('-') && !option.starts_with('@')) {
-      return Error{fmt::format("`{}` is a main class; methods are named in front of --", option)};
+      return Error{
+          fmt::format("`{}` is a main class; give methods before --, and only JVM options after java", option)};
     }
     if (option.starts_with(kWithValue)) {
       with[i] += ":" + jar;

@@ -119,9 +119,9 @@ Result<JavaProcess> Choose(const std::vector<JavaProcess>& all, const std::strin
     if (found.empty()) continue;
     std::vector<std::string> names;
     for (const JavaProcess* java : found) names.push_back(fmt::format("{} {}", java->process.pid, java->main));
-    return Error{fmt::format("{}: fits {} JVMs, say which by its pid: {}", name, found.size(), fmt::join(names, ", "))};
+    return Error{fmt::format("'{}' matches {} JVMs; use a pid: {}", name, found.size(), fmt::join(names, ", "))};
   }
-  return Error{fmt::format("{}: no JVM of that name that this user may look at; heaprec list has them", name)};
+  return Error{fmt::format("'{}' matches no JVM that this user can access; 'heaprec list' shows them", name)};
 }
 
 Result<JavaProcess> Find(const std::string& pid_or_name) {
@@ -134,7 +134,7 @@ Result<JavaProcess> Find(const std::string& pid_or_name) {
   if (!process->is_jvm()) {
     std::string name = ReadSmallFile(fmt::format("/proc/{}/comm", pid));
     if (!name.empty()) name.pop_back();
-    return Error{fmt::format("{}: not a JVM: {} has no libjvm.so", pid, name)};
+    return Error{fmt::format("PID {}: not a JVM: {} has not loaded libjvm.so", pid, name)};
   }
   return Describe(std::move(*process));
 }

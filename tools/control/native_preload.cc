@@ -55,10 +55,11 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
                                             const std::string& program) {
   const std::string library = (fs::path(agent).parent_path() / "libheaprec-native.so").string();
   std::error_code error;
-  if (!fs::exists(library, error)) return format::Error{fmt::format("--native=exact: no {}", library)};
+  if (!fs::exists(library, error)) return format::Error{fmt::format("--native=exact: cannot find {}", library)};
   NativePreload preload{{}, TableFor(recording)};
   if (preload.table.find(',') != std::string::npos) {
-    return format::Error{fmt::format("--native=exact: a comma in {}", preload.table)};
+    return format::Error{
+        fmt::format("--native=exact: the file name {} contains a comma; choose another with -o", preload.table)};
   }
   preload.environment.push_back(Preloaded(library));
   preload.environment.push_back(
@@ -69,7 +70,8 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
 format::Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options,
                                              const std::string& program) {
   if (agent.find_first_of(" :") != std::string::npos) {
-    return format::Error{fmt::format("--native=sampled: LD_PRELOAD takes no path like {}", agent)};
+    return format::Error{
+        fmt::format("--native=sampled: LD_PRELOAD cannot load {}: the path contains a space or a colon", agent)};
   }
   const bool has_only = ("," + options).find(",only=") != std::string::npos;
   const std::string only = has_only ? "" : ",only=" + NameOf(program);

@@ -146,24 +146,27 @@ uint64_t StartTicks(pid_t pid) {
 Result<Process> LookAt(pid_t pid) {
   constexpr size_t kMostMaps = size_t{64} << 20;
   const std::string status = ReadSmallFile(fmt::format("/proc/{}/status", pid));
-  if (status.empty() || Field(status, "State").starts_with("Z")) return Error{fmt::format("{}: no such process", pid)};
+  if (status.empty() || Field(status, "State").starts_with("Z"))
+    return Error{fmt::format("PID {}: no such process", pid)};
   Process process;
   process.pid = pid;
   process.start_ticks = StartTicks(pid);
   TakeStatus(status, &process);
   if (geteuid() != 0 && geteuid() != process.uid) {
     return Error{
-        fmt::format("{}: belongs to {}; only that user, or root, can attach to it", pid, UserName(process.uid))};
+        fmt::format("PID {}: belongs to user {}; run heaprec as that user or as root", pid, UserName(process.uid))};
   }
   const std::string maps = ReadSmallFile(fmt::format("/proc/{}/maps", pid), kMostMaps);
-  if (maps.empty()) return Error{fmt::format("{}: its memory map cannot be read (no permission to trace it)", pid)};
+  if (maps.empty())
+    return Error{
+        fmt::format("PID {}: cannot read its memory map (no permission to trace it); run heaprec as root", pid)};
   const std::string root = RootOf(pid);
   process.libjvm = Inside(root, MappedFile(maps, "libjvm.so"));
   process.agent = Inside(root, MappedFile(maps, "libheaprec"));
   process.is_waiting = !process.agent.empty() && HasDelayThread(pid);
   process.same_files = HasSameFiles(pid);
   // What was read may be of two processes that had the number one after the other.
-  if (StartTicks(pid) != process.start_ticks) return Error{fmt::format("{}: no such process", pid)};
+  if (StartTicks(pid) != process.start_ticks) return Error{fmt::format("PID {}: no such process", pid)};
   return process;
 }
 

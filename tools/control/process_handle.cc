@@ -16,7 +16,7 @@ ProcessHandle::ProcessHandle(const Process& process, Descriptor pidfd)
 format::Result<ProcessHandle> ProcessHandle::Open(const Process& process) {
   ProcessHandle handle(process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0))));
   // Behind the opening: if the number is the process's now, it was so then.
-  if (!handle.HoldsNumber()) return format::Error{fmt::format("{}: no such process any more", process.pid)};
+  if (!handle.HoldsNumber()) return format::Error{fmt::format("PID {}: the process has exited", process.pid)};
   return handle;
 }
 

@@ -66,14 +66,14 @@ class Program {
     GElf_Ehdr header;
     if (gelf_getehdr(elf_, &header) == nullptr) return "";
     if (header.e_machine != EM_X86_64 || gelf_getclass(elf_) != ELFCLASS64)
-      return "it is of another machine: x86-64 only";
-    if (!HasInterpreter()) return "it is statically linked, nothing can be preloaded into it";
+      return "built for another machine; only x86-64 is supported";
+    if (!HasInterpreter()) return "statically linked: nothing can be preloaded into it";
     struct stat status {};
     const bool has_rights =
         fstat(descriptor_, &status) == 0 && (((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
                                              ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()));
-    if (has_rights) return "it runs with another user's rights, the loader preloads nothing into it";
-    if (HasSanitizer()) return "it is built with a sanitizer, whose malloc has to come first";
+    if (has_rights) return "set-user-ID or set-group-ID program: the loader preloads nothing into it";
+    if (HasSanitizer()) return "built with a sanitizer, whose malloc must come first";
     return "";
   }
 

@@ -18,7 +18,7 @@ constexpr mode_t kMode = 0666;  // less the umask
 
 Error Sentence(const std::string& path) { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; }
 
-Error Exists(const std::string& path) { return Error{path + ": exists already; -f overwrites it"}; }
+Error Exists(const std::string& path) { return Error{path + ": already exists; use -f to overwrite it"}; }
 
 std::string DirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');

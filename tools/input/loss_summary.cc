@@ -161,7 +161,7 @@ json HeaderAsJson(const format::FileHeader& header) {
 
 ExitCode ReportDamage(const Recording& recording) {
   if (recording.others() > 0) {
-    Complain(fmt::format("{}: the first of {} recordings in it; merge, print and summary read all of them",
+    Complain(fmt::format("{}: contains {} recordings; this command reads the first (print, summary and merge read all)",
                          recording.source().name(), recording.others() + 1));
   }
   for (const format::SkippedRange& range : recording.skipped()) {

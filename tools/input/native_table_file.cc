@@ -132,15 +132,16 @@ format::Result<NativeTableFile> ReadNativeTable(const std::string& path) {
   if (!read.ok()) return read.error();
   const std::string& bytes = *read;
   if (bytes.size() < sizeof(NativeHeader))
-    return Error{fmt::format("{}: no table of native memory: {} bytes", path, bytes.size())};
+    return Error{fmt::format("{}: not a native memory table: only {} bytes", path, bytes.size())};
   const Copy<NativeHeader> header(bytes, 0);
-  if (header->magic != format::kNativeMagic) return Error{fmt::format("{}: offset 0: no table of native memory", path)};
+  if (header->magic != format::kNativeMagic) return Error{fmt::format("{}: offset 0: not a native memory table", path)};
   if (header->version != format::kNativeVersion || header->header_bytes != format::kNativeHeaderBytes) {
     return Error{
         fmt::format("{}: offset 8: version {}; this heaprec reads {}", path, header->version, format::kNativeVersion)};
   }
   if (bytes.size() < format::kNativeRowsAt) {
-    return Error{fmt::format("{}: ends at {}, before its sites do ({})", path, bytes.size(), format::kNativeRowsAt)};
+    return Error{
+        fmt::format("{}: the file ends at {}, before its sites begin ({})", path, bytes.size(), format::kNativeRowsAt)};
   }
   NativeTableFile table;
   table.path = path;

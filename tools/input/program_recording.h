@@ -11,12 +11,12 @@ namespace heaprec::tools {
 inline constexpr char kPreloaded[] = "preload";
 
 // Said behind the name of such a recording, of whose heap something was asked.
-inline constexpr char kNoHeap[] = ": there is no heap in it, it is of native memory: add --kind native";
+inline constexpr char kNoHeap[] = ": the recording has native memory only, no heap; add --kind native";
 
 // Likewise, of whose native memory something was asked.
 inline constexpr char kNoNative[] =
-    ": native memory was not sampled; record with native=on: heaprec record --set native=on -- java ..., or native=on "
-    "among the agent's options; a program without a JVM: heaprec record --native=sampled -- ./program";
+    ": native memory was not sampled; record with native=on: heaprec record --set native=on -- java ...; for a program "
+    "without a JVM: heaprec record --native=sampled -- ./program";
 
 // Whether allocations of the heap were recorded.
 inline bool HasHeap(const format::FileHeader& header) { return header.interval_ns > 0; }

@@ -72,7 +72,7 @@ Result<OpenedRing> OpenedRing::Check(Descriptor file, const std::string& path, c
   const auto* header = reinterpret_cast<const RingHeader*>(page.data());
   if (header->magic != format::kRingMagic) return Error{path + ": not a ring"};
   if (std::memcmp(header->recording_id, recording.data(), recording.size()) != 0) {
-    return Error{path + ": the ring of another recording"};
+    return Error{path + ": belongs to another recording"};
   }
   return OpenedRing(path, std::move(file),
                     {static_cast<format::RingState>(header->state.load()), header->heartbeat_ns.load()});
@@ -84,12 +84,12 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
   struct stat status {};
   if (fstat(file, &status) != 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   const auto size = static_cast<size_t>(status.st_size);
-  if (size > kMaxRingBytes) return Error{path + ": too big for a ring"};
+  if (size > kMaxRingBytes) return Error{path + ": too large for a ring"};
 
   RingCopy copy(size);
   auto* bytes = reinterpret_cast<std::byte*>(copy.words_.data());
   if (size < format::kRingHeaderBytes || !ReadExactly(file, bytes, format::kRingHeaderBytes, 0)) {
-    return Error{path + ": shrank while it was read"};
+    return Error{path + ": truncated while it was being read"};
   }
   auto view = format::RingView::Of({bytes, size});
   if (!view.ok()) return Error{fmt::format("{}: {}", path, view.error().message)};
@@ -98,13 +98,13 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     const size_t at = header->header_bytes + lane * stride;
     copy.heads_.push_back(HeadAndTail(file, at).first);
-    if (!ReadExactly(file, bytes + at, stride, at)) return Error{path + ": shrank while it was read"};
+    if (!ReadExactly(file, bytes + at, stride, at)) return Error{path + ": truncated while it was being read"};
   }
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     copy.tails_.push_back(HeadAndTail(file, header->header_bytes + lane * stride).second);
   }
   if (header->modules_at != 0 && !ReadModules(file, header->modules_at, bytes + header->modules_at)) {
-    return Error{path + ": shrank while it was read"};
+    return Error{path + ": truncated while it was being read"};
   }
   copy.view_ = std::make_unique<format::RingView>(std::move(*view));
   return copy;

@@ -28,7 +28,7 @@ std::optional<Number> NumberIn(std::string_view word) {
 template <typename Number>
 std::string Store(const std::string& word, Number& into) {
   const auto number = NumberIn<Number>(word);
-  if (!number && std::is_unsigned_v<Number>) return fmt::format("'{}' is not a whole number from 0 on", word);
+  if (!number && std::is_unsigned_v<Number>) return fmt::format("'{}' is not a whole number; use 0 or more", word);
   if (!number) return fmt::format("'{}' is not a {}number", word, std::is_integral_v<Number> ? "whole " : "");
   into = *number;
   return "";
@@ -77,8 +77,8 @@ Option& Option::OneOf(std::vector<std::string> words) {
     if (std::any_of(words.begin(), words.end(), takes)) return "";
     const std::string nearest = Nearest(text, words);
     const bool is_meant = !nearest.empty() && nearest != text;
-    return fmt::format("'{}'{}: one of {}", text, is_meant ? "; did you mean " + nearest + "?" : "",
-                       fmt::join(words, ", "));
+    return fmt::format("'{}' is not valid{}; valid values: {}", text,
+                       is_meant ? "; did you mean '" + nearest + "'?" : "", fmt::join(words, ", "));
   });
 }
 
@@ -93,7 +93,7 @@ Option& Option::InRange(double least, double most) {
     const auto number = NumberIn<double>(word);
     if (number && *number >= least && *number <= most) return "";
     const std::string upto = std::isinf(most) ? " or more" : fmt::format(" to {:.10g}", most);
-    return fmt::format("'{}' is not a number: {:.10g}{}", word, least, upto);
+    return fmt::format("'{}' is not valid; use a number: {:.10g}{}", word, least, upto);
   });
 }
 
@@ -173,7 +173,7 @@ Option& Command::AddPercent(const std::string& names, double& into, std::string 
     if (number.ends_with(' ')) number.remove_suffix(1);
     const auto percent = NumberIn<double>(number);
     if (!percent || !(*percent >= 0 && *percent <= 100 * most) || std::isinf(*percent)) {
-      return fmt::format("'{}' is not a percentage: 1%", word);
+      return fmt::format("'{}' is not a percentage, such as 1%", word);
     }
     into = *percent / 100;
     return "";

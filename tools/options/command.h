@@ -44,7 +44,7 @@ struct Option {
   std::vector<std::string> names;    // "-o", "--output"; of a positional argument its one name, "REC"
   std::string value;                 // "FILE"; empty: a flag
   std::string text;                  // what it does
-  std::string group;                 // "Which events"; empty: of the command's own options
+  std::string group;                 // "Filters"; empty: of the command's own options
   std::vector<std::string> choices;  // empty: any word
   std::string excluded;
   std::vector<WordRule> rules;  // applied to each word in this order; the first stores it

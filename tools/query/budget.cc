@@ -68,7 +68,7 @@ std::optional<format::Error> SetUnit(const std::string& text, std::string_view u
   }
   if (unit == "%") {
     if (budget->per != Budget::Per::kRecording)
-      return Wrong(text, position, "a share is of all bytes, not per op or second");
+      return Wrong(text, position, "a percentage is a share of all bytes; remove /op or /s");
     budget->unit = Budget::Unit::kShare;
     budget->limit /= 100;
     return {};
@@ -77,8 +77,10 @@ std::optional<format::Error> SetUnit(const std::string& text, std::string_view u
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
   const auto known = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& one) { return one.first == lower; });
   if (known == kUnits.end()) {
-    return Wrong(text, position,
-                 fmt::format("'{}' is no unit: B, KiB, MiB, GiB, TiB, objects, events or %, and /op or /s", unit));
+    return Wrong(
+        text, position,
+        fmt::format("'{}' is not a unit; use B, KiB, MiB, GiB, TiB, objects, events or %, optionally with /op or /s",
+                    unit));
   }
   budget->limit *= known->second;
   return {};
@@ -89,7 +91,7 @@ std::optional<format::Error> SetAmount(const std::string& text, std::string_view
   budget->per = TakePer(&amount);
   const auto [end, error] = std::from_chars(amount.data(), amount.data() + amount.size(), budget->limit);
   if (error != std::errc() || !(budget->limit >= 0) || !std::isfinite(budget->limit)) {
-    return Wrong(text, position, "a number is wanted");
+    return Wrong(text, position, "expected a number");
   }
   const auto rest = static_cast<size_t>(end - amount.data());
   return SetUnit(text, Trimmed(amount.substr(rest)), budget);
@@ -102,10 +104,10 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
   const auto kind = std::find_if(kSubjects.begin(), kSubjects.end(),
                                  [&](const auto& one) { return one.first == subject.substr(0, colon); });
   if (colon == std::string_view::npos || kind == kSubjects.end()) {
-    return Wrong(text, 0, "total, or class: site: method: package: thread: and a pattern is wanted");
+    return Wrong(text, 0, "expected total, or class:, site:, method:, package: or thread: with a pattern");
   }
   const std::string_view pattern = subject.substr(colon + 1);
-  if (pattern.empty()) return Wrong(text, colon + 1, "a pattern is wanted");
+  if (pattern.empty()) return Wrong(text, colon + 1, "expected a pattern");
   budget->subject = kind->second;
   const std::string lasting = pattern.starts_with('/') ? std::string(pattern) : WithoutWhatIsMadeUp(pattern);
   auto parsed =
@@ -127,11 +129,11 @@ format::Result<Budget> Budget::Parse(const std::string& text) {
   budget.text = text;
   // The last one: names of lambdas and constructors have some.
   const size_t less = text.rfind('<');
-  if (less == std::string::npos) return Wrong(text, text.size(), "'<' is wanted");
+  if (less == std::string::npos) return Wrong(text, text.size(), "expected '<'");
   const std::string_view whole(text);
   if (const auto wrong = SetSubject(text, Trimmed(whole.substr(0, less)), &budget)) return *wrong;
   const std::string_view amount = Trimmed(whole.substr(less + 1));
-  if (amount.empty()) return Wrong(text, text.size(), "an amount is wanted");
+  if (amount.empty()) return Wrong(text, text.size(), "expected an amount");
   if (const auto wrong = SetAmount(text, amount, &budget)) return *wrong;
   return budget;
 }

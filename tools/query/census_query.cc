@@ -15,8 +15,8 @@ namespace heaprec::tools {
 namespace {
 
 constexpr char kNoCensus[] =
-    ": objects were not counted one by one; record with a census: heaprec record --set census=all -- java ..., or "
-    "census=all (or census=20/s) among the agent's options";
+    ": the recording has no census; record with the agent option census=all or census=20/s, "
+    "such as heaprec record --set census=all -- java ...";
 
 std::string WhyNone(const Recording& recording) {
   const std::string& refused = recording.header().census_refused;

@@ -51,7 +51,7 @@ std::string Scale::Suffix() const {
 
 format::Result<std::pair<double, double>> ParseOperations(std::string_view text) {
   const format::Error wrong{
-      fmt::format("--ops {}: how many operations each side did, A=1000,B=1200, or 1000 for both", text)};
+      fmt::format("--ops {}: expected the operations on each side, A=1000,B=1200, or 1000 for both", text)};
   if (const auto both = ParseNumber(text)) return std::pair(*both, *both);
   std::optional<double> before, after;
   for (std::string_view rest = text; !rest.empty();) {

@@ -100,7 +100,7 @@ format::Result<CallOutcomes> ParseOutcomes(std::string_view text) {
   for (const std::string_view line : Fields(text, '\n')) {
     ++number;
     if (!line.empty() && !TakeLine(line, &outcomes, &current)) {
-      return format::Error{fmt::format("line {}: cannot be read", number)};
+      return format::Error{fmt::format("line {} of the result cannot be read", number)};
     }
   }
   return outcomes;

@@ -64,9 +64,9 @@ class Drafting : public Preparer {
 }  // namespace
 
 void SurveyOptions::AddTo(Command& command) {
-  command.AddOption("REC", files, "Recordings, added up; - is standard input").Required();
-  command.AddFlag("--lines", lines, "Tell the lines of a method apart");
-  command.AddFlag("--no-census", no_census, "Of a recording with a census: by the samples alone");
+  command.AddOption("REC", files, "Recordings to add together; - reads standard input").Required();
+  command.AddFlag("--lines", lines, "Distinguish the lines of a method");
+  command.AddFlag("--no-census", no_census, "Ignore the census; estimate from samples only");
   filter.AddChoiceTo(command);
   filter.AddStackChoiceTo(command);
 }
@@ -77,15 +77,14 @@ format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
   const auto taken =
       std::ranges::count_if(format::kAllStreams, [&](Stream stream) { return filter->TakesAny(stream); });
   if (taken > 1 && filter->TakesAny(Stream::kExceptions)) {
-    return format::Error{"--kind exception: these are events, the others bytes; ask for one of both at a time"};
+    return format::Error{"--kind exception counts throws, other kinds count bytes; use one per command"};
   }
   if (taken > 1) {
     const char* const which = filter->TakesAny(Stream::kNative) ? "native" : "mapped";
-    return format::Error{
-        fmt::format("--kind {}: it is drawn apart from the heap; ask for one of both at a time", which)};
+    return format::Error{fmt::format("--kind {} is sampled separately from the heap; use one per command", which)};
   }
   if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
-    return format::Error{"-: standard input can be read once only"};
+    return format::Error{"-: standard input can be read only once"};
   }
   return Survey(options, std::move(*filter));
 }

@@ -52,11 +52,11 @@ format::Result<std::string> Agent::Dump(const std::string& pattern) {
   std::future<format::Result<writer::Snapshot>> requested;
   {
     const std::lock_guard lock(mutex_);
-    if (recording_ == nullptr || recording_->ended()) return format::Error{"nothing is being recorded"};
+    if (recording_ == nullptr || recording_->ended()) return format::Error{"no recording is running"};
     requested = recording_->RequestSnapshot();
   }
   if (requested.wait_for(kSnapshotPatience) != std::future_status::ready) {
-    return format::Error{"the recording's file could not be written in time"};
+    return format::Error{"could not write the recording's file in time"};
   }
   const auto snapshot = requested.get();
   if (!snapshot.ok()) return snapshot.error();

@@ -23,7 +23,7 @@ format::Result<AllocationProbe*> Begin(JavaVM* vm, JNIEnv* jni, size_t most_obje
   static const auto objects = (*jvm)->Objects();
   if (!objects.ok()) return objects.error();
   AllocationProbe* const probe = AllocationProbe::Begin((*jvm)->layout, *objects, (*jvm)->thread_of(jni), most_objects);
-  if (probe == nullptr) return format::Error{"too many probes at a time"};
+  if (probe == nullptr) return format::Error{"too many probes at the same time"};
   return probe;
 }
 

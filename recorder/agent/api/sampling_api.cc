@@ -28,7 +28,7 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, Sampler sampler, std:
     if (why != nullptr) *why = sentence;
     return answer;
   };
-  if (vm == nullptr || !IsValid(how)) return refuse(HEAPREC_INVALID, "these numbers cannot be");
+  if (vm == nullptr || !IsValid(how)) return refuse(HEAPREC_INVALID, "invalid sampling parameters");
   const std::lock_guard lock(mutex_);
   JNIEnv* jni = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return HEAPREC_INVALID;
@@ -41,9 +41,9 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, Sampler sampler, std:
     samplings_.back()->Replace(how);
     return HEAPREC_OK;
   }
-  if (samples_) return refuse(HEAPREC_RECORDING, "somebody else samples through heaprec");
+  if (samples_) return refuse(HEAPREC_RECORDING, "another client already samples through heaprec");
   if (delayed_ || (recording_ != nullptr && !recording_->ended())) {
-    return refuse(HEAPREC_RECORDING, "a recording is running, or waits for its delay");
+    return refuse(HEAPREC_RECORDING, "a recording is running or waiting for its delay; stop it first");
   }
   if (jvmti_ == nullptr) {
     auto environment = MakeEnvironment(vm);

@@ -31,8 +31,8 @@ format::Result<PlainOptions> Parse(const std::vector<Option>& given) {
       common.push_back(option);
       has_rate = has_rate || option.key == "rate";
     } else {
-      return format::Error{fmt::format("{}no option `{}` without a JVM; valid are: {}", option.where, option.key,
-                                       fmt::join(kValid, ", "))};
+      return format::Error{fmt::format("{}option `{}` is not available without a JVM; valid options: {}", option.where,
+                                       option.key, fmt::join(kValid, ", "))};
     }
   }
   auto options = ParseOptions(common);

@@ -81,7 +81,8 @@ void CensusStream::End(JNIEnv* jni) {
   };
   const auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, end, this);
   if (!is_active()) return;
-  Log(LogLevel::kInfo, "census: the threads cannot be stopped: {}", stopped.ok() ? "" : stopped.error().message);
+  Log(LogLevel::kInfo, "census: cannot stop the threads at a safepoint: {}",
+      stopped.ok() ? "" : stopped.error().message);
   census_->EndRunning(jni != nullptr ? jvm_.AllThreads(jni) : std::vector<void*>());
 }
 

@@ -17,7 +17,7 @@ std::optional<hotspot::MemorySummary> SummaryOf(const Jvm& jvm) {
   auto found = jvm.symbols.ok() ? hotspot::MemorySummary::Find(*jvm.symbols)
                                 : format::Result<hotspot::MemorySummary>(jvm.symbols.error());
   if (found.ok()) return *found;
-  Log(LogLevel::kWarn, "the JVM's native memory is not recorded: {}", found.error().message);
+  Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
   return std::nullopt;
 }
 
@@ -32,7 +32,7 @@ void MemoryThread::Ask() {
     if (watch_.asks_jvm() && (!attached || attached->jni() == nullptr)) attached.emplace(jvm_.vm, "heaprec-memory");
     if (!watch_.asks_jvm()) attached.reset();
     auto asked = watch_.Tick(attached ? attached->jni() : nullptr, sources::MonotonicNs());
-    if (!asked.ok()) Log(LogLevel::kWarn, "memory: {}; it is not asked again", asked.error().message);
+    if (!asked.ok()) Log(LogLevel::kWarn, "memory: {}; NMT is not queried again", asked.error().message);
     if (thread_.Rest(kTick)) return;
   }
 }

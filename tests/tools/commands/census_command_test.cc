@@ -147,7 +147,7 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   other.End("jvm exit", kSecond);
   const Outcome verified = Heaprec("verify " + wrong);
   CHECK(verified.code == 1);
-  CHECK(verified.err.find("census: 200 bytes were to be walked, but 160 were, and 0 could not") != std::string::npos);
+  CHECK(verified.err.find("census: 200 bytes due, but 160 walked and 0 not walked") != std::string::npos);
 }
 
 TEST_CASE("Parts of a recording count on from its start, so what they counted is not added up again") {

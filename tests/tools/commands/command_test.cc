@@ -318,11 +318,11 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   WriteSmall(directory / "rec.bin");
   const Outcome verb = Heaprec("prnt rec.bin");
   CHECK(verb.code == 2);
-  CHECK(verb.err.find("heaprec: no command: prnt; did you mean print?; commands: record, attach, ") == 0);
+  CHECK(verb.err.find("heaprec: unknown command 'prnt'; did you mean 'print'?; commands: record, attach, ") == 0);
   for (const char* name : {"print, ", "export, ", "verify, ", "sql, ", "doctor"}) {
     CHECK(verb.err.find(name) != std::string::npos);
   }
-  CHECK(verb.err.ends_with("; try heaprec --help\n"));
+  CHECK(verb.err.ends_with("; see 'heaprec --help'\n"));
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);

@@ -58,17 +58,17 @@ says() {
   said=$("$heaprec" "${@:2}" 2>&1) && fail "heaprec ${*:2} ends with 0"
   grep -qF -- "$1" <<<"$said" || fail "heaprec ${*:2} says: $said"
 }
-says "no command: summry; did you mean summary?" summry x
-says "no command: tpo; did you mean top?" tpo
-says "did you mean --limit?" top --limt 3 x
-says "did you mean --min-share?" top --minshare=3 x
-says "did you mean top?" man topp
-says "--by: 'clas'; did you mean class?: one of class, site," top --by clas x
-says "--sort: 'byts'; did you mean bytes?" top --sort byts x
-says "--per: 'secnd'; did you mean second?" diff --per secnd x y
-says "--by: 'nonne'; did you mean none?" check --by nonne x
-says "--format: 'jnuit'; did you mean junit?" check --format jnuit x
-says "--kind: 'outsid'; did you mean outside?" print --kind outsid x
-says "--by: 'label:': one of class" top --by label: x
-says "no command: frobnicate; commands:" frobnicate
+says "unknown command 'summry'; did you mean 'summary'?" summry x
+says "unknown command 'tpo'; did you mean 'top'?" tpo
+says "did you mean '--limit'?" top --limt 3 x
+says "did you mean '--min-share'?" top --minshare=3 x
+says "did you mean 'top'?" man topp
+says "--by: 'clas' is not valid; did you mean 'class'?; valid values: class, site," top --by clas x
+says "--sort: 'byts' is not valid; did you mean 'bytes'?" top --sort byts x
+says "--per: 'secnd' is not valid; did you mean 'second'?" diff --per secnd x y
+says "--by: 'nonne' is not valid; did you mean 'none'?" check --by nonne x
+says "--format: 'jnuit' is not valid; did you mean 'junit'?" check --format jnuit x
+says "--kind: 'outsid' is not valid; did you mean 'outside'?" print --kind outsid x
+says "--by: 'label:' is not valid; valid values: class" top --by label: x
+says "unknown command 'frobnicate'; commands:" frobnicate
 exit $failed

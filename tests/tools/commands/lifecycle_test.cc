@@ -99,18 +99,18 @@ TEST_CASE("fates that cannot be are found") {
   WriteFates(right);
   CHECK(Heaprec("verify " + right).code == 0);
   const auto [what, add] = GENERATE(table<std::string, std::function<void(RecordingFile*)>>({
-      {"of sample 1: not followed", [](RecordingFile* file) { file->Add(Fate{1, 3 * kSecond, FateKind::kDied, 9, 0}); }},
-      {"of sample 77: not followed",
+      {"of sample 1: not tracked", [](RecordingFile* file) { file->Add(Fate{1, 3 * kSecond, FateKind::kDied, 9, 0}); }},
+      {"of sample 77: not tracked",
        [](RecordingFile* file) { file->Add(Fate{77, 3 * kSecond, FateKind::kDied, 9, 0}); }},
-      {"earlier than the one before", [](RecordingFile* file) { file->Add(Fate{3, kSecond, FateKind::kDied, 9, 0}); }},
-      {"a threshold that cannot be",
+      {"earlier than the previous one", [](RecordingFile* file) { file->Add(Fate{3, kSecond, FateKind::kDied, 9, 0}); }},
+      {"invalid threshold",
        [](RecordingFile* file) { file->Add(Fate{3, 3 * kSecond, FateKind::kReleased, 9, 0}); }},
-      {"survivors that are not", [](RecordingFile* file) { file->AddSurvivor(Born(1, 100 * kMs)); }},
-      {"survivors behind the first", [](RecordingFile* file) {
+      {"its samples are not the live ones", [](RecordingFile* file) { file->AddSurvivor(Born(1, 100 * kMs)); }},
+      {"live checkpoint after the first", [](RecordingFile* file) {
          file->Flush();
          file->AddSurvivor(Born(3, 1100 * kMs));
        }},
-      {"say 2 not followed", [](RecordingFile* file) { ++file->books().not_followed; }},
+      {"say 2 samples not tracked", [](RecordingFile* file) { ++file->books().not_followed; }},
   }));
   WriteFates(wrong, add);
   const testing::Outcome found = Heaprec("verify " + wrong);

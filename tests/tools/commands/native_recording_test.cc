@@ -167,7 +167,8 @@ TEST_CASE("what only collections tell is not asked of native memory") {
   for (const std::string verb : {"live --survived 2", "live --lifetimes --survived 2", "leaks --survived 2"}) {
     const auto outcome = Heaprec(verb + path);
     CHECK(outcome.code == 2);
-    CHECK(outcome.err == "heaprec: --survived: blocks survive no collections, they are there until they are freed\n");
+    CHECK(outcome.err ==
+          "heaprec: --survived: blocks are not subject to garbage collection; they live until they are freed\n");
   }
   CHECK(Heaprec("live --sort survived" + path).code == 2);
   const auto exported = Heaprec("export --live --format csv" + path);

@@ -158,7 +158,7 @@ TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file,
   CHECK(Heaprec("print " + path).out.find("p.C4") != std::string::npos);
   const Outcome recovered = Heaprec("recover " + path + " -o " + directory / "out.bin");
   CHECK(recovered.code == 4);
-  CHECK(recovered.err.find("4 samples; 1 stood in damaged bytes and are counted as lost") != std::string::npos);
+  CHECK(recovered.err.find("4 samples; 1 lost in damaged bytes") != std::string::npos);
   CHECK(EventsOf(directory / "out.bin") == EventsOf(path));
   const Outcome clean = Heaprec("verify " + directory / "out.bin");
   CHECK(clean.code == 0);
@@ -238,12 +238,12 @@ TEST_CASE("Books that contradict the rows are found, with the block's offset") {
   CHECK(verified.code == 1);
   const auto says = [&verified](const std::string& what) { return verified.err.find(what) != std::string::npos; };
   CHECK(says("offset " + std::to_string(header + 40) + ": "));  // behind the header of its chunk
-  CHECK(says("the books say 2 written, but 1 are there"));
-  CHECK(says("interval 0: 2 kept, but 1 are there"));
-  CHECK(says("interval 0: behind a later one"));
-  CHECK(says("interval 0: more kept than held"));
-  CHECK(says("interval 0: more kept than its cap"));
-  CHECK(says("a counter of the books has fallen"));
+  CHECK(says("recorder counters say 2 samples written, but the block has 1"));
+  CHECK(says("interval 0: 2 samples kept, but the block has 1"));
+  CHECK(says("interval 0: follows a later interval"));
+  CHECK(says("interval 0: more samples kept than buffered"));
+  CHECK(says("interval 0: more samples kept than the cap allows"));
+  CHECK(says("a recorder counter decreased"));
 }
 
 TEST_CASE("Verify looks at all files, and the worst decides") {

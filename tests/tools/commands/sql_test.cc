@@ -146,11 +146,11 @@ TEST_CASE("A query that is wrong says where, and what there is") {
     const Outcome writes = Heaprec("sql " + directory / "rec.bin" + " \"" + query + "\"");
     INFO(query << writes.err);
     CHECK(writes.code == 2);
-    CHECK(writes.err.find("may only read") != std::string::npos);
+    CHECK(writes.err.find("only reading queries") != std::string::npos);
     CHECK(writes.out.empty());
   }
   CHECK(Heaprec("sql " + directory / "rec.bin" + " 'select 1; select 2'").err.find("one query") != std::string::npos);
-  CHECK(Heaprec("sql 'select 1'").err.find("name a recording") != std::string::npos);
+  CHECK(Heaprec("sql 'select 1'").err.find("no recording given") != std::string::npos);
   CHECK(Heaprec("sql " + directory / "rec.bin" + " " + directory / "nothing").code == 3);
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("Of what cannot be read the line is named") {
     const auto outcomes = ParseOutcomes(std::string("error\tp.A.z\tno such\n") + wrong + "\n");
     INFO(wrong);
     REQUIRE_FALSE(outcomes.ok());
-    CHECK(outcomes.error().message == "line 2: cannot be read");
+    CHECK(outcomes.error().message == "line 2 of the result cannot be read");
   }
 }
 

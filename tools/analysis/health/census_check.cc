@@ -33,7 +33,7 @@ Sums SumOf(std::span<const CensusRow> rows) {
 void CensusCheck::Look(const format::Block& block, const Find& find) {
   const Sums rows = SumOf(block.census), totals = SumOf(block.census_totals);
   if (rows.objects.counted != totals.objects.counted || rows.bytes.counted != totals.bytes.counted) {
-    find(fmt::format("census: {} objects of {} bytes by class, but {} of {} in all", rows.objects.counted,
+    find(fmt::format("census: {} objects with {} bytes by class, but {} with {} in total", rows.objects.counted,
                      rows.bytes.counted, totals.objects.counted, totals.bytes.counted));
   }
   if (!Near(rows.objects.estimate(), totals.objects.estimate()) ||
@@ -42,7 +42,7 @@ void CensusCheck::Look(const format::Block& block, const Find& find) {
   }
   const auto is_exact = [](const CensusRow& row) { return row.objects.excess == 0 && row.bytes.excess == 0; };
   if (header_.census == format::CensusMode::kAll && !std::ranges::all_of(block.census_totals, is_exact)) {
-    find("census: weights in a recording in which everything was walked");
+    find("census: weights, although every TLAB was walked");
   }
   for (const CensusRow& row : block.census_totals) {
     walks_ += row.walks;
@@ -51,7 +51,7 @@ void CensusCheck::Look(const format::Block& block, const Find& find) {
   if (block.census_books == format::CensusBooks{}) return;
   for (const auto counter : format::kCensusCounters) {
     if (block.census_books.*counter >= books_.*counter) continue;
-    find("census: a counter of its books has fallen");
+    find("census: a recorder counter decreased");
     break;
   }
   books_ = block.census_books;
@@ -60,14 +60,14 @@ void CensusCheck::Look(const format::Block& block, const Find& find) {
 void CensusCheck::Close(const format::CensusBooks& books, bool is_whole, const Find& find) const {
   if (!is_whole || header_.census == format::CensusMode::kOff) return;
   if (bytes_ + books.lost_bytes != books.walked_bytes) {
-    find(fmt::format("census: {} bytes were walked, but {} are there and {} lost", books.walked_bytes, bytes_,
+    find(fmt::format("census: {} bytes walked, but {} recorded and {} lost", books.walked_bytes, bytes_,
                      books.lost_bytes));
   }
   if (header_.census != format::CensusMode::kAll) return;
   const uint64_t candidates = books.tlab_bytes + books.outside_bytes;
   if (candidates != books.walked_bytes + books.broken_bytes) {
-    find(fmt::format("census: {} bytes were to be walked, but {} were, and {} could not", candidates,
-                     books.walked_bytes, books.broken_bytes));
+    find(fmt::format("census: {} bytes due, but {} walked and {} not walked", candidates, books.walked_bytes,
+                     books.broken_bytes));
   }
 }
 

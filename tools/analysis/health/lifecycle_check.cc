@@ -22,10 +22,10 @@ void FateCheck::Look(const format::Block& block, bool is_gap, const Find& find) 
   const auto is_of_stream = [this](const format::Fate& fate) { return fate.stream == stream_; };
   if (!follows_) {
     if (std::ranges::any_of(block.fates, is_of_stream) || HasSurvivors(block))
-      find("fates, though nothing is followed");
+      find("lifecycle events, although nothing is tracked");
     return;
   }
-  if (HasSurvivors(block) && !begins_chunk) find("survivors behind the first block of a chunk");
+  if (HasSurvivors(block) && !begins_chunk) find("live checkpoint after the first block of a chunk");
   LookAtSurvivors(block, find);
   for (const format::Sample& sample : block.samples) {
     if (sample.stream() == stream_) alive_.insert(sample.id);
@@ -33,14 +33,15 @@ void FateCheck::Look(const format::Block& block, bool is_gap, const Find& find) 
   uint64_t not_followed = 0, last_ns = 0;
   for (const format::Fate& fate : block.fates) {
     if (fate.stream != stream_) continue;
-    if (fate.time_ns < last_ns) find(fmt::format("fate of sample {}: earlier than the one before it", fate.sample));
+    if (fate.time_ns < last_ns)
+      find(fmt::format("lifecycle event of sample {}: earlier than the previous one", fate.sample));
     last_ns = fate.time_ns;
     if (fate.kind == FateKind::kNotFollowed) ++not_followed;
     LookAtFate(fate, find);
   }
   if (!is_gap && now.not_followed - before_.not_followed != not_followed) {
-    find(fmt::format("the books say {} not followed, but {} are there", now.not_followed - before_.not_followed,
-                     not_followed));
+    find(fmt::format("recorder counters say {} samples not tracked, but the block has {}",
+                     now.not_followed - before_.not_followed, not_followed));
   }
   before_ = now;
 }
@@ -55,12 +56,12 @@ void FateCheck::LookAtSurvivors(const format::Block& block, const Find& find) {
   for (const format::Survivor& survivor : block.survivors) {
     if (survivor.sample.stream() != stream_) continue;
     const uint64_t id = survivor.sample.id;
-    if (!now.insert(id).second) find(fmt::format("survivor {}: twice", id));
+    if (!now.insert(id).second) find(fmt::format("live checkpoint: sample {} appears twice", id));
     if (!std::isfinite(survivor.threshold) || survivor.threshold < 0) {
-      find(fmt::format("survivor {}: a threshold that cannot be", id));
+      find(fmt::format("live checkpoint: sample {} has an invalid threshold", id));
     }
   }
-  if (knows_all_ && !alive_.empty() && now != alive_) find("survivors that are not those who are alive");
+  if (knows_all_ && !alive_.empty() && now != alive_) find("live checkpoint: its samples are not the live ones");
   alive_ = std::move(now);
   knows_all_ = true;
 }
@@ -68,13 +69,13 @@ void FateCheck::LookAtSurvivors(const format::Block& block, const Find& find) {
 void FateCheck::LookAtFate(const format::Fate& fate, const Find& find) {
   const bool shrinks = fate.kind == FateKind::kShrunk;
   const bool is_known = shrinks ? alive_.contains(fate.sample) : alive_.erase(fate.sample) > 0;
-  if (shrinks && fate.left == 0) find(fmt::format("fate of sample {}: it shrank to nothing", fate.sample));
+  if (shrinks && fate.left == 0) find(fmt::format("lifecycle event of sample {}: shrank to 0 bytes", fate.sample));
   if (!is_known && knows_all_) {
-    find(fmt::format("fate of sample {}: not followed, or a second one", fate.sample));
+    find(fmt::format("lifecycle event of sample {}: not tracked, or already ended", fate.sample));
   }
   const bool has_threshold = std::isfinite(fate.threshold) && fate.threshold > 0;
   if (has_threshold != (fate.kind == FateKind::kReleased)) {
-    find(fmt::format("fate of sample {}: a threshold that cannot be", fate.sample));
+    find(fmt::format("lifecycle event of sample {}: invalid threshold", fate.sample));
   }
 }
 

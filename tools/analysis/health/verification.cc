@@ -61,11 +61,11 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   const bool is_gap = gaps > gaps_before_;
   gaps_before_ = gaps;
   if (blocks_++ == 0 || block.chunk != chunk_) nodes_seen_ = frames_seen_ = 0;
-  if (block.chunk < chunk_) Find(block.offset, fmt::format("chunk {} behind chunk {}", block.chunk, chunk_));
+  if (block.chunk < chunk_) Find(block.offset, fmt::format("chunk {} follows chunk {}", block.chunk, chunk_));
   chunk_ = block.chunk;
   // What the ring had may be older than the last flush.
   if (block.end_ns < end_ns_ && !recording.salvage().ring_found) {
-    Find(block.offset, fmt::format("flushed at {} ns, before the block before it", block.end_ns));
+    Find(block.offset, fmt::format("flushed at {} ns, earlier than the previous block", block.end_ns));
   }
   end_ns_ = std::max(end_ns_, block.end_ns);
   LookAtNames(block);
@@ -89,7 +89,7 @@ void Verification::LookAtNames(const format::Block& block) {
   for (; frames_seen_ < names.frames.size(); ++frames_seen_) {
     right &= Fits(names.frames[frames_seen_].method, names.methods.size());
   }
-  if (!right) Find(block.offset, "the stack tree points outside of the dictionaries");
+  if (!right) Find(block.offset, "the stack tree refers to entries outside the dictionaries");
 }
 
 void Verification::LookAtSamples(const format::Block& block) {
@@ -98,16 +98,16 @@ void Verification::LookAtSamples(const format::Block& block) {
   std::vector<uint64_t> ids;
   for (const format::Sample& sample : block.samples) {
     const auto find = [&](const char* what) { Find(block.offset, fmt::format("sample {}: {}", sample.id, what)); };
-    if (sample.time_ns < last_ns) find("earlier than the one before it");
+    if (sample.time_ns < last_ns) find("earlier than the previous sample");
     last_ns = sample.time_ns;
-    if (!std::isfinite(sample.weight) || !(sample.weight > 0)) find("a weight that cannot be");
-    if (!Fits(sample.class_id, names.classes.size())) find("a class that is not there");
-    if (!Fits(sample.thread, names.threads.size())) find("a thread that is not there");
-    if (!Fits(sample.stack, names.stacks.size())) find("a stack that is not there");
+    if (!std::isfinite(sample.weight) || !(sample.weight > 0)) find("invalid weight");
+    if (!Fits(sample.class_id, names.classes.size())) find("class index out of range");
+    if (!Fits(sample.thread, names.threads.size())) find("thread index out of range");
+    if (!Fits(sample.stack, names.stacks.size())) find("stack index out of range");
     ids.push_back(sample.id);
   }
   std::ranges::sort(ids);
-  if (std::ranges::adjacent_find(ids) != ids.end()) Find(block.offset, "the same sample twice in a block");
+  if (std::ranges::adjacent_find(ids) != ids.end()) Find(block.offset, "the block has the same sample twice");
 }
 
 void Verification::LookAtStream(const format::Block& block, Stream stream, bool is_gap) {
@@ -126,30 +126,30 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
     const auto find = [&](const std::string& what) {
       Find(block.offset, Named(stream, fmt::format("interval {}: {}", interval.index, what)));
     };
-    if (state.any_interval && interval.index < state.next_interval) find("behind a later one");
+    if (state.any_interval && interval.index < state.next_interval) find("follows a later interval");
     state.next_interval = interval.index + 1;
     state.any_interval = true;
-    if (interval.kept > interval.held) find("more kept than held");
-    if (cap.interval_cap > 0 && interval.kept > cap.interval_cap) find("more kept than its cap");
+    if (interval.kept > interval.held) find("more samples kept than buffered");
+    if (cap.interval_cap > 0 && interval.kept > cap.interval_cap) find("more samples kept than the cap allows");
     if (cap.interval_ns > 0 && there[interval.index] != interval.kept) {
-      find(fmt::format("{} kept, but {} are there", interval.kept, there[interval.index]));
+      find(fmt::format("{} samples kept, but the block has {}", interval.kept, there[interval.index]));
     }
     kept += interval.kept;
     state.second_stage += interval.held - std::min(interval.held, interval.kept);
   }
   if (kept != samples && state.any_interval) {
-    Find(block.offset, Named(stream, fmt::format("{} samples, but its intervals kept {}", samples, kept)));
+    Find(block.offset, Named(stream, fmt::format("{} samples, but the intervals kept {}", samples, kept)));
   }
   state.samples += samples;
   const Books& now = block.books[stream];
   for (const auto counter : kCounters) {
     if (now.*counter < state.books.*counter) {
-      Find(block.offset, Named(stream, "a counter of the books has fallen"));
+      Find(block.offset, Named(stream, "a recorder counter decreased"));
       break;
     }
   }
   if (!is_gap && now.written - state.books.written != samples) {
-    Find(block.offset, Named(stream, fmt::format("the books say {} written, but {} are there",
+    Find(block.offset, Named(stream, fmt::format("recorder counters say {} samples written, but the block has {}",
                                                  now.written - state.books.written, samples)));
   }
   state.books = now;
@@ -184,16 +184,17 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
   const uint64_t failed = LostOf(books, format::Loss::kWriteFailed);
   const uint64_t accounted = books.written + books.second_stage + failed;
   if (recording.is_settled() && Apart(books.committed, accounted, slack)) {
-    find(fmt::format("{} committed, but {} written + {} of the second stage + {} not written", books.committed,
+    find(fmt::format("{} committed, but {} written + {} dropped in the second stage + {} not written", books.committed,
                      books.written, books.second_stage, failed));
   }
   if (recording.misses_bytes()) return;
   const StreamState& state = streams_[stream];
   if (state.samples != books.written) {
-    find(fmt::format("{} written, but {} samples are there", books.written, state.samples));
+    find(fmt::format("{} samples written, but the file has {}", books.written, state.samples));
   }
   if (failed == 0 && state.second_stage != books.second_stage) {
-    find(fmt::format("{} of the second stage, but the intervals say {}", books.second_stage, state.second_stage));
+    find(fmt::format("{} dropped in the second stage, but the intervals say {}", books.second_stage,
+                     state.second_stage));
   }
 }
 

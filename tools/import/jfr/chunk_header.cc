@@ -38,11 +38,11 @@ format::Result<ChunkHeader> ChunkHeader::Parse(std::string_view bytes) {
   header.compressed = (at.Byte() & kCompressed) != 0;
   if (header.size < kChunkHeaderBytes || header.metadata_at < kChunkHeaderBytes) {
     return format::Error{
-        "a chunk that was never finished: its JVM still writes it, or died (try `jfr assemble` on its repository)"};
+        "unfinished chunk: its JVM is still writing it or was killed (try `jfr assemble` on its repository)"};
   }
   if (header.metadata_at >= header.size || header.start_ns < 0 || header.start_ns >= INT64_MAX / 2 ||
       header.ticks_per_second <= 0) {
-    return format::Error{"a damaged chunk header"};
+    return format::Error{"damaged chunk header"};
   }
   return header;
 }

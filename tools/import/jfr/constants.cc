@@ -23,7 +23,7 @@ std::optional<Error> Constants::Add(std::string_view event) {
   for (int32_t left = at.Int(); left > 0 && at.ok(); --left) {
     if (!AddPool(&at)) break;
   }
-  if (!at.ok()) return Error{"constants that cannot be read"};
+  if (!at.ok()) return Error{"the constants cannot be read"};
   return std::nullopt;
 }
 

@@ -37,12 +37,12 @@ bool File::NextChunk() {
   begin_ = next_chunk_;
   const std::string_view bytes = BytesAt(begin_, kChunkHeaderBytes);
   if (bytes.empty() && chunks_ > 0) return false;
-  if (bytes.size() < kChunkHeaderBytes) return Damaged(begin_, "not a JFR file, or one that is cut off");
+  if (bytes.size() < kChunkHeaderBytes) return Damaged(begin_, "not a JFR file, or a truncated one");
   const auto header = ChunkHeader::Parse(bytes);
   if (!header.ok()) return Damaged(begin_, header.error().message);
   header_ = *header;
   if (header_.size > UINT64_MAX / 2 || BytesAt(begin_ + header_.size - 1, 1).empty()) {
-    return Damaged(begin_, fmt::format("the file ends before this chunk of {} bytes does", header_.size));
+    return Damaged(begin_, fmt::format("the file ends inside this chunk of {} bytes", header_.size));
   }
   next_chunk_ = begin_ + header_.size;
   next_event_ = begin_ + kChunkHeaderBytes;
@@ -67,7 +67,7 @@ std::optional<File::Span> File::SpanAt(uint64_t offset, uint64_t* size) {
 bool File::ReadMetadata() {
   uint64_t size = 0;
   const auto event = SpanAt(begin_ + header_.metadata_at, &size);
-  if (!event || event->type_id != kMetadata) return Damaged(begin_, "no metadata where the chunk's header says");
+  if (!event || event->type_id != kMetadata) return Damaged(begin_, "no metadata at the offset in the chunk header");
   auto metadata = Metadata::Parse(Cursor(event->rest, header_.compressed));
   if (!metadata.ok()) return Damaged(begin_, metadata.error().message);
   constants_.reset();
@@ -80,7 +80,7 @@ bool File::ReadConstants() {
   constants_ = std::make_unique<Constants>(metadata_.get(), header_.compressed);
   for (uint64_t at = next_event_, size = 0; at < next_chunk_; at += size) {
     const auto event = SpanAt(at, &size);
-    if (!event) return Damaged(at, "an event whose size cannot be");
+    if (!event) return Damaged(at, "an event with an invalid size");
     if (event->type_id != kConstants) continue;
     if (const auto error = constants_->Add(event->rest)) return Damaged(at, error->message);
   }
@@ -93,7 +93,7 @@ std::optional<Event> File::NextEvent() {
     const auto event = SpanAt(next_event_, &size);
     // ReadConstants has seen all of them whole: the file has changed meanwhile.
     if (!event) {
-      Damaged(next_event_, "the file changed while it was read");
+      Damaged(next_event_, "the file changed during the import");
       return std::nullopt;
     }
     next_event_ += size;

@@ -88,11 +88,11 @@ format::Result<Metadata> Metadata::Parse(Cursor at) {
     if (part.name != "metadata") continue;
     for (const Element& type : part.children) metadata.Declare(type);
     for (const Element& type : part.children) {
-      if (!metadata.Define(type)) return Error{"the metadata names types that it does not define"};
+      if (!metadata.Define(type)) return Error{"the metadata uses types that it does not define"};
     }
   }
   for (auto& [id, type] : metadata.types_) {
-    if (!IsBounded(&type, 0)) return Error{"the metadata describes types without an end"};
+    if (!IsBounded(&type, 0)) return Error{"the metadata has recursive types"};
   }
   return metadata;
 }

@@ -24,7 +24,7 @@ Result<uint64_t> ParseTid(std::string_view digits, std::string_view whole) {
   uint64_t tid = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), tid);
   if (error == std::errc() && end == digits.data() + digits.size()) return tid;
-  return Error{fmt::format("--thread '{}': a thread id is #N (Java) or #os:N (operating system)", whole)};
+  return Error{fmt::format("--thread '{}': not a thread ID; use #N (Java) or #os:N (operating system)", whole)};
 }
 
 Result<std::optional<TimePoint>> ParseTime(const std::string& text, const char* option) {
@@ -54,7 +54,7 @@ std::optional<StackMatch> MatchOf(std::optional<Pattern> pattern) {
   return StackMatch([pattern = std::move(*pattern)](std::string_view method) { return pattern.Matches(method); });
 }
 
-constexpr const char* kGroup = "Which events";
+constexpr const char* kGroup = "Filters";
 
 }  // namespace
 
@@ -65,35 +65,35 @@ bool FilterOptions::ChoosesAll() const {
 
 void FilterOptions::AddTo(Command& command) {
   AddChoiceTo(command);
-  command.AddOption("--limit", limit, "At most N events, then stop").Value("N").InRange(0, INFINITY).InGroup(kGroup);
+  command.AddOption("--limit", limit, "Stop after N samples").Value("N").InRange(0, INFINITY).InGroup(kGroup);
 }
 
 void FilterOptions::AddChoiceTo(Command& command) {
-  command.AddOption("--from", from, "From this time on: an offset (10s, 1m30s, 250ms), ISO 8601 or epoch ns")
+  command.AddOption("--from", from, "Samples from this time on: an offset (10s, 1m30s, 250ms), ISO 8601 or epoch ns")
       .Value("TIME")
       .InGroup(kGroup);
-  command.AddOption("--to", to, "Before this time").Value("TIME").InGroup(kGroup);
+  command.AddOption("--to", to, "Samples before this time").Value("TIME").InGroup(kGroup);
   command
       .AddOption("--thread", thread,
-                 "Threads whose name holds TEXT (or matches it as a regular expression); "
-                 "#N: Java thread id; #os:N: OS thread id")
+                 "Threads whose name contains TEXT or matches it as a regular expression; "
+                 "#N: Java thread ID; #os:N: OS thread ID")
       .Value("TEXT")
       .InGroup(kGroup);
   command
-      .AddOption("--class", class_name,
-                 "Objects of this class, as Java writes it: a name, its end after a dot, "
-                 "a glob (java.util.*) or /regex/")
+      .AddOption("--class", class_name, "Objects of this class: full name, simple name, glob (java.util.*) or /regex/")
       .Value("NAME")
       .InGroup(kGroup);
-  command.AddOption("--site", site, "A frame of the stack is this Class.method: as --class")
+  command.AddOption("--site", site, "Samples with this Class.method on the stack; same patterns as --class")
       .Value("NAME")
       .InGroup(kGroup);
-  const char* help = allocations_only
-                         ? "tlab, outside, exception, native or mapped (repeatable; default: tlab and outside)"
-                         : "tlab, outside, exception, native or mapped (repeatable; default: all)";
+  const char* help =
+      allocations_only
+          ? "Kind of sample: tlab, outside, exception, native or mapped (repeatable; default: tlab and outside)"
+          : "Kind of sample: tlab, outside, exception, native or mapped (repeatable; default: all)";
   if (with_states) {
     help =
-        "tlab, outside, exception, native, mapped, gc, heap, died, released, not_followed, shrunk or census "
+        "Kind of event: tlab, outside, exception, native, mapped, gc, heap, died, released, not_followed, shrunk or "
+        "census "
         "(repeatable; default: the first five)";
   }
   std::vector<std::string> known{"tlab", "outside", "exception", "native", "mapped"};
@@ -101,9 +101,7 @@ void FilterOptions::AddChoiceTo(Command& command) {
     known.insert(known.end(),
                  {kCollectionKind, kHeapKind, kMemoryKind, "died", "released", "not_followed", "shrunk", kCensusKind});
   command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
-  command
-      .AddOption("--label", labels,
-                 "Of threads with this label: KEY=VALUE, or KEY for any value (repeatable: all of them)")
+  command.AddOption("--label", labels, "Threads with this label: KEY=VALUE or KEY (repeat to require several)")
       .Value("LABEL")
       .InGroup(kGroup);
 }
@@ -112,9 +110,9 @@ void FilterOptions::AddStackChoiceTo(Command& command) {
   const auto add = [&command](const char* option, std::string* into, const char* help) {
     command.AddOption(option, *into, help).Value("REGEX").InGroup(kGroup);
   };
-  add("--focus", &focus, "Events with a frame whose Class.method matches (RE2: found anywhere in it)");
-  add("--ignore", &ignore, "Events without such a frame");
-  add("--hide", &hide, "Leave such frames out of the stacks");
+  add("--focus", &focus, "Samples with a frame whose Class.method contains a match (RE2)");
+  add("--ignore", &ignore, "Samples without a matching frame");
+  add("--hide", &hide, "Remove matching frames from the stacks");
 }
 
 Result<Filter> Filter::Parse(const FilterOptions& options) {
@@ -157,7 +155,7 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   }
   for (const std::string& label : options.labels) {
     const size_t equals = label.find('=');
-    if (label.empty() || equals == 0) return Error{fmt::format("--label '{}': KEY=VALUE, or KEY", label)};
+    if (label.empty() || equals == 0) return Error{fmt::format("--label '{}': expected KEY=VALUE or KEY", label)};
     filter.labels_.push_back({label.substr(0, equals), std::nullopt});
     if (equals != std::string::npos) filter.labels_.back().value = label.substr(equals + 1);
   }

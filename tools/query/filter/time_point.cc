@@ -161,7 +161,7 @@ Result<TimePoint> ParseTimePoint(std::string_view text) {
   if (const auto offset = ParseOffset(text)) return *offset;
   if (const auto time = ParseIso(text)) return *time;
   return Error{fmt::format(
-      "'{}' is no time: give an offset (10s, 1m30s, 250ms), an ISO 8601 time (2026-01-31T12:00:00Z; local without a "
+      "'{}' is not a time: use an offset (10s, 1m30s, 250ms), an ISO 8601 time (2026-01-31T12:00:00Z; local without a "
       "zone) or epoch nanoseconds",
       text)};
 }
