@@ -161,8 +161,9 @@ class GotPatcher::Pass {
     const int refused = dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* self) { return static_cast<Pass*>(self)->Visit(*info); }, this);
     if (refused != 0) return false;
-    if (is_full_) patcher_.originals_.clear();  // those of modules that are gone are forgotten
-    patcher_.originals_.merge(seen_);
+    // Those of modules that are gone are forgotten, unless they may be of a module that could not be read this time.
+    if (is_full_ && !has_skipped_) patcher_.originals_.clear();
+    for (const auto& [address, original] : seen_) patcher_.originals_.insert_or_assign(address, original);
     return true;
   }
   Outcome outcome() const { return outcome_; }
@@ -172,7 +173,11 @@ class GotPatcher::Pass {
     if (listed_ != nullptr && listed_->gone != info.dlpi_subs) return 1;
     if (!std::exchange(has_begun_, true)) Begin(info);
     const bool is_asked_for = listed_ == nullptr || listed_->modules.contains(info.dlpi_phdr);
-    if (!is_asked_for || patcher_.done_.contains(info.dlpi_phdr) || !HasReadableSegments(info)) return 0;
+    if (!is_asked_for || patcher_.done_.contains(info.dlpi_phdr)) return 0;
+    if (!HasReadableSegments(info)) {
+      has_skipped_ = true;
+      return 0;
+    }
     Visit(Module(info));
     if (!undoes_) patcher_.done_.insert(info.dlpi_phdr);
     return 0;
@@ -245,7 +250,7 @@ class GotPatcher::Pass {
 
   GotPatcher& patcher_;
   const bool undoes_;
-  bool has_begun_ = false, is_full_ = false;
+  bool has_begun_ = false, is_full_ = false, has_skipped_ = false;
   const Listed* listed_ = nullptr;
   Outcome outcome_;
   std::unordered_map<uintptr_t, uintptr_t> seen_;

@@ -137,7 +137,7 @@ format::Error RecordingFile::Fail(int error) {
 format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
   const uint64_t limit = FileSizeLimit();
   // After a failure more: small blocks that still fit where larger ones do not would end the outage again and again.
-  const uint64_t spare = std::min(kReserveBytes, limit / 8) * (failure_ == 0 ? 1 : 4);
+  const uint64_t spare = std::min(kReserveBytes, limit / 8) * (IsFull(failure_) ? 4 : 1);
   const uint64_t end = size_ + bytes + spare;
   if (end > limit) return Fail(EFBIG);
   if (end <= reserved_to_ || !descriptor_.Regain(path_, O_RDWR)) return std::monostate{};

@@ -37,7 +37,9 @@ void Take(const Option& option, const std::vector<std::string>& words) {
   };
   for (const std::string& word : words) {
     if (option.splits_at_commas) {
-      for (const std::string& part : CLI::detail::split(word, ',')) apply(part);
+      for (const std::string& part : CLI::detail::split(word, ',')) {
+        if (!part.empty()) apply(part);
+      }
     } else {
       apply(word);
     }
@@ -45,17 +47,18 @@ void Take(const Option& option, const std::vector<std::string>& words) {
 }
 
 void Declare(const Option& option, CLI::App* app) {
+  if (option.is_help) return;  // CLI11 has one
   const std::string names = fmt::format("{}", fmt::join(option.names, ","));
   if (option.set) {
-    CLI::Option* const flag = app->add_flag_callback(names, option.set);
-    if (!option.excluded.empty()) flag->excludes(app->get_option(option.excluded));
+    app->add_flag_callback(names, option.set);
     return;
   }
   CLI::Option* const added = app->add_option(names, [&option](const CLI::results_t& words) {
     Take(option, words);
     return true;
   });
-  if (option.is_list) added->expected(option.count > 0 ? static_cast<int>(option.count) : -1);
+  const int count = static_cast<int>(option.count);
+  if (option.is_list) added->expected(std::max(count, 1), count > 0 ? count : CLI::detail::expected_max_vector_size);
   // "--label a=b rec.hrec" is one label and a recording.
   if (option.is_list && !option.is_positional) added->allow_extra_args(false);
   added->required(option.is_required);
@@ -121,6 +124,9 @@ class CommandLine {
   void Add(const Command& command) {
     CLI::App* const app = app_.add_subcommand(command.name);
     for (const Option& option : command.options) Declare(option, app);
+    for (const Option& option : command.options) {
+      if (!option.excluded.empty()) app->get_option(option.names.back())->excludes(app->get_option(option.excluded));
+    }
     if (command.takes_command) app->prefix_command();
     added_.push_back({&command, app});
   }

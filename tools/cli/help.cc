@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -43,7 +44,9 @@ std::string OptionLines(const Option& option) {
   } else {
     line.resize(kOptionTexts, ' ');
   }
-  return line + Wrapped(option.text, kOptionTexts, kOptionTexts) + "\n";
+  std::string text = option.text;
+  if (!option.choices.empty()) text += fmt::format(" [{}]", fmt::join(option.choices, ", "));
+  return line + Wrapped(text, kOptionTexts, kOptionTexts) + "\n";
 }
 
 std::string Options(const Command& command) {
@@ -58,10 +61,7 @@ std::string Options(const Command& command) {
     groups += OptionLines(option);
   }
   if (!arguments.empty()) arguments = "\nArguments:\n" + arguments;
-  Option help;
-  help.names = {"-h", "--help"};
-  help.text = "Print this help";
-  return arguments + "\nOptions:\n" + own + OptionLines(help) + groups;
+  return arguments + "\nOptions:\n" + own + groups;
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ std::string Usage(const Command& command) {
     const std::string name = option.names.front() + (option.is_list && option.count != 1 ? "..." : "");
     usage += option.is_required ? " " + name : " [" + name + "]";
   }
-  return command.takes_command ? usage + " -- COMMAND" : usage;
+  return command.operand.empty() ? usage : usage + " -- " + command.operand;
 }
 
 std::string Help(const Command& command) {

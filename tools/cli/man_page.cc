@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "format/version.h"
+#include "tools/cli/help.h"
 
 namespace heaprec::tools {
 namespace {
@@ -112,13 +113,8 @@ std::string ManPage(const CommandGroups& groups) {
 
 std::string ManPage(const Command& command) {
   std::string page = Begin("heaprec-" + command.name, command.text);
-  page += fmt::format(".SH SYNOPSIS\n\\fBheaprec {}\\fR [\\fIOPTIONS\\fR]", command.name);
-  for (const Option& option : command.options) {
-    if (!option.is_positional) continue;
-    const std::string name = fmt::format("\\fI{}\\fR{}", Escaped(option.names[0]), option.is_list ? "..." : "");
-    page += option.is_required ? " " + name : " [" + name + "]";
-  }
-  page += "\n" + Options(command.options) + Notes(command.footer) + kExit;
+  page += fmt::format(".SH SYNOPSIS\n{}\n", Escaped(Usage(command)));
+  page += Options(command.options) + Notes(command.footer) + kExit;
   return page + ".SH SEE ALSO\n.BR heaprec (1)\n";
 }
 

@@ -276,6 +276,7 @@ Command EscapeCommand() {
       .Value("PATH");
   command.AddOption("--jar", options->jar_file, "heaprec.jar (default: $HEAPREC_JAR, else searched near heaprec)")
       .Value("PATH");
+  command.operand = "java -cp CLASSES ...";
   command.footer =
       R"(Counts every object of the probed calls, without sampling or instrumentation.
 Output of the method goes to stderr.

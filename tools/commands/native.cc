@@ -120,7 +120,7 @@ Command NativeCommand() {
   command
       .AddOption("--leaks", options->leaks_s, "Recordings only: show blocks that were not freed for at least SECONDS")
       .Value("SECONDS")
-      .InRange(0, INFINITY);
+      .InRange(0, 1e9);
   command.AddOption("--before", options->before, "Tables only: show growth since this older table").Value("TABLE");
   command.AddFlag("--categories", options->categories,
                   "Recordings only: show the JVM's NMT categories, RSS and PSS over time");

@@ -200,6 +200,7 @@ Command RecordCommand() {
       .OneOf({kSampled, kExact})
       .Value("HOW");
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line at the end");
+  command.operand = "COMMAND...";
   command.takes_command = true;
   command.footer =
       R"(The exit code is the command's: 128 + N if signal N ended it, 127 if the command

@@ -198,11 +198,12 @@ void SqliteStore::AddLives(uint64_t end_ns) {
   followed_.End(end_ns, [this](const Lives& lives, const Life& life, const FollowedSample& of) {
     const double weight = lives.WeightAt(life, life.end_ns);
     const auto known = [](auto value, bool is_known) { return is_known ? std::optional(value) : std::nullopt; };
-    Try(inserts_->life.Run(recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack),
-                           known(life.size, life.size > 0), life.birth_ns, life.end_ns, EndName(life.end),
-                           known(life.Survived(), lives.knows_collections()), known(weight, weight > 0),
-                           known(weight / static_cast<double>(life.size), life.size > 0),
-                           !lives.is_range() || life.Survived() > 0));
+    Try(inserts_->life.Run(
+        recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack), known(life.size, life.size > 0),
+        life.birth_ns, life.end_ns, EndName(life.end), known(life.Survived(), lives.knows_collections()),
+        known(weight, weight > 0),
+        known(weight / static_cast<double>(std::max<uint64_t>(life.size, 1)), life.size > 0 && weight > 0),
+        !lives.is_range() || life.Survived() > 0));
   });
 }
 

@@ -20,6 +20,7 @@ namespace {
 template <typename Number>
 std::optional<Number> NumberIn(std::string_view word) {
   Number number{};
+  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
   return number;
@@ -28,7 +29,9 @@ std::optional<Number> NumberIn(std::string_view word) {
 template <typename Number>
 std::string Store(const std::string& word, Number& into) {
   const auto number = NumberIn<Number>(word);
-  if (!number && std::is_unsigned_v<Number>) return fmt::format("'{}' is not a whole number; use 0 or more", word);
+  if (!number && std::is_unsigned_v<Number>) {
+    return fmt::format("'{}' is not a whole number from 0 to {}", word, std::numeric_limits<Number>::max());
+  }
   if (!number) return fmt::format("'{}' is not a {}number", word, std::is_integral_v<Number> ? "whole " : "");
   into = *number;
   return "";
@@ -127,6 +130,11 @@ Option& Option::SplitAtCommas() {
 Option& Option::Excludes(std::string flag) {
   excluded = std::move(flag);
   return *this;
+}
+
+Command::Command(std::string its_name, std::string its_text) : name(std::move(its_name)), text(std::move(its_text)) {
+  Option& help = Add("-h,--help", "Print this help");
+  help.is_help = true;
 }
 
 Option& Command::Add(const std::string& names, std::string its_text) {

@@ -47,10 +47,10 @@ struct Option {
   std::string group;                 // "Filters"; empty: of the command's own options
   std::vector<std::string> choices;  // empty: any word
   std::string excluded;
-  std::vector<WordRule> rules;  // applied to each word in this order; the first stores it
+  std::vector<WordRule> rules;  // applied to each word in this order; the last one stores it
   std::function<void()> set;    // of a flag
   size_t count = 0;             // of a list: exactly so many; 0: at least one
-  bool is_positional = false, is_required = false, is_list = false, splits_at_commas = false;
+  bool is_help = false, is_positional = false, is_required = false, is_list = false, splits_at_commas = false;
 };
 
 struct CommandGroup;
@@ -64,7 +64,8 @@ struct Invocation {
 };
 
 struct Command {
-  Command(std::string its_name, std::string its_text) : name(std::move(its_name)), text(std::move(its_text)) {}
+  // Has the option --help.
+  Command(std::string its_name, std::string its_text);
 
   // `names`: "-o,--output", or a positional argument's ("REC"). T: std::string, std::vector<std::string>, a number, or
   // std::optional of one of the two scalars. Defined for the types that command.cc lists.
@@ -79,6 +80,7 @@ struct Command {
   std::string name, text;
   std::string footer;          // below the options: notes and examples
   std::deque<Option> options;  // references to them stay valid
+  std::string operand;         // what follows "--": "java ..."; empty: nothing
   bool takes_command = false;  // its arguments are a command with options of its own: heaprec record -- java ...
   std::function<ExitCode(const Invocation&)> run;
 

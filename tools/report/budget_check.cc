@@ -54,6 +54,7 @@ std::string PercentText(double ratio) {
 
 std::string MeasuredText(const Difference& of, const ValueStyle& style) {
   const auto text = [&](double value) { return ValueText(value, style); };
+  if (std::isnan(of.before.value) || std::isnan(of.after.value)) return "unknown";
   if (!(of.before.value > 0) && of.after.value > 0) {
     return "new, " + WithInterval(text(of.after.value), text(of.after.low), text(of.after.high));
   }

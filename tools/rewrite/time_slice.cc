@@ -35,16 +35,14 @@ uint64_t FileBegin(const format::FileHeader& header) {
   return begin_ns == UINT64_MAX ? 0 : begin_ns;
 }
 
-// Of a long outage a row may stand for all intervals behind the row before it.
-bool MayBeSeveral(const format::Interval& interval) { return interval.kept == 0 && interval.tau == 0; }
+// Samples of an outage could not be written, only what was counted (docs/format/recording.md#intervals). Of a long
+// outage a row may stand for all intervals after the row before it.
+bool IsLost(const format::Interval& interval) { return interval.kept == 0 && interval.tau == 0 && interval.held > 0; }
 
 void AddCounts(const format::Interval& interval, Books* to) {
   to->candidates += interval.candidates;
   to->candidate_bytes += interval.bytes;
 }
-
-// Samples of an outage could not be written, only what was counted (docs/format/recording.md#intervals).
-bool IsLost(const format::Interval& interval) { return MayBeSeveral(interval) && interval.held > 0; }
 
 // The same for the same cut of the same recording.
 format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64_t to_ns) {
@@ -119,7 +117,7 @@ void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
     if (!is_lost) state.dropped += interval.held - std::min(interval.held, interval.kept);
     const uint64_t length = std::max<uint64_t>(header_.CapOf(interval.stream).interval_ns, 1);
     const uint64_t before = state.last_row ? *state.last_row + 1 : interval.index;
-    const uint64_t first = MayBeSeveral(interval) ? std::min(before, interval.index) : interval.index;
+    const uint64_t first = is_lost ? std::min(before, interval.index) : interval.index;
     state.last_row = interval.index;
     const uint64_t begin = first * length, end = (interval.index + 1) * length;
     if (end <= from_ns_ || begin >= to_ns_) continue;

@@ -90,7 +90,7 @@ LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, d
   figures.median_survived = MedianOf(group, total.bytes, &Alive::survived);
   if (total.weightless > 0) {
     // Ages are means of the bytes.
-    figures.bytes = figures.share = figures.mean_age_s = figures.mean_survived = kUnknownEstimate;
+    figures.bytes = figures.objects = figures.share = figures.mean_age_s = figures.mean_survived = kUnknownEstimate;
     figures.median_age_s = figures.median_survived = kUnknownEstimate.value;
   }
   return figures;
