@@ -60,7 +60,7 @@ void Declare(const Option& option, CLI::App* app) {
   const int count = static_cast<int>(option.count);
   if (option.is_list) added->expected(std::max(count, 1), count > 0 ? count : CLI::detail::expected_max_vector_size);
   // "--label a=b rec.hrec" is one label and a recording.
-  if (option.is_list && !option.is_positional) added->allow_extra_args(false);
+  if (option.is_list) added->allow_extra_args(option.is_positional && count == 0);
   added->required(option.is_required);
 }
 
