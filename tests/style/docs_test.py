@@ -84,7 +84,7 @@ def reference_options(known=[]):
 def wide_rows(page, line):
     """Tables that are read from a terminal's output, or by another test."""
     name = str(page.relative_to(ROOT))
-    return name.startswith("bench/") or name == "docs/jdks.md" or line.startswith("| recorder/")
+    return name.startswith("bench/") or name == "docs/jdks.md" or line.startswith(("| recorder/", "| tools/"))
 
 
 def in_page(page):
