@@ -59,7 +59,7 @@ void RequireTraces(const std::vector<std::string>& flags) {
   }
   const Told stopped = ToldOf(outcome.out, "stopped");
   CHECK(stopped.all == 0);
-  CHECK(outcome.out.find(" bytes) at ") != std::string::npos);
+  CHECK(outcome.out.find(" B) at ") != std::string::npos);
   // Twenty samplings with room for 65,536 objects, 90 MB each, are not kept.
   const size_t resident = outcome.out.find("\nresident ");
   REQUIRE(resident != std::string::npos);
