@@ -28,7 +28,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 
-import evidence  # noqa: E402
+import hang_report  # noqa: E402
 from verdict import Result, judge, read_truth  # noqa: E402
 
 COLLECTORS = ["G1", "Serial", "Parallel", "Z", "Shenandoah"]
@@ -81,7 +81,7 @@ def run_java(cell, flags, options, truth):
         try:
             out, err = java.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            stands = evidence.take(java.pid)
+            stands = hang_report.take(java.pid)
             java.kill()
             raise NeverEnded(f"did not end within {PATIENCE} s: {stands}") from None
     # The JVM's own warnings begin with a time.
