@@ -174,6 +174,11 @@ class Machine {
   const State& state() const { return state_; }
 
  private:
+  // Modulo 2^64: a damaged section may say anything.
+  int64_t InDataUnits(uint64_t number) const {
+    return static_cast<int64_t>(number * static_cast<uint64_t>(common_.data_unit));
+  }
+
   bool Step(uint8_t code, Reader* program, uint64_t* advance) {
     const uint8_t low = code & 0x3f;
     switch (code >> 6) {
@@ -181,7 +186,7 @@ class Machine {
         *advance = low;
         return true;
       case 2:
-        Saved(low, static_cast<int64_t>(program->Unsigned()) * common_.data_unit);
+        Saved(low, InDataUnits(program->Unsigned()));
         return true;
       case 3:
         Restore(low);
@@ -227,10 +232,10 @@ class Machine {
       }
       case 0x12: {
         const uint64_t base = program->Unsigned();
-        return Cfa(base, program->Signed() * common_.data_unit);
+        return Cfa(base, InDataUnits(static_cast<uint64_t>(program->Signed())));
       }
       case 0x13:
-        return Cfa(state_.base, program->Signed() * common_.data_unit);
+        return Cfa(state_.base, InDataUnits(static_cast<uint64_t>(program->Signed())));
       case 0x2e:  // size of arguments
         (void)program->Unsigned();
         return true;
@@ -243,12 +248,11 @@ class Machine {
     const uint64_t number = program->Unsigned();
     switch (code) {
       case 0x05: {  // saved
-        const auto offset = static_cast<int64_t>(program->Unsigned());
-        Saved(number, offset * common_.data_unit);
+        Saved(number, InDataUnits(program->Unsigned()));
         return true;
       }
       case 0x11:
-        Saved(number, program->Signed() * common_.data_unit);
+        Saved(number, InDataUnits(static_cast<uint64_t>(program->Signed())));
         return true;
       case 0x06:
         Restore(number);
