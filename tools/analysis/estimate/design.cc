@@ -49,7 +49,7 @@ void Design::Count(const format::Interval& interval) {
   if (drafter_.has_quotas() && HasQuota(interval)) NoteQuota(interval);
 }
 
-// Where the rows of all intervals are there, the books know no more of them, but have begun to count the next one.
+// If the rows of all intervals are present, the counters add nothing but what they counted of the next interval.
 void Design::CountUnwritten(const format::Books& books) {
   const uint64_t lost = books.lost[static_cast<size_t>(format::Loss::kWriteFailed)];
   if (lost == 0 || format::CountsEvents(drafter_.stream()) || books.second_stage + lost <= not_kept_) return;
