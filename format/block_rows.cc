@@ -13,23 +13,23 @@ void AppendSection(ByteBuffer* raw, Section section, Bytes body, Stream stream =
 
 }  // namespace
 
-void EncodeBooks(const Books& books, Stream stream, ByteBuffer* raw) {
+void EncodeCounters(const StreamCounters& counters, Stream stream, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);
-  sink.Varint(std::size(kBookCounters));
-  for (const auto counter : kBookCounters) sink.Delta(books.*counter, 0);
+  sink.Varint(std::size(kStreamCounterFields));
+  for (const auto counter : kStreamCounterFields) sink.Delta(counters.*counter, 0);
   sink.Varint(kLosses);
-  for (const uint64_t lost : books.lost) sink.Delta(lost, 0);
-  for (const double lost : books.lost_weight) sink.F64(lost);
-  AppendSection(raw, Section::kBooks, body, stream);
+  for (const uint64_t lost : counters.lost) sink.Delta(lost, 0);
+  for (const double lost : counters.lost_weight) sink.F64(lost);
+  AppendSection(raw, Section::kStreamCounters, body, stream);
 }
 
-bool DecodeBooks(Bytes body, Books* previous) {
+bool DecodeCounters(Bytes body, StreamCounters* previous) {
   ByteCursor cursor(body);
-  const uint64_t counters = cursor.Varint();
-  for (uint64_t i = 0; i < counters && cursor.ok(); ++i) {
+  const uint64_t count = cursor.Varint();
+  for (uint64_t i = 0; i < count && cursor.ok(); ++i) {
     const auto delta = static_cast<uint64_t>(Unzigzag(cursor.Varint()));
-    if (i < std::size(kBookCounters)) previous->*kBookCounters[i] += delta;
+    if (i < std::size(kStreamCounterFields)) previous->*kStreamCounterFields[i] += delta;
   }
   const uint64_t losses = cursor.Varint();
   for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
@@ -60,7 +60,7 @@ bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous) {
   return cursor.ok();
 }
 
-void EncodeEnding(const Ending& ending, ByteBuffer* raw) {
+void EncodeEnding(const EndMarker& ending, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);
   sink.Varint(ending.time_ns);
@@ -68,9 +68,9 @@ void EncodeEnding(const Ending& ending, ByteBuffer* raw) {
   AppendSection(raw, Section::kEnding, body);
 }
 
-bool DecodeEnding(Bytes body, std::optional<Ending>* ending) {
+bool DecodeEnding(Bytes body, std::optional<EndMarker>* ending) {
   ByteCursor cursor(body);
-  Ending decoded;
+  EndMarker decoded;
   decoded.time_ns = cursor.Varint();
   decoded.reason = cursor.String();
   if (!cursor.ok() || decoded.reason.size() > kMaxStringBytes) return false;

@@ -1,4 +1,4 @@
-// The parts of a block that are no columns: books, lane positions, ending.
+// The parts of a block that are no columns: counters, lane positions, ending.
 //
 // Failure:  decoding returns false for bytes that cannot be true.
 // Format:   docs/format/recording.md#counters, #lanes, #end-marker
@@ -14,14 +14,14 @@
 
 namespace heaprec::format {
 
-void EncodeBooks(const Books& books, Stream stream, ByteBuffer* raw);
+void EncodeCounters(const StreamCounters& counters, Stream stream, ByteBuffer* raw);
 // `previous`: what deltas are against: zeros, in version 1 those of the block before; updated.
-bool DecodeBooks(Bytes body, Books* previous);
+bool DecodeCounters(Bytes body, StreamCounters* previous);
 
 void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw);
 bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous);
 
-void EncodeEnding(const Ending& ending, ByteBuffer* raw);
-bool DecodeEnding(Bytes body, std::optional<Ending>* ending);
+void EncodeEnding(const EndMarker& ending, ByteBuffer* raw);
+bool DecodeEnding(Bytes body, std::optional<EndMarker>* ending);
 
 }  // namespace heaprec::format

@@ -21,10 +21,10 @@ inline constexpr uint64_t kCensusSlotNs = 1'000'000'000;
 
 // A sum over walks. The weight beyond 1 is apart: where all are walked it is 0, and the rest is whole numbers.
 struct CensusSum {
-  uint64_t counted = 0;  // found
-  double excess = 0;     // sum of (w - 1) x: counted + excess is an unbiased estimate of all
-  double variance = 0;   // sum of w (w - 1) x^2: an unbiased estimate of the variance of that
-  double estimate() const { return static_cast<double>(counted) + excess; }
+  uint64_t counted = 0;      // found
+  double weight_excess = 0;  // sum of (w - 1) x: counted + excess is an unbiased estimate of all
+  double variance = 0;       // sum of w (w - 1) x^2: an unbiased estimate of the variance of that
+  double estimate() const { return static_cast<double>(counted) + weight_excess; }
   void Add(uint64_t found, double weight);
   CensusSum& operator+=(const CensusSum& other);
   bool operator==(const CensusSum&) const = default;
@@ -42,7 +42,7 @@ struct CensusRow {
 };
 
 // Cumulative since the start.
-struct CensusBooks {
+struct CensusCounters {
   uint64_t tlabs = 0, tlab_bytes = 0;               // candidates
   uint64_t outside = 0, outside_bytes = 0;          // likewise: objects
   uint64_t walks = 0, walked_bytes = 0;             // that were walked, as far as they could be
@@ -50,16 +50,17 @@ struct CensusBooks {
   uint64_t lost = 0, lost_bytes = 0;                // of the walks: found no room, or were not written
   uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn any more: the second had had its walks
   uint64_t unseen = 0, unseen_bytes = 0;            // TLABs in use at the end, where the JVM could not be stopped
-  bool operator==(const CensusBooks&) const = default;
+  bool operator==(const CensusCounters&) const = default;
 };
 
 // In the order in which files and rings have them.
-inline constexpr std::array kCensusCounters{
-    &CensusBooks::tlabs,  &CensusBooks::tlab_bytes,   &CensusBooks::outside,     &CensusBooks::outside_bytes,
-    &CensusBooks::walks,  &CensusBooks::walked_bytes, &CensusBooks::broken,      &CensusBooks::broken_bytes,
-    &CensusBooks::lost,   &CensusBooks::lost_bytes,   &CensusBooks::over_budget, &CensusBooks::over_budget_bytes,
-    &CensusBooks::unseen, &CensusBooks::unseen_bytes};
-inline constexpr size_t kCensusCounts = kCensusCounters.size();
+inline constexpr std::array kCensusCounterFields{
+    &CensusCounters::tlabs,         &CensusCounters::tlab_bytes,   &CensusCounters::outside,
+    &CensusCounters::outside_bytes, &CensusCounters::walks,        &CensusCounters::walked_bytes,
+    &CensusCounters::broken,        &CensusCounters::broken_bytes, &CensusCounters::lost,
+    &CensusCounters::lost_bytes,    &CensusCounters::over_budget,  &CensusCounters::over_budget_bytes,
+    &CensusCounters::unseen,        &CensusCounters::unseen_bytes};
+inline constexpr size_t kCensusCounts = kCensusCounterFields.size();
 // Their places in it, for who counts in a ring.
 enum class CensusCount : uint8_t {
   kTlabs,
@@ -81,13 +82,13 @@ enum class CensusCount : uint8_t {
 inline void CensusSum::Add(uint64_t found, double weight) {
   const auto x = static_cast<double>(found);
   counted += found;
-  excess += (weight - 1) * x;
+  weight_excess += (weight - 1) * x;
   variance += weight * (weight - 1) * x * x;
 }
 
 inline CensusSum& CensusSum::operator+=(const CensusSum& other) {
   counted += other.counted;
-  excess += other.excess;
+  weight_excess += other.weight_excess;
   variance += other.variance;
   return *this;
 }

@@ -33,7 +33,7 @@ bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {
 }
 
 bool IsPossible(const CensusSum& sum) {
-  return std::isfinite(sum.excess) && std::isfinite(sum.variance) && sum.excess >= 0 && sum.variance >= 0;
+  return std::isfinite(sum.weight_excess) && std::isfinite(sum.variance) && sum.weight_excess >= 0 && sum.variance >= 0;
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ void EncodeCensus(Section section, std::span<const CensusRow> rows, ByteBuffer* 
     columns.Varint(kWalks, row.walks);
     columns.Varint(kObjects, row.objects.counted);
     columns.Varint(kBytes, row.bytes.counted);
-    columns.F64(kObjectsExcess, row.objects.excess);
-    columns.F64(kBytesExcess, row.bytes.excess);
+    columns.F64(kObjectsExcess, row.objects.weight_excess);
+    columns.F64(kBytesExcess, row.bytes.weight_excess);
     columns.F64(kObjectsVariance, row.objects.variance);
     columns.F64(kBytesVariance, row.bytes.variance);
   }
@@ -74,8 +74,8 @@ bool DecodeCensus(Bytes body, const Dictionaries& dictionaries, std::vector<Cens
     row.walks = columns[kWalks].Varint();
     row.objects.counted = columns[kObjects].Varint();
     row.bytes.counted = columns[kBytes].Varint();
-    row.objects.excess = columns[kObjectsExcess].F64();
-    row.bytes.excess = columns[kBytesExcess].F64();
+    row.objects.weight_excess = columns[kObjectsExcess].F64();
+    row.bytes.weight_excess = columns[kBytesExcess].F64();
     row.objects.variance = columns[kObjectsVariance].F64();
     row.bytes.variance = columns[kBytesVariance].F64();
     if (!IsPossible(row.objects) || !IsPossible(row.bytes)) return false;
@@ -84,21 +84,21 @@ bool DecodeCensus(Bytes body, const Dictionaries& dictionaries, std::vector<Cens
   return columns.ok();
 }
 
-void EncodeCensusBooks(const CensusBooks& books, ByteBuffer* raw) {
+void EncodeCensusCounters(const CensusCounters& counters, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);
   sink.Varint(kCensusCounts);
-  for (const auto counter : kCensusCounters) sink.Varint(books.*counter);
-  AppendFramed(raw, static_cast<uint64_t>(Section::kCensusBooks), /*critical=*/false, body);
+  for (const auto counter : kCensusCounterFields) sink.Varint(counters.*counter);
+  AppendFramed(raw, static_cast<uint64_t>(Section::kCensusCounters), /*critical=*/false, body);
 }
 
-bool DecodeCensusBooks(Bytes body, CensusBooks* books) {
+bool DecodeCensusCounters(Bytes body, CensusCounters* counters) {
   ByteCursor cursor(body);
-  *books = {};
-  const uint64_t counters = cursor.Varint();
-  for (uint64_t i = 0; i < counters && cursor.ok(); ++i) {
+  *counters = {};
+  const uint64_t count = cursor.Varint();
+  for (uint64_t i = 0; i < count && cursor.ok(); ++i) {
     const uint64_t value = cursor.Varint();
-    if (i < kCensusCounts) books->*kCensusCounters[i] = value;
+    if (i < kCensusCounts) counters->*kCensusCounterFields[i] = value;
   }
   return cursor.ok();
 }

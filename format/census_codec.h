@@ -1,4 +1,4 @@
-// What a census counted, as columns, and its books; those of a block need no other block but its names.
+// What a census counted, as columns, and its counters; those of a block need no other block but its names.
 //
 // Units:    as model.h.
 // Context:  encoding: drain (it allocates).
@@ -21,8 +21,8 @@ void EncodeCensus(Section section, std::span<const CensusRow> rows, ByteBuffer* 
 // `dictionaries`: of the chunk up to this section.
 bool DecodeCensus(Bytes body, const Dictionaries& dictionaries, std::vector<CensusRow>* rows, bool* refused);
 
-void EncodeCensusBooks(const CensusBooks& books, ByteBuffer* raw);
-bool DecodeCensusBooks(Bytes body, CensusBooks* books);
+void EncodeCensusCounters(const CensusCounters& counters, ByteBuffer* raw);
+bool DecodeCensusCounters(Bytes body, CensusCounters* counters);
 
 // Of each lane, how much further what walks found is in the file than its other records are.
 void EncodeCensusLanes(std::span<const uint64_t> ahead, ByteBuffer* raw);

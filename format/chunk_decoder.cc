@@ -33,8 +33,8 @@ void ChunkDecoder::StartChunk() {
   unpacker_.StartFrame();
   dictionaries_ = {};
   for (const Stream stream : kAllStreams) samples_[stream] = SampleDecoder(stream);
-  books_ = {};
-  census_books_ = {};
+  counters_ = {};
+  census_counters_ = {};
   lanes_.clear();
 }
 
@@ -84,8 +84,8 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   block->sequence = header.sequence;
   block->end_ns = header.end_ns;
   block->lost_names = dictionaries_.lost();
-  block->books = books_;
-  block->census_books = census_books_;
+  block->counters = counters_;
+  block->census_counters = census_counters_;
   block->lane_positions = lanes_;
   for (size_t i = 0; i < std::min(census_ahead_.size(), lanes_.size()); ++i) {
     block->census_positions.push_back(lanes_[i] + census_ahead_[i]);
@@ -118,9 +118,9 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kWindows:
     case Section::kIntervals:
     case Section::kSamples:
-    case Section::kBooks:
-    case Section::kFates:
-    case Section::kSurvivors:
+    case Section::kStreamCounters:
+    case Section::kLifecycleEvents:
+    case Section::kLiveCheckpoint:
       return ApplyToStream(static_cast<Section>(section), Stream::kAllocations, body, refused);
     case Section::kLanes:
       if (BlocksStandAlone(version_)) lanes_.clear();
@@ -137,8 +137,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census, refused));
     case Section::kCensusTotals:
       return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census_totals, refused));
-    case Section::kCensusBooks:
-      return known(DecodeCensusBooks(body, &census_books_));
+    case Section::kCensusCounters:
+      return known(DecodeCensusCounters(body, &census_counters_));
     case Section::kCensusLanes:
       return known(DecodeCensusLanes(body, &census_ahead_));
   }
@@ -158,26 +158,27 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
     case Section::kSamples:
       return known(
           samples_[stream].DecodeSamples(body, dictionaries_.dictionaries(), rows.intervals, &rows.samples, refused));
-    case Section::kBooks:
-      if (BlocksStandAlone(version_)) books_[stream] = {};
-      return known(DecodeBooks(body, &books_[stream]));
-    case Section::kFates:
-      return known(DecodeFates(body, stream, &rows.fates, refused));
-    case Section::kSurvivors:
-      return known(DecodeSurvivors(body, stream, dictionaries_.dictionaries(), &rows.survivors, refused));
+    case Section::kStreamCounters:
+      if (BlocksStandAlone(version_)) counters_[stream] = {};
+      return known(DecodeCounters(body, &counters_[stream]));
+    case Section::kLifecycleEvents:
+      return known(DecodeLifecycleEvents(body, stream, &rows.lifecycle_events, refused));
+    case Section::kLiveCheckpoint:
+      return known(DecodeCheckpoint(body, stream, dictionaries_.dictionaries(), &rows.live_checkpoint, refused));
     default:
       return Applied::kUnknown;
   }
 }
 
-// Samples and fates of all streams in order of time.
+// Samples and lifecycle events of all streams in order of time.
 void ChunkDecoder::MergeInto(Block* block) {
   for (StreamRows& rows : rows_.of) {
     block->windows.insert(block->windows.end(), rows.windows.begin(), rows.windows.end());
     block->intervals.insert(block->intervals.end(), rows.intervals.begin(), rows.intervals.end());
-    block->survivors.insert(block->survivors.end(), rows.survivors.begin(), rows.survivors.end());
+    block->live_checkpoint.insert(block->live_checkpoint.end(), rows.live_checkpoint.begin(),
+                                  rows.live_checkpoint.end());
     Merge(std::move(rows.samples), &block->samples);
-    Merge(std::move(rows.fates), &block->fates);
+    Merge(std::move(rows.lifecycle_events), &block->lifecycle_events);
   }
 }
 

@@ -42,8 +42,8 @@ class ChunkDecoder {
     std::vector<Window> windows;
     std::vector<Interval> intervals;
     std::vector<Sample> samples;
-    std::vector<Fate> fates;
-    std::vector<Survivor> survivors;
+    std::vector<LifecycleEvent> lifecycle_events;
+    std::vector<CheckpointSample> live_checkpoint;
   };
   Applied Apply(uint64_t section, Bytes body, Block* block, bool* refused);
   bool ApplyBases(Bytes body);
@@ -59,9 +59,9 @@ class ChunkDecoder {
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
   PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions),
-                                     SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapped)}};
-  PerStream<Books> books_;
-  CensusBooks census_books_;
+                                     SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapping)}};
+  PerStream<StreamCounters> counters_;
+  CensusCounters census_counters_;
   std::vector<uint64_t> census_ahead_;  // of the block at hand
   PerStream<StreamRows> rows_;
   std::vector<uint64_t> lanes_;

@@ -31,9 +31,9 @@ struct ChunkWriter::State {
         packer(sequence, HeaderSeed(kFileVersion, file.recording_id)),
         fields(EncodeHeaderFields(file)) {}
 
-  void AddCensusBooks(std::span<const uint64_t> lane_positions);
-  Result<ByteBuffer> Block(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
-                           bool last, const Ending* ending);
+  void AddCensusCounters(std::span<const uint64_t> lane_positions);
+  Result<ByteBuffer> Block(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
+                           uint64_t now_ns, bool last, const EndMarker* ending);
 
   ChunkHeader header;
   BlockPacker packer;
@@ -41,12 +41,12 @@ struct ChunkWriter::State {
   bool started = false;
   DictionaryEncoder dictionaries;
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
-                                    SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapped)}};
-  std::vector<HeapState> states;
-  std::vector<Fate> fates;
-  std::vector<Survivor> survivors;
+                                    SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
+  std::vector<ProcessState> states;
+  std::vector<LifecycleEvent> lifecycle_events;
+  std::vector<CheckpointSample> live_checkpoint;
   std::vector<CensusRow> census, census_totals;
-  CensusBooks census_books;
+  CensusCounters census_counters;
   std::vector<uint64_t> census_positions;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
@@ -72,29 +72,33 @@ Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionar
 void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
 void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
 void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.stream].Add(interval); }
-void ChunkWriter::Add(const HeapState& state) { state_->states.push_back(state); }
-void ChunkWriter::Add(const Fate& fate) { state_->fates.push_back(fate); }
-void ChunkWriter::Add(const Survivor& survivor) { state_->survivors.push_back(survivor); }
+void ChunkWriter::Add(const ProcessState& state) { state_->states.push_back(state); }
+void ChunkWriter::Add(const LifecycleEvent& lifecycle) { state_->lifecycle_events.push_back(lifecycle); }
+void ChunkWriter::Add(const CheckpointSample& checkpoint_sample) {
+  state_->live_checkpoint.push_back(checkpoint_sample);
+}
 void ChunkWriter::AddCensus(const CensusRow& row) { state_->census.push_back(row); }
 void ChunkWriter::AddCensusTotal(const CensusRow& row) { state_->census_totals.push_back(row); }
-void ChunkWriter::SetCensus(const CensusBooks& books, std::span<const uint64_t> positions) {
-  state_->census_books = books;
+void ChunkWriter::SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions) {
+  state_->census_counters = counters;
   state_->census_positions.assign(positions.begin(), positions.end());
 }
 
 bool ChunkWriter::has_pending() const {
-  return state_->dictionaries.has_pending() || !state_->states.empty() || !state_->fates.empty() ||
-         !state_->survivors.empty() || !state_->census_totals.empty() ||
+  return state_->dictionaries.has_pending() || !state_->states.empty() || !state_->lifecycle_events.empty() ||
+         !state_->live_checkpoint.empty() || !state_->census_totals.empty() ||
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
 uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
 ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
 
-Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::span<const uint64_t> lane_positions,
-                                             uint64_t now_ns, bool last, const Ending* ending) {
+Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& now,
+                                             std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
+                                             const EndMarker* ending) {
   if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
-      std::max({states.size(), fates.size(), survivors.size(), census.size(), census_totals.size()}) > kMaxBlockRows)
+      std::max({states.size(), lifecycle_events.size(), live_checkpoint.size(), census.size(), census_totals.size()}) >
+          kMaxBlockRows)
     return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
@@ -109,21 +113,21 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   dictionaries.Encode(&raw);
   for (const Stream stream : kAllStreams) {
     samples[stream].Encode(&raw);
-    if (stream == Stream::kAllocations || !(now[stream] == Books{})) EncodeBooks(now[stream], stream, &raw);
+    if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
   }
   EncodeStates(states, &raw);
   states.clear();
   for (const Stream stream : kAllStreams) {
-    EncodeFates(fates, stream, &raw);
-    EncodeSurvivors(survivors, stream, &raw);
+    EncodeLifecycleEvents(lifecycle_events, stream, &raw);
+    EncodeCheckpoint(live_checkpoint, stream, &raw);
   }
-  fates.clear();
-  survivors.clear();
+  lifecycle_events.clear();
+  live_checkpoint.clear();
   EncodeCensus(Section::kCensus, census, &raw);
   census.clear();
   EncodeCensus(Section::kCensusTotals, census_totals, &raw);
   census_totals.clear();
-  if (!(census_books == CensusBooks{})) AddCensusBooks(lane_positions);
+  if (!(census_counters == CensusCounters{})) AddCensusCounters(lane_positions);
   EncodeLanes(lane_positions, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
   raw_bytes += raw.size();
@@ -139,8 +143,8 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<Books>& now, std::s
   return file;
 }
 
-void ChunkWriter::State::AddCensusBooks(std::span<const uint64_t> lane_positions) {
-  EncodeCensusBooks(census_books, &raw);
+void ChunkWriter::State::AddCensusCounters(std::span<const uint64_t> lane_positions) {
+  EncodeCensusCounters(census_counters, &raw);
   if (census_positions.size() != lane_positions.size()) return;
   std::vector<uint64_t> ahead;
   for (size_t i = 0; i < lane_positions.size(); ++i) {
@@ -149,14 +153,15 @@ void ChunkWriter::State::AddCensusBooks(std::span<const uint64_t> lane_positions
   EncodeCensusLanes(ahead, &raw);
 }
 
-Result<ByteBuffer> ChunkWriter::Flush(const PerStream<Books>& books, std::span<const uint64_t> lane_positions,
-                                      uint64_t now_ns) {
-  return state_->Block(books, lane_positions, now_ns, /*last=*/false, nullptr);
+Result<ByteBuffer> ChunkWriter::Flush(const PerStream<StreamCounters>& counters,
+                                      std::span<const uint64_t> lane_positions, uint64_t now_ns) {
+  return state_->Block(counters, lane_positions, now_ns, /*last=*/false, nullptr);
 }
 
-Result<ByteBuffer> ChunkWriter::Finish(const PerStream<Books>& books, std::span<const uint64_t> lane_positions,
-                                       uint64_t now_ns, const Ending* ending) {
-  return state_->Block(books, lane_positions, now_ns, /*last=*/true, ending);
+Result<ByteBuffer> ChunkWriter::Finish(const PerStream<StreamCounters>& counters,
+                                       std::span<const uint64_t> lane_positions, uint64_t now_ns,
+                                       const EndMarker* ending) {
+  return state_->Block(counters, lane_positions, now_ns, /*last=*/true, ending);
 }
 
 ByteBuffer ChunkWriter::ProtectRest() {

@@ -42,14 +42,14 @@ class ChunkWriter {
   void Add(const Sample& sample);
   void Add(const Window& window);
   void Add(const Interval& interval);
-  void Add(const HeapState& state);
-  void Add(const Fate& fate);          // ascending in time
-  void Add(const Survivor& survivor);  // for the chunk's first block only
+  void Add(const ProcessState& state);
+  void Add(const LifecycleEvent& lifecycle);            // ascending in time
+  void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only
   void AddCensus(const CensusRow& row);
   void AddCensusTotal(const CensusRow& row);
   // Of the blocks from now on. `positions`: of each lane of the ring, up to there what walks found is in blocks up to
   // the next one.
-  void SetCensus(const CensusBooks& books, std::span<const uint64_t> positions);
+  void SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions);
 
   bool has_pending() const;
   // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.
@@ -62,11 +62,12 @@ class ChunkWriter {
   // Everything pending as one block, decodable once all its bytes are in the file.
   // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to
   // here.
-  Result<ByteBuffer> Flush(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns);
+  Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
+                           uint64_t now_ns);
 
   // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.
-  Result<ByteBuffer> Finish(const PerStream<Books>& books, std::span<const uint64_t> lane_positions, uint64_t now_ns,
-                            const Ending* ending);
+  Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
+                            uint64_t now_ns, const EndMarker* ending);
 
   // Protects the blocks behind the last parity record; may be empty. For a chunk that goes on, or ends without Finish.
   ByteBuffer ProtectRest();

@@ -18,11 +18,12 @@ namespace heaprec::format {
 // Where a file begins in its recording: not at its start, if older chunks were dropped (maxsize, maxage) or the
 // recording goes on from another file (rotation).
 struct FileStart {
-  uint32_t part = 0;                                  // number of the file in the recording, from 0
-  uint64_t begin_ns = 0;                              // what was recorded before is not in this file
-  PerStream<Books> books;                             // of what is not in this file
-  PerStream<uint64_t> next_interval, held_intervals;  // the first that may be in it; how many before it held points
-  std::vector<uint64_t> lane_positions;               // as Block's, before the first block
+  uint32_t part = 0;                   // number of the file in the recording, from 0
+  uint64_t begin_ns = 0;               // what was recorded before is not in this file
+  PerStream<StreamCounters> counters;  // of what is not in this file
+  PerStream<uint64_t> next_interval,
+      intervals_with_points;             // the first that may be in it; how many before it held points
+  std::vector<uint64_t> lane_positions;  // as Block's, before the first block
   bool operator==(const FileStart&) const = default;
 };
 
@@ -46,17 +47,17 @@ struct FileHeader {
   uint32_t interval_cap = 0;
   double rate_per_second = 0;
   StreamCap exceptions, native, mapped;
-  uint32_t live_bound = 0;         // most objects followed at a time; 0: none is
-  uint32_t native_bound = 0;       // likewise, blocks of native memory
-  uint32_t mapped_bound = 0;       // likewise, mappings
-  std::string exceptions_refused;  // why they are not recorded though they were asked for
-  std::string native_refused;      // likewise, native memory
-  std::string native_not_seen;     // calls that sampling of native memory never sees; empty: it is not recorded
+  uint32_t max_tracked_objects = 0;           // most objects tracked at a time; 0: none is
+  uint32_t max_tracked_blocks = 0;            // likewise, blocks of native memory
+  uint32_t max_tracked_mappings = 0;          // likewise, mappings
+  std::string exceptions_unavailable_reason;  // why they are not recorded though they were asked for
+  std::string native_unavailable_reason;      // likewise, native memory
+  std::string native_not_seen;  // calls that sampling of native memory never sees; empty: it is not recorded
   CensusMode census = CensusMode::kOff;
-  double census_per_second = 0;  // kDrawn: most walks of a second, as asked for
-  std::string census_refused;    // why there is none though it was asked for
-  uint64_t max_samples = 0;      // most samples of allocations the recording may hold; 0: no bound
-  uint64_t duration_ns = 0;      // as asked for; 0: until it is stopped
+  double census_per_second = 0;           // kDrawn: most walks of a second, as asked for
+  std::string census_unavailable_reason;  // why there is none though it was asked for
+  uint64_t max_samples = 0;               // most samples of allocations the recording may hold; 0: no bound
+  uint64_t duration_ns = 0;               // as asked for; 0: until it is stopped
   uint32_t pid = 0;
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;
@@ -70,15 +71,15 @@ struct FileHeader {
     const std::array caps{StreamCap{interval_ns, interval_cap, rate_per_second}, exceptions, native, mapped};
     return caps[static_cast<size_t>(stream)];
   }
-  uint32_t BoundOf(Stream stream) const {
-    const std::array<uint32_t, kStreams> bounds{live_bound, 0, native_bound, mapped_bound};
+  uint32_t MaxTracked(Stream stream) const {
+    const std::array<uint32_t, kStreams> bounds{max_tracked_objects, 0, max_tracked_blocks, max_tracked_mappings};
     return bounds[static_cast<size_t>(stream)];
   }
-  bool follows() const { return live_bound > 0 || native_bound > 0 || mapped_bound > 0; }
+  bool tracks() const { return max_tracked_objects > 0 || max_tracked_blocks > 0 || max_tracked_mappings > 0; }
 };
 
 // Why and when the recording ended; absent in a recording that was cut off.
-struct Ending {
+struct EndMarker {
   uint64_t time_ns = 0;
   std::string reason;  // "jvm exit", "duration", "stop", ...
 };

@@ -41,21 +41,21 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(20, header.exceptions.interval_ns);
   visit(21, header.exceptions.interval_cap);
   visit(22, header.exceptions.rate_per_second);
-  visit(23, header.exceptions_refused);
+  visit(23, header.exceptions_unavailable_reason);
   visit(24, header.start);
-  visit(25, header.live_bound);
+  visit(25, header.max_tracked_objects);
   visit(26, header.census);
   visit(27, header.census_per_second);
-  visit(28, header.census_refused);
+  visit(28, header.census_unavailable_reason);
   visit(29, header.native.interval_ns);
   visit(30, header.native.interval_cap);
   visit(31, header.native.rate_per_second);
-  visit(32, header.native_refused);
-  visit(33, header.native_bound);
+  visit(32, header.native_unavailable_reason);
+  visit(33, header.max_tracked_blocks);
   visit(34, header.mapped.interval_ns);
   visit(35, header.mapped.interval_cap);
   visit(36, header.mapped.rate_per_second);
-  visit(37, header.mapped_bound);
+  visit(37, header.max_tracked_mappings);
   visit(38, header.service_labels);
   visit(39, header.native_not_seen);
 }
@@ -73,13 +73,13 @@ void Encode(const FileStart& start, ByteSink sink) {
   sink.Varint(kStreams);
   for (const Stream stream : kAllStreams) {
     sink.Varint(start.next_interval[stream]);
-    sink.Varint(start.held_intervals[stream]);
-    const Books& books = start.books[stream];
-    sink.Varint(kBookCounters.size());
-    for (const auto counter : kBookCounters) sink.Varint(books.*counter);
+    sink.Varint(start.intervals_with_points[stream]);
+    const StreamCounters& counters = start.counters[stream];
+    sink.Varint(kStreamCounterFields.size());
+    for (const auto counter : kStreamCounterFields) sink.Varint(counters.*counter);
     sink.Varint(kLosses);
-    for (const uint64_t lost : books.lost) sink.Varint(lost);
-    for (const double weight : books.lost_weight) sink.F64(weight);
+    for (const uint64_t lost : counters.lost) sink.Varint(lost);
+    for (const double weight : counters.lost_weight) sink.F64(weight);
   }
   sink.Varint(start.lane_positions.size());
   for (const uint64_t position : start.lane_positions) sink.Varint(position);
@@ -110,27 +110,27 @@ void Decode(Bytes body, FileStart* start) {
   start->begin_ns = cursor.Varint();
   const uint64_t streams = cursor.Varint();
   for (uint64_t stream = 0; stream < streams && cursor.ok(); ++stream) {
-    Books books;
+    StreamCounters counters;
     const uint64_t next = cursor.Varint();
     const uint64_t held = cursor.Varint();
     const uint64_t counted = cursor.Varint();
     for (uint64_t i = 0; i < counted && cursor.ok(); ++i) {
       const uint64_t value = cursor.Varint();
-      if (i < kBookCounters.size()) books.*kBookCounters[i] = value;
+      if (i < kStreamCounterFields.size()) counters.*kStreamCounterFields[i] = value;
     }
     const uint64_t losses = cursor.Varint();
     for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
       const uint64_t value = cursor.Varint();
-      if (i < kLosses) books.lost[i] = value;
+      if (i < kLosses) counters.lost[i] = value;
     }
     for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
       const double value = cursor.F64();
-      if (i < kLosses) books.lost_weight[i] = value;
+      if (i < kLosses) counters.lost_weight[i] = value;
     }
     if (stream >= kStreams) continue;
-    start->books.of[stream] = books;
+    start->counters.of[stream] = counters;
     start->next_interval.of[stream] = next;
-    start->held_intervals.of[stream] = held;
+    start->intervals_with_points.of[stream] = held;
   }
   const uint64_t lanes = cursor.Varint();
   for (uint64_t i = 0; i < lanes && i < kMaxLanes && cursor.ok(); ++i) start->lane_positions.push_back(cursor.Varint());

@@ -49,22 +49,22 @@ enum class Section : uint32_t {
   kWindows = 7,
   kIntervals = 8,
   kSamples = 9,
-  kBooks = 10,
+  kStreamCounters = 10,
   kLanes = 11,
   kEnding = 12,
   kStates = 13,
-  kFates = 14,
-  kSurvivors = 15,
+  kLifecycleEvents = 14,
+  kLiveCheckpoint = 15,
   kBases = 17,
   kHeader = 18,
   kCensus = 19,
   kCensusTotals = 20,
-  kCensusBooks = 21,
+  kCensusCounters = 21,
   kCensusLanes = 22,
 };
 
-// Windows, intervals, samples, books, fates and survivors belong to a stream: those of the next one have so much more
-// as number.
+// Windows, intervals, samples, counters, lifecycle events and survivors belong to a stream: those of the next one have
+// so much more as number.
 inline constexpr uint32_t kStreamStride = 16;
 constexpr uint64_t NumberOf(Section section, Stream stream) {
   return static_cast<uint64_t>(section) + kStreamStride * static_cast<uint64_t>(stream);

@@ -9,17 +9,17 @@
 namespace heaprec::format {
 namespace {
 
-enum FateColumn : size_t {
-  kFateSample = 0,
-  kFateTime = 1,
-  kFateKind = 2,
-  kFateCollections = 3,
-  kFateThreshold = 4,
-  kFateLeft = 5,
+enum LifecycleColumn : size_t {
+  kLifecycleSample = 0,
+  kLifecycleTime = 1,
+  kLifecycleKind = 2,
+  kLifecycleCollections = 3,
+  kLifecycleThreshold = 4,
+  kLifecycleLeft = 5,
 };
-constexpr size_t kFateColumns = 6;
+constexpr size_t kLifecycleColumns = 6;
 
-enum SurvivorColumn : size_t {
+enum CheckpointColumn : size_t {
   kBirthId = 0,
   kBirthTick = 1,
   kBirthStack = 2,
@@ -33,7 +33,7 @@ enum SurvivorColumn : size_t {
   kBirthCollections = 10,
   kBirthGone = 11,
 };
-constexpr size_t kSurvivorColumns = 12;
+constexpr size_t kCheckpointColumns = 12;
 
 // In the file none is 0; in memory it is kNone, one below that.
 uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
@@ -47,50 +47,50 @@ bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {
 
 }  // namespace
 
-void EncodeFates(std::span<const Fate> fates, Stream stream, ByteBuffer* raw) {
-  ColumnWriter<kFateColumns> columns;
-  Fate before;
+void EncodeLifecycleEvents(std::span<const LifecycleEvent> lifecycle_events, Stream stream, ByteBuffer* raw) {
+  ColumnWriter<kLifecycleColumns> columns;
+  LifecycleEvent before;
   size_t rows = 0;
-  for (const Fate& fate : fates) {
-    if (fate.stream != stream) continue;
+  for (const LifecycleEvent& lifecycle : lifecycle_events) {
+    if (lifecycle.stream != stream) continue;
     ++rows;
-    columns.Delta(kFateSample, fate.sample, before.sample);
-    columns.Delta(kFateTime, fate.time_ns, before.time_ns);
-    columns.Varint(kFateKind, static_cast<uint64_t>(fate.kind));
-    columns.Delta(kFateCollections, fate.collections, before.collections);
-    if (fate.kind == FateKind::kReleased) columns.F64(kFateThreshold, fate.threshold);
-    if (fate.kind == FateKind::kShrunk) columns.Varint(kFateLeft, fate.left);
-    before = fate;
+    columns.Delta(kLifecycleSample, lifecycle.sample, before.sample);
+    columns.Delta(kLifecycleTime, lifecycle.time_ns, before.time_ns);
+    columns.Varint(kLifecycleKind, static_cast<uint64_t>(lifecycle.kind));
+    columns.Delta(kLifecycleCollections, lifecycle.collections, before.collections);
+    if (lifecycle.kind == LifecycleKind::kEvicted) columns.F64(kLifecycleThreshold, lifecycle.threshold);
+    if (lifecycle.kind == LifecycleKind::kShrunk) columns.Varint(kLifecycleLeft, lifecycle.left);
+    before = lifecycle;
   }
-  columns.Finish(NumberOf(Section::kFates, stream), /*critical=*/false, rows, raw);
+  columns.Finish(NumberOf(Section::kLifecycleEvents, stream), /*critical=*/false, rows, raw);
 }
 
-bool DecodeFates(Bytes body, Stream stream, std::vector<Fate>* fates, bool* refused) {
-  ColumnReader<kFateColumns> columns(body);
+bool DecodeLifecycleEvents(Bytes body, Stream stream, std::vector<LifecycleEvent>* lifecycle_events, bool* refused) {
+  ColumnReader<kLifecycleColumns> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows || !columns.HasBytesForRows()) return false;
-  Fate fate;
-  fate.stream = stream;
+  LifecycleEvent lifecycle;
+  lifecycle.stream = stream;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
-    fate.sample = columns[kFateSample].Delta(fate.sample);
-    fate.time_ns = columns[kFateTime].Delta(fate.time_ns);
-    const uint64_t kind = columns[kFateKind].Varint();
-    fate.kind = static_cast<FateKind>(kind < kFateKinds ? kind : 0);
-    fate.collections = columns[kFateCollections].Delta(fate.collections);
-    const bool released = kind == static_cast<uint64_t>(FateKind::kReleased);
-    fate.threshold = released ? columns[kFateThreshold].F64() : 0;
-    fate.left = kind == static_cast<uint64_t>(FateKind::kShrunk) ? columns[kFateLeft].Varint() : 0;
-    if (kind < kFateKinds) fates->push_back(fate);
+    lifecycle.sample = columns[kLifecycleSample].Delta(lifecycle.sample);
+    lifecycle.time_ns = columns[kLifecycleTime].Delta(lifecycle.time_ns);
+    const uint64_t kind = columns[kLifecycleKind].Varint();
+    lifecycle.kind = static_cast<LifecycleKind>(kind < kLifecycleKinds ? kind : 0);
+    lifecycle.collections = columns[kLifecycleCollections].Delta(lifecycle.collections);
+    const bool released = kind == static_cast<uint64_t>(LifecycleKind::kEvicted);
+    lifecycle.threshold = released ? columns[kLifecycleThreshold].F64() : 0;
+    lifecycle.left = kind == static_cast<uint64_t>(LifecycleKind::kShrunk) ? columns[kLifecycleLeft].Varint() : 0;
+    if (kind < kLifecycleKinds) lifecycle_events->push_back(lifecycle);
   }
   return columns.ok();
 }
 
-void EncodeSurvivors(std::span<const Survivor> survivors, Stream stream, ByteBuffer* raw) {
-  ColumnWriter<kSurvivorColumns> columns;
+void EncodeCheckpoint(std::span<const CheckpointSample> live_checkpoint, Stream stream, ByteBuffer* raw) {
+  ColumnWriter<kCheckpointColumns> columns;
   uint64_t id = 0, tick = 0, collections = 0;
   size_t rows = 0;
-  for (const Survivor& survivor : survivors) {
-    const Sample& sample = survivor.sample;
+  for (const CheckpointSample& checkpoint_sample : live_checkpoint) {
+    const Sample& sample = checkpoint_sample.sample;
     if (sample.stream() != stream) continue;
     ++rows;
     columns.Delta(kBirthId, sample.id, std::exchange(id, sample.id));
@@ -102,22 +102,23 @@ void EncodeSurvivors(std::span<const Survivor> survivors, Stream stream, ByteBuf
     columns.Varint(kBirthTlab, sample.tlab_size);
     columns.Varint(kBirthKind, static_cast<uint64_t>(sample.kind));
     columns.F64(kBirthWeight, sample.weight);
-    columns.F64(kBirthThreshold, survivor.threshold);
-    columns.Delta(kBirthCollections, survivor.collections, std::exchange(collections, survivor.collections));
-    columns.Varint(kBirthGone, survivor.gone);
+    columns.F64(kBirthThreshold, checkpoint_sample.threshold);
+    columns.Delta(kBirthCollections, checkpoint_sample.collections,
+                  std::exchange(collections, checkpoint_sample.collections));
+    columns.Varint(kBirthGone, checkpoint_sample.gone);
   }
-  columns.Finish(NumberOf(Section::kSurvivors, stream), /*critical=*/false, rows, raw);
+  columns.Finish(NumberOf(Section::kLiveCheckpoint, stream), /*critical=*/false, rows, raw);
 }
 
-bool DecodeSurvivors(Bytes body, Stream stream, const Dictionaries& dictionaries, std::vector<Survivor>* survivors,
-                     bool* refused) {
-  ColumnReader<kSurvivorColumns> columns(body);
+bool DecodeCheckpoint(Bytes body, Stream stream, const Dictionaries& dictionaries,
+                      std::vector<CheckpointSample>* live_checkpoint, bool* refused) {
+  ColumnReader<kCheckpointColumns> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows || !columns.HasBytesForRows()) return false;
   uint64_t id = 0, tick = 0, collections = 0;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
-    Survivor survivor;
-    Sample& sample = survivor.sample;
+    CheckpointSample checkpoint_sample;
+    Sample& sample = checkpoint_sample.sample;
     sample.id = id = columns[kBirthId].Delta(id);
     tick = columns[kBirthTick].Delta(tick);
     sample.time_ns = tick * kTickNs;
@@ -130,13 +131,13 @@ bool DecodeSurvivors(Bytes body, Stream stream, const Dictionaries& dictionaries
     sample.tlab_size = columns[kBirthTlab].Varint();
     const uint64_t kind = columns[kBirthKind].Varint();
     sample.weight = columns[kBirthWeight].F64();
-    survivor.threshold = columns[kBirthThreshold].F64();
-    survivor.collections = collections = columns[kBirthCollections].Delta(collections);
-    survivor.gone = columns[kBirthGone].Varint();
-    if (survivor.gone > sample.size) return false;
+    checkpoint_sample.threshold = columns[kBirthThreshold].F64();
+    checkpoint_sample.collections = collections = columns[kBirthCollections].Delta(collections);
+    checkpoint_sample.gone = columns[kBirthGone].Varint();
+    if (checkpoint_sample.gone > sample.size) return false;
     if (kind >= kKinds || StreamOf(static_cast<Kind>(kind)) != stream) continue;
     sample.kind = static_cast<Kind>(kind);
-    survivors->push_back(survivor);
+    live_checkpoint->push_back(checkpoint_sample);
   }
   return columns.ok();
 }

@@ -1,11 +1,12 @@
-// What became of sampled objects that are followed until they die (option live).
+// What became of sampled objects that are tracked until they die (option live).
 //
-// Every sample of the stream of allocations is followed from its birth, up to `live_bound` at a time (FileHeader); a
-// Fate says when and how that ended. A followed sample whose fate is in no block so far is alive.
+// Every sample of the stream of allocations is tracked from its birth, up to `max_tracked_objects` at a time
+// (FileHeader); a Fate says when and how that ended. A tracked sample whose lifecycle event is in no block so far is
+// alive.
 //
-// Weight:   at time t what is alive is estimated by the followed samples alone, each standing for the larger of its
-//           weight and the highest threshold of the kReleased fates from its birth up to t (priority sampling;
-//           docs/streams.md#live-objects).
+// Weight:   at time t what is alive is estimated by the tracked samples alone, each standing for the larger of its
+//           weight and the highest threshold of the kEvicted lifecycle events from its birth up to t (priority
+//           sampling; docs/streams.md#live-objects).
 // Units:    time in ns since the start of the recording.
 // Format:   docs/format/recording.md#lifecycle-events
 #pragma once
@@ -16,35 +17,35 @@
 
 namespace heaprec::format {
 
-enum class FateKind : uint8_t {
-  kDied = 0,         // found dead
-  kReleased = 1,     // drawn out so that the bound holds: what becomes of it is not known, others stand for it
-  kNotFollowed = 2,  // never followed, for want of room: others of its interval stand for it (Books::not_followed)
-  kShrunk = 3        // a part of it is gone, and it goes on: no end, and a sample may have several
+enum class LifecycleKind : uint8_t {
+  kDied = 0,       // found dead
+  kEvicted = 1,    // drawn out so that the bound holds: what becomes of it is not known, others stand for it
+  kUntracked = 2,  // never tracked, for want of room: others of its interval stand for it (StreamCounters::untracked)
+  kShrunk = 3      // a part of it is gone, and it goes on: no end, and a sample may have several
 };
-inline constexpr int kFateKinds = 4;
+inline constexpr int kLifecycleKinds = 4;
 
-struct Fate {
+struct LifecycleEvent {
   uint64_t sample = 0;  // its id
-  // kDied: of the first look at it after the collection that found it dead. kReleased: the end of the interval whose
+  // kDied: of the first look at it after the collection that found it dead. kEvicted: the end of the interval whose
   // samples needed the room: it says something of samples that were born before, and of no other.
   uint64_t time_ns = 0;
-  FateKind kind = FateKind::kDied;
-  // Which the JVM had completed (HeapState::collections) when it was last seen alive: less those at its birth, what it
-  // has survived.
+  LifecycleKind kind = LifecycleKind::kDied;
+  // Which the JVM had completed (ProcessState::collections) when it was last seen alive: less those at its birth, what
+  // it has survived.
   uint64_t collections = 0;
-  double threshold = 0;                  // kReleased: its priority; 0 else
+  double threshold = 0;                  // kEvicted: its priority; 0 else
   Stream stream = Stream::kAllocations;  // the sample's
   uint64_t left = 0;                     // kShrunk: bytes of it that are there still, less than before; 0 else
-  bool operator==(const Fate&) const = default;
+  bool operator==(const LifecycleEvent&) const = default;
 };
 
 // A sample of an earlier chunk that is alive when a chunk begins, so that any chunk alone tells who is.
-struct Survivor {
+struct CheckpointSample {
   Sample sample;             // indices are of the chunk that it stands in
-  double threshold = 0;      // highest of the kReleased fates since its birth; 0: none
+  double threshold = 0;      // highest of the kEvicted lifecycle events since its birth; 0: none
   uint64_t collections = 0;  // which the JVM had completed at its birth
-  uint64_t gone = 0;         // bytes of its size that kShrunk fates took
+  uint64_t gone = 0;         // bytes of its size that kShrunk lifecycle events took
 
   uint64_t left() const { return sample.size - gone; }
 };

@@ -8,13 +8,13 @@
 namespace heaprec::format {
 namespace {
 
-constexpr uint64_t kMostOverhead = 20;  // a record for every so many of its bytes
+constexpr uint64_t kMaxOverhead = 20;  // a record for every so many of its bytes
 constexpr size_t kRegionBytes = 24 << 10;
 constexpr uint64_t kRegionNs = 10'000'000'000;
 // The narrowest record of a region of up to 1,000 bytes: what a chunk keeps, so that its last region has one however
 // short it is.
-constexpr size_t kLeastLastRecord = ParityShape{1000 - kParityHeadBytes, kMinParityWidth}.record_bytes();
-static_assert(kLeastLastRecord == 60);
+constexpr size_t kMinLastRecord = ParityShape{1000 - kParityHeadBytes, kMinParityWidth}.record_bytes();
+static_assert(kMinLastRecord == 60);
 
 void AppendShape(ByteBuffer* buffer, uint64_t magic, const ParityShape& shape) {
   ByteSink sink(buffer);
@@ -95,13 +95,13 @@ void ParityWriter::Add(Bytes bytes) {
 bool ParityWriter::Affords(uint32_t width, size_t reserve) const {
   const ParityShape shape{static_cast<uint32_t>(region_bytes_), width};
   return region_bytes_ > 0 && region_bytes_ <= kMaxParityRegionBytes &&
-         spent_bytes_ + shape.record_bytes() + reserve <= chunk_bytes_ / kMostOverhead;
+         spent_bytes_ + shape.record_bytes() + reserve <= chunk_bytes_ / kMaxOverhead;
 }
 
 // The first one early: most names are defined in a chunk's first blocks.
 void ParityWriter::AppendIfDue(uint64_t now_ns, ByteBuffer* file) {
   const bool is_due = spent_bytes_ == 0 || region_bytes_ >= kRegionBytes || now_ns - last_ns_ >= kRegionNs;
-  if (!is_due || !Affords(kMaxParityWidth, kLeastLastRecord)) return;
+  if (!is_due || !Affords(kMaxParityWidth, kMinLastRecord)) return;
   Append(kMaxParityWidth, file);
   last_ns_ = now_ns;
 }

@@ -30,7 +30,7 @@ enum StateColumn : size_t {
 constexpr size_t kStateColumns = 13;
 constexpr uint64_t kNoCause = 0, kNewCause = 1, kFirstCause = 2;
 // HotSpot has some thirty; the bound is a reader's.
-constexpr size_t kMostCauses = 1024, kLongestCause = 256;
+constexpr size_t kMaxCauses = 1024, kLongestCause = 256;
 
 // The row before: of all kinds, and of the same kind. All kinds that are not known share the last place.
 struct Before {
@@ -38,16 +38,16 @@ struct Before {
   struct Values {
     uint64_t used = 0, committed = 0, threads = 0, rss = 0;
   };
-  std::array<Values, kStateKinds + 1> of_kind;
+  std::array<Values, kProcessStateKinds + 1> of_kind;
 };
 
 }  // namespace
 
-void EncodeStates(std::span<const HeapState> states, ByteBuffer* raw) {
+void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw) {
   ColumnWriter<kStateColumns> columns;
   Before before;
   std::unordered_map<std::string, uint64_t> causes;
-  for (const HeapState& state : states) {
+  for (const ProcessState& state : states) {
     columns.Delta(kStateId, state.id, std::exchange(before.id, state.id));
     columns.Delta(kStateTime, state.time_ns, std::exchange(before.time_ns, state.time_ns));
     columns.Varint(kStateKind, static_cast<uint64_t>(state.kind));
@@ -60,7 +60,7 @@ void EncodeStates(std::span<const HeapState> states, ByteBuffer* raw) {
     columns.Delta(kStateRss, state.rss, std::exchange(last.rss, state.rss));
     columns.Delta(kStateCollections, state.collections, std::exchange(before.collections, state.collections));
     const std::string cause = state.cause.substr(0, kLongestCause);
-    if (cause.empty() || (causes.size() == kMostCauses && !causes.contains(cause))) {
+    if (cause.empty() || (causes.size() == kMaxCauses && !causes.contains(cause))) {
       columns.Varint(kStateCause, kNoCause);
       continue;
     }
@@ -73,20 +73,20 @@ void EncodeStates(std::span<const HeapState> states, ByteBuffer* raw) {
   columns.Finish(static_cast<uint64_t>(Section::kStates), /*critical=*/false, states.size(), raw);
 }
 
-bool DecodeStates(Bytes body, std::vector<HeapState>* states, bool* refused) {
+bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused) {
   ColumnReader<kStateColumns> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows) return false;
   Before before;
   std::vector<std::string> causes;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
-    HeapState state;
+    ProcessState state;
     state.id = before.id = columns[kStateId].Delta(before.id);
     state.time_ns = before.time_ns = columns[kStateTime].Delta(before.time_ns);
     const uint64_t kind = columns[kStateKind].Varint();
-    const bool known = kind < kStateKinds;
-    Before::Values& last = before.of_kind[known ? kind : uint64_t{kStateKinds}];
-    state.kind = static_cast<StateKind>(known ? kind : 0);
+    const bool known = kind < kProcessStateKinds;
+    Before::Values& last = before.of_kind[known ? kind : uint64_t{kProcessStateKinds}];
+    state.kind = static_cast<ProcessStateKind>(known ? kind : 0);
     state.used = last.used = columns[kStateUsed].Delta(last.used);
     state.committed = last.committed = columns[kStateCommitted].Delta(last.committed);
     state.pauses = columns[kStatePauses].Varint();
@@ -96,7 +96,7 @@ bool DecodeStates(Bytes body, std::vector<HeapState>* states, bool* refused) {
     state.collections = before.collections = columns[kStateCollections].Delta(before.collections);
     const uint64_t cause = columns[kStateCause].Varint();
     if (cause == kNewCause) {
-      if (causes.size() == kMostCauses) return false;
+      if (causes.size() == kMaxCauses) return false;
       const uint64_t bytes = columns[kStateCauseBytes].Varint();
       if (bytes > kLongestCause) return false;
       causes.emplace_back(AsText(columns[kStateCauseText].Take(bytes)));

@@ -15,7 +15,7 @@
 namespace heaprec::format {
 
 // Appends the section, unless there are none.
-void EncodeStates(std::span<const HeapState> states, ByteBuffer* raw);
-bool DecodeStates(Bytes body, std::vector<HeapState>* states, bool* refused);
+void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw);
+bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused);
 
 }  // namespace heaprec::format

@@ -29,24 +29,24 @@ class ByteSource {
 };
 
 struct Block {
-  uint32_t chunk = 0;      // sequence number of its chunk
-  uint32_t sequence = 0;   // in the chunk
-  uint64_t offset = 0;     // of the block header in the file
-  uint64_t end_ns = 0;     // when it was flushed
-  PerStream<Books> books;  // cumulative
+  uint32_t chunk = 0;                  // sequence number of its chunk
+  uint32_t sequence = 0;               // in the chunk
+  uint64_t offset = 0;                 // of the block header in the file
+  uint64_t end_ns = 0;                 // when it was flushed
+  PerStream<StreamCounters> counters;  // cumulative
   std::vector<uint64_t> lane_positions;
   // Of all streams.
   std::vector<Window> windows;
   std::vector<Interval> intervals;
-  std::vector<Sample> samples;      // ascending in time; the weights are final
-  std::vector<HeapState> states;    // in the order in which they were taken in, which is that of time but for a few
-  std::vector<Fate> fates;          // ascending in time
-  std::vector<Survivor> survivors;  // alive at the start of the chunk; in its first block only
-  // What walks counted: by class, and of all classes together; cumulative books.
+  std::vector<Sample> samples;       // ascending in time; the weights are final
+  std::vector<ProcessState> states;  // in the order in which they were taken in, which is that of time but for a few
+  std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
+  std::vector<CheckpointSample> live_checkpoint;  // alive at the start of the chunk; in its first block only
+  // What walks counted: by class, and of all classes together; cumulative counters.
   std::vector<CensusRow> census, census_totals;
-  CensusBooks census_books;
+  CensusCounters census_counters;
   std::vector<uint64_t> census_positions;  // of each lane: up to there it is in the file; empty: as lane_positions
-  std::optional<Ending> ending;
+  std::optional<EndMarker> ending;
   uint64_t lost_names = 0;  // entries of the dictionaries so far that stood in blocks that are lost: kLost, or gaps
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
 };

@@ -13,7 +13,7 @@ namespace heaprec::format {
 namespace {
 
 constexpr size_t kPiece = 1 << 20;
-constexpr uint64_t kMostBeforeChunk = 8 << 20;  // what is no recording is looked at no further
+constexpr uint64_t kMaxBeforeChunk = 8 << 20;  // what is no recording is looked at no further
 // All magics begin so.
 constexpr std::array kMagicBegins{static_cast<std::byte>(kFileMagic & 0xff), std::byte{'H'}, std::byte{'R'}};
 
@@ -58,7 +58,7 @@ class Search {
   std::optional<Found> Behind(uint64_t damage) {
     const bool is_known = recording_.has_value();
     for (auto at = NextMagic(damage + 1); at; at = NextMagic(*at + 1)) {
-      if (!is_known && *at > kMostBeforeChunk) break;
+      if (!is_known && *at > kMaxBeforeChunk) break;
       if (PartEnd(*at)) return Found{*at, std::nullopt};
       if (const auto end = HeaderEnd(*at)) return Found{*end, is_known ? at : std::nullopt};
       // A recording whose header is what is damaged: its chunks have copies.

@@ -10,7 +10,7 @@ namespace heaprec::format {
 namespace {
 
 constexpr size_t kStride = 64 << 10;
-constexpr uint64_t kMostSearched = kMaxParityRegionBytes + (1 << 20);  // behind it no record covers what is damaged
+constexpr uint64_t kMaxSearched = kMaxParityRegionBytes + (1 << 20);  // behind it no record covers what is damaged
 
 // What the codeword's columns XOR to: 0 where it is as it was written.
 std::array<std::byte, kMaxParityWidth> SyndromeOf(Bytes codeword, size_t width) {
@@ -51,7 +51,7 @@ class Repair {
 
  private:
   // A run touches two pieces that follow one another, three if the one between is short.
-  static constexpr size_t kMostBadPieces = 3;
+  static constexpr size_t kMaxBadPieces = 3;
 
   size_t width() const { return tail_.shape.width; }
   bool Holds(size_t piece) const { return Crc32(Part(bytes_, PieceOf(tail_.shape, piece))) == tail_.checksums[piece]; }
@@ -69,7 +69,7 @@ class Repair {
       if (!std::exchange(any, true)) first_ = piece;
       last_ = piece;
     }
-    return any && last_ - first_ < kMostBadPieces;
+    return any && last_ - first_ < kMaxBadPieces;
   }
   ByteRange Differences(const ByteBuffer& damaged, uint64_t begin) const {
     const auto differs = [&](size_t i) { return damaged[i] != bytes_[begin + i]; };
@@ -126,7 +126,7 @@ const std::optional<RepairedSource::Found>& RepairedSource::FindTail(uint64_t of
   looked_to_ = std::max(looked_to_, offset);
   ByteBuffer magic;
   ByteSink(&magic).U64(kParityTailMagic);
-  while (looked_to_ < offset + kMostSearched) {
+  while (looked_to_ < offset + kMaxSearched) {
     const ByteBuffer bytes = Read(looked_to_, kStride);
     for (auto at = bytes.begin();; ++at) {
       at = std::search(at, bytes.end(), magic.begin(), magic.end());

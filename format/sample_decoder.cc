@@ -68,7 +68,7 @@ class SampleRows {
     if (code == 1) {
       number = context_.stacks.size();
       context_.last_leaf = columns_[kLeaf].Delta(context_.last_leaf);
-      // Each stack is announced once, so there are not more of them than nodes.
+      // Each stack is emitted once, so there are not more of them than nodes.
       if (context_.last_leaf >= dictionaries_.stacks.size() || number > dictionaries_.stacks.size()) return false;
       context_.stacks.push_back({.leaf = static_cast<Index>(context_.last_leaf)});
     }

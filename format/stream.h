@@ -18,23 +18,23 @@ inline constexpr Index kNone = 0xffffffff;
 // Resolution of a sample's time: finer is noise. docs/format/recording.md#conventions
 inline constexpr uint64_t kTickNs = 64;
 
-enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2, kNative = 3, kMapped = 4 };
+enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2, kNative = 3, kMapping = 4 };
 inline constexpr int kKinds = 5;
 inline constexpr std::array kAllocationKinds{Kind::kTlab, Kind::kOutside};
 
-// What is sampled under a throttle of its own: windows, intervals, cap and books are a stream's, and its weights are in
-// its unit. docs/format/recording.md#streams
+// What is sampled under a throttle of its own: windows, intervals, cap and counters are a stream's, and its weights are
+// in its unit. docs/format/recording.md#streams
 enum class Stream : uint8_t {
   kAllocations = 0,  // the unit is the byte
   kExceptions = 1,   // the unit is the event
   kNative = 2,       // what malloc and its family gave; the unit is the byte
-  kMapped = 3,       // what mmap and its family mapped; the unit is the byte
+  kMapping = 3,      // what mmap and its family mapped; the unit is the byte
 };
 inline constexpr int kStreams = 4;
-inline constexpr std::array kAllStreams{Stream::kAllocations, Stream::kExceptions, Stream::kNative, Stream::kMapped};
+inline constexpr std::array kAllStreams{Stream::kAllocations, Stream::kExceptions, Stream::kNative, Stream::kMapping};
 constexpr Stream StreamOf(Kind kind) {
   constexpr std::array kOf{Stream::kAllocations, Stream::kAllocations, Stream::kExceptions, Stream::kNative,
-                           Stream::kMapped};
+                           Stream::kMapping};
   static_assert(kOf.size() == kKinds);
   return static_cast<size_t>(kind) < kOf.size() ? kOf[static_cast<size_t>(kind)] : Stream::kAllocations;
 }
@@ -42,11 +42,11 @@ constexpr Stream StreamOf(Kind kind) {
 constexpr bool CountsEvents(Stream stream) { return stream == Stream::kExceptions; }
 
 // Windows are numbered across streams: one of the top bits of an id tells the stream.
-inline constexpr uint32_t kWindowStreamBit = 0x80000000, kNativeWindowBit = 0x40000000, kMappedWindowBit = 0x20000000;
+inline constexpr uint32_t kWindowStreamBit = 0x80000000, kNativeWindowBit = 0x40000000, kMappingWindowBit = 0x20000000;
 constexpr Stream StreamOfWindow(uint32_t id) {
   if ((id & kWindowStreamBit) != 0) return Stream::kExceptions;
   if ((id & kNativeWindowBit) != 0) return Stream::kNative;
-  return (id & kMappedWindowBit) != 0 ? Stream::kMapped : Stream::kAllocations;
+  return (id & kMappingWindowBit) != 0 ? Stream::kMapping : Stream::kAllocations;
 }
 
 // Samples are numbered across streams, too: from here on in each. No stream has so many.
@@ -56,7 +56,7 @@ constexpr uint64_t FirstIdOf(Stream stream) {
 constexpr Stream StreamOfId(uint64_t id) {
   if (id >= FirstIdOf(Stream::kExceptions)) return Stream::kExceptions;
   if (id >= FirstIdOf(Stream::kNative)) return Stream::kNative;
-  return id >= FirstIdOf(Stream::kMapped) ? Stream::kMapped : Stream::kAllocations;
+  return id >= FirstIdOf(Stream::kMapping) ? Stream::kMapping : Stream::kAllocations;
 }
 
 // What the draws of a stream's second stage depend on, from the first eight bytes of the recording's id (little

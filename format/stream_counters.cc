@@ -5,51 +5,54 @@
 
 namespace heaprec::format {
 
-const char* LossName(Loss loss) {
+const char* LossReasonName(LossReason loss) {
   switch (loss) {
-    case Loss::kMissed:
+    case LossReason::kDroppedByJvm:
       return "missed";
-    case Loss::kRingFull:
+    case LossReason::kRingFull:
       return "ring_full";
-    case Loss::kLanesBusy:
+    case LossReason::kLanesBusy:
       return "lanes_busy";
-    case Loss::kNoClock:
+    case LossReason::kThreadLimit:
       return "no_clock";
-    case Loss::kNoStack:
+    case LossReason::kNoStack:
       return "no_stack";
-    case Loss::kWriteFailed:
+    case LossReason::kWriteFailed:
       return "write_failed";
-    case Loss::kOversized:
+    case LossReason::kOversized:
       return "oversized";
-    case Loss::kKilled:
+    case LossReason::kKilled:
       return "killed";
-    case Loss::kStackChunks:
+    case LossReason::kStackChunks:
       return "stack_chunks";
   }
   return "unknown";
 }
 
-uint64_t Books::LostPoints() const {
+uint64_t StreamCounters::LostPoints() const {
   uint64_t points = 0;
-  for (const Loss reason : {Loss::kMissed, Loss::kRingFull, Loss::kLanesBusy, Loss::kOversized, Loss::kKilled}) {
+  for (const LossReason reason : {LossReason::kDroppedByJvm, LossReason::kRingFull, LossReason::kLanesBusy,
+                                  LossReason::kOversized, LossReason::kKilled}) {
     points += lost[static_cast<size_t>(reason)];
   }
   return points;
 }
 
-uint64_t Books::AllLost() const { return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - stack_chunks(); }
+uint64_t StreamCounters::AllLost() const {
+  return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - stack_chunks();
+}
 
-double Books::AllLostWeight() const {
+double StreamCounters::AllLostWeight() const {
   double all = 0;
   for (size_t reason = 0; reason < kLosses; ++reason) {
-    if (IsLoss(static_cast<Loss>(reason))) all += lost_weight[reason];
+    if (IsLoss(static_cast<LossReason>(reason))) all += lost_weight[reason];
   }
   return all;
 }
 
-Books Books::Since(const Books& earlier) const {
-  Books since = *this;
-  for (const auto counter : kBookCounters) since.*counter -= std::min(since.*counter, earlier.*counter);
+StreamCounters StreamCounters::Since(const StreamCounters& earlier) const {
+  StreamCounters since = *this;
+  for (const auto counter : kStreamCounterFields) since.*counter -= std::min(since.*counter, earlier.*counter);
   for (size_t reason = 0; reason < kLosses; ++reason) {
     since.lost[reason] -= std::min(since.lost[reason], earlier.lost[reason]);
     since.lost_weight[reason] = std::max(since.lost_weight[reason] - earlier.lost_weight[reason], 0.0);

@@ -22,7 +22,7 @@ inline constexpr int kWeightRules = 4;
 inline constexpr double kWeightTolerance = 1e-9;
 
 // pi = 1 - exp(-x). Below the limit the series' rest, x^4 / 120, is under 1e-14: four terms cost a tenth of expm1.
-inline double InclusionProbability(double x) {
+inline double PoissonInclusion(double x) {
   constexpr double kSeriesLimit = 1e-3;
   if (x < kSeriesLimit) return x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
   return -std::expm1(-x);
@@ -31,7 +31,7 @@ inline double InclusionProbability(double x) {
 inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size, uint64_t tlab_size) {
   if (rule == WeightRule::kCount) return 1 / lambda;
   if (rule == WeightRule::kPerEvent) return static_cast<double>(tlab_size > 0 ? tlab_size : size) / lambda;
-  return static_cast<double>(size) / InclusionProbability(lambda * static_cast<double>(size));
+  return static_cast<double>(size) / PoissonInclusion(lambda * static_cast<double>(size));
 }
 
 // NaN, of either, is never close.

@@ -8,20 +8,20 @@ namespace {
 
 // Outside these a lambda means nothing (a point per 1e30 bytes, 1e9 points per byte), but would make NaN and infinite
 // weights.
-constexpr double kLeastLambda = 1e-30, kMostLambda = 1e9;
+constexpr double kMinLambda = 1e-30, kMaxLambda = 1e9;
 
-LambdaInForce Sane(LambdaInForce now) {
-  now.lambda = now.lambda >= kLeastLambda ? std::min(now.lambda, kMostLambda) : 0;  // NaN: 0
+ActiveWindow Sane(ActiveWindow now) {
+  now.lambda = now.lambda >= kMinLambda ? std::min(now.lambda, kMaxLambda) : 0;  // NaN: 0
   return now;
 }
 
 // An object was hit under `armed`; lambda in force is now `now`. To keep it with the smaller of the two probabilities
 // is to keep it with a probability known from the past alone: that is all Horvitz-Thompson asks for.
-Hit Judge(LambdaInForce armed, uint64_t size, LambdaInForce now, Random& random) {
-  Hit hit;
+DeliveryDecision Judge(ActiveWindow armed, uint64_t size, ActiveWindow now, Random& random) {
+  DeliveryDecision hit;
   const double length = Length(size), pi_armed = InclusionProbability(armed.lambda, size);
   if (!(pi_armed > 0)) return hit;
-  LambdaInForce with = armed;
+  ActiveWindow with = armed;
   double pi = pi_armed;
   if (now.lambda < armed.lambda) {
     with = now;
@@ -29,11 +29,11 @@ Hit Judge(LambdaInForce armed, uint64_t size, LambdaInForce now, Random& random)
   }
   hit.window = with.window;
   if (pi < pi_armed && random.Uniform() * pi_armed >= pi) {
-    hit.verdict = Hit::Verdict::kThinned;
+    hit.verdict = DeliveryDecision::Verdict::kThinned;
     hit.weight_bytes = length / pi_armed;
     return hit;
   }
-  hit.verdict = Hit::Verdict::kKept;
+  hit.verdict = DeliveryDecision::Verdict::kKept;
   hit.weight_bytes = length / pi;
   hit.effective_bytes = 1 / with.lambda;
   return hit;
@@ -43,11 +43,11 @@ Hit Judge(LambdaInForce armed, uint64_t size, LambdaInForce now, Random& random)
 
 double InclusionProbability(double lambda, uint64_t size) { return -std::expm1(-lambda * Length(size)); }
 
-void ByteClock::Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaInForce now) {
+void ByteClock::Start(uint64_t allocated, uint64_t size, uint64_t seed, ActiveWindow now) {
   StartAt(allocated - std::min(size, allocated), 0, seed, now);
 }
 
-void ByteClock::StartAt(uint64_t position, double e, uint64_t seed, LambdaInForce armed) {
+void ByteClock::StartAt(uint64_t position, double e, uint64_t seed, ActiveWindow armed) {
   random_ = Random(seed);
   last_ = position;
   e_ = e > 0 ? e : random_.Exponential();
@@ -56,11 +56,11 @@ void ByteClock::StartAt(uint64_t position, double e, uint64_t seed, LambdaInForc
   Arm(Sane(armed));
 }
 
-Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) {
-  Touch touch;
-  if (PassRefill(allocated, now.window, touch.gap)) return touch;
+HookDecision ByteClock::OnRefill(uint64_t allocated, uint64_t size, ActiveWindow now) {
+  HookDecision touch;
+  if (TrySkipRefill(allocated, now.window, touch.gap)) return touch;
   now = Sane(now);
-  Missed missed;
+  DroppedByJvm missed;
   Pass(Advance(allocated, size, now, missed), missed);
   Add(0, 1);
   e_ -= lambda_ * Length(size);
@@ -68,7 +68,7 @@ Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) 
     // With the lambda this thread integrated, not the one in force now: thinning at the delivery sees to that.
     Force(size, {lambda_, window_});
     e_ = random_.Exponential();
-    touch.action = Touch::Action::kForce;
+    touch.action = HookDecision::Action::kForce;
   }
   touch.gap = Arm(now);
   touch.missed = missed.any;
@@ -78,11 +78,11 @@ Touch ByteClock::OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now) 
 
 // Such an object does not wait for the thread's e: lambda in force applies at once, to large objects above all. They
 // have a point process of their own, of the same lambda.
-Touch ByteClock::OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now) {
-  Touch touch;
-  if (PassOutside(allocated, size, now.window, touch.gap)) return touch;
+HookDecision ByteClock::OnOutside(uint64_t allocated, uint64_t size, ActiveWindow now) {
+  HookDecision touch;
+  if (TrySkipOutside(allocated, size, now.window, touch.gap)) return touch;
   now = Sane(now);
-  Missed missed;
+  DroppedByJvm missed;
   Pass(Advance(allocated, size, now, missed), missed);
   Add(0, 1);
   touch.gap = Arm(now);
@@ -90,17 +90,17 @@ Touch ByteClock::OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now)
   if (e_outside_ <= 0) {
     Force(size, now);
     e_outside_ = random_.Exponential();
-    touch.action = Touch::Action::kForce;
+    touch.action = HookDecision::Action::kForce;
   }
   touch.missed = missed.any;
   touch.missed_bytes = missed.bytes;
   return touch;
 }
 
-Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now) {
+DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, ActiveWindow now) {
   now = Sane(now);
-  Missed missed;
-  Hit hit;
+  DroppedByJvm missed;
+  DeliveryDecision hit;
   // An object of `size` bytes that ends less than `size` after the last touch was counted by that touch already.
   const bool counted = allocated >= last_ && allocated - last_ < size;
   if (counted && pending_lambda_ > 0) {
@@ -126,8 +126,8 @@ Hit ByteClock::OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now)
   return hit;
 }
 
-Touch ByteClock::Finish(uint64_t allocated) {
-  Missed missed;
+HookDecision ByteClock::Finish(uint64_t allocated) {
+  DroppedByJvm missed;
   DropPending(missed);
   if (started() && allocated > last_) {
     Add(allocated - last_, 0);
@@ -139,7 +139,7 @@ Touch ByteClock::Finish(uint64_t allocated) {
 }
 
 // Moves to `allocated`, and returns how many of the bytes passed lie before the object that ends there.
-uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, LambdaInForce now, Missed& missed) {
+uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, ActiveWindow now, DroppedByJvm& missed) {
   DropPending(missed);
   if (allocated < last_) {  // another thread in the memory of an old one
     last_ = allocated - std::min(size, allocated);
@@ -154,7 +154,7 @@ uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, LambdaInForce now
 
 // Charges bytes whose objects nobody saw. If the point was among them, so were the points of the rest: 1 / lambda bytes
 // for the first and, on average, the rest itself for those after it.
-void ByteClock::Pass(uint64_t bytes, Missed& missed) {
+void ByteClock::Pass(uint64_t bytes, DroppedByJvm& missed) {
   const double length = Length(bytes), spent = lambda_ * length;
   if (e_ > spent) {
     e_ -= spent;
@@ -166,34 +166,35 @@ void ByteClock::Pass(uint64_t bytes, Missed& missed) {
 }
 
 // A forced object that was not delivered before the next touch never will be.
-void ByteClock::DropPending(Missed& missed) {
+void ByteClock::DropPending(DroppedByJvm& missed) {
   if (pending_lambda_ == 0) return;
   missed.any = true;
   missed.bytes += pending_weight_;
   pending_lambda_ = 0;
 }
 
-void ByteClock::Force(uint64_t size, LambdaInForce with) {
+void ByteClock::Force(uint64_t size, ActiveWindow with) {
   pending_lambda_ = with.lambda;
   pending_weight_ = Length(size) / InclusionProbability(with.lambda, size);
   pending_window_ = with.window;
 }
 
-double ByteClock::Arm(LambdaInForce now) {
+double ByteClock::Arm(ActiveWindow now) {
   if (now.lambda != lambda_) mean_gap_ = 1 / now.lambda;
   lambda_ = now.lambda;
   window_ = now.window;
   return Gap();
 }
 
-Hit JudgeDrawn(double lambda_drawn, uint32_t window_drawn, uint64_t size, LambdaInForce now, Random& random) {
+DeliveryDecision DecideJvmtiSample(double lambda_drawn, uint32_t window_drawn, uint64_t size, ActiveWindow now,
+                                   Random& random) {
   return Judge(Sane({lambda_drawn, window_drawn}), size, Sane(now), random);
 }
 
-Hit JudgeEvent(double probability, uint64_t represented_bytes, LambdaInForce now, Random& random) {
-  Hit hit;
+DeliveryDecision DecideEvent(double probability, uint64_t represented_bytes, ActiveWindow now, Random& random) {
+  DeliveryDecision hit;
   if (!(now.lambda > 0) || !(random.Uniform() < probability)) return hit;
-  hit.verdict = Hit::Verdict::kKept;
+  hit.verdict = DeliveryDecision::Verdict::kKept;
   hit.window = now.window;
   hit.effective_bytes = 1 / std::min(1.0, probability);
   hit.weight_bytes = static_cast<double>(represented_bytes) * hit.effective_bytes;

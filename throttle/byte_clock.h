@@ -25,13 +25,13 @@ double InclusionProbability(double lambda, uint64_t size);
 
 // The window in force, as the caller read it, once per hook and before the hit changes any counter.
 // lambda = 0 (recording off, not yet started) means: no points at all, and a gap of +infinity.
-struct LambdaInForce {
+struct ActiveWindow {
   double lambda = 0;
   uint32_t window = 0;
 };
 
 // What a hook has to do.
-struct Touch {
+struct HookDecision {
   enum class Action : uint8_t {
     kArm,    // let the next delivery be `gap` bytes from here
     kForce,  // this very object holds a point: make the JVM deliver it now
@@ -43,7 +43,7 @@ struct Touch {
 };
 
 // What a delivered object turned out to be.
-struct Hit {
+struct DeliveryDecision {
   enum class Verdict : uint8_t {
     kNone,     // no point in this object: re-arm only
     kKept,     // a sample: weight_bytes and window are set
@@ -53,9 +53,9 @@ struct Hit {
   bool missed = false;         // a point passed unseen before this object
   uint32_t window = 0;         // the window whose lambda gave the probability
   double weight_bytes = 0;     // weight_bytes / size is the weight in objects; size / weight_bytes the probability
-  double effective_bytes = 0;  // kKept: 1 / lambda of `window`, what the point tells the controller (PointTally)
-  double gap = 0;              // as Touch::gap
-  double missed_bytes = 0;     // as Touch::missed_bytes
+  double effective_bytes = 0;  // kKept: 1 / lambda of `window`, what the point tells the controller (PointSums)
+  double gap = 0;              // as HookDecision::gap
+  double missed_bytes = 0;     // as HookDecision::missed_bytes
 };
 
 class ByteClock {
@@ -63,24 +63,24 @@ class ByteClock {
   ByteClock() = default;
   // First slow path of a thread: `allocated` counts all its bytes so far, the object of `size` included. The hook of
   // that same object follows. A clock may be started again for another thread: its counters go on.
-  void Start(uint64_t allocated, uint64_t size, uint64_t seed, LambdaInForce now);
+  void Start(uint64_t allocated, uint64_t size, uint64_t seed, ActiveWindow now);
   // The same from a position that the thread had before, with no object there: the next point lies e / armed.lambda
   // bytes after it, where the thread has been armed by someone else; e = 0: it has not, draw one.
-  void StartAt(uint64_t position, double e, uint64_t seed, LambdaInForce armed);
+  void StartAt(uint64_t position, double e, uint64_t seed, ActiveWindow armed);
   bool started() const { return e_ > 0; }
   // From now on gaps are cut to this many mean gaps, 1 / lambda each: a thread that meets a rise of lambda late learns
   // of it the sooner. An object delivered there holds no point. +infinity: never.
-  void SetReach(double mean_gaps) { reach_ = mean_gaps; }
+  void SetMaxGap(double mean_gaps) { reach_ = mean_gaps; }
 
   // What nearly every candidate is: the window is that of the last touch, and no point lies in the object or before it.
-  // True: it is counted, and `gap` is what Touch::gap would be. False: nothing was done.
+  // True: it is counted, and `gap` is what HookDecision::gap would be. False: nothing was done.
   // A window has one lambda; else as OnRefill and OnOutside.
-  bool PassRefill(uint64_t allocated, uint32_t window, double& gap) {
+  bool TrySkipRefill(uint64_t allocated, uint32_t window, double& gap) {
     const double left = e_ - lambda_ * Length(allocated - last_);
     if (window != window_ || allocated < last_ || pending_lambda_ > 0 || !(left > 0)) return false;
     return Count(allocated, left, gap);
   }
-  bool PassOutside(uint64_t allocated, uint64_t size, uint32_t window, double& gap) {
+  bool TrySkipOutside(uint64_t allocated, uint64_t size, uint32_t window, double& gap) {
     const uint64_t passed = allocated - last_;
     const double left = e_ - lambda_ * Length(passed - std::min(passed, size));
     const double left_outside = e_outside_ - lambda_ * Length(size);
@@ -92,21 +92,21 @@ class ByteClock {
 
   // Preconditions of the next three: started(). `allocated` (A in docs/sampler.md) includes the object of `size` whose
   // slow path this is. A position that goes back means another thread in the same memory: the clock starts over.
-  Touch OnRefill(uint64_t allocated, uint64_t size, LambdaInForce now);
-  Touch OnOutside(uint64_t allocated, uint64_t size, LambdaInForce now);
+  HookDecision OnRefill(uint64_t allocated, uint64_t size, ActiveWindow now);
+  HookDecision OnOutside(uint64_t allocated, uint64_t size, ActiveWindow now);
   // The JVM delivers an object: forced by a touch just before, or because the armed byte was reached.
-  Hit OnDelivered(uint64_t allocated, uint64_t size, LambdaInForce now);
+  DeliveryDecision OnDelivered(uint64_t allocated, uint64_t size, ActiveWindow now);
   // The thread ends or the recording stops: accounts for the rest; the clock may be started again. There is nothing to
   // do but to count what was missed.
-  Touch Finish(uint64_t allocated);
+  HookDecision Finish(uint64_t allocated);
   // Bytes since the last touch that are no part of the population: no point falls in them, nothing counts them.
   void Exclude(uint64_t bytes) { last_ += bytes; }
-  // Touch::gap from here on, where nothing has been touched since the last touch.
+  // HookDecision::gap from here on, where nothing has been touched since the last touch.
   double GapFrom(uint64_t allocated) const {
     return std::max(Gap() - Length(allocated - std::min(allocated, last_)), 0.0);
   }
   // Bytes that had no chance to hold a point, and that no touch will count.
-  void CountUnseen(uint64_t bytes) { Add(bytes, 0); }
+  void CountUnsampled(uint64_t bytes) { Add(bytes, 0); }
 
   // Bytes accounted for: the sum of A_last - A_start over all threads that used this clock, exactly. Never falls.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -114,15 +114,15 @@ class ByteClock {
   uint64_t candidates() const { return candidates_.load(std::memory_order_relaxed); }
 
  private:
-  struct Missed {
+  struct DroppedByJvm {
     bool any = false;
     double bytes = 0;
   };
-  uint64_t Advance(uint64_t allocated, uint64_t size, LambdaInForce now, Missed& missed);
-  void Pass(uint64_t bytes, Missed& missed);
-  void DropPending(Missed& missed);
-  void Force(uint64_t size, LambdaInForce with);
-  double Arm(LambdaInForce now);
+  uint64_t Advance(uint64_t allocated, uint64_t size, ActiveWindow now, DroppedByJvm& missed);
+  void Pass(uint64_t bytes, DroppedByJvm& missed);
+  void DropPending(DroppedByJvm& missed);
+  void Force(uint64_t size, ActiveWindow with);
+  double Arm(ActiveWindow now);
   bool Count(uint64_t allocated, double left, double& gap) {
     Add(allocated - last_, 1);
     last_ = allocated;
@@ -153,11 +153,12 @@ class ByteClock {
 
 // The same judgement where the JVM itself drew the threshold, with mean 1 / lambda_drawn (source=jvmti). gap is not
 // set.
-Hit JudgeDrawn(double lambda_drawn, uint32_t window_drawn, uint64_t size, LambdaInForce now, Random& random);
+DeliveryDecision DecideJvmtiSample(double lambda_drawn, uint32_t window_drawn, uint64_t size, ActiveWindow now,
+                                   Random& random);
 
 // The unit is the event (source=tlab): kept with `probability`, under now.window, standing for represented /
 // probability bytes; effective_bytes is 1 / probability, in events. kNone if not kept, and always when now.lambda = 0.
 // gap is not set.
-Hit JudgeEvent(double probability, uint64_t represented_bytes, LambdaInForce now, Random& random);
+DeliveryDecision DecideEvent(double probability, uint64_t represented_bytes, ActiveWindow now, Random& random);
 
 }  // namespace heaprec::throttle

@@ -33,20 +33,20 @@ double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
 // c. The points of an interval scatter by the root of their number: at least so much more is aimed at that the cap is
 // met at 2.4 sigma below (150: 1.2; 30: 1.45; 1: 3.45). Beyond that every held point makes the kept ones tell more of
 // where bytes went, for the second stage keeps each place's share; but it costs what a sample costs in the application.
-// So up to kMostSurplus where samples are few, and no more than kAffordable points per second for it where they are
+// So up to kMaxOversampling where samples are few, and no more than kAffordable points per second for it where they are
 // many. A point whose stack is new costs kNewStackCost times as much: its frames are named, written and taken in.
-constexpr double kLeastSurplus = 1.2, kSpare = 2.45;
-constexpr double kMostSurplus = 4;
+constexpr double kMinSurplus = 1.2, kSpare = 2.45;
+constexpr double kMaxOversampling = 4;
 constexpr double kAffordable = 450, kNewStackCost = 6;
 
 double SurplusFor(double cap, double rate, double point_cost) {
-  const double wanted = std::min(kMostSurplus, 1 + kAffordable / (rate * point_cost));
-  return std::max({kLeastSurplus, 1 + kSpare / std::sqrt(cap), wanted});
+  const double wanted = std::min(kMaxOversampling, 1 + kAffordable / (rate * point_cost));
+  return std::max({kMinSurplus, 1 + kSpare / std::sqrt(cap), wanted});
 }
 
 void SetSurplus(double rate, ControllerConfig* config) {
-  config->surplus = SurplusFor(config->cap, rate, 1);
-  config->surplus_of_new = SurplusFor(config->cap, rate, kNewStackCost);
+  config->oversampling = SurplusFor(config->cap, rate, 1);
+  config->oversampling_new_stacks = SurplusFor(config->cap, rate, kNewStackCost);
 }
 
 // lambda for so many points in so many bytes.
@@ -81,7 +81,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   return config;
 }
 
-double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointTally points) const {
+double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums points) const {
   const uint64_t now = std::max(now_ns, tick_ns), interval = std::max<uint64_t>(config.interval_ns, 1);
   const double since = std::max(points.effective, 0.0);
   uint64_t end = interval_end_ns;
@@ -103,7 +103,7 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointTa
                             NextRate(slow_rate, now - tick_ns, since, config.slow_tau_ns));
   const double left = Seconds(end - now), lambda = PerByte(Due(config), so_far + left * r, config);
   // Of a late interval nothing is known.
-  const double missing = end == interval_end_ns ? Wanted(Due(config), config) - usable - points.count : 0;
+  const double missing = end == interval_end_ns ? Wanted(Due(config), config) - sliding_budget - points.count : 0;
   if (!(missing > 0)) return lambda;
   // The end of an interval is not waited for to the last: what is aimed at its last moments falls into the next one.
   const double fast = std::min(r, NextRate(fast_rate, now - tick_ns, since, config.fast_tau_ns));
@@ -119,9 +119,10 @@ double Forecast::OfInterval(const ControllerConfig& config, uint64_t now_ns, dou
 }
 
 // Time alone only lowers N; d bytes at any later moment raise it by d (1 + left / tau) at most, tau the shorter one.
-double Forecast::QuietBytes(const ControllerConfig& config, uint64_t now_ns, PointTally points, double floor) const {
+double Forecast::BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums points,
+                                   double floor) const {
   const uint64_t now = std::max(now_ns, tick_ns);
-  if (config.rule != Rule::kFalling || now >= interval_end_ns || !(floor > 0)) return 0;
+  if (config.rule != Rule::kAdaptive || now >= interval_end_ns || !(floor > 0)) return 0;
   const double due = Due(config);
   const double lambda = OfInterval(config, now, std::max(points.effective, 0.0));
   if (!(lambda > floor)) return 0;
@@ -145,7 +146,7 @@ uint64_t Controller::IntervalAt(uint64_t now_ns) const {
   return now_ns > start_ns_ ? (now_ns - start_ns_) / config_.interval_ns : 0;
 }
 
-Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points) {
+Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points) {
   const uint64_t now = std::max(now_ns, last_ns_), dt = now - last_ns_;
   const uint64_t total = std::max(total_bytes, last_total_);
   const double bytes = static_cast<double>(total - last_total_);
@@ -169,17 +170,17 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally poin
           .rate = share * rate_,
           .slow_rate = share * slow_rate_,
           .fast_rate = share * fast_rate_,
-          .thrift = Thrift(),
-          .usable = usable_.usable()};
+          .oversampling_scale = Thrift(),
+          .sliding_budget = usable_.sliding_budget()};
 }
 
-void Controller::Remember(uint64_t dt_ns, PointTally points) {
+void Controller::Remember(uint64_t dt_ns, PointSums points) {
   const double intervals = Seconds(dt_ns) / Seconds(config_.interval_ns);
   const double kept = std::exp(-intervals / kShareIntervals), kept_stacks = std::exp(-intervals / kFreshIntervals);
   recent_.weight = recent_.weight * kept + points.weight;
   recent_.effective = recent_.effective * kept + points.effective;
   recent_.count = recent_.count * kept_stacks + points.count;
-  recent_.fresh = recent_.fresh * kept_stacks + points.fresh;
+  recent_.with_new_stack = recent_.with_new_stack * kept_stacks + points.with_new_stack;
 }
 
 // Effective bytes per byte, from the points of late.
@@ -190,10 +191,10 @@ double Controller::EffectiveShare() const {
 // What a point costs grows with the share of new stacks, and what c R points cost beyond R is to stay the same. At the
 // start every stack is new.
 double Controller::Thrift() const {
-  const double known = config_.surplus - 1, fresh = config_.surplus_of_new - 1;
-  const double share = recent_.count > 0 ? std::min(1.0, recent_.fresh / recent_.count) : 1;
-  if (!(known > fresh && fresh > 0)) return 1;
-  return (1 + 1 / ((1 - share) / known + share / fresh)) / config_.surplus;
+  const double known = config_.oversampling - 1, with_new_stack = config_.oversampling_new_stacks - 1;
+  const double share = recent_.count > 0 ? std::min(1.0, recent_.with_new_stack / recent_.count) : 1;
+  if (!(known > with_new_stack && with_new_stack > 0)) return 1;
+  return (1 + 1 / ((1 - share) / known + share / with_new_stack)) / config_.oversampling;
 }
 
 }  // namespace heaprec::throttle

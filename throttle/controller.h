@@ -5,7 +5,7 @@
 // S: bytes counted in the interval so far (integral part); r: the lower of a short-term and a long-term byte rate
 // (proportional part; a burst at the start of an interval does not last for all of it); both times the
 // share of bytes that can give points, for an object gives one at most. missing: points without which stage 2 could not
-// fill the interval (UsablePoints). Between two ticks the bytes are estimated by
+// fill the interval (SlidingBudget). Between two ticks the bytes are estimated by
 // the points that fell (unbiased), so lambda also falls inside a tick: an idle -> 5 GB/s step costs cap * c * (1 +
 // ln(surprise)) points, whatever the tick.
 //
@@ -24,16 +24,16 @@
 namespace heaprec::throttle {
 
 enum class Rule : uint8_t {
-  kFalling,  // lambda falls with the bytes of the interval: Controller
-  kWindow,   // one probability per fifth of an interval: WindowController
+  kAdaptive,  // lambda falls with the bytes of the interval: Controller
+  kWindow,    // one probability per fifth of an interval: WindowController
 };
 
 struct ControllerConfig {
-  Rule rule = Rule::kFalling;
+  Rule rule = Rule::kAdaptive;
   uint64_t interval_ns = 1'000'000'000;
   double cap = 150;                      // samples an interval may keep; 0: lambda is 0
-  double surplus = 1.2;                  // c: what the ring takes in, over the cap; stage 2 thins it back
-  double surplus_of_new = 1.2;           // c where no point has a stack that was known: those are dear
+  double oversampling = 1.2;             // c: what the ring takes in, over the cap; stage 2 thins it back
+  double oversampling_new_stacks = 1.2;  // c where no point has a stack that was known: those are dear
   uint64_t rate_tau_ns = 150'000'000;    // averaging time of r
   uint64_t slow_tau_ns = 1'000'000'000;  // and of the slow one beside it: the lower of the two counts
   uint64_t fast_tau_ns = 50'000'000;     // and of a third one, which counts too where points are missing
@@ -48,35 +48,35 @@ ControllerConfig ConfigFor(double rate, double max_cap);
 
 // Points kept by the first stage, summed up. An object of s bytes gives one point at most, though lambda s may be due:
 // it counts as pi / lambda effective bytes, and 1 / lambda per point is the unbiased estimate of them.
-struct PointTally {
-  double weight = 0;     // sum of Hit::weight_bytes
-  double effective = 0;  // sum of Hit::effective_bytes
-  double count = 0;      // how many
-  double fresh = 0;      // of these, with a stack that had to be described
+struct PointSums {
+  double weight = 0;          // sum of DeliveryDecision::weight_bytes
+  double effective = 0;       // sum of DeliveryDecision::effective_bytes
+  double count = 0;           // how many
+  double with_new_stack = 0;  // of these, with a stack that had to be described
 };
 
 // Everything lambda depends on at one tick; published with the window, so that an allocating thread can lower lambda.
 struct Forecast {
   uint64_t tick_ns = 0;  // when it was made
   uint64_t interval_end_ns = 0;
-  double bytes_so_far = 0;  // S, effective bytes
-  double rate = 0;          // r, effective bytes per second
-  double slow_rate = 0;     // the same over slow_tau_ns
-  double fast_rate = 0;     // and over fast_tau_ns
-  double thrift = 1;        // c over config.surplus: less where stacks are new
+  double bytes_so_far = 0;        // S, effective bytes
+  double rate = 0;                // r, effective bytes per second
+  double slow_rate = 0;           // the same over slow_tau_ns
+  double fast_rate = 0;           // and over fast_tau_ns
+  double oversampling_scale = 1;  // c over config.oversampling: less where stacks are new
   // Points of the interval so far that the second stage can keep; infinity: enough.
-  double usable = std::numeric_limits<double>::infinity();
+  double sliding_budget = std::numeric_limits<double>::infinity();
   // Rule::kWindow: P_w, and the points it is to give; bytes_so_far is then the window's.
   double window_lambda = 0, window_due = 0;
   // lambda at `now_ns`, given the points that fell since tick_ns. Never rises with them. Past interval_end_ns (the
   // drain is late) the intervals that follow are counted on from there; a window goes on until the drain has closed it.
-  double Lambda(const ControllerConfig& config, uint64_t now_ns, PointTally since) const;
+  double Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums since) const;
   // Effective bytes that may come on top of `since` before Lambda can be below `floor`, until interval_end_ns; 0: any
   // may. Whoever only wants to know of a fall need not ask for Lambda earlier.
-  double QuietBytes(const ControllerConfig& config, uint64_t now_ns, PointTally since, double floor) const;
+  double BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums since, double floor) const;
 
  private:
-  double Due(const ControllerConfig& config) const { return thrift * config.surplus * config.cap; }
+  double Due(const ControllerConfig& config) const { return oversampling_scale * config.oversampling * config.cap; }
   double OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const;
 };
 
@@ -88,13 +88,13 @@ class Controller {
   Controller(const ControllerConfig& config, uint64_t start_ns);
   // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. `points`: those kept since the last
   // tick. Returns the forecast from now on.
-  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points = {});
+  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {});
   // Intervals are numbered from 0 at the start; what stage 2 reduces together has the same number.
   uint64_t IntervalAt(uint64_t now_ns) const;
   const ControllerConfig& config() const { return config_; }
 
  private:
-  void Remember(uint64_t dt_ns, PointTally points);
+  void Remember(uint64_t dt_ns, PointSums points);
   double EffectiveShare() const;
   double Thrift() const;
 
@@ -103,8 +103,8 @@ class Controller {
   uint64_t last_total_ = 0;
   double bytes_so_far_ = 0;  // of the interval, at last_ns_
   double rate_, slow_rate_, fast_rate_;
-  PointTally recent_;  // decaying sums
-  UsablePoints usable_;
+  PointSums recent_;  // decaying sums
+  SlidingBudget usable_;
 };
 
 }  // namespace heaprec::throttle

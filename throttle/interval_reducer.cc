@@ -28,16 +28,16 @@ size_t SlidingCap(size_t cap) {
 
 uint64_t ReductionSeed(uint64_t recording, uint64_t interval) { return Mix64(recording ^ interval); }
 
-IntervalReducer::IntervalReducer(const Bounds& bounds) : bounds_(bounds), sliding_cap_(SlidingCap(bounds.cap)) {
+IntervalReducer::IntervalReducer(const ReducerConfig& bounds) : bounds_(bounds), sliding_cap_(SlidingCap(bounds.cap)) {
   if (bounds.most == 0) return;
   const uint64_t intervals = (bounds.duration_ns + bounds.interval_ns - 1) / bounds.interval_ns;
-  allowance_.emplace(bounds.most, bounds.cap, intervals, bounds.recording);
+  budget_.emplace(bounds.most, bounds.cap, intervals, bounds.recording);
 }
 
-IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const HeldPoint> points) {
+IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const BufferedPoint> points) {
   MoveTo(interval);
   const uint64_t seed = ReductionSeed(bounds_.recording, interval);
-  const std::optional<Quota> quota = allowance_ ? std::optional(allowance_->Next()) : std::nullopt;
+  const std::optional<SampleQuota> quota = budget_ ? std::optional(budget_->Next()) : std::nullopt;
   IntervalReduction result = quota && quota->length < static_cast<double>(bounds_.cap)
                                  ? ReduceWhole(points, *quota, seed)
                                  : ReduceGroups(interval, points, seed);
@@ -47,7 +47,8 @@ IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const Hel
   return result;
 }
 
-IntervalReduction IntervalReducer::ReduceWhole(std::span<const HeldPoint> points, const Quota& quota, uint64_t seed) {
+IntervalReduction IntervalReducer::ReduceWhole(std::span<const BufferedPoint> points, const SampleQuota& quota,
+                                               uint64_t seed) {
   const Reduction reduction = ReduceToQuota(points, quota, seed);
   IntervalReduction result;
   result.tau = reduction.tau;
@@ -56,16 +57,16 @@ IntervalReduction IntervalReducer::ReduceWhole(std::span<const HeldPoint> points
   return result;
 }
 
-IntervalReduction IntervalReducer::ReduceGroups(uint64_t interval, std::span<const HeldPoint> points,
+IntervalReduction IntervalReducer::ReduceGroups(uint64_t interval, std::span<const BufferedPoint> points,
                                                 uint64_t seed) const {
   std::vector<SlotWeight> weights;
   weights.reserve(points.size());
-  for (const HeldPoint& point : points) weights.push_back({SlotOf(interval, point.time_ns), point.weight});
+  for (const BufferedPoint& point : points) weights.push_back({SlotOf(interval, point.time_ns), point.weight});
   IntervalReduction result;
   size_t begin = 0, most = 0;
   for (const SlotGroup& group : GroupSlots(weights, Rooms(bounds_.cap))) {
     std::vector<size_t> indices;
-    std::vector<HeldPoint> inside;
+    std::vector<BufferedPoint> inside;
     for (size_t i = 0; i < points.size(); ++i) {
       if (weights[i].slot < begin || weights[i].slot >= group.end) continue;
       indices.push_back(i);
@@ -97,7 +98,7 @@ void IntervalReducer::NoteSample(uint64_t interval, uint64_t time_ns) {
 }
 
 void IntervalReducer::NoteHeld() {
-  if (allowance_) allowance_->Pass();
+  if (budget_) budget_->CloseInterval();
 }
 
 size_t IntervalReducer::SlotOf(uint64_t interval, uint64_t time_ns) const {
@@ -114,7 +115,7 @@ void IntervalReducer::MoveTo(uint64_t interval) {
 }
 
 // What has come out above the expectation of a prefix.
-void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const HeldPoint> points, uint64_t seed,
+void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const BufferedPoint> points, uint64_t seed,
                                     std::vector<KeptPoint>* kept) {
   const std::vector<size_t> rooms = Rooms(kept->size());
   const auto slot_of = [&](const KeptPoint& point) { return SlotOf(interval, points[point.index].time_ns); };
@@ -127,7 +128,7 @@ void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const HeldPoint
     in_prefix = rooms[slot];
     const auto rest = std::stable_partition(kept->begin(), kept->end(),
                                             [&](const KeptPoint& point) { return slot_of(point) <= slot; });
-    std::vector<HeldPoint> prefix;
+    std::vector<BufferedPoint> prefix;
     for (auto point = kept->begin(); point != rest; ++point) {
       prefix.push_back(points[point->index]);
       prefix.back().weight = point->weight;

@@ -41,7 +41,7 @@ struct IntervalReduction {
 };
 
 // What a recording promises.
-struct Bounds {
+struct ReducerConfig {
   uint64_t interval_ns = 1'000'000'000;
   size_t cap = 150;          // most samples per interval
   uint64_t recording = 0;    // the first eight bytes of its id: what all that is drawn depends on
@@ -52,10 +52,10 @@ struct Bounds {
 class IntervalReducer {
  public:
   // interval_ns > 0, cap > 0.
-  explicit IntervalReducer(const Bounds& bounds);
+  explicit IntervalReducer(const ReducerConfig& bounds);
 
   // Intervals must come in ascending order.
-  IntervalReduction Reduce(uint64_t interval, std::span<const HeldPoint> points);
+  IntervalReduction Reduce(uint64_t interval, std::span<const BufferedPoint> points);
 
   // For a salvager, of the intervals that are in the file already: a sample of the last one, and that one held points.
   void NoteSample(uint64_t interval, uint64_t time_ns);
@@ -69,13 +69,14 @@ class IntervalReducer {
   size_t SlotOf(uint64_t interval, uint64_t time_ns) const;
   void MoveTo(uint64_t interval);
   std::vector<size_t> Rooms(size_t cap) const;
-  static IntervalReduction ReduceWhole(std::span<const HeldPoint> points, const Quota& quota, uint64_t seed);
-  IntervalReduction ReduceGroups(uint64_t interval, std::span<const HeldPoint> points, uint64_t seed) const;
-  void BoundPrefixes(uint64_t interval, std::span<const HeldPoint> points, uint64_t seed, std::vector<KeptPoint>* kept);
+  static IntervalReduction ReduceWhole(std::span<const BufferedPoint> points, const SampleQuota& quota, uint64_t seed);
+  IntervalReduction ReduceGroups(uint64_t interval, std::span<const BufferedPoint> points, uint64_t seed) const;
+  void BoundPrefixes(uint64_t interval, std::span<const BufferedPoint> points, uint64_t seed,
+                     std::vector<KeptPoint>* kept);
 
-  const Bounds bounds_;
+  const ReducerConfig bounds_;
   const size_t sliding_cap_;
-  std::optional<Allowance> allowance_;
+  std::optional<RecordingBudget> budget_;
   uint64_t interval_ = 0;       // the latest one
   Counts counts_{}, before_{};  // samples per slot of the latest interval and of the one just before it
 };

@@ -4,14 +4,14 @@
 
 namespace heaprec::throttle {
 
-void Reservoir::Add(uint64_t id, double weight) {
+void PriorityReservoir::Add(uint64_t id, double weight) {
   // Inside (0, 1): 52 bits and a half are exact in a double.
   const double u = (static_cast<double>(Mix64(seed_ ^ Mix64(id)) >> 12) + 0.5) * 0x1p-52;
   const double priority = weight / u;
   if (priorities_.emplace(id, priority).second) by_priority_.emplace(priority, id);
 }
 
-bool Reservoir::Remove(uint64_t id) {
+bool PriorityReservoir::Remove(uint64_t id) {
   const auto known = priorities_.find(id);
   if (known == priorities_.end()) return false;
   by_priority_.erase({known->second, id});
@@ -19,8 +19,8 @@ bool Reservoir::Remove(uint64_t id) {
   return true;
 }
 
-std::vector<Reservoir::Released> Reservoir::Shrink() {
-  std::vector<Released> released;
+std::vector<PriorityReservoir::Evicted> PriorityReservoir::EvictExcess() {
+  std::vector<Evicted> released;
   while (priorities_.size() > capacity_) {
     const auto [threshold, id] = *by_priority_.begin();
     by_priority_.erase(by_priority_.begin());

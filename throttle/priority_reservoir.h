@@ -20,22 +20,22 @@
 
 namespace heaprec::throttle {
 
-class Reservoir {
+class PriorityReservoir {
  public:
   // capacity > 0.
-  Reservoir(size_t capacity, uint64_t seed) : capacity_(capacity), seed_(seed) {}
+  PriorityReservoir(size_t capacity, uint64_t seed) : capacity_(capacity), seed_(seed) {}
 
-  // More than `capacity` may be there until Shrink. `id` is new; weight > 0 and finite.
+  // More than `capacity` may be there until EvictExcess. `id` is new; weight > 0 and finite.
   void Add(uint64_t id, double weight);
   // It has gone for a reason of its own. False: it was not there.
   bool Remove(uint64_t id);
 
-  struct Released {
+  struct Evicted {
     uint64_t id;
     double threshold;
   };
   // Releases those that are too many, the lowest threshold first.
-  std::vector<Released> Shrink();
+  std::vector<Evicted> EvictExcess();
 
   size_t size() const { return priorities_.size(); }
 

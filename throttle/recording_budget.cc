@@ -13,7 +13,7 @@ constexpr uint64_t kSalt = 0x5a3b1e5c0ffee5edu;
 
 }  // namespace
 
-Allowance::Allowance(uint64_t most, size_t cap, uint64_t intervals, uint64_t recording)
+RecordingBudget::RecordingBudget(uint64_t most, size_t cap, uint64_t intervals, uint64_t recording)
     : most_(static_cast<double>(most)),
       cap_(static_cast<double>(cap)),
       intervals_(static_cast<double>(intervals)),
@@ -21,16 +21,16 @@ Allowance::Allowance(uint64_t most, size_t cap, uint64_t intervals, uint64_t rec
 
 // A(b). As long as the end is known, even parts; one more than there are intervals, so that there is something left for
 // a recording that ends a little late. What is left then, or N from the start, is dealt out in ever smaller parts.
-double Allowance::LineUntil(uint64_t passed) const {
+double RecordingBudget::LineUntil(uint64_t passed) const {
   const double part = std::min(cap_, most_ / (intervals_ + 1));
   const double b = static_cast<double>(passed), even = intervals_ > 0 ? std::min(b, intervals_) : 0;
   const double later = b - even, left = most_ - part * (intervals_ > 0 ? intervals_ : 0);
   return part * even + left * later / (later + left / cap_);
 }
 
-double Allowance::MarksUntil(double at) const { return std::max(0.0, std::floor(at - first_mark_) + 1); }
+double RecordingBudget::MarksUntil(double at) const { return std::max(0.0, std::floor(at - first_mark_) + 1); }
 
-Quota Allowance::Next() const {
+SampleQuota RecordingBudget::Next() const {
   const double begin = LineUntil(passed_), end = LineUntil(passed_ + 1);
   const double marks = MarksUntil(begin);
   return {.length = end - begin,

@@ -17,17 +17,17 @@
 
 namespace heaprec::throttle {
 
-class Allowance {
+class RecordingBudget {
  public:
   // `most` = N; `cap`: most per interval; `intervals`: how many there will be, 0 if nobody knows; `recording` as in
   // Bounds. most, cap >= 1.
-  Allowance(uint64_t most, size_t cap, uint64_t intervals, uint64_t recording);
+  RecordingBudget(uint64_t most, size_t cap, uint64_t intervals, uint64_t recording);
 
   // Of the interval at hand, if it holds points. Its length is at most `cap`, and above 0 until it is too small for a
   // double (not in recordings of weeks).
-  Quota Next() const;
+  SampleQuota Next() const;
   // That interval is done.
-  void Pass() { ++passed_; }
+  void CloseInterval() { ++passed_; }
 
  private:
   double LineUntil(uint64_t passed) const;

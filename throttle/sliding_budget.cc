@@ -4,10 +4,10 @@
 
 namespace heaprec::throttle {
 
-UsablePoints::UsablePoints(uint64_t interval_ns, double cap, double sliding_cap)
+SlidingBudget::SlidingBudget(uint64_t interval_ns, double cap, double sliding_cap)
     : interval_ns_(interval_ns), cap_(cap), sliding_cap_(sliding_cap) {}
 
-void UsablePoints::Add(uint64_t time_ns, double count, double weight) {
+void SlidingBudget::Add(uint64_t time_ns, double count, double weight) {
   const uint64_t interval = time_ns / interval_ns_, begin = interval * interval_ns_;
   if (interval > interval_) {
     const double in_old = static_cast<double>(begin - last_ns_) / static_cast<double>(time_ns - last_ns_);
@@ -20,7 +20,7 @@ void UsablePoints::Add(uint64_t time_ns, double count, double weight) {
   last_ns_ = time_ns;
 }
 
-void UsablePoints::AddToInterval(uint64_t time_ns, double count, double weight) {
+void SlidingBudget::AddToInterval(uint64_t time_ns, double count, double weight) {
   const uint64_t part = PartOf(time_ns);
   parts_[part].count += count;
   parts_[part].weight += weight;
@@ -28,7 +28,7 @@ void UsablePoints::AddToInterval(uint64_t time_ns, double count, double weight) 
 }
 
 // The second stage keeps weights in proportion, or everything.
-void UsablePoints::MoveTo(uint64_t interval) {
+void SlidingBudget::MoveTo(uint64_t interval) {
   Part all;
   for (const Part& part : parts_) all = {all.count + part.count, all.weight + part.weight};
   kept_after_ = {};
@@ -41,7 +41,7 @@ void UsablePoints::MoveTo(uint64_t interval) {
   interval_ = interval;
 }
 
-uint64_t UsablePoints::PartOf(uint64_t time_ns) const {
+uint64_t SlidingBudget::PartOf(uint64_t time_ns) const {
   return std::min(kParts - 1, time_ns % interval_ns_ / (interval_ns_ / kParts + 1));
 }
 

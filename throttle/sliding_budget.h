@@ -13,16 +13,16 @@
 
 namespace heaprec::throttle {
 
-class UsablePoints {
+class SlidingBudget {
  public:
   // interval_ns > 0; cap and sliding_cap as IntervalReducer's.
-  UsablePoints(uint64_t interval_ns, double cap, double sliding_cap);
+  SlidingBudget(uint64_t interval_ns, double cap, double sliding_cap);
 
   // `count` points of `weight` in all fell between the last call and `time_ns`, evenly. Times never go back.
   void Add(uint64_t time_ns, double count, double weight);
 
   // Of the interval of the last call; may be more than cap.
-  double usable() const { return usable_; }
+  double sliding_budget() const { return usable_; }
 
  private:
   static constexpr uint64_t kParts = 50;  // of an interval: a tick of the drain, for intervals of 1 s

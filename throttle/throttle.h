@@ -16,7 +16,7 @@ class Throttle {
   Throttle(const ControllerConfig& config, uint64_t start_ns) : rule_(Controller(config, start_ns)) {
     if (config.rule == Rule::kWindow) rule_ = WindowController(config, start_ns);
   }
-  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points = {}) {
+  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {}) {
     return std::visit([&](auto& rule) { return rule.Tick(now_ns, total_bytes, points); }, rule_);
   }
   const ControllerConfig& config() const {

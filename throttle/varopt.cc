@@ -11,7 +11,7 @@ namespace heaprec::throttle {
 namespace {
 
 // The points from the heaviest to the lightest; equal weights by id, so that the order of the input has no say.
-std::vector<size_t> ByWeight(std::span<const HeldPoint> points) {
+std::vector<size_t> ByWeight(std::span<const BufferedPoint> points) {
   std::vector<size_t> order(points.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -27,7 +27,7 @@ struct Threshold {
   double tau = 0;
 };
 
-Threshold FindThreshold(std::span<const HeldPoint> points, const std::vector<size_t>& order, double length) {
+Threshold FindThreshold(std::span<const BufferedPoint> points, const std::vector<size_t>& order, double length) {
   // Sums from the light end: no light weight is lost beside a heavy one.
   std::vector<double> rest(order.size() + 1, 0.0);
   for (size_t i = order.size(); i-- > 0;) rest[i] = rest[i + 1] + points[order[i]].weight;
@@ -42,17 +42,18 @@ uint64_t SaltOf(uint64_t seed) { return Mix64(seed + 0x9e3779b97f4a7c15u); }
 
 // Where a point lies on the line: what is alike lies side by side, in an order that no program can aim at. Ids are
 // unique and Mix64 is a bijection, so no two points have the same place.
-struct Place {
+struct OrderedPoint {
   uint64_t class_hash, path, stack_key, thread_hash, id_hash;
   size_t index;  // into the input
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const OrderedPoint&) const = default;
 };
 
-std::vector<Place> InOrder(std::span<const HeldPoint> points, std::span<const size_t> chosen, uint64_t salt) {
-  std::vector<Place> line;
+std::vector<OrderedPoint> InOrder(std::span<const BufferedPoint> points, std::span<const size_t> chosen,
+                                  uint64_t salt) {
+  std::vector<OrderedPoint> line;
   line.reserve(chosen.size());
   for (const size_t i : chosen) {
-    const HeldPoint& p = points[i];
+    const BufferedPoint& p = points[i];
     line.push_back({Mix64(p.class_key ^ salt), p.path, p.stack_key, Mix64(p.thread_key ^ salt), Mix64(p.id ^ salt), i});
   }
   std::sort(line.begin(), line.end());
@@ -61,8 +62,8 @@ std::vector<Place> InOrder(std::span<const HeldPoint> points, std::span<const si
 
 // Systematic sampling: the points lie end to end on a line, each weight / tau long, and the `wanted` under first_mark,
 // first_mark + 1, ... are kept.
-void KeepUnderMarks(std::span<const HeldPoint> points, std::span<const Place> line, double tau, double first_mark,
-                    size_t wanted, std::vector<size_t>* kept) {
+void KeepUnderMarks(std::span<const BufferedPoint> points, std::span<const OrderedPoint> line, double tau,
+                    double first_mark, size_t wanted, std::vector<size_t>* kept) {
   double end = 0, mark = first_mark * tau;
   size_t taken = 0;
   for (size_t i = 0; i < line.size() && taken < wanted; ++i) {
@@ -76,7 +77,7 @@ void KeepUnderMarks(std::span<const HeldPoint> points, std::span<const Place> li
 
 }  // namespace
 
-Reduction ReduceToQuota(std::span<const HeldPoint> points, const Quota& quota, uint64_t seed) {
+Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota& quota, uint64_t seed) {
   Reduction result;
   if (static_cast<double>(points.size()) <= quota.length) {
     result.kept.resize(points.size());
@@ -93,13 +94,13 @@ Reduction ReduceToQuota(std::span<const HeldPoint> points, const Quota& quota, u
   const size_t certain = std::min(threshold.certain, quota.marks);
   result.tau = threshold.tau;
   result.kept.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(certain));
-  const std::vector<Place> line = InOrder(points, std::span(order).subspan(threshold.certain), SaltOf(seed));
+  const std::vector<OrderedPoint> line = InOrder(points, std::span(order).subspan(threshold.certain), SaltOf(seed));
   KeepUnderMarks(points, line, result.tau, quota.first_mark, quota.marks - certain, &result.kept);
   std::sort(result.kept.begin(), result.kept.end());
   return result;
 }
 
-Reduction ReduceToCap(std::span<const HeldPoint> points, size_t cap, uint64_t seed) {
+Reduction ReduceToCap(std::span<const BufferedPoint> points, size_t cap, uint64_t seed) {
   // (0, 1]: the last mark lies on the line.
   const double first_mark = 1 - Random(SaltOf(seed)).Uniform();
   return ReduceToQuota(points, {.length = static_cast<double>(cap), .first_mark = first_mark, .marks = cap}, seed);

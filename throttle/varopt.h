@@ -21,7 +21,7 @@ namespace heaprec::throttle {
 
 // A point that the first stage kept. The keys say where it was allocated; they may be anything that is the same for the
 // same thing (0: not known), for they only give the order.
-struct HeldPoint {
+struct BufferedPoint {
   uint64_t id = 0;  // unique in the recording
   double weight = 0;
   uint64_t time_ns = 0;    // of no interest here
@@ -38,16 +38,16 @@ struct Reduction {
 };
 
 // What may be kept: a stretch of a line with marks on it, 1 apart. docs/sampler.md#a-limit-for-the-whole-recording
-struct Quota {
+struct SampleQuota {
   double length = 0;      // what sum min(1, w / tau) is to be, >= 0
   double first_mark = 0;  // where on the stretch the first mark lies: in (0, 1]
   size_t marks = 0;       // how many lie on it, and so are kept: `length` rounded down or up
 };
 
 // Precondition: weights > 0 and finite.
-Reduction ReduceToQuota(std::span<const HeldPoint> points, const Quota& quota, uint64_t seed);
+Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota& quota, uint64_t seed);
 
 // The same with a stretch of its own, `cap` long: exactly `cap` are kept, if there are as many.
-Reduction ReduceToCap(std::span<const HeldPoint> points, size_t cap, uint64_t seed);
+Reduction ReduceToCap(std::span<const BufferedPoint> points, size_t cap, uint64_t seed);
 
 }  // namespace heaprec::throttle

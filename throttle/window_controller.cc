@@ -7,7 +7,7 @@ namespace heaprec::throttle {
 namespace {
 
 constexpr double kAlpha = 2.0 / (5 + 1);  // k = 5 windows
-constexpr double kLeastDue = 0.1;
+constexpr double kMinDue = 0.1;
 
 }  // namespace
 
@@ -24,9 +24,9 @@ uint64_t WindowController::WindowAt(uint64_t now_ns) const {
   return interval * kWindowsPerInterval + std::min(part, kWindowsPerInterval - 1);
 }
 
-double WindowController::Target() const { return config_.surplus * config_.cap / kWindowsPerInterval; }
+double WindowController::Target() const { return config_.oversampling * config_.cap / kWindowsPerInterval; }
 
-double WindowController::Due() const { return std::max(Target() + budget_, kLeastDue * Target()); }
+double WindowController::Due() const { return std::max(Target() + budget_, kMinDue * Target()); }
 
 // A window that the drain closes late is judged with all that came until then, evenly spread over its real length.
 void WindowController::CloseUntil(uint64_t window) {
@@ -38,7 +38,7 @@ void WindowController::CloseUntil(uint64_t window) {
   window_ = window;
 }
 
-Forecast WindowController::Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points) {
+Forecast WindowController::Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points) {
   const uint64_t now = std::max(now_ns, last_ns_), total = std::max(total_bytes, last_total_);
   bytes_ += static_cast<double>(total - last_total_);
   points_ += points.count;

@@ -25,7 +25,7 @@ class WindowController {
  public:
   WindowController(const ControllerConfig& config, uint64_t start_ns);
   // As Controller's. P_w changes at the first tick of a window only: there should be several in each.
-  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointTally points = {});
+  Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {});
   const ControllerConfig& config() const { return config_; }
 
  private:

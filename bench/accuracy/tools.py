@@ -58,7 +58,8 @@ class Heaprec:
         summary = json.loads(output_of([self.command, "summary", "--json", recording]))
         rows = output_of([self.command, "export", "--format", "csv", recording]).splitlines()
         samples = [self.sample(row) for row in csv.DictReader(rows)]
-        notes = {k: summary[k] for k in ("trustworthy", "reasons", "losses", "allocated_bytes", "estimated_bytes", "most_in_interval")}
+        notes = {k: summary[k] for k in ("trustworthy", "reasons", "losses", "allocated_bytes", "max_in_interval")}
+        notes["estimated_bytes"] = summary["estimates"]["bytes_uncalibrated"]["value"]
         notes["source"] = summary["recording"]["source"]
         return Recording(summary["recording"]["start_ns"], samples, os.path.getsize(recording), notes, self.told(summary))
 
@@ -70,9 +71,9 @@ class Heaprec:
         def figures(row):
             return {figure: ends(row[figure]) for figure in ("bytes", "share", "objects", "mean_size")}
 
-        sites = {row["site"]: figures(row) for row in summary["sites"]}
+        sites = {row["name"]: figures(row) for row in summary["sites"]}
         total = ends(summary["estimates"]["bytes_uncalibrated"])
-        return Told(sites, figures(summary["unseen"]), total, summary["allocated_bytes"])
+        return Told(sites, figures(summary["detection_limit"]), total, summary["allocated_bytes"])
 
     @staticmethod
     def sample(row):

@@ -74,7 +74,7 @@ def run(options, classes, workload, seed):
                 document, table = rows(options, recording, key, *([] if sharpened else ["--no-census"]))
                 off, held, judged = judge(true, table)
                 found[key, sharpened] = (off / ideal, held, judged)
-            used = document["survey"]["recordings"][0]["census"]["reason"]
+            used = document["scan"]["recordings"][0]["census"]["reason"]
         return found, used
 
 

@@ -58,7 +58,7 @@ class Sampling {
     const double reach = heaprec::agent::ReachOf(config);
     stream_ =
         std::make_unique<heaprec::agent::NativeStream>(*ring_, config, MonotonicNs(), ++number, number, reach, nullptr);
-    auto calls = heaprec::native::LedCalls::Lead();
+    auto calls = heaprec::native::MallocHooks::Install();
     if (!calls.ok()) std::abort();
     stream_->Activate(std::move(*calls));
     drain_ = std::thread([this] {

@@ -183,16 +183,16 @@ class Generator {
                held = static_cast<uint64_t>(surplus_ * static_cast<double>(kept));
     const uint64_t candidates = held * 10;
     writer_->Add(heaprec::format::Interval{interval_, candidates, bytes, held, kept, tau_});
-    books_.candidate_bytes += bytes;
-    books_.candidates += candidates;
-    books_.points = books_.committed += held;
-    books_.second_stage += held - kept;
-    books_.written = sums_.events;
+    counters_.candidate_bytes += bytes;
+    counters_.candidates += candidates;
+    counters_.points = counters_.committed += held;
+    counters_.second_stage += held - kept;
+    counters_.written = sums_.events;
     const bool full = writer_->raw_bytes() >= kChunkRawBytes || writer_->name_bytes() >= most_names_ ||
                       end_ns - chunk_start_ns_ >= kChunkNs;
-    const heaprec::format::Ending ending{end_ns, "jvm exit"};
-    const auto block = last || full ? writer_->Finish({{books_}}, {}, end_ns, last ? &ending : nullptr)
-                                    : writer_->Flush({{books_}}, {}, end_ns);
+    const heaprec::format::EndMarker ending{end_ns, "jvm exit"};
+    const auto block = last || full ? writer_->Finish({{counters_}}, {}, end_ns, last ? &ending : nullptr)
+                                    : writer_->Flush({{counters_}}, {}, end_ns);
     if (!block.ok()) {
       std::fprintf(stderr, "generate: %s\n", block.error().message.c_str());
       std::exit(6);
@@ -212,7 +212,7 @@ class Generator {
   uint64_t interval_ = 0, chunk_start_ns_ = 0;
   double lambda_ = 0, surplus_ = 1, tau_ = 0;
   std::vector<heaprec::format::Index> stacks_;  // by path, of the chunk
-  heaprec::format::Books books_;
+  heaprec::format::StreamCounters counters_;
   Sums sums_;
 };
 

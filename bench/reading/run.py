@@ -54,14 +54,14 @@ def generated(binaries, events, folder):
 
 def check_summary(out, sums):
     summary = json.load(out)
-    same("summary: events", summary["events"], sums["events"])
-    same("summary: bytes", summary["estimated_bytes"], sums["bytes"])
-    same("summary: objects", summary["estimated_objects"], sums["objects"])
+    same("summary: events", summary["samples"], sums["events"])
+    same("summary: bytes", summary["estimates"]["bytes_uncalibrated"]["value"], sums["bytes"])
+    same("summary: objects", summary["estimates"]["objects"]["value"], sums["objects"])
 
 
 def check_top(out, sums):
     document = json.load(out)
-    same("top: events", document["survey"]["events"], sums["events"])
+    same("top: events", document["scan"]["samples"], sums["events"])
     rows = document["tables"][0]["rows"]
     # Calibrated to what was counted: the sum of the weights but for its fractions.
     for one in rows:

@@ -55,7 +55,7 @@ class LibraryPolicy final : public Policy {
     next_tick_ += kTickNs;
   }
   void CloseInterval(std::vector<Kept>* kept) {
-    std::vector<throttle::HeldPoint> points;
+    std::vector<throttle::BufferedPoint> points;
     for (const Kept& held : held_)
       points.push_back({.id = next_id_++,
                         .weight = held.weight,
@@ -71,7 +71,7 @@ class LibraryPolicy final : public Policy {
   throttle::IntervalReducer reducer_;
   throttle::Forecast forecast_;
   throttle::Random random_;
-  throttle::PointTally since_;
+  throttle::PointSums since_;
   uint64_t next_tick_ = kTickNs, total_ = 0, interval_ = 0, next_id_ = 0;
   double lambda_ = 0;
   std::vector<Kept> held_;

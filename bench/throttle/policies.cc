@@ -117,7 +117,7 @@ class Pid final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> MakePolicy(const std::string& name, double rate, uint64_t seed) {
-  if (name == "falling") return MakeLibraryPolicy(throttle::Rule::kFalling, rate, seed);
+  if (name == "falling") return MakeLibraryPolicy(throttle::Rule::kAdaptive, rate, seed);
   if (name == "window") return MakeLibraryPolicy(throttle::Rule::kWindow, rate, seed);
   if (name == "jfr") return std::make_unique<Jfr>(rate, seed);
   if (name == "bucket") return std::make_unique<Bucket>(rate);

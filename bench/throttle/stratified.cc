@@ -127,9 +127,9 @@ void RunOnce(const Load& load, uint32_t threads, bool stratified, bool by_place,
   std::vector<CellClock> clocks(threads);
   std::vector<double> due(threads), truth(kSites), estimate(kSites), bytes(static_cast<size_t>(kSeconds) + 1);
   std::vector<uint64_t> count(threads);
-  std::vector<throttle::HeldPoint> held;
+  std::vector<throttle::BufferedPoint> held;
   std::vector<uint32_t> site_of;
-  throttle::PointTally since;
+  throttle::PointSums since;
   double lambda = forecast.Lambda(config, 0, {}), total = 0;
   uint64_t interval = 0;
   const auto close = [&] {

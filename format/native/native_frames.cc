@@ -10,7 +10,7 @@
 namespace heaprec::format {
 namespace {
 
-constexpr size_t kMostNameBytes = 512;
+constexpr size_t kMaxNameBytes = 512;
 
 // HotSpot's way from who asks for address space, or memory in it, to mmap.
 bool MapsForCaller(std::string_view function) {
@@ -45,7 +45,7 @@ bool AllocatesForCaller(std::string_view module, std::string_view function, Kind
   constexpr std::array<std::string_view, 9> kOfHotSpot{"os::malloc",           "os::realloc",         "os::strdup",
                                                        "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
                                                        "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
-  if (module == "libjvm.so" && kind == Kind::kMapped) return MapsForCaller(function);
+  if (module == "libjvm.so" && kind == Kind::kMapping) return MapsForCaller(function);
   // A program may have C++'s library within itself.
   if (function.starts_with("operator new")) return true;
   if (module == "libjvm.so") return std::ranges::find(kOfHotSpot, function) != kOfHotSpot.end();
@@ -61,7 +61,7 @@ std::string DemangledFunction(const std::string& symbol) {
         abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
     if (status == 0) name = WithoutParameters(demangled.get());
   }
-  if (name.size() > kMostNameBytes) name.resize(kMostNameBytes);
+  if (name.size() > kMaxNameBytes) name.resize(kMaxNameBytes);
   return name;
 }
 

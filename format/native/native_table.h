@@ -1,14 +1,15 @@
 // What a program has allocated in native memory, exactly, by call site: a table in shared memory that is complete at
 // any moment, whatever ends the program, and its copy in a file.
 //
-// Header, sites, modules, chunks. A chunk is the sums of one thread for kNativeChunkRows sites in a row: one thread at
+// Header, sites, modules, chunks. A chunk is the sums of one thread for kNativeShardSites sites in a row: one thread at
 // a time adds to it, without locked instructions; those of a site in all chunks together are what is told of it. Little
 // endian, x86-64.
 //
 // who writes what             threads                                reader (beside it, or when the process is dead)
 //   NativeSite.depth          release, once, behind all else         acquire; 0: not there yet
 //   Native*Used               fetch_add behind what it counts        acquire
-//   NativeRow                 relaxed store by the chunk's thread    relaxed; sums of a moment, give or take a call
+//   NativeSiteCounters                 relaxed store by the chunk's thread    relaxed; sums of a moment, give or take a
+//   call
 //
 // Format: docs/format/native-table.md
 #pragma once
@@ -22,11 +23,11 @@ namespace heaprec::format {
 inline constexpr uint64_t kNativeMagic = 0x56544e4345525248;  // "HRRECNTV" read as little endian
 inline constexpr uint32_t kNativeVersion = 2;
 inline constexpr size_t kNativeHeaderBytes = 4096;
-inline constexpr uint32_t kMostNativeSites = 8192;  // site 0: no site, because there was no room for another
-inline constexpr uint32_t kMostNativeModules = 512;
-inline constexpr uint32_t kMostNativeChunks = 8192;
-inline constexpr uint32_t kNativeChunkRows = 2048;
-inline constexpr uint32_t kMostNativeFrames = 29;
+inline constexpr uint32_t kMaxNativeSites = 8192;  // site 0: no site, because there was no room for another
+inline constexpr uint32_t kMaxNativeModules = 512;
+inline constexpr uint32_t kMaxNativeShards = 8192;
+inline constexpr uint32_t kNativeShardSites = 2048;
+inline constexpr uint32_t kMaxNativeFrames = 29;
 
 enum class NativeState : uint32_t { kRunning = 0, kEnded = 1 };
 
@@ -47,7 +48,7 @@ struct NativeHeader {
   // What was allocated before the table was there: not in it, and neither is what becomes of it.
   std::atomic<uint64_t> early_blocks, early_bytes;
   std::atomic<uint64_t> foreign_frees;  // of blocks that came from elsewhere
-  std::atomic<uint64_t> without_chunk;  // calls whose thread had no chunk for them, for want of memory
+  std::atomic<uint64_t> without_shard;  // calls whose thread had no chunk for them, for want of memory
   char program[512];                    // its path, cut off and ended by a zero
   // Blocks that were found to have been written past their end, if that is looked for.
   std::atomic<uint64_t> overruns;
@@ -57,11 +58,11 @@ struct NativeHeader {
 
 // From number 1 on. Two of one key are one site.
 struct NativeSite {
-  uint64_t key;                     // a hash of the frames that tell it apart
-  std::atomic<uint32_t> depth;      // of pcs; 0: being written
-  uint32_t first;                   // of those that tell it apart: what is before it allocates for its caller (strdup)
-  uint64_t pcs[kMostNativeFrames];  // return addresses of the first call, the innermost first
-  uint32_t replaced;                // modules, by then: which ones its pcs are in
+  uint64_t key;                    // a hash of the frames that tell it apart
+  std::atomic<uint32_t> depth;     // of pcs; 0: being written
+  uint32_t first;                  // of those that tell it apart: what is before it allocates for its caller (strdup)
+  uint64_t pcs[kMaxNativeFrames];  // return addresses of the first call, the innermost first
+  uint32_t replaced;               // modules, by then: which ones its pcs are in
   uint32_t reserved;
 };
 
@@ -75,25 +76,25 @@ struct NativeModule {
 };
 
 // Which sites a chunk has, in a table of its own so that chunks are whole pages.
-struct NativeChunk {
+struct NativeShard {
   std::atomic<uint32_t> first_site;  // + 1; 0: not there yet
   uint32_t thread;                   // os thread id of the first thread that used it
 };
 
-struct NativeRow {
+struct NativeSiteCounters {
   std::atomic<uint64_t> allocated_bytes, allocated_blocks;
   std::atomic<uint64_t> freed_bytes, freed_blocks;  // of what any thread has allocated
 };
 
 inline constexpr size_t kNativeSitesAt = kNativeHeaderBytes;
-inline constexpr size_t kNativeModulesAt = kNativeSitesAt + kMostNativeSites * sizeof(NativeSite);
-inline constexpr size_t kNativeChunksAt = kNativeModulesAt + kMostNativeModules * sizeof(NativeModule);
-inline constexpr size_t kNativeRowsAt = kNativeChunksAt + kMostNativeChunks * sizeof(NativeChunk);
-inline constexpr size_t kNativeChunkBytes = kNativeChunkRows * sizeof(NativeRow);
+inline constexpr size_t kNativeModulesAt = kNativeSitesAt + kMaxNativeSites * sizeof(NativeSite);
+inline constexpr size_t kNativeChunksAt = kNativeModulesAt + kMaxNativeModules * sizeof(NativeModule);
+inline constexpr size_t kNativeRowsAt = kNativeChunksAt + kMaxNativeShards * sizeof(NativeShard);
+inline constexpr size_t kNativeChunkBytes = kNativeShardSites * sizeof(NativeSiteCounters);
 
 static_assert(sizeof(NativeHeader) <= kNativeHeaderBytes);
 static_assert(sizeof(NativeSite) == 256 && sizeof(NativeModule) == 512);
-static_assert(sizeof(NativeChunk) == 8 && sizeof(NativeRow) == 32);
+static_assert(sizeof(NativeShard) == 8 && sizeof(NativeSiteCounters) == 32);
 static_assert(kNativeRowsAt % 4096 == 0 && kNativeChunkBytes % 4096 == 0);
 static_assert(offsetof(NativeHeader, program) == 120 && offsetof(NativeHeader, overruns) == 632);
 

@@ -32,8 +32,9 @@ inline constexpr size_t kRecordingPathAt = 2048;
 
 enum class RingState : uint32_t { kStarting = 0, kRunning = 1, kClosed = 2 };
 
-// Books as atomics; the same fields in the same order as Books, but for those of RingStacks and RingStackChunks.
-struct RingBooks {
+// Books as atomics; the same fields in the same order as StreamCounters, but for those of RingStacks and
+// RingStackChunks.
+struct RingCounters {
   std::atomic<uint64_t> candidates, candidate_bytes, points, thinned, committed, written, second_stage;
   std::atomic<uint64_t> lost[kRingLosses];
   std::atomic<double> lost_weight[kRingLosses];
@@ -44,20 +45,20 @@ struct RingStream {
   uint64_t interval_ns;  // 0: the stream is not recorded
   uint32_t interval_cap;
   uint32_t reserved;
-  RingBooks books;
+  RingCounters counters;
 };
 
-// How stacks were had, stored by the drain; the same fields in the same order as in Books.
+// How stacks were had, stored by the drain; the same fields in the same order as in StreamCounters.
 struct RingStacks {
   std::atomic<uint64_t> walked, asked, differed;
 };
 
-// Stack chunks of virtual threads (Loss::kStackChunks), stored by the drain.
+// Stack chunks of virtual threads (LossReason::kStackChunks), stored by the drain.
 struct RingStackChunks {
   std::atomic<uint64_t> objects, bytes;
 };
 
-// The counters of CensusBooks, in their order.
+// The counters of CensusCounters, in their order.
 struct RingCensus {
   std::atomic<uint64_t> counters[kCensusCounts];
 };
@@ -75,14 +76,14 @@ struct RingModule {
 };
 static_assert(sizeof(RingModule) == 512);
 
-inline constexpr uint32_t kMostRingModules = 511;
+inline constexpr uint32_t kMaxRingModules = 511;
 
 // Written by the drain alone. `sequence` is odd while it writes.
 struct RingModules {
   std::atomic<uint32_t> sequence;
   uint32_t count;
   uint8_t reserved[504];
-  RingModule modules[kMostRingModules];
+  RingModule modules[kMaxRingModules];
 };
 static_assert(offsetof(RingModules, modules) == 512 && sizeof(RingModules) == 262144);
 
@@ -101,7 +102,7 @@ struct RingHeader {
   uint32_t interval_cap;
   std::atomic<uint32_t> state;         // RingState
   std::atomic<uint64_t> heartbeat_ns;  // CLOCK_MONOTONIC of the drain's last tick
-  RingBooks books;
+  RingCounters counters;
   RingStream exceptions;
   RingStacks stacks;
   RingCensus census;
@@ -122,9 +123,11 @@ struct RingHeader {
     const std::array<const RingStream*, kStreams> all{nullptr, &exceptions, &native, &mapped};
     return all[static_cast<size_t>(stream)];
   }
-  const RingBooks& BooksOf(Stream stream) const { return Beside(stream) != nullptr ? Beside(stream)->books : books; }
-  RingBooks& BooksOf(Stream stream) {
-    return const_cast<RingBooks&>(static_cast<const RingHeader*>(this)->BooksOf(stream));
+  const RingCounters& CountersOf(Stream stream) const {
+    return Beside(stream) != nullptr ? Beside(stream)->counters : counters;
+  }
+  RingCounters& CountersOf(Stream stream) {
+    return const_cast<RingCounters&>(static_cast<const RingHeader*>(this)->CountersOf(stream));
   }
   uint64_t IntervalNsOf(Stream stream) const {
     return Beside(stream) != nullptr ? Beside(stream)->interval_ns : interval_ns;
@@ -135,8 +138,8 @@ struct RingHeader {
 };
 static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, lane_count) == 36);
 static_assert(offsetof(RingHeader, start_epoch_ns) == 48 && offsetof(RingHeader, state) == 76);
-static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, books) == 88);
-static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, books) == 16);
+static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, counters) == 88);
+static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, counters) == 16);
 static_assert(offsetof(RingHeader, stacks) == 440 && offsetof(RingHeader, census) == 464);
 static_assert(offsetof(RingHeader, native) == 576 && offsetof(RingHeader, mapped) == 760);
 static_assert(offsetof(RingHeader, unwritten_since_ns) == 1000 && offsetof(RingHeader, write_errno) == 1008);

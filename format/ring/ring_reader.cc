@@ -134,7 +134,7 @@ class Record {
   bool VisitState(RecordVisitor& visitor) const {
     StateRecord record;
     if (!Fixed(&record, [](const StateRecord&) { return uint64_t{0}; })) return false;
-    if (record.kind >= static_cast<uint32_t>(kStateKinds)) return false;
+    if (record.kind >= static_cast<uint32_t>(kProcessStateKinds)) return false;
     visitor.OnState(record);
     return true;
   }
@@ -208,7 +208,7 @@ Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
 
 std::span<const RingModule> RingView::modules() const {
   if (modules_ == nullptr || modules_->sequence.load(std::memory_order_acquire) % 2 != 0) return {};
-  return std::span(modules_->modules).first(std::min(modules_->count, kMostRingModules));
+  return std::span(modules_->modules).first(std::min(modules_->count, kMaxRingModules));
 }
 
 const std::byte* RingView::lane_begin(uint32_t index) const {
@@ -243,11 +243,11 @@ Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position
   return position;
 }
 
-HeapState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
-  HeapState state;
+ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
+  ProcessState state;
   state.id = record.id;
   state.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
-  state.kind = static_cast<StateKind>(record.kind);
+  state.kind = static_cast<ProcessStateKind>(record.kind);
   state.used = record.used;
   state.committed = record.committed;
   state.pauses = record.pauses;
@@ -259,27 +259,27 @@ HeapState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
   return state;
 }
 
-Fate FateOf(const DeathRecord& record, uint64_t start_monotonic_ns) {
-  Fate fate;
-  fate.sample = record.sample;
-  fate.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
-  fate.kind = FateKind::kDied;
-  fate.stream = StreamOfId(record.sample);
-  if (fate.stream != Stream::kMapped) {
-    fate.collections = record.collections;
+LifecycleEvent LifecycleOf(const DeathRecord& record, uint64_t start_monotonic_ns) {
+  LifecycleEvent lifecycle;
+  lifecycle.sample = record.sample;
+  lifecycle.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
+  lifecycle.kind = LifecycleKind::kDied;
+  lifecycle.stream = StreamOfId(record.sample);
+  if (lifecycle.stream != Stream::kMapping) {
+    lifecycle.collections = record.collections;
   } else if (record.collections > 0) {
-    fate.kind = FateKind::kShrunk;
-    fate.left = record.collections;
+    lifecycle.kind = LifecycleKind::kShrunk;
+    lifecycle.left = record.collections;
   }
-  return fate;
+  return lifecycle;
 }
 
-CensusBooks BooksOf(const RingCensus& census) {
-  CensusBooks books;
+CensusCounters CountersOf(const RingCensus& census) {
+  CensusCounters counters;
   for (size_t i = 0; i < kCensusCounts; ++i) {
-    books.*kCensusCounters[i] = census.counters[i].load(std::memory_order_relaxed);
+    counters.*kCensusCounterFields[i] = census.counters[i].load(std::memory_order_relaxed);
   }
-  return books;
+  return counters;
 }
 
 }  // namespace heaprec::format

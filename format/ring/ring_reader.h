@@ -67,9 +67,9 @@ Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position
                           RecordVisitor& visitor);
 
 // As the recording has it; `start_monotonic_ns`: of the recording.
-HeapState StateOf(const StateRecord& record, uint64_t start_monotonic_ns);
-Fate FateOf(const DeathRecord& record, uint64_t start_monotonic_ns);
-CensusBooks BooksOf(const RingCensus& census);
+ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns);
+LifecycleEvent LifecycleOf(const DeathRecord& record, uint64_t start_monotonic_ns);
+CensusCounters CountersOf(const RingCensus& census);
 
 // The content keys, computed the same way by agent and salvager. No allocation.
 uint64_t ClassKey(std::string_view name);

@@ -116,7 +116,7 @@ struct SampleRecord {
   double weight;  // after stage 1, in the unit of the stream
   uint32_t window;
   uint16_t kind;   // Kind
-  uint16_t place;  // from 1: where the object is followed (FileHeader::live_bound); 0: it is not
+  uint16_t place;  // from 1: where the object is tracked (FileHeader::max_tracked_objects); 0: it is not
 };
 static_assert(sizeof(SampleRecord) == 96);
 
@@ -142,7 +142,7 @@ struct NativePointRecord {
 static_assert(sizeof(NativePointRecord) == 80);
 inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup"};
 
-inline constexpr size_t kMostCauseBytes = 48;
+inline constexpr size_t kMaxCauseBytes = 48;
 
 struct StateRecord {
   RecordHeader header;
@@ -153,12 +153,12 @@ struct StateRecord {
   uint64_t rss;
   uint64_t collections;
   uint32_t threads;
-  uint32_t kind;                // StateKind
-  char cause[kMostCauseBytes];  // zeros behind it
+  uint32_t kind;               // ProcessStateKind
+  char cause[kMaxCauseBytes];  // zeros behind it
 };
 static_assert(sizeof(StateRecord) == 128);
 
-// A followed object was found dead, a block was freed, a mapping or a part of it is gone: Fate.
+// A tracked object was found dead, a block was freed, a mapping or a part of it is gone: Fate.
 struct DeathRecord {
   RecordHeader header;
   uint64_t monotonic_ns;

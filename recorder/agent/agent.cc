@@ -80,16 +80,17 @@ void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, 
 
 void JNICALL OnException(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jmethodID, jlocation, jobject exception,
                          jmethodID, jlocation) {
-  const sources::ThrownException thrown{jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, exception};
-  heaprec_on_thrown(&thrown);
+  const sources::ExceptionEvent thrown{jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, exception};
+  heaprec_on_exception(&thrown);
 }
 
 void JNICALL OnGcStart(jvmtiEnv*) {
-  if (sources::HeapWatch* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcBegin();
+  if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire))
+    watch->OnGcBegin();
 }
 
 void JNICALL OnGcFinish(jvmtiEnv*) {
-  if (sources::HeapWatch* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcEnd();
+  if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcEnd();
 }
 
 }  // namespace
@@ -201,7 +202,7 @@ void Agent::StopInlineAllocation(bool is_late) {
   const auto structs = hotspot::VmStructs::Load();
   if (!structs.ok()) return;
   const auto major = hotspot::JdkMajorVersion(jvmti_, *structs);
-  if (!major.ok() || !hotspot::AllocatesInline(*structs, *major)) return;
+  if (!major.ok() || !hotspot::AllocatesInline(*structs, hotspot::JdkRules::For(*major))) return;
   const auto stopped =
       is_late ? format::Result<std::monostate>(format::Error{"the agent attached after the JVM had started"})
               : hotspot::StopInlineAllocation(*structs);
@@ -229,7 +230,7 @@ void Agent::AskForExceptions() {
 
 format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
   if (jvm_ != nullptr) return std::monostate{};
-  auto jvm = Jvm::Resolve(vm_, jvmti_, jni);
+  auto jvm = Jvm::Resolve(vm_, jvmti_, jni, options_.source == SourceChoice::kPortable);
   if (!jvm.ok()) return jvm.error();
   jvm_ = std::make_unique<Jvm>(std::move(*jvm));
   // A forked child shares nothing with the recording but its code.
@@ -248,7 +249,7 @@ format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
   if (!prepared.ok()) return prepared.error();
   if (options_.delay_ns == 0) return StartRecording(jni);
 
-  auto thread = writer::StartQuietThread(
+  auto thread = writer::StartSignalMaskedThread(
       "heaprec-delay", [](void* self) { static_cast<Agent*>(self)->StartAfterDelay(); }, nullptr, this);
   if (!thread.ok()) return thread.error();
   pthread_detach(*thread);
@@ -271,7 +272,7 @@ void Agent::StartAfterDelay() {
 
 format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   if (samples_)
-    return format::Error{sampler_ == Sampler::kJava
+    return format::Error{sampler_ == SamplingClient::kJava
                              ? "the application samples through heaprec (Heaprec.startSampling)"
                              : "another agent samples through heaprec (include/heaprec_sampling.h)"};
   if (recording_ != nullptr) retired_.Add(std::move(recording_));
@@ -294,7 +295,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);
   auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, &retired_);
   if (!started.ok()) {
-    QuietJvm(*jvm_);
+    DisableEvents(*jvm_);
     return started.error();
   }
   recording_ = std::move(*started);
@@ -303,7 +304,23 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   return std::monostate{};
 }
 
+// Of a JVM that is not known, or whose memory is not to be read. The JVM draws the thresholds.
+ChosenSource Agent::ChoosePortable() {
+  const std::string& why = jvm_->internals.error().message;
+  if (options_.source != SourceChoice::kPortable) {
+    Log(LogLevel::kWarn, "source=portable instead of {}: {}", SourceName(options_.source), why);
+  }
+  const char* const bytes =
+      jvm_->beans.CountsAllocatedBytes() ? "counted by ThreadMXBean" : "estimated from the samples";
+  return {SourceChoice::kJvmti, fmt::format("portable, {}; thresholds are the JVM's; bytes are {}", why, bytes),
+          /*armed=*/false};
+}
+
 ChosenSource Agent::ChooseSource(JNIEnv* jni) {
+  if (!jvm_->internals.ok()) return ChoosePortable();
+  if (options_.source == SourceChoice::kPortable) {
+    return ChooseJvmti(jni, "asked for portable, but the agent had looked into the JVM before");
+  }
   if (options_.source == SourceChoice::kJvmti) return ChooseJvmti(jni, "asked for");
   auto installed = InstallHooks(*jvm_, jni);
   format::Result<std::monostate> ready =

@@ -23,7 +23,7 @@
 
 namespace heaprec::agent {
 
-enum class Sampler { kAgent, kJava };
+enum class SamplingClient { kAgent, kJava };
 
 class Agent {
  public:
@@ -40,9 +40,9 @@ class Agent {
   format::Result<std::string> Dump(const std::string& pattern);
   // For another agent (include/heaprec_sampling.h) or the application (trace_api.h), one of them at a time; answers
   // as it says there. `*why` (may be null): in words, if it is not HEAPREC_OK.
-  int Sample(JavaVM* vm, const heaprec_sampling& how, Sampler sampler, std::string* why);
+  int Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sampler, std::string* why);
   // Of what that one sampled last.
-  int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, Sampler sampler);
+  int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler);
 
   // For probes (probe_api.h): what they need of the JVM, with their hooks in place.
   format::Result<const Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
@@ -72,6 +72,7 @@ class Agent {
   format::Result<std::monostate> StartSampling(JNIEnv* jni, const heaprec_sampling& how);
   void StopSampling(JNIEnv* jni);
   ChosenSource ChooseSource(JNIEnv* jni);
+  ChosenSource ChoosePortable();
   ChosenSource ChooseJvmti(JNIEnv* jni, const std::string& why);
   jint Fail(const std::string& why, bool strict);
   // A command, that is: said on the JVM's stderr only if nobody waits for the answer.
@@ -94,13 +95,13 @@ class Agent {
   std::string answer_;               // the file in which the asker waits for an answer; empty: nobody does
   std::unique_ptr<Jvm> jvm_;
   std::unique_ptr<Recording> recording_;  // the last one
-  Retired retired_;                       // those before it
+  EndedRecordings retired_;               // those before it
   // Why generated code still allocates inline; empty: it does not, because of us. nullopt: it never did.
   std::optional<std::string> inline_allocation_;
   uint32_t recordings_ = 0;                                          // and samplings
   bool samples_ = false;                                             // for another agent, or the application
-  Sampler sampler_ = Sampler::kAgent;                                // the last one
-  std::vector<std::unique_ptr<sources::IntervalSource>> samplings_;  // of which the last may be active
+  SamplingClient sampler_ = SamplingClient::kAgent;                  // the last one
+  std::vector<std::unique_ptr<sources::CallbackSource>> samplings_;  // of which the last may be active
 };
 
 }  // namespace heaprec::agent

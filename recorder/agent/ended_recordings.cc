@@ -12,12 +12,12 @@ namespace heaprec::agent {
 namespace {
 
 // A callback takes microseconds; one that was descheduled is not waited for any longer than this.
-constexpr int kMostPauses = 20;
+constexpr int kMaxPauses = 20;
 constexpr timespec kPause{0, 1'000'000};
 
 bool CallbacksHaveLeft() {
   for (int pause = 0; !sources::CallbackScope::NobodyIsInside() || !native::IsQuiet(); ++pause) {
-    if (pause == kMostPauses) return false;
+    if (pause == kMaxPauses) return false;
     nanosleep(&kPause, nullptr);
   }
   return true;
@@ -27,27 +27,27 @@ bool CallbacksHaveLeft() {
 
 // Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
 // run in native code, where a safepoint does not wait for them: they are counted, as are threads in malloc's hooks.
-bool EverybodyHasLeft(jvmtiEnv* jvmti) {
+bool NoThreadInside(jvmtiEnv* jvmti) {
   const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
   return safepoint.wait(safepoint.context) && CallbacksHaveLeft();
 }
 
-Retired::Retired() = default;
-Retired::~Retired() = default;
+EndedRecordings::EndedRecordings() = default;
+EndedRecordings::~EndedRecordings() = default;
 
-void Retired::Add(std::unique_ptr<Recording>&& recording) {
+void EndedRecordings::Add(std::unique_ptr<Recording>&& recording) {
   recordings_.emplace_back();
   recordings_.back() = std::move(recording);
 }
 
-std::unique_ptr<Recording> Retired::TakeLast() {
+std::unique_ptr<Recording> EndedRecordings::TakeLast() {
   std::unique_ptr<Recording> last = std::move(recordings_.back());
   recordings_.pop_back();
   return last;
 }
 
-void Retired::Free(jvmtiEnv* jvmti) {
-  if (recordings_.empty() || !EverybodyHasLeft(jvmti)) return;
+void EndedRecordings::Free(jvmtiEnv* jvmti) {
+  if (recordings_.empty() || !NoThreadInside(jvmti)) return;
   std::erase_if(recordings_, [](const std::unique_ptr<Recording>& recording) { return recording->TryJoin(); });
 }
 

@@ -16,14 +16,14 @@ class Recording;
 
 // Whether every thread has left what is active no longer: hooks, after a safepoint, and callbacks, which are waited for
 // a few milliseconds.
-bool EverybodyHasLeft(jvmtiEnv* jvmti);
+bool NoThreadInside(jvmtiEnv* jvmti);
 
-class Retired {
+class EndedRecordings {
  public:
-  Retired();
-  ~Retired();
-  Retired(const Retired&) = delete;
-  Retired& operator=(const Retired&) = delete;
+  EndedRecordings();
+  ~EndedRecordings();
+  EndedRecordings(const EndedRecordings&) = delete;
+  EndedRecordings& operator=(const EndedRecordings&) = delete;
 
   // Whatever is thrown, `recording` is the caller's or here: never destroyed.
   void Add(std::unique_ptr<Recording>&& recording);

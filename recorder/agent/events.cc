@@ -33,7 +33,7 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
   for (const jvmtiEvent event : std::span(kEvents).first(kEvents.size() - (exceptions ? 0 : 1))) {
     const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
     if (error == JVMTI_ERROR_NONE) continue;
-    QuietJvm(jvm);
+    DisableEvents(jvm);
     return format::Error{
         fmt::format("the JVM refused JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
   }
@@ -42,7 +42,7 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
   return std::monostate{};
 }
 
-void QuietJvm(const Jvm& jvm) {
+void DisableEvents(const Jvm& jvm) {
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
   for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);

@@ -19,6 +19,6 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 // it was. What stays: ThreadStart and ThreadEnd, without which the entries of threads that end later would never be
 // free again, a handler of SIGTRAP that passes on what is not ours, and the capability for exceptions, which a JVM
 // gives only at its start.
-void QuietJvm(const Jvm& jvm);
+void DisableEvents(const Jvm& jvm);
 
 }  // namespace heaprec::agent

@@ -15,11 +15,11 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr size_t kMostRead = 64 << 10;
+constexpr size_t kMaxRead = 64 << 10;
 constexpr size_t kContainerIdDigits = 64;
 
 std::string ReadSmallFile(const char* path) {
-  std::string text(kMostRead, '\0');
+  std::string text(kMaxRead, '\0');
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return {};
   const ssize_t got = read(descriptor, text.data(), text.size());

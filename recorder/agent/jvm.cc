@@ -1,7 +1,6 @@
 #include "recorder/agent/jvm.h"
 
 #include <array>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -42,33 +41,85 @@ std::optional<size_t> OffsetOf(JNIEnv* jni, const char* class_name, const char* 
   return offset;
 }
 
-}  // namespace
-
-format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
-  auto structs = hotspot::VmStructs::Load();
-  if (!structs.ok()) return structs.error();
-  auto major = hotspot::JdkMajorVersion(jvmti, *structs);
-  if (!major.ok()) return major.error();
-  auto layout = hotspot::ThreadLayout::Resolve(*structs, *major);
-  if (!layout.ok()) return layout.error();
-  auto threads = hotspot::ThreadList::Resolve(*structs);
-  auto symbols = LoadSymbols(*structs);
-  const uintptr_t field_access_count = symbols.ok() ? symbols->FindByPrefix(hotspot::kFieldAccessCount).value_or(0) : 0;
-  auto names = hotspot::Names::Resolve(*structs, *major, field_access_count);
-  if (!names.ok()) return names.error();
-  auto verified = hotspot::VerifyNames(jvmti, jni, *names);
-  if (!verified.ok()) return verified.error();
-  auto fields = sources::ThreadFields::Resolve(jni, *major);
-  if (!fields.ok()) return fields.error();
+format::Result<hotspot::ThreadOfEnv> ThreadOfEnvFor(jvmtiEnv* jvmti, JNIEnv* jni) {
   jthread current = nullptr;
   if (jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE) return format::Error{"JVMTI reports no current thread"};
   auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
+  return thread_of;
+}
+
+// With the JVM's own memory. An Error: it is not what the rules of its JDK say, or there are none.
+format::Result<Jvm> ResolveInternals(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
+  auto structs = hotspot::VmStructs::Load();
+  if (!structs.ok()) return structs.error();
+  const auto major = hotspot::JdkMajorVersion(jvmti, *structs);
+  if (!major.ok()) return major.error();
+  const hotspot::JdkRules& rules = hotspot::JdkRules::For(*major);
+  if (!rules.is_known()) return format::Error{"the structures of JDK " + std::to_string(*major) + " are not known"};
+  auto layout = hotspot::ThreadLayout::Resolve(*structs, rules);
+  if (!layout.ok()) return layout.error();
+  auto threads = hotspot::ThreadList::Resolve(*structs);
+  auto symbols = LoadSymbols(*structs);
+  const uintptr_t field_access_count = symbols.ok() ? symbols->FindByPrefix(hotspot::kFieldAccessCount).value_or(0) : 0;
+  std::unique_ptr<hotspot::JvmtiMethods> methods;
+  if (rules.method_ids != hotspot::JdkRules::MethodIds::kPointers) {
+    methods = std::make_unique<hotspot::JvmtiMethods>(vm, jvmti);
+  }
+  auto names = hotspot::Names::Resolve(*structs, rules, field_access_count, methods.get());
+  if (!names.ok()) return names.error();
+  auto verified = hotspot::VerifyNames(jvmti, jni, *names);
+  if (!verified.ok()) return verified.error();
+  auto fields = sources::ThreadFields::Resolve(jni);
+  if (!fields.ok()) return fields.error();
+  const auto thread_of = ThreadOfEnvFor(jvmti, jni);
   if (!thread_of.ok()) return thread_of.error();
-  Jvm jvm{vm,      jvmti,      *structs, std::move(symbols),
-          *layout, threads,    *names,   hotspot::StackWalker::Resolve(*structs, *names, *major),
-          *fields, *thread_of, {}};
-  jvm.heap = hotspot::HeapMeter::Resolve(*structs, jvm.symbols.ok() ? &*jvm.symbols : nullptr, jvm.GcName());
+  auto walker = hotspot::StackWalker::Resolve(*structs, *names, rules);
+  return Jvm{vm,
+             jvmti,
+             rules,
+             std::monostate{},
+             *structs,
+             std::move(symbols),
+             *layout,
+             threads,
+             std::move(methods),
+             *names,
+             walker,
+             *fields,
+             *thread_of,
+             {},
+             {}};
+}
+
+format::Result<Jvm> ResolvePortable(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, const format::Error& why) {
+  auto fields = sources::ThreadFields::Resolve(jni);
+  if (!fields.ok()) return fields.error();
+  auto methods = std::make_unique<hotspot::JvmtiMethods>(vm, jvmti);
+  const hotspot::Names names = hotspot::Names::OfJvmti(methods.get());
+  return Jvm{vm,
+             jvmti,
+             hotspot::JdkRules::For(0),
+             why,
+             {},
+             why,
+             hotspot::ThreadLayout::OfThreadWords(),
+             why,
+             std::move(methods),
+             names,
+             why,
+             *fields,
+             hotspot::ThreadOfEnv::OfThreadWords(),
+             {},
+             JvmBeans::Resolve(jni)};
+}
+
+}  // namespace
+
+format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable) {
+  auto jvm = portable ? format::Result<Jvm>(format::Error{"asked for"}) : ResolveInternals(vm, jvmti, jni);
+  if (!jvm.ok()) return ResolvePortable(vm, jvmti, jni, jvm.error());
+  jvm->heap = hotspot::HeapMeter::Resolve(jvm->structs, jvm->symbols.ok() ? &*jvm->symbols : nullptr, jvm->GcName());
   return jvm;
 }
 
@@ -94,11 +145,11 @@ std::vector<void*> Jvm::AllThreads(JNIEnv* jni) const {
 }
 
 format::Result<hotspot::ObjectLayout> Jvm::Objects() const {
-  auto major = hotspot::JdkMajorVersion(jvmti, structs);
-  if (!major.ok()) return major.error();
-  auto layout = hotspot::ObjectLayout::Resolve(structs, *major, names);
+  if (!internals.ok()) return internals.error();
+  auto layout = hotspot::ObjectLayout::Resolve(structs, rules, names);
   JNIEnv* jni = nullptr;
-  if (!layout.ok() || *major < 21 || vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) {
+  if (!layout.ok() || !rules.has_virtual_threads ||
+      vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) {
     return layout;
   }
   if (const auto offset = OffsetOf(jni, "jdk/internal/vm/StackChunk", "size")) layout->SetStackChunkSize(*offset);
@@ -106,6 +157,7 @@ format::Result<hotspot::ObjectLayout> Jvm::Objects() const {
 }
 
 std::string Jvm::GcName() const {
+  if (!internals.ok()) return beans.gc_name();
   constexpr std::array<std::pair<const char*, const char*>, 6> kFlags{{{"UseG1GC", "G1"},
                                                                        {"UseSerialGC", "Serial"},
                                                                        {"UseParallelGC", "Parallel"},
@@ -121,8 +173,9 @@ std::string Jvm::GcName() const {
 // Generational Z: always from JDK 24 on, where the flag is gone; with it in 21 to 23.
 bool Jvm::KeepsYoungReferents() const {
   if (GcName() != "Z") return false;
+  if (!internals.ok()) return beans.has_major_collections();
   if (const auto asked_for = structs.BoolFlag("ZGenerational")) return *asked_for;
-  return std::atoi(Property("java.vm.specification.version").c_str()) >= 24;  // NOLINT(cert-err34-c): 0 is fine
+  return rules.default_z != hotspot::JdkRules::DefaultZ::kOneGeneration;
 }
 
 AttachedScope::AttachedScope(JavaVM* vm, const char* name) : vm_(vm) {

@@ -1,16 +1,22 @@
 // What the agent knows about the JVM it is in; resolved once, valid until the process ends.
 //
 // Context:  setup: live phase, an attached thread.
-// Failure:  Resolve: an Error naming what this JVM lacks; nothing can then be recorded.
+// Failure:  Resolve: an Error naming what this JVM lacks; nothing can then be recorded. A JVM that is not known, or not
+//           what its JDK's rules say, is no Error.
 #pragma once
 
 #include <jvmti.h>
 
+#include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "format/result.h"
+#include "recorder/agent/jvm_beans.h"
 #include "recorder/hotspot/heap_meter.h"
+#include "recorder/hotspot/jdk_rules.h"
+#include "recorder/hotspot/jvmti_methods.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/object_layout.h"
 #include "recorder/hotspot/stack_walker.h"
@@ -23,20 +29,28 @@
 
 namespace heaprec::agent {
 
+// What is not there has a reason, and whoever needs it asks for that: a recording then goes without.
 struct Jvm {
   JavaVM* vm;
   jvmtiEnv* jvmti;
+  hotspot::JdkRules rules;
+  // Whether the JVM's own memory is read at all. An Error: the portable mode, in which JVMTI alone is asked; `structs`
+  // then describes nothing, `layout` and `thread_of` are of our own words, and `names` asks JVMTI.
+  format::Result<std::monostate> internals;
   hotspot::VmStructs structs;
   format::Result<hotspot::SymbolTable> symbols;  // an Error where libjvm is stripped: the hooks then say so
   hotspot::ThreadLayout layout;
   format::Result<hotspot::ThreadList> threads;
+  std::unique_ptr<hotspot::JvmtiMethods> methods;  // null: nobody asks
   hotspot::Names names;
   format::Result<hotspot::StackWalker> walker;  // an Error where stacks can only be asked of JVMTI
   sources::ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
   hotspot::HeapMeter heap;
+  JvmBeans beans;  // of the portable mode
 
-  static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni);
+  // `portable`: nothing but JVMTI is used, whatever the JVM is.
+  static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
 
   std::string Property(const char* name) const;  // a system property; empty if unset
   // Of the platform's threads that JVMTI shows; they come and go meanwhile.

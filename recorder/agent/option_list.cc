@@ -14,7 +14,7 @@ namespace {
 using format::Error;
 using format::Result;
 
-constexpr size_t kMostBytes = 64 << 10;
+constexpr size_t kMaxBytes = 64 << 10;
 constexpr std::string_view kSpace = " \t\r";
 
 std::string_view Trimmed(std::string_view text) {
@@ -32,7 +32,7 @@ Result<std::string> ReadOptionFile(const std::string& path) {
   const auto fail = [&path] { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; };
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return fail();
-  std::string text(kMostBytes + 1, '\0');
+  std::string text(kMaxBytes + 1, '\0');
   const ssize_t got = read(descriptor, text.data(), text.size());
   if (got < 0) {
     const Error error = fail();
@@ -41,7 +41,7 @@ Result<std::string> ReadOptionFile(const std::string& path) {
   }
   close(descriptor);
   text.resize(static_cast<size_t>(got));
-  if (text.size() > kMostBytes || text.find('\0') != std::string::npos) {
+  if (text.size() > kMaxBytes || text.find('\0') != std::string::npos) {
     return Error{path + ": not a text file of agent options"};
   }
   return text;
@@ -67,7 +67,7 @@ Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* opt
 
 }  // namespace
 
-Result<std::vector<Option>> TakeApart(std::string_view text) {
+Result<std::vector<Option>> SplitOptions(std::string_view text) {
   std::vector<Option> options;
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());

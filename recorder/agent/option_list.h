@@ -21,7 +21,7 @@ struct Option {
   std::string where;  // "my.conf:3: "; empty: not of a file
 };
 
-format::Result<std::vector<Option>> TakeApart(std::string_view text);
+format::Result<std::vector<Option>> SplitOptions(std::string_view text);
 
 // "rate=20,source=jvmti,strict"
 std::string AsText(const std::vector<Option>& options);

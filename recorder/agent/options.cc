@@ -16,10 +16,10 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr double kMostPerSecond = 200'000;
-constexpr double kLeastPerSecond = 1.0 / 3600;
-constexpr uint64_t kLeastFollowed = 64;
-constexpr double kMostWalksPerSecond = 8000;
+constexpr double kMaxPerSecond = 200'000;
+constexpr double kMinPerSecond = 1.0 / 3600;
+constexpr uint64_t kMinTracked = 64;
+constexpr double kMaxWalksPerSecond = 8000;
 
 struct Named {
   std::string_view name;
@@ -49,9 +49,9 @@ std::optional<double> TakeNumber(std::string_view* text) {
 }
 
 // An eighth of them is still a chunk worth its dictionaries.
-constexpr uint64_t kLeastFileBytes = 1 << 20;
-constexpr uint64_t kLeastFileNs = 10'000'000'000;
-constexpr uint64_t kLeastNmtNs = 1'000'000'000;
+constexpr uint64_t kMinFileBytes = 1 << 20;
+constexpr uint64_t kMinFileNs = 10'000'000'000;
+constexpr uint64_t kMinNmtNs = 1'000'000'000;
 
 std::optional<uint64_t> ParseTime(std::string_view text, uint64_t least_ns = 0) {
   const auto number = TakeNumber(&text);
@@ -74,7 +74,7 @@ std::optional<uint64_t> ParseSize(std::string_view text) {
   double factor = unit.empty() ? 1 : 0;
   for (const Named& known : kSizeUnits) factor = known.name == unit ? known.value : factor;
   const double bytes = *number * factor;
-  if (factor == 0 || bytes < kLeastFileBytes || bytes > 1e18) return std::nullopt;
+  if (factor == 0 || bytes < kMinFileBytes || bytes > 1e18) return std::nullopt;
   return static_cast<uint64_t>(bytes);
 }
 
@@ -85,7 +85,7 @@ std::optional<double> ParseRate(std::string_view text) {
   for (const Named& unit : kRateUnits) factor = unit.name == text ? unit.value : factor;
   const double rate = *number * factor;
   // A little slack: 1/h is not exact in binary.
-  if (rate < kLeastPerSecond * 0.999 || rate > kMostPerSecond) return std::nullopt;
+  if (rate < kMinPerSecond * 0.999 || rate > kMaxPerSecond) return std::nullopt;
   return rate;
 }
 
@@ -103,8 +103,8 @@ bool Set(T* field, const std::optional<U>& value) {
 }
 
 bool SetSource(Options* options, std::string_view value) {
-  for (const SourceChoice choice :
-       {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti, SourceChoice::kTlab}) {
+  for (const SourceChoice choice : {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti,
+                                    SourceChoice::kTlab, SourceChoice::kPortable}) {
     if (value != SourceName(choice)) continue;
     options->source = choice;
     return true;
@@ -136,7 +136,7 @@ bool SetSync(Options* options, std::string_view value) {
 bool SetRotation(Options* options, std::string_view value) {
   const bool has_unit = value.find_first_not_of("0123456789.") != std::string_view::npos;
   if (has_unit && Set(&options->limits.rotate_bytes, ParseSize(value))) return true;
-  return Set(&options->limits.rotate_ns, ParseTime(value, kLeastFileNs));
+  return Set(&options->limits.rotate_ns, ParseTime(value, kMinFileNs));
 }
 
 std::optional<bool> ParseSwitch(std::string_view value) {
@@ -146,10 +146,10 @@ std::optional<bool> ParseSwitch(std::string_view value) {
 }
 
 bool SetLive(Options* options, std::string_view value) {
-  options->live_bound = 0;
-  if (const auto on = ParseSwitch(value)) return options->follows = *on, true;
-  options->follows = true;
-  return Set(&options->live_bound, ParseCount(value, kLeastFollowed, sources::kMostFollowed));
+  options->max_tracked_objects = 0;
+  if (const auto on = ParseSwitch(value)) return options->tracks = *on, true;
+  options->tracks = true;
+  return Set(&options->max_tracked_objects, ParseCount(value, kMinTracked, sources::kMaxTracked));
 }
 
 bool SetCensus(Options* options, std::string_view value) {
@@ -157,23 +157,23 @@ bool SetCensus(Options* options, std::string_view value) {
   if (value == "all" || value == "off") return true;
   options->census = format::CensusMode::kDrawn;
   const auto rate = ParseRate(value);
-  return rate >= 1.0 && rate <= kMostWalksPerSecond && *rate == std::floor(*rate) &&
+  return rate >= 1.0 && rate <= kMaxWalksPerSecond && *rate == std::floor(*rate) &&
          Set(&options->census_per_second, rate);
 }
 
 // Four times as many come into the ring.
-constexpr uint64_t kMostMapsPerSecond = 2000;
+constexpr uint64_t kMaxMapsPerSecond = 2000;
 
 bool SetMaps(Options* options, std::string_view value) {
   options->maps_per_second = 0;
-  return value == "off" || Set(&options->maps_per_second, ParseCount(value, 1, kMostMapsPerSecond));
+  return value == "off" || Set(&options->maps_per_second, ParseCount(value, 1, kMaxMapsPerSecond));
 }
 
 bool SetNmt(Options* options, std::string_view value) {
   options->nmt_ns = 0;
   options->no_nmt = value == "off";
   if (value == "auto" || value == "off") return true;
-  return Set(&options->nmt_ns, ParseTime(value, kLeastNmtNs));
+  return Set(&options->nmt_ns, ParseTime(value, kMinNmtNs));
 }
 
 struct Key {
@@ -192,7 +192,7 @@ const std::array kKeys = {
         }},
     Key{"throttle", "falling (adaptive), or window: a fixed probability for each 200 ms",
         [](Options* o, View v) {
-          o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kFalling;
+          o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kAdaptive;
           return v == "window" || v == "falling";
         }},
     Key{"samples", "a number, 1 or more",
@@ -205,7 +205,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
     Key{"stacks", "auto or jvmti",
         [](Options* o, View v) { return o->walk_stacks = v == "auto", v == "auto" || v == "jvmti"; }},
-    Key{"source", "auto, hooks, jvmti or tlab", SetSource},
+    Key{"source", "auto, hooks, jvmti, tlab or portable", SetSource},
     Key{"hooks", "on or off (off is source=jvmti)",
         [](Options* o, View v) {
           const auto on = ParseSwitch(v);
@@ -231,7 +231,7 @@ const std::array kKeys = {
     Key{"maxsize", "a size of 1m or more, such as 64m or 1g",
         [](Options* o, View v) { return Set(&o->limits.max_bytes, ParseSize(v)); }},
     Key{"maxage", "a time of 10s or more, such as 10m, 6h or 1d",
-        [](Options* o, View v) { return Set(&o->limits.max_age_ns, ParseTime(v, kLeastFileNs)); }},
+        [](Options* o, View v) { return Set(&o->limits.max_age_ns, ParseTime(v, kMinFileNs)); }},
     Key{"rotate", "a size of 1m or more, such as 100m or 1g, or a time of 10s or more, such as 90s, 30min or 1h",
         SetRotation},
     Key{"loglevel", "off, error, warn, info or debug", SetLogLevel},
@@ -257,12 +257,14 @@ const char* SourceName(SourceChoice choice) {
       return "jvmti";
     case SourceChoice::kTlab:
       return "tlab";
+    case SourceChoice::kPortable:
+      return "portable";
   }
   return "?";
 }
 
 format::Result<Options> ParseOptions(std::string_view text) {
-  const auto given = TakeApart(text);
+  const auto given = SplitOptions(text);
   if (!given.ok()) return given.error();
   return ParseOptions(*given);
 }
@@ -291,7 +293,7 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
 }
 
 bool AsksForStrict(std::string_view text) {
-  const auto given = TakeApart(text);
+  const auto given = SplitOptions(text);
   // Of a file that cannot be read nothing is known; the rest counts.
   if (!given.ok()) return fmt::format(",{},", text).find(",strict,") != std::string::npos;
   bool strict = false;

@@ -19,13 +19,13 @@
 
 namespace heaprec::agent {
 
-enum class SourceChoice { kAuto, kHooks, kJvmti, kTlab };
+enum class SourceChoice { kAuto, kHooks, kJvmti, kTlab, kPortable };
 enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
 
 struct Options {
   std::string file = "heaprec-%p.bin";
   double rate_per_second = 150;
-  throttle::Rule rule = throttle::Rule::kFalling;
+  throttle::Rule rule = throttle::Rule::kAdaptive;
   uint64_t samples = 0;      // 0: no bound
   uint64_t duration_ns = 0;  // 0: until the JVM exits
   uint64_t delay_ns = 0;
@@ -36,9 +36,9 @@ struct Options {
   double exceptions_per_second = 100;
   bool native = false;  // what malloc and its family give is sampled too
   double native_per_second = 100;
-  uint32_t maps_per_second = 1000;  // with `native`; 0: mappings are not recorded
-  bool follows = false;             // sampled objects, until they die
-  uint32_t live_bound = 0;          // at most so many at a time; 0: as many as the rate asks for
+  uint32_t maps_per_second = 1000;   // with `native`; 0: mappings are not recorded
+  bool tracks = false;               // sampled objects, until they die
+  uint32_t max_tracked_objects = 0;  // at most so many at a time; 0: as many as the rate asks for
   // How often the JVM's native memory and the process' are noted; 0: every 10 s, if the JVM tracks it.
   uint64_t nmt_ns = 0;
   bool no_nmt = false;

@@ -8,7 +8,7 @@ namespace {
 // A step by a factor of 100 puts 1.2 x (1 + ln 100) times the cap into the ring (docs/sampler.md#controller), and a
 // burst after a quiet second up to 9 times the cap: of 8,000 points of 96 bytes 6.6 MiB, in a ring of 7.75 MiB that
 // also holds the definitions.
-constexpr double kMostPerInterval = 8'000;
+constexpr double kMaxPerInterval = 8'000;
 // Slow-path events per second of a small program.
 constexpr double kInitialEventRate = 10;
 // 250 ns each, 0.1 % of a core.
@@ -17,7 +17,7 @@ constexpr double kTouchesPerSecond = 4000;
 }  // namespace
 
 throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event) {
-  throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, kMostPerInterval);
+  throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, kMaxPerInterval);
   // Whole ticks, so that no sample leaves its interval when its time is rounded; up, so that no second holds more.
   config.interval_ns = (config.interval_ns + format::kTickNs - 1) / format::kTickNs * format::kTickNs;
   if (unit_is_event) config.initial_rate = kInitialEventRate;
@@ -25,7 +25,7 @@ throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_ev
 }
 
 double ReachOf(const throttle::ControllerConfig& config) {
-  const double points_per_second = config.surplus * config.cap / (static_cast<double>(config.interval_ns) * 1e-9);
+  const double points_per_second = config.oversampling * config.cap / (static_cast<double>(config.interval_ns) * 1e-9);
   return points_per_second / kTouchesPerSecond;
 }
 

@@ -10,7 +10,7 @@ namespace heaprec::agent {
 // unit_is_event (source=tlab): lambda is a probability per event, not per byte.
 throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event);
 
-// For ByteClock::SetReach: so that all threads together are touched often enough to learn of a new lambda.
+// For ByteClock::SetMaxGap: so that all threads together are touched often enough to learn of a new lambda.
 double ReachOf(const throttle::ControllerConfig& config);
 
 }  // namespace heaprec::agent

@@ -11,6 +11,7 @@
 #include "recorder/agent/rates.h"
 #include "recorder/hotspot/safepoint.h"
 #include "recorder/sources/byte_clock_source.h"
+#include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"
 #include "recorder/sources/tlab_source.h"
 
@@ -19,12 +20,14 @@ namespace {
 
 // The drain's own lane hint: it writes windows only.
 constexpr uint32_t kDrainLane = 0;
+// The JVM adds up the bytes of all threads under a lock.
+constexpr uint64_t kBeanPeriodNs = 100'000'000;
 
 }  // namespace
 
 format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, const Options& options,
                                                             const ChosenSource& source, uint32_t number,
-                                                            Retired* retired) {
+                                                            EndedRecordings* retired) {
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
   auto built = recording->Build(source);
   if (!built.ok()) return built.error();
@@ -54,10 +57,11 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
 
 // The source becomes active between two moments of every thread, if the threads can be stopped for that.
 void Recording::Activate() {
+  AskBean(plan_.start_ns);
   // Release: whoever sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
   const auto begin = [](void* self) {
     auto* const recording = static_cast<Recording*>(self);
-    recording->source_->BeginStopped(*recording->jvm_.threads);
+    recording->source_->StartAtSafepoint(*recording->jvm_.threads);
     if (recording->census_ != nullptr) recording->census_->Begin();
     sources::active_source.store(recording->source_.get(), std::memory_order_release);
   };
@@ -83,13 +87,13 @@ format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
   auto ring = plan_.MakeRing();
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);
-  ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
-  board_ = std::make_unique<sources::WindowBoard>(*plan_.allocations, plan_.start_ns);
-  capture_ = std::make_unique<sources::Capture>(*ring_, *ledger_, *board_, jvm_.names, Walker(), jvm_.thread_fields,
-                                                options_.stack_depth);
+  shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
+  board_ = std::make_unique<sources::WindowPublisher>(*plan_.allocations, plan_.start_ns);
+  capture_ = std::make_unique<sources::SampleWriter>(*ring_, *shared_counters_, *board_, jvm_.names, Walker(),
+                                                     jvm_.thread_fields, options_.stack_depth);
   MakeSource(source);
-  heap_watch_ = std::make_unique<sources::HeapWatch>(*ring_, jvm_.heap);
-  if (options_.follows) MakeLive();
+  heap_watch_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
+  if (options_.tracks) MakeLive();
   MakeMemory();
   if (plan_.exceptions) {
     exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, *plan_.exceptions, plan_.start_ns,
@@ -115,12 +119,12 @@ format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& he
     if (census_ != nullptr) census_->NewEpoch();
   };
   callbacks.on_stack = [this](const format::StackKey& key) {
-    capture_->AnnounceStack(key);
-    if (exceptions_ != nullptr) exceptions_->AnnounceStack(key);
-    if (native_ != nullptr) native_->AnnounceStack(key);
+    capture_->MarkStackEmitted(key);
+    if (exceptions_ != nullptr) exceptions_->MarkStackEmitted(key);
+    if (native_ != nullptr) native_->MarkStackEmitted(key);
   };
   callbacks.on_stop = [this] { OnDrainStop(); };
-  if (live_ != nullptr) callbacks.followed[format::Stream::kAllocations] = Followed();
+  if (live_ != nullptr) callbacks.tracked[format::Stream::kAllocations] = Tracked();
   auto drain = plan_.MakeDrain(ring_.get(), header, std::move(callbacks));
   if (!drain.ok()) return drain.error();
   drain_ = std::move(*drain);
@@ -129,13 +133,13 @@ format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& he
 
 format::FileHeader Recording::Header(const ChosenSource& source) const {
   format::FileHeader header = plan_.Header(*ring_);
-  header.exceptions_refused = source.no_exceptions;
-  if (live_ != nullptr) header.live_bound = live_->places().count();
+  header.exceptions_unavailable_reason = source.no_exceptions;
+  if (live_ != nullptr) header.max_tracked_objects = live_->places().count();
   if (census_ != nullptr) {
     header.census = options_.census;
     header.census_per_second = options_.census_per_second;
   }
-  header.census_refused = no_census_;
+  header.census_unavailable_reason = no_census_;
   header.jvm_name = jvm_.Property("java.vm.name");
   header.jvm_version = jvm_.Property("java.vm.version");
   header.gc_name = jvm_.GcName();
@@ -160,16 +164,11 @@ std::string Recording::WayOfStacks() const {
 }
 
 void Recording::MakeSource(const ChosenSource& source) {
-  const sources::SourceParts parts{jvm_.layout,
-                                   *board_,
-                                   *ledger_,
-                                   *capture_,
-                                   sources::ThreadTable::Instance(),
-                                   number_,
-                                   plan_.Seed(),
-                                   ReachOf(board_->config())};
+  const sources::SourceParts parts{
+      jvm_.layout, *board_,      *shared_counters_,        *capture_, sources::ThreadTable::Instance(),
+      number_,     plan_.Seed(), ReachOf(board_->config())};
   if (source.armed) {
-    source_ = std::make_unique<sources::ByteSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
+    source_ = std::make_unique<sources::ByteClockSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
   } else if (source.source == SourceChoice::kTlab) {
     source_ = std::make_unique<sources::TlabSource>(parts);
     unit_is_event_ = true;
@@ -183,9 +182,9 @@ void Recording::MakeSource(const ChosenSource& source) {
 
 void Recording::OnTick(uint64_t now_ns) {
   const sources::Totals totals = sources::ThreadTable::Instance().Total();
-  const uint64_t bytes = totals.bytes - population_at_start_.bytes + uncounted_at_end_;
+  const uint64_t bytes = Population(totals.bytes - population_at_start_.bytes + uncounted_at_end_, now_ns);
   const uint64_t candidates = totals.candidates - population_at_start_.candidates;
-  ledger_->SetPopulation(candidates, bytes);
+  shared_counters_->SetPopulation(candidates, bytes);
   format::RingStackChunks& chunks = ring_->header().stack_chunks;
   chunks.objects.store(totals.stack_chunks - population_at_start_.stack_chunks, std::memory_order_relaxed);
   chunks.bytes.store(totals.stack_chunk_bytes - population_at_start_.stack_chunk_bytes, std::memory_order_relaxed);
@@ -208,9 +207,26 @@ void Recording::OnTick(uint64_t now_ns) {
   if (attached_->jni() != nullptr) SetJvmInterval();
 }
 
+// In the portable mode the JVM's bean tells it, if there is one. `seen`: by the sources. It never falls.
+uint64_t Recording::Population(uint64_t seen, uint64_t now_ns) {
+  if (!jvm_.beans.CountsAllocatedBytes()) return seen;
+  if (now_ns >= bean_.asked_ns + kBeanPeriodNs) AskBean(now_ns);
+  return bean_.most;
+}
+
+void Recording::AskBean(uint64_t now_ns) {
+  JNIEnv* jni = nullptr;
+  if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return;
+  const auto bytes = jvm_.beans.AllocatedBytes(jni);
+  if (!bytes) return;
+  if (!bean_.at_start) bean_.at_start = *bytes;
+  bean_.most = std::max(bean_.most, *bytes - std::min(*bytes, *bean_.at_start));
+  bean_.asked_ns = now_ns;
+}
+
 // Needs an attached thread. The JVM takes whole bytes.
 void Recording::SetJvmInterval() {
-  const throttle::LambdaInForce now = board_->Read();
+  const throttle::ActiveWindow now = board_->Read();
   const double wanted = now.lambda > 0 ? 1 / now.lambda : std::numeric_limits<jint>::max();
   const auto interval = static_cast<jint>(std::clamp(wanted, 1.0, double{std::numeric_limits<jint>::max()}));
   if (interval == jvm_interval_) return;
@@ -242,15 +258,17 @@ void Recording::OnDrainStop() {
   sources::active_source.compare_exchange_strong(expected, nullptr);
   if (exceptions_ != nullptr) exceptions_->Stop();
   if (native_ != nullptr) native_->Stop();
-  sources::HeapWatch* watch = heap_watch_.get();
+  heap_watch_->OnEnd(sources::MonotonicNs());
+  sources::HeapStateRecorder* watch = heap_watch_.get();
   sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
   if (live_ != nullptr) live_->Stop();
   if (memory_ != nullptr) memory_->Stop();
   uncounted_at_end_ = source_->UncountedBytes();
+  AskBean(sources::MonotonicNs());
   if (!jvm_ends_.load(std::memory_order_relaxed)) {
     const AttachedScope attached(jvm_.vm);
     EndCensus();
-    if (attached.jni() != nullptr) QuietJvm(jvm_);
+    if (attached.jni() != nullptr) DisableEvents(jvm_);
   }
   attached_.reset();
 }

@@ -1,12 +1,14 @@
-// One recording: ring, ledger, windows, capture, source and drain put together, started and stopped.
+// One recording: ring, shared counters, windows, capture, source and drain put together, started and stopped.
 //
 // Context:  Start: setup. Stop: any attached thread. The drain also stops it (duration, samples).
-// Failure:  Start: an Error; nothing is then active. One that ended is destroyed by Retired: a thread may be inside it.
+// Failure:  Start: an Error; nothing is then active. One that ended is destroyed by EndedRecordings: a thread may be
+// inside it.
 #pragma once
 
 #include <atomic>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "recorder/agent/ended_recordings.h"
@@ -39,7 +41,7 @@ class Recording {
   // after a thread may have seen it.
   static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
                                                           const ChosenSource& source, uint32_t number,
-                                                          Retired* retired);
+                                                          EndedRecordings* retired);
 
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.
@@ -80,11 +82,13 @@ class Recording {
   void MakeMemory();
   void MakeCensus(const ChosenSource& source);
   void EndCensus();
-  writer::LiveSet::Recorder Followed() const;
+  writer::TrackedSet::Callbacks Tracked() const;
   void Activate();
   void OnTick(uint64_t now_ns);
   void OnDrainStop();
   void SetJvmInterval();
+  uint64_t Population(uint64_t seen, uint64_t now_ns);
+  void AskBean(uint64_t now_ns);
 
   const Jvm& jvm_;
   const Options options_;
@@ -92,14 +96,19 @@ class Recording {
   RecordingPlan plan_;
   sources::Totals population_at_start_;
   uint64_t uncounted_at_end_ = 0;
+  // Of the portable mode: bytes of all threads.
+  struct Bean {
+    std::optional<uint64_t> at_start;
+    uint64_t most = 0, asked_ns = 0;
+  } bean_;
   std::unique_ptr<buffer::Ring> ring_;
-  std::unique_ptr<buffer::Ledger> ledger_;
-  std::unique_ptr<sources::WindowBoard> board_;
-  std::unique_ptr<sources::Capture> capture_;
+  std::unique_ptr<buffer::SharedCounters> shared_counters_;
+  std::unique_ptr<sources::WindowPublisher> board_;
+  std::unique_ptr<sources::SampleWriter> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
-  std::unique_ptr<sources::HeapWatch> heap_watch_;
+  std::unique_ptr<sources::HeapStateRecorder> heap_watch_;
   std::unique_ptr<MemoryThread> memory_;              // null: nobody asks
-  std::unique_ptr<LiveThread> live_;                  // null: objects are not followed
+  std::unique_ptr<TrackerThread> live_;               // null: objects are not tracked
   std::unique_ptr<ExceptionStream> exceptions_;       // null: they are not recorded
   std::unique_ptr<sources::JavaFrames> java_frames_;  // of native memory; null: there are none to be had
   std::unique_ptr<NativeStream> native_;              // null: it is not recorded

@@ -49,7 +49,7 @@ void MoveAbandonedRings(void*) {
 }
 
 void StartMovingRings() {
-  const auto thread = writer::StartQuietThread("heaprec-rings", MoveAbandonedRings, nullptr, nullptr);
+  const auto thread = writer::StartSignalMaskedThread("heaprec-rings", MoveAbandonedRings, nullptr, nullptr);
   if (thread.ok()) pthread_detach(*thread);  // otherwise the next agent moves them
 }
 
@@ -64,11 +64,12 @@ RecordingPlan::Config RecordingPlan::At(double per_second, bool unit_is_event) c
   return config;
 }
 
-format::Result<std::monostate> RecordingPlan::LeadNative() {
-  auto calls = native::LedCalls::Lead();
-  native_refused = calls.ok() ? (*calls)->missing() : calls.error().message;
+format::Result<std::monostate> RecordingPlan::InstallMallocHooks() {
+  auto calls = native::MallocHooks::Install();
+  native_unavailable_reason = calls.ok() ? (*calls)->missing() : calls.error().message;
   if (!calls.ok()) return calls.error();
-  if (!native_refused.empty()) Log(LogLevel::kWarn, "native memory is only partly sampled: {}", native_refused);
+  if (!native_unavailable_reason.empty())
+    Log(LogLevel::kWarn, "native memory is only partly sampled: {}", native_unavailable_reason);
   native_calls = std::move(*calls);
   native = At(options.native_per_second, /*unit_is_event=*/false);
   return std::monostate{};
@@ -86,7 +87,7 @@ format::PerStream<format::StreamCap> RecordingPlan::Caps() const {
   caps[Stream::kExceptions] = CapOf(exceptions, options.exceptions_per_second);
   caps[Stream::kNative] = CapOf(native, options.native_per_second);
   const uint32_t maps = maps_per_second();
-  if (maps > 0) caps[Stream::kMapped] = {MappedStream::kIntervalNs, maps, static_cast<double>(maps)};
+  if (maps > 0) caps[Stream::kMapping] = {MappingStream::kIntervalNs, maps, static_cast<double>(maps)};
   return caps;
 }
 
@@ -103,8 +104,8 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.exceptions_interval_cap = caps[Stream::kExceptions].interval_cap;
   ring.native_interval_ns = caps[Stream::kNative].interval_ns;
   ring.native_interval_cap = caps[Stream::kNative].interval_cap;
-  ring.mapped_interval_ns = caps[Stream::kMapped].interval_ns;
-  ring.mapped_interval_cap = caps[Stream::kMapped].interval_cap;
+  ring.mapping_interval_ns = caps[Stream::kMapping].interval_ns;
+  ring.mapping_interval_cap = caps[Stream::kMapping].interval_cap;
   ring.has_modules = native.has_value();
   double samples = 0;
   for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
@@ -130,13 +131,13 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
   header.rate_per_second = caps[Stream::kAllocations].rate_per_second;
   header.exceptions = caps[Stream::kExceptions];
   header.native = caps[Stream::kNative];
-  header.mapped = caps[Stream::kMapped];
+  header.mapped = caps[Stream::kMapping];
   if (native) {
-    header.native_bound = NativeStream::kMostFollowed;
+    header.max_tracked_blocks = NativeStream::kMaxTracked;
     header.native_not_seen = native::kNotSeen;
   }
-  if (maps_per_second() > 0) header.mapped_bound = MappedStream::kMostFollowed;
-  header.native_refused = native_refused;
+  if (maps_per_second() > 0) header.max_tracked_mappings = MappingStream::kMaxTracked;
+  header.native_unavailable_reason = native_unavailable_reason;
   header.max_samples = options.samples;
   header.duration_ns = options.duration_ns;
   header.pid = static_cast<uint32_t>(getpid());
@@ -158,9 +159,9 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   drain.header = header;
   drain.max_samples = options.samples;
   drain.duration_ns = options.duration_ns;
-  if (allocations) drain.held_per_interval[Stream::kAllocations] = HeldPerInterval(*allocations);
-  if (native) drain.held_per_interval[Stream::kNative] = HeldPerInterval(*native);
-  drain.held_per_interval[Stream::kMapped] = MappedStream::kSurplus * maps_per_second();
+  if (allocations) drain.buffered_per_interval[Stream::kAllocations] = BufferedPerInterval(*allocations);
+  if (native) drain.buffered_per_interval[Stream::kNative] = BufferedPerInterval(*native);
+  drain.buffered_per_interval[Stream::kMapping] = MappingStream::kSurplus * maps_per_second();
   // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
   const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.drops();
   drain.block_ns = may_share ? kBlockNs : 0;
@@ -174,16 +175,16 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
         static_cast<double>(outage_ns) * 1e-9, lost_samples);
   };
   // Collections have no part in when a block is freed.
-  callbacks.followed[Stream::kNative] = {.drop = NativeStream::Drop,
-                                         .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
-                                         .collections = [] { return 0; }};
-  callbacks.followed[Stream::kMapped] = callbacks.followed[Stream::kNative];
-  callbacks.followed[Stream::kMapped].drop = [](uint16_t, uint64_t) {};
+  callbacks.tracked[Stream::kNative] = {.drop = NativeStream::Drop,
+                                        .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
+                                        .collections = [] { return 0; }};
+  callbacks.tracked[Stream::kMapping] = callbacks.tracked[Stream::kNative];
+  callbacks.tracked[Stream::kMapping].drop = [](uint16_t, uint64_t) {};
   return std::make_unique<writer::Drain>(*ring, std::move(*store), drain, std::move(callbacks));
 }
 
-uint32_t HeldPerInterval(const throttle::ControllerConfig& config) {
-  return static_cast<uint32_t>(std::ceil(config.surplus * config.cap));
+uint32_t BufferedPerInterval(const throttle::ControllerConfig& config) {
+  return static_cast<uint32_t>(std::ceil(config.oversampling * config.cap));
 }
 
 void EndAndWait(writer::Drain* drain, const std::string& reason) {

@@ -1,4 +1,4 @@
-// What a recording has beside the source of its samples: objects and blocks that are followed, native memory, a census.
+// What a recording has beside the source of its samples: objects and blocks that are tracked, native memory, a census.
 #include <algorithm>
 
 #include "recorder/agent/log.h"
@@ -10,7 +10,7 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr uint32_t kLeastFollowed = 4096;
+constexpr uint32_t kMinTracked = 4096;
 constexpr uint64_t kMemoryPeriodNs = 10'000'000'000;
 
 }  // namespace
@@ -21,7 +21,7 @@ void Recording::PlanStreams(const ChosenSource& source) {
     plan_.exceptions = plan_.At(options_.exceptions_per_second, /*unit_is_event=*/true);
   }
   if (!options_.native) return;
-  auto led = plan_.LeadNative();
+  auto led = plan_.InstallMallocHooks();
   if (!led.ok()) Log(LogLevel::kWarn, "native memory is not sampled: {}", led.error().message);
 }
 
@@ -36,21 +36,23 @@ void Recording::MakeNative() {
 // Half of the places are for births, at most (writer::ReservoirOf).
 void Recording::MakeLive() {
   const auto times = [this](uint64_t n) {
-    const uint32_t held = HeldPerInterval(board_->config());
-    return static_cast<uint32_t>(std::min<uint64_t>(n * held, sources::kMostFollowed));
+    const uint32_t held = BufferedPerInterval(board_->config());
+    return static_cast<uint32_t>(std::min<uint64_t>(n * held, sources::kMaxTracked));
   };
-  const uint32_t bound = options_.live_bound > 0 ? options_.live_bound : std::max(kLeastFollowed, times(12));
+  const uint32_t bound =
+      options_.max_tracked_objects > 0 ? options_.max_tracked_objects : std::max(kMinTracked, times(12));
   if (bound < times(4)) {
     Log(LogLevel::kWarn, "live={} is too small for this rate, some objects will not be tracked; use live={}", bound,
         times(12));
   }
-  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kWarn, "live: {}", format::kYoungReferents);
-  live_ = std::make_unique<LiveThread>(jvm_, *ring_, *heap_watch_, bound);
+  // Told by what shows live objects, as ranges.
+  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kInfo, "live: {}", format::kYoungReferents);
+  live_ = std::make_unique<TrackerThread>(jvm_, *ring_, *heap_watch_, bound);
   capture_->FollowIn(&live_->places(), &jvm_.heap);
 }
 
 void Recording::MakeMemory() {
-  const bool is_wanted = options_.nmt_ns > 0 || hotspot::TracksMemory(jvm_.structs);
+  const bool is_wanted = options_.nmt_ns > 0 || hotspot::NmtEnabled(jvm_.structs);
   if (options_.no_nmt || !is_wanted) return;
   const uint64_t period_ns = options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs;
   memory_ = std::make_unique<MemoryThread>(jvm_, *heap_watch_, period_ns);
@@ -71,7 +73,7 @@ void Recording::MakeCensus(const ChosenSource& source) {
   }
   JNIEnv* jni = nullptr;
   if (census_ != nullptr && jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
-    census_->Enlist(jni);
+    census_->RegisterThreads(jni);
   }
   if (!no_census_.empty()) Log(LogLevel::kWarn, "no census: {}", no_census_);
 }
@@ -83,8 +85,8 @@ void Recording::EndCensus() {
   census_->End(jni);
 }
 
-writer::LiveSet::Recorder Recording::Followed() const {
-  sources::Places& places = live_->places();
+writer::TrackedSet::Callbacks Recording::Tracked() const {
+  sources::WeakRefTable& places = live_->places();
   return {.drop = [&places](uint16_t place, uint64_t sample) { (void)places.Drop(place, sample); },
           .collections_at_birth =
               [this, &places](uint16_t place, uint64_t sample) {

@@ -12,9 +12,9 @@ namespace {
 constexpr jsize kArrayBytes = 16 << 10;
 // Most arrays fit into what the thread has left of its TLAB; one does not after 16 MiB at the latest (a TLAB has 4 at
 // most with G1's largest regions, 8 where it was asked for).
-constexpr int kMostArrays = 1024;
+constexpr int kMaxArrays = 1024;
 // An array's header: 16 bytes, or 24 without compressed class pointers; sizes are multiples of 8.
-constexpr uint64_t kLeastHeader = 12, kMostHeader = 32;
+constexpr uint64_t kMinHeader = 12, kMaxHeader = 32;
 
 // A few arrays away, and most often inside the same TLAB.
 constexpr uint64_t kArmedGap = 3 * kArrayBytes;
@@ -47,15 +47,15 @@ uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
 // Allocates one array; an Error if A did not move by its size.
 format::Result<uint64_t> AllocateExactly(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t moved = Allocate(jvm, jni, java_thread);
-  if (moved >= kArrayBytes + kLeastHeader && moved <= kArrayBytes + kMostHeader) return moved;
+  if (moved >= kArrayBytes + kMinHeader && moved <= kArrayBytes + kMaxHeader) return moved;
   return format::Error{fmt::format("self-test: the thread's allocation counter advanced by {} for 16 KiB", moved)};
 }
 
 // Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
-format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::ProbeSource* probe, bool force) {
+format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe, bool force) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, force);
-  for (int array = 0; array < kMostArrays && probe->hook_size == 0; ++array) {
+  for (int array = 0; array < kMaxArrays && probe->hook_size == 0; ++array) {
     auto moved = AllocateExactly(jvm, jni, java_thread);
     if (!moved.ok()) return moved.error();
     if (probe->hook_size != 0 && probe->hook_size != *moved) {
@@ -64,14 +64,14 @@ format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::Pro
     }
   }
   if (probe->hook_size == 0)
-    return format::Error{fmt::format("self-test: the hooks reported none of {} arrays", kMostArrays)};
+    return format::Error{fmt::format("self-test: the hooks reported none of {} arrays", kMaxArrays)};
   const uint64_t due = force ? probe->hook_size : 0;
   if (probe->delivered_size == due) return std::monostate{};
   return format::Error{fmt::format("self-test: the JVM delivered {} bytes instead of {} ({})", probe->delivered_size,
                                    due, force ? "forced" : "far away")};
 }
 
-format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources::ProbeSource* probe, uint64_t gap) {
+format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe, uint64_t gap) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, /*force=*/false);
   jvm.layout.ArmAtRest(java_thread, static_cast<double>(gap));
@@ -89,8 +89,8 @@ format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources
 }
 
 // Never deleted: a hook of another thread may be inside it when the scope ends.
-sources::ProbeSource* Probe(const Jvm& jvm) {
-  static auto* const probe = new sources::ProbeSource(jvm.layout);
+sources::SelfTestSource* Probe(const Jvm& jvm) {
+  static auto* const probe = new sources::SelfTestSource(jvm.layout);
   return probe;
 }
 

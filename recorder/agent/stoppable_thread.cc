@@ -22,7 +22,7 @@ format::Result<std::monostate> StoppableThread::Start() {
     self->Finish();
   };
   const auto failed = [](void* self) { static_cast<StoppableThread*>(self)->Finish(); };
-  auto thread = writer::StartQuietThread(name_, run, failed, this);
+  auto thread = writer::StartSignalMaskedThread(name_, run, failed, this);
   if (!thread.ok()) return thread.error();
   thread_ = *thread;
   started_ = true;
@@ -41,7 +41,7 @@ bool StoppableThread::TryJoin() {
   return !started_;
 }
 
-bool StoppableThread::Rest(std::chrono::milliseconds time) {
+bool StoppableThread::SleepOrStop(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, time, [this] { return stop_requested_; });
 }

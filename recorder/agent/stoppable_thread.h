@@ -32,7 +32,7 @@ class StoppableThread {
   // The thread has ended, or was never there.
   bool TryJoin();
   // Sleeps so long. True, and at once: it is to stop.
-  bool Rest(std::chrono::milliseconds time);
+  bool SleepOrStop(std::chrono::milliseconds time);
 
  private:
   void Finish();

@@ -12,7 +12,7 @@
 namespace heaprec::buffer {
 
 template <size_t kSlots>
-class Announced {
+class EmittedDefinitions {
   static_assert((kSlots & (kSlots - 1)) == 0);
 
  public:

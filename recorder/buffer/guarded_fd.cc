@@ -22,7 +22,7 @@ int MovedUp(int descriptor) {
 
 }  // namespace
 
-OwnDescriptor::OwnDescriptor(int descriptor) : number_(MovedUp(descriptor)) {
+GuardedFd::GuardedFd(int descriptor) : number_(MovedUp(descriptor)) {
   struct stat status {};
   if (number_ < 0 || fstat(number_, &status) != 0) return;
   is_known_ = true;
@@ -30,13 +30,13 @@ OwnDescriptor::OwnDescriptor(int descriptor) : number_(MovedUp(descriptor)) {
   file_ = status.st_ino;
 }
 
-OwnDescriptor::OwnDescriptor(OwnDescriptor&& other) noexcept
+GuardedFd::GuardedFd(GuardedFd&& other) noexcept
     : number_(std::exchange(other.number_, -1)),
       is_known_(other.is_known_),
       device_(other.device_),
       file_(other.file_) {}
 
-OwnDescriptor& OwnDescriptor::operator=(OwnDescriptor&& other) noexcept {
+GuardedFd& GuardedFd::operator=(GuardedFd&& other) noexcept {
   Close();
   number_ = std::exchange(other.number_, -1);
   is_known_ = other.is_known_;
@@ -45,22 +45,22 @@ OwnDescriptor& OwnDescriptor::operator=(OwnDescriptor&& other) noexcept {
   return *this;
 }
 
-bool OwnDescriptor::IsOurs() const {
+bool GuardedFd::IsOurs() const {
   struct stat status {};
   if (number_ < 0) return false;
   if (fstat(number_, &status) != 0) return errno != EBADF;
   return !is_known_ || (status.st_dev == device_ && status.st_ino == file_);
 }
 
-bool OwnDescriptor::Regain(const std::string& path, int flags) {
+bool GuardedFd::Reopen(const std::string& path, int flags) {
   if (IsOurs()) return true;
-  OwnDescriptor again(open(path.c_str(), flags | O_CLOEXEC));
+  GuardedFd again(open(path.c_str(), flags | O_CLOEXEC));
   if (again.number_ < 0 || !again.is_known_ || again.device_ != device_ || again.file_ != file_) return false;
   number_ = std::exchange(again.number_, -1);
   return true;
 }
 
-void OwnDescriptor::ReplaceBy(OwnDescriptor&& other) {
+void GuardedFd::ReplaceBy(GuardedFd&& other) {
   if (!IsOurs() || dup3(other.number_, number_, O_CLOEXEC) < 0) {
     *this = std::move(other);
     return;
@@ -71,11 +71,9 @@ void OwnDescriptor::ReplaceBy(OwnDescriptor&& other) {
   other.Close();
 }
 
-OwnDescriptor OwnDescriptor::Duplicate() const {
-  return OwnDescriptor(IsOurs() ? fcntl(number_, F_DUPFD_CLOEXEC, 0) : -1);
-}
+GuardedFd GuardedFd::Duplicate() const { return GuardedFd(IsOurs() ? fcntl(number_, F_DUPFD_CLOEXEC, 0) : -1); }
 
-void OwnDescriptor::Close() {
+void GuardedFd::Close() {
   if (IsOurs()) close(number_);
   number_ = -1;
 }

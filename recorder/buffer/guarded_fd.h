@@ -3,7 +3,7 @@
 //
 // Context:  setup or drain.
 // Threads:  one.
-// Failure:  a descriptor that was taken from us is -1 from then on, until Regain; it is never closed by us.
+// Failure:  a descriptor that was taken from us is -1 from then on, until Reopen; it is never closed by us.
 #pragma once
 
 #include <sys/types.h>
@@ -12,25 +12,25 @@
 
 namespace heaprec::buffer {
 
-class OwnDescriptor {
+class GuardedFd {
  public:
-  OwnDescriptor() = default;
+  GuardedFd() = default;
   // Takes it over, and gives it a high number; -1: none.
-  explicit OwnDescriptor(int descriptor);
-  OwnDescriptor(OwnDescriptor&& other) noexcept;
-  OwnDescriptor& operator=(OwnDescriptor&& other) noexcept;
-  ~OwnDescriptor() { Close(); }
+  explicit GuardedFd(int descriptor);
+  GuardedFd(GuardedFd&& other) noexcept;
+  GuardedFd& operator=(GuardedFd&& other) noexcept;
+  ~GuardedFd() { Close(); }
 
   int number() const { return number_; }
   // Whether the number still leads to the file that it led to.
   bool IsOurs() const;
   // Opens `path` again if it is not, and if that is the same file. False: it is not ours.
-  bool Regain(const std::string& path, int flags);
+  bool Reopen(const std::string& path, int flags);
   // Leads to `other`'s file from now on, under the same number if it can: whoever looks at /proc/PID/fd finds one of
   // the two.
-  void ReplaceBy(OwnDescriptor&& other);
+  void ReplaceBy(GuardedFd&& other);
   // The same file under a number of its own.
-  OwnDescriptor Duplicate() const;
+  GuardedFd Duplicate() const;
   void Close();
 
  private:

@@ -4,7 +4,7 @@
 // Threads:  a lease belongs to the thread that took it.
 // Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` tells how much was
 // asked).
-//           Both are the caller's to count (Loss::kLanesBusy, Loss::kRingFull).
+//           Both are the caller's to count (LossReason::kLanesBusy, LossReason::kRingFull).
 // Format:   format/ring/ring_layout.h, format/ring/ring_records.h
 #pragma once
 

@@ -25,7 +25,7 @@ size_t RingBytes(const RingOptions& options) {
 }
 
 // A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
-std::byte* MapShared(const std::string& path, size_t size, OwnDescriptor* lock, std::string* why) {
+std::byte* MapShared(const std::string& path, size_t size, GuardedFd* lock, std::string* why) {
   // Locked for life: tells those who clean up that the ring has an owner (stale_rings.h). The mapping holds the lock,
   // too, for a program that closes all descriptors.
   const int descriptor = CreateLocked(path.c_str());
@@ -49,7 +49,7 @@ std::byte* MapShared(const std::string& path, size_t size, OwnDescriptor* lock, 
     close(descriptor);
     return nullptr;
   }
-  *lock = OwnDescriptor(descriptor);
+  *lock = GuardedFd(descriptor);
   return static_cast<std::byte*>(memory);
 }
 
@@ -92,8 +92,8 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   header->exceptions.interval_cap = options.exceptions_interval_cap;
   header->native.interval_ns = options.native_interval_ns;
   header->native.interval_cap = options.native_interval_cap;
-  header->mapped.interval_ns = options.mapped_interval_ns;
-  header->mapped.interval_cap = options.mapped_interval_cap;
+  header->mapped.interval_ns = options.mapping_interval_ns;
+  header->mapped.interval_cap = options.mapping_interval_cap;
   if (options.has_modules) {
     header->modules_at = ModulesAt(options);
     ring->modules_ = new (ring->base_ + ModulesAt(options)) format::RingModules;
@@ -134,7 +134,7 @@ Ring::~Ring() {
 }
 
 void Ring::RemoveFile() {
-  if (!is_left_ && lock_.Regain(path_, O_RDWR)) RemoveLocked(AT_FDCWD, path_.c_str(), lock_.number());
+  if (!is_left_ && lock_.Reopen(path_, O_RDWR)) RemoveLocked(AT_FDCWD, path_.c_str(), lock_.number());
   path_.clear();
   lock_.Close();
 }

@@ -28,8 +28,8 @@ struct RingOptions {
   uint32_t exceptions_interval_cap = 0;
   uint64_t native_interval_ns = 0;  // 0: native memory is not recorded
   uint32_t native_interval_cap = 0;
-  uint64_t mapped_interval_ns = 0;  // 0: mappings are not recorded
-  uint32_t mapped_interval_cap = 0;
+  uint64_t mapping_interval_ns = 0;  // 0: mappings are not recorded
+  uint32_t mapping_interval_cap = 0;
   bool has_modules = false;  // for native points
   uint32_t lane_count = 32;
   uint32_t lane_bytes = 128 * 1024;  // power of two
@@ -64,7 +64,7 @@ class Ring {
   void Close();
   // The file lacks what is in the ring, and nothing more will be written: whoever reads the recording needs the ring's
   // file, which now outlives this. Marks the ring closed.
-  void Leave() {
+  void KeepFile() {
     is_left_ = true;
     header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
   }
@@ -81,7 +81,7 @@ class Ring {
   format::RingModules* modules_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
   std::string path_, why_;
-  OwnDescriptor lock_;  // of the shared file, locked
+  GuardedFd lock_;  // of the shared file, locked
   bool is_left_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The books of one stream of the recording, in the ring's header: they survive a kill with the samples.
+// The counters of one stream of the recording, in the ring's header: they survive a kill with the samples.
 //
 // Context:  alloc and drain. All relaxed: each counter is a sum, read together only when the writers are quiet or when
 //           being off by an event in flight does not matter.
@@ -10,31 +10,31 @@
 
 namespace heaprec::buffer {
 
-class Ledger {
+class SharedCounters {
  public:
-  explicit Ledger(format::RingBooks& books) : books_(books) {}
+  explicit SharedCounters(format::RingCounters& counters) : counters_(counters) {}
 
-  void Point() { books_.points.fetch_add(1, std::memory_order_relaxed); }
-  void Thinned() { books_.thinned.fetch_add(1, std::memory_order_relaxed); }
-  void Committed() { books_.committed.fetch_add(1, std::memory_order_relaxed); }
-  void Lost(format::Loss loss, double weight) { Lost(loss, 1, weight); }
-  void Lost(format::Loss loss, uint64_t points, double weight) {
-    books_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_relaxed);
-    books_.lost_weight[static_cast<int>(loss)].fetch_add(weight, std::memory_order_relaxed);
+  void Point() { counters_.points.fetch_add(1, std::memory_order_relaxed); }
+  void Thinned() { counters_.thinned.fetch_add(1, std::memory_order_relaxed); }
+  void Committed() { counters_.committed.fetch_add(1, std::memory_order_relaxed); }
+  void Lost(format::LossReason loss, double weight) { Lost(loss, 1, weight); }
+  void Lost(format::LossReason loss, uint64_t points, double weight) {
+    counters_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_relaxed);
+    counters_.lost_weight[static_cast<int>(loss)].fetch_add(weight, std::memory_order_relaxed);
   }
   // The sample is there, but something of it is not.
-  void Note(format::Loss loss) { books_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }
-  void Written(uint64_t samples) { books_.written.fetch_add(samples, std::memory_order_relaxed); }
-  void SecondStage(uint64_t samples) { books_.second_stage.fetch_add(samples, std::memory_order_relaxed); }
+  void Note(format::LossReason loss) { counters_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }
+  void Written(uint64_t samples) { counters_.written.fetch_add(samples, std::memory_order_relaxed); }
+  void SecondStage(uint64_t samples) { counters_.second_stage.fetch_add(samples, std::memory_order_relaxed); }
   void SetPopulation(uint64_t candidates, uint64_t bytes) {
-    books_.candidates.store(candidates, std::memory_order_relaxed);
-    books_.candidate_bytes.store(bytes, std::memory_order_relaxed);
+    counters_.candidates.store(candidates, std::memory_order_relaxed);
+    counters_.candidate_bytes.store(bytes, std::memory_order_relaxed);
   }
 
-  format::Books Snapshot() const;
+  format::StreamCounters Snapshot() const;
 
  private:
-  format::RingBooks& books_;
+  format::RingCounters& counters_;
 };
 
 }  // namespace heaprec::buffer

@@ -78,10 +78,10 @@ class RecordingFolder {
     const size_t slash = path.rfind('/');
     if (slash == std::string::npos) return Error{"its recording is not known"};
     const std::string folder_path = path.substr(0, slash + 1);
-    OwnDescriptor folder(open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    GuardedFd folder(open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.number() < 0) return Failure(folder_path);
     constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    const OwnDescriptor recording(openat(folder.number(), path.c_str() + slash + 1, kFlags));
+    const GuardedFd recording(openat(folder.number(), path.c_str() + slash + 1, kFlags));
     if (recording.number() < 0) return Failure(path);
     struct stat status {};
     if (fstat(recording.number(), &status) != 0) return Failure(path);
@@ -97,7 +97,7 @@ class RecordingFolder {
     const std::string unfinished = name + format::kUnfinishedSuffix;
     unlinkat(folder_.number(), unfinished.c_str(), 0);  // of somebody who was killed: only we hold this ring's lock
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const OwnDescriptor copy(openat(folder_.number(), unfinished.c_str(), kFlags, 0600));
+    const GuardedFd copy(openat(folder_.number(), unfinished.c_str(), kFlags, 0600));
     if (copy.number() >= 0 && CopyBytes(ring, copy.number()) && fchmod(copy.number(), mode_) == 0 &&
         fsync(copy.number()) == 0 &&
         renameat(folder_.number(), unfinished.c_str(), folder_.number(), name.c_str()) == 0 &&
@@ -110,7 +110,7 @@ class RecordingFolder {
   }
 
  private:
-  RecordingFolder(std::string path, OwnDescriptor folder, mode_t mode)
+  RecordingFolder(std::string path, GuardedFd folder, mode_t mode)
       : path_(std::move(path)), folder_(std::move(folder)), mode_(mode) {}
 
   // What is zero becomes a hole: most of a ring has never been written to.
@@ -129,7 +129,7 @@ class RecordingFolder {
   }
 
   std::string path_;  // ends in a slash
-  OwnDescriptor folder_;
+  GuardedFd folder_;
   mode_t mode_;  // of the recording
 };
 
@@ -174,10 +174,10 @@ std::vector<std::string> RingsIn(const std::string& directory) {
 
 MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_kept) {
   MovedRings moved;
-  const OwnDescriptor folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const GuardedFd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::vector<StuckRing> stuck;
   for (const std::string& name : RingsIn(directory)) {
-    const OwnDescriptor ring(OpenAbandoned(folder.number(), name.c_str()));
+    const GuardedFd ring(OpenAbandoned(folder.number(), name.c_str()));
     struct stat status {};
     if (ring.number() < 0 || fstat(ring.number(), &status) != 0) continue;
     RingHeader header{};

@@ -10,7 +10,7 @@ CodeCache::CodeCache(const StackLayout& layout) : layout_(layout) {
   if (list == nullptr) return;
   const auto count = static_cast<size_t>(std::max(0, Load<int32_t>(list + layout.cache.heap_count)));
   const char* const heaps = Load<const char*>(list + layout.cache.heap_list);
-  for (heap_count_ = 0; heap_count_ < std::min(count, kMostHeaps); ++heap_count_)
+  for (heap_count_ = 0; heap_count_ < std::min(count, kMaxHeaps); ++heap_count_)
     heaps_[heap_count_] = Load<const char*>(heaps + heap_count_ * sizeof(void*));
 }
 

@@ -53,9 +53,9 @@ class CodeCache {
     return reinterpret_cast<const char*>(blob);  // NOLINT(performance-no-int-to-ptr)
   }
 
-  static constexpr size_t kMostHeaps = 8;  // HotSpot has one or three
+  static constexpr size_t kMaxHeaps = 8;  // HotSpot has one or three
   StackLayout layout_;
-  std::array<const char*, kMostHeaps> heaps_{};
+  std::array<const char*, kMaxHeaps> heaps_{};
   size_t heap_count_ = 0;
 };
 

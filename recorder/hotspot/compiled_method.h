@@ -52,8 +52,8 @@ class CompiledMethod {
     if (scope == 0) return false;
     const Area scopes = Scopes();
     for (int inlined = 0; scope != 0; ++inlined) {
-      constexpr int kMostInlined = 1 << 12;
-      if (scope >= scopes.size || inlined == kMostInlined) return false;
+      constexpr int kMaxInlined = 1 << 12;
+      if (scope >= scopes.size || inlined == kMaxInlined) return false;
       Unsigned5Reader reader(reinterpret_cast<const uint8_t*>(scopes.begin) + scope, scopes.size - scope,
                              layout_.excluded_bytes);
       uint32_t sender = 0;

@@ -52,7 +52,7 @@ void FillThunk(uint8_t* page, const void* replacement, const Prologue& prologue,
 
 format::Result<Detour> Detour::Prepare(uintptr_t target, const void* replacement) {
   const std::lock_guard lock(Serial());
-  const auto mapping = MappingOf(target);
+  const auto mapping = RegionOf(target);
   if (!mapping || (mapping->protection & (PROT_READ | PROT_EXEC)) != (PROT_READ | PROT_EXEC))
     return format::Error{"the function is not in readable code"};
   const size_t readable = std::min<size_t>(kReadAhead, mapping->end - target);

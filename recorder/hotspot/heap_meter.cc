@@ -85,6 +85,8 @@ void HeapMeter::UseStructs(const VmStructs& structs, const std::string& gc) {
     used_ = field(heap, "ShenandoahHeap", "_used");
     const char* const whole = pointee(field(heap, "ShenandoahHeap", "_global_generation"));
     if (used_ == nullptr) used_ = field(whole, "ShenandoahGeneration", "_used");
+    const char* const free_set = pointee(field(heap, "ShenandoahHeap", "_free_set"));  // 26 and later
+    if (used_ == nullptr) used_ = field(free_set, "ShenandoahFreeSet", "_total_global_used");
   }
   const auto add = [this](std::initializer_list<const char*> holders, std::optional<size_t> bottom,
                           std::optional<size_t> top) {

@@ -13,12 +13,13 @@
 #include <variant>
 
 #include "format/result.h"
+#include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 
-// Whether this JVM's generated code allocates inline in the heap. `jdk_major`: JdkMajorVersion.
-bool AllocatesInline(const VmStructs& structs, int jdk_major);
+// Whether this JVM's generated code allocates inline in the heap.
+bool AllocatesInline(const VmStructs& structs, const JdkRules& rules);
 
 // In Agent_OnLoad, before any code is generated: for the life of the JVM.
 format::Result<std::monostate> StopInlineAllocation(const VmStructs& structs);

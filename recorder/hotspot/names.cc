@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "recorder/hotspot/safe_reader.h"
 #include "recorder/hotspot/unsigned5.h"
 
 namespace heaprec::hotspot {
@@ -56,7 +57,16 @@ int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_byte
   return best_line;
 }
 
-format::Result<Names> Names::Resolve(const VmStructs& structs, int jdk_major, uintptr_t field_access_count) {
+Names Names::OfJvmti(JvmtiMethods* methods) {
+  static constexpr int kNoOffset = 0;
+  Names names;
+  names.methods_ = methods;
+  names.mirror_klass_ = &kNoOffset;
+  return names;
+}
+
+format::Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count,
+                                     JvmtiMethods* methods) {
   Names names;
   const char* missing = nullptr;
   const auto need = [&missing](const char* what, std::optional<size_t> value) {
@@ -85,7 +95,15 @@ format::Result<Names> Names::Resolve(const VmStructs& structs, int jdk_major, ui
   if (!has_lines && missing == nullptr) missing = "has_linenumber_table";
   if (missing != nullptr) return format::Error{std::string("libjvm.so does not describe ") + missing};
   names.has_lines_ = static_cast<uint32_t>(*has_lines);
-  names.excluded_bytes_ = jdk_major >= 20 ? 1 : 0;
+  names.excluded_bytes_ = rules.excluded_bytes;
+  names.field_id_shift_ = rules.field_id_shift;
+  names.class_methods_ = structs.Offset("InstanceKlass", "_methods").value_or(0);
+  names.array_length_ = structs.Offset("Array<int>", "_length").value_or(0);
+  names.array_data_ = structs.Offset("Array<Method*>", {"_data", "_data[0]"}).value_or(0);
+  if (rules.method_ids != JdkRules::MethodIds::kPointers) {
+    if (methods == nullptr) return format::Error{"jmethodIDs do not lead to methods"};
+    names.methods_ = methods;
+  }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): it came from a symbol table
   names.field_watches_ = reinterpret_cast<const int*>(field_access_count);
   names.checked_jni_ = structs.BoolFlag("CheckJNICalls").value_or(false);
@@ -103,9 +121,25 @@ std::string_view Names::PoolSymbol(const char* pool, size_t index) const {
   return SymbolText(PointerAt(pool, pool_size_ + index * sizeof(void*)));  // the entries follow the header
 }
 
-const VmMethod* Names::MethodOf(jmethodID id) {
+const VmMethod* Names::MethodOf(jmethodID id) const {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  if (methods_ != nullptr) return reinterpret_cast<const VmMethod*>(reinterpret_cast<uintptr_t>(id) << 1 | 1);
   const char* const handle = Metadata(reinterpret_cast<const char*>(id));  // a Method** on 11 to 25
   return handle != nullptr ? reinterpret_cast<const VmMethod*>(PointerAt(handle, 0)) : nullptr;
+}
+
+const VmMethod* Names::FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const {
+  if (class_methods_ == 0 || array_data_ == 0) return nullptr;
+  const char* const methods = PointerAt(static_cast<const char*>(klass), class_methods_);
+  if (methods == nullptr) return nullptr;
+  const int count = Load<int32_t>(methods + array_length_);
+  for (int i = 0; i < count; ++i) {
+    const auto* const method =
+        reinterpret_cast<const VmMethod*>(PointerAt(methods, array_data_ + static_cast<size_t>(i) * sizeof(void*)));
+    MethodView view;
+    if (method != nullptr && Method(method, &view) && view.name == name && view.descriptor == descriptor) return method;
+  }
+  return nullptr;
 }
 
 const char* Names::ConstMethodOf(const VmMethod* method) const {
@@ -121,6 +155,11 @@ Names::Code Names::CodeOf(const VmMethod* method) const {
 }
 
 bool Names::Method(const VmMethod* method, MethodView* out) const {
+  if (IsId(method)) {
+    const JvmtiMethods::Method* const asked = methods_ != nullptr ? methods_->Find(IdOf(method)) : nullptr;
+    if (asked != nullptr) *out = {asked->class_name, asked->name, asked->descriptor};
+    return asked != nullptr;
+  }
   const char* const constant = ConstMethodOf(method);
   if (constant == nullptr) return false;
   const char* const pool = PointerAt(constant, const_pool_);
@@ -132,6 +171,10 @@ bool Names::Method(const VmMethod* method, MethodView* out) const {
 }
 
 int Names::Line(const VmMethod* method, int bci) const {
+  if (IsId(method)) {
+    const JvmtiMethods::Method* const asked = methods_ != nullptr ? methods_->Find(IdOf(method)) : nullptr;
+    return asked != nullptr && bci >= 0 ? asked->Line(bci) : -1;
+  }
   const char* const constant = ConstMethodOf(method);
   if (constant == nullptr || bci < 0) return -1;
   const size_t code_size = Load<uint16_t>(constant + const_code_size_);
@@ -150,16 +193,23 @@ std::string_view Names::KlassName(const void* klass) const {
   return metadata != nullptr ? SymbolText(PointerAt(metadata, klass_name_)) : std::string_view();
 }
 
+bool Names::IsReadable(const void* klass) const {
+  const char* const metadata = Metadata(static_cast<const char*>(klass));
+  if (metadata == nullptr || !SafeReader::IsReadable(metadata + klass_name_)) return false;
+  const char* const symbol = PointerAt(metadata, klass_name_);
+  return symbol != nullptr && SafeReader::IsReadable(symbol);
+}
+
 bool Names::MayReadMirrors() const {
-  if (checked_jni_ || *mirror_klass_ <= 0) return false;
+  if (checked_jni_ || field_id_shift_ == 0 || *mirror_klass_ <= 0) return false;
   return field_watches_ == nullptr || __atomic_load_n(field_watches_, __ATOMIC_RELAXED) == 0;
 }
 
 const void* Names::KlassOfMirror(JNIEnv* jni, jclass mirror) const {
   if (mirror == nullptr || !MayReadMirrors()) return nullptr;
-  // HotSpot's jfieldID of an instance field (jfieldIDWorkaround): offset << 2 | instance bit. GetLongField applies the
+  // HotSpot's jfieldID of an instance field (jfieldIDWorkaround): offset and the instance bit. GetLongField applies the
   // collector's barriers to the mirror, and the field itself is no reference.
-  const uintptr_t field = static_cast<uintptr_t>(*mirror_klass_) << 2 | 2;
+  const uintptr_t field = static_cast<uintptr_t>(*mirror_klass_) << field_id_shift_ | 2;
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<const void*>(jni->GetLongField(mirror, reinterpret_cast<jfieldID>(field)));
 }

@@ -1,4 +1,5 @@
-// Names of methods and classes read straight from the JVM's metadata: no heap, no lock, no JVMTI call.
+// Names of methods and classes read straight from the JVM's metadata: no heap, no lock, no JVMTI call. What cannot be
+// read so is asked of JVMTI (JvmtiMethods).
 //
 // Units:    names in the JVM's internal form (java/util/HashMap), modified UTF-8.
 // Context:  setup: Resolve. Else a Java thread in native state (a JVMTI callback) while the methods are on its stack or
@@ -14,6 +15,8 @@
 #include <string_view>
 
 #include "format/result.h"
+#include "recorder/hotspot/jdk_rules.h"
+#include "recorder/hotspot/jvmti_methods.h"
 #include "recorder/hotspot/raw_memory.h"
 #include "recorder/hotspot/vm_structs.h"
 
@@ -24,7 +27,11 @@ struct VmMethod;  // HotSpot's Method, which only Names and StackWalker look int
 class Names {
  public:
   // field_access_count: address of JvmtiExport::_field_access_count (kFieldAccessCount in symbols.h), 0 if not known.
-  static format::Result<Names> Resolve(const VmStructs& structs, int jdk_major, uintptr_t field_access_count = 0);
+  // methods: of whom methods are asked that are known by their jmethodIDs alone; null where jmethodIDs lead to them.
+  static format::Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules,
+                                       uintptr_t field_access_count = 0, JvmtiMethods* methods = nullptr);
+  // Nothing of the JVM's memory is read: methods are asked of JVMTI, and of classes nothing is known.
+  static Names OfJvmti(JvmtiMethods* methods);
 
   // Views into the JVM's memory: copy them before leaving the context.
   struct MethodView {
@@ -50,8 +57,14 @@ class Names {
   };
   Code CodeOf(const VmMethod* method) const;
 
-  // Null for an id whose class is gone.
-  static const VmMethod* MethodOf(jmethodID id);
+  // Null for an id whose class is gone. Where jmethodIDs do not lead to methods, what stands for one: Method and Line
+  // understand it, nobody else.
+  const VmMethod* MethodOf(jmethodID id) const;
+  bool ids_lead_to_methods() const { return methods_ == nullptr; }
+  // Whether a class's name can be loaded: system calls. For self-tests.
+  bool IsReadable(const void* klass) const;
+  // The method of a class that has this name and descriptor; null if there is none. For self-tests.
+  const VmMethod* FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const;
 
   // Internal name; arrays as descriptors ([I, [Ljava/lang/String;); hidden classes as the JVM's Symbol has them.
   std::string_view KlassName(const void* klass) const;
@@ -65,6 +78,11 @@ class Names {
   std::string_view PoolSymbol(const char* pool, size_t index) const;
   const char* ConstMethodOf(const VmMethod* method) const;
   bool MayReadMirrors() const;
+  // A method that JVMTI is asked of: the id, marked by an odd number.
+  static bool IsId(const VmMethod* method) { return (reinterpret_cast<uintptr_t>(method) & 1) != 0; }
+  static jmethodID IdOf(const VmMethod* method) {
+    return reinterpret_cast<jmethodID>(reinterpret_cast<uintptr_t>(method) >> 1);  // NOLINT(performance-no-int-to-ptr)
+  }
 
   // Byte offsets and sizes, as the JVM describes itself.
   size_t method_const_ = 0, method_access_ = 0;
@@ -79,6 +97,9 @@ class Names {
   const int* mirror_klass_ = nullptr;  // java_lang_Class::_klass_offset; the JVM sets it when it loads that class
   const int* field_watches_ = nullptr;
   bool checked_jni_ = false;
+  uint8_t field_id_shift_ = 0;
+  size_t class_methods_ = 0, array_length_ = 0, array_data_ = 0;
+  JvmtiMethods* methods_ = nullptr;  // null: jmethodIDs lead to methods
 };
 
 // Decodes a compressed line number table, reading at most `size` bytes: exposed for tests.

@@ -28,7 +28,7 @@ uintptr_t Distance(uintptr_t a, uintptr_t b) { return a > b ? a - b : b - a; }
 std::vector<uintptr_t> Candidates(uintptr_t code) {
   std::vector<uintptr_t> pages;
   uintptr_t gap = kLowest;
-  for (const Mapping& mapping : Mappings()) {
+  for (const MemoryRegion& mapping : MemoryRegions()) {
     if (mapping.begin >= gap + kPageSize) {
       pages.push_back(gap);
       pages.push_back(mapping.begin - kPageSize);
@@ -43,11 +43,11 @@ std::vector<uintptr_t> Candidates(uintptr_t code) {
 
 }  // namespace
 
-std::vector<Mapping> Mappings() {
-  std::vector<Mapping> mappings;
+std::vector<MemoryRegion> MemoryRegions() {
+  std::vector<MemoryRegion> mappings;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
-    Mapping mapping;
+    MemoryRegion mapping;
     char bits[5] = {};
     if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &mapping.begin, &mapping.end, bits) != 3) continue;
     if (bits[0] == 'r') mapping.protection |= PROT_READ;
@@ -58,8 +58,8 @@ std::vector<Mapping> Mappings() {
   return mappings;
 }
 
-std::optional<Mapping> MappingOf(uintptr_t address) {
-  for (const Mapping& mapping : Mappings())
+std::optional<MemoryRegion> RegionOf(uintptr_t address) {
+  for (const MemoryRegion& mapping : MemoryRegions())
     if (address >= mapping.begin && address < mapping.end) return mapping;
   return std::nullopt;
 }

@@ -15,17 +15,17 @@
 
 namespace heaprec::hotspot {
 
-struct Mapping {
+struct MemoryRegion {
   uintptr_t begin = 0;
   uintptr_t end = 0;
   int protection = 0;  // PROT_* bits
 };
 
 // This process's mappings, ascending; empty when /proc is not there.
-std::vector<Mapping> Mappings();
+std::vector<MemoryRegion> MemoryRegions();
 
 // The mapping that holds `address`.
-std::optional<Mapping> MappingOf(uintptr_t address);
+std::optional<MemoryRegion> RegionOf(uintptr_t address);
 
 // One writable page within reach of rel32 jumps to and from `code`, and with some slack for data around it.
 format::Result<uint8_t*> MapPageNear(uintptr_t code);

@@ -39,18 +39,18 @@ std::string_view NameIn(std::string_view line) {
 
 }  // namespace
 
-bool TracksMemory(const VmStructs& structs) {
+bool NmtEnabled(const VmStructs& structs) {
   const auto flag = structs.TextFlag("NativeMemoryTracking");
   return flag && !flag->empty() && *flag != "off";
 }
 
-format::Result<MemorySummary> MemorySummary::Find(const SymbolTable& symbols) {
+format::Result<NmtSummary> NmtSummary::Find(const SymbolTable& symbols) {
   const auto execute = symbols.FindByPrefix(kDiagnosticCommand);
   if (!execute) return format::Error{"libjvm has no symbol " + std::string(kDiagnosticCommand)};
-  return MemorySummary(reinterpret_cast<Execute>(*execute));
+  return NmtSummary(reinterpret_cast<Execute>(*execute));
 }
 
-format::Result<std::vector<MemoryCategory>> MemorySummary::Ask(JNIEnv* jni) const {
+format::Result<std::vector<MemoryCategory>> NmtSummary::Ask(JNIEnv* jni) const {
   if (jni->PushLocalFrame(4) != JNI_OK) return format::Error{"no room for a local reference"};
   std::string text;
   const jstring command = jni->NewStringUTF(kCommand);

@@ -27,16 +27,16 @@ struct MemoryCategory {
 };
 
 // Whether the JVM was started with -XX:NativeMemoryTracking.
-bool TracksMemory(const VmStructs& structs);
+bool NmtEnabled(const VmStructs& structs);
 
-class MemorySummary {
+class NmtSummary {
  public:
-  static format::Result<MemorySummary> Find(const SymbolTable& symbols);
+  static format::Result<NmtSummary> Find(const SymbolTable& symbols);
   format::Result<std::vector<MemoryCategory>> Ask(JNIEnv* jni) const;
 
  private:
   using Execute = jstring (*)(JNIEnv*, jstring);
-  explicit MemorySummary(Execute execute) : execute_(execute) {}
+  explicit NmtSummary(Execute execute) : execute_(execute) {}
 
   Execute execute_;
 };

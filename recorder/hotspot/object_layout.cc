@@ -6,13 +6,15 @@
 
 namespace heaprec::hotspot {
 
-format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, int jdk_major, const Names& names) {
+format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, const JdkRules& rules,
+                                                   const Names& names) {
   ObjectLayout layout;
   layout.names_ = names;
   const bool compact = structs.BoolFlag("UseCompactObjectHeaders").value_or(false);
   const bool compressed = compact || structs.BoolFlag("UseCompressedClassPointers").value_or(true);
   const auto helper = structs.Offset("Klass", "_layout_helper");
-  const auto klass = structs.Offset("oopDesc", "_metadata._klass");
+  // 27 and later have compressed class pointers only.
+  const auto klass = structs.Offset("oopDesc", {"_metadata._klass", "_compressed_klass"});
   const auto alignment = structs.IntFlag("ObjectAlignmentInBytes");
   layout.mirror_size_ = static_cast<const int*>(structs.Static("java_lang_Class", "_oop_size_offset"));
   if (!helper || !klass || !alignment || layout.mirror_size_ == nullptr) {
@@ -25,10 +27,9 @@ format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, int
   layout.length_offset_ = *klass + 8;
   if (!compressed) return layout;
   // "CompressedKlassPointers" since 17; its members lost their struct later.
-  const char* const owner = jdk_major == 11 ? "Universe" : "CompressedKlassPointers";
   const auto find = [&](const char* older, const char* newer) {
-    void* const found = structs.Static(owner, older);
-    return found != nullptr ? found : structs.Static(owner, newer);
+    void* const found = structs.Static(rules.narrow_klass_owner, older);
+    return found != nullptr ? found : structs.Static(rules.narrow_klass_owner, newer);
   };
   layout.narrow_base_ = static_cast<const char* const*>(find("_narrow_klass._base", "_base"));
   layout.narrow_shift_ = static_cast<const int*>(find("_narrow_klass._shift", "_shift"));

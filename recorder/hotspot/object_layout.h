@@ -20,7 +20,7 @@ namespace heaprec::hotspot {
 
 class ObjectLayout {
  public:
-  static format::Result<ObjectLayout> Resolve(const VmStructs& structs, int jdk_major, const Names& names);
+  static format::Result<ObjectLayout> Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names);
 
   // Where a jdk.internal.vm.StackChunk has its field `size`, from the object's start: stacks of virtual threads (21 and
   // later) have no other way to say how large they are. Without it a walk ends at the first of them.
@@ -54,7 +54,7 @@ class ObjectLayout {
   }
 
  private:
-  static constexpr uint64_t kLeastObject = 8;
+  static constexpr uint64_t kMinObject = 8;
 
   enum class Header { kWide, kCompressed, kCompact };
 
@@ -80,7 +80,7 @@ class ObjectLayout {
         fixed_size = FixedSizeOf(klass);
       }
       const uint64_t size = fixed_size != 0 ? fixed_size : SizeAt(begin, klass);
-      if (size < kLeastObject || size % 8 != 0 || size > end - begin) return false;
+      if (size < kMinObject || size % 8 != 0 || size > end - begin) return false;
       visit(klass, size);
       begin += size;
     }

@@ -56,13 +56,14 @@ int LineInTable(const jvmtiLineNumberEntry* table, jint count, jlocation bci) {
   return line;
 }
 
-format::Result<std::monostate> VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method,
+// `method` as JVMTI knows it, `raw` the same method as it is read.
+format::Result<std::monostate> VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const VmMethod* raw,
                                            const std::string& where) {
   Owned<jvmtiLineNumberEntry> table(jvmti);
   jint count = 0;
   const jvmtiError error = jvmti->GetLineNumberTable(method, &count, table.out());
   if (error == JVMTI_ERROR_ABSENT_INFORMATION || error == JVMTI_ERROR_NATIVE_METHOD) {
-    if (names.Line(method, 0) != -1) return Differs(where, "a line where there is none");
+    if (names.Line(raw, 0) != -1) return Differs(where, "a line where there is none");
     return std::monostate{};
   }
   if (error != JVMTI_ERROR_NONE) return Differs(where, "GetLineNumberTable: error " + std::to_string(error));
@@ -70,26 +71,30 @@ format::Result<std::monostate> VerifyLines(jvmtiEnv* jvmti, const Names& names, 
     // The entry's own bci and the one before it, which belongs to another entry.
     for (const jlocation bci : {table.get()[i].start_location, table.get()[i].start_location - 1}) {
       if (bci < 0) continue;
-      if (names.Line(method, static_cast<int>(bci)) != LineInTable(table.get(), count, bci))
+      if (names.Line(raw, static_cast<int>(bci)) != LineInTable(table.get(), count, bci))
         return Differs(where, "line at bci " + std::to_string(bci));
     }
   }
   return std::monostate{};
 }
 
-format::Result<std::monostate> VerifyMethod(jvmtiEnv* jvmti, const Names& names, jmethodID method,
+// `klass`: the method's class as it is read; null where it cannot be.
+format::Result<std::monostate> VerifyMethod(jvmtiEnv* jvmti, const Names& names, jmethodID method, const void* klass,
                                             const std::string& signature) {
   Owned<char> name(jvmti);
   Owned<char> descriptor(jvmti);
   if (jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs(signature, "GetMethodName fails");
   const std::string where = signature + name.get() + descriptor.get();
+  if (!names.ids_lead_to_methods() && klass == nullptr) return std::monostate{};  // nothing of it is read
+  const VmMethod* const raw =
+      names.ids_lead_to_methods() ? names.MethodOf(method) : names.FindMethod(klass, name.get(), descriptor.get());
   Names::MethodView view;
-  if (!names.Method(method, &view)) return Differs(where, "not readable");
+  if (raw == nullptr || !names.Method(raw, &view)) return Differs(where, "not readable");
   if (view.name != name.get()) return Differs(where, "name is " + std::string(view.name));
   if (view.descriptor != descriptor.get()) return Differs(where, "descriptor is " + std::string(view.descriptor));
   if (!SameClass(view.class_name, signature)) return Differs(where, "class is " + std::string(view.class_name));
-  return VerifyLines(jvmti, names, method, where);
+  return VerifyLines(jvmti, names, method, raw, where);
 }
 
 }  // namespace
@@ -99,7 +104,10 @@ format::Result<std::monostate> VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const N
   if (jvmti->GetClassSignature(type, signature.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs("a class", "GetClassSignature fails");
   // Null only where KlassOfMirror must not look; its callers know that answer.
-  if (const void* const klass = names.KlassOfMirror(jni, type)) {
+  const void* const klass = names.KlassOfMirror(jni, type);
+  if (klass != nullptr) {
+    // What was read may be anything, where the rules are wrong: a plain load could kill the JVM.
+    if (!names.IsReadable(klass)) return Differs(signature.get(), "its class cannot be read");
     if (!SameClass(names.KlassName(klass), signature.get()))
       return Differs(signature.get(), "class is " + std::string(names.KlassName(klass)));
   }
@@ -109,7 +117,7 @@ format::Result<std::monostate> VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const N
   if (error == JVMTI_ERROR_CLASS_NOT_PREPARED) return std::monostate{};
   if (error != JVMTI_ERROR_NONE) return Differs(signature.get(), "GetClassMethods: error " + std::to_string(error));
   for (jint i = 0; i < count; ++i) {
-    auto same = VerifyMethod(jvmti, names, methods.get()[i], signature.get());
+    auto same = VerifyMethod(jvmti, names, methods.get()[i], klass, signature.get());
     if (!same) return same;
   }
   return std::monostate{};

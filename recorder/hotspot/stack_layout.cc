@@ -65,11 +65,18 @@ void ResolveCompiled(Fields& fields, const VmStructs& structs, StackLayout* out)
   out->blob = {distances ? 0 : fields.At("CodeBlob", "_name"), distances ? fields.At("CodeBlob", "_kind") : 0,
                fields.At("CodeBlob", "_size"), fields.At("CodeBlob", distances ? "_code_offset" : "_code_begin"),
                fields.At("CodeBlob", "_frame_size")};
+  // From 26 on calls of method handles have no handler of their own.
+  const bool has_one_handler = structs.Offset("nmethod", "_deopt_handler_entry_offset").has_value();
+  const char* const deopt = has_one_handler ? "_deopt_handler_entry_offset"
+                            : distances     ? "_deopt_handler_offset"
+                                            : "_deopt_handler_begin";
   out->compiled = {fields.OfCompiled("_method"),
                    fields.OfCompiled("_compile_id"),
                    fields.OfCompiled("_orig_pc_offset"),
-                   fields.OfCompiled(distances ? "_deopt_handler_offset" : "_deopt_handler_begin"),
-                   fields.OfCompiled(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),
+                   fields.OfCompiled(deopt),
+                   has_one_handler
+                       ? fields.OfCompiled(deopt)
+                       : fields.OfCompiled(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),
                    fields.OfCompiled("_scopes_pcs_offset"),
                    fields.OfCompiled(distances ? "_scopes_data_offset" : "_dependencies_offset"),
                    fields.OfCompiled(distances ? "_scopes_data_offset" : "_scopes_data_begin"),
@@ -104,12 +111,11 @@ bool ResolveInterpreter(Fields& fields, StackLayout* out) {
 
 }  // namespace
 
-format::Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, int jdk_major) {
+format::Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
 #ifndef __x86_64__
   return format::Error{"raw stacks: only x86-64's frames are known"};
 #endif
-  if (jdk_major != 11 && jdk_major != 17 && jdk_major != 21 && jdk_major != 25)
-    return format::Error{"raw stacks: the frames of JDK " + std::to_string(jdk_major) + " are not known"};
+  if (!rules.knows_frames) return format::Error{"raw stacks: the frames of this JDK are not known"};
   StackLayout out{};
   Fields fields(structs);
   ResolveThread(fields, &out);
@@ -118,7 +124,7 @@ format::Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, int j
   const bool interpreter = ResolveInterpreter(fields, &out);
   if (!fields.missing().empty()) return format::Error{"raw stacks: libjvm.so does not describe " + fields.missing()};
   if (!interpreter) return format::Error{"raw stacks: the interpreter is not there yet"};
-  out.excluded_bytes = jdk_major >= 20 ? 1 : 0;
+  out.excluded_bytes = rules.excluded_bytes;
   return out;
 }
 

@@ -3,19 +3,20 @@
 //
 // Units:    offsets and sizes in bytes; frame slots in words from the frame pointer.
 // Context:  setup.
-// Failure:  Resolve is an Error for a JDK whose frames are not known (x86-64; 11, 17, 21, 25) or a missing field.
+// Failure:  Resolve is an Error for a JDK whose frames are not known (JdkRules, and x86-64) or a missing field.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "format/result.h"
+#include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 
 struct StackLayout {
-  static format::Result<StackLayout> Resolve(const VmStructs& structs, int jdk_major);
+  static format::Result<StackLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
 
   // Slots of an interpreted frame and of an entry frame: HotSpot's cpu/x86/frame_x86.hpp.
   static constexpr int kInterpretedMethod = -3, kInterpretedBcp = -8, kInterpretedSenderSp = -1;

@@ -64,10 +64,10 @@ class IdentityVisitor {
     return true;
   }
   bool IsFull() const { return false; }
-  format::StackKey Key(Walked walked) const {
+  format::StackKey Key(WalkResult walked) const {
     const XXH128_hash_t hash = words_.Hash();
     // Not that of a whole stack of the same frames.
-    return {hash.low64 ^ (walked == Walked::kDeep ? ~uint64_t{0} : 0), hash.high64};
+    return {hash.low64 ^ (walked == WalkResult::kDeep ? ~uint64_t{0} : 0), hash.high64};
   }
 
  private:
@@ -79,13 +79,13 @@ class IdentityVisitor {
 class Places {
  public:
   Places(const CompiledMethod& code, uintptr_t pc) : frame_(uint64_t{code.compile_id()} << 32 | code.OffsetOf(pc)) {
-    if (code.OffsetOf(pc) > kMostOffset) inlined_ = kMostInlined;
+    if (code.OffsetOf(pc) > kMaxOffset) inlined_ = kMaxInlined;
   }
-  uint64_t Next() { return inlined_ < kMostInlined ? frame_ | inlined_++ << kOffsetBits : 0; }
+  uint64_t Next() { return inlined_ < kMaxInlined ? frame_ | inlined_++ << kOffsetBits : 0; }
 
  private:
-  static constexpr uint64_t kOffsetBits = 22, kMostOffset = (1 << kOffsetBits) - 1;
-  static constexpr uint64_t kMostInlined = 1 << (32 - kOffsetBits);
+  static constexpr uint64_t kOffsetBits = 22, kMaxOffset = (1 << kOffsetBits) - 1;
+  static constexpr uint64_t kMaxInlined = 1 << (32 - kOffsetBits);
   const uint64_t frame_;
   uint64_t inlined_ = 0;
 };
@@ -145,8 +145,8 @@ class LeafSideVisitor {
 
 }  // namespace
 
-format::Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& names, int jdk_major) {
-  const auto layout = StackLayout::Resolve(structs, jdk_major);
+format::Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules) {
+  const auto layout = StackLayout::Resolve(structs, rules);
   if (!layout) return layout.error();
   return StackWalker(*layout, names);
 }
@@ -180,16 +180,16 @@ bool StackWalker::IsInNativeMethod(const void* java_thread) const {
 }
 
 template <typename Visitor>
-Walked StackWalker::Walk(const void* java_thread, Visitor& visitor) const {
+WalkResult StackWalker::Walk(const void* java_thread, Visitor& visitor) const {
   const auto thread = reinterpret_cast<uintptr_t>(java_thread);
   const auto base = Load<uintptr_t>(thread + layout_.thread.stack_base);
   const uintptr_t end = base - Load<uintptr_t>(thread + layout_.thread.stack_size);
   Registers at{};
-  if (!FromAnchor(thread + layout_.thread.anchor, &at)) return Walked::kNone;
+  if (!FromAnchor(thread + layout_.thread.anchor, &at)) return WalkResult::kNone;
   uintptr_t low = end;
-  for (int frame = 0; frame < kMostFrames && !visitor.IsFull(); ++frame) {
+  for (int frame = 0; frame < kMaxFrames && !visitor.IsFull(); ++frame) {
     // Each frame lies above the one before.
-    if (!IsSlot(at.sp, low, base)) return Walked::kUnknown;
+    if (!IsSlot(at.sp, low, base)) return WalkResult::kUnknown;
     low = at.sp + kWord;
     Step step = Step::kUnknown;
     if (at.pc >= layout_.interpreter_begin && at.pc < layout_.interpreter_end)
@@ -198,10 +198,10 @@ Walked StackWalker::Walk(const void* java_thread, Visitor& visitor) const {
       step = Entry(base, &at);
     else
       step = Compiled(base, &at, visitor);
-    if (step == Step::kUnknown) return Walked::kUnknown;
-    if (step == Step::kRoot) return Walked::kWhole;
+    if (step == Step::kUnknown) return WalkResult::kUnknown;
+    if (step == Step::kRoot) return WalkResult::kWhole;
   }
-  return Walked::kDeep;
+  return WalkResult::kDeep;
 }
 
 template <typename Visitor>
@@ -265,22 +265,22 @@ bool StackWalker::IsContinuationEntry(const VmMethod* method) const {
          view.class_name == "jdk/internal/vm/Continuation";
 }
 
-Walked StackWalker::Identify(const void* java_thread, format::StackKey* identity) const {
+WalkResult StackWalker::Identify(const void* java_thread, format::StackKey* identity) const {
   IdentityVisitor visitor(names_);
-  const Walked walked = Walk(java_thread, visitor);
+  const WalkResult walked = Walk(java_thread, visitor);
   *identity = visitor.Key(walked);
   return walked;
 }
 
-Walked StackWalker::Expand(const void* java_thread, FrameSelection* frames) const {
+WalkResult StackWalker::Expand(const void* java_thread, FrameSelection* frames) const {
   ExpandingVisitor visitor(frames);
   return Walk(java_thread, visitor);
 }
 
 std::span<MethodFrame> StackWalker::ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const {
   LeafSideVisitor visitor(room);
-  const Walked walked = Walk(java_thread, visitor);
-  return walked == Walked::kUnknown ? std::span<MethodFrame>() : visitor.frames();
+  const WalkResult walked = Walk(java_thread, visitor);
+  return walked == WalkResult::kUnknown ? std::span<MethodFrame>() : visitor.frames();
 }
 
 }  // namespace heaprec::hotspot

@@ -4,8 +4,8 @@
 // Context:  setup: Resolve. Else alloc: the calling thread in native state, inside a JVMTI callback, so that nothing on
 //           its stack moves or is freed.
 // Threads:  any, each on its own stack.
-// Failure:  kUnknown where the stack cannot be followed: ask JVMTI. kNone: there is no Java frame. kDeep: the root was
-//           not reached in kMostFrames, for a walk's cost has to be bounded.
+// Failure:  kUnknown where the stack cannot be tracked: ask JVMTI. kNone: there is no Java frame. kDeep: the root was
+//           not reached in kMaxFrames, for a walk's cost has to be bounded.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@
 
 namespace heaprec::hotspot {
 
-enum class Walked : uint8_t { kWhole, kDeep, kNone, kUnknown };
+enum class WalkResult : uint8_t { kWhole, kDeep, kNone, kUnknown };
 
 class StackWalker {
  public:
   // Physical ones, the JVM's stubs among them: some 10 us.
-  static constexpr int kMostFrames = 1024;
+  static constexpr int kMaxFrames = 1024;
 
-  static format::Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, int jdk_major);
+  static format::Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules);
 
-  // Without looking at what was inlined, and of a deep stack only at kMostFrames. A class that is unloaded, a method
+  // Without looking at what was inlined, and of a deep stack only at kMaxFrames. A class that is unloaded, a method
   // that is redefined or compiled anew gives other identities, whatever memory it reuses.
-  Walked Identify(const void* java_thread, format::StackKey* identity) const;
+  WalkResult Identify(const void* java_thread, format::StackKey* identity) const;
 
   // All frames, inlined ones too, as JVMTI's GetStackTrace gives them.
-  Walked Expand(const void* java_thread, FrameSelection* frames) const;
+  WalkResult Expand(const void* java_thread, FrameSelection* frames) const;
 
   // The same, of the frames nearest to the allocation: as many as there are and as there is room for.
   std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const;
@@ -54,7 +54,7 @@ class StackWalker {
   StackWalker(const StackLayout& layout, const Names& names) : layout_(layout), cache_(layout), names_(names) {}
   bool FromAnchor(uintptr_t anchor, Registers* at) const;
   template <typename Visitor>
-  Walked Walk(const void* java_thread, Visitor& visitor) const;
+  WalkResult Walk(const void* java_thread, Visitor& visitor) const;
   template <typename Visitor>
   Step Interpreted(uintptr_t base, Registers* at, Visitor& visitor) const;
   template <typename Visitor>

@@ -1,26 +1,46 @@
 #include "recorder/hotspot/thread_layout.h"
 
-#include <string>
+#include <cstddef>
 
 namespace heaprec::hotspot {
 
-format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int jdk_major) {
+// The words that a thread of a JVM has whose threads are not known, in the order of ThreadLayout.
+struct ThreadWords {
+  uint64_t allocated_bytes, threshold;
+  uint64_t start, top, end, allocation_end, since_sample;
+};
+
+namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadWords own_words{};
+
+}  // namespace
+
+ThreadWords* OwnThreadWords() { return &own_words; }
+
+ThreadLayout ThreadLayout::OfThreadWords() {
   ThreadLayout layout;
   layout.reader_ = SafeReader::Probe();
-  switch (jdk_major) {
-    case 11:
-      layout.rules_ = Rules::kJdk11;
-      break;
-    case 17:
-    case 21:
-      layout.rules_ = Rules::kJdk17;
-      break;
-    case 25:
-      layout.rules_ = Rules::kJdk25;
-      break;
-    default:
-      return format::Error{"no rules for the sampling threshold of JDK " + std::to_string(jdk_major)};
-  }
+  layout.has_tlabs_ = false;
+  layout.is_estimated_ = true;
+  layout.allocated_bytes_ = offsetof(ThreadWords, allocated_bytes);
+  layout.threshold_ = offsetof(ThreadWords, threshold);
+  layout.tlab_ = offsetof(ThreadWords, start);
+  const auto in_tlab = [&layout](size_t offset) { return offset - layout.tlab_; };
+  layout.start_ = 0;
+  layout.top_ = in_tlab(offsetof(ThreadWords, top));
+  layout.end_ = in_tlab(offsetof(ThreadWords, end));
+  layout.allocation_end_ = in_tlab(offsetof(ThreadWords, allocation_end));
+  layout.since_sample_ = in_tlab(offsetof(ThreadWords, since_sample));
+  return layout;
+}
+
+format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
+  ThreadLayout layout;
+  layout.reader_ = SafeReader::Probe();
+  layout.threshold_rule_ = rules.threshold;
+  if (rules.threshold == ThresholdRule::kUnknown)
+    return format::Error{"it is unknown how this JDK counts towards a sample"};
   layout.has_tlabs_ = structs.BoolFlag("UseTLAB").value_or(true);
   constexpr const char* kTlab = "ThreadLocalAllocBuffer";
   const auto tlab = structs.Offset("Thread", "_tlab");
@@ -29,7 +49,7 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, int
   const auto top = structs.Offset(kTlab, "_top");
   const auto end = structs.Offset(kTlab, "_end");
   const auto desired = structs.Offset(kTlab, "_desired_size");
-  const auto refills = structs.Offset(kTlab, "_number_of_refills");
+  const auto refills = structs.Offset(kTlab, {"_number_of_refills", "_num_refills"});
   if (!tlab || !allocated || !start || !top || !end || !desired || !refills)
     return format::Error{"libjvm.so does not describe its TLABs"};
   // Between the described fields lie _allocation_end (behind _end) and, up to 21, _bytes_since_last_sample_point

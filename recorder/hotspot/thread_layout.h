@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "format/result.h"
+#include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/safe_reader.h"
 #include "recorder/hotspot/vm_structs.h"
 
@@ -22,7 +23,17 @@ namespace heaprec::hotspot {
 
 class ThreadLayout {
  public:
-  static format::Result<ThreadLayout> Resolve(const VmStructs& structs, int jdk_major);
+  static format::Result<ThreadLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
+
+  // For a JVM whose threads are not known: of ThreadWords, which stand for them. There are no TLABs, and nothing can be
+  // armed.
+  static ThreadLayout OfThreadWords();
+  // Instead of the JVM: what a sample stands for, so that the thread's bytes are estimated. Only of ThreadWords.
+  void AddEstimated(void* words, uint64_t bytes) const {
+    if (is_estimated_) Store(words, allocated_bytes_, Load(words, allocated_bytes_) + bytes);
+  }
+  // Whether the bytes of threads are estimated from the samples.
+  bool is_estimated() const { return is_estimated_; }
 
   // All bytes this thread ever allocated, the object whose hook or callback runs included.
   uint64_t AllocatedBytes(const void* java_thread) const {
@@ -103,18 +114,18 @@ class ThreadLayout {
   // In an allocation hook, for the object of `size` bytes it reports: the next event falls `gap` bytes after it.
   void ArmInHook(void* java_thread, double gap, uint64_t size, bool outside) const {
     const uint64_t bytes = Clamp(gap);
-    if (rules_ == Rules::kJdk25) return ArmJdk25(java_thread, bytes);
+    if (threshold_rule_ == ThresholdRule::kJdk25) return ArmJdk25(java_thread, bytes);
     Store(TlabAddress(java_thread), since_sample_, 0);
     Store(java_thread, threshold_, bytes + size);  // the JVM subtracts size right after the hook
-    if (rules_ == Rules::kJdk11 && outside) RearmJdk11(java_thread, bytes);
+    if (threshold_rule_ == ThresholdRule::kJdk11 && outside) RearmJdk11(java_thread, bytes);
   }
 
   // In SampledObjectAlloc. outside_hit: the object came through the outside-TLAB hook.
   void ArmInCallback(void* java_thread, double gap, bool outside_hit) const {
     const uint64_t bytes = Clamp(gap);
-    if (rules_ == Rules::kJdk25) return ArmJdk25(java_thread, bytes);
+    if (threshold_rule_ == ThresholdRule::kJdk25) return ArmJdk25(java_thread, bytes);
     Store(java_thread, threshold_, bytes);
-    if (rules_ == Rules::kJdk11 && outside_hit) RearmJdk11(java_thread, bytes);
+    if (threshold_rule_ == ThresholdRule::kJdk11 && outside_hit) RearmJdk11(java_thread, bytes);
   }
 
   // Outside of any allocation, on a thread that is stopped or calls this itself: the next event falls `gap` bytes from
@@ -125,7 +136,7 @@ class ThreadLayout {
     const uint64_t end = Load(tlab, end_);
     const uint64_t top = Load(tlab, top_);
     const uint64_t left = TlabStart(java_thread) != 0 ? Load(tlab, allocation_end_) - top : 0;
-    if (rules_ == Rules::kJdk25) {
+    if (threshold_rule_ == ThresholdRule::kJdk25) {
       ArmJdk25(java_thread, bytes);
     } else {
       Store(java_thread, threshold_, bytes);
@@ -142,7 +153,7 @@ class ThreadLayout {
   // after us finds every thread again. The TLAB's end may stay cut once: one slow path without an event.
   void SetUnarmed(void* java_thread) const {
     Store(java_thread, threshold_, kUnarmed);
-    if (rules_ != Rules::kJdk25) Store(TlabAddress(java_thread), since_sample_, 0);
+    if (threshold_rule_ != ThresholdRule::kJdk25) Store(TlabAddress(java_thread), since_sample_, 0);
   }
 
   // The JVM's threshold word as it stands, for self-tests.
@@ -150,7 +161,7 @@ class ThreadLayout {
   size_t threshold_offset() const { return threshold_; }
 
  private:
-  enum class Rules { kJdk11, kJdk17, kJdk25 };
+  using ThresholdRule = JdkRules::ThresholdRule;
 
   // Far beyond what a thread can allocate, and far from overflow when the JVM adds TLAB sizes to it. Multiple of 8.
   static constexpr uint64_t kFarthest = uint64_t{1} << 60;
@@ -207,7 +218,8 @@ class ThreadLayout {
     Store(java_thread, threshold_, (bytes & ~uint64_t{7}) + 1);
   }
 
-  Rules rules_ = Rules::kJdk17;
+  ThresholdRule threshold_rule_ = ThresholdRule::kUnknown;
+  bool is_estimated_ = false;
   SafeReader reader_;
   bool has_tlabs_ = true;  // -XX:+UseTLAB
   // In the JavaThread.

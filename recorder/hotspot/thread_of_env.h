@@ -13,17 +13,26 @@
 
 namespace heaprec::hotspot {
 
+// The calling thread's, in its thread-local storage: zeros at first.
+struct ThreadWords;
+ThreadWords* OwnThreadWords();
+
 class ThreadOfEnv {
  public:
   // `current`: the java.lang.Thread that runs this, not a virtual one.
   static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
+  // Where the JavaThread is not known: what stands for it (ThreadWords), and nothing of other threads.
+  static ThreadOfEnv OfThreadWords() { return {}; }
+
   // Of another thread; null before it starts and after it ends, which may be at any moment.
   void* OfThread(JNIEnv* jni, jobject thread) const {
+    if (eetop_ == nullptr) return nullptr;
     return reinterpret_cast<void*>(jni->GetLongField(thread, eetop_));  // NOLINT(performance-no-int-to-ptr)
   }
 
   void* operator()(const JNIEnv* jni) const {
+    if (eetop_ == nullptr) return OwnThreadWords();
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(jni) - distance_);  // NOLINT(performance-no-int-to-ptr)
   }
 

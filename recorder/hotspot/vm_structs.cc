@@ -74,6 +74,7 @@ format::Result<VmStructs> VmStructs::Load() {
 }
 
 const char* VmStructs::FindField(std::string_view type, std::string_view field, bool is_static) const {
+  if (fields_.entries == nullptr) return nullptr;
   for (const char* entry = fields_.entries; At<const char*>(entry + field_type_) != nullptr; entry += fields_.stride) {
     if (Equal(At<const char*>(entry + field_name_), field) && Equal(At<const char*>(entry + field_type_), type) &&
         (At<int32_t>(entry + field_is_static_) != 0) == is_static)
@@ -100,12 +101,14 @@ void* VmStructs::Static(std::string_view type, std::string_view field) const {
 }
 
 std::optional<size_t> VmStructs::SizeOf(std::string_view type) const {
+  if (types_.entries == nullptr) return std::nullopt;
   for (const char* entry = types_.entries; At<const char*>(entry + type_name_) != nullptr; entry += types_.stride)
     if (Equal(At<const char*>(entry + type_name_), type)) return At<uint64_t>(entry + type_size_);
   return std::nullopt;
 }
 
 std::optional<int64_t> VmStructs::IntConstant(std::string_view name) const {
+  if (ints_.entries == nullptr) return std::nullopt;
   for (const char* entry = ints_.entries; At<const char*>(entry + int_name_) != nullptr; entry += ints_.stride)
     if (Equal(At<const char*>(entry + int_name_), name)) return At<int32_t>(entry + int_value_);
   return std::nullopt;
@@ -118,6 +121,7 @@ std::optional<int64_t> VmStructs::IntConstant(std::initializer_list<std::string_
 }
 
 std::optional<int64_t> VmStructs::LongConstant(std::string_view name) const {
+  if (longs_.entries == nullptr) return std::nullopt;
   for (const char* entry = longs_.entries; At<const char*>(entry + long_name_) != nullptr; entry += longs_.stride)
     if (Equal(At<const char*>(entry + long_name_), name)) return At<int64_t>(entry + long_value_);
   return std::nullopt;

@@ -18,6 +18,8 @@ namespace heaprec::hotspot {
 
 class VmStructs {
  public:
+  // Describes nothing.
+  VmStructs() = default;
   static format::Result<VmStructs> Load();
 
   std::optional<size_t> Offset(std::string_view type, std::string_view field) const;

@@ -23,7 +23,7 @@ uintptr_t Read(uintptr_t slot) { return __atomic_load_n(WordAt(slot), __ATOMIC_R
 class WritablePage {
  public:
   explicit WritablePage(uintptr_t slot) : page_(slot & ~(kPageSize - 1)) {
-    const auto mapping = MappingOf(slot);
+    const auto mapping = RegionOf(slot);
     if (!mapping) return;
     protection_ = mapping->protection;
     writable_ = (protection_ & PROT_WRITE) != 0 || mprotect(WordAt(page_), kPageSize, protection_ | PROT_WRITE) == 0;

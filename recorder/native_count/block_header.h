@@ -22,19 +22,21 @@ inline constexpr size_t kHeaderBytes = 16;
 
 // From the top: mark, 32 bits; site, 13; size, 19. The mark is made of the address, one for plain blocks and one for
 // others; neither is what glibc keeps in the same place in front of its own: a length, of less than 32 bits.
-class Word {
+class HeaderWord {
  public:
-  constexpr explicit Word(uint64_t value) : value_(value) {}
+  constexpr explicit HeaderWord(uint64_t value) : value_(value) {}
   // What the words of a site have in common.
-  static constexpr uint64_t SealOf(uint32_t site) { return uint64_t{kMark} << 32 | uint64_t{site} << kSiteShift; }
+  static constexpr uint64_t SitePrefix(uint32_t site) { return uint64_t{kMark} << 32 | uint64_t{site} << kSiteShift; }
   // `size`: less than kLarge.
-  static Word Plain(const void* block, uint64_t seal, uint64_t size) {
-    return Word(std::bit_cast<uintptr_t>(block) << 32 ^ (seal | size));
+  static HeaderWord Plain(const void* block, uint64_t seal, uint64_t size) {
+    return HeaderWord(std::bit_cast<uintptr_t>(block) << 32 ^ (seal | size));
   }
-  static Word Other(const void* block, uint32_t site) { return Word(Plain(block, SealOf(site), 0).value_ ^ kIsOther); }
+  static HeaderWord Other(const void* block, uint32_t site) {
+    return HeaderWord(Plain(block, SitePrefix(site), 0).value_ ^ kIsOther);
+  }
 
   bool IsPlainOf(const void* block) const { return value_ >> 32 == MarkOf(block); }
-  bool IsOtherOf(const void* block) const { return Word(value_ ^ kIsOther).IsPlainOf(block); }
+  bool IsOtherOf(const void* block) const { return HeaderWord(value_ ^ kIsOther).IsPlainOf(block); }
   uint32_t Site() const { return static_cast<uint32_t>(value_) >> kSiteShift; }
   uint32_t Size() const { return static_cast<uint32_t>(value_) % kLarge; }
   uint64_t value() const { return value_; }
@@ -45,7 +47,7 @@ class Word {
   static constexpr int kSiteShift = 19;
   static constexpr uint32_t kMark = 0x68724e56;
   static constexpr uint64_t kIsOther = uint64_t{1} << 32;
-  static_assert(format::kMostNativeSites == 1U << (32 - kSiteShift));
+  static_assert(format::kMaxNativeSites == 1U << (32 - kSiteShift));
   // Never 0 or 1: a block is aligned by 16.
   static uint32_t MarkOf(const void* block) { return static_cast<uint32_t>(std::bit_cast<uintptr_t>(block)) ^ kMark; }
 
@@ -74,8 +76,8 @@ inline bool IsWhole(const void* block, const Header& header) {
 
 inline void* Begin(void* base, const Header& header) {
   auto* const block = static_cast<std::byte*>(base) + header.offset;
-  if (header.size < Word::kLarge && header.offset == kHeaderBytes && header.is_counted && !header.is_checked) {
-    *WordAt(block) = Word::Plain(block, Word::SealOf(header.site), header.size).value();
+  if (header.size < HeaderWord::kLarge && header.offset == kHeaderBytes && header.is_counted && !header.is_checked) {
+    *WordAt(block) = HeaderWord::Plain(block, HeaderWord::SitePrefix(header.site), header.size).value();
     return block;
   }
   if (header.is_checked) {
@@ -85,18 +87,18 @@ inline void* Begin(void* base, const Header& header) {
   WordAt(block)[-1] = header.size | uint64_t{header.is_checked} << 55 |
                       static_cast<uint64_t>(std::countr_zero(header.offset)) << 56 | uint64_t{header.is_counted} << 62 |
                       uint64_t{header.is_early} << 63;
-  *WordAt(block) = Word::Other(block, header.site).value();
+  *WordAt(block) = HeaderWord::Other(block, header.site).value();
   return block;
 }
 
 inline bool IsOurs(void* block) {
-  const Word word(*WordAt(block));
+  const HeaderWord word(*WordAt(block));
   return word.IsPlainOf(block) || word.IsOtherOf(block);
 }
 
 // Of a block of ours.
 inline Header HeaderOf(void* block) {
-  const Word word(*WordAt(block));
+  const HeaderWord word(*WordAt(block));
   if (word.IsPlainOf(block)) return {.size = word.Size(), .site = word.Site()};
   const uint64_t rest = WordAt(block)[-1];
   return {.size = rest & ((uint64_t{1} << 55) - 1),

@@ -12,8 +12,8 @@ void* __libc_memalign(size_t, size_t);
 
 namespace heaprec::native {
 
-Real real __attribute__((visibility("hidden"))){__libc_malloc,   __libc_free, __libc_calloc, __libc_realloc,
-                                                __libc_memalign, nullptr,     nullptr};
+NextAllocator next_allocator __attribute__((visibility("hidden"))){
+    __libc_malloc, __libc_free, __libc_calloc, __libc_realloc, __libc_memalign, nullptr, nullptr};
 bool is_libc_real __attribute__((visibility("hidden"))) = true;
 EarlyBlocks early_blocks;
 
@@ -29,13 +29,13 @@ bool Find(const char* name, Function** into) {
 
 }  // namespace
 
-bool FindReal() {
-  Real found{};
+bool FindNextAllocator() {
+  NextAllocator found{};
   const bool has_all = Find("malloc", &found.malloc) && Find("free", &found.free) && Find("calloc", &found.calloc) &&
                        Find("realloc", &found.realloc) && Find("memalign", &found.memalign) &&
                        Find("malloc_usable_size", &found.usable_size) && Find("dlclose", &found.dlclose);
   if (!has_all) return false;
-  real = found;
+  next_allocator = found;
   is_libc_real = found.malloc == __libc_malloc && found.calloc == __libc_calloc && found.realloc == __libc_realloc &&
                  found.memalign == __libc_memalign;
   knows_real.store(true, std::memory_order_release);

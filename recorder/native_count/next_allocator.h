@@ -1,7 +1,7 @@
 // Whom we ask for memory: libc, or another allocator that was preloaded behind us.
 //
-// Context:  FindReal: setup. NoteEarly: within malloc.
-// Threads:  before FindReal there is one.
+// Context:  FindNextAllocator: setup. NoteEarly: within malloc.
+// Threads:  before FindNextAllocator there is one.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace heaprec::native {
 
-struct Real {
+struct NextAllocator {
   void* (*malloc)(size_t);
   void (*free)(void*);
   void* (*calloc)(size_t, size_t);
@@ -20,14 +20,14 @@ struct Real {
   size_t (*usable_size)(void*);
   int (*dlclose)(void*);
 };
-// libc's own until FindReal; blocks from before are early ones.
-extern Real real __attribute__((visibility("hidden")));
+// libc's own until FindNextAllocator; blocks from before are early ones.
+extern NextAllocator next_allocator __attribute__((visibility("hidden")));
 
 // All of them are libc's: each block that anybody has from it has its length in front.
 extern bool is_libc_real __attribute__((visibility("hidden")));
 
 // False: somebody lacks a function; libc is asked to the end.
-bool FindReal();
+bool FindNextAllocator();
 void FreeEarly(void* base);
 
 struct EarlyBlocks {

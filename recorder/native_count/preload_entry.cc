@@ -31,14 +31,14 @@ namespace heaprec::native {
 namespace {
 
 ExactOptions options;
-char table_path[kMostPath], copy_path[kMostPath];
+char table_path[kMaxPath], copy_path[kMaxPath];
 // Room that a block needs beside the program's: its header, and where it is checked what stands behind it.
 constinit size_t beside = kHeaderBytes;
 
 inline bool Overflows(size_t size, size_t more) { return more > PTRDIFF_MAX || size > PTRDIFF_MAX - more; }
 
 // As glibc has it: what is more has no power of two above it.
-constexpr size_t kMostAlignment = ~(SIZE_MAX >> 1);
+constexpr size_t kMaxAlignment = ~(SIZE_MAX >> 1);
 
 inline bool IsAtPageBegin(const void* block) {
   constexpr uintptr_t kPageBytes = 4096;
@@ -59,14 +59,14 @@ inline void* NoMemory() {
 
 __attribute__((noinline)) void* AllocateLarge(size_t size, Call call) {
   if (Overflows(size, beside)) return NoMemory();
-  return CountSlowly(real.malloc(size + beside), kHeaderBytes, size, call);
+  return CountAllocationSlow(next_allocator.malloc(size + beside), kHeaderBytes, size, call);
 }
 
 HEAPREC_INLINE void* Allocate(size_t size) {
-  if (size >= Word::kLarge) [[unlikely]] {
+  if (size >= HeaderWord::kLarge) [[unlikely]] {
     return AllocateLarge(size, HEAPREC_CALL);
   }
-  void* const base = real.malloc(size + beside);
+  void* const base = next_allocator.malloc(size + beside);
   return Counted(base, size);
 }
 
@@ -75,8 +75,8 @@ HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size, size_t room)
   const size_t offset = std::max(alignment, kHeaderBytes);
   const size_t more = offset + beside - kHeaderBytes;
   if (Overflows(room, more)) return NoMemory();
-  void* const base = real.memalign(offset, room + more);
-  return CountSlowly(base, offset, size, HEAPREC_CALL, /*may_check=*/room == size);
+  void* const base = next_allocator.memalign(offset, room + more);
+  return CountAllocationSlow(base, offset, size, HEAPREC_CALL, /*may_check=*/room == size);
 }
 
 HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) { return AllocateAligned(alignment, size, size); }
@@ -92,12 +92,12 @@ HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
 
 // Early ones are libc's own, whose function may be another's now; behind those that are checked stands a canary.
 size_t UsableSize(void* block, const Header& header) {
-  if (header.is_early || header.is_checked || real.usable_size == nullptr) return header.size;
-  return real.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
+  if (header.is_early || header.is_checked || next_allocator.usable_size == nullptr) return header.size;
+  return next_allocator.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
 }
 
 __attribute__((noinline)) void Overrun(const Header& header) {
-  Table* const of = table.load(std::memory_order_acquire);
+  SiteTable* const of = table.load(std::memory_order_acquire);
   if (of == nullptr) return;
   of->header().overruns.fetch_add(1, std::memory_order_relaxed);
   uint32_t none = 0;
@@ -110,17 +110,17 @@ __attribute__((noinline)) void Overrun(const Header& header) {
 __attribute__((noinline)) void FreeSlowly(void* block) {
   if (block == nullptr) return;
   if (!IsOursAnywhere(block)) {
-    if (Table* const of = table.load(std::memory_order_relaxed)) {
+    if (SiteTable* const of = table.load(std::memory_order_relaxed)) {
       of->header().foreign_frees.fetch_add(1, std::memory_order_relaxed);
     }
-    return real.free(block);
+    return next_allocator.free(block);
   }
   const Header header = HeaderOf(block);
   if (header.is_checked && !IsWhole(block, header)) Overrun(header);
-  DiscountSlowly(header);
+  CountFreeSlow(header);
   Unmark(block);
   void* const base = static_cast<std::byte*>(block) - header.offset;
-  return header.is_early ? FreeEarly(base) : real.free(base);
+  return header.is_early ? FreeEarly(base) : next_allocator.free(base);
 }
 
 // Null is at the begin of a page, too.
@@ -128,12 +128,12 @@ HEAPREC_INLINE void Free(void* block) {
   if (IsAtPageBegin(block) || !DiscountQuickly(block)) [[unlikely]] {
     return FreeSlowly(block);
   }
-  return real.free(static_cast<std::byte*>(block) - kHeaderBytes);
+  return next_allocator.free(static_cast<std::byte*>(block) - kHeaderBytes);
 }
 
 HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   if (block == nullptr) return Allocate(size);
-  if (!IsOursAnywhere(block)) return real.realloc(block, size);
+  if (!IsOursAnywhere(block)) return next_allocator.realloc(block, size);
   if (size == 0) {
     FreeSlowly(block);
     return nullptr;
@@ -150,23 +150,23 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   void* const old = static_cast<std::byte*>(block) - kHeaderBytes;
   if (before.is_checked && !IsWhole(block, before)) Overrun(before);
   Unmark(block);
-  void* const base = real.realloc(old, size + beside);
+  void* const base = next_allocator.realloc(old, size + beside);
   if (base == nullptr) {
     Begin(old, before);
     return nullptr;
   }
-  DiscountSlowly(before);
-  return CountSlowly(base, kHeaderBytes, size, HEAPREC_CALL);
+  CountFreeSlow(before);
+  return CountAllocationSlow(base, kHeaderBytes, size, HEAPREC_CALL);
 }
 
 // A child of fork has blocks of its parent's, whose sums it may change in a copy only.
 void Forked() {
-  if (Table* const of = table.load(std::memory_order_relaxed)) of->Part();
+  if (SiteTable* const of = table.load(std::memory_order_relaxed)) of->UnshareInChild();
   copy_path[0] = 0;
 }
 
 // What is in shared memory is gone with the machine, what is in the file stays.
-void CopyTable(Table* of) {
+void CopyTable(SiteTable* of) {
   const int descriptor = open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   const bool is_whole = descriptor >= 0 && of->CopyTo(descriptor);
   const int error = errno;
@@ -190,15 +190,15 @@ const char* Variable(const char* name, char** environment) {
 
 // Before every other library's, libc's too (-z initfirst): getenv knows nothing yet.
 __attribute__((constructor)) void Start(int, char**, char** environment) {
-  const Inside inside;
-  if (!FindReal()) return;
+  const ReentrancyGuard inside;
+  if (!FindNextAllocator()) return;
   if (!ParseExactOptions(Variable("HEAPREC_NATIVE", environment), &options) || !IsChosen(options)) return;
   if (!PrepareCounting(options.depth, options.check)) return;
   TablePath(table_path);
   ExpandPath(options.file, copy_path);
   RemoveStaleTables(kTableFolder, kStaleTablesKept);
   const char* why = "";
-  Table* const made = Table::Create(table_path, options.depth, &why);
+  SiteTable* const made = SiteTable::Create(table_path, options.depth, &why);
   if (made == nullptr) return SayNot(table_path, why);
   made->header().early_blocks = early_blocks.count.load();
   made->header().early_bytes = early_blocks.bytes.load();
@@ -209,7 +209,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
 }
 
 __attribute__((destructor)) void End() {
-  Table* const of = table.load(std::memory_order_acquire);
+  SiteTable* const of = table.load(std::memory_order_acquire);
   // A child that was forked behind fork's handlers has nothing of its own.
   if (of == nullptr || copy_path[0] == 0 || of->header().pid != static_cast<uint32_t>(getpid())) return;
   timespec now{};
@@ -238,9 +238,10 @@ HEAPREC_EXPORT void* calloc(size_t count, size_t size) {
   if (__builtin_mul_overflow(count, size, &bytes) || native::Overflows(bytes, native::beside)) {
     return native::NoMemory();
   }
-  void* const base = native::real.calloc(1, bytes + native::beside);
-  return bytes < native::Word::kLarge ? native::Counted(base, bytes)
-                                      : native::CountSlowly(base, native::kHeaderBytes, bytes, HEAPREC_CALL);
+  void* const base = native::next_allocator.calloc(1, bytes + native::beside);
+  return bytes < native::HeaderWord::kLarge
+             ? native::Counted(base, bytes)
+             : native::CountAllocationSlow(base, native::kHeaderBytes, bytes, HEAPREC_CALL);
 }
 
 HEAPREC_EXPORT void* realloc(void* block, size_t size) { return native::Reallocate(block, size); }
@@ -252,7 +253,7 @@ HEAPREC_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
 }
 
 HEAPREC_EXPORT void* memalign(size_t alignment, size_t size) {
-  if (alignment > native::kMostAlignment) {
+  if (alignment > native::kMaxAlignment) {
     errno = EINVAL;
     return nullptr;
   }
@@ -312,8 +313,8 @@ HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
 // Another library may come to the place of the one that goes. (Who loads it in the moment before we know is taken for
 // the one that went.)
 HEAPREC_EXPORT int dlclose(void* library) {
-  if (native::real.dlclose == nullptr && !native::FindReal()) return -1;
-  const int result = native::real.dlclose(library);
+  if (native::next_allocator.dlclose == nullptr && !native::FindNextAllocator()) return -1;
+  const int result = native::next_allocator.dlclose(library);
   native::ForgetUnloaded();
   return result;
 }

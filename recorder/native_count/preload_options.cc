@@ -16,7 +16,7 @@ namespace {
 
 // Pieces of a line on stderr, in one write.
 template <typename... Pieces>
-void Say(Pieces... pieces) {
+void Print(Pieces... pieces) {
   const std::string_view texts[] = {"heaprec: ", pieces..., "\n"};
   iovec parts[sizeof...(Pieces) + 2];
   for (size_t i = 0; i < std::size(texts); ++i) {
@@ -35,7 +35,7 @@ bool Copy(std::string_view value, std::span<char> into) {
 
 bool ParseDepth(std::string_view value, uint32_t* into) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *into);
-  return error == std::errc() && end == value.data() + value.size() && *into >= 1 && *into <= format::kMostNativeFrames;
+  return error == std::errc() && end == value.data() + value.size() && *into >= 1 && *into <= format::kMaxNativeFrames;
 }
 
 bool Set(std::string_view key, std::string_view value, ExactOptions* into) {
@@ -54,10 +54,10 @@ bool Set(std::string_view key, std::string_view value, ExactOptions* into) {
     into->check = ok = value == "on" || value.empty();
     valid = "on";
   } else {
-    Say("HEAPREC_NATIVE: no option `", key, "`; options: check, depth, file, only; native memory is not recorded");
+    Print("HEAPREC_NATIVE: no option `", key, "`; options: check, depth, file, only; native memory is not recorded");
     return false;
   }
-  if (!ok) Say("HEAPREC_NATIVE: ", key, "=", value, ": ", valid, "; native memory is not recorded");
+  if (!ok) Print("HEAPREC_NATIVE: ", key, "=", value, ": ", valid, "; native memory is not recorded");
   return ok;
 }
 
@@ -84,14 +84,14 @@ bool ParseExactOptions(const char* text, ExactOptions* into) {
 
 bool IsChosen(const ExactOptions& options) {
   if (options.only[0] == 0) return true;
-  char path[kMostPath];
+  char path[kMaxPath];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   std::string_view program(path, static_cast<size_t>(std::max<ssize_t>(length, 0)));
   program.remove_prefix(program.rfind('/') + 1);
   return program == options.only;
 }
 
-void ExpandPath(const char* pattern, std::span<char, kMostPath> into) {
+void ExpandPath(const char* pattern, std::span<char, kMaxPath> into) {
   size_t at = 0;
   const auto room = [&] { return into.subspan(at, into.size() - 1 - at); };
   for (; *pattern != 0 && !room().empty(); ++pattern) {
@@ -105,21 +105,22 @@ void ExpandPath(const char* pattern, std::span<char, kMostPath> into) {
   into[at] = 0;
 }
 
-void TablePath(std::span<char, kMostPath> into) { ExpandPath("/dev/shm/heaprec-native-%p", into); }
+void TablePath(std::span<char, kMaxPath> into) { ExpandPath("/dev/shm/heaprec-native-%p", into); }
 
 void SayNot(const char* path, const char* why) {
-  Say(std::string_view(path), ": ", std::string_view(why), "; native memory is not recorded");
+  Print(std::string_view(path), ": ", std::string_view(why), "; native memory is not recorded");
 }
 
 void SayWhere(const char* path, const char* why, const char* table) {
-  Say(std::string_view(path), ": ", std::string_view(why), "; the table of native memory is ", std::string_view(table));
+  Print(std::string_view(path), ": ", std::string_view(why), "; the table of native memory is ",
+        std::string_view(table));
 }
 
 void SayOverrun(size_t size, const char* path) {
   char digits[24];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), size).ptr;
-  Say("a block of ", std::string_view(digits, static_cast<size_t>(end - digits)),
-      " bytes was written past its end; heaprec native says who asked for it: ", std::string_view(path));
+  Print("a block of ", std::string_view(digits, static_cast<size_t>(end - digits)),
+        " bytes was written past its end; heaprec native says who asked for it: ", std::string_view(path));
 }
 
 }  // namespace heaprec::native

@@ -10,10 +10,10 @@
 
 namespace heaprec::native {
 
-inline constexpr size_t kMostPath = 512;
+inline constexpr size_t kMaxPath = 512;
 
 struct ExactOptions {
-  char file[kMostPath] = "heaprec-native-%p.bin";
+  char file[kMaxPath] = "heaprec-native-%p.bin";
   uint32_t depth = 1;   // frames that tell two sites apart, from the program's own innermost on
   bool check = false;   // whether blocks are written past their end
   char only[256] = "";  // the name of the program's file; empty: any
@@ -24,10 +24,10 @@ bool ParseExactOptions(const char* text, ExactOptions* into);
 // Whether this process is one that is to be recorded.
 bool IsChosen(const ExactOptions& options);
 // %p: the process id.
-void ExpandPath(const char* pattern, std::span<char, kMostPath> into);
+void ExpandPath(const char* pattern, std::span<char, kMaxPath> into);
 // Where the table is as long as the process lives: in memory that is shared.
 inline constexpr char kTableFolder[] = "/dev/shm";
-void TablePath(std::span<char, kMostPath> into);
+void TablePath(std::span<char, kMaxPath> into);
 // "heaprec: a block of SIZE bytes was written past its end; PATH will say who asked for it"
 void SayOverrun(size_t size, const char* path);
 // "heaprec: PATH: WHY; native memory is not recorded"

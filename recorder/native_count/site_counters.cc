@@ -11,22 +11,22 @@
 
 namespace heaprec::native {
 
-std::atomic<Table*> table{nullptr};
-constinit ThreadRows nobody;
+std::atomic<SiteTable*> table{nullptr};
+constinit ThreadRows empty_rows;
 constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 namespace {
 
-using format::NativeRow;
+using format::NativeSiteCounters;
 
-FrameRules rules;
+CfiCache rules;
 pthread_key_t thread_end;
 uint32_t deciding_frames = 1;
 bool checks = false;
 
 // Destructors of other keys may allocate after ours: that goes to the common rows.
 void EndThread(void* rows) {
-  thread_state.rows = &nobody;
+  thread_state.rows = &empty_rows;
   thread_state.has_none = true;
   static_cast<ThreadRows*>(rows)->Return();
 }
@@ -36,7 +36,7 @@ size_t StackOf(Call call, std::span<uintptr_t> into) { return Unwind(&rules, {ca
 // The first frame that is the program's own.
 size_t FirstOf(std::span<const uintptr_t> pcs) {
   size_t first = 0;
-  while (first + 1 < pcs.size() && IsPassed(pcs[first])) ++first;
+  while (first + 1 < pcs.size() && IsAllocatorWrapper(pcs[first])) ++first;
   return first;
 }
 
@@ -44,31 +44,31 @@ uint64_t KeyFrom(std::span<const uintptr_t> pcs, size_t first) {
   return KeyOf(pcs.subspan(first, std::min<size_t>(deciding_frames, pcs.size() - first)));
 }
 
-uint32_t NewSite(Table* of, ThreadRows* rows, Call call) {
+uint32_t NewSite(SiteTable* of, ThreadRows* rows, Call call) {
   if (thread_state.is_inside) return kNoSite;
-  const Inside inside;
-  uintptr_t pcs[format::kMostNativeFrames];
+  const ReentrancyGuard inside;
+  uintptr_t pcs[format::kMaxNativeFrames];
   const std::span<const uintptr_t> stack(pcs, StackOf(call, pcs));
   const size_t first = FirstOf(stack);
   const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
-  NativeRow* const row = deciding_frames == 1 && first == 0 && !checks ? rows->RowOf(site) : nullptr;
-  rows->CallerAt(call.pc()) = {row != nullptr ? call.pc() : ThreadRows::NotAlone(call.pc()), row, Word::SealOf(site),
-                               site};
+  NativeSiteCounters* const row = deciding_frames == 1 && first == 0 && !checks ? rows->RowOf(site) : nullptr;
+  rows->CallerAt(call.pc()) = {row != nullptr ? call.pc() : ThreadRows::NotAlone(call.pc()), row,
+                               HeaderWord::SitePrefix(site), site};
   return site;
 }
 
 // Of a call whose return address alone does not tell the site.
-uint32_t DeepSite(Table* of, ThreadRows* rows, Call call) {
-  constexpr size_t kMostPassed = 4;
-  uintptr_t pcs[format::kMostNativeFrames];
-  const size_t most = std::min<size_t>(deciding_frames + kMostPassed, format::kMostNativeFrames);
+uint32_t DeepSite(SiteTable* of, ThreadRows* rows, Call call) {
+  constexpr size_t kMaxPassed = 4;
+  uintptr_t pcs[format::kMaxNativeFrames];
+  const size_t most = std::min<size_t>(deciding_frames + kMaxPassed, format::kMaxNativeFrames);
   const std::span<const uintptr_t> stack(pcs, StackOf(call, std::span(pcs).first(most)));
   const size_t first = FirstOf(stack);
   const uint64_t key = ThreadRows::NotAlone(KeyFrom(stack, first));
   ThreadRows::Caller& known = rows->CallerAt(key);
   if (known.pc == key) return known.site;
   if (thread_state.is_inside) return kNoSite;
-  const Inside inside;
+  const ReentrancyGuard inside;
   const uint32_t site = of->SiteOf(KeyFrom(stack, first), std::span(pcs).first(StackOf(call, pcs)), first);
   known = {key, nullptr, 0, site};
   return site;
@@ -79,26 +79,26 @@ uint32_t DeepSite(Table* of, ThreadRows* rows, Call call) {
 bool PrepareCounting(uint32_t depth, bool check) {
   deciding_frames = depth;
   checks = check;
-  NoteModulesToPass();
+  FindWrapperModules();
   return pthread_key_create(&thread_end, EndThread) == 0;
 }
 
 void ForgetUnloaded() {
-  Table* const of = table.load(std::memory_order_acquire);
+  SiteTable* const of = table.load(std::memory_order_acquire);
   if (of == nullptr) return;
-  const Inside inside;
+  const ReentrancyGuard inside;
   of->ForgetUnloaded([](uintptr_t begin, uintptr_t end) {
     rules.Forget();
     ThreadRows::ForgetCallers(begin, end);
   });
 }
 
-ThreadRows* Rows(Table* of) {
+ThreadRows* Rows(SiteTable* of) {
   if (thread_state.HasRows()) return thread_state.rows;
   if (thread_state.is_inside || thread_state.has_none) return ThreadRows::Common(of);
   ThreadRows* rows = nullptr;
   {
-    const Inside inside;
+    const ReentrancyGuard inside;
     rows = ThreadRows::Lease(of);
     if (rows != ThreadRows::Common(of)) pthread_setspecific(thread_end, rows);
   }
@@ -110,9 +110,9 @@ ThreadRows* Rows(Table* of) {
   return rows;
 }
 
-void* CountSlowly(void* base, size_t offset, size_t size, Call call, bool may_check) {
+void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, bool may_check) {
   if (base == nullptr) return nullptr;
-  Table* const of = table.load(std::memory_order_acquire);
+  SiteTable* const of = table.load(std::memory_order_acquire);
   ThreadRows* const rows = of != nullptr ? Rows(of) : nullptr;
   if (rows == nullptr) {
     return Begin(base, {.size = size, .offset = offset, .is_counted = false, .is_early = NoteEarly(size)});
@@ -128,8 +128,8 @@ void* CountSlowly(void* base, size_t offset, size_t size, Call call, bool may_ch
   return Begin(base, {.size = size, .offset = offset, .site = site, .is_checked = checks && may_check});
 }
 
-void DiscountSlowly(const Header& header) {
-  Table* const of = table.load(std::memory_order_relaxed);
+void CountFreeSlow(const Header& header) {
+  SiteTable* const of = table.load(std::memory_order_relaxed);
   if (!header.is_counted || of == nullptr) return;
   if (ThreadRows* const rows = Rows(of)) rows->Freed(header.site, header.size);
 }

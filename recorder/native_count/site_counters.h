@@ -20,33 +20,33 @@
 namespace heaprec::native {
 
 // Null before the start, and where nothing is to be recorded.
-extern std::atomic<Table*> table;
+extern std::atomic<SiteTable*> table;
 
 // Without a caller or a row: whoever has it finds nothing in it, and goes the slow way.
-extern ThreadRows nobody __attribute__((visibility("hidden")));
+extern ThreadRows empty_rows __attribute__((visibility("hidden")));
 
 struct ThreadState {
   // Nobody's: none yet, none any more, or not now: what we call ourselves may allocate.
-  ThreadRows* rows = &nobody;
+  ThreadRows* rows = &empty_rows;
   bool is_inside = false, has_none = false;
-  bool HasRows() const { return rows != &nobody; }
+  bool HasRows() const { return rows != &empty_rows; }
 };
 extern constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // What is called in its life is ours: what it allocates has no site.
-class Inside {
+class ReentrancyGuard {
  public:
-  Inside() : rows_(thread_state.rows) {
-    thread_state.rows = &nobody;
+  ReentrancyGuard() : rows_(thread_state.rows) {
+    thread_state.rows = &empty_rows;
     thread_state.is_inside = true;
   }
-  ~Inside() {
+  ~ReentrancyGuard() {
     thread_state.is_inside = false;
     thread_state.rows = rows_;
     errno = error_;
   }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
+  ReentrancyGuard(const ReentrancyGuard&) = delete;
+  ReentrancyGuard& operator=(const ReentrancyGuard&) = delete;
 
  private:
   ThreadRows* const rows_;
@@ -58,16 +58,16 @@ class Inside {
 bool PrepareCounting(uint32_t depth, bool check);
 
 // A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others; null: no memory.
-ThreadRows* Rows(Table* of);
+ThreadRows* Rows(SiteTable* of);
 
 // Any block, any thread. `may_check`: the program may write `size` bytes, and no more.
-void* CountSlowly(void* base, size_t offset, size_t size, Call call, bool may_check = true);
-void DiscountSlowly(const Header& header);
+void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, bool may_check = true);
+void CountFreeSlow(const Header& header);
 
 // After dlclose.
 void ForgetUnloaded();
 
-// Makes a block of what an allocator has given, which may be null. `size`: less than Word::kLarge.
+// Makes a block of what an allocator has given, which may be null. `size`: less than HeaderWord::kLarge.
 HEAPREC_INLINE void* Counted(void* base, size_t size) {
   const auto pc = std::bit_cast<uintptr_t>(__builtin_return_address(0));
   const ThreadRows::Caller& known = thread_state.rows->CallerAt(pc);
@@ -75,20 +75,20 @@ HEAPREC_INLINE void* Counted(void* base, size_t size) {
     if (base != nullptr) [[likely]] {
       ThreadRows::AddOwn(&known.row->allocated_bytes, &known.row->allocated_blocks, size);
       void* const block = static_cast<std::byte*>(base) + kHeaderBytes;
-      *WordAt(block) = Word::Plain(block, known.seal, size).value();
+      *WordAt(block) = HeaderWord::Plain(block, known.seal, size).value();
       return block;
     }
   }
-  return CountSlowly(base, kHeaderBytes, size, HEAPREC_CALL);
+  return CountAllocationSlow(base, kHeaderBytes, size, HEAPREC_CALL);
 }
 
 // Of most blocks: true, and it is nobody's any more. False: nothing is done.
 HEAPREC_INLINE bool DiscountQuickly(void* block) {
-  const Word word(*WordAt(block));
+  const HeaderWord word(*WordAt(block));
   if (!word.IsPlainOf(block)) [[unlikely]] {
     return false;
   }
-  format::NativeRow* const row = thread_state.rows->KnownRowOf(word.Site());
+  format::NativeSiteCounters* const row = thread_state.rows->KnownRowOf(word.Site());
   if (row == nullptr) [[unlikely]] {
     return false;
   }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 
@@ -24,14 +25,14 @@
 namespace heaprec::native {
 namespace {
 
-using format::NativeChunk;
 using format::NativeHeader;
 using format::NativeModule;
-using format::NativeRow;
+using format::NativeShard;
 using format::NativeSite;
+using format::NativeSiteCounters;
 
-constexpr size_t kAllBytes = format::kNativeRowsAt + format::kMostNativeChunks * format::kNativeChunkBytes;
-constexpr uint32_t kMostProbes = 64;
+constexpr size_t kAllBytes = format::kNativeRowsAt + format::kMaxNativeShards * format::kNativeChunkBytes;
+constexpr uint32_t kMaxProbes = 64;
 constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
 // The key of a slot whose site's module is another one now.
 constexpr uint64_t kGone = 1;
@@ -128,7 +129,7 @@ uint64_t KeyOf(std::span<const uintptr_t> pcs) {
   return key > kGone ? key : kGone + 1;
 }
 
-Table::Table(std::byte* base, int descriptor, const char* path) : base_(base), descriptor_(descriptor) {
+SiteTable::SiteTable(std::byte* base, int descriptor, const char* path) : base_(base), descriptor_(descriptor) {
   struct stat status {};
   fstat(descriptor, &status);
   device_ = status.st_dev;
@@ -136,7 +137,7 @@ Table::Table(std::byte* base, int descriptor, const char* path) : base_(base), d
   CopyName(path_, path);
 }
 
-Table* Table::Create(const char* path, uint32_t depth, const char** why) {
+SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why) {
   const buffer::WriteSignals blocked;
   const int descriptor = MovedUp(OpenNew(path));
   if (descriptor < 0) {
@@ -154,8 +155,8 @@ Table* Table::Create(const char* path, uint32_t depth, const char** why) {
     close(descriptor);
     return nullptr;
   }
-  alignas(Table) static std::byte storage[sizeof(Table)];
-  auto* const table = new (storage) Table(static_cast<std::byte*>(memory), descriptor, path);
+  alignas(SiteTable) static std::byte storage[sizeof(SiteTable)];
+  auto* const table = new (storage) SiteTable(static_cast<std::byte*>(memory), descriptor, path);
   NativeHeader& header = table->header();
   header.version = format::kNativeVersion;
   header.header_bytes = format::kNativeHeaderBytes;
@@ -170,15 +171,15 @@ Table* Table::Create(const char* path, uint32_t depth, const char** why) {
   return table;
 }
 
-uint32_t Table::ChunksUsed() const {
-  return std::min(At<NativeHeader>(0)->chunks_used.load(std::memory_order_acquire), format::kMostNativeChunks);
+uint32_t SiteTable::ChunksUsed() const {
+  return std::min(At<NativeHeader>(0)->chunks_used.load(std::memory_order_acquire), format::kMaxNativeShards);
 }
 
-bool Table::HasRows(uint32_t chunk) const {
-  return At<NativeChunk>(format::kNativeChunksAt)[chunk].first_site.load(std::memory_order_acquire) != 0;
+bool SiteTable::HasRows(uint32_t chunk) const {
+  return At<NativeShard>(format::kNativeChunksAt)[chunk].first_site.load(std::memory_order_acquire) != 0;
 }
 
-bool Table::CopyTo(int descriptor) const {
+bool SiteTable::CopyTo(int descriptor) const {
   const buffer::WriteSignals blocked;
   if (!WriteAt(descriptor, 0, {base_, format::kNativeRowsAt})) return false;
   for (uint32_t i = 0; i < ChunksUsed(); ++i) {
@@ -189,9 +190,9 @@ bool Table::CopyTo(int descriptor) const {
   return true;
 }
 
-uint32_t Table::SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
+uint32_t SiteTable::SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
   if (is_any_gone_.load(std::memory_order_acquire)) Settle(pcs);
-  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+  for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
     Slot& slot = slots_[(key + probe) % kSlots];
     uint64_t found = slot.key.load(std::memory_order_acquire);
     if (found == 0 && slot.key.compare_exchange_strong(found, key, std::memory_order_acq_rel)) found = key;
@@ -206,14 +207,14 @@ uint32_t Table::SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t firs
 }
 
 // Threads that see it for the first time together make one each; readers add up those of one key.
-uint32_t Table::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
+uint32_t SiteTable::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
   const uint32_t number = header().sites_used.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (number >= format::kMostNativeSites) {
+  if (number >= format::kMaxNativeSites) {
     header().sites_used.fetch_sub(1, std::memory_order_relaxed);
     return kNoSite;
   }
   NativeSite& site = At<NativeSite>(format::kNativeSitesAt)[number];
-  const size_t depth = std::min<size_t>(pcs.size(), format::kMostNativeFrames);
+  const size_t depth = std::min<size_t>(pcs.size(), format::kMaxNativeFrames);
   NoteModules(pcs.first(depth));
   std::copy_n(pcs.begin(), depth, site.pcs);
   // Behind the modules: it is within the time of each.
@@ -225,12 +226,12 @@ uint32_t Table::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t fir
   return number;
 }
 
-bool Table::LeadsToFile(int descriptor) const {
+bool SiteTable::LeadsToFile(int descriptor) const {
   struct stat status {};
   return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_dev == device_ && status.st_ino == file_;
 }
 
-int Table::Descriptor() {
+int SiteTable::Descriptor() {
   const int error = errno;
   int known = descriptor_.load(std::memory_order_acquire);
   if (!LeadsToFile(known)) {
@@ -250,9 +251,9 @@ int Table::Descriptor() {
   return known;
 }
 
-NativeRow* Table::NewChunk(uint32_t first_site, uint32_t thread) {
+NativeSiteCounters* SiteTable::NewChunk(uint32_t first_site, uint32_t thread) {
   const uint32_t number = header().chunks_used.fetch_add(1, std::memory_order_acq_rel);
-  if (number >= format::kMostNativeChunks) {
+  if (number >= format::kMaxNativeShards) {
     header().chunks_used.fetch_sub(1, std::memory_order_relaxed);
     return nullptr;
   }
@@ -265,26 +266,27 @@ NativeRow* Table::NewChunk(uint32_t first_site, uint32_t thread) {
     header().chunks_used.compare_exchange_strong(next, number, std::memory_order_relaxed);
     return nullptr;
   }
-  NativeChunk& chunk = At<NativeChunk>(format::kNativeChunksAt)[number];
+  NativeShard& chunk = At<NativeShard>(format::kNativeChunksAt)[number];
   chunk.thread = thread;
   chunk.first_site.store(first_site + 1, std::memory_order_release);
-  return At<NativeRow>(offset);
+  return At<NativeSiteCounters>(offset);
 }
 
-std::span<NativeModule> Table::Modules() const {
+std::span<NativeModule> SiteTable::Modules() const {
   const uint32_t used = At<NativeHeader>(0)->modules_used.load(std::memory_order_acquire);
-  return {At<NativeModule>(format::kNativeModulesAt), std::min(used, format::kMostNativeModules)};
+  return {At<NativeModule>(format::kNativeModulesAt), std::min(used, format::kMaxNativeModules)};
 }
 
-bool Table::KnowsModuleOf(uintptr_t pc) const {
+bool SiteTable::KnowsModuleOf(uintptr_t pc) const {
   return std::ranges::any_of(Modules(), [pc](const NativeModule& module) {
     return module.begin <= pc && pc < module.end && module.until.load(std::memory_order_acquire) == 0;
   });
 }
 
-bool Table::IsLoaded(const NativeModule& module, uintptr_t pc) const {
+bool SiteTable::IsLoaded(const NativeModule& module, uintptr_t pc) const {
   dl_phdr_info info;
-  if (!DescribeModuleAt(pc, &info) || info.dlpi_addr != module.bias) return false;
+  std::array<char, sizeof module.path> name;
+  if (!DescribeModuleAt(pc, &info, name) || info.dlpi_addr != module.bias) return false;
   NativeModule now{};
   Describe(info, At<NativeHeader>(0)->program, &now);
   return std::strcmp(now.path, module.path) == 0 && now.build_id_bytes == module.build_id_bytes &&
@@ -293,15 +295,16 @@ bool Table::IsLoaded(const NativeModule& module, uintptr_t pc) const {
 
 // A library that comes back to its place has its sites again, or else a program that loads and unloads one all the
 // while would run out of them.
-void Table::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
+void SiteTable::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
+  RenewModules();
   const std::span<NativeModule> modules = Modules();
   for (size_t i = 0; i < modules.size(); ++i) {
     const NativeModule& module = modules[i];
     // One that is being noted has no end yet.
     if (module.until != 0 || module.end == 0 || is_gone_[i]) continue;
     // Another thread may be unloading it just now: nothing in it can be looked at before it is on somebody's stack.
-    ModuleAt there;
-    if (FindModuleAt(module.begin, &there) && there.end == module.end) continue;
+    ModuleUnwindInfo there;
+    if (LookUpModule(module.begin, &there) && there.end == module.end) continue;
     is_gone_[i].store(true, std::memory_order_release);
     is_any_gone_.store(true, std::memory_order_release);
     forget(module.begin, module.end);
@@ -309,7 +312,7 @@ void Table::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
 }
 
 // Threads that come together do the same, each of them wholly.
-void Table::Settle(std::span<const uintptr_t> pcs) {
+void SiteTable::Settle(std::span<const uintptr_t> pcs) {
   const std::span<NativeModule> modules = Modules();
   for (size_t i = 0; i < modules.size(); ++i) {
     if (!is_gone_[i].load(std::memory_order_acquire)) continue;
@@ -321,7 +324,7 @@ void Table::Settle(std::span<const uintptr_t> pcs) {
   }
 }
 
-void Table::Replace(NativeModule* module) {
+void SiteTable::Replace(NativeModule* module) {
   uint32_t until = 0;
   const uint32_t next = header().replaced.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (module->until.compare_exchange_strong(until, next, std::memory_order_acq_rel)) until = next;
@@ -338,19 +341,20 @@ void Table::Replace(NativeModule* module) {
 
 // Two threads may note the same one: readers take the last that holds an address, which is right for a library that was
 // loaded where another had been, too.
-void Table::NoteModules(std::span<const uintptr_t> pcs) {
+void SiteTable::NoteModules(std::span<const uintptr_t> pcs) {
   for (const uintptr_t pc : pcs) {
     dl_phdr_info info;
-    if (KnowsModuleOf(pc) || !DescribeModuleAt(pc, &info)) continue;
+    std::array<char, sizeof NativeModule::path> name;
+    if (KnowsModuleOf(pc) || !DescribeModuleAt(pc, &info, name)) continue;
     const uint32_t number = header().modules_used.fetch_add(1, std::memory_order_acq_rel);
-    if (number >= format::kMostNativeModules) return;
+    if (number >= format::kMaxNativeModules) return;
     NativeModule& module = At<NativeModule>(format::kNativeModulesAt)[number];
     module.from = header().replaced.load(std::memory_order_acquire);
     Describe(info, header().program, &module);
   }
 }
 
-void Table::Part() {
+void SiteTable::UnshareInChild() {
   constexpr int kProtection = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_NORESERVE;
   const int descriptor = Descriptor();
   if (descriptor >= 0 && mmap(base_, kAllBytes, kProtection, kFlags | MAP_FIXED, descriptor, 0) != MAP_FAILED) return;

@@ -17,10 +17,10 @@ namespace heaprec::native {
 
 inline constexpr uint32_t kNoSite = 0;
 
-class Table {
+class SiteTable {
  public:
   // A new file at `path`, in memory that is shared with whoever reads it; it never runs out of room under a store.
-  static Table* Create(const char* path, uint32_t depth, const char** why);
+  static SiteTable* Create(const char* path, uint32_t depth, const char** why);
 
   format::NativeHeader& header() { return *At<format::NativeHeader>(0); }
   // Writes what is in use to a new file. False: errno says why. A chunk that found no room in memory is a hole,
@@ -29,18 +29,18 @@ class Table {
 
   // `key`: of the frames that tell the site apart, from `first` on; `pcs`: all frames, noted if it is new.
   uint32_t SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
-  // Rows of the sites from a multiple of kNativeChunkRows on.
-  format::NativeRow* NewChunk(uint32_t first_site, uint32_t thread);
+  // Rows of the sites from a multiple of kNativeShardSites on.
+  format::NativeSiteCounters* NewChunk(uint32_t first_site, uint32_t thread);
 
   // Libraries have been unloaded: `forget(begin, end)` is told where those were. If they are not there when somebody
   // calls from there again, what their sites have stays, and the caller's are others.
   void ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end));
 
   // A child of fork: what it stores is no longer its parent's.
-  void Part();
+  void UnshareInChild();
 
  private:
-  Table(std::byte* base, int descriptor, const char* path);
+  SiteTable(std::byte* base, int descriptor, const char* path);
   template <typename T>
   T* At(size_t offset) const {
     return reinterpret_cast<T*>(base_ + offset);
@@ -59,10 +59,10 @@ class Table {
   void Settle(std::span<const uintptr_t> pcs);
   void Replace(format::NativeModule* module);
 
-  static constexpr size_t kMostPathBytes = 512;
+  static constexpr size_t kMaxPathBytes = 512;
 
   // Where a site is, by its key: ours alone.
-  static constexpr size_t kSlots = size_t{4} * format::kMostNativeSites;
+  static constexpr size_t kSlots = size_t{4} * format::kMaxNativeSites;
   struct Slot {
     std::atomic<uint64_t> key{0};
     std::atomic<uint32_t> number{kNoSite};
@@ -71,10 +71,10 @@ class Table {
   std::byte* const base_;
   std::atomic<int> descriptor_;
   uint64_t device_ = 0, file_ = 0;
-  char path_[kMostPathBytes] = {};
+  char path_[kMaxPathBytes] = {};
   Slot slots_[kSlots];
   // Of modules: gone, as far as is known.
-  std::atomic<bool> is_gone_[format::kMostNativeModules] = {};
+  std::atomic<bool> is_gone_[format::kMaxNativeModules] = {};
   std::atomic<bool> is_any_gone_{false};
 };
 

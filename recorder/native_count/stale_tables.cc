@@ -22,7 +22,7 @@ namespace heaprec::native {
 namespace {
 
 constexpr std::string_view kPrefix = "heaprec-native-";
-constexpr size_t kMostAtOnce = 64, kBufferBytes = 4096;
+constexpr size_t kMaxAtOnce = 64, kBufferBytes = 4096;
 
 struct Stale {
   pid_t process;
@@ -82,7 +82,7 @@ bool Remove(int folder, pid_t process) {
 size_t RemoveStaleTables(const char* folder, size_t keep) {
   const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return 0;
-  std::array<Stale, kMostAtOnce> all;
+  std::array<Stale, kMaxAtOnce> all;
   const std::span<Stale> stale = std::span(all).first(FindStale(descriptor, all));
   std::sort(stale.begin(), stale.end(), IsYounger);
   size_t removed = 0;

@@ -9,14 +9,14 @@
 namespace heaprec::native {
 namespace {
 
-constexpr size_t kMostThreads = 4096;
+constexpr size_t kMaxThreads = 4096;
 
-std::atomic<ThreadRows*> all[kMostThreads];
+std::atomic<ThreadRows*> all[kMaxThreads];
 std::atomic<ThreadRows*> common{nullptr};
 
 }  // namespace
 
-ThreadRows* ThreadRows::New(Table* table, bool is_common) {
+ThreadRows* ThreadRows::New(SiteTable* table, bool is_common) {
   void* const memory = mmap(nullptr, sizeof(ThreadRows), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const rows = new (memory) ThreadRows;
@@ -26,7 +26,7 @@ ThreadRows* ThreadRows::New(Table* table, bool is_common) {
   return rows;
 }
 
-ThreadRows* ThreadRows::Lease(Table* table) {
+ThreadRows* ThreadRows::Lease(SiteTable* table) {
   for (std::atomic<ThreadRows*>& slot : all) {
     ThreadRows* rows = slot.load(std::memory_order_acquire);
     if (rows == nullptr) {
@@ -42,7 +42,7 @@ ThreadRows* ThreadRows::Lease(Table* table) {
   return Common(table);
 }
 
-ThreadRows* ThreadRows::Common(Table* table) {
+ThreadRows* ThreadRows::Common(SiteTable* table) {
   ThreadRows* rows = common.load(std::memory_order_acquire);
   if (rows != nullptr) return rows;
   ThreadRows* const mine = New(table, /*is_common=*/true);
@@ -67,22 +67,22 @@ void ThreadRows::ForgetCallers(uintptr_t begin, uintptr_t end) {
   forget(common.load(std::memory_order_acquire));
 }
 
-format::NativeRow* ThreadRows::ChunkOf(uint32_t number) {
-  format::NativeRow* chunk = chunks_[number].load(std::memory_order_acquire);
+format::NativeSiteCounters* ThreadRows::ChunkOf(uint32_t number) {
+  format::NativeSiteCounters* chunk = chunks_[number].load(std::memory_order_acquire);
   if (chunk != nullptr) return chunk;
-  auto* const made = table_->NewChunk(number * format::kNativeChunkRows, static_cast<uint32_t>(syscall(SYS_gettid)));
+  auto* const made = table_->NewChunk(number * format::kNativeShardSites, static_cast<uint32_t>(syscall(SYS_gettid)));
   if (made == nullptr) return nullptr;
   // Of the common ones somebody else may have made one meanwhile: what is left is a chunk of zeros.
   return chunks_[number].compare_exchange_strong(chunk, made, std::memory_order_acq_rel) ? made : chunk;
 }
 
-format::NativeRow* ThreadRows::NewRowOf(uint32_t site) {
-  format::NativeRow* const chunk = ChunkOf(site / format::kNativeChunkRows);
+format::NativeSiteCounters* ThreadRows::NewRowOf(uint32_t site) {
+  format::NativeSiteCounters* const chunk = ChunkOf(site / format::kNativeShardSites);
   if (chunk == nullptr) {
-    table_->header().without_chunk.fetch_add(1, std::memory_order_relaxed);
+    table_->header().without_shard.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
-  format::NativeRow* const row = chunk + site % format::kNativeChunkRows;
+  format::NativeSiteCounters* const row = chunk + site % format::kNativeShardSites;
   rows_[site].store(row, std::memory_order_release);
   return row;
 }

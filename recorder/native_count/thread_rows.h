@@ -17,37 +17,37 @@ namespace heaprec::native {
 
 class ThreadRows {
  public:
-  static ThreadRows* Lease(Table* table);
+  static ThreadRows* Lease(SiteTable* table);
   // All threads': call sites between these addresses are others from now on.
   static void ForgetCallers(uintptr_t begin, uintptr_t end);
   // For calls inside of calls, threads that end, and when no other is left.
-  static ThreadRows* Common(Table* table);
+  static ThreadRows* Common(SiteTable* table);
   void Return() { is_leased_.store(is_common_, std::memory_order_release); }
 
   void Allocated(uint32_t site, uint64_t bytes) {
-    if (format::NativeRow* const row = RowOf(site)) Add(&row->allocated_bytes, &row->allocated_blocks, bytes);
+    if (format::NativeSiteCounters* const row = RowOf(site)) Add(&row->allocated_bytes, &row->allocated_blocks, bytes);
   }
   void Freed(uint32_t site, uint64_t bytes) {
-    if (format::NativeRow* const row = RowOf(site)) Add(&row->freed_bytes, &row->freed_blocks, bytes);
+    if (format::NativeSiteCounters* const row = RowOf(site)) Add(&row->freed_bytes, &row->freed_blocks, bytes);
   }
 
   // What a return address of a call of malloc says of the site.
   struct alignas(32) Caller {
     // NotAlone of it: it does not tell the site (a helper that allocates for its caller).
     uintptr_t pc = 0;
-    format::NativeRow* row = nullptr;
-    uint64_t seal = 0;  // Word::SealOf(site)
+    format::NativeSiteCounters* row = nullptr;
+    uint64_t seal = 0;  // HeaderWord::SitePrefix(site)
     uint32_t site = kNoSite;
   };
   // No address of code: it has the highest bit.
   static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
-  format::NativeRow* RowOf(uint32_t site) {
-    format::NativeRow* const row = rows_[site].load(std::memory_order_acquire);
+  format::NativeSiteCounters* RowOf(uint32_t site) {
+    format::NativeSiteCounters* const row = rows_[site].load(std::memory_order_acquire);
     return row != nullptr ? row : NewRowOf(site);
   }
   // Null: RowOf has to find or make it.
-  format::NativeRow* KnownRowOf(uint32_t site) { return rows_[site].load(std::memory_order_relaxed); }
+  format::NativeSiteCounters* KnownRowOf(uint32_t site) { return rows_[site].load(std::memory_order_relaxed); }
   // Of a row of one thread's own: one instruction each, so that a signal handler of the thread cannot come between, and
   // not locked, which is five times as dear.
   static void AddOwn(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) {
@@ -56,20 +56,21 @@ class ThreadRows {
 
  private:
   static constexpr size_t kCallers = 2048;
-  static constexpr uint32_t kChunks = format::kMostNativeSites / format::kNativeChunkRows;
+  static constexpr uint32_t kChunks = format::kMaxNativeSites / format::kNativeShardSites;
 
-  static ThreadRows* New(Table* table, bool is_common);
+  static ThreadRows* New(SiteTable* table, bool is_common);
   void Add(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) const {
     if (!is_common_) return AddOwn(of_bytes, of_blocks, bytes);
     of_bytes->fetch_add(bytes, std::memory_order_relaxed);
     of_blocks->fetch_add(1, std::memory_order_relaxed);
   }
-  format::NativeRow* ChunkOf(uint32_t number);
-  format::NativeRow* NewRowOf(uint32_t site);
+  format::NativeSiteCounters* ChunkOf(uint32_t number);
+  format::NativeSiteCounters* NewRowOf(uint32_t site);
 
-  std::atomic<format::NativeRow*> rows_[format::kMostNativeSites] = {};  // zeros take no memory until they are touched
-  std::atomic<format::NativeRow*> chunks_[kChunks] = {};
-  Table* table_ = nullptr;
+  std::atomic<format::NativeSiteCounters*> rows_[format::kMaxNativeSites] =
+      {};  // zeros take no memory until they are touched
+  std::atomic<format::NativeSiteCounters*> chunks_[kChunks] = {};
+  SiteTable* table_ = nullptr;
   std::atomic<bool> is_leased_{false};
   bool is_common_ = false;
   Caller callers_[kCallers];

@@ -12,7 +12,7 @@
 namespace heaprec::native {
 
 template <uint32_t N>
-class IndexLinks {
+class IndexFreeLists {
  public:
   static constexpr uint32_t kNone = 0xffffffff;
 

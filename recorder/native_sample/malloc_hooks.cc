@@ -83,12 +83,12 @@ struct Originals {
 };
 Originals real;
 
-constinit std::atomic<Sampler*> active{nullptr};
+constinit std::atomic<AllocationListener*> active{nullptr};
 // Whoever has it may be in the loader's list. Guards the next two, and the patcher.
 std::timed_mutex patching;
-bool are_led = false;                  // by LedCalls
+bool are_led = false;                  // by MallocHooks
 GotPatcher::Changes seen_changes = 0;  // by NewsOfLibraries
-BlockTable blocks;
+SampledBlocks blocks;
 
 uint64_t NowNs() {
   timespec now{};
@@ -96,9 +96,9 @@ uint64_t NowNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-Sampler* Active() {
-  Sampler* const sampler = active.load();
-  return sampler != nullptr && IsThisProcess() ? sampler : nullptr;
+AllocationListener* Active() {
+  AllocationListener* const sampler = active.load();
+  return sampler != nullptr && IsOriginalProcess() ? sampler : nullptr;
 }
 
 // Sequentially consistent, as are the stores of `active`, of null and of 0 in WakeAll: a thread that finds nobody has
@@ -110,7 +110,7 @@ __attribute__((noinline)) void* Due(void* block, size_t size, Function function,
   const int error = errno;
   clock->is_inside.store(true);
   for (;;) {
-    if (Sampler* const sampler = Active()) {
+    if (AllocationListener* const sampler = Active()) {
       sampler->OnDue(clock, {block, size, function, {call.pc(), call.cfa, call.frame}});
       break;
     }
@@ -150,7 +150,7 @@ HEAPREC_INLINE void* Counted(void* block, size_t size, Function function) {
 
 GotPatcher& Patcher();
 
-// Of a thread that looks at what is followed: sequentially consistent, as in Due.
+// Of a thread that looks at what is tracked: sequentially consistent, as in Due.
 class Looking {
  public:
   Looking() : clock_(ThreadClocks::Own()), was_inside_(clock_->is_inside.exchange(true)), is_on_(Active() != nullptr) {}
@@ -165,14 +165,14 @@ class Looking {
   const bool was_inside_, is_on_;
 };
 
-__attribute__((noinline)) void FreeFollowed(void* block) {
+__attribute__((noinline)) void FreeTracked(void* block) {
   const Looking looking;
-  if (const uint16_t place = looking.Take(block)) blocks.Bury(place, block, NowNs());
+  if (const uint16_t place = looking.Take(block)) blocks.MarkDead(place, block, NowNs());
 }
 
 HEAPREC_INLINE void Freed(void* block) {
   if (blocks.MayHold(block)) [[unlikely]] {
-    FreeFollowed(block);
+    FreeTracked(block);
   }
 }
 
@@ -186,7 +186,7 @@ void Free(void* block) {
 }
 
 // It is taken before anybody else can be given the block.
-__attribute__((noinline)) void* ReallocateFollowed(void* block, size_t size) {
+__attribute__((noinline)) void* ReallocateTracked(void* block, size_t size) {
   const Looking looking;
   const uint16_t place = looking.Take(block);
   void* const moved = real.realloc(block, size);
@@ -194,13 +194,13 @@ __attribute__((noinline)) void* ReallocateFollowed(void* block, size_t size) {
   if (moved == nullptr && size != 0) {
     blocks.Restore(place, block);
   } else {
-    blocks.Bury(place, block, NowNs());
+    blocks.MarkDead(place, block, NowNs());
   }
   return moved;
 }
 
 HEAPREC_INLINE void* Reallocated(void* block, size_t size) {
-  void* const moved = blocks.MayHold(block) ? ReallocateFollowed(block, size) : real.realloc(block, size);
+  void* const moved = blocks.MayHold(block) ? ReallocateTracked(block, size) : real.realloc(block, size);
   return Counted(moved, size, Function::kRealloc);
 }
 
@@ -260,7 +260,7 @@ void FreeAlignedSized(void* block, size_t alignment, size_t size) {
 template <typename Original, typename Replacement>
 Import Of(const char* name, Original* original, Replacement* replacement) {
   void* const meant = reinterpret_cast<void*>(*original);
-  if (void* const defined = DefinitionOf(name)) *original = reinterpret_cast<Original>(defined);
+  if (void* const defined = ResolveSymbol(name)) *original = reinterpret_cast<Original>(defined);
   return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(*original), meant}};
 }
 
@@ -315,7 +315,7 @@ void BeforeDlsym() {
   if (Active() == nullptr) return;
   const auto try_to = [](const auto& act) {
     const std::unique_lock lock(patching, std::try_to_lock);
-    // Behind the end of LedCalls nothing may be replaced.
+    // Behind the end of MallocHooks nothing may be replaced.
     if (lock.owns_lock() && Active() != nullptr) act();
   };
   try {
@@ -334,17 +334,17 @@ void BeforeDlsym() {
 
 const char* FunctionName(Function function) { return format::kNativeFunctions[static_cast<size_t>(function)]; }
 
-format::Result<std::unique_ptr<LedCalls>> LedCalls::Lead() {
-  std::unique_ptr<LedCalls> led(new LedCalls);
+format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
+  std::unique_ptr<MallocHooks> led(new MallocHooks);
   {
     const std::lock_guard lock(patching);
     if (are_led) return format::Error{"it is sampled already, for another recording of this process"};
     led->has_them_ = are_led = true;
   }
-  if (!KnowThisProcess() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
+  if (!InitForkGuard() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
-  constexpr int kMostPauses = 200;
-  for (int i = 0; !IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
+  constexpr int kMaxPauses = 200;
+  for (int i = 0; !IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
   if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the recording before"};
   blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();
@@ -353,16 +353,16 @@ format::Result<std::unique_ptr<LedCalls>> LedCalls::Lead() {
   return format::Error{"no library's malloc can be replaced" + (led->missing_.empty() ? "" : "; " + led->missing_)};
 }
 
-void LedCalls::Activate(Sampler* sampler, Mapper* mapper) {
+void MallocHooks::Activate(AllocationListener* sampler, MmapListener* mapper) {
   active.store(sampler);
-  SetMapper(mapper);
+  SetMmapListener(mapper);
   ThreadClocks::WakeAll();
 }
 
 // The lock is not held while whoever loads is waited for, which may be somebody who waits for us.
 GotPatcher::Outcome PatchLibraries() {
-  constexpr int kMostTries = 8;
-  for (int i = 0; i < kMostTries; ++i) {
+  constexpr int kMaxTries = 8;
+  for (int i = 0; i < kMaxTries; ++i) {
     const GotPatcher::Listed loaded = [] {
       const std::lock_guard lock(patching);
       return GotPatcher::Loaded();
@@ -381,10 +381,10 @@ LibraryNews NewsOfLibraries() {
   return {Patcher().LibrariesChanged(), std::exchange(seen_changes, patched) != patched};
 }
 
-LedCalls::~LedCalls() {
+MallocHooks::~MallocHooks() {
   if (!has_them_) return;
   active.store(nullptr);
-  SetMapper(nullptr);
+  SetMmapListener(nullptr);
   const std::lock_guard lock(patching);
   (void)Patcher().UndoAll();
   are_led = false;
@@ -401,7 +401,7 @@ void AbandonHooks() {
   AbandonMapper();
 }
 
-BlockTable& Blocks() { return blocks; }
+SampledBlocks& Blocks() { return blocks; }
 
 }  // namespace heaprec::native
 

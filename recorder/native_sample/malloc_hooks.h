@@ -1,7 +1,7 @@
 // What stands in the place of malloc's family, and of mmap's (mmap_hooks.h), in all libraries while native memory is
-// sampled: a few nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are followed.
+// sampled: a few nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are tracked.
 //
-// Context:  LedCalls: setup or drain; NewsOfLibraries: drain. PatchLibraries: a thread of its own. IsQuiet: any.
+// Context:  MallocHooks: setup or drain; NewsOfLibraries: drain. PatchLibraries: a thread of its own. IsQuiet: any.
 // Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, and come to them
 //           through pointers that they kept: the hooks stay, and lead through.
 // Failure:  Lead: an Error when there is no memory for the clocks, or nobody's calls can be led here, or another
@@ -41,30 +41,30 @@ struct Allocation {
 };
 
 // Who samples. Its functions run inside malloc's family, in whatever state the thread is in: no heap, no lock, no I/O.
-class Sampler {
+class AllocationListener {
  public:
-  virtual ~Sampler() = default;
+  virtual ~AllocationListener() = default;
   // The thread's clock, with this block counted already, has come to its due. Sets the next one.
   virtual void OnDue(ThreadClock* clock, const Allocation& allocation) = 0;
 };
 
 // The calls of all libraries lead to the hooks as long as it lives; until Activate these lead through. There is one in
 // the process.
-class LedCalls {
+class MallocHooks {
  public:
-  static format::Result<std::unique_ptr<LedCalls>> Lead();
+  static format::Result<std::unique_ptr<MallocHooks>> Install();
   // Nobody samples any more.
-  ~LedCalls();
-  LedCalls(const LedCalls&) = delete;
-  LedCalls& operator=(const LedCalls&) = delete;
+  ~MallocHooks();
+  MallocHooks(const MallocHooks&) = delete;
+  MallocHooks& operator=(const MallocHooks&) = delete;
 
   // `sampler` outlives the time from the end of this until IsQuiet, as does `mapper`: null for none.
-  void Activate(Sampler* sampler, Mapper* mapper = nullptr);
+  void Activate(AllocationListener* sampler, MmapListener* mapper = nullptr);
   // What could not be led here: whose calls, and why; empty: nothing. Of libraries that were there at once.
   const std::string& missing() const { return missing_; }
 
  private:
-  LedCalls() = default;
+  MallocHooks() = default;
 
   bool has_them_ = false;
   std::string missing_;
@@ -85,6 +85,6 @@ void LetPatching();
 // In a child of fork: nothing is sampled any more.
 void AbandonHooks();
 
-BlockTable& Blocks();
+SampledBlocks& Blocks();
 
 }  // namespace heaprec::native

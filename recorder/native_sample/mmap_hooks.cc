@@ -13,7 +13,7 @@
 namespace heaprec::native {
 namespace {
 
-constinit std::atomic<Mapper*> active{nullptr};
+constinit std::atomic<MmapListener*> active{nullptr};
 constinit std::atomic<uint32_t> inside{0};
 
 // Sequentially consistent, as is the store of null: who finds a mapper has said so before that is looked at.
@@ -22,7 +22,7 @@ class Visit {
   Visit() : error_(errno) {
     inside.fetch_add(1);
     mapper_ = active.load();
-    if (mapper_ != nullptr && !IsThisProcess()) mapper_ = nullptr;
+    if (mapper_ != nullptr && !IsOriginalProcess()) mapper_ = nullptr;
   }
   ~Visit() {
     inside.fetch_sub(1);
@@ -33,12 +33,12 @@ class Visit {
 
   // What the caller is to find.
   void Failed(int error) { error_ = error; }
-  Mapper* operator->() const { return mapper_; }
+  MmapListener* operator->() const { return mapper_; }
   explicit operator bool() const { return mapper_ != nullptr; }
 
  private:
   int error_;
-  Mapper* mapper_;
+  MmapListener* mapper_;
 };
 
 uintptr_t PageBytes() {
@@ -53,11 +53,11 @@ uintptr_t PageBytes() {
 // The kernel takes whole pages.
 uintptr_t EndOf(uintptr_t begin, size_t bytes) { return (begin + bytes + PageBytes() - 1) & ~(PageBytes() - 1); }
 
-MappingSort SortOf(int protection, int flags) {
-  if (protection == PROT_NONE) return MappingSort::kReserve;
+MappingType SortOf(int protection, int flags) {
+  if (protection == PROT_NONE) return MappingType::kReserve;
   const int type = flags & MAP_TYPE;
-  if (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) return MappingSort::kShared;
-  return (flags & MAP_ANONYMOUS) != 0 ? MappingSort::kPrivate : MappingSort::kFile;
+  if (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) return MappingType::kShared;
+  return (flags & MAP_ANONYMOUS) != 0 ? MappingType::kPrivate : MappingType::kFile;
 }
 
 // Compiled with a frame pointer: the frame of a hook is where its caller's begins.
@@ -75,7 +75,7 @@ void* Map(void* address, size_t bytes, int protection, int flags, int file, off_
   const Visit visit;
   if (!visit) return at;
   if (failed) {
-    visit->OnDoubt();
+    visit->OnUnknownState();
   } else {
     const auto begin = reinterpret_cast<uintptr_t>(at);
     visit->OnMapped({begin, EndOf(begin, bytes), SortOf(protection, flags), (flags & MAP_FIXED) != 0}, HEAPREC_CALLER);
@@ -110,11 +110,11 @@ void* Remap(void* old_address, size_t old_bytes, size_t bytes, int flags, void* 
   if (!duplicates) {
     visit->OnMoved(moving, failed ? old_begin : begin, failed ? old_end : EndOf(begin, bytes), HEAPREC_CALLER);
   } else if (!failed) {
-    const MappingSort sort = old_bytes == 0 ? MappingSort::kShared : MappingSort::kPrivate;
+    const MappingType sort = old_bytes == 0 ? MappingType::kShared : MappingType::kPrivate;
     visit->OnMapped({begin, EndOf(begin, bytes), sort, true}, HEAPREC_CALLER);
   }
   // The kernel clears the target, and cuts off what is to go, before it looks whether it can move the rest.
-  if (failed && (flags & MREMAP_FIXED) != 0) visit->OnDoubt();
+  if (failed && (flags & MREMAP_FIXED) != 0) visit->OnUnknownState();
   return at;
 }
 
@@ -124,7 +124,7 @@ Import Of(const char* name, void* original, void* replacement) {
 
 }  // namespace
 
-void SetMapper(Mapper* mapper) { active.store(mapper); }
+void SetMmapListener(MmapListener* mapper) { active.store(mapper); }
 
 bool AreMappingsQuiet() { return inside.load() == 0; }
 

@@ -1,7 +1,7 @@
 // What stands in the place of mmap, munmap and mremap in all libraries while native memory is sampled. These calls are
 // few and cost microseconds: each is told.
 //
-// Context:  SetMapper: setup or drain. AreMappingsQuiet, AbandonMapper: any. MappingImports: setup.
+// Context:  SetMmapListener: setup or drain. AreMappingsQuiet, AbandonMapper: any. MappingImports: setup.
 // Threads:  any number of threads map meanwhile, in signal handlers too; the hooks keep errno, and take no lock, no
 //           heap and no thread-local memory. They stay, and lead through when there is no mapper.
 // Failure:  what a call answers is the caller's: a failed mmap or mremap is no mapping. A munmap of whole pages that
@@ -17,7 +17,7 @@
 namespace heaprec::native {
 
 // What the protection and the flags of a call ask for.
-enum class MappingSort : uint8_t {
+enum class MappingType : uint8_t {
   kReserve,  // nobody may touch it
   kPrivate,  // memory of the process' own
   kFile,     // its own view of a file
@@ -26,14 +26,14 @@ enum class MappingSort : uint8_t {
 
 struct Mapping {
   uintptr_t begin, end;  // whole pages
-  MappingSort sort;
+  MappingType sort;
   bool replaces;  // MAP_FIXED: whatever was there is gone
 };
 
 // Who is told. Its functions run inside mmap's family, in whatever state the thread is in: no heap, no lock, no I/O.
-class Mapper {
+class MmapListener {
  public:
-  virtual ~Mapper() = default;
+  virtual ~MmapListener() = default;
   // After the call, and before its caller knows the address.
   virtual void OnMapped(const Mapping& mapping, const Registers& caller) = 0;
   // Before the call: until it is made nobody can be given the address.
@@ -42,11 +42,12 @@ class Mapper {
   virtual uint32_t OnMoving(uintptr_t begin, uintptr_t end) = 0;
   virtual void OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const Registers& caller) = 0;
   // A call that failed may have unmapped something before it did.
-  virtual void OnDoubt() = 0;
+  virtual void OnUnknownState() = 0;
 };
 
-// Null: nobody is told; else after KnowThisProcess. `mapper` outlives the time until SetMapper and AreMappingsQuiet.
-void SetMapper(Mapper* mapper);
+// Null: nobody is told; else after InitForkGuard. `mapper` outlives the time until SetMmapListener and
+// AreMappingsQuiet.
+void SetMmapListener(MmapListener* mapper);
 // Nobody is inside a mapper that was removed.
 bool AreMappingsQuiet();
 // In a child of fork.

@@ -3,15 +3,15 @@
 namespace heaprec::native {
 namespace {
 
-constexpr uint8_t kMostInByte = 255;
+constexpr uint8_t kMaxInByte = 255;
 
 }  // namespace
 
-uint16_t BlockTable::Put(const void* block, uint64_t sample) {
+uint16_t SampledBlocks::Put(const void* block, uint64_t sample) {
   const auto address = reinterpret_cast<uintptr_t>(block);
   const uint64_t hash = Hash(address);
   std::atomic<uint8_t>& count = filter_[ByteOf(address)];
-  if (count.fetch_add(1, std::memory_order_relaxed) == kMostInByte) {
+  if (count.fetch_add(1, std::memory_order_relaxed) == kMaxInByte) {
     count.fetch_sub(1, std::memory_order_relaxed);
     return 0;
   }
@@ -33,7 +33,7 @@ uint16_t BlockTable::Put(const void* block, uint64_t sample) {
   return 0;
 }
 
-uint16_t BlockTable::Take(const void* block) {
+uint16_t SampledBlocks::Take(const void* block) {
   const auto address = reinterpret_cast<uintptr_t>(block);
   if (address == kFree) return 0;
   const uint64_t hash = Hash(address);
@@ -50,12 +50,12 @@ uint16_t BlockTable::Take(const void* block) {
   return 0;
 }
 
-void BlockTable::Restore(uint16_t place, const void* block) {
+void SampledBlocks::Restore(uint16_t place, const void* block) {
   const uint64_t sample = places_[place - 1].sample.load(std::memory_order_relaxed);
   words_[place - 1].store(WordOf(reinterpret_cast<uintptr_t>(block), sample), std::memory_order_release);
 }
 
-uint32_t BlockTable::NewDeath() {
+uint32_t SampledBlocks::NewDeath() {
   if (const uint32_t index = death_links_.Pop(&free_deaths_); index != death_links_.kNone) return index;
   uint32_t used = used_deaths_.load(std::memory_order_relaxed);
   do {
@@ -64,7 +64,7 @@ uint32_t BlockTable::NewDeath() {
   return used;
 }
 
-void BlockTable::Bury(uint16_t place, const void* block, uint64_t now_ns) {
+void SampledBlocks::MarkDead(uint16_t place, const void* block, uint64_t now_ns) {
   Forget(reinterpret_cast<uintptr_t>(block));
   const uint32_t index = place - 1, death = NewDeath();
   if (death == death_links_.kNone) {
@@ -77,7 +77,7 @@ void BlockTable::Bury(uint16_t place, const void* block, uint64_t now_ns) {
   words_[index].store(kFree, std::memory_order_release);
 }
 
-void BlockTable::Drop(uint16_t place, uint64_t sample) {
+void SampledBlocks::Drop(uint16_t place, uint64_t sample) {
   const uint32_t index = place - 1;
   uintptr_t word = words_[index].load(std::memory_order_acquire);
   const uintptr_t block = word & kAddressMask;
@@ -90,7 +90,7 @@ void BlockTable::Drop(uint16_t place, uint64_t sample) {
   words_[index].store(kFree, std::memory_order_release);
 }
 
-void BlockTable::Clear() {
+void SampledBlocks::Clear() {
   TakeDead([](uint64_t, uint64_t) {});
   for (std::atomic<uintptr_t>& word : words_) word.store(kFree, std::memory_order_relaxed);
   for (std::atomic<uint8_t>& count : filter_) count.store(0, std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // The sampled blocks that are alive, by address: who frees a block that is none of them looks at one byte.
 //
 // Blocks lie in buckets of a cache line each; a block has two to choose from. In front of them stands a filter: how
-// many of the blocks that are followed hash to a byte.
+// many of the blocks that are tracked hash to a byte.
 //
 //   free -> held     an allocating thread (Put), before its caller knows the block
 //   held -> taken    who frees the block (Take)
@@ -13,7 +13,7 @@
 // drain.
 //
 // Units:    ns of CLOCK_MONOTONIC.
-// Context:  MayHold, Put, Take, Restore, Bury: alloc, inside malloc's family. Drop, TakeDead, Clear: drain.
+// Context:  MayHold, Put, Take, Restore, MarkDead: alloc, inside malloc's family. Drop, TakeDead, Clear: drain.
 // Threads:  any; one drain.
 // Failure:  Put answers 0 where there is no room.
 #pragma once
@@ -26,24 +26,24 @@
 
 namespace heaprec::native {
 
-class BlockTable {
+class SampledBlocks {
  public:
   static constexpr uint32_t kWays = 8, kBuckets = 8191;
   static constexpr uint32_t kPlaces = kWays * kBuckets;  // numbered from 1: they fit into 16 bits
   static_assert(kPlaces < 1 << 16);
 
-  // False: it is none of those that are followed.
+  // False: it is none of those that are tracked.
   bool MayHold(const void* block) const {
     return filter_[ByteOf(reinterpret_cast<uintptr_t>(block))].load(std::memory_order_relaxed) != 0;
   }
 
   uint16_t Put(const void* block, uint64_t sample);
-  // 0: it is not followed.
+  // 0: it is not tracked.
   uint16_t Take(const void* block);
   void Restore(uint16_t place, const void* block);
-  void Bury(uint16_t place, const void* block, uint64_t now_ns);
+  void MarkDead(uint16_t place, const void* block, uint64_t now_ns);
 
-  // Of a sample that is not followed there any more, nothing happens.
+  // Of a sample that is not tracked there any more, nothing happens.
   void Drop(uint16_t place, uint64_t sample);
   // Visits (sample, when it was freed).
   template <typename Visit>
@@ -60,7 +60,7 @@ class BlockTable {
       words_[index].store(kFree, std::memory_order_release);
     });
   }
-  // Nothing is followed any longer. Nobody is inside.
+  // Nothing is tracked any longer. Nobody is inside.
   void Clear();
 
  private:
@@ -89,12 +89,12 @@ class BlockTable {
   std::array<std::atomic<uint8_t>, 1 << kFilterBits> filter_{};
   alignas(64) std::array<std::atomic<uintptr_t>, kPlaces> words_{};
   std::array<Death, kPlaces> places_{};
-  IndexLinks<kPlaces> links_;
-  IndexLinks<kPlaces>::Done dead_;
+  IndexFreeLists<kPlaces> links_;
+  IndexFreeLists<kPlaces>::Done dead_;
   std::array<Death, kDeaths> deaths_{};
-  IndexLinks<kDeaths> death_links_;
-  IndexLinks<kDeaths>::Free free_deaths_;
-  IndexLinks<kDeaths>::Done told_;
+  IndexFreeLists<kDeaths> death_links_;
+  IndexFreeLists<kDeaths>::Free free_deaths_;
+  IndexFreeLists<kDeaths>::Done told_;
   std::atomic<uint32_t> used_deaths_{0};
 };
 

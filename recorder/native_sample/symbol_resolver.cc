@@ -23,7 +23,7 @@ const link_map* HolderOf(void* function) {
 }  // namespace
 
 // In the loader's order, behind the program.
-void* DefinitionOf(const char* name) {
+void* ResolveSymbol(const char* name) {
   void* const meant = dlsym(RTLD_DEFAULT, name);
   if (meant == nullptr || !IsEntryOnly(meant)) return meant;
   for (const link_map* library = HolderOf(meant); library != nullptr; library = library->l_next) {

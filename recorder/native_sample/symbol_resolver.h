@@ -9,6 +9,6 @@
 
 namespace heaprec::native {
 
-void* DefinitionOf(const char* name);
+void* ResolveSymbol(const char* name);
 
 }  // namespace heaprec::native

@@ -15,8 +15,8 @@ namespace {
 
 std::atomic<ThreadClock*> memory_of_all{nullptr};  // pages are touched as threads come
 std::atomic<uint32_t> high_water{0};
-IndexLinks<ThreadClocks::kCapacity> links;
-IndexLinks<ThreadClocks::kCapacity>::Free unused;
+IndexFreeLists<ThreadClocks::kCapacity> links;
+IndexFreeLists<ThreadClocks::kCapacity>::Free unused;
 pthread_key_t key;
 
 // The clock of a thread that is ending, of threads beyond kCapacity, and of the recorder's own work. It is never due,

@@ -5,15 +5,15 @@
 namespace heaprec::sources {
 
 using format::Kind;
-using throttle::LambdaInForce;
-using throttle::Touch;
+using throttle::ActiveWindow;
+using throttle::HookDecision;
 
 // Nearly every hook ends in the first few lines: they call nothing, so that no register has to be saved for it.
-void ByteSource::OnRefill(void* java_thread, uint64_t size) {
+void ByteClockSource::OnRefill(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Started(java_thread);
   double gap = 0;
-  if (entry == nullptr || entry->in_stack_chunk || !entry->clock.PassRefill(allocated, parts_.board.window(), gap))
+  if (entry == nullptr || entry->in_stack_chunk || !entry->clock.TrySkipRefill(allocated, parts_.board.window(), gap))
       [[unlikely]] {
     return Refill(java_thread, size);
   }
@@ -22,12 +22,12 @@ void ByteSource::OnRefill(void* java_thread, uint64_t size) {
   parts_.layout.ArmInHook(java_thread, gap, size, /*outside=*/false);
 }
 
-void ByteSource::OnOutside(void* java_thread, uint64_t size) {
+void ByteClockSource::OnOutside(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Started(java_thread);
   double gap = 0;
   if (entry == nullptr || entry->in_stack_chunk ||
-      !entry->clock.PassOutside(allocated, size, parts_.board.window(), gap)) [[unlikely]] {
+      !entry->clock.TrySkipOutside(allocated, size, parts_.board.window(), gap)) [[unlikely]] {
     return Outside(java_thread, size);
   }
   entry->counted_to.store(allocated, std::memory_order_relaxed);
@@ -35,8 +35,8 @@ void ByteSource::OnOutside(void* java_thread, uint64_t size) {
   parts_.layout.ArmInHook(java_thread, gap, size, /*outside=*/true);
 }
 
-void ByteSource::Refill(void* java_thread, uint64_t size) {
-  const LambdaInForce now = parts_.board.Read();
+void ByteClockSource::Refill(void* java_thread, uint64_t size) {
+  const ActiveWindow now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
   if (entry == nullptr || entry->in_stack_chunk) return;
@@ -44,8 +44,8 @@ void ByteSource::Refill(void* java_thread, uint64_t size) {
   Apply(java_thread, *entry, entry->clock.OnRefill(allocated, size, now), size, /*outside=*/false);
 }
 
-void ByteSource::Outside(void* java_thread, uint64_t size) {
-  const LambdaInForce now = parts_.board.Read();
+void ByteClockSource::Outside(void* java_thread, uint64_t size) {
+  const ActiveWindow now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
   if (entry == nullptr || entry->in_stack_chunk) return;
@@ -53,7 +53,7 @@ void ByteSource::Outside(void* java_thread, uint64_t size) {
   Apply(java_thread, *entry, entry->clock.OnOutside(allocated, size, now), size, /*outside=*/true);
 }
 
-void ByteSource::BeginStackChunk() {
+void ByteClockSource::BeginStackChunk() {
   ThreadEntry* const entry = OfCaller();
   if (entry == nullptr) return;
   entry->stack_chunk_at = parts_.layout.AllocatedBytes(entry->java_thread.load(std::memory_order_relaxed));
@@ -61,7 +61,7 @@ void ByteSource::BeginStackChunk() {
 }
 
 // The threshold may lie in what the chunk took of the TLAB, or the JVM has drawn one of its own.
-void ByteSource::EndStackChunk() {
+void ByteClockSource::EndStackChunk() {
   ThreadEntry* const entry = OfCaller();
   if (entry == nullptr || !std::exchange(entry->in_stack_chunk, false)) return;
   void* const java_thread = entry->java_thread.load(std::memory_order_relaxed);
@@ -78,9 +78,10 @@ void ByteSource::EndStackChunk() {
   parts_.layout.ArmAtRest(java_thread, entry->clock.GapFrom(allocated));
 }
 
-void ByteSource::Apply(void* java_thread, ThreadEntry& entry, const Touch& touch, uint64_t size, bool outside) {
+void ByteClockSource::Apply(void* java_thread, ThreadEntry& entry, const HookDecision& touch, uint64_t size,
+                            bool outside) {
   CountMissed(touch.missed, touch.missed_bytes);
-  if (touch.action == Touch::Action::kForce) {
+  if (touch.action == HookDecision::Action::kForce) {
     entry.pending = outside ? Pending::kOutside : Pending::kRefill;
     parts_.layout.Force(java_thread);
   } else {
@@ -89,29 +90,29 @@ void ByteSource::Apply(void* java_thread, ThreadEntry& entry, const Touch& touch
   }
 }
 
-void ByteSource::OnDelivered(const Delivered& object) {
+void ByteClockSource::OnDelivered(const Delivered& object) {
   // Before the hit changes any counter: docs/sampler.md#windows.
-  const LambdaInForce now = parts_.board.Read();
+  const ActiveWindow now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, now);
   if (entry == nullptr) return;
   const Kind kind = KindOf(object, *entry);
   entry->pending = Pending::kNothing;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
-  const throttle::Hit hit = entry->clock.OnDelivered(allocated, object.size, now);
+  const throttle::DeliveryDecision hit = entry->clock.OnDelivered(allocated, object.size, now);
   parts_.layout.ArmInCallback(object.java_thread, hit.gap, kind == Kind::kOutside);
   Settle(object, hit, kind, *entry);
 }
 
-Kind ByteSource::KindOf(const Delivered& object, const ThreadEntry& entry) const {
+Kind ByteClockSource::KindOf(const Delivered& object, const ThreadEntry& entry) const {
   if (!hooked_) return GuessKind(object);
   return entry.pending == Pending::kOutside ? Kind::kOutside : Kind::kTlab;
 }
 
 // Without hooks nothing else would touch a thread before the JVM delivers something of it.
-void ByteSource::OnThreadStart(void* java_thread) {
+void ByteClockSource::OnThreadStart(void* java_thread) {
   if (hooked_) return;
-  const LambdaInForce now = parts_.board.Read();
+  const ActiveWindow now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, 0, now);
   if (entry == nullptr) return;

@@ -8,9 +8,9 @@
 
 namespace heaprec::sources {
 
-class ByteSource final : public RecordingSource {
+class ByteClockSource final : public RecordingSource {
  public:
-  ByteSource(const SourceParts& parts, bool hooked) : RecordingSource(parts), hooked_(hooked) {}
+  ByteClockSource(const SourceParts& parts, bool hooked) : RecordingSource(parts), hooked_(hooked) {}
   void OnRefill(void* java_thread, uint64_t size) override;
   void OnOutside(void* java_thread, uint64_t size) override;
   void OnDelivered(const Delivered& object) override;
@@ -19,7 +19,7 @@ class ByteSource final : public RecordingSource {
   void EndStackChunk() override;
 
  private:
-  throttle::LambdaInForce AtStart() const override { return parts_.board.Read(); }
+  throttle::ActiveWindow AtStart() const override { return parts_.board.Read(); }
   format::Kind KindOf(const Delivered& object, const ThreadEntry& entry) const;
   // What a hook does, other than to pass.
   void Refill(void* java_thread, uint64_t size);
@@ -35,7 +35,7 @@ class ByteSource final : public RecordingSource {
     ThreadEntry* entry = own_entry.entry;
     return entry == nullptr ? nullptr : Started(entry->java_thread.load(std::memory_order_relaxed));
   }
-  void Apply(void* java_thread, ThreadEntry& entry, const throttle::Touch& touch, uint64_t size, bool outside);
+  void Apply(void* java_thread, ThreadEntry& entry, const throttle::HookDecision& touch, uint64_t size, bool outside);
 
   const bool hooked_;
 };

@@ -47,39 +47,39 @@ class Signature {
 
 }  // namespace
 
-IntervalSource::IntervalSource(const IntervalParts& parts, const heaprec_sampling& how)
+CallbackSource::CallbackSource(const CallbackSourceParts& parts, const heaprec_sampling& how)
     : parts_(parts),
       depth_(how.depth),
       started_ns_(MonotonicNs()),
       how_(Keep(how, nullptr)),
-      followed_(how.followed, how.depth, parts.names) {}
+      tracked_(how.followed, how.depth, parts.names) {}
 
-IntervalSource::~IntervalSource() {
+CallbackSource::~CallbackSource() {
   for (const How* how = how_.load(); how != nullptr;) delete std::exchange(how, how->before);
 }
 
-const IntervalSource::How* IntervalSource::Keep(const heaprec_sampling& how, const How* before) {
+const CallbackSource::How* CallbackSource::Keep(const heaprec_sampling& how, const How* before) {
   return new How{how.function, how.user, how.first_interval, before};
 }
 
 // Threads that would all begin at the same distance would all be sampled, or none of them, where they are short.
-uint64_t IntervalSource::First(const How& how) {
+uint64_t CallbackSource::First(const How& how) {
   if (how.first_interval >= 0) return static_cast<uint64_t>(how.first_interval);
   const uint64_t draw = draws_.fetch_add(1, std::memory_order_relaxed);
   throttle::Random random(throttle::Mix64(started_ns_ + draw));
   return static_cast<uint64_t>(std::ceil(random.Exponential() * -static_cast<double>(how.first_interval)));
 }
 
-void IntervalSource::Replace(const heaprec_sampling& how) {
+void CallbackSource::Replace(const heaprec_sampling& how) {
   // Release: whoever sees it sees what it points at.
   how_.store(Keep(how, how_.load(std::memory_order_relaxed)), std::memory_order_release);
 }
 
-void IntervalSource::OnRefill(void* java_thread, uint64_t size) { Touch(java_thread, size, /*outside=*/false); }
+void CallbackSource::OnRefill(void* java_thread, uint64_t size) { Touch(java_thread, size, /*outside=*/false); }
 
-void IntervalSource::OnOutside(void* java_thread, uint64_t size) { Touch(java_thread, size, /*outside=*/true); }
+void CallbackSource::OnOutside(void* java_thread, uint64_t size) { Touch(java_thread, size, /*outside=*/true); }
 
-void IntervalSource::Touch(void* java_thread, uint64_t size, bool outside) {
+void CallbackSource::Touch(void* java_thread, uint64_t size, bool outside) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Entry(java_thread, allocated, size);
   if (entry == nullptr) return;
@@ -91,7 +91,7 @@ void IntervalSource::Touch(void* java_thread, uint64_t size, bool outside) {
   parts_.layout.ArmInHook(java_thread, GapTo(entry->due, allocated), size, outside);
 }
 
-void IntervalSource::OnDelivered(const Delivered& object) {
+void CallbackSource::OnDelivered(const Delivered& object) {
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* const entry = Entry(object.java_thread, allocated, object.size);
   if (entry == nullptr) return;
@@ -106,7 +106,7 @@ void IntervalSource::OnDelivered(const Delivered& object) {
   parts_.layout.ArmInCallback(object.java_thread, GapTo(entry->due, now), outside);
 }
 
-ThreadEntry* IntervalSource::Entry(void* java_thread, uint64_t allocated, uint64_t size) {
+ThreadEntry* CallbackSource::Entry(void* java_thread, uint64_t allocated, uint64_t size) {
   ThreadEntry* entry = parts_.threads.Find(java_thread);
   if (entry == nullptr) {
     if (parts_.threads.HasEnded(java_thread)) return nullptr;
@@ -125,7 +125,7 @@ ThreadEntry* IntervalSource::Entry(void* java_thread, uint64_t allocated, uint64
   return entry;
 }
 
-void IntervalSource::Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry) {
+void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry) {
   const How* const how = how_.load(std::memory_order_acquire);
   jvmtiFrameInfo frames[HEAPREC_MOST_FRAMES];
   jint count = 0;
@@ -151,7 +151,7 @@ void IntervalSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
   const uint64_t now = std::max(allocated, parts_.layout.AllocatedBytesInCallback(object.java_thread));
   entry.given_at = now;
   entry.due = DueAfter(now, interval);
-  followed_.Follow(object.jvmti, object.jni, object.object, trace);
+  tracked_.Track(object.jvmti, object.jni, object.object, trace);
 }
 
 }  // namespace heaprec::sources

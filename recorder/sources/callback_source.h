@@ -20,7 +20,7 @@
 
 namespace heaprec::sources {
 
-struct IntervalParts {
+struct CallbackSourceParts {
   const hotspot::ThreadLayout& layout;
   const ThreadFields& fields;
   ThreadTable& threads;
@@ -28,16 +28,16 @@ struct IntervalParts {
   uint32_t number;  // among the recordings of this process
 };
 
-class IntervalSource final : public Source {
+class CallbackSource final : public Source {
  public:
   // `how` is copied.
-  IntervalSource(const IntervalParts& parts, const heaprec_sampling& how);
-  ~IntervalSource() override;
+  CallbackSource(const CallbackSourceParts& parts, const heaprec_sampling& how);
+  ~CallbackSource() override;
 
   // From now on; a thread that is inside the callback ends its turn with the old one.
   void Replace(const heaprec_sampling& how);
-  // Of those that are followed.
-  FollowedObjects& followed() { return followed_; }
+  // Of those that are tracked.
+  TrackedObjects& tracked() { return tracked_; }
 
   void OnRefill(void* java_thread, uint64_t size) override;
   void OnOutside(void* java_thread, uint64_t size) override;
@@ -57,12 +57,12 @@ class IntervalSource final : public Source {
   void Touch(void* java_thread, uint64_t size, bool outside);
   void Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry);
 
-  const IntervalParts parts_;
+  const CallbackSourceParts parts_;
   const int depth_;
   const uint64_t started_ns_;
   std::atomic<const How*> how_;
   std::atomic<uint64_t> next_uid_{1}, draws_{0};
-  FollowedObjects followed_;
+  TrackedObjects tracked_;
 };
 
 }  // namespace heaprec::sources

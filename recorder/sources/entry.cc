@@ -51,7 +51,7 @@ void heaprec_on_delivered(const heaprec::sources::Delivered* object) {
   if (Source* source = CallbackScope::source()) source->OnDelivered(*object);
 }
 
-void heaprec_on_thrown(const heaprec::sources::ThrownException* thrown) {
+void heaprec_on_exception(const heaprec::sources::ExceptionEvent* thrown) {
   const CallbackScope inside;
-  if (ExceptionSource* source = CallbackScope::exceptions()) source->OnThrown(*thrown);
+  if (ExceptionSource* source = CallbackScope::exceptions()) source->OnException(*thrown);
 }

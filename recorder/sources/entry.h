@@ -62,5 +62,5 @@ void heaprec_on_outside(void* java_thread, size_t object_bytes);
 // `begins`: before it, else after it.
 void heaprec_on_stack_chunk(bool begins);
 void heaprec_on_delivered(const heaprec::sources::Delivered* object);
-void heaprec_on_thrown(const heaprec::sources::ThrownException* thrown);
+void heaprec_on_exception(const heaprec::sources::ExceptionEvent* thrown);
 }

@@ -8,19 +8,19 @@
 
 namespace heaprec::sources {
 
-void ExceptionSource::OnThrown(const ThrownException& thrown) {
+void ExceptionSource::OnException(const ExceptionEvent& thrown) {
   // Before the event changes any counter: docs/sampler.md#windows.
-  const throttle::LambdaInForce now = board_.Read();
+  const throttle::ActiveWindow now = board_.Read();
   // A JNIEnv is a thread's own.
   const uint64_t stripe = throttle::Mix64(reinterpret_cast<uintptr_t>(thrown.jni)) % kStripes;
   const uint64_t before = stripes_[stripe].thrown.fetch_add(1, std::memory_order_relaxed);
   throttle::Random random(throttle::Mix64(seed_ ^ before ^ (stripe << 56)));
-  const throttle::Hit hit = throttle::JudgeEvent(now.lambda, 1, now, random);
-  if (hit.verdict == throttle::Hit::Verdict::kKept) Keep(thrown, hit.weight_bytes, hit.window);
+  const throttle::DeliveryDecision hit = throttle::DecideEvent(now.lambda, 1, now, random);
+  if (hit.verdict == throttle::DeliveryDecision::Verdict::kKept) Keep(thrown, hit.weight_bytes, hit.window);
 }
 
-void ExceptionSource::Keep(const ThrownException& thrown, double weight, uint32_t window) {
-  ledger_.Point();
+void ExceptionSource::Keep(const ExceptionEvent& thrown, double weight, uint32_t window) {
+  shared_counters_.Point();
   Point point;
   point.kind = format::Kind::kException;
   point.weight = weight;

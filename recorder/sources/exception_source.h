@@ -1,10 +1,10 @@
 // exceptions=on: thrown exceptions, all counted, each kept with the probability of the window in force.
 //
 // Units:    the event.
-// Context:  OnThrown: alloc, inside the JVMTI event Exception, where JNI and JVMTI are legal; whatever lock the
+// Context:  OnException: alloc, inside the JVMTI event Exception, where JNI and JVMTI are legal; whatever lock the
 //           application holds as it throws is held. thrown: any.
 // Threads:  any.
-// Failure:  none; every loss goes to the ledger.
+// Failure:  none; every loss goes to the shared counters.
 // Maths:    docs/streams.md#exceptions
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace heaprec::sources {
 
-struct ThrownException {
+struct ExceptionEvent {
   jvmtiEnv* jvmti;
   JNIEnv* jni;
   void* java_thread;
@@ -30,10 +30,10 @@ struct ThrownException {
 class ExceptionSource {
  public:
   // All outlive the source.
-  ExceptionSource(WindowBoard& board, buffer::Ledger& ledger, Capture& capture, uint64_t seed)
-      : board_(board), ledger_(ledger), capture_(capture), seed_(seed) {}
+  ExceptionSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, SampleWriter& capture, uint64_t seed)
+      : board_(board), shared_counters_(shared_counters), capture_(capture), seed_(seed) {}
 
-  void OnThrown(const ThrownException& thrown);
+  void OnException(const ExceptionEvent& thrown);
   // Exceptions so far, exactly; never falls.
   uint64_t thrown() const;
 
@@ -44,11 +44,11 @@ class ExceptionSource {
     std::atomic<uint64_t> thrown{0};
   };
 
-  void Keep(const ThrownException& thrown, double weight, uint32_t window);
+  void Keep(const ExceptionEvent& thrown, double weight, uint32_t window);
 
-  WindowBoard& board_;
-  buffer::Ledger& ledger_;
-  Capture& capture_;
+  WindowPublisher& board_;
+  buffer::SharedCounters& shared_counters_;
+  SampleWriter& capture_;
   const uint64_t seed_;
   std::array<Stripe, kStripes> stripes_{};
 };

@@ -40,11 +40,12 @@ uint64_t ResidentBytes() {
 
 }  // namespace
 
-std::atomic<HeapWatch*> active_heap_watch{nullptr};
+std::atomic<HeapStateRecorder*> active_heap_watch{nullptr};
 
-HeapWatch::HeapWatch(buffer::Ring& ring, const hotspot::HeapMeter& meter) : ring_(ring), meter_(meter) {}
+HeapStateRecorder::HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter)
+    : ring_(ring), meter_(meter) {}
 
-void HeapWatch::Commit(format::StateKind kind, uint64_t now_ns, format::StateRecord record) {
+void HeapStateRecorder::Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record) {
   record.monotonic_ns = now_ns;
   record.kind = static_cast<uint32_t>(kind);
   record.used = meter_.Used();
@@ -53,10 +54,10 @@ void HeapWatch::Commit(format::StateKind kind, uint64_t now_ns, format::StateRec
   Write(record);
 }
 
-void HeapWatch::CommitMemory(uint64_t time_ns, const Memory& memory) {
+void HeapStateRecorder::CommitMemory(uint64_t time_ns, const Memory& memory) {
   format::StateRecord record{};
   record.monotonic_ns = time_ns;
-  record.kind = static_cast<uint32_t>(format::StateKind::kMemory);
+  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kMemory);
   record.used = memory.used;
   record.committed = memory.committed;
   record.rss = memory.rss;
@@ -64,7 +65,7 @@ void HeapWatch::CommitMemory(uint64_t time_ns, const Memory& memory) {
   Write(record);
 }
 
-void HeapWatch::Write(format::StateRecord record) {
+void HeapStateRecorder::Write(format::StateRecord record) {
   record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   buffer::LaneLease lease(ring_, kLane, sizeof(record));
   if (!lease.ok()) return;
@@ -75,14 +76,14 @@ void HeapWatch::Write(format::StateRecord record) {
   lease.Commit();
 }
 
-void HeapWatch::OnGcBegin() {
+void HeapStateRecorder::OnGcBegin() {
   format::StateRecord record{};
   meter_.Cause(record.cause, sizeof(record.cause));
   gc_begin_ns_ = MonotonicNs();
-  Commit(format::StateKind::kGcBegin, gc_begin_ns_, record);
+  Commit(format::ProcessStateKind::kGcBegin, gc_begin_ns_, record);
 }
 
-void HeapWatch::OnGcEnd() {
+void HeapStateRecorder::OnGcEnd() {
   paused_in_.store(meter_.Collections(), std::memory_order_release);
   pauses_.fetch_add(1, std::memory_order_relaxed);
   if (gc_begin_ns_ == 0) return;  // it began before the recording
@@ -92,16 +93,28 @@ void HeapWatch::OnGcEnd() {
   record.pauses = 1;
   record.paused_ns = now_ns - gc_begin_ns_;
   gc_begin_ns_ = 0;
-  Commit(format::StateKind::kGcEnd, now_ns, record);
+  Commit(format::ProcessStateKind::kGcEnd, now_ns, record);
 }
 
-void HeapWatch::OnTick(uint64_t now_ns) {
+void HeapStateRecorder::OnTick(uint64_t now_ns) {
   if (last_periodic_ns_ != 0 && now_ns < last_periodic_ns_ + kPeriodNs - kEarlyNs) return;
   last_periodic_ns_ = now_ns;
   format::StateRecord record{};
   record.threads = meter_.LiveThreads();
   record.rss = ResidentBytes();
-  Commit(format::StateKind::kPeriodic, now_ns, record);
+  Commit(format::ProcessStateKind::kSnapshot, now_ns, record);
+  CommitCpu(now_ns);
+}
+
+void HeapStateRecorder::CommitCpu(uint64_t now_ns) {
+  const CpuTimes times = cpu_.Read(now_ns);
+  if (times.process_ns == 0) return;
+  format::StateRecord record{};
+  record.monotonic_ns = now_ns;
+  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kCpu);
+  record.used = times.process_ns;
+  record.committed = times.collector_ns;
+  Write(record);
 }
 
 }  // namespace heaprec::sources

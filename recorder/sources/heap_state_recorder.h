@@ -15,18 +15,21 @@
 #include "format/ring/ring_records.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/heap_meter.h"
+#include "recorder/sources/cpu_meter.h"
 
 namespace heaprec::sources {
 
-class HeapWatch {
+class HeapStateRecorder {
  public:
   // Both outlive it.
-  HeapWatch(buffer::Ring& ring, const hotspot::HeapMeter& meter);
+  HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter);
 
   void OnGcBegin();
   void OnGcEnd();
   void OnTick(uint64_t now_ns);
-  // A row of StateKind::kMemory. Any thread.
+  // The last look at the CPU times, so that they span the recording. Drain, after the last OnTick.
+  void OnEnd(uint64_t now_ns) { CommitCpu(now_ns); }
+  // A row of ProcessStateKind::kMemory. Any thread.
   struct Memory {
     std::string_view category;  // empty: of the process
     uint64_t used, committed, rss;
@@ -38,7 +41,8 @@ class HeapWatch {
   uint64_t paused_in() const { return paused_in_.load(std::memory_order_acquire); }
 
  private:
-  void Commit(format::StateKind kind, uint64_t now_ns, format::StateRecord record);
+  void Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record);
+  void CommitCpu(uint64_t now_ns);
   void Write(format::StateRecord record);
 
   buffer::Ring& ring_;
@@ -48,9 +52,10 @@ class HeapWatch {
   std::atomic<uint64_t> paused_in_{0};  // the release pairs with the acquire in paused_in
   uint64_t gc_begin_ns_ = 0;            // of the collection under way; 0: none
   uint64_t last_periodic_ns_ = 0;
+  CpuMeter cpu_;
 };
 
 // Null: not recording. It is freed after a safepoint that follows: the thread that collects is then out of it.
-extern std::atomic<HeapWatch*> active_heap_watch;
+extern std::atomic<HeapStateRecorder*> active_heap_watch;
 
 }  // namespace heaprec::sources

@@ -1,37 +1,53 @@
 #include "recorder/sources/jvmti_source.h"
 
+#include <cmath>
+
 namespace heaprec::sources {
 
-using throttle::Hit;
-using throttle::LambdaInForce;
+using throttle::ActiveWindow;
+using throttle::DeliveryDecision;
+
+namespace {
+
+// That an object stands for which the JVM delivered under `lambda`.
+uint64_t EstimatedBytes(uint64_t size, double lambda) {
+  const auto bytes = static_cast<double>(size);
+  return static_cast<uint64_t>(std::llround(lambda > 0 ? bytes / -std::expm1(-lambda * bytes) : bytes));
+}
+
+}  // namespace
 
 void JvmtiSource::OnThreadStart(void* java_thread) {
   ThreadEntry* entry = Entry(java_thread, parts_.layout.AllocatedBytes(java_thread), 0, kCountOnly);
   if (entry == nullptr) return;
-  const LambdaInForce drawn = InForce();
+  const ActiveWindow drawn = InForce();
   entry->drawn_lambda = drawn.lambda;
   entry->drawn_window = drawn.window;
 }
 
 void JvmtiSource::OnDelivered(const Delivered& object) {
-  const LambdaInForce now = parts_.board.Read();
-  const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
+  const ActiveWindow now = parts_.board.Read();
   const ThreadEntry* known = parts_.threads.Find(object.java_thread);
   const bool first = known == nullptr || known->recording != parts_.recording;
+  if (parts_.layout.is_estimated()) {
+    const double lambda = first ? InForce().lambda : known->drawn_lambda;
+    parts_.layout.AddEstimated(object.java_thread, EstimatedBytes(object.size, lambda));
+  }
+  const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, kCountOnly);
   if (entry == nullptr) return;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
   // The JVM drew this thread's next threshold just before it called us.
-  const LambdaInForce was{entry->drawn_lambda, entry->drawn_window};
-  const LambdaInForce drawn = InForce();
+  const ActiveWindow was{entry->drawn_lambda, entry->drawn_window};
+  const ActiveWindow drawn = InForce();
   entry->drawn_lambda = drawn.lambda;
   entry->drawn_window = drawn.window;
   // Nobody knows under which mean the first threshold of a thread that was there before the recording was drawn: the
   // thread's population begins here.
   if (first) return;
   throttle::Random random = DrawFor(*entry);
-  const Hit hit = throttle::JudgeDrawn(was.lambda, was.window, object.size, now, random);
+  const DeliveryDecision hit = throttle::DecideJvmtiSample(was.lambda, was.window, object.size, now, random);
   Settle(object, hit, GuessKind(object), *entry);
 }
 
@@ -39,7 +55,7 @@ void JvmtiSource::SetInForce(uint32_t interval, uint32_t window) {
   in_force_.store((uint64_t{interval} << 32) | window, std::memory_order_relaxed);
 }
 
-LambdaInForce JvmtiSource::InForce() const {
+ActiveWindow JvmtiSource::InForce() const {
   const uint64_t word = in_force_.load(std::memory_order_relaxed);
   return {1.0 / static_cast<double>(word >> 32), static_cast<uint32_t>(word)};
 }

@@ -1,6 +1,7 @@
 // source=jvmti where the JVM's threshold cannot be written: no hooks, no clock. The JVM draws thresholds with the
 // interval that the drain sets from the window in force; what it delivers is thinned and weighted with the interval
-// under which this thread's threshold was drawn.
+// under which this thread's threshold was drawn. Where a thread's words cannot be read either (ThreadLayout's
+// is_estimated), its bytes are estimated by what was delivered.
 //
 // Context, Threads, Failure: as Source; the hooks are not called.   Maths: docs/sampler.md#jvmti
 #pragma once
@@ -26,7 +27,7 @@ class JvmtiSource final : public RecordingSource {
   void SetInForce(uint32_t interval, uint32_t window);
 
  private:
-  throttle::LambdaInForce InForce() const;
+  throttle::ActiveWindow InForce() const;
 
   // (interval << 32) | window: one word, so that no thread sees the one without the other.
   std::atomic<uint64_t> in_force_{uint64_t{kJvmDefaultInterval} << 32};

@@ -10,7 +10,7 @@ namespace {
 
 struct Labels {
   size_t size = 0;
-  char text[kMostLabelBytes];
+  char text[kMaxLabelBytes];
   std::string_view View() const { return {text, size}; }
 };
 
@@ -56,7 +56,7 @@ bool SetLabel(std::string_view key, std::string_view value) {
   }
   if (!Make()) return false;
   const std::string_view before = Find(own->View(), key);
-  if (own->size - before.size() + key.size() + value.size() + 2 > kMostLabelBytes) return false;
+  if (own->size - before.size() + key.size() + value.size() + 2 > kMaxLabelBytes) return false;
   Remove(before);
   Append('\0');
   Append(key);

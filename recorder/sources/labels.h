@@ -12,7 +12,7 @@
 
 namespace heaprec::sources {
 
-inline constexpr size_t kMostLabelBytes = 255;
+inline constexpr size_t kMaxLabelBytes = 255;
 
 // An empty `value` is a value; see ClearLabel.
 bool SetLabel(std::string_view key, std::string_view value);

@@ -8,7 +8,7 @@
 
 namespace heaprec::sources {
 
-format::Result<std::monostate> MemoryWatch::Tick(JNIEnv* jni, uint64_t now_ns) {
+format::Result<std::monostate> MemoryPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
   if (now_ns < next_ns_) return std::monostate{};
   std::string why;
   // All rows of a look have one time.
@@ -16,20 +16,20 @@ format::Result<std::monostate> MemoryWatch::Tick(JNIEnv* jni, uint64_t now_ns) {
   const uint64_t asked_ns = MonotonicNs();
   if (asks_kernel_) LookAtProcess(now_ns);
   const uint64_t end_ns = MonotonicNs();
-  if (asked_ns - now_ns > kMostNs) {
+  if (asked_ns - now_ns > kMaxNs) {
     summary_.reset();
     why = "the JVM took more than a second to tell its native memory";
   }
-  if (end_ns - asked_ns > kMostNs) {
+  if (end_ns - asked_ns > kMaxNs) {
     asks_kernel_ = false;
     why = "the kernel took more than a second to tell the process' memory";
   }
-  next_ns_ = end_ns + std::max(period_ns_, kMostShare * (end_ns - now_ns)) - (end_ns - now_ns);
+  next_ns_ = end_ns + std::max(period_ns_, kMaxShare * (end_ns - now_ns)) - (end_ns - now_ns);
   if (!why.empty()) return format::Error{why};
   return std::monostate{};
 }
 
-void MemoryWatch::LookAtJvm(JNIEnv* jni, uint64_t time_ns, std::string* why) {
+void MemoryPoller::LookAtJvm(JNIEnv* jni, uint64_t time_ns, std::string* why) {
   const auto categories = summary_->Ask(jni);
   if (!categories.ok()) {
     *why = categories.error().message;
@@ -41,7 +41,7 @@ void MemoryWatch::LookAtJvm(JNIEnv* jni, uint64_t time_ns, std::string* why) {
   }
 }
 
-void MemoryWatch::LookAtProcess(uint64_t time_ns) {
+void MemoryPoller::LookAtProcess(uint64_t time_ns) {
   std::ifstream file("/proc/self/smaps_rollup");
   uint64_t rss = 0, pss = 0, own = 0;
   for (std::string line; std::getline(file, line);) {

@@ -2,8 +2,8 @@
 // process.
 //
 // Either look can hold others up for as long as it takes: the JVM waits for our thread before it stops the world, and
-// who maps memory waits for the kernel's. So looks take no more than one part in kMostShare of the time, and nobody is
-// asked again who took longer than kMostNs.
+// who maps memory waits for the kernel's. So looks take no more than one part in kMaxShare of the time, and nobody is
+// asked again who took longer than kMaxNs.
 //
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  one thread of ours; Look with a JNIEnv: attached, in native state.
@@ -23,13 +23,13 @@
 
 namespace heaprec::sources {
 
-class MemoryWatch {
+class MemoryPoller {
  public:
-  static constexpr uint64_t kMostNs = 1'000'000'000;
-  static constexpr uint64_t kMostShare = 100;  // of the time: one part in so many
+  static constexpr uint64_t kMaxNs = 1'000'000'000;
+  static constexpr uint64_t kMaxShare = 100;  // of the time: one part in so many
 
   // `rows` outlives it. `summary`: none where the JVM does not track its memory.
-  MemoryWatch(HeapWatch& rows, std::optional<hotspot::MemorySummary> summary, uint64_t period_ns)
+  MemoryPoller(HeapStateRecorder& rows, std::optional<hotspot::NmtSummary> summary, uint64_t period_ns)
       : rows_(rows), summary_(summary), period_ns_(period_ns) {}
 
   bool asks_jvm() const { return summary_.has_value(); }
@@ -40,8 +40,8 @@ class MemoryWatch {
   void LookAtJvm(JNIEnv* jni, uint64_t time_ns, std::string* why);
   void LookAtProcess(uint64_t time_ns);
 
-  HeapWatch& rows_;
-  std::optional<hotspot::MemorySummary> summary_;
+  HeapStateRecorder& rows_;
+  std::optional<hotspot::NmtSummary> summary_;
   const uint64_t period_ns_;
   uint64_t next_ns_ = 0;
   bool asks_kernel_ = true;

@@ -7,6 +7,6 @@ namespace heaprec::sources {
 inline constexpr int kMaxStackDepth = 1024;
 
 // Places: their number is 16 bits of a sample in the ring; 0 is none.
-inline constexpr int kMostFollowed = 65'535;
+inline constexpr int kMaxTracked = 65'535;
 
 }  // namespace heaprec::sources

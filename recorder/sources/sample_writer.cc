@@ -12,7 +12,7 @@ namespace heaprec::sources {
 
 using buffer::CopyFixed;
 using buffer::LaneLease;
-using format::Loss;
+using format::LossReason;
 using format::RecordType;
 using format::StackKey;
 
@@ -33,10 +33,11 @@ std::byte* Append(std::byte* at, std::string_view text) {
 
 }  // namespace
 
-Capture::Capture(buffer::Ring& ring, buffer::Ledger& ledger, WindowBoard& board, const hotspot::Names& names,
-                 const hotspot::StackWalker* walker, const ThreadFields& fields, int stack_depth, uint64_t first_id)
+SampleWriter::SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& board,
+                           const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
+                           int stack_depth, uint64_t first_id)
     : ring_(ring),
-      ledger_(ledger),
+      shared_counters_(shared_counters),
       board_(board),
       names_(names),
       fields_(fields),
@@ -44,20 +45,20 @@ Capture::Capture(buffer::Ring& ring, buffer::Ledger& ledger, WindowBoard& board,
       next_id_(first_id),
       taker_(walker, names) {}
 
-void Capture::Commit(const CallbackContext& context, const Point& point) {
+void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   const auto window = board_.OnPoint(point.tally, MonotonicNs());
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
   const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
   auto* const memory =
       pooled.ok() ? pooled.memory() : static_cast<std::byte*>(alloca(StackBuffer::BytesFor(pooled.depth())));
-  TakenStack stack(StackBuffer(memory, pooled.depth()));
+  CapturedStack stack(StackBuffer(memory, pooled.depth()));
   std::optional<KnownStack> known;
   const bool is_taken = taker_.Take(context.jvmti, context.java_thread, &stack);
   if (is_taken) known = stacks_.Find(stack.identity);
-  const bool is_announced = known && announced_stacks_.Has(known->key.low, epoch);
+  const bool is_emitted = known && emitted_stacks_.Has(known->key.low, epoch);
   const bool is_brought =
-      is_taken && (!is_announced || stack.is_checked) && taker_.Expand(context.jvmti, context.java_thread, &stack);
+      is_taken && (!is_emitted || stack.is_checked) && taker_.ResolveFrames(context.jvmti, context.java_thread, &stack);
   ThreadIdentity identity;
   fields_.Read(context.jni, context.thread, &identity);
   ClassName class_name;
@@ -67,38 +68,38 @@ void Capture::Commit(const CallbackContext& context, const Point& point) {
     if (!known) board_.OnNewStack();
     frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
-      return ledger_.Lost(Loss::kRingFull, point.weight);
+      return shared_counters_.Lost(LossReason::kRingFull, point.weight);
     }
   }
 
-  Hold hold(places_, meter_, context.jni, context.object);
+  WeakRefReservation hold(places_, meter_, context.jni, context.object);
   const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
-  if (!lease.ok()) return ledger_.Lost(WhyNoLease(lease, room), point.weight);
+  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.weight);
   if (window) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
-  if (!is_brought && !is_announced) known.reset();
+  if (!is_brought && !is_emitted) known.reset();
   if ((is_brought && !DefineStack(lease, stack, frames, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
       !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}), &hold)) {
-    return ledger_.Lost(Loss::kRingFull, point.weight);
+    return shared_counters_.Lost(LossReason::kRingFull, point.weight);
   }
-  if (!known) ledger_.Note(Loss::kNoStack);
+  if (!known) shared_counters_.Note(LossReason::kNoStack);
 }
 
-void Capture::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
+void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
   LaneLease lease(ring_, lane_hint, sizeof(format::WindowRecord));
   if (lease.ok()) WriteWindow(lease, window);  // without it the window's samples still carry their weights
 }
 
-Loss Capture::WhyNoLease(const LaneLease& lease, uint32_t room) const {
-  if (!LaneLease::CanEverFit(ring_, room)) return Loss::kOversized;
-  return lease.found_busy_only() ? Loss::kLanesBusy : Loss::kRingFull;
+LossReason SampleWriter::WhyNoLease(const LaneLease& lease, uint32_t room) const {
+  if (!LaneLease::CanEverFit(ring_, room)) return LossReason::kOversized;
+  return lease.found_busy_only() ? LossReason::kLanesBusy : LossReason::kRingFull;
 }
 
-bool Capture::DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into) {
+bool SampleWriter::DescribeFrames(const CapturedStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into) {
   size_t at = 0;
   for (const hotspot::MethodFrame& from : stack.frames) {
     if (stack.is_cut && !stack.is_deep && at == hotspot::FrameSelection::LeafSide(stack.room.size()))
@@ -110,7 +111,7 @@ bool Capture::DescribeFrames(const TakenStack& stack, uint32_t lane_hint, uint32
   return true;
 }
 
-size_t Capture::Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, Frames into) {
+size_t SampleWriter::Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, Frames into) {
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   size_t count = 0;
   while (count < frames.size() && count < into.size() && DescribeFrame(frames[count], lane_hint, epoch, &into[count])) {
@@ -120,8 +121,8 @@ size_t Capture::Describe(std::span<const hotspot::MethodFrame> frames, uint32_t 
 }
 
 // Stacks have most of their frames in common.
-bool Capture::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
-                            format::RingFrame* into) {
+bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
+                                 format::RingFrame* into) {
   into->bci = static_cast<int32_t>(from.bci);
   into->type = from.type;
   if (from.place != 0) {
@@ -138,7 +139,7 @@ bool Capture::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint
 }
 
 // Each method has a lease of its own: a deep stack of new methods would else need more room at once than a lane has.
-bool Capture::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
+bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
   hotspot::Names::MethodView view;
   *key = 0;
   if (!names_.Method(method, &view)) return true;  // a frame without a name is better than no stack
@@ -146,7 +147,7 @@ bool Capture::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, 
       sizeof(format::MethodRecord) + view.class_name.size() + view.name.size() + view.descriptor.size();
   const auto room = static_cast<uint32_t>(bytes + format::kRecordAlign);
   if (!LaneLease::CanEverFit(ring_, room)) {
-    ledger_.Note(Loss::kNoStack);
+    shared_counters_.Note(LossReason::kNoStack);
     return true;
   }
   *key = format::MethodKey(view.class_name, view.name, view.descriptor);
@@ -165,10 +166,11 @@ bool Capture::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, 
   return true;
 }
 
-bool Capture::DefineStack(LaneLease& lease, const TakenStack& stack, Frames frames, std::optional<KnownStack>* known) {
+bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Frames frames,
+                               std::optional<KnownStack>* known) {
   const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::PathOf(frames)};
   // The identity stood for another stack.
-  if (stack.is_walked && *known && !(**known == defined)) taker_.Distrust();
+  if (stack.is_walked && *known && !(**known == defined)) taker_.DisableWalker();
   *known = defined;
   std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
   if (record == nullptr) return false;
@@ -179,7 +181,7 @@ bool Capture::DefineStack(LaneLease& lease, const TakenStack& stack, Frames fram
   return true;
 }
 
-void Capture::ReadClassName(const CallbackContext& context, ClassName* into) const {
+void SampleWriter::ReadClassName(const CallbackContext& context, ClassName* into) const {
   const void* klass = names_.KlassOfMirror(context.jni, context.object_class);
   if (klass != nullptr) {
     into->text = names_.KlassName(klass);
@@ -196,7 +198,7 @@ void Capture::ReadClassName(const CallbackContext& context, ClassName* into) con
   context.jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
 }
 
-bool Capture::DefineClass(LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key) {
+bool SampleWriter::DefineClass(LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key) {
   *key = name.empty() ? 0 : format::ClassKey(name);
   if (*key == 0 || classes_.Has(*key, epoch)) return true;
   std::byte* record = lease.Reserve(RecordType::kClass, sizeof(format::ClassRecord) + name.size());
@@ -208,8 +210,8 @@ bool Capture::DefineClass(LaneLease& lease, std::string_view name, uint32_t epoc
   return true;
 }
 
-bool Capture::DefineThread(LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
-                           uint64_t* key) {
+bool SampleWriter::DefineThread(LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
+                                uint64_t* key) {
   const std::string_view name = identity.Name();
   *key = format::ThreadKey(identity.java_tid, os_tid, identity.is_virtual, name);
   if (threads_.Has(*key, epoch)) return true;
@@ -227,15 +229,15 @@ bool Capture::DefineThread(LaneLease& lease, uint32_t os_tid, const ThreadIdenti
   return true;
 }
 
-void Capture::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
+void SampleWriter::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
   std::byte* record = lease.Reserve(RecordType::kWindow, sizeof(format::WindowRecord));
   if (record == nullptr) return;
   CopyFixed(record, format::WindowRecord{{}, window.start_ns, window.lambda, window.id, 0});
   lease.Commit();
 }
 
-bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
-                          const KnownStack& stack, Hold* hold) {
+bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
+                               const KnownStack& stack, WeakRefReservation* hold) {
   std::byte* record = lease.Reserve(RecordType::kSample, sizeof(format::SampleRecord));
   if (record == nullptr) return false;
   format::SampleRecord sample{};
@@ -251,9 +253,10 @@ bool Capture::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(point.kind);
   // Before the sample can be seen: whoever drops it finds it in its place.
-  sample.place = hold->Follow(sample.id);
+  sample.place = hold->Track(sample.id);
   CopyFixed(record, sample);
-  ledger_.Committed();  // before it can be seen: a block never holds more samples than its books have committed
+  shared_counters_
+      .Committed();  // before it can be seen: a block never holds more samples than its counters have committed
   lease.Commit();
   return true;
 }

@@ -4,13 +4,13 @@
 
 namespace heaprec::sources {
 
-void ProbeSource::Reset(void* java_thread, bool force) {
+void SelfTestSource::Reset(void* java_thread, bool force) {
   java_thread_ = java_thread;
   force_ = force;
   hook_size = delivered_size = 0;
 }
 
-void ProbeSource::OnHook(void* java_thread, uint64_t size, bool outside) {
+void SelfTestSource::OnHook(void* java_thread, uint64_t size, bool outside) {
   if (java_thread != java_thread_) return;
   hook_size = size;
   delivered_size = 0;  // what came before was not this object
@@ -21,7 +21,7 @@ void ProbeSource::OnHook(void* java_thread, uint64_t size, bool outside) {
   }
 }
 
-void ProbeSource::OnDelivered(const Delivered& object) {
+void SelfTestSource::OnDelivered(const Delivered& object) {
   if (object.java_thread != java_thread_) return;
   // What comes after the test finds this thread at its next slow path.
   layout_.Force(object.java_thread);

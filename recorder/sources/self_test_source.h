@@ -7,9 +7,9 @@
 
 namespace heaprec::sources {
 
-class ProbeSource final : public Source {
+class SelfTestSource final : public Source {
  public:
-  explicit ProbeSource(const hotspot::ThreadLayout& layout) : layout_(layout) {}
+  explicit SelfTestSource(const hotspot::ThreadLayout& layout) : layout_(layout) {}
   void OnRefill(void* java_thread, uint64_t size) override { OnHook(java_thread, size, false); }
   void OnOutside(void* java_thread, uint64_t size) override { OnHook(java_thread, size, true); }
   void OnDelivered(const Delivered& object) override;

@@ -4,15 +4,15 @@
 
 namespace heaprec::sources {
 
-using format::Loss;
-using throttle::Hit;
+using format::LossReason;
+using throttle::DeliveryDecision;
 
 namespace {
 // A remainder fits into a TLAB, and a TLAB into a heap region or a small part of the heap.
-constexpr uint64_t kMostUncounted = 256 << 20;
+constexpr uint64_t kMaxUncounted = 256 << 20;
 }  // namespace
 
-void RecordingSource::BeginStopped(const hotspot::ThreadList& threads) {
+void RecordingSource::StartAtSafepoint(const hotspot::ThreadList& threads) {
   size_t count = 0;
   threads.ForEach([&count](void*) { ++count; });
   starts_.Reserve(count);
@@ -32,7 +32,7 @@ void RecordingSource::BeginRunning(const std::vector<void*>& threads, void* self
 
 void RecordingSource::NoteStart(void* java_thread, uint64_t allocated, bool arm) {
   throttle::Random random(throttle::Mix64(parts_.seed + reinterpret_cast<uintptr_t>(java_thread)));
-  const throttle::LambdaInForce with = AtStart();
+  const throttle::ActiveWindow with = AtStart();
   const double e = arm ? random.Exponential() : 0;
   starts_.Add(java_thread, allocated, e);
   if (arm && with.lambda > 0) parts_.layout.ArmAtRest(java_thread, std::min(e, parts_.reach) / with.lambda);
@@ -43,18 +43,18 @@ void RecordingSource::OnThreadEnd(void* java_thread) {
   // A thread that was not touched since the beginning has bytes to count all the same.
   ThreadEntry* entry = Entry(java_thread, allocated, 0, kCountOnly);
   if (entry == nullptr) return;
-  const throttle::Touch last = entry->clock.Finish(allocated);
+  const throttle::HookDecision last = entry->clock.Finish(allocated);
   CountMissed(last.missed, last.missed_bytes);
 }
 
 ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint64_t size,
-                                    throttle::LambdaInForce lambda) {
+                                    throttle::ActiveWindow lambda) {
   ThreadEntry* entry = parts_.threads.Find(java_thread);
   if (entry == nullptr) {
     if (parts_.threads.HasEnded(java_thread)) return nullptr;
     entry = parts_.threads.Acquire(java_thread);
     if (entry == nullptr) {
-      parts_.ledger.Note(Loss::kNoClock);
+      parts_.shared_counters.Note(LossReason::kThreadLimit);
       return nullptr;
     }
   }
@@ -68,11 +68,11 @@ ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint6
 }
 
 void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t allocated, uint64_t size,
-                                 throttle::LambdaInForce lambda) {
+                                 throttle::ActiveWindow lambda) {
   // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an entry.
   const uint64_t seed =
       throttle::Mix64(parts_.seed ^ entry.clock.bytes() ^ (uint64_t{entry.index} << 40) ^ entry.os_tid);
-  entry.clock.SetReach(parts_.reach);
+  entry.clock.SetMaxGap(parts_.reach);
   const StartPositions::Position* const start = starts_.Take(java_thread);
   const uint64_t before = allocated - std::min(allocated, size);
   // Born since the beginning: all its bytes count.
@@ -86,7 +86,7 @@ void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t
       lambda = starts_.armed_with();
     } else {
       const uint64_t unseen = before - std::min(before, start->allocated);
-      entry.clock.CountUnseen(unseen);
+      entry.clock.CountUnsampled(unseen);
       CountMissed(unseen != 0 && AtStart().lambda > 0, static_cast<double>(unseen));
     }
   }
@@ -99,7 +99,7 @@ uint64_t RecordingSource::UncountedBytes() const {
   const auto add = [&](const void* java_thread, uint64_t counted) {
     const auto allocated = parts_.layout.AllocatedBytesOfOther(java_thread);
     // Past a TLAB's size it is not a remainder but another thread in the same memory.
-    if (allocated && *allocated > counted && *allocated - counted < kMostUncounted) total += *allocated - counted;
+    if (allocated && *allocated > counted && *allocated - counted < kMaxUncounted) total += *allocated - counted;
   };
   parts_.threads.ForEachOwned([&](const ThreadEntry& entry) {
     if (entry.recording != parts_.recording) return;
@@ -109,11 +109,12 @@ uint64_t RecordingSource::UncountedBytes() const {
   return total;
 }
 
-void RecordingSource::Settle(const Delivered& object, const Hit& hit, format::Kind kind, const ThreadEntry& entry) {
+void RecordingSource::Settle(const Delivered& object, const DeliveryDecision& hit, format::Kind kind,
+                             const ThreadEntry& entry) {
   CountMissed(hit.missed, hit.missed_bytes);
-  if (hit.verdict == Hit::Verdict::kNone) return;
-  parts_.ledger.Point();
-  if (hit.verdict == Hit::Verdict::kThinned) return parts_.ledger.Thinned();
+  if (hit.verdict == DeliveryDecision::Verdict::kNone) return;
+  parts_.shared_counters.Point();
+  if (hit.verdict == DeliveryDecision::Verdict::kThinned) return parts_.shared_counters.Thinned();
   const Point point{kind,
                     object.size,
                     kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
@@ -140,8 +141,8 @@ throttle::Random RecordingSource::DrawFor(const ThreadEntry& entry) const {
 
 void RecordingSource::CountMissed(bool missed, double bytes) {
   if (!missed) return;
-  parts_.ledger.Point();
-  parts_.ledger.Lost(Loss::kMissed, bytes);
+  parts_.shared_counters.Point();
+  parts_.shared_counters.Lost(LossReason::kDroppedByJvm, bytes);
 }
 
 }  // namespace heaprec::sources

@@ -5,7 +5,7 @@
 //           OnDelivered: alloc, inside SampledObjectAlloc: JNI and JVMTI are legal.
 //           OnThreadEnd: alloc, inside ThreadEnd.
 // Threads:  any; `thread` is the calling JavaThread.
-// Failure:  none; every loss goes to the ledger.
+// Failure:  none; every loss goes to the shared counters.
 #pragma once
 
 #include <jvmti.h>
@@ -36,18 +36,18 @@ struct Delivered {
 };
 
 // For a clock that only counts bytes: with lambda 0 no point falls.
-inline constexpr throttle::LambdaInForce kCountOnly{0, 0};
+inline constexpr throttle::ActiveWindow kCountOnly{0, 0};
 
 // What every source works with; all outlive it.
 struct SourceParts {
   const hotspot::ThreadLayout& layout;
-  WindowBoard& board;
-  buffer::Ledger& ledger;
-  Capture& capture;
+  WindowPublisher& board;
+  buffer::SharedCounters& shared_counters;
+  SampleWriter& capture;
   ThreadTable& threads;
   uint32_t recording;  // counts the recordings of this process from 1
   uint64_t seed;
-  double reach = std::numeric_limits<double>::infinity();  // ByteClock::SetReach
+  double reach = std::numeric_limits<double>::infinity();  // ByteClock::SetMaxGap
 };
 
 class Source {
@@ -70,7 +70,7 @@ class RecordingSource : public Source {
 
   // One of these two comes before the source is active. All Java threads are stopped: notes where each of them stands,
   // and arms it. Context: setup, at a safepoint: no heap but malloc, no exception.
-  void BeginStopped(const hotspot::ThreadList& threads);
+  void StartAtSafepoint(const hotspot::ThreadList& threads);
   // The threads run. Their bytes are counted from here on, but up to its first touch nobody samples a thread other than
   // the caller, `self`: `missed`. `threads` may have ended.
   void BeginRunning(const std::vector<void*>& threads, void* self);
@@ -84,17 +84,18 @@ class RecordingSource : public Source {
  protected:
   // The thread's entry with a clock started for this recording under `lambda`; null when the table is full (counted) or
   // the thread has ended.
-  ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::LambdaInForce lambda);
+  ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::ActiveWindow lambda);
   // Under which threads are armed when the recording begins.
-  virtual throttle::LambdaInForce AtStart() const { return kCountOnly; }
-  void Settle(const Delivered& object, const throttle::Hit& hit, format::Kind kind, const ThreadEntry& entry);
+  virtual throttle::ActiveWindow AtStart() const { return kCountOnly; }
+  void Settle(const Delivered& object, const throttle::DeliveryDecision& hit, format::Kind kind,
+              const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);
   // Where no hook tells: the only candidates that do not lie in the thread's TLAB are those outside.
   format::Kind GuessKind(const Delivered& object) const;
   // A generator for one decision about the thread's latest candidate, where the clock draws none.
   throttle::Random DrawFor(const ThreadEntry& entry) const;
   // What a kept point tells the controller, in the unit in which it counts the population.
-  virtual throttle::PointTally TallyOf(const throttle::Hit& hit) const {
+  virtual throttle::PointSums TallyOf(const throttle::DeliveryDecision& hit) const {
     return {hit.weight_bytes, hit.effective_bytes};
   }
 
@@ -102,7 +103,7 @@ class RecordingSource : public Source {
 
  private:
   void StartClock(ThreadEntry& entry, void* java_thread, uint64_t allocated, uint64_t size,
-                  throttle::LambdaInForce lambda);
+                  throttle::ActiveWindow lambda);
   void NoteStart(void* java_thread, uint64_t allocated, bool arm);
 
   StartPositions starts_;

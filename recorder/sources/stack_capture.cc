@@ -9,7 +9,7 @@ namespace heaprec::sources {
 using hotspot::FrameSelection;
 using hotspot::MethodFrame;
 using hotspot::Names;
-using hotspot::Walked;
+using hotspot::WalkResult;
 
 namespace {
 
@@ -23,31 +23,27 @@ jint FramesOf(jvmtiEnv* jvmti, jint start, jint most, jvmtiFrameInfo* into) {
   return jvmti->GetStackTrace(nullptr, start, most, into, &count) == JVMTI_ERROR_NONE ? count : 0;
 }
 
-MethodFrame FrameOf(const jvmtiFrameInfo& frame) {
-  return {Names::MethodOf(frame.method), 0, static_cast<int32_t>(frame.location)};
-}
-
 }  // namespace
 
-bool StackTaker::IsCheckDue() {
+bool StackCapture::IsCheckDue() {
   const uint64_t walk = walks_.fetch_add(1, std::memory_order_relaxed);
   return walk < kFirstChecks || walk % kCheckEvery == 0;
 }
 
-bool StackTaker::Take(jvmtiEnv* jvmti, const void* java_thread, TakenStack* stack) {
+bool StackCapture::Take(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack) {
   if (walker_ != nullptr && !distrusted()) {
-    const Walked walked = walker_->Identify(java_thread, &stack->identity);
-    if (walked == Walked::kNone) return false;
+    const WalkResult walked = walker_->Identify(java_thread, &stack->identity);
+    if (walked == WalkResult::kNone) return false;
     stack->identity.low ^= stack->room.size();  // cut at another depth it is another stack
-    stack->is_walked = walked != Walked::kUnknown;
-    stack->is_deep = walked == Walked::kDeep;
+    stack->is_walked = walked != WalkResult::kUnknown;
+    stack->is_deep = walked == WalkResult::kDeep;
   }
   if (!stack->is_walked) return AskInstead(jvmti, stack);
   stack->is_checked = IsCheckDue();
   return true;
 }
 
-bool StackTaker::Expand(jvmtiEnv* jvmti, const void* java_thread, TakenStack* stack) {
+bool StackCapture::ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack) {
   if (!stack->is_walked) return true;
   if (!Walk(java_thread, stack)) {
     stack->is_walked = false;
@@ -57,20 +53,20 @@ bool StackTaker::Expand(jvmtiEnv* jvmti, const void* java_thread, TakenStack* st
   return true;
 }
 
-bool StackTaker::Walk(const void* java_thread, TakenStack* stack) const {
+bool StackCapture::Walk(const void* java_thread, CapturedStack* stack) const {
   if (stack->is_deep) {
     stack->frames = walker_->ExpandLeafSide(java_thread, stack->room);
     stack->is_cut = true;
     return !stack->frames.empty();
   }
   FrameSelection selection(stack->room);
-  if (walker_->Expand(java_thread, &selection) != Walked::kWhole) return false;
+  if (walker_->Expand(java_thread, &selection) != WalkResult::kWhole) return false;
   stack->frames = selection.Finish();
   stack->is_cut = selection.is_cut();
   return true;
 }
 
-bool StackTaker::AskInstead(jvmtiEnv* jvmti, TakenStack* stack) {
+bool StackCapture::AskInstead(jvmtiEnv* jvmti, CapturedStack* stack) {
   if (!Ask(jvmti, RootSide::kIfNear, stack)) return false;
   asked_.fetch_add(1, std::memory_order_relaxed);
   return true;
@@ -78,7 +74,7 @@ bool StackTaker::AskInstead(jvmtiEnv* jvmti, TakenStack* stack) {
 
 // By JVMTI, with the same frames left out as by FrameSelection, or by a walk that gave up. A root that is far is not
 // asked for: the JVM would walk all frames, twice.
-bool StackTaker::Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack) {
+bool StackCapture::Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const {
   const size_t most = stack->room.size();
   jvmtiFrameInfo* const frames = stack->buffer.asked.data();
   auto count = static_cast<size_t>(FramesOf(jvmti, 0, static_cast<jint>(most) + 1, frames));
@@ -87,7 +83,7 @@ bool StackTaker::Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack) {
   stack->is_deep =
       stack->is_cut &&
       (root_side == RootSide::kLeave ||
-       (root_side == RootSide::kIfNear && FramesOf(jvmti, hotspot::StackWalker::kMostFrames, 1, frames + most) != 0));
+       (root_side == RootSide::kIfNear && FramesOf(jvmti, hotspot::StackWalker::kMaxFrames, 1, frames + most) != 0));
   if (stack->is_deep) {
     count = most;
   } else if (stack->is_cut) {
@@ -95,7 +91,9 @@ bool StackTaker::Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack) {
     const auto root = static_cast<jint>(most - leaf);
     count = leaf + static_cast<size_t>(root > 0 ? FramesOf(jvmti, -root, root, frames + leaf) : 0);
   }
-  std::transform(frames, frames + count, stack->room.begin(), FrameOf);
+  std::transform(frames, frames + count, stack->room.begin(), [this](const jvmtiFrameInfo& frame) {
+    return MethodFrame{names_.MethodOf(frame.method), 0, static_cast<int32_t>(frame.location)};
+  });
   stack->frames = stack->room.first(count);
   // jmethodIDs are never given again.
   const XXH128_hash_t hash =
@@ -104,8 +102,8 @@ bool StackTaker::Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack) {
   return true;
 }
 
-void StackTaker::Compare(jvmtiEnv* jvmti, TakenStack* walked) {
-  TakenStack asked(walked->buffer);
+void StackCapture::Compare(jvmtiEnv* jvmti, CapturedStack* walked) {
+  CapturedStack asked(walked->buffer);
   asked.room = walked->buffer.compared;
   if (!Ask(jvmti, walked->is_deep ? RootSide::kLeave : RootSide::kGive, &asked)) return;
   // The stubs between the frames of a deep stack count too: the walk may have ended before the room did.
@@ -114,7 +112,7 @@ void StackTaker::Compare(jvmtiEnv* jvmti, TakenStack* walked) {
       std::equal(walked->frames.begin(), walked->frames.end(), asked.frames.begin(), asked.frames.end(),
                  [this](const MethodFrame& a, const MethodFrame& b) { return Same(a, b); }))
     return;
-  Distrust();
+  DisableWalker();
   std::copy(asked.frames.begin(), asked.frames.end(), walked->room.begin());
   walked->frames = walked->room.first(asked.frames.size());
   walked->is_cut = asked.is_cut;
@@ -124,7 +122,7 @@ void StackTaker::Compare(jvmtiEnv* jvmti, TakenStack* walked) {
 }
 
 // After a redefinition JVMTI may name the newer of two versions with the same bytecodes.
-bool StackTaker::Same(const MethodFrame& walked, const MethodFrame& asked) const {
+bool StackCapture::Same(const MethodFrame& walked, const MethodFrame& asked) const {
   if (walked == asked) return true;
   Names::MethodView one;
   Names::MethodView other;

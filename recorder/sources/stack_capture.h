@@ -22,8 +22,8 @@
 namespace heaprec::sources {
 
 // One stack on its way into a recording.
-struct TakenStack {
-  explicit TakenStack(const StackBuffer& memory) : buffer(memory), room(memory.frames) {}
+struct CapturedStack {
+  explicit CapturedStack(const StackBuffer& memory) : buffer(memory), room(memory.frames) {}
 
   StackBuffer buffer;
   std::span<hotspot::MethodFrame> room;          // as many as a stack may keep
@@ -35,18 +35,18 @@ struct TakenStack {
   bool is_checked = false;  // look at the frames, even if the identity is known
 };
 
-class StackTaker {
+class StackCapture {
  public:
   // walker: null for none. Both outlive the taker.
-  StackTaker(const hotspot::StackWalker* walker, const hotspot::Names& names) : walker_(walker), names_(names) {}
+  StackCapture(const hotspot::StackWalker* walker, const hotspot::Names& names) : walker_(walker), names_(names) {}
 
   // Gives at least the identity.
-  bool Take(jvmtiEnv* jvmti, const void* java_thread, TakenStack* stack);
+  bool Take(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
   // Gives the frames of a stack that was taken. May change its identity, where the walker is found to be wrong.
-  bool Expand(jvmtiEnv* jvmti, const void* java_thread, TakenStack* stack);
+  bool ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
 
   // The walker is wrong, or an identity stood for two stacks.
-  void Distrust() {
+  void DisableWalker() {
     differed_.fetch_add(1, std::memory_order_relaxed);
     distrusted_.store(true, std::memory_order_relaxed);
   }
@@ -61,11 +61,11 @@ class StackTaker {
   bool IsCheckDue();
   // Of a stack that is cut: whether to give the frames nearest to the root.
   enum class RootSide : uint8_t { kGive, kLeave, kIfNear };
-  static bool Ask(jvmtiEnv* jvmti, RootSide root_side, TakenStack* stack);
+  bool Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const;
   // For the recording.
-  bool AskInstead(jvmtiEnv* jvmti, TakenStack* stack);
-  bool Walk(const void* java_thread, TakenStack* stack) const;
-  void Compare(jvmtiEnv* jvmti, TakenStack* walked);
+  bool AskInstead(jvmtiEnv* jvmti, CapturedStack* stack);
+  bool Walk(const void* java_thread, CapturedStack* stack) const;
+  void Compare(jvmtiEnv* jvmti, CapturedStack* walked);
   bool Same(const hotspot::MethodFrame& walked, const hotspot::MethodFrame& asked) const;
 
   const hotspot::StackWalker* const walker_;

@@ -26,7 +26,7 @@ void StartPositions::Add(void* java_thread, uint64_t allocated, double e) {
   slots_[at].java_thread.store(java_thread, std::memory_order_relaxed);
 }
 
-void StartPositions::Seal(throttle::LambdaInForce with, bool complete) {
+void StartPositions::Seal(throttle::ActiveWindow with, bool complete) {
   armed_with_ = with;
   complete_ = complete && slots_ != nullptr;
 }

@@ -29,11 +29,11 @@ class StartPositions {
   void Reserve(size_t threads);
   void Add(void* java_thread, uint64_t allocated, double e);
   // `with`: what those that are armed were armed with. `complete`: who is not here was born later, with 0 bytes.
-  void Seal(throttle::LambdaInForce with, bool complete);
+  void Seal(throttle::ActiveWindow with, bool complete);
 
   // The calling thread's position, once; nullptr: it has none, or has taken it.
   const Position* Take(const void* java_thread);
-  throttle::LambdaInForce armed_with() const { return armed_with_; }
+  throttle::ActiveWindow armed_with() const { return armed_with_; }
   bool complete() const { return complete_; }
 
   // Those that no thread has taken: it was not touched since. visit(java_thread, allocated)
@@ -50,7 +50,7 @@ class StartPositions {
   // Open addressing; a power of two, at most half full.
   std::unique_ptr<Position[]> slots_;
   size_t capacity_ = 0, count_ = 0;
-  throttle::LambdaInForce armed_with_{};
+  throttle::ActiveWindow armed_with_{};
   bool complete_ = false;
 };
 

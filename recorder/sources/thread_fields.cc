@@ -7,6 +7,7 @@ namespace {
 
 // JNI 21 appended IsVirtualThread after GetModule; JDK 17's jni.h does not declare it.
 constexpr int kIsVirtualThreadIndex = 234;
+constexpr jint kFirstWithVirtualThreads = 0x00150000;
 using IsVirtualThreadFunction = jboolean(JNICALL*)(JNIEnv*, jobject);
 
 bool IsVirtual(JNIEnv* jni, jobject thread) {
@@ -16,7 +17,7 @@ bool IsVirtual(JNIEnv* jni, jobject thread) {
 
 }  // namespace
 
-format::Result<ThreadFields> ThreadFields::Resolve(JNIEnv* jni, int jdk_major) {
+format::Result<ThreadFields> ThreadFields::Resolve(JNIEnv* jni) {
   ThreadFields fields;
   jclass thread_class = jni->FindClass("java/lang/Thread");
   if (thread_class != nullptr) {
@@ -28,7 +29,7 @@ format::Result<ThreadFields> ThreadFields::Resolve(JNIEnv* jni, int jdk_major) {
     jni->ExceptionClear();
     return format::Error{"java.lang.Thread has no fields `name` and `tid`"};
   }
-  fields.has_virtual_threads_ = jdk_major >= 21;
+  fields.has_virtual_threads_ = jni->GetVersion() >= kFirstWithVirtualThreads;
   return fields;
 }
 
@@ -39,8 +40,8 @@ void ThreadFields::Read(JNIEnv* jni, jobject thread, ThreadIdentity* into) const
   auto* name = static_cast<jstring>(jni->GetObjectField(thread, name_));
   if (name == nullptr) return;
   // Modified UTF-8 needs up to 3 bytes a char, and GetStringUTFRegion adds a terminator.
-  constexpr size_t kMostChars = (sizeof(into->name) - kMostLabelBytes - 1) / 3;
-  const jsize chars = std::min<jsize>(jni->GetStringLength(name), kMostChars);
+  constexpr size_t kMaxChars = (sizeof(into->name) - kMaxLabelBytes - 1) / 3;
+  const jsize chars = std::min<jsize>(jni->GetStringLength(name), kMaxChars);
   into->name[0] = '\0';
   jni->GetStringUTFRegion(name, 0, chars, into->name);
   into->name_bytes = std::char_traits<char>::length(into->name);

@@ -20,13 +20,13 @@ struct ThreadIdentity {
   uint64_t java_tid = 0;
   bool is_virtual = false;
   size_t name_bytes = 0;
-  char name[1024 + kMostLabelBytes];  // and the labels behind it
+  char name[1024 + kMaxLabelBytes];  // and the labels behind it
   std::string_view Name() const { return {name, name_bytes}; }
 };
 
 class ThreadFields {
  public:
-  static format::Result<ThreadFields> Resolve(JNIEnv* jni, int jdk_major);
+  static format::Result<ThreadFields> Resolve(JNIEnv* jni);
   // `thread` is the one that calls.
   void Read(JNIEnv* jni, jobject thread, ThreadIdentity* into) const;
 

@@ -24,7 +24,7 @@ ThreadTable::ThreadTable()
 
 ThreadEntry* ThreadTable::Acquire(void* java_thread) {
   if (own_entry.entry != nullptr)
-    Push(own_entry.entry);  // another JavaThread of this OS thread, whose end was not announced
+    Push(own_entry.entry);  // another JavaThread of this OS thread, whose end was not emitted
   own_entry.entry = Pop();
   if (own_entry.entry == nullptr) return nullptr;
   own_entry.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));

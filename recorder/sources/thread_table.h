@@ -2,7 +2,7 @@
 //
 // Context:  Find, Acquire, Release: alloc (the thread itself). Total: drain.
 // Threads:  an entry is written by its owner; its clock's counters are read by the drain.
-// Failure:  Acquire returns nullptr when more than kCapacity threads are alive (Loss::kNoClock).
+// Failure:  Acquire returns nullptr when more than kCapacity threads are alive (LossReason::kThreadLimit).
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ struct alignas(128) ThreadEntry {
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
   double drawn_lambda = 0;
   uint32_t drawn_window = 0;
-  // IntervalSource: the thread's count of bytes at its last object, and that which the next one has to reach.
+  // CallbackSource: the thread's count of bytes at its last object, and that which the next one has to reach.
   uint64_t given_at = 0, due = 0;
   // source=tlab: the event that was kept and awaits its stack.
   uint32_t event_window = 0;

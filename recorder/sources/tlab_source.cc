@@ -3,11 +3,11 @@
 namespace heaprec::sources {
 
 using format::Kind;
-using throttle::Hit;
-using throttle::LambdaInForce;
+using throttle::ActiveWindow;
+using throttle::DeliveryDecision;
 
 void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
-  const LambdaInForce now = parts_.board.Read();
+  const ActiveWindow now = parts_.board.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, kCountOnly);
   if (entry == nullptr) return;
@@ -19,11 +19,11 @@ void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
     entry->clock.OnRefill(allocated, size, kCountOnly);
   }
   throttle::Random random = DrawFor(*entry);
-  const Hit hit = throttle::JudgeEvent(now.lambda, entry->clock.bytes() - before, now, random);
+  const DeliveryDecision hit = throttle::DecideEvent(now.lambda, entry->clock.bytes() - before, now, random);
   // An event that was forced and not delivered before the next one never will be.
   CountMissed(entry->pending != Pending::kNothing, entry->event_weight);
   entry->pending = Pending::kNothing;
-  if (hit.verdict != Hit::Verdict::kKept) return parts_.layout.SetUnarmed(java_thread);
+  if (hit.verdict != DeliveryDecision::Verdict::kKept) return parts_.layout.SetUnarmed(java_thread);
   entry->pending = kind;
   entry->event_weight = hit.weight_bytes;
   entry->event_probability = now.lambda;
@@ -36,8 +36,8 @@ void TlabSource::OnDelivered(const Delivered& object) {
   const bool ours = entry != nullptr && entry->recording == parts_.recording && entry->pending != Pending::kNothing;
   parts_.layout.SetUnarmed(object.java_thread);
   if (!ours) return;
-  Hit hit;
-  hit.verdict = Hit::Verdict::kKept;
+  DeliveryDecision hit;
+  hit.verdict = DeliveryDecision::Verdict::kKept;
   hit.weight_bytes = entry->event_weight;
   hit.effective_bytes = 1 / entry->event_probability;  // the unit is the event
   hit.window = entry->event_window;

@@ -18,7 +18,7 @@ class TlabSource final : public RecordingSource {
   void OnThreadEnd(void* java_thread) override;
 
  private:
-  throttle::PointTally TallyOf(const throttle::Hit& hit) const override {
+  throttle::PointSums TallyOf(const throttle::DeliveryDecision& hit) const override {
     return {hit.effective_bytes, hit.effective_bytes};  // events, not bytes
   }
   void OnEvent(void* java_thread, uint64_t size, Pending kind);

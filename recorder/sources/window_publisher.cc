@@ -4,13 +4,13 @@
 
 namespace heaprec::sources {
 
-WindowBoard::WindowBoard(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before)
+WindowPublisher::WindowPublisher(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before)
     : throttle_(config, start_ns), current_(before) {
   forecast_ = throttle_.Tick(start_ns, 0);
   first_ = Publish(forecast_.Lambda(config, start_ns, {}), start_ns);
 }
 
-std::optional<PublishedWindow> WindowBoard::OnPoint(throttle::PointTally point, uint64_t now_ns) {
+std::optional<PublishedWindow> WindowPublisher::OnPoint(throttle::PointSums point, uint64_t now_ns) {
   weight_since_.fetch_add(point.weight, std::memory_order_relaxed);
   const double effective = effective_since_.fetch_add(point.effective, std::memory_order_relaxed) + point.effective;
   count_since_.fetch_add(1, std::memory_order_relaxed);
@@ -26,9 +26,9 @@ std::optional<PublishedWindow> WindowBoard::OnPoint(throttle::PointTally point, 
   return window;
 }
 
-std::optional<PublishedWindow> WindowBoard::Tick(uint64_t now_ns, uint64_t total) {
+std::optional<PublishedWindow> WindowPublisher::Tick(uint64_t now_ns, uint64_t total) {
   while (publishing_.test_and_set(std::memory_order_acquire)) sched_yield();
-  const throttle::PointTally points{
+  const throttle::PointSums points{
       weight_since_.exchange(0, std::memory_order_relaxed), effective_since_.exchange(0, std::memory_order_relaxed),
       count_since_.exchange(0, std::memory_order_relaxed), fresh_since_.exchange(0, std::memory_order_relaxed)};
   forecast_ = throttle_.Tick(now_ns, total, points);
@@ -37,7 +37,7 @@ std::optional<PublishedWindow> WindowBoard::Tick(uint64_t now_ns, uint64_t total
   return window;
 }
 
-std::optional<PublishedWindow> WindowBoard::PublishIfMoved(uint64_t now_ns, bool may_rise) {
+std::optional<PublishedWindow> WindowPublisher::PublishIfMoved(uint64_t now_ns, bool may_rise) {
   const bool literal = may_rise && throttle_.config().rule == throttle::Rule::kWindow;  // every P_w, as it is
   const double threshold = literal ? 1 : throttle::kFallThreshold;
   const double wanted = static_cast<float>(forecast_.Lambda(throttle_.config(), now_ns, Since()));
@@ -52,21 +52,22 @@ std::optional<PublishedWindow> WindowBoard::PublishIfMoved(uint64_t now_ns, bool
 }
 
 // Until when no point can make lambda fall by the threshold.
-void WindowBoard::SetQuiet(uint64_t now_ns) {
+void WindowPublisher::SetQuiet(uint64_t now_ns) {
   const double in_force =
       slots_[current_.load(std::memory_order_relaxed) % kSlots].lambda.load(std::memory_order_relaxed);
-  const throttle::PointTally since = Since();
-  const double more = forecast_.QuietBytes(throttle_.config(), now_ns, since, in_force * throttle::kFallThreshold);
+  const throttle::PointSums since = Since();
+  const double more =
+      forecast_.BytesUntilRecheck(throttle_.config(), now_ns, since, in_force * throttle::kFallThreshold);
   quiet_until_ns_.store(forecast_.interval_end_ns, std::memory_order_relaxed);
   quiet_until_.store(since.effective + more, std::memory_order_relaxed);
 }
 
-throttle::PointTally WindowBoard::Since() const {
+throttle::PointSums WindowPublisher::Since() const {
   return {weight_since_.load(std::memory_order_relaxed), effective_since_.load(std::memory_order_relaxed),
           count_since_.load(std::memory_order_relaxed)};
 }
 
-PublishedWindow WindowBoard::Publish(double lambda, uint64_t now_ns) {
+PublishedWindow WindowPublisher::Publish(double lambda, uint64_t now_ns) {
   // Rounded to float, which recordings store in half the bytes; what is rounded is what is used.
   lambda = static_cast<float>(lambda);
   const uint32_t id = current_.load(std::memory_order_relaxed) + 1;

@@ -26,12 +26,12 @@ struct PublishedWindow {
   double lambda = 0;
 };
 
-class WindowBoard {
+class WindowPublisher {
  public:
   // Windows are numbered from `before` + 1: streams have numbers of their own.
-  WindowBoard(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before = 0);
+  WindowPublisher(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before = 0);
 
-  throttle::LambdaInForce Read() const {
+  throttle::ActiveWindow Read() const {
     for (;;) {
       const uint32_t id = current_.load(std::memory_order_acquire);  // pairs with the release in Publish
       const Slot& slot = slots_[id % kSlots];
@@ -45,7 +45,7 @@ class WindowBoard {
   uint32_t window() const { return current_.load(std::memory_order_relaxed); }
 
   // A point fell. Returns the new window, if one had to begin.
-  std::optional<PublishedWindow> OnPoint(throttle::PointTally point, uint64_t now_ns);
+  std::optional<PublishedWindow> OnPoint(throttle::PointSums point, uint64_t now_ns);
 
   // It has a stack that had to be described.
   void OnNewStack() { fresh_since_.fetch_add(1, std::memory_order_relaxed); }
@@ -68,7 +68,7 @@ class WindowBoard {
   PublishedWindow Publish(double lambda, uint64_t now_ns);
   void SetQuiet(uint64_t now_ns);
 
-  throttle::PointTally Since() const;
+  throttle::PointSums Since() const;
 
   throttle::Throttle throttle_;
   throttle::Forecast forecast_;  // guarded by publishing_

@@ -19,7 +19,7 @@ struct Pair {
 };
 
 // The description of the last function that begins at or before pc; 0: none.
-uintptr_t Search(const ModuleAt& module, uintptr_t pc) {
+uintptr_t Search(const ModuleUnwindInfo& module, uintptr_t pc) {
   const uint8_t* const index = module.index;
   const auto base = reinterpret_cast<uintptr_t>(index);
   if (base < module.begin || base >= module.end || module.end - base < kIndexHeader || index[0] != kIndexVersion ||
@@ -48,47 +48,48 @@ uintptr_t Search(const ModuleAt& module, uintptr_t pc) {
 
 constexpr int kBaseBits = 2, kOffsetBits = 30;
 
-uint64_t Word(const FrameRule& rule) {
+uint64_t Word(const CfiRow& rule) {
   return static_cast<uint64_t>(rule.base) |
          (static_cast<uint64_t>(static_cast<uint32_t>(rule.cfa_offset)) & ((1U << kOffsetBits) - 1)) << kBaseBits |
          static_cast<uint64_t>(static_cast<uint32_t>(rule.bp_offset)) << 32;
 }
 
-FrameRule RuleOf(uint64_t word) {
+CfiRow RuleOf(uint64_t word) {
   const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(word));
-  return {static_cast<FrameRule::Base>(word & ((1 << kBaseBits) - 1)), shifted >> kBaseBits,
+  return {static_cast<CfiRow::Base>(word & ((1 << kBaseBits) - 1)), shifted >> kBaseBits,
           static_cast<int32_t>(static_cast<uint32_t>(word >> 32))};
 }
 
 }  // namespace
 
-FrameRule RuleAt(uintptr_t pc) {
-  ModuleAt module;
-  if (!FindModuleAt(pc, &module)) return {};
+CfiRow FindCfiRow(uintptr_t pc) {
+  ModuleUnwindInfo module;
+  if (!LookUpModule(pc, &module)) return {};
   const uintptr_t description = Search(module, pc);
   if (description == 0) return {};
-  const FrameRule rule = RunFrameProgram({module.begin, module.end}, description, pc);
-  // What the words of a slot have no room for is not followed.
-  return RuleOf(Word(rule)) == rule ? rule : FrameRule{};
+  const CfiRow rule = ExecuteCfi({module.begin, module.end}, description, pc);
+  // What the words of a slot have no room for is not tracked.
+  return RuleOf(Word(rule)) == rule ? rule : CfiRow{};
 }
 
-FrameRule FrameRules::At(uintptr_t pc) {
+CfiRow CfiCache::At(uintptr_t pc) {
   Slot& slot = slots_[SlotOf(pc)];
   const uint64_t known = slot.rule.load(std::memory_order_relaxed);
   if ((slot.check.load(std::memory_order_relaxed) ^ known) == pc) return RuleOf(known);
-  const FrameRule rule = RuleAt(pc);
+  const CfiRow rule = FindCfiRow(pc);
   const uint64_t word = Word(rule);
   slot.rule.store(word, std::memory_order_relaxed);
   slot.check.store(pc ^ word, std::memory_order_relaxed);
   return rule;
 }
 
-void FrameRules::Forget() {
+void CfiCache::Forget() {
+  RenewModules();
   for (Slot& slot : slots_) slot.check.store(0, std::memory_order_relaxed);
   for (std::atomic<uintptr_t>& page : pages_) page.store(0, std::memory_order_relaxed);
 }
 
-bool FrameRules::Read(uintptr_t address, uintptr_t* into) {
+bool CfiCache::Read(uintptr_t address, uintptr_t* into) {
   const uintptr_t page = address / kPageBytes;
   std::atomic<uintptr_t>& known = pages_[page % kPages];
   if (address % sizeof(uintptr_t) != 0) return false;
@@ -100,18 +101,18 @@ bool FrameRules::Read(uintptr_t address, uintptr_t* into) {
   return true;
 }
 
-size_t Unwind(FrameRules* rules, Registers registers, std::span<uintptr_t> into) {
+size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into) {
   size_t count = 0;
   while (count < into.size() && registers.pc != 0) {
     into[count++] = registers.pc;
-    const FrameRule rule = rules->At(registers.pc - 1);
-    if (rule.base != FrameRule::Base::kSp && rule.base != FrameRule::Base::kBp) break;
-    const uintptr_t cfa = (rule.base == FrameRule::Base::kSp ? registers.sp : registers.bp) +
+    const CfiRow rule = rules->At(registers.pc - 1);
+    if (rule.base != CfiRow::Base::kSp && rule.base != CfiRow::Base::kBp) break;
+    const uintptr_t cfa = (rule.base == CfiRow::Base::kSp ? registers.sp : registers.bp) +
                           static_cast<uintptr_t>(int64_t{rule.cfa_offset});
     // Stacks grow down: anything else is no caller's.
     if (cfa <= registers.sp) break;
     if (!rules->Read(cfa - sizeof(uintptr_t), &registers.pc)) break;
-    const bool saves_bp = rule.bp_offset != FrameRule::kSame;
+    const bool saves_bp = rule.bp_offset != CfiRow::kSame;
     if (saves_bp && !rules->Read(cfa + static_cast<uintptr_t>(int64_t{rule.bp_offset}), &registers.bp)) break;
     registers.sp = cfa;
   }

@@ -6,7 +6,7 @@
 // Units:    bytes; addresses of this process.
 // Context:  any: no lock, no heap; where pcs and pages are known no call.
 // Threads:  any number.
-// Failure:  kUnknown. Tables that are not as they should be are not followed out of their module. A rule that is wrong
+// Failure:  kUnknown. Tables that are not as they should be are not tracked out of their module. A rule that is wrong
 //           (an assembler's author wrote it, or the library is not the one that it was) leads to a wrong stack, never
 //           to memory that cannot be read.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace heaprec::native {
 
-struct FrameRule {
+struct CfiRow {
   enum class Base : uint8_t {
     kUnknown,  // no rule: not in a module, a signal's frame, an expression
     kEnd,      // the outermost frame
@@ -31,17 +31,17 @@ struct FrameRule {
   int32_t cfa_offset = 0;     // from base
   int32_t bp_offset = kSame;  // from the CFA
 
-  bool operator==(const FrameRule&) const = default;
+  bool operator==(const CfiRow&) const = default;
 };
 
 // For a frame that stands at `pc`: a return address less one, so that a call at the very end of a function is its.
-FrameRule RuleAt(uintptr_t pc);
+CfiRow FindCfiRow(uintptr_t pc);
 
 // Rules that were asked for, and pages that could be read. A module that is unloaded leaves its own behind: Forget,
 // after dlclose.
-class FrameRules {
+class CfiCache {
  public:
-  FrameRule At(uintptr_t pc);
+  CfiRow At(uintptr_t pc);
   // A word of a stack; false: there is none.
   bool Read(uintptr_t address, uintptr_t* into);
   void Forget();
@@ -64,6 +64,6 @@ struct Registers {
 };
 
 // Return addresses, the innermost first: registers.pc and its callers'. Answers how many.
-size_t Unwind(FrameRules* rules, Registers registers, std::span<uintptr_t> into);
+size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into);
 
 }  // namespace heaprec::native

@@ -7,7 +7,7 @@ namespace {
 
 // Numbers of x86-64's registers in these tables.
 constexpr uint64_t kBp = 6, kSp = 7, kReturnAddress = 16;
-constexpr int kMostRemembered = 8;
+constexpr int kMaxRemembered = 8;
 
 // Reads forward inside a range; past its end everything is 0, and ok() is false.
 class Reader {
@@ -151,7 +151,7 @@ struct State {
   bool is_end = false;    // the return address is undefined
   bool bp_is_known = true, return_is_known = true;
   uint64_t base = kSp;
-  int64_t cfa_offset = 0, bp_offset = FrameRule::kSame;
+  int64_t cfa_offset = 0, bp_offset = CfiRow::kSame;
 };
 
 class Machine {
@@ -210,7 +210,7 @@ class Machine {
         *advance = program->Take<uint32_t>();
         return true;
       case 0x0a:  // remember
-        if (remembered_ == kMostRemembered) return false;
+        if (remembered_ == kMaxRemembered) return false;
         stack_[remembered_++] = state_;
         return true;
       case 0x0b:  // restore what was remembered
@@ -304,7 +304,7 @@ class Machine {
     }
   }
   void Forget() {
-    state_.bp_offset = FrameRule::kSame;
+    state_.bp_offset = CfiRow::kSame;
     state_.bp_is_known = true;
   }
   void Lose(uint64_t number) {
@@ -314,21 +314,21 @@ class Machine {
 
   const Common& common_;
   State state_, initial_;
-  State stack_[kMostRemembered];
+  State stack_[kMaxRemembered];
   int remembered_ = 0;
 };
 
-FrameRule RuleOf(const State& state) {
-  FrameRule rule;
+CfiRow RuleOf(const State& state) {
+  CfiRow rule;
   if (state.is_end) {
-    rule.base = FrameRule::Base::kEnd;
+    rule.base = CfiRow::Base::kEnd;
     return rule;
   }
   const bool fits = state.cfa_offset == static_cast<int32_t>(state.cfa_offset) &&
                     state.bp_offset == static_cast<int32_t>(state.bp_offset);
   // A bp that is lost is lost for the callers' rules too.
   if (!state.is_known || !state.return_is_known || !state.bp_is_known || !fits) return rule;
-  rule.base = state.base == kSp ? FrameRule::Base::kSp : FrameRule::Base::kBp;
+  rule.base = state.base == kSp ? CfiRow::Base::kSp : CfiRow::Base::kBp;
   rule.cfa_offset = static_cast<int32_t>(state.cfa_offset);
   rule.bp_offset = static_cast<int32_t>(state.bp_offset);
   return rule;
@@ -336,7 +336,7 @@ FrameRule RuleOf(const State& state) {
 
 }  // namespace
 
-FrameRule RunFrameProgram(ModuleRange module, uintptr_t description, uintptr_t pc) {
+CfiRow ExecuteCfi(ModuleRange module, uintptr_t description, uintptr_t pc) {
   Reader entry = Entry(module, description);
   if (entry.AtEnd()) return {};
   const uintptr_t here = entry.at();

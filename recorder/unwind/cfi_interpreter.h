@@ -2,7 +2,7 @@
 // Linux Standard Base).
 //
 // Context:  any: no lock, no heap, no call.
-// Failure:  FrameRule::Base::kUnknown for what it does not follow, and for tables that leave their module.
+// Failure:  CfiRow::Base::kUnknown for what it does not follow, and for tables that leave their module.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,6 @@ struct ModuleRange {
 };
 
 // `description`: the address of a function's description entry (FDE).
-FrameRule RunFrameProgram(ModuleRange module, uintptr_t description, uintptr_t pc);
+CfiRow ExecuteCfi(ModuleRange module, uintptr_t description, uintptr_t pc);
 
 }  // namespace heaprec::native

@@ -14,9 +14,9 @@
 namespace heaprec::native {
 namespace {
 
-constexpr uint64_t kMostSymbols = 4 << 20;
-constexpr size_t kMostNameBytes = 4096;
-constexpr size_t kMostNoteBytes = 1 << 16;
+constexpr uint64_t kMaxSymbols = 4 << 20;
+constexpr size_t kMaxNameBytes = 4096;
+constexpr size_t kMaxNoteBytes = 1 << 16;
 constexpr size_t kAtOnce = 4096;
 
 std::string DebugFileOf(const std::string& build_id) {
@@ -26,38 +26,38 @@ std::string DebugFileOf(const std::string& build_id) {
 
 }  // namespace
 
-FunctionTable::FunctionTable(const std::string& path, const std::string& build_id) {
+ElfFunctionIndex::ElfFunctionIndex(const std::string& path, const std::string& build_id) {
   const auto opens = [&] { return Open(path) && (build_id.empty() || BuildId() == build_id); };
   if (opens() && Load(SHT_SYMTAB)) return;
   if (Open(DebugFileOf(build_id)) && Load(SHT_SYMTAB)) return;
   if (opens()) (void)Load(SHT_DYNSYM);
 }
 
-bool FunctionTable::Open(const std::string& path) {
+bool ElfFunctionIndex::Open(const std::string& path) {
   path_ = path;
-  file_ = path.empty() ? buffer::OwnDescriptor() : buffer::OwnDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  file_ = path.empty() ? buffer::GuardedFd() : buffer::GuardedFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return file_.number() >= 0;
 }
 
-bool FunctionTable::Read(uint64_t offset, void* into, size_t bytes) const {
-  if (!file_.Regain(path_, O_RDONLY)) return false;
+bool ElfFunctionIndex::Read(uint64_t offset, void* into, size_t bytes) const {
+  if (!file_.Reopen(path_, O_RDONLY)) return false;
   return pread(file_.number(), into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
-bool FunctionTable::ReadHeader(Elf64_Ehdr* into) const {
+bool ElfFunctionIndex::ReadHeader(Elf64_Ehdr* into) const {
   return Read(0, into, sizeof *into) && std::memcmp(into->e_ident, ELFMAG, SELFMAG) == 0 &&
          into->e_ident[EI_CLASS] == ELFCLASS64 && into->e_shentsize == sizeof(Elf64_Shdr) &&
          into->e_phentsize == sizeof(Elf64_Phdr);
 }
 
 // A library that was replaced while the process runs is another one.
-std::string FunctionTable::BuildId() const {
+std::string ElfFunctionIndex::BuildId() const {
   Elf64_Ehdr header{};
   if (!ReadHeader(&header)) return {};
   std::vector<Elf64_Phdr> segments(header.e_phnum);
   if (!Read(header.e_phoff, segments.data(), segments.size() * sizeof(Elf64_Phdr))) return {};
   for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNoteBytes) continue;
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteBytes) continue;
     std::vector<uint8_t> notes(segment.p_filesz);
     if (!Read(segment.p_offset, notes.data(), notes.size())) continue;
     if (std::string id = BuildIdIn(notes); !id.empty()) return id;
@@ -65,7 +65,7 @@ std::string FunctionTable::BuildId() const {
   return {};
 }
 
-bool FunctionTable::Load(uint32_t section_type) {
+bool ElfFunctionIndex::Load(uint32_t section_type) {
   Elf64_Ehdr header{};
   if (!ReadHeader(&header)) return false;
   std::vector<Elf64_Shdr> sections(header.e_shnum);
@@ -74,7 +74,7 @@ bool FunctionTable::Load(uint32_t section_type) {
   if (table == sections.end() || table->sh_link >= sections.size()) return false;
   names_ = sections[table->sh_link].sh_offset;
   names_bytes_ = sections[table->sh_link].sh_size;
-  const uint64_t count = std::min<uint64_t>(table->sh_size / sizeof(Elf64_Sym), kMostSymbols);
+  const uint64_t count = std::min<uint64_t>(table->sh_size / sizeof(Elf64_Sym), kMaxSymbols);
   std::array<Elf64_Sym, kAtOnce> symbols;
   for (uint64_t first = 0; first < count; first += kAtOnce) {
     const uint64_t some = std::min<uint64_t>(kAtOnce, count - first);
@@ -91,13 +91,13 @@ bool FunctionTable::Load(uint32_t section_type) {
   return !entries_.empty();
 }
 
-FunctionTable::Function FunctionTable::At(uint64_t address) const {
+ElfFunctionIndex::Function ElfFunctionIndex::At(uint64_t address) const {
   const auto next = std::ranges::upper_bound(entries_, address, {}, &Entry::begin);
   if (next == entries_.begin()) return {};
   // Of several names of one function the first.
   const auto found = std::ranges::lower_bound(entries_, std::prev(next)->begin, {}, &Entry::begin);
   if (address - found->begin >= found->bytes || found->name >= names_bytes_) return {};
-  std::array<char, kMostNameBytes> name{};
+  std::array<char, kMaxNameBytes> name{};
   const size_t bytes = std::min<uint64_t>(name.size() - 1, names_bytes_ - found->name);
   if (!Read(names_ + found->name, name.data(), bytes)) return {};
   return {name.data(), static_cast<uint32_t>(address - found->begin)};

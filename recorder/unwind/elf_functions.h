@@ -16,12 +16,12 @@
 
 namespace heaprec::native {
 
-class FunctionTable {
+class ElfFunctionIndex {
  public:
   // Of .symtab, here or in the debug file of the build id, else of .dynsym. build_id: hexadecimal; empty: any.
-  FunctionTable(const std::string& path, const std::string& build_id);
-  FunctionTable(const FunctionTable&) = delete;
-  FunctionTable& operator=(const FunctionTable&) = delete;
+  ElfFunctionIndex(const std::string& path, const std::string& build_id);
+  ElfFunctionIndex(const ElfFunctionIndex&) = delete;
+  ElfFunctionIndex& operator=(const ElfFunctionIndex&) = delete;
 
   struct Function {
     std::string symbol;  // as the file has it; empty: none holds the address
@@ -41,7 +41,7 @@ class FunctionTable {
   bool Read(uint64_t offset, void* into, size_t bytes) const;
 
   std::string path_;
-  mutable buffer::OwnDescriptor file_;
+  mutable buffer::GuardedFd file_;
   uint64_t names_ = 0, names_bytes_ = 0;  // the strings, in the file
   std::vector<Entry> entries_;            // ascending
 };

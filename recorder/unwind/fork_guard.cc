@@ -8,7 +8,7 @@ namespace heaprec::native {
 
 constinit std::atomic<bool>* is_this_process = nullptr;
 
-bool KnowThisProcess() {
+bool InitForkGuard() {
   if (is_this_process != nullptr) return true;
   void* const page = mmap(nullptr, sizeof *is_this_process, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return false;

@@ -3,44 +3,80 @@
 #include <dlfcn.h>
 #include <elf.h>
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 
+#include "recorder/unwind/module_snapshot.h"
 #include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {
 
-bool Find(uintptr_t address, dl_find_object* into) { return _dl_find_object(std::bit_cast<void*>(address), into) == 0; }
+// By dlsym: a reference would keep the library from loading with a glibc before 2.35. Asked before anybody can be in
+// malloc on our behalf, since dlsym takes the loader's lock; until then there are no stacks.
+using FindObject = int(void*, dl_find_object*);
+constinit FindObject* find_object = nullptr;
+constinit ModuleSnapshot snapshot;
 
-}  // namespace
+__attribute__((constructor(101))) void Prepare() {
+  find_object = reinterpret_cast<FindObject*>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
+}
 
-bool FindModuleAt(uintptr_t address, ModuleAt* into) {
+struct Found {
+  ModuleUnwindInfo module;
+  uintptr_t bias = 0;
+  const char* name = nullptr;  // null: only /proc says
+};
+
+bool Find(uintptr_t address, Found* into) {
+  if (find_object == nullptr) {
+    ModuleSnapshot::Module module;
+    if (!snapshot.Find(address, &module)) return false;
+    *into = {{module.begin, module.end, std::bit_cast<const uint8_t*>(module.index)}, module.bias};
+    return true;
+  }
   dl_find_object found;
-  if (!Find(address, &found)) return false;
-  *into = {std::bit_cast<uintptr_t>(found.dlfo_map_start), std::bit_cast<uintptr_t>(found.dlfo_map_end),
-           static_cast<const uint8_t*>(found.dlfo_eh_frame)};
+  if (find_object(std::bit_cast<void*>(address), &found) != 0) return false;
+  *into = {{std::bit_cast<uintptr_t>(found.dlfo_map_start), std::bit_cast<uintptr_t>(found.dlfo_map_end),
+            static_cast<const uint8_t*>(found.dlfo_eh_frame)},
+           found.dlfo_link_map->l_addr,
+           found.dlfo_link_map->l_name};
   return true;
 }
 
-bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into) {
-  dl_find_object found;
+}  // namespace
+
+bool LookUpModule(uintptr_t address, ModuleUnwindInfo* into) {
+  Found found;
   if (!Find(address, &found)) return false;
-  const auto begin = std::bit_cast<uintptr_t>(found.dlfo_map_start), end = std::bit_cast<uintptr_t>(found.dlfo_map_end);
+  *into = found.module;
+  return true;
+}
+
+bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into, std::span<char> name) {
+  Found found;
+  if (!Find(address, &found)) return false;
+  const auto [begin, end, index] = found.module;
   ElfW(Ehdr) header;
   if (end - begin < sizeof header || !IsReadable(begin)) return false;
-  std::memcpy(&header, found.dlfo_map_start, sizeof header);
+  std::memcpy(&header, std::bit_cast<const void*>(begin), sizeof header);
   const size_t segments = size_t{header.e_phnum} * sizeof(ElfW(Phdr));
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) || segments == 0 ||
       header.e_phoff > end - begin || segments > end - begin - header.e_phoff) {
     return false;
   }
+  if (found.name == nullptr) MappedFileAt(begin, name);
   *into = {};
-  into->dlpi_addr = found.dlfo_link_map->l_addr;
-  into->dlpi_name = found.dlfo_link_map->l_name;
+  into->dlpi_addr = found.bias;
+  into->dlpi_name = found.name != nullptr ? found.name : name.data();
   into->dlpi_phdr = std::bit_cast<const ElfW(Phdr)*>(begin + header.e_phoff);
   into->dlpi_phnum = header.e_phnum;
   return HasReadableSegments(*into);
+}
+
+void RenewModules() {
+  if (find_object == nullptr) snapshot.Renew();
 }
 
 bool HasReadableSegments(const dl_phdr_info& info) {

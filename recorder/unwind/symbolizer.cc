@@ -20,7 +20,7 @@ namespace heaprec::native {
 namespace {
 
 // Programs whose call sites are without end are looked up anew.
-constexpr size_t kMostKnown = 1 << 17;
+constexpr size_t kMaxKnown = 1 << 17;
 
 std::string HexOf(uint64_t number) {
   std::array<char, 20> text{};
@@ -37,7 +37,7 @@ std::string ProgramPath() {
 
 }  // namespace
 
-void CodePlaces::Refresh() {
+void Symbolizer::Refresh() {
   before_ = std::move(libraries_);
   libraries_.clear();
   known_.clear();
@@ -58,20 +58,20 @@ void CodePlaces::Refresh() {
           }
         }
         if (library.path.empty()) library.path = ProgramPath();
-        static_cast<CodePlaces*>(self)->libraries_.push_back(std::move(library));
+        static_cast<Symbolizer*>(self)->libraries_.push_back(std::move(library));
         return 0;
       },
       this);
 }
 
-void CodePlaces::PublishTo(format::RingModules* modules) const {
+void Symbolizer::PublishTo(format::RingModules* modules) const {
   // Odd before the first word changes, even behind the last: a reader that finds it odd takes none.
   const uint32_t sequence = modules->sequence.load(std::memory_order_relaxed);
   modules->sequence.store(sequence + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
   uint32_t count = 0;
   for (const Library& library : libraries_) {
-    if (count == format::kMostRingModules) break;
+    if (count == format::kMaxRingModules) break;
     format::RingModule& module = modules->modules[count];
     // A path that is cut off would lead to another file.
     if (library.path.size() >= sizeof(module.path) || library.build_id.size() >= sizeof(module.build_id)) continue;
@@ -86,7 +86,7 @@ void CodePlaces::PublishTo(format::RingModules* modules) const {
   modules->sequence.store(sequence + 2, std::memory_order_release);
 }
 
-const CodePlaces::Library* CodePlaces::LibraryOf(uintptr_t pc) const {
+const Symbolizer::Library* Symbolizer::LibraryOf(uintptr_t pc) const {
   for (const std::vector<Library>* libraries : {&libraries_, &before_}) {
     const auto found = std::ranges::find_if(
         *libraries, [pc](const Library& library) { return library.begin <= pc && pc < library.end; });
@@ -95,24 +95,24 @@ const CodePlaces::Library* CodePlaces::LibraryOf(uintptr_t pc) const {
   return nullptr;
 }
 
-const CodePlace& CodePlaces::At(uintptr_t return_address) {
-  if (known_.size() >= kMostKnown) known_.clear();
+const CodeLocation& Symbolizer::At(uintptr_t return_address) {
+  if (known_.size() >= kMaxKnown) known_.clear();
   const auto [known, is_new] = known_.try_emplace(return_address);
   if (is_new) known->second = Find(return_address);
   return known->second;
 }
 
-CodePlace CodePlaces::Find(uintptr_t return_address) {
+CodeLocation Symbolizer::Find(uintptr_t return_address) {
   // A call at the very end of a function returns behind it.
   const uintptr_t pc = return_address - 1;
   const Library* const library = LibraryOf(pc);
   if (library == nullptr) return {};
-  std::unique_ptr<FunctionTable>& table = tables_[library->path + '\0' + library->build_id];
-  if (table == nullptr) table = std::make_unique<FunctionTable>(library->path, library->build_id);
+  std::unique_ptr<ElfFunctionIndex>& table = tables_[library->path + '\0' + library->build_id];
+  if (table == nullptr) table = std::make_unique<ElfFunctionIndex>(library->path, library->build_id);
   const uint64_t address = pc - library->bias;
-  const FunctionTable::Function function = table->At(address);
-  CodePlace place{library->path.substr(library->path.rfind('/') + 1), format::DemangledFunction(function.symbol),
-                  library->build_id, function.offset};
+  const ElfFunctionIndex::Function function = table->At(address);
+  CodeLocation place{library->path.substr(library->path.rfind('/') + 1), format::DemangledFunction(function.symbol),
+                     library->build_id, function.offset};
   if (function.symbol.empty()) place.function = HexOf(address);
   return place;
 }

@@ -17,21 +17,21 @@
 
 namespace heaprec::native {
 
-struct CodePlace {
+struct CodeLocation {
   std::string module;    // "libc.so.6"; empty: in none
   std::string function;  // demangled, without its parameters; "0x1234" where there is no symbol
   std::string build_id;  // hexadecimal; empty: none
   uint32_t offset = 0;   // in the function; 0 without a symbol
 };
 
-class CodePlaces {
+class Symbolizer {
  public:
   // Libraries have come or gone. Those that are gone are known until the next call.
   void Refresh();
   // For who reads the ring after a kill.
   void PublishTo(format::RingModules* modules) const;
   // Of a return address. Valid until the next Refresh.
-  const CodePlace& At(uintptr_t return_address);
+  const CodeLocation& At(uintptr_t return_address);
 
  private:
   struct Library {
@@ -40,11 +40,11 @@ class CodePlaces {
     bool operator==(const Library&) const = default;
   };
   const Library* LibraryOf(uintptr_t pc) const;
-  CodePlace Find(uintptr_t return_address);
+  CodeLocation Find(uintptr_t return_address);
 
   std::vector<Library> libraries_, before_;
-  std::map<std::string, std::unique_ptr<FunctionTable>> tables_;  // by path and build id
-  std::unordered_map<uintptr_t, CodePlace> known_;
+  std::map<std::string, std::unique_ptr<ElfFunctionIndex>> tables_;  // by path and build id
+  std::unordered_map<uintptr_t, CodeLocation> known_;
 };
 
 }  // namespace heaprec::native

@@ -37,9 +37,9 @@ int Note(dl_phdr_info* info, size_t, void*) {
 
 }  // namespace
 
-void NoteModulesToPass() { dl_iterate_phdr(Note, nullptr); }
+void FindWrapperModules() { dl_iterate_phdr(Note, nullptr); }
 
-bool IsPassed(uintptr_t pc) {
+bool IsAllocatorWrapper(uintptr_t pc) {
   return std::any_of(ranges, ranges + count, [pc](const Range& range) { return range.begin <= pc && pc < range.end; });
 }
 

@@ -1,7 +1,7 @@
 // Libraries whose functions allocate on behalf of who calls them (strdup, operator new): their caller is the site.
 //
-// Context:  NoteModulesToPass: setup, without heap. IsPassed: any.
-// Threads:  any, after NoteModulesToPass.
+// Context:  FindWrapperModules: setup, without heap. IsAllocatorWrapper: any.
+// Threads:  any, after FindWrapperModules.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace heaprec::native {
 
 // Those that are loaded: libc, libstdc++, libgcc, and this library.
-void NoteModulesToPass();
-bool IsPassed(uintptr_t pc);
+void FindWrapperModules();
+bool IsAllocatorWrapper(uintptr_t pc);
 
 }  // namespace heaprec::native

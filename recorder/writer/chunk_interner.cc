@@ -15,25 +15,25 @@ constexpr uint64_t kEntryBytes = 64;
 
 }  // namespace
 
-void Definitions::EndChunk() {
+void ChunkInterner::EndChunk() {
   if (chunk_ == nullptr) return;
   previous_.emplace(Previous{std::exchange(current_, {}), chunk_->TakeNames(), {}});
   previous_->methods.assign(previous_->names.methods().size(), kNone);
   chunk_ = nullptr;
 }
 
-void Definitions::NewChunk(format::ChunkWriter* chunk) {
+void ChunkInterner::NewChunk(format::ChunkWriter* chunk) {
   chunk_ = chunk;
   last_frames_.clear();
   last_stack_.clear();
 }
 
-uint64_t Definitions::bytes() const {
+uint64_t ChunkInterner::bytes() const {
   return kEntryBytes *
          (current_.classes.size() + current_.methods.size() + current_.threads.size() + current_.stacks.size());
 }
 
-void Definitions::CarryOver() {
+void ChunkInterner::CarryOver() {
   if (!previous_) return;
   CarryAll(&Generation::classes, [this](uint64_t key) { (void)Class(key); });
   CarryAll(&Generation::methods, [this](uint64_t key) { (void)Method(key); });
@@ -42,7 +42,7 @@ void Definitions::CarryOver() {
 }
 
 template <typename Entries, typename Look>
-void Definitions::CarryAll(Entries Generation::*of, const Look& look) {
+void ChunkInterner::CarryAll(Entries Generation::*of, const Look& look) {
   for (const auto& [key, entry] : previous_->keys.*of) {
     if (entry.is_carried || (current_.*of).contains(key)) continue;
     look(key);
@@ -50,26 +50,26 @@ void Definitions::CarryAll(Entries Generation::*of, const Look& look) {
   }
 }
 
-void Definitions::DefineClass(uint64_t key, std::string_view name) {
+void ChunkInterner::DefineClass(uint64_t key, std::string_view name) {
   auto [entry, is_new] = current_.classes.try_emplace(key);
   entry->second.is_carried = false;
   if (is_new) entry->second.index = chunk_->InternClass(name);
 }
 
-void Definitions::DefineMethod(uint64_t key, std::string_view class_name, std::string_view name,
-                               std::string_view descriptor) {
+void ChunkInterner::DefineMethod(uint64_t key, std::string_view class_name, std::string_view name,
+                                 std::string_view descriptor) {
   auto [entry, is_new] = current_.methods.try_emplace(key);
   entry->second.is_carried = false;
   if (is_new) entry->second.index = chunk_->InternMethod(class_name, name, descriptor);
 }
 
-void Definitions::DefineThread(uint64_t key, const format::Thread& thread) {
+void ChunkInterner::DefineThread(uint64_t key, const format::Thread& thread) {
   auto [entry, is_new] = current_.threads.try_emplace(key);
   entry->second.is_carried = false;
   if (is_new) entry->second.index = chunk_->InternThread(thread);
 }
 
-bool Definitions::DefineStack(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
+bool ChunkInterner::DefineStack(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
   if (const auto known = current_.stacks.find(key); known != current_.stacks.end()) {
     known->second.is_carried = false;
     return true;
@@ -90,7 +90,7 @@ bool Definitions::DefineStack(format::StackKey key, std::span<const RingFrame> l
   return true;
 }
 
-void Definitions::DefineStackAnyway(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
+void ChunkInterner::DefineStackAnyway(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
   if (DefineStack(key, leaf_first, truncated)) return;
   std::vector<format::StackFrame> frames;
   for (const RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
@@ -98,7 +98,7 @@ void Definitions::DefineStackAnyway(format::StackKey key, std::span<const RingFr
 }
 
 template <typename Entries, typename Intern>
-Index Definitions::Lookup(Entries Generation::*of, const typename Entries::key_type& key, const Intern& intern) {
+Index ChunkInterner::Lookup(Entries Generation::*of, const typename Entries::key_type& key, const Intern& intern) {
   if (auto known = (current_.*of).find(key); known != (current_.*of).end()) {
     known->second.is_carried = false;
     return known->second.index;
@@ -109,7 +109,7 @@ Index Definitions::Lookup(Entries Generation::*of, const typename Entries::key_t
   return (current_.*of)[key].index = intern(old->second.index);
 }
 
-Index Definitions::CarriedMethod(Index before) {
+Index ChunkInterner::CarriedMethod(Index before) {
   Index& method = previous_->methods[before];
   if (method != kNone) return method;
   const format::ChunkNames& names = previous_->names;
@@ -118,7 +118,7 @@ Index Definitions::CarriedMethod(Index before) {
              chunk_->InternMethod(names.Text(named.class_name), names.Text(named.name), names.Text(named.descriptor));
 }
 
-Index Definitions::CarriedStack(Index before) {
+Index ChunkInterner::CarriedStack(Index before) {
   bool truncated = false;
   std::vector<format::StackFrame> frames = previous_->names.Stack(before, &truncated);
   for (format::StackFrame& frame : frames) {
@@ -127,22 +127,22 @@ Index Definitions::CarriedStack(Index before) {
   return chunk_->InternStack(frames, truncated);
 }
 
-Index Definitions::Class(uint64_t key) {
+Index ChunkInterner::Class(uint64_t key) {
   return Lookup(&Generation::classes, key, [this](Index before) {
     const format::ChunkNames& names = previous_->names;
     return chunk_->InternClass(names.Text(names.classes()[before]));
   });
 }
 
-Index Definitions::Method(uint64_t key) {
+Index ChunkInterner::Method(uint64_t key) {
   return Lookup(&Generation::methods, key, [this](Index before) { return CarriedMethod(before); });
 }
 
-Index Definitions::Stack(format::StackKey key) {
+Index ChunkInterner::Stack(format::StackKey key) {
   return Lookup(&Generation::stacks, key, [this](Index before) { return CarriedStack(before); });
 }
 
-Index Definitions::Thread(uint64_t key) {
+Index ChunkInterner::Thread(uint64_t key) {
   return Lookup(&Generation::threads, key,
                 [this](Index before) { return chunk_->InternThread(previous_->names.ThreadOf(before)); });
 }

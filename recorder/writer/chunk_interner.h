@@ -1,8 +1,8 @@
 // What the keys in the lanes stand for: which index the current chunk has given it.
 //
-// Samples that were under way while a chunk ended refer to definitions announced in the one before, so its names are
+// Samples that were under way while a chunk ended refer to definitions emitted in the one before, so its names are
 // kept until ForgetPrevious, and what a sample refers to is looked up as soon as it is scanned; older ones are
-// announced again (Capture::NewEpoch). Context:  drain (it allocates).
+// emitted again (SampleWriter::NewEpoch). Context:  drain (it allocates).
 #pragma once
 
 #include <functional>
@@ -17,13 +17,13 @@
 
 namespace heaprec::writer {
 
-class Definitions {
+class ChunkInterner {
  public:
   // Takes the names of the chunk, which is about to go.
   void EndChunk();
   // The definitions go into `chunk` (not owned) from now on.
   void NewChunk(format::ChunkWriter* chunk);
-  // All that was announced or used in the chunk before goes into this one too.
+  // All that was emitted or used in the chunk before goes into this one too.
   void CarryOver();
   void ForgetPrevious() { previous_.reset(); }
   // About the heap that the current chunk's keys take; its names come on top.
@@ -51,7 +51,7 @@ class Definitions {
   };
   struct Entry {
     format::Index index = format::kNone;
-    bool is_carried = false;  // and neither announced nor used since
+    bool is_carried = false;  // and neither emitted nor used since
   };
   template <typename Key, typename Hash = std::hash<Key>>
   using Map = std::unordered_map<Key, Entry, Hash>;

@@ -13,17 +13,17 @@ namespace heaprec::writer {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-// Fast enough that a window rises within 2 % of an interval; falling needs no tick (WindowBoard::OnPoint).
+// Fast enough that a window rises within 2 % of an interval; falling needs no tick (WindowPublisher::OnPoint).
 constexpr uint64_t kTickNs = 20 * kMs;
 constexpr uint64_t kQuietTickNs = 100 * kMs;
 constexpr uint64_t kTicksUntilQuiet = 50;
 // A writer holds its lane for microseconds; one that was descheduled meanwhile is not waited for any longer than this.
 constexpr uint64_t kWriterPatienceNs = 50 * kMs;
-constexpr uint64_t kMostUnflushedNs = 5'000 * kMs;
+constexpr uint64_t kMaxUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kRetryNs = 1'000 * kMs;
 // Of samples that share a block: it is to be written before the ring runs short, whatever the rate.
-constexpr uint64_t kMostInBlock = 2048;
-// A thread that has looked up what is announced commits its sample within microseconds, or when it is scheduled again.
+constexpr uint64_t kMaxInBlock = 2048;
+// A thread that has looked up what is emitted commits its sample within microseconds, or when it is scheduled again.
 constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
 
 uint64_t SeedOf(const format::RecordingId& id) {
@@ -44,30 +44,31 @@ std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
 
 Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCallbacks callbacks)
     : ring_(ring),
-      ledgers_{{buffer::Ledger(ring.header().BooksOf(format::Stream::kAllocations)),
-                buffer::Ledger(ring.header().BooksOf(format::Stream::kExceptions)),
-                buffer::Ledger(ring.header().BooksOf(format::Stream::kNative)),
-                buffer::Ledger(ring.header().BooksOf(format::Stream::kMapped))}},
+      shared_counters_of_{{buffer::SharedCounters(ring.header().CountersOf(format::Stream::kAllocations)),
+                           buffer::SharedCounters(ring.header().CountersOf(format::Stream::kExceptions)),
+                           buffer::SharedCounters(ring.header().CountersOf(format::Stream::kNative)),
+                           buffer::SharedCounters(ring.header().CountersOf(format::Stream::kMapping))}},
       streams_(StreamsOf(ring.header())),
       store_(std::move(store)),
       config_(config),
       callbacks_(std::move(callbacks)),
       live_{{LiveSetOf(format::Stream::kAllocations), LiveSetOf(format::Stream::kExceptions),
-             LiveSetOf(format::Stream::kNative), LiveSetOf(format::Stream::kMapped)}},
-      collector_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
-                 {{live_.of[0].follows(), live_.of[1].follows(), live_.of[2].follows(), live_.of[3].follows()}},
-                 callbacks_.on_native_point) {
+             LiveSetOf(format::Stream::kNative), LiveSetOf(format::Stream::kMapping)}},
+      consumer_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
+                {{live_.of[0].tracks(), live_.of[1].tracks(), live_.of[2].tracks(), live_.of[3].tracks()}},
+                callbacks_.on_native_point) {
   const uint64_t now_ns = callbacks_.now();
-  behind_written_ = StartBehind(now_ns, BooksWithPending());
+  behind_written_ = StartBehind(now_ns, CountersWithPending());
   BeginChunk(now_ns, behind_written_);
   last_flush_ns_ = now_ns;
   path_ = store_.path();
   ring_.SetRecordingPath(path_);
 }
 
-LiveSet Drain::LiveSetOf(format::Stream stream) const {
+TrackedSet Drain::LiveSetOf(format::Stream stream) const {
   const uint64_t seed = format::SeedOf(stream, SeedOf(config_.header.recording_id));
-  return {config_.header.BoundOf(stream), config_.held_per_interval[stream], seed, callbacks_.followed[stream], stream};
+  return {config_.header.MaxTracked(stream), config_.buffered_per_interval[stream], seed, callbacks_.tracked[stream],
+          stream};
 }
 
 Drain::~Drain() {
@@ -77,7 +78,7 @@ Drain::~Drain() {
 Drain::Pending& Drain::Pending::operator+=(const Pending& other) {
   written += other.written;
   second_stage += other.second_stage;
-  not_followed += other.not_followed;
+  untracked += other.untracked;
   weight += other.weight;
   intervals.insert(intervals.end(), other.intervals.begin(), other.intervals.end());
   return *this;
@@ -89,7 +90,7 @@ bool Drain::TryJoin() {
 }
 
 format::Result<std::monostate> Drain::Start() {
-  auto thread = StartQuietThread(
+  auto thread = StartSignalMaskedThread(
       "heaprec-drain", [](void* self) { static_cast<Drain*>(self)->Run(); },
       [](void* self) { static_cast<Drain*>(self)->GiveUp(); }, this);
   if (!thread.ok()) return thread.error();
@@ -117,8 +118,8 @@ std::string Drain::path() {
 
 Unwritten Drain::unwritten() {
   Unwritten so_far;
-  for (const buffer::Ledger& ledger : ledgers_.of) {
-    so_far.lost_samples += ledger.Snapshot().lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+  for (const buffer::SharedCounters& shared_counters : shared_counters_of_.of) {
+    so_far.lost_samples += shared_counters.Snapshot().lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   }
   const std::lock_guard lock(mutex_);
   so_far.error = write_error_;
@@ -134,7 +135,7 @@ void Drain::Run() {
 // Out of memory: what is in the file and in the ring stays there for readers.
 void Drain::GiveUp() {
   callbacks_.on_stop();
-  ring_.Leave();
+  ring_.KeepFile();
   const std::lock_guard lock(mutex_);
   finished_ = true;
   RefuseSnapshots();
@@ -146,7 +147,7 @@ bool Drain::SleepOneTick() {
   // At the end of an interval to the point: its bytes are those counted by then.
   const uint64_t now_ns = callbacks_.now();
   for (const format::Stream stream : streams_) {
-    const uint64_t close_ns = collector_.next_close_ns(stream);
+    const uint64_t close_ns = consumer_.next_close_ns(stream);
     if (close_ns > now_ns) tick = std::min(tick, close_ns - now_ns);
   }
   std::unique_lock lock(mutex_);
@@ -157,7 +158,8 @@ void Drain::Tick() {
   const uint64_t now_ns = callbacks_.now();
   callbacks_.on_tick(now_ns);
   uint64_t candidates = 0;
-  for (const buffer::Ledger& ledger : ledgers_.of) candidates += ledger.Snapshot().candidates;
+  for (const buffer::SharedCounters& shared_counters : shared_counters_of_.of)
+    candidates += shared_counters.Snapshot().candidates;
   quiet_ticks_ = candidates == last_candidates_ ? quiet_ticks_ + 1 : 0;
   last_candidates_ = candidates;
   ring_.header().heartbeat_ns.store(now_ns, std::memory_order_relaxed);
@@ -166,12 +168,12 @@ void Drain::Tick() {
   FlushIfDue(now_ns);
   AnswerSnapshots(now_ns);
   store_.Tick(SinceStart(now_ns));
-  if (now_ns - chunk_start_ns_ >= kForgetAfterNs) collector_.ForgetPrevious();
+  if (now_ns - chunk_start_ns_ >= kForgetAfterNs) consumer_.ForgetPrevious();
   StopIfDone(now_ns);
 }
 
 void Drain::CloseDueIntervals(uint64_t now_ns) {
-  const auto is_due = [&](format::Stream stream) { return now_ns >= collector_.next_close_ns(stream); };
+  const auto is_due = [&](format::Stream stream) { return now_ns >= consumer_.next_close_ns(stream); };
   if (std::none_of(streams_.begin(), streams_.end(), is_due)) return;
   AwaitWriters();
   Scan();
@@ -182,8 +184,8 @@ void Drain::CloseDueIntervals(uint64_t now_ns) {
 
 void Drain::AwaitWriters() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
-  for (const Collector::Writer& writer : collector_.WritersAtWork()) {
-    while (collector_.StillAtWork(writer) && callbacks_.now() < deadline) {
+  for (const LaneConsumer::Writer& writer : consumer_.WritersAtWork()) {
+    while (consumer_.StillAtWork(writer) && callbacks_.now() < deadline) {
       const timespec pause{0, 100'000};
       nanosleep(&pause, nullptr);
     }
@@ -191,28 +193,28 @@ void Drain::AwaitWriters() {
 }
 
 void Drain::Scan() {
-  collector_.Scan();
-  for (const Collector::Death& death : collector_.TakeDeaths()) {
-    const format::Fate fate = format::FateOf(death.record, ring_.header().start_monotonic_ns);
-    live_[fate.stream].Died(fate, death.lane, death.begin);
+  consumer_.Scan();
+  for (const LaneConsumer::Death& death : consumer_.TakeDeaths()) {
+    const format::LifecycleEvent lifecycle = format::LifecycleOf(death.record, ring_.header().start_monotonic_ns);
+    live_[lifecycle.stream].Died(lifecycle, death.lane, death.begin);
   }
 }
 
-// All fates that are known stand in the next block, be it that of their samples.
-void Drain::AddFates() {
-  for (LiveSet& live : live_.of) {
-    for (const format::Fate& fate : live.TakeFates()) {
-      chunk_->Add(fate);
-      if (fate.kind == format::FateKind::kNotFollowed) ++pending_[fate.stream].not_followed;
+// All lifecycle events that are known stand in the next block, be it that of their samples.
+void Drain::AddLifecycleEvents() {
+  for (TrackedSet& live : live_.of) {
+    for (const format::LifecycleEvent& lifecycle : live.TakeLifecycleEvents()) {
+      chunk_->Add(lifecycle);
+      if (lifecycle.kind == format::LifecycleKind::kUntracked) ++pending_[lifecycle.stream].untracked;
     }
   }
 }
 
 // Of a walk everything stands in one block. What it found is then needed in its lane no longer.
 void Drain::AddCensus() {
-  pending_census_ = collector_.GiveCensus();
-  census_positions_ = collector_.Scanned();
-  chunk_->SetCensus(format::BooksOf(ring_.header().census), census_positions_);
+  pending_census_ = consumer_.GiveCensus();
+  census_positions_ = consumer_.Scanned();
+  chunk_->SetCensus(format::CountersOf(ring_.header().census), census_positions_);
 }
 
 void Drain::LoseCensus(const format::CensusSums::Pending& lost) {
@@ -224,13 +226,13 @@ void Drain::LoseCensus(const format::CensusSums::Pending& lost) {
 }
 
 // The stacks of thousands may be more than what ends a chunk: they are not counted towards that.
-void Drain::AddSurvivors() {
-  for (const LiveSet& live : live_.of) {
-    for (const auto& [id, followed] : live.followed()) {
-      format::Survivor survivor = followed.survivor;
-      survivor.threshold = live.ThresholdSince(survivor.sample.time_ns);
-      collector_.Name(followed.keys, &survivor.sample);
-      chunk_->Add(survivor);
+void Drain::AddCheckpoint() {
+  for (const TrackedSet& live : live_.of) {
+    for (const auto& [id, tracked] : live.tracked()) {
+      format::CheckpointSample checkpoint_sample = tracked.checkpoint_sample;
+      checkpoint_sample.threshold = live.ThresholdSince(checkpoint_sample.sample.time_ns);
+      consumer_.Name(tracked.keys, &checkpoint_sample.sample);
+      chunk_->Add(checkpoint_sample);
     }
   }
   survivor_bytes_ = name_bytes();
@@ -238,15 +240,15 @@ void Drain::AddSurvivors() {
 
 void Drain::AddInterval(format::Stream stream) {
   // The last one is cut short.
-  const uint64_t end_ns = SinceStart(std::min(collector_.next_close_ns(stream), callbacks_.now()));
-  ClosedInterval closed = collector_.CloseNext(stream);
+  const uint64_t end_ns = SinceStart(std::min(consumer_.next_close_ns(stream), callbacks_.now()));
+  ClosedInterval closed = consumer_.CloseNext(stream);
   live_[stream].Close(end_ns, closed.births);
-  const format::Books books = ledgers_[stream].Snapshot();
-  closed.totals.candidates = books.candidates - at_last_close_[stream].candidates;
-  closed.totals.bytes = books.candidate_bytes - at_last_close_[stream].candidate_bytes;
-  at_last_close_[stream] = books;
+  const format::StreamCounters counters = shared_counters_of_[stream].Snapshot();
+  closed.totals.candidates = counters.candidates - at_last_close_[stream].candidates;
+  closed.totals.bytes = counters.candidate_bytes - at_last_close_[stream].candidate_bytes;
+  at_last_close_[stream] = counters;
   closed_intervals_[stream] = closed.totals.index + 1;
-  if (closed.totals.held > 0) ++held_intervals_[stream];
+  if (closed.totals.held > 0) ++intervals_with_points_[stream];
   chunk_->Add(closed.totals);
   Pending& pending = pending_[stream];
   pending.intervals.push_back(closed.totals);
@@ -260,11 +262,11 @@ void Drain::AddInterval(format::Stream stream) {
 
 void Drain::FlushIfDue(uint64_t now_ns) {
   const auto has_samples = [](const Pending& pending) { return pending.written != 0 || pending.second_stage != 0; };
-  const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples) || collector_.has_census();
+  const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples) || consumer_.has_census();
   const uint64_t since_ns = now_ns - last_flush_ns_;
   const bool too_early = waiting_  ? since_ns < kRetryNs && !TooMuchWaits()
                          : samples ? MayBlockGrow(since_ns)
-                                   : since_ns < kMostUnflushedNs;
+                                   : since_ns < kMaxUnflushedNs;
   if (!too_early) (void)Flush(now_ns, nullptr);  // what fails waits
 }
 
@@ -272,7 +274,7 @@ bool Drain::MayBlockGrow(uint64_t since_ns) const {
   uint64_t samples = 0;
   for (const format::Stream stream : streams_) samples += pending_[stream].written;
   const uint64_t room = uint64_t{ring_.lane_count()} * ring_.lane_bytes();
-  return since_ns < config_.block_ns && samples < kMostInBlock && collector_.UsedRoom() < room / 4;
+  return since_ns < config_.block_ns && samples < kMaxInBlock && consumer_.UsedRoom() < room / 4;
 }
 
 void Drain::StopIfDone(uint64_t now_ns) {
@@ -286,10 +288,10 @@ void Drain::End() {
   const uint64_t now_ns = callbacks_.now();
   callbacks_.on_tick(now_ns);
   for (const format::Stream stream : streams_) {
-    while (collector_.next_close_ns(stream) <= now_ns) AddInterval(stream);
+    while (consumer_.next_close_ns(stream) <= now_ns) AddInterval(stream);
     AddInterval(stream);  // the last one, cut short
   }
-  format::Ending ending{SinceStart(now_ns), {}};
+  format::EndMarker ending{SinceStart(now_ns), {}};
   {
     const std::lock_guard lock(mutex_);
     ending.reason = stop_reason_;
@@ -297,7 +299,7 @@ void Drain::End() {
   if (WriteEnd(now_ns, ending)) {
     ring_.Close();
   } else {
-    ring_.Leave();
+    ring_.KeepFile();
   }
   {
     const std::lock_guard lock(mutex_);
@@ -310,14 +312,15 @@ void Drain::End() {
   store_.Finish();
 }
 
-// Waits until every point has met its fate: a thread may be on its way from the JVM to a lane.
+// Waits until every point has met its lifecycle event: a thread may be on its way from the JVM to a lane.
 void Drain::AwaitSettled() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
-  const auto is_settled = [](const buffer::Ledger& ledger) {
-    const format::Books books = ledger.Snapshot();
-    return books.points <= books.committed + books.thinned + books.LostPoints();
+  const auto is_settled = [](const buffer::SharedCounters& shared_counters) {
+    const format::StreamCounters counters = shared_counters.Snapshot();
+    return counters.points <= counters.committed + counters.thinned + counters.LostPoints();
   };
-  while (callbacks_.now() < deadline && !std::all_of(ledgers_.of.begin(), ledgers_.of.end(), is_settled)) {
+  while (callbacks_.now() < deadline &&
+         !std::all_of(shared_counters_of_.of.begin(), shared_counters_of_.of.end(), is_settled)) {
     const timespec pause{0, 100'000};
     nanosleep(&pause, nullptr);
   }

@@ -5,8 +5,8 @@
 // Context:  Start: setup. RequestStop, Wait: any thread. The callbacks run on the drain.
 // Failure:  a block that cannot be written waits, and the ring keeps what it stands for, so that a kill loses nothing;
 //           it is tried again every second. When the ring needs the room, or a megabyte or 1,024 intervals wait, that
-//           is lost, counted (Loss::kWriteFailed), and a new chunk is begun. What was counted of the lost intervals
-//           goes into the next block that is written; at the end there is reserved room for that.
+//           is lost, counted (LossReason::kWriteFailed), and a new chunk is begun. What was counted of the lost
+//           intervals goes into the next block that is written; at the end there is reserved room for that.
 #pragma once
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ struct DrainConfig {
   // How long samples may wait for others to share a block with, while the ring has them (docs/decisions/0013); 0: each
   // interval gets a block.
   uint64_t block_ns = 0;
-  format::PerStream<uint32_t> held_per_interval;  // about; for LiveSet
+  format::PerStream<uint32_t> buffered_per_interval;  // about; for TrackedSet
 };
 
 // What could not be written so far.
@@ -52,14 +52,14 @@ struct DrainCallbacks {
   std::function<uint64_t()> now;                          // CLOCK_MONOTONIC
   std::function<void()> on_start;                         // once, on the drain's thread; may be empty
   std::function<void(uint64_t now_ns)> on_tick;           // counts the population, moves the window
-  Collector::NativePointTaker on_native_point;            // commits its sample; may be empty
-  std::function<void()> on_new_chunk;                     // definitions have to be announced again
+  LaneConsumer::NativePointTaker on_native_point;         // commits its sample; may be empty
+  std::function<void()> on_new_chunk;                     // definitions have to be emitted again
   std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
   std::function<void()> on_stop;                          // no more samples, please: called before the last scan
   // Writing failed more than once in a row, or samples were lost; then, when it succeeds again. Both may be empty.
   std::function<void(const std::string& error)> on_writing_stopped;
   std::function<void(uint64_t lost_samples, uint64_t outage_ns)> on_writing_resumed;
-  format::PerStream<LiveSet::Recorder> followed;  // of streams with a bound in the header
+  format::PerStream<TrackedSet::Callbacks> tracked;  // of streams with a bound in the header
 };
 
 class Drain {
@@ -92,7 +92,7 @@ class Drain {
 
  private:
   struct Pending {
-    uint64_t written = 0, second_stage = 0, not_followed = 0;
+    uint64_t written = 0, second_stage = 0, untracked = 0;
     double weight = 0;
     std::vector<format::Interval> intervals;
     Pending& operator+=(const Pending& other);
@@ -120,23 +120,24 @@ class Drain {
   void AwaitSettled();
   void AddInterval(format::Stream stream);
   void Scan();
-  LiveSet LiveSetOf(format::Stream stream) const;
-  void AddFates();
+  TrackedSet LiveSetOf(format::Stream stream) const;
+  void AddLifecycleEvents();
   void AddCensus();
   void LoseCensus(const format::CensusSums::Pending& lost);
-  void AddSurvivors();
-  uint64_t name_bytes() const { return collector_.definition_bytes() + chunk_->name_bytes(); }
+  void AddCheckpoint();
+  uint64_t name_bytes() const { return consumer_.definition_bytes() + chunk_->name_bytes(); }
   // What waits to be written.
   format::PerStream<Pending> AllPending() const;
   // Those of blocks that are in the file and of one that has all of `counted`.
-  format::PerStream<format::Books> BooksWith(const format::PerStream<Pending>& counted) const;
-  format::PerStream<format::Books> BooksWithPending() const { return BooksWith(AllPending()); }
+  format::PerStream<format::StreamCounters> CountersWith(const format::PerStream<Pending>& counted) const;
+  format::PerStream<format::StreamCounters> CountersWithPending() const { return CountersWith(AllPending()); }
   void FlushIfDue(uint64_t now_ns);
-  // False: not written. With `ending` nothing is then given up: lanes and ledger are as they were.
-  bool Flush(uint64_t now_ns, const format::Ending* ending);
+  // False: not written. With `ending` nothing is then given up: lanes and shared counters are as they were.
+  bool Flush(uint64_t now_ns, const format::EndMarker* ending);
   bool ChunkIsFull(uint64_t now_ns) const;
   // True: the next chunk is begun as well.
-  bool EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books, const std::vector<uint64_t>& positions);
+  bool EndFile(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters,
+               const std::vector<uint64_t>& positions);
   bool WriteWaiting();
   bool Append(std::span<const std::byte> block);
   void NoteFailure(const std::string& error);
@@ -149,10 +150,12 @@ class Drain {
   void LoseWaiting(uint64_t now_ns);
   void Account(const format::PerStream<Pending>& counted, bool written);
   // Writes what was counted of intervals that are lost, and `ending` if there is one, in the reserved room.
-  bool WriteCounts(uint64_t now_ns, const format::Ending* ending);
-  bool WriteEnd(uint64_t now_ns, const format::Ending& ending);
-  // What a file would say of itself that begins behind a block with these books; without lane positions.
-  format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books) const;
+  bool WriteCounts(uint64_t now_ns, const format::EndMarker* ending);
+  std::unique_ptr<format::ChunkWriter> CountsChunk(uint32_t number, const std::vector<uint64_t>& positions) const;
+  bool WriteNamedCounts(uint32_t number, const std::vector<uint64_t>& positions, uint64_t now_ns);
+  bool WriteEnd(uint64_t now_ns, const format::EndMarker& ending);
+  // What a file would say of itself that begins behind a block with these counters; without lane positions.
+  format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters) const;
   bool OpenNext(uint64_t now_ns, format::FileStart start, const std::vector<uint64_t>& positions);
   // `start`: of a file that begins with the chunk.
   void BeginChunk(uint64_t now_ns, const format::FileStart& start);
@@ -166,23 +169,23 @@ class Drain {
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns - ring_.header().start_monotonic_ns; }
 
   buffer::Ring& ring_;
-  format::PerStream<buffer::Ledger> ledgers_;
+  format::PerStream<buffer::SharedCounters> shared_counters_of_;
   const std::vector<format::Stream> streams_;  // those that are recorded
   Store store_;
   const DrainConfig config_;
   const DrainCallbacks callbacks_;
-  format::PerStream<LiveSet> live_;
-  Collector collector_;
+  format::PerStream<TrackedSet> live_;
+  LaneConsumer consumer_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;
   uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0;
-  uint64_t survivor_bytes_ = 0;               // of the chunk's names, those that it began with
-  format::PerStream<uint64_t> not_followed_;  // in the file
-  format::PerStream<format::Books> at_last_close_;
-  format::PerStream<uint64_t> closed_intervals_, held_intervals_;  // the latter: of those, with points
-  format::PerStream<Pending> pending_;                             // of the next block
-  format::CensusSums::Pending pending_census_;                     // likewise
-  std::vector<uint64_t> census_positions_;                         // up to there it has been given to a chunk
+  uint64_t survivor_bytes_ = 0;            // of the chunk's names, those that it began with
+  format::PerStream<uint64_t> untracked_;  // in the file
+  format::PerStream<format::StreamCounters> at_last_close_;
+  format::PerStream<uint64_t> closed_intervals_, intervals_with_points_;  // the latter: of those, with points
+  format::PerStream<Pending> pending_;                                    // of the next block
+  format::CensusSums::Pending pending_census_;                            // likewise
+  std::vector<uint64_t> census_positions_;                                // up to there it has been given to a chunk
   std::optional<Waiting> waiting_;
   format::FileStart behind_written_;  // of a file that begins behind the last block that was written
   // Of writes that fail one after the other.

@@ -8,7 +8,7 @@ namespace heaprec::writer {
 namespace {
 
 // On the heap, while blocks cannot be written.
-constexpr uint64_t kMostWaitingBytes = 1 << 20;
+constexpr uint64_t kMaxWaitingBytes = 1 << 20;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 // Bounds the heap where every stack is new: it is the dictionaries that take most of it.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
@@ -45,55 +45,55 @@ format::PerStream<Drain::Pending> Drain::AllPending() const {
   return all;
 }
 
-// The block's books count the block itself; the ring's follow when it is in the file.
-format::PerStream<format::Books> Drain::BooksWith(const format::PerStream<Pending>& counted) const {
-  format::PerStream<format::Books> all;
+// The block's counters count the block itself; the ring's follow when it is in the file.
+format::PerStream<format::StreamCounters> Drain::CountersWith(const format::PerStream<Pending>& counted) const {
+  format::PerStream<format::StreamCounters> all;
   for (const format::Stream stream : streams_) {
-    all[stream] = ledgers_[stream].Snapshot();
+    all[stream] = shared_counters_of_[stream].Snapshot();
     all[stream].written += counted[stream].written;
     all[stream].second_stage += counted[stream].second_stage;
-    all[stream].not_followed = counted[stream].not_followed + not_followed_[stream];
+    all[stream].untracked = counted[stream].untracked + untracked_[stream];
   }
   const format::RingStacks& stacks = ring_.header().stacks;
-  format::Books& books = all[format::Stream::kAllocations];
-  books.stacks_walked = stacks.walked.load(std::memory_order_relaxed);
-  books.stacks_asked = stacks.asked.load(std::memory_order_relaxed);
-  books.stacks_differed = stacks.differed.load(std::memory_order_relaxed);
+  format::StreamCounters& counters = all[format::Stream::kAllocations];
+  counters.stacks_walked = stacks.walked.load(std::memory_order_relaxed);
+  counters.stacks_from_jvmti = stacks.asked.load(std::memory_order_relaxed);
+  counters.stack_mismatches = stacks.differed.load(std::memory_order_relaxed);
   const format::RingStackChunks& chunks = ring_.header().stack_chunks;
-  books.SetStackChunks(chunks.objects.load(std::memory_order_relaxed), chunks.bytes.load(std::memory_order_relaxed));
+  counters.SetStackChunks(chunks.objects.load(std::memory_order_relaxed), chunks.bytes.load(std::memory_order_relaxed));
   return all;
 }
 
-bool Drain::Flush(uint64_t now_ns, const format::Ending* ending) {
+bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
   last_flush_ns_ = now_ns;
   if (waiting_ && !WriteWaiting()) {
     if (ending == nullptr && TooMuchWaits()) LoseWaiting(now_ns);
     return false;
   }
-  AddFates();
+  AddLifecycleEvents();
   AddCensus();
-  const std::vector<uint64_t> positions = collector_.Positions(live_);
-  const format::PerStream<format::Books> books = BooksWithPending();
-  const format::FileStart behind = StartBehind(now_ns, books);
+  const std::vector<uint64_t> positions = consumer_.Positions(live_);
+  const format::PerStream<format::StreamCounters> counters = CountersWithPending();
+  const format::FileStart behind = StartBehind(now_ns, counters);
   const bool rotates = ending == nullptr && OpenNext(now_ns, behind, positions);
   const bool last = ending != nullptr || (!rotates && ChunkIsFull(now_ns));
-  auto block = last ? chunk_->Finish(books, positions, SinceStart(now_ns), ending)
-                    : chunk_->Flush(books, positions, SinceStart(now_ns));
+  auto block = last ? chunk_->Finish(counters, positions, SinceStart(now_ns), ending)
+                    : chunk_->Flush(counters, positions, SinceStart(now_ns));
   const bool written = block.ok() && Append(*block);
   if (!written && ending != nullptr) return false;
   if (written) {
     Account(std::exchange(pending_, {}), true);
     pending_census_ = {};
     behind_written_ = behind;
-    if (rotates && EndFile(now_ns, books, positions)) {
+    if (rotates && EndFile(now_ns, counters, positions)) {
       callbacks_.on_new_chunk();
     } else if (ending == nullptr && (rotates || last)) {
       BeginChunk(now_ns, behind);
     }
-    collector_.Release(positions);
+    consumer_.Release(positions);
     return true;
   }
-  if (rotates) store_.GoOn(/*ended=*/false);
+  if (rotates) store_.Resume(/*ended=*/false);
   waiting_ = Waiting{block.ok() ? std::move(*block) : format::ByteBuffer(),
                      std::exchange(pending_, {}),
                      std::exchange(pending_census_, {}),
@@ -120,18 +120,18 @@ bool Drain::ChunkIsFull(uint64_t now_ns) const {
 }
 
 // A block of its own, which nothing depends on: if it cannot be written, this file goes on. Before it, the next file is
-// begun with the names that were announced: samples that come before their writers know of the new chunk refer to them,
+// begun with the names that were emitted: samples that come before their writers know of the new chunk refer to them,
 // their definitions may have left the ring, and a reader of that file has no other.
-bool Drain::EndFile(uint64_t now_ns, const format::PerStream<format::Books>& books,
+bool Drain::EndFile(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters,
                     const std::vector<uint64_t>& positions) {
-  const format::Ending rotation{SinceStart(now_ns), "rotated"};
-  const auto last = chunk_->Finish(books, positions, SinceStart(now_ns), &rotation);
+  const format::EndMarker rotation{SinceStart(now_ns), "rotated"};
+  const auto last = chunk_->Finish(counters, positions, SinceStart(now_ns), &rotation);
   AdoptChunk(store_.NextHeader(), now_ns);
-  collector_.CarryDefinitionsOver();
-  const auto names = chunk_->Flush(books, positions, SinceStart(now_ns));
+  consumer_.CarryDefinitionsOver();
+  const auto names = chunk_->Flush(counters, positions, SinceStart(now_ns));
   const bool has_names = names.ok() && store_.BeginNext(*names);
   const bool ended = (has_names || store_.BeginNext({})) && last.ok() && store_.Append(*last).ok();
-  store_.GoOn(ended);
+  store_.Resume(ended);
   const std::lock_guard lock(mutex_);
   path_ = store_.path();
   ring_.SetRecordingPath(path_);
@@ -185,7 +185,7 @@ bool Drain::WriteWaiting() {
   Account(written.counted, true);
   behind_written_ = written.behind;
   if (written.ends_chunk) store_.BeginChunk(behind_written_);
-  collector_.Release(written.positions);
+  consumer_.Release(written.positions);
   return true;
 }
 
@@ -196,9 +196,9 @@ bool Drain::TooMuchWaits() const {
     samples += pending_[stream].written;
     intervals = std::max(intervals, pending_[stream].intervals.size());
   }
-  return collector_.IsShortOfRoom(live_) || intervals > kMaxLostIntervals ||
-         waiting_->block.size() + samples * sizeof(format::Sample) > kMostWaitingBytes ||
-         name_bytes() - survivor_bytes_ > kChunkDefinitionBytes + kMostWaitingBytes;
+  return consumer_.IsShortOfRoom(live_) || intervals > kMaxLostIntervals ||
+         waiting_->block.size() + samples * sizeof(format::Sample) > kMaxWaitingBytes ||
+         name_bytes() - survivor_bytes_ > kChunkDefinitionBytes + kMaxWaitingBytes;
 }
 
 void Drain::LosePending() {
@@ -208,9 +208,9 @@ void Drain::LosePending() {
   pending_ = {};
   Account(lost, false);
   LoseCensus(std::exchange(pending_census_, {}));
-  LoseCensus(collector_.DropCensus());  // what came since would grow as long as nothing can be written
-  census_positions_ = collector_.Scanned();
-  for (LiveSet& live : live_.of) (void)live.TakeFates();  // of samples that the next chunk does not have
+  LoseCensus(consumer_.DropCensus());  // what came since would grow as long as nothing can be written
+  census_positions_ = consumer_.Scanned();
+  for (TrackedSet& live : live_.of) (void)live.TakeLifecycleEvents();  // of samples that the next chunk does not have
   for (const format::Stream stream : streams_) {
     MakeLost(&lost[stream].intervals);
     pending_[stream].intervals = std::move(lost[stream].intervals);
@@ -224,13 +224,13 @@ void Drain::LoseWaiting(uint64_t now_ns) {
   for (const format::Stream stream : streams_) {
     for (const format::Interval& interval : pending_[stream].intervals) chunk_->Add(interval);
   }
-  collector_.Release(collector_.Positions(live_));
+  consumer_.Release(consumer_.Positions(live_));
   ReportOutage();
 }
 
 // If the last block cannot be written, the ring stays: it has all samples that are missing in the file. What readers
 // cannot learn from it, and all where there is no ring, goes into the reserved room.
-bool Drain::WriteEnd(uint64_t now_ns, const format::Ending& ending) {
+bool Drain::WriteEnd(uint64_t now_ns, const format::EndMarker& ending) {
   if (Flush(now_ns, &ending)) return true;
   ReportOutage();
   if (!ring_.path().empty()) {
@@ -241,51 +241,67 @@ bool Drain::WriteEnd(uint64_t now_ns, const format::Ending& ending) {
   return WriteCounts(now_ns, &ending);
 }
 
-bool Drain::WriteCounts(uint64_t now_ns, const format::Ending* ending) {
-  const format::PerStream<format::Books> books = BooksWith({});
+bool Drain::WriteCounts(uint64_t now_ns, const format::EndMarker* ending) {
   std::vector<uint64_t> positions;
   for (uint32_t i = 0; i < ring_.lane_count(); ++i) {
     positions.push_back(ring_.lane(i).tail.load(std::memory_order_relaxed));  // ours alone to write
   }
+  const uint32_t number = next_chunk_++;
+  const auto counts = CountsChunk(number, positions)->Finish(CountersWith({}), positions, SinceStart(now_ns), ending);
+  if (ending == nullptr && WriteNamedCounts(number, positions, now_ns)) return true;
+  return counts.ok() && store_.AppendReserved(*counts).ok();
+}
+
+std::unique_ptr<format::ChunkWriter> Drain::CountsChunk(uint32_t number, const std::vector<uint64_t>& positions) const {
   format::FileStart start = behind_written_;
   start.lane_positions = positions;
-  format::ChunkWriter chunk(store_.HeaderFor(start), next_chunk_++);
-  chunk.SetCensus(format::BooksOf(ring_.header().census), census_positions_);
+  auto chunk = std::make_unique<format::ChunkWriter>(store_.HeaderFor(start), number);
+  chunk->SetCensus(format::CountersOf(ring_.header().census), census_positions_);
   const format::PerStream<Pending> left = AllPending();
   for (const format::Stream stream : streams_) {
     // Salvagers close those of which the ring has samples, and all behind them.
     for (const format::Interval& interval : left[stream].intervals) {
       if (interval.kept > 0 || interval.tau > 0) break;
-      chunk.Add(interval);
+      chunk->Add(interval);
     }
   }
-  const auto block = chunk.Finish(books, positions, SinceStart(now_ns), ending);
-  return block.ok() && store_.AppendReserved(*block).ok();
+  return chunk;
+}
+
+// The ring's samples refer to names that its writers emitted before a chunk that was lost: they are neither in the
+// file nor in the ring, and known here alone. False: there is no room for them.
+bool Drain::WriteNamedCounts(uint32_t number, const std::vector<uint64_t>& positions, uint64_t now_ns) {
+  consumer_.EndChunk();
+  chunk_ = CountsChunk(number, positions);
+  consumer_.NewChunk(chunk_.get(), number);
+  consumer_.CarryDefinitionsOver();
+  const auto block = chunk_->Finish(CountersWith({}), positions, SinceStart(now_ns), nullptr);
+  return block.ok() && block->size() <= store_.reserved_room() && store_.AppendReserved(*block).ok();
 }
 
 void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
   for (const format::Stream stream : streams_) {
     const Pending& pending = counted[stream];
     if (written) {
-      ledgers_[stream].Written(pending.written);
+      shared_counters_of_[stream].Written(pending.written);
     } else {
-      ledgers_[stream].Lost(format::Loss::kWriteFailed, pending.written, pending.weight);
+      shared_counters_of_[stream].Lost(format::LossReason::kWriteFailed, pending.written, pending.weight);
     }
-    ledgers_[stream].SecondStage(pending.second_stage);
-    if (written) not_followed_[stream] += pending.not_followed;
+    shared_counters_of_[stream].SecondStage(pending.second_stage);
+    if (written) untracked_[stream] += pending.untracked;
   }
 }
 
 // What was counted of intervals that are still open will be told by the blocks to come.
-format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<format::Books>& books) const {
+format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters) const {
   format::FileStart start;
   start.begin_ns = SinceStart(now_ns);
   start.next_interval = closed_intervals_;
-  start.held_intervals = held_intervals_;
+  start.intervals_with_points = intervals_with_points_;
   for (const format::Stream stream : streams_) {
-    format::Books& before = start.books[stream] = books[stream];
+    format::StreamCounters& before = start.counters[stream] = counters[stream];
     const uint64_t settled =
-        before.written + before.second_stage + before.lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+        before.written + before.second_stage + before.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
     const uint64_t open = before.committed - std::min(before.committed, settled);
     before.committed -= open;
     before.points -= std::min(before.points, open);
@@ -302,13 +318,13 @@ void Drain::BeginChunk(uint64_t now_ns, const format::FileStart& start) {
 }
 
 void Drain::AdoptChunk(const format::FileHeader& header, uint64_t now_ns) {
-  collector_.EndChunk();
+  consumer_.EndChunk();
   chunk_.reset();  // one compressor at a time
   chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
   chunk_start_ns_ = now_ns;
-  collector_.NewChunk(chunk_.get(), next_chunk_++);
-  chunk_->SetCensus(format::BooksOf(ring_.header().census), census_positions_);
-  AddSurvivors();
+  consumer_.NewChunk(chunk_.get(), next_chunk_++);
+  chunk_->SetCensus(format::CountersOf(ring_.header().census), census_positions_);
+  AddCheckpoint();
 }
 
 }  // namespace heaprec::writer

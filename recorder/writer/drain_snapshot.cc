@@ -24,7 +24,7 @@ std::future<format::Result<Snapshot>> Drain::RequestSnapshot() {
 bool Drain::IsDue(const SnapshotRequest& request) const {
   return std::all_of(streams_.begin(), streams_.end(), [&](format::Stream stream) {
     const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
-    return interval_ns > kLongestAwaitedNs || collector_.next_close_ns(stream) - interval_ns >= request.asked_ns;
+    return interval_ns > kLongestAwaitedNs || consumer_.next_close_ns(stream) - interval_ns >= request.asked_ns;
   });
 }
 
@@ -48,8 +48,8 @@ format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
   (void)store_.Append(chunk_->ProtectRest());
   auto file = store_.Duplicate();
   if (!file.ok()) return file.error();
-  const format::Ending ending{SinceStart(now_ns), kDumped};
-  auto last = chunk_->Finish(BooksWithPending(), collector_.Positions(live_), SinceStart(now_ns), &ending);
+  const format::EndMarker ending{SinceStart(now_ns), kDumped};
+  auto last = chunk_->Finish(CountersWithPending(), consumer_.Positions(live_), SinceStart(now_ns), &ending);
   BeginChunk(now_ns, behind_written_);  // that block is the copy's alone
   if (!last.ok()) return last.error();
   return Snapshot{std::move(*file), std::move(*last)};

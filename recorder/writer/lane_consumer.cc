@@ -16,13 +16,13 @@ uint64_t FirstWord(const format::RecordingId& id) {
 }
 
 // Older ones are referred to by stale arms at most: those samples then carry their weight themselves.
-constexpr size_t kMostWindows = 4096;
-// Of a stack in its lane. What was announced in the chunk before is remembered for longer (Drain).
+constexpr size_t kMaxWindows = 4096;
+// Of a stack in its lane. What was emitted in the chunk before is remembered for longer (Drain).
 constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 
 // A stream that is not recorded has no interval, and no samples either.
-throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream stream, const format::RecordingId& id,
-                          uint64_t max_samples, uint64_t duration_ns) {
+throttle::ReducerConfig BoundsOf(const format::RingHeader& header, format::Stream stream, const format::RecordingId& id,
+                                 uint64_t max_samples, uint64_t duration_ns) {
   return {.interval_ns = std::max<uint64_t>(header.IntervalNsOf(stream), 1),
           .cap = std::max<size_t>(header.IntervalCapOf(stream), 1),
           .recording = format::SeedOf(stream, FirstWord(id)),
@@ -32,21 +32,22 @@ throttle::Bounds BoundsOf(const format::RingHeader& header, format::Stream strea
 
 }  // namespace
 
-Collector::Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-                     OnStackKnown on_stack, const format::PerStream<bool>& follows, NativePointTaker on_native_point)
+LaneConsumer::LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples,
+                           uint64_t duration_ns, OnStackKnown on_stack, const format::PerStream<bool>& tracks,
+                           NativePointTaker on_native_point)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       reducers_{{throttle::IntervalReducer(
                      BoundsOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
                  throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns)),
                  throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kNative, id, 0, duration_ns)),
-                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kMapped, id, 0, duration_ns))}},
+                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kMapping, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
       on_stack_(std::move(on_stack)),
       on_native_point_(std::move(on_native_point)),
-      follows_(follows) {}
+      tracks_(tracks) {}
 
-void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
+void LaneConsumer::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
   sequence_ = sequence;
   definitions_.NewChunk(chunk);
@@ -59,7 +60,7 @@ void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
     for (const std::deque<Held>& stream : lane.held.of) all.insert(all.end(), stream.begin(), stream.end());
   }
   if (all.empty()) return;
-  // The methods of the stacks that they brought were announced before them, but maybe not scanned.
+  // The methods of the stacks that they brought were emitted before them, but maybe not scanned.
   (void)ScanLanes();
   for (const Held& held : all) {
     Intern(held);
@@ -71,16 +72,16 @@ void Collector::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   }
 }
 
-void Collector::Intern(const Held& held) {
+void LaneConsumer::Intern(const Held& held) {
   (void)definitions_.Class(held.record.class_key);
   (void)definitions_.Thread(held.record.thread_key);
 }
 
-void Collector::InternStack(const Held& held) {
+void LaneConsumer::InternStack(const Held& held) {
   if (!held.stack) return (void)definitions_.Stack(held.record.stack_key);
   const Brought& stack = *held.stack;
   if (!definitions_.DefineStack(stack.key, stack.leaf_first, stack.truncated)) {
-    // Its methods were announced before it, in a lane that had been scanned by then.
+    // Its methods were emitted before it, in a lane that had been scanned by then.
     (void)ScanLanes();
     definitions_.DefineStackAnyway(stack.key, stack.leaf_first, stack.truncated);
   }
@@ -88,20 +89,20 @@ void Collector::InternStack(const Held& held) {
 }
 
 // A sample of a long interval must not need its lane for that (NeededFrom), nor the methods of the chunk before.
-bool Collector::MayWait(format::Stream stream) const {
+bool LaneConsumer::MayWait(format::Stream stream) const {
   const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
   return interval_ns <= ShortestIntervalNs() && interval_ns <= kLongestWaitNs;
 }
 
-bool Collector::NeedsStackNow(const Held& held) {
+bool LaneConsumer::NeedsStackNow(const Held& held) {
   const auto stream = format::StreamOf(static_cast<format::Kind>(held.record.kind));
   return !held.stack || !MayWait(stream) || definitions_.HasStack(held.stack->key) ||
          !brought_.insert(held.stack->key).second;
 }
 
-void Collector::Scan() {
+void LaneConsumer::Scan() {
   if (ScanLanes()) (void)ScanLanes();
-  // What was announced in the chunk before is forgotten by the time some of these are closed.
+  // What was emitted in the chunk before is forgotten by the time some of these are closed.
   const std::vector<Held> scanned = std::exchange(just_scanned_, {});
   for (const Held& held : scanned) {
     Intern(held);
@@ -110,7 +111,7 @@ void Collector::Scan() {
   InternCensus();
 }
 
-std::vector<uint64_t> Collector::Scanned() const {
+std::vector<uint64_t> LaneConsumer::Scanned() const {
   std::vector<uint64_t> positions;
   positions.reserve(lanes_.size());
   for (const Lane& lane : lanes_) positions.push_back(lane.scanned);
@@ -118,7 +119,7 @@ std::vector<uint64_t> Collector::Scanned() const {
 }
 
 // True: samples of native points have come into the lanes meanwhile.
-bool Collector::ScanLanes() {
+bool LaneConsumer::ScanLanes() {
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     if (lane.damaged) continue;
@@ -139,7 +140,7 @@ bool Collector::ScanLanes() {
 }
 
 // In order of time: an interval takes samples up to its end, and they follow in one lane.
-bool Collector::TakeNativePoints() {
+bool LaneConsumer::TakeNativePoints() {
   if (native_points_.empty()) return false;
   std::vector<NativePoint> points = std::exchange(native_points_, {});
   std::ranges::stable_sort(points, {}, [](const NativePoint& point) { return point.record->monotonic_ns; });
@@ -152,19 +153,19 @@ bool Collector::TakeNativePoints() {
 }
 
 // A stack whose sample never came.
-void Collector::ForgetOrphan(uint32_t index) {
+void LaneConsumer::ForgetOrphan(uint32_t index) {
   const format::LaneHeader& lane = ring_.lane(index);
   // The lease is read first: whoever has let go of it has published all before.
   if (!lanes_[index].stack || lane.lease.load(std::memory_order_acquire) != 0) return;
   if (lane.head.load(std::memory_order_acquire) == lanes_[index].scanned) lanes_[index].stack.reset();
 }
 
-uint64_t Collector::next_close_ns(format::Stream stream) const {
+uint64_t LaneConsumer::next_close_ns(format::Stream stream) const {
   const format::RingHeader& header = ring_.header();
   return header.start_monotonic_ns + (next_interval_[stream] + 1) * header.IntervalNsOf(stream);
 }
 
-std::vector<Collector::Writer> Collector::WritersAtWork() {
+std::vector<LaneConsumer::Writer> LaneConsumer::WritersAtWork() {
   std::vector<Writer> writers;
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
@@ -175,17 +176,17 @@ std::vector<Collector::Writer> Collector::WritersAtWork() {
   return writers;
 }
 
-bool Collector::StillAtWork(const Writer& writer) {
+bool LaneConsumer::StillAtWork(const Writer& writer) {
   const format::LaneHeader& lane = ring_.lane(writer.lane);
   return lane.lease.load(std::memory_order_acquire) != 0 && lane.head.load(std::memory_order_acquire) == writer.head;
 }
 
-ClosedInterval Collector::CloseNext(format::Stream stream) {
+ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   const uint64_t index = next_interval_[stream];
   const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
   const std::vector<Held> taken = TakeUntil(stream, next_close_ns(stream));
   brought_.clear();
-  std::vector<throttle::HeldPoint> points;
+  std::vector<throttle::BufferedPoint> points;
   points.reserve(taken.size());
   for (const Held& held : taken) {
     const format::SampleRecord& record = held.record;
@@ -206,19 +207,20 @@ ClosedInterval Collector::CloseNext(format::Stream stream) {
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
-  if (follows_[stream]) closed.births = BirthsOf(taken, closed.samples);
+  if (tracks_[stream]) closed.births = BirthsOf(taken, closed.samples);
   ++next_interval_[stream];
   return closed;
 }
 
-std::vector<Birth> Collector::BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept) {
+std::vector<ClosedSample> LaneConsumer::BirthsOf(const std::vector<Held>& held,
+                                                 const std::vector<format::Sample>& kept) {
   std::unordered_map<uint64_t, const format::Sample*> samples;
   for (const format::Sample& sample : kept) samples.emplace(sample.id, &sample);
-  std::vector<Birth> births;
+  std::vector<ClosedSample> births;
   births.reserve(held.size());
   for (const Held& one : held) {
     const format::SampleRecord& record = one.record;
-    Birth birth;
+    ClosedSample birth;
     birth.place = record.place;
     if (const auto sample = samples.find(record.id); sample != samples.end()) {
       birth.is_kept = true;
@@ -232,11 +234,11 @@ std::vector<Birth> Collector::BirthsOf(const std::vector<Held>& held, const std:
 }
 
 // In ticks, as the file has it: a salvager that counts the file's samples then counts what the drain counted.
-uint64_t Collector::TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const {
+uint64_t LaneConsumer::TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const {
   return std::max(SinceStart(record.monotonic_ns), not_before_ns) / format::kTickNs * format::kTickNs;
 }
 
-std::vector<Collector::Held> Collector::TakeUntil(format::Stream stream, uint64_t end_ns) {
+std::vector<LaneConsumer::Held> LaneConsumer::TakeUntil(format::Stream stream, uint64_t end_ns) {
   std::vector<Held> taken;
   for (Lane& lane : lanes_) {
     std::deque<Held>& held = lane.held[stream];
@@ -249,10 +251,10 @@ std::vector<Collector::Held> Collector::TakeUntil(format::Stream stream, uint64_
 }
 
 // A death whose sample is held is needed as that is, but does not keep more than half of the lane either.
-std::vector<uint64_t> Collector::Positions(const format::PerStream<LiveSet>& deaths) const {
+std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet>& deaths) const {
   std::vector<uint64_t> positions, floors(lanes_.size(), UINT64_MAX);
   positions.reserve(lanes_.size());
-  for (const LiveSet& one : deaths.of) one.LowerTo(&floors);
+  for (const TrackedSet& one : deaths.of) one.LowerTo(&floors);
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const uint64_t least = lanes_[i].scanned - std::min<uint64_t>(lanes_[i].scanned, ring_.lane_bytes() / 2);
     positions.push_back(std::min(NeededFrom(lanes_[i]), std::max(floors[i], least)));
@@ -262,7 +264,7 @@ std::vector<uint64_t> Collector::Positions(const format::PerStream<LiveSet>& dea
 
 // From the oldest sample held. But one that waits for an interval longer than another stream's does not keep more than
 // half of the lane from it: it is held here alone then, and a kill loses it.
-uint64_t Collector::NeededFrom(const Lane& lane) const {
+uint64_t LaneConsumer::NeededFrom(const Lane& lane) const {
   uint64_t needed = lane.stack ? lane.stack->begin : lane.scanned;
   for (const format::Stream stream : format::kAllStreams) {
     const bool may_wait = ring_.header().IntervalNsOf(stream) <= ShortestIntervalNs();
@@ -275,7 +277,7 @@ uint64_t Collector::NeededFrom(const Lane& lane) const {
   return needed;
 }
 
-uint64_t Collector::ShortestIntervalNs() const {
+uint64_t LaneConsumer::ShortestIntervalNs() const {
   uint64_t shortest_ns = UINT64_MAX;
   for (const format::Stream stream : format::kAllStreams) {
     const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
@@ -284,14 +286,14 @@ uint64_t Collector::ShortestIntervalNs() const {
   return shortest_ns;
 }
 
-void Collector::Release(const std::vector<uint64_t>& positions) {
+void LaneConsumer::Release(const std::vector<uint64_t>& positions) {
   for (uint32_t i = 0; i < positions.size(); ++i) {
     // Release: we have read what is given back (pairs with the acquire of tail in LaneLease).
     ring_.lane(i).tail.store(positions[i], std::memory_order_release);
   }
 }
 
-bool Collector::IsShortOfRoom(const format::PerStream<LiveSet>& deaths) const {
+bool LaneConsumer::IsShortOfRoom(const format::PerStream<TrackedSet>& deaths) const {
   const std::vector<uint64_t> needed = Positions(deaths);
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
@@ -302,7 +304,7 @@ bool Collector::IsShortOfRoom(const format::PerStream<LiveSet>& deaths) const {
   return false;
 }
 
-uint64_t Collector::UsedRoom() const {
+uint64_t LaneConsumer::UsedRoom() const {
   uint64_t used = 0;
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
@@ -311,7 +313,7 @@ uint64_t Collector::UsedRoom() const {
   return used;
 }
 
-format::Sample Collector::ToSample(const Held& held, uint64_t time_ns, double weight) {
+format::Sample LaneConsumer::ToSample(const Held& held, uint64_t time_ns, double weight) {
   const format::SampleRecord& record = held.record;
   UseWindow(record.window);
   InternStack(held);
@@ -329,28 +331,28 @@ format::Sample Collector::ToSample(const Held& held, uint64_t time_ns, double we
   return sample;
 }
 
-uint64_t Collector::SinceStart(uint64_t monotonic_ns) const {
+uint64_t LaneConsumer::SinceStart(uint64_t monotonic_ns) const {
   const uint64_t start = ring_.header().start_monotonic_ns;
   return monotonic_ns > start ? monotonic_ns - start : 0;
 }
 
-void Collector::OnClass(uint64_t key, std::string_view name) { definitions_.DefineClass(key, name); }
+void LaneConsumer::OnClass(uint64_t key, std::string_view name) { definitions_.DefineClass(key, name); }
 
-void Collector::OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
-                         std::string_view descriptor) {
+void LaneConsumer::OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
+                            std::string_view descriptor) {
   definitions_.DefineMethod(key, class_name, name, descriptor);
 }
 
-void Collector::OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated,
-                        uint32_t lane, uint64_t begin) {
+void LaneConsumer::OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated,
+                           uint32_t lane, uint64_t begin) {
   lanes_[lane].stack = Brought{key, leaf_first, truncated, begin};
 }
 
-void Collector::OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) {
+void LaneConsumer::OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) {
   definitions_.DefineThread(key, {record.java_tid, record.os_tid, record.is_virtual != 0, std::string(name)});
 }
 
-void Collector::OnWindow(const format::WindowRecord& record) {
+void LaneConsumer::OnWindow(const format::WindowRecord& record) {
   format::Window window;
   window.id = record.id;
   window.start_ns = SinceStart(record.start_monotonic_ns);
@@ -358,10 +360,10 @@ void Collector::OnWindow(const format::WindowRecord& record) {
   auto& known = windows_[format::StreamOfWindow(window.id)];
   known.insert_or_assign(window.id, KnownWindow{window, -1});
   UseWindow(window.id);
-  if (known.size() > kMostWindows) known.erase(known.begin());
+  if (known.size() > kMaxWindows) known.erase(known.begin());
 }
 
-void Collector::UseWindow(uint32_t id) {
+void LaneConsumer::UseWindow(uint32_t id) {
   auto& windows = windows_[format::StreamOfWindow(id)];
   const auto known = windows.find(id);
   if (known == windows.end() || known->second.chunk == sequence_) return;
@@ -369,7 +371,7 @@ void Collector::UseWindow(uint32_t id) {
   known->second.chunk = sequence_;
 }
 
-void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
+void LaneConsumer::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
   // The record right in front of a sample that brings its stack is that stack, or what else it brings: whoever holds
   // the lane writes them together.
   std::optional<Brought> stack = std::exchange(lanes_[lane].stack, std::nullopt);
@@ -380,28 +382,28 @@ void Collector::OnSample(const format::SampleRecord& record, uint32_t lane, uint
   lanes_[lane].held[stream].push_back({record, stack ? stack->begin : begin, stack});
 }
 
-void Collector::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {
-  if (follows_[format::StreamOfId(record.sample)]) deaths_.push_back({record, lane, begin});
+void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {
+  if (tracks_[format::StreamOfId(record.sample)]) deaths_.push_back({record, lane, begin});
 }
 
-void Collector::OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t,
-                         uint64_t) {
+void LaneConsumer::OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t,
+                            uint64_t) {
   census_.Add(record, entries, SinceStart(record.monotonic_ns));
 }
 
-void Collector::OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
-                              std::span<const format::RingFrame> java) {
+void LaneConsumer::OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
+                                 std::span<const format::RingFrame> java) {
   // Ours to change: the view is of ring_'s own memory.
   if (on_native_point_) native_points_.push_back({const_cast<format::NativePointRecord*>(record), pcs, java});
 }
 
-void Collector::Name(const NameKeys& keys, format::Sample* sample) {
+void LaneConsumer::Name(const NameKeys& keys, format::Sample* sample) {
   sample->class_id = definitions_.Class(keys.class_key);
   sample->thread = definitions_.Thread(keys.thread_key);
   sample->stack = definitions_.Stack(keys.stack_key);
 }
 
-void Collector::OnState(const format::StateRecord& record) {
+void LaneConsumer::OnState(const format::StateRecord& record) {
   chunk_->Add(format::StateOf(record, ring_.header().start_monotonic_ns));
 }
 

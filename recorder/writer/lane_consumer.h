@@ -5,7 +5,7 @@
 // A stack goes into the chunk once a sample that is kept needs it, or the second one that is held: most stacks of a
 // program whose stacks are new each time are needed by none (docs/decisions/0011). Until then it stays in the lane.
 // Context:  drain (it allocates). No clock of its own: `now` is given.
-// Failure:  a lane with a record that cannot be true is given up; what it held is missing in `written` of the books.
+// Failure:  a lane with a record that cannot be true is given up; what it held is missing in `written` of the counters.
 // Maths:    docs/sampler.md#second-stage; docs/format/ring.md says how a reader repeats it.
 #pragma once
 
@@ -32,10 +32,10 @@ namespace heaprec::writer {
 struct ClosedInterval {
   format::Interval totals;              // candidates and bytes are the caller's to fill
   std::vector<format::Sample> samples;  // ascending in time
-  std::vector<Birth> births;            // if samples of the stream are followed: all that were held
+  std::vector<ClosedSample> births;     // if samples of the stream are tracked: all that were held
 };
 
-class Collector final : private format::RecordVisitor {
+class LaneConsumer final : private format::RecordVisitor {
  public:
   using OnStackKnown = std::function<void(const format::StackKey&)>;
   using NativePointTaker = std::function<void(const format::NativePointRecord&, std::span<const uint64_t> pcs,
@@ -44,8 +44,8 @@ class Collector final : private format::RecordVisitor {
   // `max_samples` (of the allocations), `duration_ns` as in FileHeader. on_stack: the chunk has the stack, so that
   // samples need not bring it; may be empty. follows: of which streams samples are. on_native_point: commits the
   // point's sample to a lane, or counts its loss; may be empty.
-  Collector(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-            OnStackKnown on_stack, const format::PerStream<bool>& follows, NativePointTaker on_native_point = {});
+  LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
+               OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {});
 
   // The chunk is about to go: takes what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
@@ -54,14 +54,14 @@ class Collector final : private format::RecordVisitor {
 
   // The chunk gets all names that samples may refer to which are in the lanes, or under way, by now.
   void CarryDefinitionsOver() { definitions_.CarryOver(); }
-  // What was announced before the chunk, and is not used by a sample that is held, is needed no longer.
+  // What was emitted before the chunk, and is not used by a sample that is held, is needed no longer.
   void ForgetPrevious() { definitions_.ForgetPrevious(); }
   // About the heap that definitions of the chunk take, the chunk's names excluded.
   uint64_t definition_bytes() const { return definitions_.bytes(); }
 
   // Takes in what the lanes have published.
   void Scan();
-  // Of followed objects, since the last call.
+  // Of tracked objects, since the last call.
   struct Death {
     format::DeathRecord record;
     uint32_t lane;
@@ -97,11 +97,11 @@ class Collector final : private format::RecordVisitor {
 
   // For each lane: all records before this position are in the rows handed out so far. `deaths`: what is needed of
   // them.
-  std::vector<uint64_t> Positions(const format::PerStream<LiveSet>& deaths) const;
+  std::vector<uint64_t> Positions(const format::PerStream<TrackedSet>& deaths) const;
   // Those rows are in the file: the lanes may be used again up to `positions`.
   void Release(const std::vector<uint64_t>& positions);
   // Whether a lane is more than half full with what could be released.
-  bool IsShortOfRoom(const format::PerStream<LiveSet>& deaths) const;
+  bool IsShortOfRoom(const format::PerStream<TrackedSet>& deaths) const;
   // Of all lanes, in bytes.
   uint64_t UsedRoom() const;
 
@@ -158,7 +158,7 @@ class Collector final : private format::RecordVisitor {
   uint64_t ShortestIntervalNs() const;
   std::vector<Held> TakeUntil(format::Stream stream, uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
-  static std::vector<Birth> BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept);
+  static std::vector<ClosedSample> BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept);
   void UseWindow(uint32_t id);
   uint64_t TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const;
   format::Sample ToSample(const Held& held, uint64_t time_ns, double weight);
@@ -168,10 +168,10 @@ class Collector final : private format::RecordVisitor {
   format::RingView view_;
   format::PerStream<throttle::IntervalReducer> reducers_;
   std::vector<Lane> lanes_;
-  Definitions definitions_;
+  ChunkInterner definitions_;
   OnStackKnown on_stack_;
   const NativePointTaker on_native_point_;
-  const format::PerStream<bool> follows_;
+  const format::PerStream<bool> tracks_;
   std::vector<Held> just_scanned_;
   std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;

@@ -1,27 +1,27 @@
-// Census records: what Collector does with what was counted object by object.
+// Census records: what LaneConsumer does with what was counted object by object.
 #include <unordered_set>
 
 #include "recorder/writer/lane_consumer.h"
 
 namespace heaprec::writer {
 
-// Names are announced before the walk that needs them, but maybe in a lane that had been scanned by then.
-void Collector::InternCensus() {
+// Names are emitted before the walk that needs them, but maybe in a lane that had been scanned by then.
+void LaneConsumer::InternCensus() {
   bool scanned = false;
   const auto intern = [&](uint64_t key, std::unordered_set<uint64_t>* known,
-                          format::Index (Definitions::*index)(uint64_t)) {
+                          format::Index (ChunkInterner::*index)(uint64_t)) {
     if (key == 0 || !known->insert(key).second || (definitions_.*index)(key) != format::kNone || scanned) return;
     scanned = true;
     ScanLanes();
     (void)(definitions_.*index)(key);
   };
   census_.ForEachRow([&](uint64_t thread, uint64_t class_key, const format::CensusRow&) {
-    intern(thread, &census_threads_, &Definitions::Thread);
-    intern(class_key, &census_classes_, &Definitions::Class);
+    intern(thread, &census_threads_, &ChunkInterner::Thread);
+    intern(class_key, &census_classes_, &ChunkInterner::Class);
   });
 }
 
-format::CensusSums::Pending Collector::GiveCensus() {
+format::CensusSums::Pending LaneConsumer::GiveCensus() {
   const auto named = [this](uint64_t thread, uint64_t class_key, format::CensusRow row) {
     row.thread = definitions_.Thread(thread);
     row.class_id = definitions_.Class(class_key);
@@ -38,7 +38,7 @@ format::CensusSums::Pending Collector::GiveCensus() {
   return given;
 }
 
-format::CensusSums::Pending Collector::DropCensus() {
+format::CensusSums::Pending LaneConsumer::DropCensus() {
   const format::CensusSums::Pending dropped = census_.pending();
   census_.Clear();
   return dropped;

@@ -17,7 +17,7 @@
 namespace heaprec::writer {
 namespace {
 
-constexpr int kMostNames = 10000;
+constexpr int kMaxNames = 10000;
 
 std::string LocalTime(uint64_t epoch_ns) {
   const auto seconds = static_cast<time_t>(epoch_ns / 1'000'000'000);
@@ -36,12 +36,12 @@ std::string Numbered(const std::string& path, int number) {
   return fmt::format("{}-{}{}", path.substr(0, dot), number, path.substr(dot));
 }
 
-buffer::OwnDescriptor OpenNew(const std::string& path) {
+buffer::GuardedFd OpenNew(const std::string& path) {
   int descriptor = -1;
   do {
     descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   } while (descriptor < 0 && errno == EINTR);
-  return descriptor < 0 ? buffer::OwnDescriptor() : buffer::OwnDescriptor(descriptor);
+  return descriptor < 0 ? buffer::GuardedFd() : buffer::GuardedFd(descriptor);
 }
 
 format::Error Failure(const std::string& path) {
@@ -102,17 +102,17 @@ std::string LiteralPattern(const std::string& path) {
 
 format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns) {
   const bool counts = ExpandPattern(pattern, pid, epoch_ns, 0) != ExpandPattern(pattern, pid, epoch_ns, 1);
-  for (int number = 0; number < kMostNames; ++number) {
+  for (int number = 0; number < kMaxNames; ++number) {
     std::string path = ExpandPattern(pattern, pid, epoch_ns, number);
     if (!counts && number > 0) path = Numbered(path, number);
-    buffer::OwnDescriptor descriptor = OpenNew(path);
+    buffer::GuardedFd descriptor = OpenNew(path);
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
     if (!counts && number == 0 && IsTakenByNoFile(path)) {
       return format::Error{path + ": exists and is not a regular file; name a file to record into"};
     }
   }
-  return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMostNames)};
+  return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMaxNames)};
 }
 
 RecordingFile::RecordingFile(RecordingFile&& other) noexcept
@@ -140,7 +140,7 @@ format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
   const uint64_t spare = std::min(kReserveBytes, limit / 8) * (IsFull(failure_) ? 4 : 1);
   const uint64_t end = size_ + bytes + spare;
   if (end > limit) return Fail(EFBIG);
-  if (end <= reserved_to_ || !descriptor_.Regain(path_, O_RDWR)) return std::monostate{};
+  if (end <= reserved_to_ || !descriptor_.Reopen(path_, O_RDWR)) return std::monostate{};
   for (const uint64_t wanted : {std::min(end + kReserveBytes, limit), end}) {
     const int error = Allocate(descriptor_.number(), size_, wanted);
     if (error == 0) reserved_to_ = wanted;
@@ -150,9 +150,14 @@ format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
   return std::monostate{};
 }
 
+uint64_t RecordingFile::reserved_room() const {
+  const uint64_t end = std::min(reserved_to_, FileSizeLimit());
+  return end > size_ ? end - size_ : 0;
+}
+
 format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> bytes) {
   failure_ = EBADF;
-  if (!descriptor_.Regain(path_, O_RDWR)) return format::Error{path_ + ": its descriptor was closed"};
+  if (!descriptor_.Reopen(path_, O_RDWR)) return format::Error{path_ + ": its descriptor was closed"};
   // Behind a torn block nothing may stand.
   if (is_torn_ && !TakeBack()) return Fail(errno);
   const buffer::WriteSignals blocked;
@@ -199,7 +204,7 @@ format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte>
 }
 
 format::Result<RecordingFile> RecordingFile::Duplicate() const {
-  buffer::OwnDescriptor descriptor = descriptor_.Duplicate();
+  buffer::GuardedFd descriptor = descriptor_.Duplicate();
   if (descriptor.number() < 0) return Failure(path_);
   RecordingFile same(path_, std::move(descriptor));
   same.size_ = size_;

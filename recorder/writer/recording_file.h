@@ -39,6 +39,8 @@ class RecordingFile {
   // succeeds although the disk is full by then. After a failure: four times as much beyond them. Error: there is no
   // such room. A file system that cannot reserve is no error.
   format::Result<std::monostate> Reserve(size_t bytes);
+  // Bytes that an Append certainly has room for; 0: none is reserved.
+  uint64_t reserved_room() const;
   static constexpr uint64_t kReserveBytes = 64 << 10;
   // Up to into.size() bytes from `offset`; fewer at the end only.
   format::Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
@@ -61,13 +63,13 @@ class RecordingFile {
   const std::string& path() const { return path_; }
 
  private:
-  RecordingFile(std::string path, buffer::OwnDescriptor descriptor)
+  RecordingFile(std::string path, buffer::GuardedFd descriptor)
       : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   bool TakeBack();
   format::Error Fail(int error);
 
   std::string path_;
-  buffer::OwnDescriptor descriptor_;
+  buffer::GuardedFd descriptor_;
   uint64_t size_ = 0;
   uint64_t reserved_to_ = 0;  // the disk has room up to this offset
   int failure_ = 0;

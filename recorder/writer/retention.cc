@@ -6,7 +6,7 @@ namespace heaprec::writer {
 namespace {
 
 constexpr uint64_t kChunkNs = 60'000'000'000;
-constexpr uint64_t kLeastChunkNs = 1'000'000'000;
+constexpr uint64_t kMinChunkNs = 1'000'000'000;
 // A bound is kept by dropping an eighth of it at a time: what is kept is at least three quarters of it, and a byte is
 // copied six times before it goes.
 constexpr uint64_t kChunksInBound = 8;
@@ -18,7 +18,7 @@ constexpr uint64_t kPlaces = 16;
 uint64_t Retention::ChunkNs() const {
   uint64_t chunk_ns = kChunkNs;
   if (limits_.max_age_ns > 0) chunk_ns = std::min(chunk_ns, limits_.max_age_ns / kChunksInBound);
-  return std::max(chunk_ns, kLeastChunkNs);
+  return std::max(chunk_ns, kMinChunkNs);
 }
 
 uint64_t Retention::ChunkBytes() const {

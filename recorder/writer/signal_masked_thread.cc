@@ -40,8 +40,8 @@ sigset_t SignalsOfOthers() {
 
 }  // namespace
 
-format::Result<pthread_t> StartQuietThread(const char* name, void (*body)(void*), void (*failed)(void*),
-                                           void* argument) {
+format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*),
+                                                  void* argument) {
   auto start = std::make_unique<Start>(Start{body, failed, argument});
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

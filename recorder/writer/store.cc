@@ -98,7 +98,7 @@ bool Store::BeginNext(std::span<const std::byte> block) {
   return next_->Append(bytes).ok();
 }
 
-void Store::GoOn(bool ended) {
+void Store::Resume(bool ended) {
   if (!ended) {
     next_->Remove();
     next_.reset();

@@ -50,7 +50,7 @@ class Store {
   format::FileHeader HeaderFor(const format::FileStart& start) const;
   bool ChunkIsFull(uint64_t now_ns) const { return retention_.ChunkIsFull(now_ns); }
   // Call before each block. True: the file is full, or no longer where it was, and the next one is there; append the
-  // block and an ending, then call GoOn. `start`: what holds behind that block.
+  // block and an ending, then call Resume. `start`: what holds behind that block.
   bool OpenNext(uint64_t now_ns, const format::FileStart& start);
   // What the header of that file says.
   format::FileHeader NextHeader() const;
@@ -58,10 +58,12 @@ class Store {
   // both.
   bool BeginNext(std::span<const std::byte> block);
   // Turns to the file that OpenNext has made; `ended` false: it is removed, and this one is gone on with.
-  void GoOn(bool ended);
+  void Resume(bool ended);
   format::Result<std::monostate> Append(std::span<const std::byte> block);
   // Appends the last block of a recording in the room that Append keeps reserved, whatever is bounded or full.
   format::Result<std::monostate> AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
+  // Bytes that fit there; 0: the file system cannot reserve any.
+  uint64_t reserved_room() const { return file_->reserved_room(); }
   // Of the last append; 0: none that the system gave.
   int failure() const { return file_->failure(); }
   // What is in the file now, for a reader of its own.

@@ -20,7 +20,7 @@ Syncer::~Syncer() { Finish(); }
 
 bool Syncer::Start() {
   if (started_ || failed_to_start_ || where_ == Where::kAtOnce) return started_;
-  auto thread = StartQuietThread(
+  auto thread = StartSignalMaskedThread(
       "heaprec-sync", [](void* self) { static_cast<Syncer*>(self)->Run(); }, nullptr, this);
   started_ = thread.ok();
   failed_to_start_ = !started_;

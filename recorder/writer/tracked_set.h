@@ -1,7 +1,7 @@
-// Which samples of a recording are followed, and what becomes of them: the drain's side of it.
+// Which samples of a recording are tracked, and what becomes of them: the drain's side of it.
 //
-// A sample comes in when its interval is closed. If its object has died by then it has a fate at once; else it is one
-// of a reservoir, which releases some where there are more than it holds.
+// A sample comes in when its interval is closed. If its object has died by then it has a lifecycle event at once; else
+// it is one of a reservoir, which releases some where there are more than it holds.
 //
 // Units:    ns since the start of the recording.
 // Context:  drain (it allocates).
@@ -30,38 +30,38 @@ struct NameKeys {
 };
 
 // A point of an interval that has been closed.
-struct Birth {
+struct ClosedSample {
   format::Sample sample;  // weight: the final one
   NameKeys keys;
-  uint16_t place = 0;  // 0: it is not followed
+  uint16_t place = 0;  // 0: it is not tracked
   bool is_kept = false;
 };
 
-// How many of `bound` are followed for long: there are places for those that are born meanwhile, of which `held` come
+// How many of `bound` are tracked for long: there are places for those that are born meanwhile, of which `held` come
 // in a steady interval, and several times that where the load changes: six times that, and an eighth of all at least,
 // but no more than half.
 uint32_t ReservoirOf(uint32_t bound, uint32_t held);
 
-class LiveSet {
+class TrackedSet {
  public:
-  struct Recorder {
+  struct Callbacks {
     std::function<void(uint16_t place, uint64_t sample)> drop;  // it is not wanted any longer
     std::function<uint64_t(uint16_t place, uint64_t sample)> collections_at_birth;
     std::function<uint64_t()> collections;  // by now
   };
-  // bound 0: nothing is followed. held: ReservoirOf. `stream`: whose samples these are.
-  LiveSet(uint32_t bound, uint32_t held, uint64_t seed, Recorder recorder,
-          format::Stream stream = format::Stream::kAllocations);
+  // bound 0: nothing is tracked. held: ReservoirOf. `stream`: whose samples these are.
+  TrackedSet(uint32_t bound, uint32_t held, uint64_t seed, Callbacks recorder,
+             format::Stream stream = format::Stream::kAllocations);
 
-  bool follows() const { return bound_ > 0; }
+  bool tracks() const { return bound_ > 0; }
 
   // Or shrank. From a lane, at a position that is needed as long as the sample's interval is open.
-  void Died(const format::Fate& fate, uint32_t lane, uint64_t begin);
+  void Died(const format::LifecycleEvent& lifecycle, uint32_t lane, uint64_t begin);
   // The interval that ends at `end_ns` has been closed, with all these points.
-  void Close(uint64_t end_ns, std::span<const Birth> births);
+  void Close(uint64_t end_ns, std::span<const ClosedSample> births);
 
   // What is known since the last call, ascending in time.
-  std::vector<format::Fate> TakeFates();
+  std::vector<format::LifecycleEvent> TakeLifecycleEvents();
   // For each lane of `floors`, the first position with a death that is not told yet.
   void LowerTo(std::vector<uint64_t>* floors) const;
 
@@ -69,43 +69,43 @@ class LiveSet {
   double ThresholdSince(uint64_t birth_ns) const;
 
   // Alive: their samples are in earlier blocks. Ascending in id.
-  struct Followed {
-    format::Survivor survivor;  // without names and threshold
+  struct Tracked {
+    format::CheckpointSample checkpoint_sample;  // without names and threshold
     NameKeys keys;
     uint16_t place = 0;
   };
-  const std::map<uint64_t, Followed>& followed() const { return followed_; }
+  const std::map<uint64_t, Tracked>& tracked() const { return tracked_; }
 
  private:
   // What became of a sample whose interval is open, or that was not kept: the last, if it shrank several times.
   struct Early {
-    format::Fate fate;
+    format::LifecycleEvent lifecycle;
     uint32_t lane;
     uint64_t begin;
     int closes = 0;  // of intervals since
   };
-  void Shrink(const format::Fate& fate, Followed* followed);
+  void EvictExcess(const format::LifecycleEvent& lifecycle, Tracked* tracked);
   // What the weights of those that have a place are multiplied by to stand for all that were kept, of earlier intervals
   // too in which none had a place.
-  double RaiseOf(std::span<const Birth> births);
-  void ComeIn(uint64_t end_ns, const Birth& birth, double raise);
+  double RaiseOf(std::span<const ClosedSample> births);
+  void ComeIn(uint64_t end_ns, const ClosedSample& birth, double raise);
   void Release(uint64_t end_ns);
   void ForgetOldDeaths();
 
   const uint32_t bound_;
   const format::Stream stream_;
-  const Recorder recorder_;
-  throttle::Reservoir reservoir_;
-  std::map<uint64_t, Followed> followed_;
+  const Callbacks recorder_;
+  throttle::PriorityReservoir reservoir_;
+  std::map<uint64_t, Tracked> tracked_;
   std::unordered_map<uint64_t, Early> early_;
-  std::vector<format::Fate> fates_;
+  std::vector<format::LifecycleEvent> lifecycle_events_;
   double owed_ = 0;  // weight of intervals that nothing stands for yet
   // Of the releases, those that no later one is above.
   struct Threshold {
     uint64_t time_ns;
     double value;
   };
-  std::deque<Threshold> thresholds_;  // ascending in time, descending in value; not those before all that is followed
+  std::deque<Threshold> thresholds_;  // ascending in time, descending in value; not those before all that is tracked
 };
 
 }  // namespace heaprec::writer

@@ -52,7 +52,7 @@ TEST_CASE("Without options there are defaults") {
   CHECK_FALSE(options.strict);
   CHECK_FALSE(options.exceptions);
   CHECK(options.exceptions_per_second == 100);
-  CHECK_FALSE(options.follows);
+  CHECK_FALSE(options.tracks);
 }
 
 TEST_CASE("Exceptions are turned on, and have a rate of their own") {
@@ -65,12 +65,12 @@ TEST_CASE("Exceptions are turned on, and have a rate of their own") {
 }
 
 TEST_CASE("Objects are followed if asked for, as many as asked for") {
-  CHECK(Parsed("live").follows);
-  CHECK(Parsed("live=on").live_bound == 0);
-  CHECK_FALSE(Parsed("live=500,live=off").follows);
-  CHECK(Parsed("live=500").follows);
-  CHECK(Parsed("live=500").live_bound == 500);
-  CHECK(Parsed("live=65535").live_bound == 65'535);
+  CHECK(Parsed("live").tracks);
+  CHECK(Parsed("live=on").max_tracked_objects == 0);
+  CHECK_FALSE(Parsed("live=500,live=off").tracks);
+  CHECK(Parsed("live=500").tracks);
+  CHECK(Parsed("live=500").max_tracked_objects == 500);
+  CHECK(Parsed("live=65535").max_tracked_objects == 65'535);
 }
 
 TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megabytes of a size") {
@@ -129,9 +129,9 @@ TEST_CASE("An explicit rate beats settings=, in either order") {
 }
 
 TEST_CASE("the throttle's rule can be chosen, the falling one is the default") {
-  CHECK(Parsed("").rule == throttle::Rule::kFalling);
+  CHECK(Parsed("").rule == throttle::Rule::kAdaptive);
   CHECK(Parsed("throttle=window").rule == throttle::Rule::kWindow);
-  CHECK(Parsed("throttle=window,throttle=falling").rule == throttle::Rule::kFalling);
+  CHECK(Parsed("throttle=window,throttle=falling").rule == throttle::Rule::kAdaptive);
   CHECK_FALSE(ParseOptions("throttle=adaptive").ok());
 }
 

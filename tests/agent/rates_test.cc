@@ -25,9 +25,9 @@ TEST_CASE("Below one a second an interval lasts 1/rate and keeps one sample") {
 TEST_CASE("Stage 1 aims far enough over a small cap that an interval is rarely short of it") {
   // A Poisson variable of mean 3.45 is 0 in 3 % of the cases; of mean 1.2 it is in 30 %. Many samples need less,
   // and cost more.
-  CHECK(ControllerFor(0.1, false).surplus > 3);
-  CHECK(ControllerFor(150, false).surplus < 5);
-  CHECK(ControllerFor(8'000, false).surplus == Approx(1.2));
+  CHECK(ControllerFor(0.1, false).oversampling > 3);
+  CHECK(ControllerFor(150, false).oversampling < 5);
+  CHECK(ControllerFor(8'000, false).oversampling == Approx(1.2));
 }
 
 }  // namespace heaprec::agent

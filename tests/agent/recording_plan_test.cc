@@ -31,15 +31,15 @@ TEST_CASE("What is not planned is in neither ring nor header") {
   CHECK(header.rate_per_second == 200);
   CHECK(header.interval_cap == (*ring)->header().interval_cap);
   CHECK(header.interval_cap > 0);
-  for (const Stream stream : {Stream::kExceptions, Stream::kNative, Stream::kMapped}) {
+  for (const Stream stream : {Stream::kExceptions, Stream::kNative, Stream::kMapping}) {
     CAPTURE(static_cast<int>(stream));
     CHECK(header.CapOf(stream).interval_ns == 0);
     CHECK(header.CapOf(stream).rate_per_second == 0);
     CHECK((*ring)->header().IntervalNsOf(stream) == 0);
   }
-  CHECK(header.native_bound == 0);
-  CHECK(header.mapped_bound == 0);
-  CHECK(header.native_refused == "");
+  CHECK(header.max_tracked_blocks == 0);
+  CHECK(header.max_tracked_mappings == 0);
+  CHECK(header.native_unavailable_reason == "");
   CHECK(header.native_not_seen == "");
   CHECK(header.ring_path == "");
 }
@@ -62,8 +62,8 @@ TEST_CASE("Each stream that is planned has the same bounds in the ring and in th
   CHECK(header.native_not_seen.find("asprintf") != std::string::npos);
   CHECK(header.native.rate_per_second == 300);
   CHECK(header.mapped.interval_cap == 20);
-  CHECK(header.native_bound > 0);
-  CHECK(header.mapped_bound > 0);
+  CHECK(header.max_tracked_blocks > 0);
+  CHECK(header.max_tracked_mappings > 0);
   CHECK(header.max_samples == 5000);
   CHECK(header.duration_ns == 3'000'000'000);
   CHECK(header.recording_id == plan.id);

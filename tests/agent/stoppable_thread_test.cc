@@ -18,7 +18,7 @@ TEST_CASE("It goes on until it is told to stop, and has ended when Stop returns"
   std::promise<void> three;
   bool has_ended = false;
   StoppableThread thread("test", [&] {
-    while (!thread.Rest(kShort)) {
+    while (!thread.SleepOrStop(kShort)) {
       if (++turns == 3) three.set_value();
     }
     has_ended = true;
@@ -32,7 +32,7 @@ TEST_CASE("It goes on until it is told to stop, and has ended when Stop returns"
 
 TEST_CASE("A rest is cut short") {
   std::promise<bool> rested;
-  StoppableThread thread("test", [&] { rested.set_value(thread.Rest(kLong)); });
+  StoppableThread thread("test", [&] { rested.set_value(thread.SleepOrStop(kLong)); });
   REQUIRE(thread.Start().ok());
   thread.Stop();
   CHECK(rested.get_future().get());

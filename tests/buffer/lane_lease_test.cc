@@ -129,19 +129,21 @@ TEST_CASE("Many threads and a drain lose nothing that was committed, and count w
   constexpr int kThreads = 8;
   constexpr uint64_t kEach = 20'000;
   auto ring = MakeRing(4, 64 * 1024);
-  Ledger ledger(ring->header().books);
+  SharedCounters shared_counters(ring->header().counters);
   std::atomic<int> running{kThreads};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (uint64_t i = 0; i < kEach; ++i) {
-        ledger.Point();
+        shared_counters.Point();
         LaneLease lease(*ring, static_cast<uint32_t>(t), sizeof(SampleRecord));
         if (lease.ok() && WriteSample(lease, static_cast<uint64_t>(t) * kEach + i)) {
-          ledger.Committed();
+          shared_counters.Committed();
         } else {
           std::this_thread::yield();  // the drain has to come by on few cores
-          ledger.Lost(lease.ok() || !lease.found_busy_only() ? format::Loss::kRingFull : format::Loss::kLanesBusy, 1.0);
+          shared_counters.Lost(
+              lease.ok() || !lease.found_busy_only() ? format::LossReason::kRingFull : format::LossReason::kLanesBusy,
+              1.0);
         }
       }
       running.fetch_sub(1);
@@ -153,16 +155,16 @@ TEST_CASE("Many threads and a drain lose nothing that was committed, and count w
   for (std::thread& thread : threads) thread.join();
   Drain(*ring, positions, sink);
 
-  const format::Books books = ledger.Snapshot();
+  const format::StreamCounters counters = shared_counters.Snapshot();
   const std::set<uint64_t> unique(sink.ids.begin(), sink.ids.end());
   CHECK(sink.torn == 0);
   CHECK(unique.size() == sink.ids.size());
-  CHECK(sink.ids.size() == books.committed);
-  CHECK(books.points == kThreads * kEach);
-  const uint64_t lost =
-      books.lost[static_cast<int>(format::Loss::kRingFull)] + books.lost[static_cast<int>(format::Loss::kLanesBusy)];
-  CHECK(books.points == books.committed + lost);
-  CHECK(books.committed > kEach);
+  CHECK(sink.ids.size() == counters.committed);
+  CHECK(counters.points == kThreads * kEach);
+  const uint64_t lost = counters.lost[static_cast<int>(format::LossReason::kRingFull)] +
+                        counters.lost[static_cast<int>(format::LossReason::kLanesBusy)];
+  CHECK(counters.points == counters.committed + lost);
+  CHECK(counters.committed > kEach);
 }
 
 }  // namespace heaprec::buffer

@@ -194,7 +194,7 @@ TEST_CASE("Of 200 processes that start, clean up and die at once none loses its 
   Crowd([&] {
     const std::string path = folder / ("heaprec-native-" + std::to_string(getpid()));
     const char* why = "";
-    if (native::Table::Create(path.c_str(), 1, &why) == nullptr) return;
+    if (native::SiteTable::Create(path.c_str(), 1, &why) == nullptr) return;
     ++counts->started;
     // The tables of others that live here are told by their process, so all that is asked of is the lock.
     for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {

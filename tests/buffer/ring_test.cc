@@ -49,7 +49,7 @@ TEST_CASE("A ring that readers still need leaves its file when it is destroyed; 
     RingOptions options;
     options.path = NewPath("left");
     auto ring = std::move(Ring::Create(options).value());
-    if (needed) ring->Leave();
+    if (needed) ring->KeepFile();
     ring.reset();
     CHECK(std::filesystem::remove(options.path) == needed);
   }
@@ -135,14 +135,14 @@ TEST_CASE("A closed ring gives its pages back and can still be written into") {
 }
 
 TEST_CASE("An announcement holds for its epoch, and a collision only forgets") {
-  Announced<16> announced;
-  CHECK_FALSE(announced.Has(5, 1));
-  announced.Mark(5, 1);
-  CHECK(announced.Has(5, 1));
-  CHECK_FALSE(announced.Has(5, 2));
-  announced.Mark(5 + 16, 1);
-  CHECK_FALSE(announced.Has(5, 1));
-  CHECK(announced.Has(5 + 16, 1));
+  EmittedDefinitions<16> emitted;
+  CHECK_FALSE(emitted.Has(5, 1));
+  emitted.Mark(5, 1);
+  CHECK(emitted.Has(5, 1));
+  CHECK_FALSE(emitted.Has(5, 2));
+  emitted.Mark(5 + 16, 1);
+  CHECK_FALSE(emitted.Has(5, 1));
+  CHECK(emitted.Has(5 + 16, 1));
 }
 
 }  // namespace heaprec::buffer

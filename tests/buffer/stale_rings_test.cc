@@ -70,7 +70,7 @@ class Machine {
   // A process with such a ring and recording that was killed. Its ring is the younger, the later this is called.
   std::string Kill(uint8_t id) const {
     Record(id);
-    Start(id)->Leave();
+    Start(id)->KeepFile();
     const timespec times[] = {{1'000'000 + id, 0}, {1'000'000 + id, 0}};
     REQUIRE(utimensat(AT_FDCWD, ring(id).c_str(), times, 0) == 0);
     return ReadFile(ring(id));
@@ -112,7 +112,7 @@ TEST_CASE(
   const auto living = machine.Start(1);
   machine.Record(2);
   auto closed = machine.Start(2);
-  closed->Leave();
+  closed->KeepFile();
   closed->Close();
   closed.reset();
   std::ofstream(machine.ring(3)) << "";                       // killed before it had any room,

@@ -54,7 +54,7 @@ INSTEAD(bool, Method, "_ZNK7heaprec7hotspot5Names6MethodEPKNS0_8VmMethodEPNS1_10
 INSTEAD(int, Line, "_ZNK7heaprec7hotspot5Names4LineEPKNS0_8VmMethodEi", const Names*, const VmMethod* method, int) {
   return heaprec::crash::LineOf(IndexOf(method));
 }
-INSTEAD(const VmMethod*, MethodOfId, "_ZN7heaprec7hotspot5Names8MethodOfEP10_jmethodID", jmethodID id) {
+INSTEAD(const VmMethod*, MethodOfId, "_ZNK7heaprec7hotspot5Names8MethodOfEP10_jmethodID", const Names*, jmethodID id) {
   return reinterpret_cast<const VmMethod*>(id);
 }
 INSTEAD(const void*, KlassOfMirror, "_ZNK7heaprec7hotspot5Names13KlassOfMirrorEP7JNIEnv_P7_jclass", const Names*,

@@ -63,10 +63,11 @@ class Recording {
         witness_(*witness),
         start_ns_(sources::MonotonicNs()),
         ring_(MakeRing()),
-        ledger_(ring_->header().books),
+        shared_counters_(ring_->header().counters),
         board_(ConfigOf(plan), start_ns_),
-        capture_(std::make_unique<sources::Capture>(*ring_, ledger_, board_, names_, nullptr, fields_, kStackDepth)),
-        drain_(*ring_, MakeStore(), {.header = Header(), .block_ns = plan.block_ns, .held_per_interval = {}},
+        capture_(std::make_unique<sources::SampleWriter>(*ring_, shared_counters_, board_, names_, nullptr, fields_,
+                                                         kStackDepth)),
+        drain_(*ring_, MakeStore(), {.header = Header(), .block_ns = plan.block_ns, .buffered_per_interval = {}},
                Callbacks()) {
     capture_->CommitWindow(board_.first(), 0);
   }
@@ -122,20 +123,20 @@ class Recording {
     callbacks.now = [] { return sources::MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) {
       const uint64_t bytes = bytes_.load(std::memory_order_relaxed);
-      ledger_.SetPopulation(objects_.load(std::memory_order_relaxed), bytes);
+      shared_counters_.SetPopulation(objects_.load(std::memory_order_relaxed), bytes);
       if (const auto window = board_.Tick(now_ns, bytes)) capture_->CommitWindow(*window, 0);
     };
     callbacks.on_new_chunk = [this] { capture_->NewEpoch(); };
-    callbacks.on_stack = [this](const format::StackKey& key) { capture_->AnnounceStack(key); };
+    callbacks.on_stack = [this](const format::StackKey& key) { capture_->MarkStackEmitted(key); };
     callbacks.on_stop = [this] { is_stopped_ = true; };
     return callbacks;
   }
 
   void Allocate(uint32_t thread) {
-    for (uint32_t number = 0; number < kMostObjects && !is_stopped_.load(std::memory_order_relaxed); ++number) {
+    for (uint32_t number = 0; number < kMaxObjects && !is_stopped_.load(std::memory_order_relaxed); ++number) {
       const Object object{thread, number};
-      std::atomic<Fate>& fate = witness_.fates[thread][number];
-      fate.store(Fate::kUnderWay, std::memory_order_release);
+      std::atomic<LifecycleEvent>& lifecycle = witness_.lifecycle_events[thread][number];
+      lifecycle.store(LifecycleEvent::kUnderWay, std::memory_order_release);
       const uint64_t before = samples_committed;
       sources::Point point;
       point.kind = format::Kind::kOutside;
@@ -145,9 +146,10 @@ class Recording {
       point.window = board_.window();
       objects_.fetch_add(1, std::memory_order_relaxed);
       bytes_.fetch_add(static_cast<uint64_t>(point.weight), std::memory_order_relaxed);
-      ledger_.Point();
+      shared_counters_.Point();
       capture_->Commit(ContextOf(object), point);
-      fate.store(samples_committed > before ? Fate::kCommitted : Fate::kRefused, std::memory_order_release);
+      lifecycle.store(samples_committed > before ? LifecycleEvent::kCommitted : LifecycleEvent::kRefused,
+                      std::memory_order_release);
       Pause(plan_.pause_ns);
     }
   }
@@ -156,11 +158,11 @@ class Recording {
   Witness& witness_;
   const uint64_t start_ns_;
   std::unique_ptr<buffer::Ring> ring_;
-  buffer::Ledger ledger_;
-  sources::WindowBoard board_;
+  buffer::SharedCounters shared_counters_;
+  sources::WindowPublisher board_;
   const hotspot::Names names_;
   const sources::ThreadFields fields_;
-  std::unique_ptr<sources::Capture> capture_;
+  std::unique_ptr<sources::SampleWriter> capture_;
   std::atomic<uint64_t> objects_{0}, bytes_{0};
   std::atomic<bool> is_stopped_{false};
   writer::Drain drain_;
@@ -173,7 +175,7 @@ void UnmapWitness::operator()(Witness* witness) const { munmap(witness, sizeof(W
 std::unique_ptr<Witness, UnmapWitness> MakeWitness() {
   void* const memory = mmap(nullptr, sizeof(Witness), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) std::abort();
-  static_assert(std::is_trivially_destructible_v<Witness> && static_cast<int>(Fate::kNone) == 0);
+  static_assert(std::is_trivially_destructible_v<Witness> && static_cast<int>(LifecycleEvent::kNone) == 0);
   return std::unique_ptr<Witness, UnmapWitness>(static_cast<Witness*>(memory));
 }
 

@@ -14,7 +14,7 @@
 
 namespace heaprec::crash {
 
-enum class Fate : uint8_t {
+enum class LifecycleEvent : uint8_t {
   kNone = 0,
   kUnderWay = 1,
   kCommitted = 2,  // written after the commit has returned
@@ -24,9 +24,11 @@ enum class Fate : uint8_t {
 // All zero at first. Written by the victim, read by whoever is left.
 struct Witness {
   std::atomic<uint32_t> fired{0};  // a point of the code was fatal
-  std::array<std::array<std::atomic<Fate>, kMostObjects>, kMostThreads> fates{};
+  std::array<std::array<std::atomic<LifecycleEvent>, kMaxObjects>, kMaxThreads> lifecycle_events{};
 
-  Fate Of(const Object& object) const { return fates[object.thread][object.number].load(std::memory_order_acquire); }
+  LifecycleEvent Of(const Object& object) const {
+    return lifecycle_events[object.thread][object.number].load(std::memory_order_acquire);
+  }
 };
 
 struct UnmapWitness {

@@ -35,8 +35,8 @@ using heaprec::format::RecordType;
 using heaprec::format::Result;
 using heaprec::format::Stream;
 using heaprec::writer::ClosedInterval;
-using heaprec::writer::Collector;
 using heaprec::writer::Drain;
+using heaprec::writer::LaneConsumer;
 using heaprec::writer::Store;
 using heaprec::writer::StoreConfig;
 
@@ -66,7 +66,7 @@ thread_local const void* reserved_record = nullptr;
 thread_local bool is_appending = false;
 thread_local bool is_refused = false;  // half of a block was written: there is no room for the rest
 
-using AllBooks = heaprec::format::PerStream<heaprec::format::Books>;
+using AllCounters = heaprec::format::PerStream<heaprec::format::StreamCounters>;
 
 }  // namespace
 
@@ -114,7 +114,7 @@ SEAM(void, CloseRing, "_ZN7heaprec6buffer4Ring5CloseEv", Ring* self) {
   CloseRingReal(self);
 }
 
-SEAM(void, Scan, "_ZN7heaprec6writer9Collector4ScanEv", Collector* self) {
+SEAM(void, Scan, "_ZN7heaprec6writer12LaneConsumer4ScanEv", LaneConsumer* self) {
   const Around around("scan.begin", "scan.end");
   ScanReal(self);
 }
@@ -124,34 +124,35 @@ SEAM(Result<uint64_t>, WalkLane, "_ZN7heaprec6format8WalkLaneERKNS0_8RingViewEjm
   const Around around("scan.lane", "scan.lane_done");
   return WalkLaneReal(ring, lane, position, head, visitor);
 }
-SEAM(ClosedInterval, CloseNext, "_ZN7heaprec6writer9Collector9CloseNextENS_6format6StreamE", Collector* self,
+SEAM(ClosedInterval, CloseNext, "_ZN7heaprec6writer12LaneConsumer9CloseNextENS_6format6StreamE", LaneConsumer* self,
      Stream stream) {
   const Around around("interval.closing", "interval.closed");
   return CloseNextReal(self, stream);
 }
-SEAM(void, Release, "_ZN7heaprec6writer9Collector7ReleaseERKSt6vectorImSaImEE", Collector* self,
+SEAM(void, Release, "_ZN7heaprec6writer12LaneConsumer7ReleaseERKSt6vectorImSaImEE", LaneConsumer* self,
      const std::vector<uint64_t>& positions) {
   const Around around("block.releasing", "block.released");
   ReleaseReal(self, positions);
 }
-SEAM(void, NewChunk, "_ZN7heaprec6writer9Collector8NewChunkEPNS_6format11ChunkWriterEj", Collector* self,
+SEAM(void, NewChunk, "_ZN7heaprec6writer12LaneConsumer8NewChunkEPNS_6format11ChunkWriterEj", LaneConsumer* self,
      ChunkWriter* chunk, uint32_t sequence) {
   const Around around("chunk.beginning", "chunk.begun");
   NewChunkReal(self, chunk, sequence);
 }
-SEAM(Result<ByteBuffer>, Flush,
-     "_ZN7heaprec6format11ChunkWriter5FlushERKNS0_9PerStreamINS0_5BooksEEESt4spanIKmLm18446744073709551615EEm",
-     ChunkWriter* self, const AllBooks& books, std::span<const uint64_t> positions, uint64_t now_ns) {
+SEAM(
+    Result<ByteBuffer>, Flush,
+    "_ZN7heaprec6format11ChunkWriter5FlushERKNS0_9PerStreamINS0_14StreamCountersEEESt4spanIKmLm18446744073709551615EEm",
+    ChunkWriter* self, const AllCounters& counters, std::span<const uint64_t> positions, uint64_t now_ns) {
   const Around around("block.encoding", "block.encoded");
-  return FlushReal(self, books, positions, now_ns);
+  return FlushReal(self, counters, positions, now_ns);
 }
 SEAM(Result<ByteBuffer>, Finish,
-     "_ZN7heaprec6format11ChunkWriter6FinishERKNS0_9PerStreamINS0_5BooksEEESt4spanIKmLm18446744073709551615EE"
-     "mPKNS0_6EndingE",
-     ChunkWriter* self, const AllBooks& books, std::span<const uint64_t> positions, uint64_t now_ns,
-     const heaprec::format::Ending* ending) {
+     "_ZN7heaprec6format11ChunkWriter6FinishERKNS0_9PerStreamINS0_14StreamCountersEEESt4spanIKmLm18446744073709551615EE"
+     "mPKNS0_9EndMarkerE",
+     ChunkWriter* self, const AllCounters& counters, std::span<const uint64_t> positions, uint64_t now_ns,
+     const heaprec::format::EndMarker* ending) {
   const Around around("chunk.finishing", "chunk.finished");
-  return FinishReal(self, books, positions, now_ns, ending);
+  return FinishReal(self, counters, positions, now_ns, ending);
 }
 
 SEAM(Result<Store>, CreateStore, "_ZN7heaprec6writer5Store6CreateENS0_11StoreConfigE", StoreConfig config) {
@@ -173,9 +174,9 @@ SEAM(bool, OpenNext, "_ZN7heaprec6writer5Store8OpenNextEmRKNS_6format9FileStartE
   if (opens) Pass("rotation.opened");
   return opens;
 }
-SEAM(void, GoOn, "_ZN7heaprec6writer5Store4GoOnEb", Store* self, bool ended) {
+SEAM(void, Resume, "_ZN7heaprec6writer5Store6ResumeEb", Store* self, bool ended) {
   const Around around("rotation.turning", "rotation.turned");
-  GoOnReal(self, ended);
+  ResumeReal(self, ended);
 }
 SEAM(void, FinishStore, "_ZN7heaprec6writer5Store6FinishEv", Store* self) {
   const Around around("end.finishing", "end.finished");

@@ -1,5 +1,5 @@
 // Killed at any moment, a recording has every sample point of malloc that an independent witness saw come into the
-// ring: once, with its size, weight and site; and its books add up.
+// ring: once, with its size, weight and site; and its counters add up.
 //
 // The witness lies in memory that outlives the process; link_seams.cc tells it of each point after its commit has
 // returned. HEAPREC_KILLS=1000: how many at random moments; HEAPREC_KILL_SEED: others than the last time.
@@ -37,16 +37,16 @@ namespace {
 
 using format::Stream;
 
-constexpr uint32_t kMostPoints = 1 << 18;
-constexpr uint32_t kMostKept = 1 << 20;  // no interval reaches it
+constexpr uint32_t kMaxPoints = 1 << 18;
+constexpr uint32_t kMaxKept = 1 << 20;  // no interval reaches it
 constexpr double kRate = 1000;
 constexpr char kSite[] = "libworkload.so.churn_small";
 
 // All zero at first; by number of the point.
 struct Witness {
   std::atomic<uint32_t> fired;
-  std::array<std::atomic<uint64_t>, kMostPoints> sizes;  // 0: none yet
-  std::array<std::atomic<double>, kMostPoints> weights;
+  std::array<std::atomic<uint64_t>, kMaxPoints> sizes;  // 0: none yet
+  std::array<std::atomic<double>, kMaxPoints> weights;
 };
 Witness* witness = nullptr;
 
@@ -54,7 +54,7 @@ Witness* witness = nullptr;
 void Note(const void* record) {
   const auto& point = *static_cast<const format::NativePointRecord*>(record);
   const uint64_t number = point.id - format::FirstIdOf(Stream::kNative);
-  if (number >= kMostPoints) std::abort();
+  if (number >= kMaxPoints) std::abort();
   witness->weights[number].store(point.weight, std::memory_order_relaxed);
   witness->sizes[number].store(point.size, std::memory_order_release);
 }
@@ -94,22 +94,22 @@ class Victim {
       stream_->OnPoint(record, pcs, java);
     };
     callbacks.on_new_chunk = [this] { stream_->NewEpoch(); };
-    callbacks.on_stack = [this](const format::StackKey& key) { stream_->AnnounceStack(key); };
+    callbacks.on_stack = [this](const format::StackKey& key) { stream_->MarkStackEmitted(key); };
     callbacks.on_stop = [this] { stream_->Stop(); };
-    callbacks.followed[Stream::kNative] = {.drop = agent::NativeStream::Drop,
-                                           .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
-                                           .collections = [] { return 0; }};
+    callbacks.tracked[Stream::kNative] = {.drop = agent::NativeStream::Drop,
+                                          .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
+                                          .collections = [] { return 0; }};
     writer::DrainConfig config;
     config.header = Header();
     config.block_ns = plan.block_ns;
-    config.held_per_interval[Stream::kNative] = 1000;
+    config.buffered_per_interval[Stream::kNative] = 1000;
     auto store = writer::Store::Create({plan.folder + "/rec.hrec", Header(), {}, {.never = true}});
     drain_ = std::make_unique<writer::Drain>(*ring_, std::move(store.value()), config, std::move(callbacks));
   }
 
   [[noreturn]] void Run(Churn churn) {
     heaprec::crash::native_point_committed = Note;
-    auto calls = native::LedCalls::Lead();
+    auto calls = native::MallocHooks::Install();
     if (!calls.ok()) std::abort();
     stream_->Activate(std::move(*calls));
     if (!drain_->Start().ok()) std::abort();
@@ -137,7 +137,7 @@ class Victim {
     options.interval_ns = plan_.interval_ns;
     options.interval_cap = 1;
     options.native_interval_ns = plan_.interval_ns;
-    options.native_interval_cap = kMostKept;
+    options.native_interval_cap = kMaxKept;
     options.has_modules = true;
     options.lane_count = plan_.lanes;
     return std::move(buffer::Ring::Create(options).value());
@@ -149,8 +149,8 @@ class Victim {
     header.start_monotonic_ns = start_ns_;
     header.interval_ns = plan_.interval_ns;
     header.interval_cap = 1;
-    header.native = {plan_.interval_ns, kMostKept, kRate};
-    header.native_bound = agent::NativeStream::kMostFollowed;
+    header.native = {plan_.interval_ns, kMaxKept, kRate};
+    header.max_tracked_blocks = agent::NativeStream::kMaxTracked;
     header.pid = static_cast<uint32_t>(getpid());
     header.ring_path = ring_->path();
     return header;
@@ -188,7 +188,7 @@ std::vector<std::string> Examine(const Plan& plan, Totals* totals) {
     for (const format::Sample& sample : block->samples) {
       const uint64_t number = sample.id - format::FirstIdOf(Stream::kNative);
       const std::string who = "point " + std::to_string(number);
-      if (number >= kMostPoints) {
+      if (number >= kMaxPoints) {
         findings.push_back(who + " never was");
         continue;
       }
@@ -203,21 +203,21 @@ std::vector<std::string> Examine(const Plan& plan, Totals* totals) {
     }
   }
   verification.Close(recording);
-  for (const tools::Finding& finding : verification.findings()) findings.push_back("verify: " + finding.what);
-  for (uint64_t number = 0; number < kMostPoints; ++number) {
+  for (const tools::Inconsistency& finding : verification.findings()) findings.push_back("verify: " + finding.what);
+  for (uint64_t number = 0; number < kMaxPoints; ++number) {
     if (witness->sizes[number] == 0) continue;
     ++totals->seen;
     if (there.contains(number)) continue;
     ++totals->lost;
     findings.push_back("point " + std::to_string(number) + " is lost");
   }
-  const format::Books& books = recording.books(Stream::kNative);
-  if (books.points != books.committed + books.thinned + books.LostPoints())
+  const format::StreamCounters& counters = recording.counters(Stream::kNative);
+  if (counters.points != counters.committed + counters.thinned + counters.LostPoints())
     findings.emplace_back("books do not add up");
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (books.lost[reason] == 0) continue;
-    findings.push_back(std::string(format::LossName(static_cast<format::Loss>(reason))) + ": " +
-                       std::to_string(books.lost[reason]));
+    if (counters.lost[reason] == 0) continue;
+    findings.push_back(std::string(format::LossReasonName(static_cast<format::LossReason>(reason))) + ": " +
+                       std::to_string(counters.lost[reason]));
   }
   totals->from_ring += recording.salvage().events;
   totals->rows += there.size();

@@ -1,5 +1,5 @@
-// 64 threads that give ten times what the lanes and an interval hold: every point has a fate, to the last one. Run it
-// with --config=tsan.
+// 64 threads that give ten times what the lanes and an interval hold: every point has a lifecycle event, to the last
+// one. Run it with --config=tsan.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,9 @@
 namespace heaprec::crash {
 namespace {
 
-uint64_t Lost(const format::Books& books, format::Loss loss) { return books.lost[static_cast<size_t>(loss)]; }
+uint64_t Lost(const format::StreamCounters& counters, format::LossReason loss) {
+  return counters.lost[static_cast<size_t>(loss)];
+}
 
 }  // namespace
 
@@ -20,7 +22,7 @@ TEST_CASE("Under ten times the load the ledger is exact, and all that is not los
   Plan plan;
   plan.folder = "/dev/shm/heaprec-load-XXXXXX";
   REQUIRE(mkdtemp(plan.folder.data()) != nullptr);
-  plan.threads = kMostThreads;
+  plan.threads = kMaxThreads;
   plan.lanes = 32;
   plan.lane_bytes = 16 << 10;
   plan.cap = 100;
@@ -33,13 +35,13 @@ TEST_CASE("Under ten times the load the ledger is exact, and all that is not los
   uint64_t committed = 0, refused = 0;
   double weight = 0, refused_weight = 0;
   for (uint32_t thread = 0; thread < plan.threads; ++thread) {
-    for (uint32_t number = 0; number < kMostObjects; ++number) {
+    for (uint32_t number = 0; number < kMaxObjects; ++number) {
       const Object object{thread, number};
-      const Fate fate = witness->Of(object);
-      REQUIRE(fate != Fate::kUnderWay);
-      if (fate == Fate::kNone) break;
-      (fate == Fate::kCommitted ? committed : refused) += 1;
-      (fate == Fate::kCommitted ? weight : refused_weight) += object.Weight();
+      const LifecycleEvent lifecycle = witness->Of(object);
+      REQUIRE(lifecycle != LifecycleEvent::kUnderWay);
+      if (lifecycle == LifecycleEvent::kNone) break;
+      (lifecycle == LifecycleEvent::kCommitted ? committed : refused) += 1;
+      (lifecycle == LifecycleEvent::kCommitted ? weight : refused_weight) += object.Weight();
     }
   }
 
@@ -55,7 +57,7 @@ TEST_CASE("Under ten times the load the ledger is exact, and all that is not los
       most = std::max(most, interval.kept);
     }
   }
-  const format::Books& books = (*recording)->books();
+  const format::StreamCounters& counters = (*recording)->counters();
   INFO(committed << " committed, " << refused << " refused, " << rows << " rows of " << held);
   CHECK((*recording)->ending()->reason == "test");
   CHECK(committed + refused > 10 * rows);
@@ -63,15 +65,15 @@ TEST_CASE("Under ten times the load the ledger is exact, and all that is not los
   CHECK(refused > 0);
   CHECK(most == plan.cap);
   CHECK(held == committed);
-  CHECK(books.points == committed + refused);
-  CHECK(books.committed == committed);
-  CHECK(Lost(books, format::Loss::kRingFull) + Lost(books, format::Loss::kLanesBusy) == refused);
-  CHECK(books.written == rows);
-  CHECK(books.second_stage == committed - rows);
-  CHECK(Lost(books, format::Loss::kWriteFailed) == 0);
+  CHECK(counters.points == committed + refused);
+  CHECK(counters.committed == committed);
+  CHECK(Lost(counters, format::LossReason::kRingFull) + Lost(counters, format::LossReason::kLanesBusy) == refused);
+  CHECK(counters.written == rows);
+  CHECK(counters.second_stage == committed - rows);
+  CHECK(Lost(counters, format::LossReason::kWriteFailed) == 0);
   CHECK(std::abs(recorded / weight - 1) < 1e-9);
   double lost_weight = 0;
-  for (const double of_reason : books.lost_weight) lost_weight += of_reason;
+  for (const double of_reason : counters.lost_weight) lost_weight += of_reason;
   CHECK(std::abs(lost_weight / refused_weight - 1) < 1e-9);
   std::filesystem::remove_all(plan.folder);
 }

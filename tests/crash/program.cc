@@ -25,8 +25,8 @@ std::vector<MethodNames> MakeMethods() {
 bool Object::FromSize(uint64_t size, Object* into) {
   if (size == 0 || size % 8 != 0) return false;
   const uint64_t index = size / 8 - 1;
-  if (index / kMostObjects >= kMostThreads) return false;
-  *into = {static_cast<uint32_t>(index / kMostObjects), static_cast<uint32_t>(index % kMostObjects)};
+  if (index / kMaxObjects >= kMaxThreads) return false;
+  *into = {static_cast<uint32_t>(index / kMaxObjects), static_cast<uint32_t>(index % kMaxObjects)};
   return true;
 }
 

@@ -9,15 +9,15 @@
 
 namespace heaprec::crash {
 
-inline constexpr uint32_t kMostThreads = 64;
-inline constexpr uint32_t kMostObjects = 1 << 15;  // of a thread
+inline constexpr uint32_t kMaxThreads = 64;
+inline constexpr uint32_t kMaxObjects = 1 << 15;  // of a thread
 
 // The n-th object of a thread.
 struct Object {
   uint32_t thread = 0, number = 0;
 
   // Occurs once; tells which object it is.
-  uint64_t Size() const { return (uint64_t{thread} * kMostObjects + number + 1) * 8; }
+  uint64_t Size() const { return (uint64_t{thread} * kMaxObjects + number + 1) * 8; }
   static bool FromSize(uint64_t size, Object* into);
   double Weight() const { return 1000 + static_cast<double>(Draw(1) % 100'000) / 7; }
 

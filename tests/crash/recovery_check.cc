@@ -20,7 +20,7 @@ using format::Index;
 using format::kNone;
 using tools::Recording;
 
-constexpr size_t kMostFindings = 20;
+constexpr size_t kMaxFindings = 20;
 // A cap that no interval reaches.
 constexpr uint32_t kUnlimited = 10'000;
 
@@ -96,11 +96,11 @@ class Examination {
       for (const format::Interval& interval : block->intervals) is_reduced_ |= interval.kept < interval.held;
     }
     verification.Close(recording);
-    for (const tools::Finding& finding : verification.findings()) {
+    for (const tools::Inconsistency& finding : verification.findings()) {
       Find(fmt::format("verify: offset {}: {}", finding.offset, finding.what));
     }
-    refused_ = recording.books_since_start()[format::Stream::kAllocations]
-                   .lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+    refused_ = recording.counters_since_start()[format::Stream::kAllocations]
+                   .lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
     const tools::SalvageReport& salvage = recording.salvage();
     for (const std::string& error : salvage.errors) Find("salvage: " + error);
     // Where the file before was not ended, the names of this one may be torn, and that one has all.
@@ -109,13 +109,13 @@ class Examination {
     if (recording.damaged()) Find("damaged");
     result_.from_ring += salvage.events;
     if (!is_last && !recording.ending()) may_repeat_ = true;  // the ring is read for it and for the file that follows
-    if (is_last) LookAtBooks(recording.books_since_start()[format::Stream::kAllocations]);
+    if (is_last) CheckCounters(recording.counters_since_start()[format::Stream::kAllocations]);
   }
 
   void Look(const format::Sample& sample, const Dictionaries& names) {
     ++result_.rows;
     Object object;
-    if (!Object::FromSize(sample.size, &object) || witness_.Of(object) == Fate::kNone) {
+    if (!Object::FromSize(sample.size, &object) || witness_.Of(object) == LifecycleEvent::kNone) {
       return Find(fmt::format("size {} was never allocated", sample.size));
     }
     const auto who = [&] { return fmt::format("thread {} number {}", object.thread, object.number); };
@@ -152,15 +152,15 @@ class Examination {
     }
   }
 
-  void LookAtBooks(const format::Books& books) {
+  void CheckCounters(const format::StreamCounters& counters) {
     const auto within = [&](const char* what, uint64_t left, uint64_t right, uint64_t slack) {
       if (left < right || left - right > slack) Find(fmt::format("books: {}: {} and {}", what, left, right));
     };
-    const auto lost = [&](format::Loss loss) { return books.lost[static_cast<size_t>(loss)]; };
-    const uint64_t fates = books.committed + books.thinned + books.LostPoints();
-    within("points, their fates", books.points, fates, plan_.threads);
-    within("committed, written and merged", books.committed,
-           books.written + books.second_stage + lost(format::Loss::kWriteFailed), plan_.threads);
+    const auto lost = [&](format::LossReason loss) { return counters.lost[static_cast<size_t>(loss)]; };
+    const uint64_t lifecycle_events = counters.committed + counters.thinned + counters.LostPoints();
+    within("points, their fates", counters.points, lifecycle_events, plan_.threads);
+    within("committed, written and merged", counters.committed,
+           counters.written + counters.second_stage + lost(format::LossReason::kWriteFailed), plan_.threads);
   }
 
   // maxsize lets the oldest go.
@@ -174,18 +174,18 @@ class Examination {
   double CommittedByNow() const {
     double weight = 0;
     for (uint32_t thread = 0; thread < plan_.threads; ++thread) {
-      for (uint32_t number = 0; number < kMostObjects; ++number) {
+      for (uint32_t number = 0; number < kMaxObjects; ++number) {
         const Object object{thread, number};
-        const Fate fate = witness_.Of(object);
-        if (fate == Fate::kNone) break;
-        if (fate != Fate::kRefused) weight += object.Weight();
+        const LifecycleEvent lifecycle = witness_.Of(object);
+        if (lifecycle == LifecycleEvent::kNone) break;
+        if (lifecycle != LifecycleEvent::kRefused) weight += object.Weight();
       }
     }
     return weight;
   }
 
   void Find(std::string what) {
-    if (result_.findings.size() < kMostFindings) result_.findings.push_back(std::move(what));
+    if (result_.findings.size() < kMaxFindings) result_.findings.push_back(std::move(what));
   }
 
   const Plan& plan_;
@@ -206,11 +206,11 @@ class Examination {
 std::vector<Object> Acknowledged(const Witness& witness, uint32_t threads) {
   std::vector<Object> objects;
   for (uint32_t thread = 0; thread < threads; ++thread) {
-    for (uint32_t number = 0; number < kMostObjects; ++number) {
+    for (uint32_t number = 0; number < kMaxObjects; ++number) {
       const Object object{thread, number};
-      const Fate fate = witness.Of(object);
-      if (fate == Fate::kNone) break;
-      if (fate == Fate::kCommitted) objects.push_back(object);
+      const LifecycleEvent lifecycle = witness.Of(object);
+      if (lifecycle == LifecycleEvent::kNone) break;
+      if (lifecycle == LifecycleEvent::kCommitted) objects.push_back(object);
     }
   }
   return objects;

@@ -20,7 +20,7 @@ constexpr std::byte kUntouched{0xa5};
 
 // Commits a sample of each of a few objects.
 struct Sampled {
-  sources::Capture& capture;
+  sources::SampleWriter& capture;
   static void* Run(void* self) {
     for (uint32_t number = 0; number < 10; ++number) {
       const Object object{1, number};
@@ -39,12 +39,12 @@ size_t StackTouched(int depth) {
   options.interval_ns = 1'000'000'000;
   options.interval_cap = 100;
   const auto ring = std::move(buffer::Ring::Create(options).value());
-  buffer::Ledger ledger(ring->header().books);
-  sources::WindowBoard board({.interval_ns = options.interval_ns, .cap = 100}, 0);
+  buffer::SharedCounters shared_counters(ring->header().counters);
+  sources::WindowPublisher board({.interval_ns = options.interval_ns, .cap = 100}, 0);
   const hotspot::Names names;
   const sources::ThreadFields fields;
   const auto capture =
-      std::make_unique<sources::Capture>(*ring, ledger, board, names, /*walker=*/nullptr, fields, depth);
+      std::make_unique<sources::SampleWriter>(*ring, shared_counters, board, names, /*walker=*/nullptr, fields, depth);
   Sampled sampled{*capture};
   void* memory = nullptr;
   REQUIRE(posix_memalign(&memory, 4096, kStackBytes) == 0);
@@ -61,7 +61,7 @@ size_t StackTouched(int depth) {
       std::find_if(lowest, lowest + kStackBytes, [](std::byte byte) { return byte != kUntouched; });
   const auto bytes = static_cast<size_t>(lowest + kStackBytes - touched);
   std::free(memory);
-  CHECK(ledger.Snapshot().committed == 10);
+  CHECK(shared_counters.Snapshot().committed == 10);
   return bytes;
 }
 

@@ -18,7 +18,7 @@
 
 namespace heaprec::sources {
 struct Delivered;
-struct ThrownException;
+struct ExceptionEvent;
 }  // namespace heaprec::sources
 
 namespace {
@@ -87,7 +87,7 @@ GUARD_ENTRY(heaprec_on_refill, (void* thread, size_t bytes), (thread, bytes))
 GUARD_ENTRY(heaprec_on_outside, (void* thread, size_t bytes), (thread, bytes))
 GUARD_ENTRY(heaprec_on_delivered, (const heaprec::sources::Delivered* object), (object))
 GUARD_ENTRY(heaprec_on_stack_chunk, (bool begins), (begins))
-GUARD_ENTRY(heaprec_on_thrown, (const heaprec::sources::ThrownException* thrown), (thrown))
+GUARD_ENTRY(heaprec_on_exception, (const heaprec::sources::ExceptionEvent* thrown), (thrown))
 
 GUARD(void*, malloc, (size_t size), (size))
 GUARD(void*, calloc, (size_t count, size_t size), (count, size))

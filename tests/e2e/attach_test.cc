@@ -160,7 +160,7 @@ TEST_CASE("list names the JVMs of this user, with version and recording") {
   java.agent_options = "file=" + folder + "/rec.bin";
   Process recorded(CommandOf(java));
   REQUIRE(recorded.WaitForOutput("running"));
-  const auto all = HeaprecJson({"list", "--json"});
+  const auto all = HeaprecJson({"list", "--json"})["jvms"];
   const auto of = [&](const Process& process) {
     const auto found = std::find_if(all.begin(), all.end(), [&](auto& jvm) { return jvm["pid"] == process.pid(); });
     REQUIRE(found != all.end());
@@ -185,7 +185,7 @@ TEST_CASE("A recording that waits for its delay can be called off, and another o
   Process process = StartLoad();
   const std::string pid = std::to_string(process.pid());
   CHECK(Heaprec({"attach", pid, "--delay", "1h", "-o", folder + "/never.bin"}).out == "PID " + pid + ": waiting\n");
-  CHECK(Heaprec({"status", pid}).out.find("heaprec:    waiting for its delay\n") != std::string::npos);
+  CHECK(Heaprec({"status", pid}).out.find(" waiting for its delay\n") != std::string::npos);
   CHECK(Heaprec({"list"}).out.find("waiting for its delay\n") != std::string::npos);
   CHECK(HeaprecJson({"status", "--json", pid})["waiting"] == true);
   RequireRefusal(Heaprec({"attach", pid, "-o", folder + "/rec.bin"}), "waiting for its delay");
@@ -278,7 +278,7 @@ TEST_CASE("A JVM in namespaces of its own is found by its own pid, and needs an 
   const std::string children = ReadFile("/proc/" + outer_pid + "/task/" + outer_pid + "/children");
   const std::string pid = children.substr(0, children.find(' ')), rec = open.path() + "/rec-%p.bin";
   RequireRefusal(Heaprec({"attach", pid, "-o", rec, "--lib", open.path() + "/hidden/libheaprec.so"}), "container");
-  const Outcome attached = Heaprec({"attach", pid, "-o", rec, "--lib", open.path() + "/libheaprec.so"});
+  const Outcome attached = Heaprec({"attach", pid, "--inside", "-o", rec, "--lib", open.path() + "/libheaprec.so"});
   INFO(attached.err);
   CHECK(attached.out == "PID " + pid + ": recording " + open.path() + "/rec-1.bin\n");  // 1: its pid in there
   CHECK(HeaprecJson({"status", "--json", pid})["recording"]["pid"] == 1);
@@ -317,7 +317,8 @@ exec chroot --userspec=65534:65534 $root "$@")";
   INFO(jvm.Out());
   REQUIRE(runs);
   const std::string pid = std::to_string(jvm.pid());
-  const std::vector<std::string> attach{"attach", pid, "--lib", "/agent/libheaprec.so", "-o", "/agent/rec-%t.bin"};
+  const std::vector<std::string> attach{"attach",  pid, "--lib", "/agent/libheaprec.so", "-o", "/agent/rec-%t.bin",
+                                        "--inside"};
   const auto without = [&](const std::string& system_call) {
     Command command = Prefixed({RunfilePath("tests/support/refuse"), system_call, HeaprecPath()}, attach);
     command.environment = {"HEAPREC_LIB=" + AgentPath()};

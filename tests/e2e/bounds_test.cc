@@ -1,4 +1,4 @@
-// Files within bounds, in a real JVM: read, dumped and followed while they are replaced.
+// Files within bounds, in a real JVM: read, dumped and tracked while they are replaced.
 #include <signal.h>
 
 #include <catch2/catch.hpp>

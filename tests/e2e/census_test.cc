@@ -204,17 +204,17 @@ TEST_CASE("A census that is drawn takes no more than its rate, and its estimates
   const json census = Census(recording);
   INFO(census["recordings"].dump());
   CHECK(census["exact"] == false);
-  const json books = census["recordings"][0];
+  const json counters = census["recordings"][0];
   // Less than a tenth of all: else it is no sample.
-  CHECK(books["walks"].get<double>() < 0.1 * (books["tlabs"].get<double>() + books["outside"].get<double>()));
-  CHECK(books["walks"] > kPerSecond);
+  CHECK(counters["walks"].get<double>() < 0.1 * (counters["tlabs"].get<double>() + counters["outside"].get<double>()));
+  CHECK(counters["walks"] > kPerSecond);
   for (const std::string kind : {"Small", "Pair"}) {
     const json objects = RowOf(census, "e2e.Counted$" + kind)["objects"];
     const double value = objects["value"], high = objects["high"];
     const double error = (high - value) / 1.96;
     INFO(kind << ": " << value << " of " << told.at(kind) << ", standard error " << error);
     // What a second had no room for is missing, and said to be.
-    const double missing = books["over_budget_bytes"].get<double>() / 6e8;
+    const double missing = counters["over_budget_bytes"].get<double>() / 6e8;
     CHECK(value - told.at(kind) < 5.5 * error);
     CHECK(told.at(kind) * (1 - missing) - value < 5.5 * error);
     CHECK(missing < 0.02);
@@ -297,8 +297,8 @@ TEST_CASE("A census holds with threads and classes that come and go, collections
     const auto told = ToldBy(outcome.out);
     const json census = Census(recording);
     INFO(census["recordings"].dump());
-    CHECK(census["recordings"][0]["broken"] == 0);
-    CHECK(census["recordings"][0]["unseen"] == 0);
+    CHECK(census["recordings"][0]["aborted"] == 0);
+    CHECK(census["recordings"][0]["unvisited"] == 0);
     const double lost = census["recordings"][0]["lost_bytes"];
     if (lost == 0) RequireCounts(census, told);
     CHECK(lost < 0.01 * census["total"]["bytes"]["value"].get<double>());

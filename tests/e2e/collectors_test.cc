@@ -40,11 +40,12 @@ void RequireNoLoss(const Rows& rows) {
     INFO(reason);
     CHECK(rows.Lost(reason) == 0);
   }
-  const auto& books = rows.summary["losses"];
-  CHECK(books["lost"]["missed"]["bytes"].get<double>() <= 1e-3 * books["candidate_bytes"].get<double>());
-  CHECK(books["points"] == books["committed"].get<uint64_t>() + books["thinned"].get<uint64_t>() + rows.Lost("missed"));
-  CHECK(books["committed"] == books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>());
-  CHECK(books["written"] == rows.rows.size());
+  const auto& counters = rows.summary["losses"];
+  CHECK(counters["lost"]["missed"]["bytes"].get<double>() <= 1e-3 * counters["candidate_bytes"].get<double>());
+  CHECK(counters["points"] ==
+        counters["committed"].get<uint64_t>() + counters["thinned"].get<uint64_t>() + rows.Lost("missed"));
+  CHECK(counters["committed"] == counters["written"].get<uint64_t>() + counters["second_stage"].get<uint64_t>());
+  CHECK(counters["written"] == rows.rows.size());
 }
 
 void RequireTotal(const std::vector<Row>& rows, double truth) {

@@ -112,8 +112,8 @@ TEST_CASE("A storm of throws overfills no second, and what the samples stand for
   CHECK(total.Holds(static_cast<double>(CountedIn(run.rows))));
   // The bound and the totals of the allocations are as without exceptions.
   const std::vector<Row> allocations = run.rows.Where([](const Row& row) { return !IsThrown(row); });
-  CHECK(run.rows.summary["events"] == allocations.size());
-  CHECK(run.rows.summary["most_in_interval"] <= 50);
+  CHECK(run.rows.summary["samples"] == allocations.size());
+  CHECK(run.rows.summary["max_in_interval"] <= 50);
 }
 
 TEST_CASE(
@@ -143,7 +143,7 @@ TEST_CASE(
     CHECK(rows.Where(IsThrown).empty());
     CHECK(CountedIn(rows) == 0);
     CHECK(rows.summary["recording"]["exceptions"]["interval_ns"] == 0);
-    CHECK(rows.summary["recording"]["exceptions"]["refused"].get<std::string>().empty() ==
+    CHECK(rows.summary["recording"]["exceptions"]["unavailable_reason"].get<std::string>().empty() ==
           (name == std::string("/off.bin")));
     CHECK(!rows.rows.empty());
   }
@@ -179,9 +179,9 @@ TEST_CASE("After kill -9 the exceptions in the ring are read under their cap, an
   INFO(rows.reasons());
   CHECK(rows.summary["ended"] == "cut off");
   CHECK(rows.trustworthy());
-  const auto& books = rows.summary["losses"]["exceptions"];
+  const auto& counters = rows.summary["losses"]["exceptions"];
   const std::vector<Row> thrown = ThrownIn(rows);
-  CHECK(books["written"] == thrown.size());
+  CHECK(counters["written"] == thrown.size());
   CHECK(thrown.size() >= 2 * 200);
   RequireCap(rows, 200);
   // Salvaged ones are named like the others.

@@ -1,5 +1,5 @@
-// libheaprec.so loads beside anything: it shows Agent_* and the labels' functions and nothing else, and needs libc and
-// libm and nothing else.
+// libheaprec.so loads beside anything: it shows Agent_* and the labels' functions and nothing else, and needs glibc's
+// libraries and nothing else; all products load with glibc 2.17.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <regex>
@@ -31,6 +31,8 @@ std::set<std::string> Matches(const std::string& text, const std::regex& pattern
 // Bazel's runfiles are links, which some tools do not follow.
 std::string Agent() { return AgentPath(); }
 
+const std::string kNative = "recorder/libheaprec-native.so";
+
 }  // namespace
 
 TEST_CASE("The agent exports what the JVM, the classes of heaprec.jar and the headers of include/ ask for only") {
@@ -42,12 +44,16 @@ TEST_CASE("The agent exports what the JVM, the classes of heaprec.jar and the he
                               "heaprec_sample_allocations", "heaprec_visit_traces"});
 }
 
-TEST_CASE("The agent needs libc, libm and the loader only") {
-  const auto needed = Matches(OutputOf({"readelf", "-d", Agent()}), std::regex(R"(Shared library: \[(\S+)\])"));
-  CHECK(needed.count("libc.so.6") == 1);
-  for (const std::string& library : needed) {
-    INFO(library);
-    CHECK(std::set<std::string>{"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}.count(library) == 1);
+TEST_CASE("The products need glibc's libraries only, also those that were apart until 2.34") {
+  for (const std::string& product : {Agent(), RunfilePath(kNative), HeaprecPath()}) {
+    INFO(product);
+    const auto needed = Matches(OutputOf({"readelf", "-d", product}), std::regex(R"(Shared library: \[(\S+)\])"));
+    for (const char* library : {"libc.so.6", "libpthread.so.0", "libdl.so.2"}) CHECK(needed.count(library) == 1);
+    for (const std::string& library : needed) {
+      INFO(library);
+      CHECK(std::set<std::string>{"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "ld-linux-x86-64.so.2"}
+                .count(library) == 1);
+    }
   }
 }
 
@@ -65,10 +71,13 @@ TEST_CASE("Everything that the agent does not define is libc's, and bound at loa
   CHECK(dynamic.find("NODELETE") != std::string::npos);
 }
 
-TEST_CASE("The agent asks for no glibc newer than 2.36") {
-  const auto versions = Matches(OutputOf({"objdump", "-T", Agent()}), std::regex(R"(GLIBC_2\.(\d+))"));
-  REQUIRE(!versions.empty());
-  for (const std::string& minor : versions) CHECK(std::stoi(minor) <= 36);
+TEST_CASE("No product asks for a glibc newer than 2.17") {
+  for (const std::string& product : {Agent(), RunfilePath(kNative), HeaprecPath()}) {
+    INFO(product);
+    const auto versions = Matches(OutputOf({"objdump", "-T", product}), std::regex(R"(GLIBC_2\.(\d+))"));
+    CHECK(versions.size() > 3);
+    for (const std::string& minor : versions) CHECK(std::stoi(minor) <= 17);
+  }
 }
 
 }  // namespace heaprec::testing

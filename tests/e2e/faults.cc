@@ -29,16 +29,16 @@ std::atomic<uint64_t> walks{0}, threads{0};
 
 using heaprec::hotspot::FrameSelection;
 using heaprec::hotspot::StackWalker;
-using heaprec::hotspot::Walked;
+using heaprec::hotspot::WalkResult;
 
 // StackWalker::Expand. NOLINTBEGIN(bugprone-reserved-identifier): the linker chooses these names.
 #define EXPAND(prefix) prefix##_ZNK7heaprec7hotspot11StackWalker6ExpandEPKvPNS0_14FrameSelectionE
 
 extern "C" {
 
-Walked EXPAND(__real_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames);
-Walked EXPAND(__wrap_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames) {
-  const Walked walked = EXPAND(__real_)(walker, java_thread, frames);
+WalkResult EXPAND(__real_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames);
+WalkResult EXPAND(__wrap_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames) {
+  const WalkResult walked = EXPAND(__real_)(walker, java_thread, frames);
   if (walks.fetch_add(1) + 1 >= first_wrong_walk) frames->Add({.method = nullptr, .bci = -1});
   return walked;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches the JDKs that this Debian release does not have and unpacks them into a folder; installs nothing.
-# Usage: fetch_jdks.sh [8] [11] [21] [25]     all of them without arguments
+# Usage: fetch_jdks.sh [8] [11] [21] [25] [26] [27] [28]     all of them without arguments
 #
 # Folder:  $HEAPREC_JDKS, or ~/.cache/heaprec/jdks; then <folder>/<version>/home is a JAVA_HOME. What is there is kept.
 # Mirror:  the one the machine's own apt sources name, with apt's own signature checks, under a private apt root.
@@ -11,43 +11,17 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=${HEAPREC_JDKS:-$HOME/.cache/heaprec/jdks}
+# shellcheck source=tests/e2e/apt_root.sh
+source "$here/apt_root.sh"
 runtime=(libc6 libgcc-s1 libstdc++6 zlib1g)  # what a JDK links against
 
 suite_of() {
   case $1 in
-    8) echo sid ;;
+    8 | 26 | 27 | 28) echo sid ;;
     11) echo bullseye-security ;;
     21 | 25) echo trixie ;;
     *) return 1 ;;
   esac
-}
-
-# The address under which the machine gets its own release, or that release's security updates.
-mirror_of() {
-  local wanted='[a-z]+'
-  if [[ $1 == *-security ]]; then wanted='[a-z]+-security'; fi
-  # shellcheck disable=SC2016  # apt's own format
-  apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
-    awk -v release="^$wanted\$" '$1 == "Debian" && $2 ~ release { print $3; exit }'
-}
-
-# apt-get on a root of its own: apt FOLDER ARGUMENTS...
-apt() {
-  local root=$1
-  shift
-  apt-get -qq -o "Dir::Etc::sourcelist=$root/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-    -o Dir::Etc::preferencesparts=/dev/null -o "Dir::State=$root/state" -o "Dir::State::status=$root/status" \
-    -o "Dir::Cache=$root/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root "$@"
-}
-
-prepare_root() {
-  local root=$1 suite=$2 mirror
-  mirror=$(mirror_of "$suite")
-  [ -n "$mirror" ] || { echo "no Debian mirror in the machine's apt sources for $suite" >&2; return 1; }
-  mkdir -p "$root"/state/lists/partial "$root"/cache/archives/partial
-  : >"$root/status"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$root/sources.list"
-  apt "$root" update
 }
 
 # Links into /etc mean the unpacked /etc: link_into_root TREE
@@ -125,7 +99,7 @@ fetch() {
   starts "$tree/home" || { echo "JDK $version is unpacked but does not start" >&2; return 1; }
 }
 
-[ $# -gt 0 ] || set -- 8 11 21 25
+[ $# -gt 0 ] || set -- 8 11 21 25 26 27 28
 status=0
 for version in "$@"; do fetch "$version" || { echo "JDK $version is not there" >&2; status=1; }; done
 exit $status

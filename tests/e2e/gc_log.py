@@ -104,7 +104,7 @@ def judge(agent, command, classes, home, collector):
     assert len(looks) >= 2 and all(look["committed"] and look["threads"] for look in looks), looks
     assert looks[-1]["used"], looks  # G1 and Z say it from the first filled region, or collection, on
     assert all(least - SLACK["rss"] <= look["rss"] <= most + SLACK["rss"] for look in looks), (least, most, looks)
-    assert summary["rss_most"] == max(look["rss"] for look in looks)
+    assert summary["rss_max"] == max(look["rss"] for look in looks)
     ratio, off = judge_pauses(collections, logged, collector)
     assert ratio >= 0.5, ratio
     recorded = sum(c["pauses"] for c in collections)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every JDK x collector x mode: docs/jdks.md says what is asked of each.
-# Usage: tests/e2e/jdks.sh [--short] [--cached] [--suite] [--jobs=N] [--write] [8|11|17|21|25]...
+# Usage: tests/e2e/jdks.sh [--short] [--cached] [--suite] [--jobs=N] [--write] [8|11|17|21|25|26|27|28]...
 #
 # --short   every collector and mode once instead of all pairs: about 20 s a JDK
 # --cached  fetches nothing: what is not in the folder of JDKs is skipped, and counted
@@ -22,11 +22,11 @@ for argument in "$@"; do
     --suite) suite=true ;;
     --jobs=*) jobs=${argument#*=} ;;
     --write) arguments+=(--out docs/jdks.md) ;;
-    8 | 11 | 17 | 21 | 25) versions+=("$argument") ;;
+    8 | 11 | 17 | 21 | 25 | 26 | 27 | 28) versions+=("$argument") ;;
     *) sed -n '3,10s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
   esac
 done
-[ ${#versions[@]} -gt 0 ] || versions=(8 11 17 21 25)
+[ ${#versions[@]} -gt 0 ] || versions=(8 11 17 21 25 26 27 28)
 
 home_of() {
   if [ "$1" = 17 ]; then echo "${JAVA_HOME:-/usr/lib/jvm/java-17-openjdk-amd64}"; else echo "$folder/$1/home"; fi

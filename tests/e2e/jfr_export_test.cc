@@ -86,7 +86,7 @@ std::string OddRecording() {
   thrown.size = thrown.tlab_size = 0;
   thrown.weight = 2.75;
   chunk.Add(thrown);
-  const format::Ending ending{kSecond, "jvm exit"};
+  const format::EndMarker ending{kSecond, "jvm exit"};
   const auto bytes = chunk.Finish({}, {}, kSecond, &ending);
   REQUIRE(bytes.ok());
   const format::ByteBuffer file_header = EncodeFileHeader(header);
@@ -186,13 +186,13 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weight
 TEST_CASE("jfr print shows what is alive as the JDK's own old objects") {
   const std::string path = FreshFolder() + "/live.bin";
   format::FileHeader header = SomeHeader();
-  header.live_bound = 4096;
+  header.max_tracked_objects = 4096;
   {
     RecordingFile file(path, header);
-    format::HeapState after;
+    format::ProcessState after;
     after.id = 1;
     after.time_ns = 1500 * tools::testing::kMs;
-    after.kind = format::StateKind::kGcEnd;
+    after.kind = format::ProcessStateKind::kGcEnd;
     after.used = 123'456;
     after.collections = 1;
     file.Add(after);
@@ -207,7 +207,7 @@ TEST_CASE("jfr print shows what is alive as the JDK's own old objects") {
       file.Add(event);
       file.StartChunk();
     }
-    file.Add(format::Fate{1, 3 * kSecond + 1, format::FateKind::kDied, 1, 0});
+    file.Add(format::LifecycleEvent{1, 3 * kSecond + 1, format::LifecycleKind::kDied, 1, 0});
     file.End("jvm exit", 5 * kSecond);
   }
   const auto old_objects = [&](const std::vector<std::string>& options) {

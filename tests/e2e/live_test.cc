@@ -1,4 +1,4 @@
-// Sampled objects are followed until they die (option live), beside every collector of the JDK.
+// Sampled objects are tracked until they die (option live), beside every collector of the JDK.
 //
 // Load:      on a busy machine samples may find no place; the others of their interval stand for them.
 // Statistic: the number of objects that are alive, against the program's own count, by the variance of
@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Followed {
+struct Tracked {
   std::string class_name;
   double weight = 0, size = 0, threshold = 0;
   uint64_t time_ns = 0;
@@ -57,9 +57,9 @@ std::map<uint64_t, double> RaisesOf(const json& events, const std::function<uint
 
 // What `heaprec print` says of a recording, at its end.
 struct Live {
-  std::map<uint64_t, Followed> alive;  // by id
-  uint64_t births = 0, died = 0, released = 0, not_followed = 0;
-  uint64_t most = 0;  // followed at a time
+  std::map<uint64_t, Tracked> alive;  // by id
+  uint64_t births = 0, died = 0, released = 0, untracked = 0;
+  uint64_t most = 0;  // tracked at a time
 
   double Objects(const std::string& class_name, double* variance = nullptr) const {
     double objects = 0;
@@ -85,7 +85,7 @@ Live ReadLive(const std::string& recording) {
     return (event["time_ns"].get<uint64_t>() - start_ns) / interval_ns;
   };
   const std::map<uint64_t, double> raises = RaisesOf(events, interval_of);
-  // Of one time births come first: a fate is never earlier than its sample.
+  // Of one time births come first: a lifecycle event is never earlier than its sample.
   std::stable_sort(events.begin(), events.end(),
                    [](const json& a, const json& b) { return a["time_ns"] < b["time_ns"]; });
   Live live;
@@ -101,7 +101,7 @@ Live ReadLive(const std::string& recording) {
       continue;
     }
     REQUIRE(live.alive.erase(event["sample"].get<uint64_t>()) == 1);
-    ++(kind == "died" ? live.died : kind == "released" ? live.released : live.not_followed);
+    ++(kind == "died" ? live.died : kind == "released" ? live.released : live.untracked);
     if (kind != "released") continue;
     for (auto& [id, one] : live.alive) {
       if (one.time_ns < time_ns) one.threshold = std::max(one.threshold, event["threshold_bytes"].get<double>());
@@ -147,7 +147,7 @@ void RequireLeak(const std::vector<std::string>& flags, const std::string& more 
   RequireCount(live, kKept);
   CHECK(live.released > 0);
   CHECK(live.died > 0);
-  CHECK(live.not_followed < live.births / 2);
+  CHECK(live.untracked < live.births / 2);
   CHECK(live.Objects("e2e.Leak$Garbage") < 0.02 * kKept);
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("without the option nothing is followed") {
   const std::string recording = FreshFolder() + "/rec.bin";
   REQUIRE(Run(Leaking({}, recording, "rate=200")).exit_code == 0);
   const Live live = ReadLive(recording);
-  CHECK((live.died == 0 && live.released == 0 && live.not_followed == 0));
+  CHECK((live.died == 0 && live.released == 0 && live.untracked == 0));
 }
 
 TEST_CASE("after kill -9 the live set is what it was") {

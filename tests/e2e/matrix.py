@@ -3,7 +3,7 @@
 
 A cell runs Matrix.java twice, without and with the agent, and asks of the second run:
   unchanged   the same output and exit code as the first
-  source      the hooks, with no word of another
+  source      the hooks, with no word of another; in the mode "portable", and on an unknown JDK, JVMTI alone, in those words
   stacks      every sample has the size, class and frames of its site
   counted     bytes counted by the agent over those of ThreadMXBean: within 0.5 % (the recording begins after VMInit and the agent's
               self-test, megabytes later, and ends at VMDeath)
@@ -39,12 +39,16 @@ MODES = collections.OrderedDict([
     ("no TLABs", ["-XX:-UseTLAB"]),
     ("interpreter", ["-Xint"]),
     ("virtual threads", []),
+    ("portable", []),
 ])
 ALWAYS = ["-XX:+UnlockExperimentalVMOptions", "-Xmx400m"]
 # Of malloc, whose threads then reuse each other's memory: what the JVM does not set is not zero. JDK 11 does not set the words of a
 # TLAB where it has none.
 REUSED_MEMORY = {"MALLOC_ARENA_MAX": "1"}
 RATE = 4000
+# Agent options of a mode. An unknown JDK is in that mode by itself.
+AGENT_OPTIONS = {"portable": ",source=portable"}
+FIRST_UNKNOWN = 28
 PATIENCE = 120  # seconds; a cell takes 1 to 11, the machine's load being 2 to 20
 
 Cell = collections.namedtuple("Cell", "version home collector mode")
@@ -101,13 +105,14 @@ def run_cell(cell, options):
         if without[0] != 0:
             reason = re.search(r"(Unrecognized VM option|not supported|Error: )[^\n]*", without[1] + without[2])
             raise Skipped(reason.group(0) if reason else f"{' '.join(flags)}: does not start")
-        agent = f"-agentpath:{options.agent}=file={recording},rate={RATE}{options.agent_options}"
+        agent = f"-agentpath:{options.agent}=file={recording},rate={RATE}{AGENT_OPTIONS.get(cell.mode, '')}{options.agent_options}"
         within = run_java(cell, [agent, *flags], options, truth)
         if not os.path.exists(recording):
             return Result(cell, "none", 0, "-", "-", "-", "-", f"no recording; exit {within[0]}: {within[2][-300:]!r}")
         summary = run_heaprec(options, "summary", "--json", recording)
         printed = run_heaprec(options, "print", "--json", recording)
-        return judge(cell, without, within, read_truth(truth), summary, printed)
+        portable = cell.mode == "portable" or cell.version >= FIRST_UNKNOWN
+        return judge(cell, without, within, read_truth(truth), summary, printed, portable)
 
 
 def run_refusal(version, home, options):

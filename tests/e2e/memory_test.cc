@@ -13,7 +13,7 @@
 namespace heaprec::testing {
 namespace {
 
-constexpr int64_t kMost = 8 << 20;
+constexpr int64_t kMax = 8 << 20;
 
 int Seconds() {
   const char* const value = getenv("HEAPREC_MEMORY_SECONDS");  // NOLINT(concurrency-mt-unsafe)
@@ -42,7 +42,7 @@ TEST_CASE("The agent's heap stays below 8 MiB at the default rate, whatever is r
   std::memcpy(&most, counted.data(), sizeof(most));
   const size_t samples = ReadRows(folder + "/rec.bin").rows.size();
   WARN("heap: at most " << most << " bytes; " << samples << " samples");
-  CHECK(most < kMost);
+  CHECK(most < kMax);
   CHECK(most > 1 << 20);  // the buffers alone: the count counts
   CHECK(samples > 50 * static_cast<size_t>(Seconds()));
 }

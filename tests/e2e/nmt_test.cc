@@ -25,7 +25,7 @@ json LooksOf(const std::string& recording) {
   const Outcome shown = Run(Command{{HeaprecPath(), "native", "--categories", "--json", recording}});
   INFO(shown.err);
   REQUIRE(shown.exit_code == 0);
-  return json::parse(shown.out)["recordings"][0]["looks"];
+  return json::parse(shown.out)["recordings"][0]["snapshots"];
 }
 
 // Looks are the rarer the longer one takes: a busy machine has few.

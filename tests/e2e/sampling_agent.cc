@@ -1,6 +1,6 @@
 // An agent of somebody else, which samples through include/heaprec_sampling.h and tells at the JVM's end what it got.
 //
-// Its options: path of libheaprec.so, ':', bytes between samples, ':', most objects followed.
+// Its options: path of libheaprec.so, ':', bytes between samples, ':', most objects tracked.
 #include <jvmti.h>
 
 #include <atomic>

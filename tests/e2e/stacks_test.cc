@@ -46,7 +46,9 @@ std::string Kept(const std::string& stack, size_t depth) {
 
 // Frames that Java hides by default are in a recording.
 const std::vector<std::string> kShowAll{"-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames",
-                                        "-Dsun.reflect.inflationThreshold=2147483647"};
+                                        "-Dsun.reflect.inflationThreshold=2147483647",
+                                        // From 18 on reflection has method handles instead, of frames that are spun.
+                                        "-Djdk.reflect.useNativeAccessorOnly=true"};
 
 void RequireStacks(std::vector<std::string> flags, size_t depth = kDepth, const std::string& stacks = "auto") {
   const std::string recording = FreshFolder() + "/rec.bin";

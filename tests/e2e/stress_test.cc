@@ -37,16 +37,17 @@ void RequireSurvival(const std::string& collector) {
   INFO(summary.dump());
   CHECK(summary["recording"]["source"] == "hooks");
   CHECK(summary["trustworthy"] == true);
-  CHECK(summary["most_in_interval"] <= summary["recording"]["interval_cap"]);
-  const auto& books = summary["losses"];
-  const auto lost = [&books](const char* reason) { return books["lost"][reason]["points"].get<uint64_t>(); };
+  CHECK(summary["max_in_interval"] <= summary["recording"]["interval_cap"]);
+  const auto& counters = summary["losses"];
+  const auto lost = [&counters](const char* reason) { return counters["lost"][reason]["points"].get<uint64_t>(); };
   CHECK(lost("lanes_busy") == 0);  // no lane was lost, nor waited for
   CHECK(lost("ring_full") == 0);
   CHECK(lost("oversized") == 0);
   CHECK(lost("no_clock") == 0);
-  CHECK(books["points"] == books["committed"].get<uint64_t>() + books["thinned"].get<uint64_t>() + lost("missed"));
-  CHECK(books["committed"] == books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>());
-  CHECK(books["written"] == summary["events"]);
+  CHECK(counters["points"] ==
+        counters["committed"].get<uint64_t>() + counters["thinned"].get<uint64_t>() + lost("missed"));
+  CHECK(counters["committed"] == counters["written"].get<uint64_t>() + counters["second_stage"].get<uint64_t>());
+  CHECK(counters["written"] == summary["samples"]);
   const auto& total = summary["estimates"]["bytes_uncalibrated"];
   const double width = total["high"].get<double>() - total["low"].get<double>();
   CHECK(std::abs(total["value"].get<double>() - summary["allocated_bytes"].get<double>()) <= 1.5 * width);

@@ -26,10 +26,10 @@ Told ToldOf(const std::string& out, const std::string& name) {
   return told;
 }
 
-Outcome Sampled(const std::vector<std::string>& flags, const std::string& every, const std::string& followed) {
+Outcome Sampled(const std::vector<std::string>& flags, const std::string& every, const std::string& tracked) {
   std::vector<std::string> all = flags;
   all.emplace_back("-Xmx300m");
-  return Run(Java{.flags = all, .main = "e2e.Traces", .args = {AgentPath(), every, followed}});
+  return Run(Java{.flags = all, .main = "e2e.Traces", .args = {AgentPath(), every, tracked}});
 }
 
 // Each array is sampled with 1 - exp(-2): of 400 that are kept 346 on average. Not between 300 and 386 with 1e-8

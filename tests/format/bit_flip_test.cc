@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kRecordings = 3;
 constexpr uint64_t kShort = 3000;
-constexpr uint64_t kMostFlips = 8;                    // in one file
-constexpr int64_t kMostKilobytes = int64_t{1} << 20;  // 1 GiB
+constexpr uint64_t kMaxFlips = 8;                    // in one file
+constexpr int64_t kMaxKilobytes = int64_t{1} << 20;  // 1 GiB
 
 // What parity would repair costs a block here: the tail of a killed recording is as bare.
 RandomRecording Make(uint32_t seed) {
@@ -50,8 +50,8 @@ struct Damage {
 
 Damage Flip(const RandomRecording& recording, const std::vector<size_t>& begins, std::mt19937_64* random) {
   Damage damage{recording.bytes(), {}};
-  // One bit in half of the files, up to kMostFlips in the others.
-  const uint64_t flips = (*random)() % 2 == 0 ? 1 : 1 + (*random)() % kMostFlips;
+  // One bit in half of the files, up to kMaxFlips in the others.
+  const uint64_t flips = (*random)() % 2 == 0 ? 1 : 1 + (*random)() % kMaxFlips;
   for (uint64_t i = 0; i < flips; ++i) {
     const size_t at = (*random)() % damage.bytes.size();
     damage.bytes[at] ^= std::byte{static_cast<uint8_t>(1U << ((*random)() % 8))};
@@ -121,7 +121,7 @@ TEST_CASE("random bit flips cost the blocks they hit and no other, and never a s
   CHECK(headless < files / 100);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  CHECK(usage.ru_maxrss < kMostKilobytes);
+  CHECK(usage.ru_maxrss < kMaxKilobytes);
 }
 
 TEST_CASE("cut at any byte, three recordings give every whole block") {

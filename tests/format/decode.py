@@ -198,7 +198,7 @@ class Chunk:
         of_kind, causes = {}, []  # last values by kind; all that are not known count as one
         for _ in range(rows):
             number, time, kind = c[0].delta(number), c[1].delta(time), c[2].varint()
-            last = of_kind.setdefault(min(kind, 5), [0, 0, 0, 0])
+            last = of_kind.setdefault(min(kind, 6), [0, 0, 0, 0])
             last[0] = c[3].delta(last[0])
             last[1] = c[4].delta(last[1])
             pauses, paused = c[5].varint(), c[6].varint()
@@ -209,7 +209,7 @@ class Chunk:
                 causes.append(text(c[11].take(c[10].varint())))
             cause = "" if code == 0 else causes[-1] if code == 1 else causes[code - 2]
             collections = c[12].delta(collections)
-            if kind < 5:
+            if kind < 6:
                 block.setdefault("states", []).append(
                     [number, time, kind, last[0], last[1], pauses, paused, last[2], last[3], cause]
                     + [collections] * bool(collections))

@@ -47,10 +47,10 @@ TEST_CASE("what is no class name comes back with dots") {
 
 TEST_CASE("every loss has a name of its own") {
   std::set<std::string> names;
-  for (int i = 0; i < kLosses; ++i) names.insert(LossName(static_cast<Loss>(i)));
+  for (int i = 0; i < kLosses; ++i) names.insert(LossReasonName(static_cast<LossReason>(i)));
   CHECK(names.size() == kLosses);
   CHECK(names.count("unknown") == 0);
-  CHECK(std::string(LossName(static_cast<Loss>(kLosses))) == "unknown");
+  CHECK(std::string(LossReasonName(static_cast<LossReason>(kLosses))) == "unknown");
 }
 
 }  // namespace

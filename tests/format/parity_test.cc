@@ -77,8 +77,8 @@ bool Same(const Reading& read, const Reading& whole) {
   return std::ranges::equal(read.blocks, whole.blocks,
                             [](const Block& a, const Block& b) {
                               return a.chunk == b.chunk && a.end_ns == b.end_ns && a.samples == b.samples &&
-                                     a.windows == b.windows && a.books == b.books && a.lost_names == b.lost_names &&
-                                     a.ending.has_value() == b.ending.has_value();
+                                     a.windows == b.windows && a.counters == b.counters &&
+                                     a.lost_names == b.lost_names && a.ending.has_value() == b.ending.has_value();
                             }) &&
          std::ranges::equal(read.names, whole.names, SameNames);
 }
@@ -162,11 +162,11 @@ struct Regions {
   size_t bytes = 0;                 // without records
   size_t parity = 0;                // the records
   std::vector<ParityShape> shapes;  // of its records, in order
-  size_t covered = 0;
+  size_t scanned = 0;
 };
 
 Regions RegionsOfChunk(size_t bytes, Random* random) {
-  Regions chunk{.bytes = bytes, .parity = 0, .shapes = {}, .covered = 0};
+  Regions chunk{.bytes = bytes, .parity = 0, .shapes = {}, .scanned = 0};
   const size_t block = 300 + random->Below(6000);
   const uint64_t step_ns = 250'000'000ULL << random->Below(6);
   ParityWriter writer;
@@ -180,13 +180,13 @@ Regions RegionsOfChunk(size_t bytes, Random* random) {
     done < bytes ? writer.AppendIfDue(now_ns, &record) : writer.AppendLast(&record);
     if (record.empty()) continue;
     chunk.shapes.push_back(*DecodeParityHead(record));
-    chunk.covered += chunk.shapes.back().region_bytes;
+    chunk.scanned += chunk.shapes.back().region_bytes;
     chunk.parity += record.size();
   }
   return chunk;
 }
 
-// docs/format/recording.md#parity has these figures.
+// docs/format/recording.md#parity has these estimates.
 TEST_CASE("all of a chunk is in a region, and all regions but the last have the full width") {
   Random random(8);
   for (int round = 0; round < (IsLong() ? 200'000 : 4000); ++round) {
@@ -194,7 +194,7 @@ TEST_CASE("all of a chunk is in a region, and all regions but the last have the 
     const size_t bytes = (1 << random.Below(8)) * (1300 + random.Below(1300));
     const Regions chunk = RegionsOfChunk(bytes, &random);
     CAPTURE(bytes, chunk.shapes.size());
-    REQUIRE(chunk.covered == bytes);
+    REQUIRE(chunk.scanned == bytes);
     REQUIRE(chunk.parity <= bytes / 20);
     for (size_t i = 0; i + 1 < chunk.shapes.size(); ++i) REQUIRE(chunk.shapes[i].width == kMaxParityWidth);
     const ParityShape& last = chunk.shapes.back();

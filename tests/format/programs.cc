@@ -13,10 +13,10 @@ constexpr int kWindowsPerSecond = 8;
 constexpr double kSecondNs = 1e9;
 
 Method MethodOf(uint64_t method) {
-  static const char* const kVerbs[] = {"visit", "attrib", "check", "scan", "translate", "gen", "resolve", "parse"};
+  static const char* const kCommands[] = {"visit", "attrib", "check", "scan", "translate", "gen", "resolve", "parse"};
   static const char* const kNouns[] = {"Tree", "Method", "Class", "Apply", "Select", "Binary", "Block", "Lambda"};
   return {"com/sun/tools/javac/comp/Phase" + std::to_string(method / 20),
-          kVerbs[method % 8] + std::string(kNouns[method / 8 % 8]) + std::to_string(method % 11),
+          kCommands[method % 8] + std::string(kNouns[method / 8 % 8]) + std::to_string(method % 11),
           "(Lcom/sun/tools/javac/tree/Tree$Node" + std::to_string(method % 60) + ";)V"};
 }
 
@@ -56,7 +56,7 @@ Allocation Compiler::Next(ChunkWriter* writer) {
 ByteBuffer RecordingOf(Program* program, int seconds, int chunk_seconds, bool ends) {
   ByteBuffer file = EncodeFileHeader(SomeFileHeader());
   std::unique_ptr<ChunkWriter> writer;
-  Books books;
+  StreamCounters counters;
   std::vector<uint64_t> lanes(16);
   uint64_t id = 1;
   uint32_t window = 0;
@@ -89,18 +89,18 @@ ByteBuffer RecordingOf(Program* program, int seconds, int chunk_seconds, bool en
       sample.weight = tau;  // as nearly all are after the second stage
       writer->Add(sample);
     }
-    books.candidates += 30'000 + program->Uniform(9000);
-    books.candidate_bytes += program->Uniform(1'000'000'000);
-    books.points = books.committed = id;
-    books.written += kProgramRate;
-    books.second_stage = id - books.written;
+    counters.candidates += 30'000 + program->Uniform(9000);
+    counters.candidate_bytes += program->Uniform(1'000'000'000);
+    counters.points = counters.committed = id;
+    counters.written += kProgramRate;
+    counters.second_stage = id - counters.written;
     for (uint64_t& lane : lanes) lane += 88 * program->Uniform(40);
     const auto now_ns = static_cast<uint64_t>(time);
     const bool last = second + 1 == seconds && ends;
-    const Ending ending{now_ns, "jvm exit"};
+    const EndMarker ending{now_ns, "jvm exit"};
     const auto block = last || (second + 1) % chunk_seconds == 0
-                           ? writer->Finish({{books}}, lanes, now_ns, last ? &ending : nullptr)
-                           : writer->Flush({{books}}, lanes, now_ns);
+                           ? writer->Finish({{counters}}, lanes, now_ns, last ? &ending : nullptr)
+                           : writer->Flush({{counters}}, lanes, now_ns);
     if (!block.ok()) std::abort();
     ByteSink(&file).Append(*block);
   }

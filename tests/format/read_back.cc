@@ -47,7 +47,7 @@ void RequireSame(const std::vector<PlainSample>& read, const std::vector<PlainSa
 void RequireSame(const PlainBlock& read, const PlainBlock& given) {
   REQUIRE(read.block.chunk == given.block.chunk);
   REQUIRE(read.block.end_ns == given.block.end_ns);
-  REQUIRE(read.block.books == given.block.books);
+  REQUIRE(read.block.counters == given.block.counters);
   REQUIRE(read.block.lane_positions == given.block.lane_positions);
   REQUIRE(read.block.windows == given.block.windows);
   REQUIRE(read.block.intervals == given.block.intervals);
@@ -57,17 +57,17 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
     REQUIRE(read.block.ending->reason == given.block.ending->reason);
     REQUIRE(read.block.ending->time_ns == given.block.ending->time_ns);
   }
-  REQUIRE(read.block.fates == given.block.fates);
+  REQUIRE(read.block.lifecycle_events == given.block.lifecycle_events);
   REQUIRE(read.block.census == given.block.census);
   REQUIRE(read.block.census_totals == given.block.census_totals);
-  REQUIRE(read.block.census_books == given.block.census_books);
+  REQUIRE(read.block.census_counters == given.block.census_counters);
   REQUIRE(read.block.census_positions == given.block.census_positions);
   RequireSame(read.samples, given.samples);
-  RequireSame(read.survivors, given.survivors);
-  REQUIRE(read.block.survivors.size() == given.block.survivors.size());
-  for (size_t i = 0; i < read.block.survivors.size(); ++i) {
-    REQUIRE(read.block.survivors[i].threshold == given.block.survivors[i].threshold);
-    REQUIRE(read.block.survivors[i].collections == given.block.survivors[i].collections);
+  RequireSame(read.live_checkpoint, given.live_checkpoint);
+  REQUIRE(read.block.live_checkpoint.size() == given.block.live_checkpoint.size());
+  for (size_t i = 0; i < read.block.live_checkpoint.size(); ++i) {
+    REQUIRE(read.block.live_checkpoint[i].threshold == given.block.live_checkpoint[i].threshold);
+    REQUIRE(read.block.live_checkpoint[i].collections == given.block.live_checkpoint[i].collections);
   }
 }
 
@@ -98,11 +98,12 @@ bool SameNumbers(const Sample& got, const Sample& given) {
 }  // namespace
 
 bool SameButLostNames(const PlainBlock& read, const PlainBlock& given) {
-  const bool same = read.block.chunk == given.block.chunk && read.block.end_ns == given.block.end_ns &&
-                    read.block.books == given.block.books && read.block.lane_positions == given.block.lane_positions &&
-                    read.block.windows == given.block.windows && read.block.intervals == given.block.intervals &&
-                    read.block.ending.has_value() == given.block.ending.has_value() &&
-                    read.block.fates == given.block.fates && read.samples.size() == given.samples.size();
+  const bool same =
+      read.block.chunk == given.block.chunk && read.block.end_ns == given.block.end_ns &&
+      read.block.counters == given.block.counters && read.block.lane_positions == given.block.lane_positions &&
+      read.block.windows == given.block.windows && read.block.intervals == given.block.intervals &&
+      read.block.ending.has_value() == given.block.ending.has_value() &&
+      read.block.lifecycle_events == given.block.lifecycle_events && read.samples.size() == given.samples.size();
   for (size_t i = 0; same && i < read.samples.size(); ++i) {
     const PlainSample& got = read.samples[i];
     const PlainSample& want = given.samples[i];

@@ -65,23 +65,23 @@ json Header(const FileHeader& header) {
   if (exceptions.interval_ns != 0) fields["20"] = exceptions.interval_ns;
   if (exceptions.interval_cap != 0) fields["21"] = exceptions.interval_cap;
   if (exceptions.rate_per_second != 0) fields["22"] = Number(exceptions.rate_per_second);
-  if (!header.exceptions_refused.empty()) fields["23"] = header.exceptions_refused;
-  if (header.live_bound != 0) fields["25"] = header.live_bound;
+  if (!header.exceptions_unavailable_reason.empty()) fields["23"] = header.exceptions_unavailable_reason;
+  if (header.max_tracked_objects != 0) fields["25"] = header.max_tracked_objects;
   if (header.census != CensusMode::kOff) fields["26"] = static_cast<int>(header.census);
   if (header.census_per_second != 0) fields["27"] = Number(header.census_per_second);
-  if (!header.census_refused.empty()) fields["28"] = header.census_refused;
+  if (!header.census_unavailable_reason.empty()) fields["28"] = header.census_unavailable_reason;
   const StreamCap& native = header.native;
   if (native.interval_ns != 0) fields["29"] = native.interval_ns;
   if (native.interval_cap != 0) fields["30"] = native.interval_cap;
   if (native.rate_per_second != 0) fields["31"] = Number(native.rate_per_second);
-  if (!header.native_refused.empty()) fields["32"] = header.native_refused;
+  if (!header.native_unavailable_reason.empty()) fields["32"] = header.native_unavailable_reason;
   if (!header.native_not_seen.empty()) fields["39"] = header.native_not_seen;
-  if (header.native_bound != 0) fields["33"] = header.native_bound;
+  if (header.max_tracked_blocks != 0) fields["33"] = header.max_tracked_blocks;
   const StreamCap& mapped = header.mapped;
   if (mapped.interval_ns != 0) fields["34"] = mapped.interval_ns;
   if (mapped.interval_cap != 0) fields["35"] = mapped.interval_cap;
   if (mapped.rate_per_second != 0) fields["36"] = Number(mapped.rate_per_second);
-  if (header.mapped_bound != 0) fields["37"] = header.mapped_bound;
+  if (header.max_tracked_mappings != 0) fields["37"] = header.max_tracked_mappings;
   for (const ServiceLabel& label : header.service_labels) fields["38"].push_back({label.key, label.value});
   return fields;
 }
@@ -125,21 +125,22 @@ json OneSample(const Sample& sample, const Dictionaries& names) {
 
 // What a block has of a stream.
 json OneStream(const Block& block, Stream stream) {
-  const Books& books = block.books[stream];
+  const StreamCounters& counters = block.counters[stream];
   json line{{"counters",
-             {books.candidates, books.candidate_bytes, books.points, books.thinned, books.committed, books.written,
-              books.second_stage, books.stacks_walked, books.stacks_asked, books.stacks_differed}},
+             {counters.candidates, counters.candidate_bytes, counters.points, counters.thinned, counters.committed,
+              counters.written, counters.second_stage, counters.stacks_walked, counters.stacks_from_jvmti,
+              counters.stack_mismatches}},
             {"lost", json::array()},
             {"lost_bytes", json::array()},
             {"windows", json::array()},
             {"intervals", json::array()},
             {"samples", json::array()}};
-  if (books.not_followed != 0) line["counters"].push_back(books.not_followed);
+  if (counters.untracked != 0) line["counters"].push_back(counters.untracked);
   size_t losses = kLosses;
-  while (losses > kRingLosses && books.lost[losses - 1] == 0 && books.lost_weight[losses - 1] == 0) --losses;
+  while (losses > kRingLosses && counters.lost[losses - 1] == 0 && counters.lost_weight[losses - 1] == 0) --losses;
   for (size_t i = 0; i < losses; ++i) {
-    line["lost"].push_back(books.lost[i]);
-    line["lost_bytes"].push_back(Number(books.lost_weight[i]));
+    line["lost"].push_back(counters.lost[i]);
+    line["lost_bytes"].push_back(Number(counters.lost_weight[i]));
   }
   for (const Window& window : block.windows) {
     if (StreamOfWindow(window.id) != stream) continue;
@@ -167,8 +168,8 @@ json CensusRows(const std::vector<CensusRow>& rows, const Dictionaries& names) {
               row.walks,
               objects.counted,
               bytes.counted,
-              Number(objects.excess),
-              Number(bytes.excess),
+              Number(objects.weight_excess),
+              Number(bytes.weight_excess),
               Number(objects.variance),
               Number(bytes.variance)};
     if (row.thread != kNone) {
@@ -185,38 +186,38 @@ json CensusRows(const std::vector<CensusRow>& rows, const Dictionaries& names) {
 void AddCensus(const Block& block, json* line) {
   if (!block.census.empty()) (*line)["census"] = CensusRows(block.census, *block.dictionaries);
   if (!block.census_totals.empty()) (*line)["census_totals"] = CensusRows(block.census_totals, *block.dictionaries);
-  if (block.census_books == CensusBooks{}) return;
-  for (const auto counter : kCensusCounters) (*line)["census_books"].push_back(block.census_books.*counter);
+  if (block.census_counters == CensusCounters{}) return;
+  for (const auto counter : kCensusCounterFields) (*line)["census_books"].push_back(block.census_counters.*counter);
   for (size_t i = 0; i < block.census_positions.size(); ++i) {
     (*line)["census_ahead"].push_back(block.census_positions[i] - block.lane_positions[i]);
   }
 }
 
-void AddFates(const Block& block, Stream stream, json* line) {
-  for (const Fate& fate : block.fates) {
-    if (fate.stream != stream) continue;
-    (*line)["fates"].push_back(
-        {fate.sample, fate.time_ns, static_cast<int>(fate.kind), fate.collections, Number(fate.threshold)});
-    if (fate.kind == FateKind::kShrunk) (*line)["fates"].back().push_back(fate.left);
+void AddLifecycleEvents(const Block& block, Stream stream, json* line) {
+  for (const LifecycleEvent& lifecycle : block.lifecycle_events) {
+    if (lifecycle.stream != stream) continue;
+    (*line)["fates"].push_back({lifecycle.sample, lifecycle.time_ns, static_cast<int>(lifecycle.kind),
+                                lifecycle.collections, Number(lifecycle.threshold)});
+    if (lifecycle.kind == LifecycleKind::kShrunk) (*line)["fates"].back().push_back(lifecycle.left);
   }
-  for (const Survivor& survivor : block.survivors) {
-    if (survivor.sample.stream() != stream) continue;
-    json one = OneSample(survivor.sample, *block.dictionaries);
-    one["threshold"] = Number(survivor.threshold);
-    one["collections"] = survivor.collections;
-    if (survivor.gone != 0) one["gone"] = survivor.gone;
+  for (const CheckpointSample& checkpoint_sample : block.live_checkpoint) {
+    if (checkpoint_sample.sample.stream() != stream) continue;
+    json one = OneSample(checkpoint_sample.sample, *block.dictionaries);
+    one["threshold"] = Number(checkpoint_sample.threshold);
+    one["collections"] = checkpoint_sample.collections;
+    if (checkpoint_sample.gone != 0) one["gone"] = checkpoint_sample.gone;
     (*line)["survivors"].push_back(std::move(one));
   }
 }
 
 bool SaysSomething(const Block& block, Stream stream, const json& of_stream) {
-  return !(block.books[stream] == Books{}) || !of_stream["windows"].empty() || !of_stream["intervals"].empty() ||
-         !of_stream["samples"].empty();
+  return !(block.counters[stream] == StreamCounters{}) || !of_stream["windows"].empty() ||
+         !of_stream["intervals"].empty() || !of_stream["samples"].empty();
 }
 
-void AddFollowed(const Block& block, Stream stream, const char* name, json* line) {
+void AddTracked(const Block& block, Stream stream, const char* name, json* line) {
   json rows = OneStream(block, stream);
-  AddFates(block, stream, &rows);
+  AddLifecycleEvents(block, stream, &rows);
   if (rows.contains("fates") || rows.contains("survivors") || SaysSomething(block, stream, rows)) (*line)[name] = rows;
 }
 
@@ -229,14 +230,14 @@ json OneBlock(const Block& block) {
   line["ending"] = nullptr;
   const json exceptions = OneStream(block, Stream::kExceptions);
   if (SaysSomething(block, Stream::kExceptions, exceptions)) line["exceptions"] = exceptions;
-  for (const HeapState& state : block.states) {
+  for (const ProcessState& state : block.states) {
     line["states"].push_back({state.id, state.time_ns, static_cast<int>(state.kind), state.used, state.committed,
                               state.pauses, state.paused_ns, state.threads, state.rss, Latin1(state.cause)});
     if (state.collections != 0) line["states"].back().push_back(state.collections);
   }
-  AddFates(block, Stream::kAllocations, &line);
-  AddFollowed(block, Stream::kNative, "native", &line);
-  AddFollowed(block, Stream::kMapped, "mapped", &line);
+  AddLifecycleEvents(block, Stream::kAllocations, &line);
+  AddTracked(block, Stream::kNative, "native", &line);
+  AddTracked(block, Stream::kMapping, "mapped", &line);
   AddCensus(block, &line);
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
@@ -272,9 +273,9 @@ int Write(const char* seed, const char* path) {
 }  // namespace heaprec::format::testing
 
 int main(int argc, char** argv) try {
-  const std::string verb = argc > 1 ? argv[1] : "";
-  if (verb == "dump" && argc == 3) return heaprec::format::testing::Dump(argv[2]);
-  if (verb == "write" && argc == 4) return heaprec::format::testing::Write(argv[2], argv[3]);
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "dump" && argc == 3) return heaprec::format::testing::Dump(argv[2]);
+  if (command == "write" && argc == 4) return heaprec::format::testing::Write(argv[2], argv[3]);
   std::fputs("recording_tool write SEED OUT | dump FILE\n", stderr);
   return 2;
 } catch (const std::exception& error) {

@@ -58,11 +58,11 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.ring_path = "/dev/shm/heaprec-4242.ring";
   header.max_samples = 5000;
   header.duration_ns = 60'000'000'000;
-  header.live_bound = 4096;
+  header.max_tracked_objects = 4096;
   header.native = {500'000'000, 50, 100.5};
-  header.native_bound = 16384;
+  header.max_tracked_blocks = 16384;
   header.mapped = {1'000'000'000, 1000, 1000};
-  header.mapped_bound = 32768;
+  header.max_tracked_mappings = 32768;
   header.census = CensusMode::kDrawn;
   header.census_per_second = 20;
   header.service_labels = {{"service.name", "shop"}, {"deployment.environment.name", "pr\xc3\xa9prod"}};
@@ -170,13 +170,13 @@ void RandomRecording::AddExceptions(ChunkWriter* writer, PlainBlock* plain, int 
   writer->Add(window);
   writer->Add(interval);
   for (int i = 0; i < samples; ++i) plain->samples.push_back(AddException(writer, window, interval));
-  books_[Stream::kExceptions].candidates += AnyInteger() >> 20;
-  books_[Stream::kExceptions].written += static_cast<uint64_t>(samples);
-  books_[Stream::kExceptions].lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
+  counters_[Stream::kExceptions].candidates += AnyInteger() >> 20;
+  counters_[Stream::kExceptions].written += static_cast<uint64_t>(samples);
+  counters_[Stream::kExceptions].lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
 }
 
 void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, Stream stream, int samples) {
-  uint32_t& next_window = stream == Stream::kNative ? next_native_window_ : next_mapped_window_;
+  uint32_t& next_window = stream == Stream::kNative ? next_native_window_ : next_mapping_window_;
   const Window window{next_window++, now_ns_, 1.0 / static_cast<double>(1 + Uniform(1000))};
   const Interval interval{.index = Uniform(100),
                           .candidates = AnyInteger(),
@@ -191,7 +191,7 @@ void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, Stream s
   writer->Add(interval);
   for (int i = 0; i < samples; ++i) {
     PlainSample native{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
-    native.sample.kind = stream == Stream::kNative ? Kind::kNative : Kind::kMapped;
+    native.sample.kind = stream == Stream::kNative ? Kind::kNative : Kind::kMapping;
     Fill(writer, &native);
     native.sample.size = 1 + Uniform(100'000);
     native.sample.window = window.id;
@@ -200,16 +200,16 @@ void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, Stream s
     writer->Add(native.sample);
     plain->samples.push_back(native);
   }
-  books_[stream].candidates += AnyInteger() >> 20;
-  books_[stream].written += static_cast<uint64_t>(samples);
+  counters_[stream].candidates += AnyInteger() >> 20;
+  counters_[stream].written += static_cast<uint64_t>(samples);
 }
 
 void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
   for (uint64_t i = Uniform(5); i > 0; --i) {
-    HeapState state;
+    ProcessState state;
     state.id = next_state_ += Uniform(10) == 0 ? Uniform(5) : 1;
     state.time_ns = now_ns_ - Uniform(std::min<uint64_t>(now_ns_ + 1, 1'000'000'000));
-    state.kind = static_cast<StateKind>(Uniform(kStateKinds));
+    state.kind = static_cast<ProcessStateKind>(Uniform(kProcessStateKinds));
     state.used = AnyInteger();
     state.committed = AnyInteger();
     state.pauses = Uniform(3);
@@ -217,46 +217,47 @@ void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
     state.threads = Uniform(50);
     state.rss = AnyInteger();
     state.collections = Uniform(3) == 0 ? AnyInteger() : Uniform(4);
-    if (state.kind == StateKind::kGcBegin) state.cause = "Cause " + std::to_string(Uniform(4));
+    if (state.kind == ProcessStateKind::kGcBegin) state.cause = "Cause " + std::to_string(Uniform(4));
     writer->Add(state);
     plain->block.states.push_back(state);
   }
 }
 
-void RandomRecording::AddFates(ChunkWriter* writer, PlainBlock* plain) {
+void RandomRecording::AddLifecycleEvents(ChunkWriter* writer, PlainBlock* plain) {
   for (uint64_t i = Uniform(6); i > 0; --i) {
-    Fate fate;
-    fate.sample = AnyInteger();
-    fate.time_ns = now_ns_ + Uniform(1000);
-    fate.kind = static_cast<FateKind>(Uniform(kFateKinds));
-    fate.collections = Uniform(5) == 0 ? AnyInteger() : Uniform(3);
-    if (fate.kind == FateKind::kReleased) fate.threshold = static_cast<double>(AnyInteger());
-    if (fate.kind == FateKind::kShrunk) fate.left = AnyInteger();
-    if (Uniform(3) == 0) fate.stream = Uniform(2) == 0 ? Stream::kNative : Stream::kMapped;
-    plain->block.fates.push_back(fate);
+    LifecycleEvent lifecycle;
+    lifecycle.sample = AnyInteger();
+    lifecycle.time_ns = now_ns_ + Uniform(1000);
+    lifecycle.kind = static_cast<LifecycleKind>(Uniform(kLifecycleKinds));
+    lifecycle.collections = Uniform(5) == 0 ? AnyInteger() : Uniform(3);
+    if (lifecycle.kind == LifecycleKind::kEvicted) lifecycle.threshold = static_cast<double>(AnyInteger());
+    if (lifecycle.kind == LifecycleKind::kShrunk) lifecycle.left = AnyInteger();
+    if (Uniform(3) == 0) lifecycle.stream = Uniform(2) == 0 ? Stream::kNative : Stream::kMapping;
+    plain->block.lifecycle_events.push_back(lifecycle);
   }
-  std::ranges::stable_sort(plain->block.fates, {},
-                           [](const Fate& fate) { return std::pair(fate.time_ns, fate.stream); });
-  for (const Fate& fate : plain->block.fates) writer->Add(fate);
+  std::ranges::stable_sort(plain->block.lifecycle_events, {}, [](const LifecycleEvent& lifecycle) {
+    return std::pair(lifecycle.time_ns, lifecycle.stream);
+  });
+  for (const LifecycleEvent& lifecycle : plain->block.lifecycle_events) writer->Add(lifecycle);
 }
 
-void RandomRecording::AddSurvivors(ChunkWriter* writer, PlainBlock* plain) {
+void RandomRecording::AddCheckpoint(ChunkWriter* writer, PlainBlock* plain) {
   for (uint64_t i = Uniform(5); i > 0; --i) {
-    Survivor survivor;
+    CheckpointSample checkpoint_sample;
     PlainSample named{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
     named.sample.kind = Uniform(4) == 0 ? Kind::kOutside : Kind::kTlab;
     Fill(writer, &named);
     named.sample.time_ns = named.sample.time_ns / kTickNs * kTickNs;
     named.sample.size = AnyInteger();
-    survivor.gone = Uniform(3) == 0 ? named.sample.size / 2 : 0;
+    checkpoint_sample.gone = Uniform(3) == 0 ? named.sample.size / 2 : 0;
     named.sample.tlab_size = Uniform(3) == 0 ? AnyInteger() : 0;
     named.sample.weight = static_cast<double>(AnyInteger());
-    survivor.sample = named.sample;
-    survivor.threshold = Uniform(3) == 0 ? 0 : static_cast<double>(AnyInteger());
-    survivor.collections = Uniform(100);
-    writer->Add(survivor);
-    plain->block.survivors.push_back(survivor);
-    plain->survivors.push_back(std::move(named));
+    checkpoint_sample.sample = named.sample;
+    checkpoint_sample.threshold = Uniform(3) == 0 ? 0 : static_cast<double>(AnyInteger());
+    checkpoint_sample.collections = Uniform(100);
+    writer->Add(checkpoint_sample);
+    plain->block.live_checkpoint.push_back(checkpoint_sample);
+    plain->live_checkpoint.push_back(std::move(named));
   }
 }
 
@@ -281,8 +282,8 @@ void RandomRecording::AddCensus(ChunkWriter* writer, PlainBlock* plain) {
     writer->AddCensusTotal(row);
     plain->block.census_totals.push_back(row);
   }
-  for (const auto counter : kCensusCounters) census_.*counter += Uniform(1000);
-  plain->block.census_books = census_;
+  for (const auto counter : kCensusCounterFields) census_.*counter += Uniform(1000);
+  plain->block.census_counters = census_;
   for (const uint64_t position : plain->block.lane_positions) {
     plain->block.census_positions.push_back(position + Uniform(2) * 8 * Uniform(100));
   }
@@ -302,30 +303,30 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   for (const Interval& interval : block.intervals) writer->Add(interval);
   for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
   if (Uniform(3) != 0) AddExceptions(writer, &plain, static_cast<int>(Uniform(6)));
-  for (const Stream stream : {Stream::kNative, Stream::kMapped}) {
+  for (const Stream stream : {Stream::kNative, Stream::kMapping}) {
     if (Uniform(3) != 0) AddNative(writer, &plain, stream, static_cast<int>(Uniform(6)));
   }
   AddStates(writer, &plain);
-  AddFates(writer, &plain);
-  if (Uniform(3) != 0) AddSurvivors(writer, &plain);
+  AddLifecycleEvents(writer, &plain);
+  if (Uniform(3) != 0) AddCheckpoint(writer, &plain);
   std::ranges::stable_sort(plain.samples, {}, [](const PlainSample& s) { return s.sample.time_ns / kTickNs; });
-  Books& books = books_[Stream::kAllocations];
-  books.candidates += AnyInteger() >> 20;
-  books.written += static_cast<uint64_t>(samples);
-  books.stacks_walked += static_cast<uint64_t>(samples);
-  books.stacks_asked += Uniform(3);
-  books.stacks_differed += Uniform(2);
-  books.not_followed += Uniform(2);
-  books.lost[Uniform(kLosses)] += Uniform(3);
-  books.lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
-  block.books = books_;
+  StreamCounters& counters = counters_[Stream::kAllocations];
+  counters.candidates += AnyInteger() >> 20;
+  counters.written += static_cast<uint64_t>(samples);
+  counters.stacks_walked += static_cast<uint64_t>(samples);
+  counters.stacks_from_jvmti += Uniform(3);
+  counters.stack_mismatches += Uniform(2);
+  counters.untracked += Uniform(2);
+  counters.lost[Uniform(kLosses)] += Uniform(3);
+  counters.lost_weight[Uniform(kLosses)] += static_cast<double>(Uniform(100)) / 7;
+  block.counters = counters_;
   for (int lane = 0; lane < 4; ++lane) block.lane_positions.push_back(now_ns_ / 8 + AnyInteger());
   AddCensus(writer, &plain);
   block.end_ns = now_ns_;
   block.chunk = next_chunk_;
-  if (ending) block.ending = Ending{now_ns_, "jvm exit"};
-  auto bytes = last ? writer->Finish(books_, block.lane_positions, now_ns_, ending ? &*block.ending : nullptr)
-                    : writer->Flush(books_, block.lane_positions, now_ns_);
+  if (ending) block.ending = EndMarker{now_ns_, "jvm exit"};
+  auto bytes = last ? writer->Finish(counters_, block.lane_positions, now_ns_, ending ? &*block.ending : nullptr)
+                    : writer->Flush(counters_, block.lane_positions, now_ns_);
   if (!bytes.ok()) std::abort();
   const size_t begin = chunk_begins_.back() == bytes_.size() ? kChunkHeaderBytes : 0;
   const auto header = DecodeBlockHeader(Bytes(*bytes).subspan(begin), HeaderSeed(kFileVersion, header_.recording_id));
@@ -349,8 +350,8 @@ std::vector<PlainBlock> ReadAll(Reader* reader) {
   while (std::optional<Block> block = reader->Next()) {
     PlainBlock plain;
     for (const Sample& sample : block->samples) plain.samples.push_back(Resolved(sample, *block->dictionaries));
-    for (const Survivor& survivor : block->survivors) {
-      plain.survivors.push_back(Resolved(survivor.sample, *block->dictionaries));
+    for (const CheckpointSample& checkpoint_sample : block->live_checkpoint) {
+      plain.live_checkpoint.push_back(Resolved(checkpoint_sample.sample, *block->dictionaries));
     }
     block->dictionaries = nullptr;
     plain.block = std::move(*block);

@@ -23,7 +23,7 @@ struct PlainSample {
 };
 struct PlainBlock {
   Block block;
-  std::vector<PlainSample> samples, survivors;
+  std::vector<PlainSample> samples, live_checkpoint;
 };
 
 FileHeader SomeFileHeader(uint32_t seed = 1);
@@ -57,11 +57,11 @@ class RandomRecording {
   Index AddStack(ChunkWriter* writer, PlainSample* plain);
   // What a block has of the exceptions, which not every block has.
   void AddExceptions(ChunkWriter* writer, PlainBlock* plain, int samples);
-  // Of a stream whose samples are followed beside the allocations.
+  // Of a stream whose samples are tracked beside the allocations.
   void AddNative(ChunkWriter* writer, PlainBlock* plain, Stream stream, int samples);
   void AddStates(ChunkWriter* writer, PlainBlock* plain);
-  void AddFates(ChunkWriter* writer, PlainBlock* plain);
-  void AddSurvivors(ChunkWriter* writer, PlainBlock* plain);
+  void AddLifecycleEvents(ChunkWriter* writer, PlainBlock* plain);
+  void AddCheckpoint(ChunkWriter* writer, PlainBlock* plain);
   void AddCensus(ChunkWriter* writer, PlainBlock* plain);
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
@@ -72,10 +72,10 @@ class RandomRecording {
   std::vector<PlainBlock> blocks_;
   std::vector<size_t> block_ends_, chunk_begins_;
   uint32_t next_chunk_ = 0, next_window_ = 1, next_exception_window_ = kWindowStreamBit + 1,
-           next_native_window_ = kNativeWindowBit + 1, next_mapped_window_ = kMappedWindowBit + 1;
+           next_native_window_ = kNativeWindowBit + 1, next_mapping_window_ = kMappingWindowBit + 1;
   uint64_t next_id_ = 1, next_state_ = 1, now_ns_ = 0;
-  PerStream<Books> books_;
-  CensusBooks census_;
+  PerStream<StreamCounters> counters_;
+  CensusCounters census_;
 };
 
 std::vector<PlainBlock> ReadAll(Reader* reader);

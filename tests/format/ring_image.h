@@ -101,7 +101,7 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   position = ring->Put(lane, position, RecordType::kWindow, window);
   StateRecord state{};
   state.id = 4;
-  state.kind = static_cast<uint32_t>(StateKind::kGcEnd);
+  state.kind = static_cast<uint32_t>(ProcessStateKind::kGcEnd);
   std::memcpy(state.cause, "System.gc()", 11);
   position = ring->Put(lane, position, RecordType::kState, state);
   DeathRecord death{};
@@ -164,7 +164,7 @@ struct CountingVisitor : RecordVisitor {
     Touch(StateOf(record, 0).cause);
   }
   void OnDeath(const DeathRecord& record, uint32_t /*lane*/, uint64_t begin) override {
-    ++deaths, sum += FateOf(record, 0).sample + begin;
+    ++deaths, sum += LifecycleOf(record, 0).sample + begin;
   }
 };
 

@@ -9,16 +9,16 @@ namespace {
 
 TEST_CASE("every field of the file header comes back") {
   FileHeader given = SomeFileHeader();
-  given.exceptions_refused = "the JVM does not let us";
-  given.native_refused = "somebody else has it";
+  given.exceptions_unavailable_reason = "the JVM does not let us";
+  given.native_unavailable_reason = "somebody else has it";
   given.native_not_seen = "what libc asks for";
   given.start.part = 3;
   given.start.begin_ns = 61'000'000'123;
-  given.start.books[Stream::kAllocations].committed = 4711;
-  given.start.books[Stream::kAllocations].lost[1] = 7;
-  given.start.books[Stream::kExceptions].lost_weight[6] = 0.1;
+  given.start.counters[Stream::kAllocations].committed = 4711;
+  given.start.counters[Stream::kAllocations].lost[1] = 7;
+  given.start.counters[Stream::kExceptions].lost_weight[6] = 0.1;
   given.start.next_interval[Stream::kAllocations] = 61;
-  given.start.held_intervals[Stream::kExceptions] = 12;
+  given.start.intervals_with_points[Stream::kExceptions] = 12;
   given.start.lane_positions = {1, 1 << 20, 0};
   MemoryByteSource source(EncodeFileHeader(given));
   auto reader = Reader::Open(&source);
@@ -47,8 +47,8 @@ TEST_CASE("every field of the file header comes back") {
   CHECK(read.exceptions.interval_ns == given.exceptions.interval_ns);
   CHECK(read.exceptions.interval_cap == given.exceptions.interval_cap);
   CHECK(read.exceptions.rate_per_second == given.exceptions.rate_per_second);
-  CHECK(read.exceptions_refused == given.exceptions_refused);
-  CHECK(read.native_refused == given.native_refused);
+  CHECK(read.exceptions_unavailable_reason == given.exceptions_unavailable_reason);
+  CHECK(read.native_unavailable_reason == given.native_unavailable_reason);
   CHECK(read.native_not_seen == given.native_not_seen);
   CHECK(read.start == given.start);
   CHECK(read.service_labels == given.service_labels);

@@ -1,4 +1,4 @@
-// Bytes per event, everything in: headers, names, windows, intervals, books, parity.
+// Bytes per event, everything in: headers, names, windows, intervals, counters, parity.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -9,7 +9,7 @@ namespace heaprec::format::testing {
 namespace {
 
 constexpr int kSeconds = 20;
-constexpr double kMostParity = 0.05;
+constexpr double kMaxParity = 0.05;
 
 size_t ParityBytesOf(Bytes file) {
   size_t bytes = 0;
@@ -48,7 +48,7 @@ TEST_CASE("parity adds at most 5 % to recordings of any length, and is there") {
         const size_t parity = ParityBytesOf(file);
         const double overhead = static_cast<double>(parity) / static_cast<double>(file.size() - parity);
         CAPTURE(seconds, chunk_seconds, file.size(), overhead);
-        CHECK(overhead <= kMostParity);
+        CHECK(overhead <= kMaxParity);
         CHECK((parity > 0 || file.size() < 3000));
         if (chunk_seconds == 60 && (seconds == 9 || seconds == 150)) {
           std::printf("%d s, %zu bytes: %.2f %% parity\n", seconds, file.size(), 100 * overhead);

@@ -26,15 +26,14 @@ std::vector<Input> Seeds() {
 }  // namespace heaprec::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using heaprec::native::FrameRule;
+  using heaprec::native::CfiRow;
   if (size < 4) return 0;
   uint16_t description = 0, pc = 0;
   std::memcpy(&description, bytes, sizeof description);
   std::memcpy(&pc, bytes + sizeof description, sizeof pc);
   const std::vector<uint8_t> module(bytes + 4, bytes + size);  // on the heap: reads beyond it are found
   const auto begin = reinterpret_cast<uintptr_t>(module.data());
-  const FrameRule rule =
-      heaprec::native::RunFrameProgram({begin, begin + module.size()}, begin + description, begin + pc);
-  heaprec::fuzz::Require(rule.base != FrameRule::Base::kUnknown || rule == FrameRule{});
+  const CfiRow rule = heaprec::native::ExecuteCfi({begin, begin + module.size()}, begin + description, begin + pc);
+  heaprec::fuzz::Require(rule.base != CfiRow::Base::kUnknown || rule == CfiRow{});
   return 0;
 }

@@ -1,5 +1,5 @@
 // Property: whatever stands in the sections of names, and whatever a block says it builds on, reading ends, and yields
-// only what can be followed.
+// only what can be tracked.
 //
 // Input: sections of names (sealed_block.h), for two blocks: the first byte says where the second begins.
 #include <algorithm>

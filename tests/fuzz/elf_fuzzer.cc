@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
       }
     }
   }
-  const heaprec::native::FunctionTable functions(file.path(), "");
+  const heaprec::native::ElfFunctionIndex functions(file.path(), "");
   for (const uint64_t address : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x103f}, UINT64_MAX}) {
     Require(functions.At(address).symbol.size() <= size);
   }

@@ -1,5 +1,5 @@
-// Property: whatever stands in the sections of windows, intervals, samples, books, lanes and the ending, of both
-// streams, reading ends, and yields only what can be followed.
+// Property: whatever stands in the sections of windows, intervals, samples, counters, lanes and the ending, of both
+// streams, reading ends, and yields only what can be tracked.
 //
 // Input: such sections (sealed_block.h), of a block behind one that defines names.
 #include <algorithm>

@@ -84,15 +84,15 @@ void RequireWhole(const std::string& path, uint64_t samples) {
 
 void Import(format::Bytes bytes, tools::jfr::EventSet set) {
   format::MemoryByteSource source(bytes);
-  const tools::jfr::Survey survey = tools::jfr::SurveyOf(&source);
+  const tools::jfr::JfrScan scan = tools::jfr::ScanOf(&source);
   const MemoryFile file;
   tools::Output output(file.descriptor());
-  const auto imported = tools::jfr::Import(&source, HeaderOf(survey, set), survey, set, &output);
+  const auto imported = tools::jfr::Import(&source, HeaderOf(scan, set), scan, set, &output);
   if (!imported.ok()) return;
   output.Flush();
   Require(!output.failed());
-  const auto counted = survey.events.find(set);
-  Require(imported->samples + imported->refused == (counted == survey.events.end() ? 0 : counted->second));
+  const auto counted = scan.events.find(set);
+  Require(imported->samples + imported->refused == (counted == scan.events.end() ? 0 : counted->second));
   RequireWhole(file.path(), imported->samples);
 }
 

@@ -52,7 +52,7 @@ std::vector<Input> Seeds() {
   for (const uint64_t start : {uint64_t{0}, uint64_t{512}, uint64_t{1000}}) {
     RingImage image(1, kLaneBytes);
     const uint64_t head = PutOneOfEach(&image, 0, start);
-    image.header().books.points = 1;
+    image.header().counters.points = 1;
     const uint64_t length = head - start;
     Input lane{static_cast<uint8_t>(start), static_cast<uint8_t>(start >> 8), static_cast<uint8_t>(length),
                static_cast<uint8_t>(length >> 8)};

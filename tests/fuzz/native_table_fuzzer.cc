@@ -39,9 +39,9 @@ std::vector<std::byte> SmallTable() {
   Put(&table, site + offsetof(NativeSite, pcs), uint64_t{0x1010});
   Put(&table, kNativeModulesAt + offsetof(NativeModule, begin), uint64_t{0x1000});
   Put(&table, kNativeModulesAt + offsetof(NativeModule, end), uint64_t{0x2000});
-  Put(&table, kNativeChunksAt + offsetof(NativeChunk, first_site), uint32_t{1});
-  Put(&table, kNativeRowsAt + sizeof(NativeRow), uint64_t{64});
-  Put(&table, kNativeRowsAt + sizeof(NativeRow) + 8, uint64_t{1});
+  Put(&table, kNativeChunksAt + offsetof(NativeShard, first_site), uint32_t{1});
+  Put(&table, kNativeRowsAt + sizeof(NativeSiteCounters), uint64_t{64});
+  Put(&table, kNativeRowsAt + sizeof(NativeSiteCounters) + 8, uint64_t{1});
   return table;
 }
 
@@ -83,9 +83,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     Require(read.error().message.starts_with(file.path()));
     return 0;
   }
-  Require(read->modules.size() <= heaprec::format::kMostNativeModules);
+  Require(read->modules.size() <= heaprec::format::kMaxNativeModules);
   for (const auto& place : read->places) {
-    Require(place.pcs.size() <= heaprec::format::kMostNativeFrames &&
+    Require(place.pcs.size() <= heaprec::format::kMaxNativeFrames &&
             (place.first == 0 || place.first < place.pcs.size()));
   }
   return 0;

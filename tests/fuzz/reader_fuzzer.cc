@@ -1,4 +1,4 @@
-// Property: whatever the bytes of a file, or of a block's payload, reading ends, and yields only what can be followed.
+// Property: whatever the bytes of a file, or of a block's payload, reading ends, and yields only what can be tracked.
 //
 // Hashes would keep mutations from the inner layers, so the first byte chooses where they begin:
 // 0 the file; 1 the raw bytes of two blocks; 2 the compressed payload of a block.

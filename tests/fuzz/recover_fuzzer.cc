@@ -49,10 +49,10 @@ Input Seed(uint32_t blocks) {
     sample.weight = 100;
     sample.size = 16;
     writer.Add(sample);
-    format::PerStream<format::Books> books;
-    books[format::Stream::kAllocations].written = block + 1;
+    format::PerStream<format::StreamCounters> counters;
+    counters[format::Stream::kAllocations].written = block + 1;
     const uint64_t positions[] = {0, 0};
-    const auto bytes = writer.Flush(books, positions, block * 1000);
+    const auto bytes = writer.Flush(counters, positions, block * 1000);
     Require(bytes.ok());
     format::ByteSink(&file).Append(*bytes);
   }

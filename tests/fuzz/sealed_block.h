@@ -78,7 +78,7 @@ inline std::vector<format::ByteBuffer> RawBlocks(const format::testing::RandomRe
   return raws;
 }
 
-// Everything that a block yields can be followed without leaving its dictionaries.
+// Everything that a block yields can be tracked without leaving its dictionaries.
 inline void Follow(const format::Block& block) {
   using format::kNone;
   const format::Dictionaries& names = *block.dictionaries;

@@ -150,7 +150,7 @@ TEST_CASE("A function is diverted, still does its work, and gets its own bytes b
     CHECK(diverted == 1);
     std::memcpy(after, reinterpret_cast<const void*>(target), sizeof after);
     CHECK(std::memcmp(before, after, sizeof before) == 0);
-    const auto mapping = MappingOf(reinterpret_cast<uintptr_t>(target));
+    const auto mapping = RegionOf(reinterpret_cast<uintptr_t>(target));
     REQUIRE(mapping.has_value());
     CHECK(mapping->protection == (PROT_READ | PROT_EXEC));
   }

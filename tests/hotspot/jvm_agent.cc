@@ -8,13 +8,16 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "recorder/hotspot/allocator_hooks.h"
 #include "recorder/hotspot/detour.h"
+#include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jdk_version.h"
+#include "recorder/hotspot/jvmti_methods.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/safepoint.h"
@@ -37,6 +40,7 @@ enum class Mode { kIdle, kForce, kPoints };
 struct State {
   jvmtiEnv* jvmti = nullptr;
   std::FILE* verdict = nullptr;
+  std::unique_ptr<JvmtiMethods> methods;
   std::optional<Names> names;
   std::optional<ThreadLayout> layout;
   std::optional<ThreadOfEnv> thread_of;
@@ -298,8 +302,9 @@ bool ResolveLayout() {
   Check(from_tables && *from_tables == *version, "version " + std::to_string(*version));
   const auto watches = state->symbols->FindByPrefix(kFieldAccessCount);
   Check(watches.has_value(), "the counter of watched fields");
-  return Take(ThreadLayout::Resolve(*structs, *version), &state->layout, "thread layout") &&
-         Take(Names::Resolve(*structs, *version, watches.value_or(0)), &state->names, "names");
+  return Take(ThreadLayout::Resolve(*structs, JdkRules::For(*version)), &state->layout, "thread layout") &&
+         Take(Names::Resolve(*structs, JdkRules::For(*version), watches.value_or(0), state->methods.get()),
+              &state->names, "names");
 }
 
 }  // namespace
@@ -309,6 +314,7 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*)
   state->verdict = std::fopen(options, "w");
   if (state->verdict == nullptr) return JNI_ERR;
   if (vm->GetEnv(reinterpret_cast<void**>(&state->jvmti), JVMTI_VERSION_11) != JNI_OK) return JNI_ERR;
+  state->methods = std::make_unique<JvmtiMethods>(vm, state->jvmti);
   jvmtiCapabilities wanted = {};
   wanted.can_get_line_numbers = 1;
   wanted.can_generate_sampled_object_alloc_events = 1;

@@ -15,13 +15,18 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "recorder/hotspot/detour.h"
+#include "recorder/hotspot/inline_allocation.h"
+#include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jdk_version.h"
 #include "recorder/hotspot/names.h"
+#include "recorder/hotspot/stack_walker.h"
 #include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/thread_of_env.h"
 #include "recorder/hotspot/vm_structs.h"
 #include "recorder/unwind/elf_file.h"
 #include "tests/hotspot/jdk.h"
@@ -213,18 +218,49 @@ TEST_CASE("The exported tables tell fields, sizes, constants and the version") {
   const auto major = JdkMajorVersion(nullptr, structs);
   REQUIRE(major.ok());
   CHECK((*major >= 8 && *major < 100));
-  CHECK(Names::Resolve(structs, *major).ok());
+  CHECK(Names::Resolve(structs, JdkRules::For(*major)).ok());
 }
 
-TEST_CASE("A JDK whose rules are not known is refused") {
+TEST_CASE("A JDK whose rules are not known has the conservative row, by which nothing of the JVM is read") {
   const VmStructs structs = Structs();
-  for (const int major : {8, 12, 26}) CHECK_FALSE(ThreadLayout::Resolve(structs, major).ok());
+  for (const int major : {8, 12, 99}) {
+    const JdkRules& rules = JdkRules::For(major);
+    CHECK_FALSE(rules.is_known());
+    CHECK_FALSE(rules.knows_frames);
+    CHECK_FALSE(ThreadLayout::Resolve(structs, rules).ok());
+    CHECK_FALSE(Names::Resolve(structs, rules).ok());
+    CHECK_FALSE(StackWalker::Resolve(structs, Names::OfJvmti(nullptr), rules).ok());
+    CHECK_FALSE(AllocatesInline(structs, rules));
+  }
+  for (const int major : {11, 17, 21, 25, 26, 27}) CHECK(JdkRules::For(major).jdk == major);
+}
+
+TEST_CASE("A thread of an unknown JVM is words of our own, whose bytes are estimated") {
+  const ThreadLayout layout = ThreadLayout::OfThreadWords();
+  const ThreadOfEnv thread_of = ThreadOfEnv::OfThreadWords();
+  void* const thread = thread_of(nullptr);
+  CHECK(layout.is_estimated());
+  CHECK(layout.AllocatedBytes(thread) == 0);
+  layout.AddEstimated(thread, 1000);
+  layout.AddEstimated(thread, 24);
+  CHECK(layout.AllocatedBytes(thread) == 1024);
+  CHECK(layout.AllocatedBytesInCallback(thread) == 1024);
+  CHECK(layout.AllocatedBytesOfOther(thread) == uint64_t{1024});
+  CHECK(layout.TlabSize(thread) == 0);
+  CHECK_FALSE(layout.InTlab(thread, thread));
+  layout.SetUnarmed(thread);
+  CHECK(layout.AllocatedBytes(thread) == 1024);
+  CHECK(thread_of.OfThread(nullptr, nullptr) == nullptr);
+  void* other = nullptr;
+  std::thread([&] { other = thread_of(nullptr); }).join();
+  CHECK(other != thread);
 }
 
 // A JavaThread made of plain words, by the offsets of the loaded libjvm.
 class FakeThread {
  public:
-  explicit FakeThread(int rules) : structs_(Structs()), layout_(*ThreadLayout::Resolve(structs_, rules)) {
+  explicit FakeThread(int rules)
+      : structs_(Structs()), layout_(*ThreadLayout::Resolve(structs_, JdkRules::For(rules))) {
     tlab_ = *structs_.Offset("Thread", "_tlab");
     Set(tlab_, 0x10000);         // _start
     Set(tlab_ + 8, 0x10100);     // _top

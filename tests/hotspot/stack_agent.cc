@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jdk_version.h"
+#include "recorder/hotspot/jvmti_methods.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/stack_walker.h"
 #include "recorder/hotspot/thread_of_env.h"
@@ -26,11 +28,12 @@ namespace {
 using namespace heaprec::hotspot;  // NOLINT(google-build-using-namespace): one test program
 using heaprec::format::StackKey;
 
-constexpr size_t kMostFrames = 1 << 16;  // deeper than a stack of 8 MiB
-constexpr size_t kLeafSide = 500;        // of a stack too deep for the walker
+constexpr size_t kMaxFrames = 1 << 16;  // deeper than a stack of 8 MiB
+constexpr size_t kLeafSide = 500;       // of a stack too deep for the walker
 
 struct State {
   jvmtiEnv* jvmti = nullptr;
+  std::unique_ptr<JvmtiMethods> methods;
   std::optional<Names> names;
   std::optional<StackWalker> walker;
   std::optional<ThreadOfEnv> thread_of;
@@ -54,8 +57,8 @@ std::string Text(const VmMethod* method, int64_t bci) {
 }
 
 struct Stack {
-  std::unique_ptr<MethodFrame[]> room{new MethodFrame[kMostFrames]};
-  std::unique_ptr<jvmtiFrameInfo[]> jvmti{new jvmtiFrameInfo[kMostFrames]};
+  std::unique_ptr<MethodFrame[]> room{new MethodFrame[kMaxFrames]};
+  std::unique_ptr<jvmtiFrameInfo[]> jvmti{new jvmtiFrameInfo[kMaxFrames]};
 };
 
 Stack* TakeStack() {
@@ -66,7 +69,7 @@ Stack* TakeStack() {
 // The same method and bci. After a redefinition JVMTI may name the newer of two versions with the same bytecodes.
 bool Same(const MethodFrame& raw, const jvmtiFrameInfo& jvmti) {
   if (raw.bci != jvmti.location) return false;
-  const VmMethod* const method = Names::MethodOf(jvmti.method);
+  const VmMethod* const method = state->names->MethodOf(jvmti.method);
   if (raw.method == method) return true;
   ++state->other_ids;
   return Text(raw.method, raw.bci) == Text(method, raw.bci);
@@ -86,7 +89,7 @@ std::string Describe(std::span<const MethodFrame> raw, const jvmtiFrameInfo* jvm
       continue;
     }
     text += " [walked " + (i < raw.size() ? Text(raw[i].method, raw[i].bci) : "nothing") + " jvmti " +
-            (i < count ? Text(Names::MethodOf(jvmti[i].method), jvmti[i].location) : "nothing") + "]";
+            (i < count ? Text(state->names->MethodOf(jvmti[i].method), jvmti[i].location) : "nothing") + "]";
   }
   return text;
 }
@@ -119,20 +122,20 @@ void JNICALL SampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject, 
   ++s.events;
   const void* const thread = (*s.thread_of)(jni);
   Stack* const stack = TakeStack();
-  FrameSelection selection({stack->room.get(), kMostFrames});
+  FrameSelection selection({stack->room.get(), kMaxFrames});
   StackKey key{};
-  const Walked identified = s.walker->Identify(thread, &key);
-  const Walked walked = s.walker->Expand(thread, &selection);
+  const WalkResult identified = s.walker->Identify(thread, &key);
+  const WalkResult walked = s.walker->Expand(thread, &selection);
   if (identified != walked) return Difference("Identify and Expand disagree");
-  if (walked == Walked::kUnknown) {
+  if (walked == WalkResult::kUnknown) {
     ++s.unknown;
     return;
   }
   jint count = 0;
-  if (jvmti->GetStackTrace(nullptr, 0, kMostFrames, stack->jvmti.get(), &count) != JVMTI_ERROR_NONE) return;
+  if (jvmti->GetStackTrace(nullptr, 0, kMaxFrames, stack->jvmti.get(), &count) != JVMTI_ERROR_NONE) return;
   std::span<const MethodFrame> frames = selection.Finish();
   bool same = frames.size() == static_cast<size_t>(count);
-  if (walked == Walked::kDeep) {
+  if (walked == WalkResult::kDeep) {
     frames = s.walker->ExpandLeafSide(thread, {stack->room.get(), kLeafSide});
     same = frames.size() == kLeafSide && frames.size() < static_cast<size_t>(count);
     ++s.deep;
@@ -165,9 +168,9 @@ bool Start(JNIEnv* jni, jthread current) {
   if (!structs) return Difference(structs.error().message), false;
   const auto version = JdkMajorVersion(s.jvmti, *structs);
   if (!version) return Difference(version.error().message), false;
-  const auto names = Names::Resolve(*structs, *version);
+  const auto names = Names::Resolve(*structs, JdkRules::For(*version), 0, s.methods.get());
   if (!names) return Difference(names.error().message), false;
-  const auto walker = StackWalker::Resolve(*structs, *names, *version);
+  const auto walker = StackWalker::Resolve(*structs, *names, JdkRules::For(*version));
   if (!walker) return Difference(walker.error().message), false;
   const auto thread_of = ThreadOfEnv::Resolve(jni, current);
   if (!thread_of) return Difference(thread_of.error().message), false;
@@ -222,6 +225,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
   state->wanted = std::strtoull(options, nullptr, 10);
   state->verdict_file = comma + 1;
   if (vm->GetEnv(reinterpret_cast<void**>(&state->jvmti), JVMTI_VERSION_11) != JNI_OK) return JNI_ERR;
+  state->methods = std::make_unique<JvmtiMethods>(vm, state->jvmti);
   jvmtiCapabilities wanted = {};
   wanted.can_retransform_classes = 1;
   wanted.can_generate_sampled_object_alloc_events = 1;

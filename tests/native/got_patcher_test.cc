@@ -117,7 +117,7 @@ TEST_CASE("A library whose first page cannot be read is passed over until it can
   REQUIRE(dladdr(library.Find("call"), &info) != 0);
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   GotPatcher patcher = Patcher();
-  CodePlaces places;
+  Symbolizer places;
   REQUIRE(mprotect(info.dli_fbase, page, PROT_NONE) == 0);
   const size_t others = PatchAll(&patcher).changed;
   places.Refresh();

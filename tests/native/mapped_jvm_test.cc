@@ -63,7 +63,7 @@ void CheckKept(const json& mapped) {
 
 // What Maps.java maps and what G1 commits.
 void CheckMaps(const std::string& file) {
-  const json mapped = Told(file, {"native", "--json", "--limit", "0", "--callers", "100"})["mapped"];
+  const json mapped = Told(file, {"native", "--json", "--limit", "0", "--callers", "100"})["mmap"];
   CheckKept(mapped);
   // The heap: reserved when it began, before which there was no agent; committed as it grew.
   const double grown = Sum(mapped, "committed", "HeapRegionManager");
@@ -99,14 +99,14 @@ TEST_CASE("Other collectors' JVMs are told too, and mappings may be left out") {
     INFO(flag);
     const std::string file = FreshFolder() + "/rec.bin";
     REQUIRE(RunMaps(file, {flag}).exit_code == 0);
-    CheckKept(Told(file, {"native", "--json", "--limit", "0", "--callers", "100"})["mapped"]);
+    CheckKept(Told(file, {"native", "--json", "--limit", "0", "--callers", "100"})["mmap"]);
     CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
   }
   const std::string file = FreshFolder() + "/rec.bin";
   Command without{{JavaHome() + "/bin/java",
                    "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,native.maps=off", "-version"}};
   REQUIRE(Run(without).exit_code == 0);
-  CHECK_FALSE(Told(file, {"native", "--json"}).contains("mapped"));
+  CHECK_FALSE(Told(file, {"native", "--json"}).contains("mmap"));
 }
 
 }  // namespace heaprec::native

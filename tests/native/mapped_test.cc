@@ -104,15 +104,15 @@ std::vector<uint64_t> LeftOf(const SampledSession& session, const std::string& s
 
 // Two sums and a weight: what is told is what it stands for.
 void CheckIsExact(const SampledSession& session) {
-  const format::Books& books = session.books_of_mappings();
+  const format::StreamCounters& counters = session.mapping_counters();
   uint64_t bytes = 0;
   for (const SampledMapping& one : session.mappings()) {
     bytes += one.sample.size;
     CHECK(one.sample.weight == static_cast<double>(one.sample.size));
   }
-  CHECK(books.candidates == session.mappings().size());
-  CHECK(books.candidate_bytes == bytes);
-  CHECK(books.points == books.committed);
+  CHECK(counters.candidates == session.mappings().size());
+  CHECK(counters.candidate_bytes == bytes);
+  CHECK(counters.points == counters.committed);
 }
 
 }  // namespace
@@ -266,18 +266,18 @@ TEST_CASE("Of more than a second may hold some are drawn, and all are counted") 
     REQUIRE(mapper.give_back(range, kMb) == 0);
   }
   session.Stop();
-  const format::Books& books = session.books_of_mappings();
-  const uint64_t lost = books.lost[static_cast<size_t>(format::Loss::kRingFull)];
-  CHECK(books.candidates == kCalls);
-  CHECK(books.candidate_bytes == uint64_t{kCalls} * kMb);
-  CHECK(books.points == kCalls);
-  CHECK(books.points == books.committed + lost);
-  CHECK(books.committed >= agent::MappedStream::kSurplus * kCap);
+  const format::StreamCounters& counters = session.mapping_counters();
+  const uint64_t lost = counters.lost[static_cast<size_t>(format::LossReason::kRingFull)];
+  CHECK(counters.candidates == kCalls);
+  CHECK(counters.candidate_bytes == uint64_t{kCalls} * kMb);
+  CHECK(counters.points == kCalls);
+  CHECK(counters.points == counters.committed + lost);
+  CHECK(counters.committed >= agent::MappingStream::kSurplus * kCap);
   CHECK(lost > 0);
-  CHECK(books.lost_weight[static_cast<size_t>(format::Loss::kRingFull)] == static_cast<double>(lost) * kMb);
+  CHECK(counters.lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] == static_cast<double>(lost) * kMb);
   double weight = 0;
   for (const SampledMapping& one : session.mappings()) weight += one.sample.weight;
-  CHECK(std::abs(weight - static_cast<double>(books.committed) * kMb) < 1);
+  CHECK(std::abs(weight - static_cast<double>(counters.committed) * kMb) < 1);
   CHECK(InRecording(session) == Mapped{});
 }
 
@@ -304,31 +304,31 @@ TEST_CASE("In a signal's handler it is told as anywhere else, and a child of for
 }
 
 TEST_CASE("What comes when there is no room is counted, and looked for in the process") {
-  static format::RingBooks books_in_ring{};
-  buffer::Ledger ledger(books_in_ring);
+  static format::RingCounters counters_in_ring{};
+  buffer::SharedCounters shared_counters(counters_in_ring);
   sources::MappedPoints points(4);
   static format::RingMappingCalls calls{};
-  sources::MappedSource source(ledger, calls, points, 1000, nullptr);
+  sources::MappingSource source(shared_counters, calls, points, 1000, nullptr);
   for (uintptr_t i = 0; i < 6; ++i) {
-    source.OnMapped({i * kPage, (i + 1) * kPage, MappingSort::kPrivate, false}, {});
+    source.OnMapped({i * kPage, (i + 1) * kPage, MappingType::kPrivate, false}, {});
   }
-  const sources::MappedSource::Missed missed = source.TakeMissed();
+  const sources::MappingSource::DroppedByJvm missed = source.TakeMissed();
   CHECK((missed.mappings == 2 && missed.bytes == 2 * kPage && missed.is_incomplete));
   CHECK((calls.noted == 4 && calls.noted_bytes == 4 * kPage));
-  CHECK(ledger.Snapshot().lost_weight[static_cast<size_t>(format::Loss::kRingFull)] == 2 * kPage);
+  CHECK(shared_counters.Snapshot().lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] == 2 * kPage);
   CHECK_FALSE(source.TakeMissed().is_incomplete);
   source.OnUnmapping(0, kPage);
   CHECK(source.TakeMissed().is_incomplete);
   // One of the two that a move takes: neither is taken.
   int visited = 0;
-  points.TakeAll([&](const sources::MappedPoint&) { ++visited; });
+  points.TakeAll([&](const sources::MappingPoint&) { ++visited; });
   CHECK(visited == 4);
   for (uintptr_t i = 0; i < 3; ++i) source.OnUnmapping(i * kPage, (i + 1) * kPage);
   const uint32_t moving = source.OnMoving(0, kPage);
   source.OnMoved(moving, 0, kPage, {});
   CHECK(source.TakeMissed().is_incomplete);
   visited = 0;
-  points.TakeAll([&](const sources::MappedPoint&) { ++visited; });
+  points.TakeAll([&](const sources::MappingPoint&) { ++visited; });
   CHECK(visited == 3);
 }
 

@@ -143,8 +143,10 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
     const std::string why = "it is sampled already, for another recording of this process";
     CHECK(outcome.err.find("heaprec: native memory is not sampled: " + why) != std::string::npos);
     CHECK(note() == "native memory was not sampled: " + why);
-    CHECK(say("summary").out.find("note:           native memory was not sampled: " + why) != std::string::npos);
-    CHECK(say("summary").out.ends_with("trustworthy: yes\n"));
+    CHECK(say("summary").out.find("\nnative memory was not sampled: " + why + "\n") != std::string::npos);
+    // A busy machine may lose samples while the JVM starts, which is another reason.
+    const json reasons = json::parse(Run(Command{{HeaprecPath(), "summary", "--json", mine}}).out)["reasons"];
+    CHECK(reasons.dump().find("native memory") == std::string::npos);
     const Outcome native = say("native");
     CHECK(native.exit_code == 3);
     CHECK(native.err.starts_with("heaprec: " + mine + ": native memory was not sampled: " + why));
@@ -162,9 +164,9 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
     CHECK(what.starts_with("native memory was sampled in part: calls of "));
     CHECK(what.find("libjvm.so") != std::string::npos);
     CHECK(what.ends_with(" are not seen: their slots cannot be written to (Operation not permitted)"));
-    CHECK(say("summary").out.find("note:           " + what) != std::string::npos);
+    CHECK(say("summary").out.find("\n" + what + "\n") != std::string::npos);
     CHECK(say("native").out.find("\n" + what + "\n") != std::string::npos);
-    CHECK(Read(mine)["refusal"] == what);
+    CHECK(Read(mine)["unavailable_reason"] == what);
     const std::string open = FreshFolder() + "/public.bin";
     REQUIRE(Run(Command{{HeaprecPath(), "redact", "-q", mine, "-o", open}}).exit_code == 0);
     CHECK(testing::ReadFile(open).find("libjvm.so") == std::string::npos);

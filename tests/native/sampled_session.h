@@ -25,7 +25,7 @@ struct SampledBlock {
   format::Sample sample;
   std::string site;                // "libworkload.so.leak"
   std::vector<std::string> stack;  // the innermost first
-  bool is_freed = false, is_followed = true;
+  bool is_freed = false, is_tracked = true;
 };
 
 struct SampledMapping {
@@ -55,13 +55,13 @@ class SampledSession {
     options.start_monotonic_ns = sources::MonotonicNs();
     options.native_interval_ns = config.interval_ns;
     options.native_interval_cap = static_cast<uint32_t>(config.cap);
-    options.mapped_interval_ns = maps_per_second > 0 ? agent::MappedStream::kIntervalNs : 0;
-    options.mapped_interval_cap = maps_per_second;
+    options.mapping_interval_ns = maps_per_second > 0 ? agent::MappingStream::kIntervalNs : 0;
+    options.mapping_interval_cap = maps_per_second;
     ring_ = std::move(buffer::Ring::Create(options).value());
     stream_ = std::make_unique<agent::NativeStream>(*ring_, config, options.start_monotonic_ns, number, 0x5eed + number,
                                                     0.1, nullptr, maps_per_second);
     MakeDrain(config);
-    auto calls = LedCalls::Lead();
+    auto calls = MallocHooks::Install();
     REQUIRE(calls.ok());
     stream_->Activate(std::move(*calls));
     REQUIRE(drain_->Start().ok());
@@ -80,15 +80,15 @@ class SampledSession {
     Read();
   }
   const std::vector<SampledBlock>& blocks() const { return blocks_; }
-  const format::Books& books() const { return books_; }
+  const format::StreamCounters& counters() const { return counters_; }
   const std::vector<SampledMapping>& mappings() const { return mappings_; }
-  const format::Books& books_of_mappings() const { return books_of_mappings_; }
+  const format::StreamCounters& mapping_counters() const { return mapping_counters_; }
 
   // Of what was allocated at a site, all of it or what is alive at the end.
   Estimated At(const std::string& site, bool alive_only = false) const {
     Estimated sum;
     for (const SampledBlock& block : blocks_) {
-      if (block.site != site || (alive_only && (block.is_freed || !block.is_followed))) continue;
+      if (block.site != site || (alive_only && (block.is_freed || !block.is_tracked))) continue;
       const double weight = block.sample.weight, size = static_cast<double>(block.sample.size);
       ++sum.samples;
       sum.bytes += weight;
@@ -107,10 +107,10 @@ class SampledSession {
       sum.variance += weight * (weight - static_cast<double>(block.sample.size));
     }
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
-      sum.bytes += books_.lost_weight[reason];
-      if (books_.lost[reason] == 0) continue;
-      sum.variance +=
-          4 * books_.lost_weight[reason] * books_.lost_weight[reason] / static_cast<double>(books_.lost[reason]);
+      sum.bytes += counters_.lost_weight[reason];
+      if (counters_.lost[reason] == 0) continue;
+      sum.variance += 4 * counters_.lost_weight[reason] * counters_.lost_weight[reason] /
+                      static_cast<double>(counters_.lost[reason]);
     }
     sum.samples = blocks_.size();
     return sum;
@@ -122,16 +122,16 @@ class SampledSession {
     header.interval_ns = 1'000'000'000;
     header.interval_cap = 1;
     header.native = {config.interval_ns, static_cast<uint32_t>(config.cap), config.cap};
-    header.native_bound = agent::NativeStream::kMostFollowed;
-    if (maps_per_second_ > 0) header.mapped = {agent::MappedStream::kIntervalNs, maps_per_second_, 0};
-    if (maps_per_second_ > 0) header.mapped_bound = agent::MappedStream::kMostFollowed;
+    header.max_tracked_blocks = agent::NativeStream::kMaxTracked;
+    if (maps_per_second_ > 0) header.mapped = {agent::MappingStream::kIntervalNs, maps_per_second_, 0};
+    if (maps_per_second_ > 0) header.max_tracked_mappings = agent::MappingStream::kMaxTracked;
     path_ = (directory_ / "rec.hrec").string();
     auto store = writer::Store::Create({path_, header, {}, {}, writer::Syncer::Where::kAtOnce});
     REQUIRE(store.ok());
     writer::DrainConfig drain;
     drain.header = header;
-    drain.held_per_interval[format::Stream::kNative] = static_cast<uint32_t>(4 * config.cap);
-    drain.held_per_interval[format::Stream::kMapped] = agent::MappedStream::kSurplus * maps_per_second_;
+    drain.buffered_per_interval[format::Stream::kNative] = static_cast<uint32_t>(4 * config.cap);
+    drain.buffered_per_interval[format::Stream::kMapping] = agent::MappingStream::kSurplus * maps_per_second_;
     writer::DrainCallbacks callbacks;
     callbacks.now = [] { return sources::MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
@@ -139,13 +139,13 @@ class SampledSession {
       stream_->OnPoint(record, pcs, java);
     };
     callbacks.on_new_chunk = [this] { stream_->NewEpoch(); };
-    callbacks.on_stack = [this](const format::StackKey& key) { stream_->AnnounceStack(key); };
+    callbacks.on_stack = [this](const format::StackKey& key) { stream_->MarkStackEmitted(key); };
     callbacks.on_stop = [this] { stream_->Stop(); };
-    callbacks.followed[format::Stream::kNative] = {.drop = agent::NativeStream::Drop,
-                                                   .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
-                                                   .collections = [] { return 0; }};
-    callbacks.followed[format::Stream::kMapped] = callbacks.followed[format::Stream::kNative];
-    callbacks.followed[format::Stream::kMapped].drop = [](uint16_t, uint64_t) {};
+    callbacks.tracked[format::Stream::kNative] = {.drop = agent::NativeStream::Drop,
+                                                  .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
+                                                  .collections = [] { return 0; }};
+    callbacks.tracked[format::Stream::kMapping] = callbacks.tracked[format::Stream::kNative];
+    callbacks.tracked[format::Stream::kMapping].drop = [](uint16_t, uint64_t) {};
     drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   }
 
@@ -161,42 +161,43 @@ class SampledSession {
     while (auto block = (*reader)->Next()) {
       AddMappings(*block);
       for (const format::Sample& sample : block->samples) {
-        if (sample.kind == format::Kind::kMapped) continue;
+        if (sample.kind == format::Kind::kMapping) continue;
         REQUIRE(sample.kind == format::Kind::kNative);
         REQUIRE(by_id.emplace(sample.id, blocks_.size()).second);
         blocks_.push_back({sample, {}, StackOf(*block->dictionaries, sample.stack)});
         blocks_.back().site = blocks_.back().stack.empty() ? "" : blocks_.back().stack.front();
       }
-      for (const format::Fate& fate : block->fates) {
-        if (fate.stream == format::Stream::kMapped) continue;
-        REQUIRE(by_id.contains(fate.sample));
-        SampledBlock& of = blocks_[by_id[fate.sample]];
-        REQUIRE((!of.is_freed && of.is_followed));
-        (fate.kind == format::FateKind::kDied ? of.is_freed : of.is_followed) = fate.kind == format::FateKind::kDied;
+      for (const format::LifecycleEvent& lifecycle : block->lifecycle_events) {
+        if (lifecycle.stream == format::Stream::kMapping) continue;
+        REQUIRE(by_id.contains(lifecycle.sample));
+        SampledBlock& of = blocks_[by_id[lifecycle.sample]];
+        REQUIRE((!of.is_freed && of.is_tracked));
+        (lifecycle.kind == format::LifecycleKind::kDied ? of.is_freed : of.is_tracked) =
+            lifecycle.kind == format::LifecycleKind::kDied;
       }
-      books_ = block->books[format::Stream::kNative];
+      counters_ = block->counters[format::Stream::kNative];
     }
     REQUIRE((*reader)->skipped().empty());
   }
 
   void AddMappings(const format::Block& block) {
     for (const format::Sample& sample : block.samples) {
-      if (sample.kind != format::Kind::kMapped) continue;
+      if (sample.kind != format::Kind::kMapping) continue;
       REQUIRE(mapping_.emplace(sample.id, mappings_.size()).second);
       const std::vector<std::string> stack = StackOf(*block.dictionaries, sample.stack);
       mappings_.push_back(
           {sample, block.dictionaries->classes.at(sample.class_id), stack.empty() ? "" : stack.front(), sample.size});
     }
-    for (const format::Fate& fate : block.fates) {
-      if (fate.stream != format::Stream::kMapped) continue;
-      REQUIRE(mapping_.contains(fate.sample));
-      SampledMapping& of = mappings_[mapping_[fate.sample]];
-      REQUIRE((fate.kind == format::FateKind::kDied || fate.kind == format::FateKind::kShrunk));
-      REQUIRE(fate.left < of.left);
-      REQUIRE(fate.time_ns >= of.sample.time_ns);
-      of.left = fate.left;
+    for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) {
+      if (lifecycle.stream != format::Stream::kMapping) continue;
+      REQUIRE(mapping_.contains(lifecycle.sample));
+      SampledMapping& of = mappings_[mapping_[lifecycle.sample]];
+      REQUIRE((lifecycle.kind == format::LifecycleKind::kDied || lifecycle.kind == format::LifecycleKind::kShrunk));
+      REQUIRE(lifecycle.left < of.left);
+      REQUIRE(lifecycle.time_ns >= of.sample.time_ns);
+      of.left = lifecycle.left;
     }
-    books_of_mappings_ = block.books[format::Stream::kMapped];
+    mapping_counters_ = block.counters[format::Stream::kMapping];
   }
 
   static std::vector<std::string> StackOf(const format::Dictionaries& names, format::Index stack) {
@@ -218,10 +219,10 @@ class SampledSession {
   const uint32_t maps_per_second_;
   bool is_stopped_ = false;
   std::vector<SampledBlock> blocks_;
-  format::Books books_;
+  format::StreamCounters counters_;
   std::vector<SampledMapping> mappings_;
   std::map<uint64_t, size_t> mapping_;
-  format::Books books_of_mappings_;
+  format::StreamCounters mapping_counters_;
 };
 
 }  // namespace heaprec::native

@@ -71,16 +71,16 @@ TEST_CASE("Bytes are counted exactly, and those of each site are estimated") {
     workload.churn_aligned(3 * kMb, 1600);
   }
   session.Stop();
-  CHECK(session.books().candidate_bytes == 280 * kMb);
-  CHECK(session.books().candidates == 2'000'000 + 10'000 + 18'750);
+  CHECK(session.counters().candidate_bytes == 280 * kMb);
+  CHECK(session.counters().candidates == 2'000'000 + 10'000 + 18'750);
   CHECK(session.At("libworkload.so.churn_small").samples > 100);
   CheckIsAbout(session.At("libworkload.so.churn_small"), 200 * kMb);
   CheckIsAbout(session.At("libworkload.so.churn_large"), 50 * kMb);
   CheckIsAbout(session.At("libworkload.so.churn_aligned"), 30 * kMb);
   CHECK(std::ranges::all_of(session.blocks(), &SampledBlock::is_freed));
-  const format::Books& books = session.books();
-  CHECK(books.points == books.committed + books.thinned);
-  CHECK(books.committed == books.written + books.second_stage);
+  const format::StreamCounters& counters = session.counters();
+  CHECK(counters.points == counters.committed + counters.thinned);
+  CHECK(counters.committed == counters.written + counters.second_stage);
 }
 
 TEST_CASE("What libc allocates for its caller under a name of malloc's family is counted, too") {
@@ -89,8 +89,8 @@ TEST_CASE("What libc allocates for its caller under a name of malloc's family is
   const std::string text(999, 'x');
   workload.churn_family(1000, text.c_str());
   session.Stop();
-  CHECK(session.books().candidates == 3000);
-  CHECK(session.books().candidate_bytes == 1000 * (5000 + 1000 + 101));
+  CHECK(session.counters().candidates == 3000);
+  CHECK(session.counters().candidate_bytes == 1000 * (5000 + 1000 + 101));
   CheckIsAbout(session.At("libworkload.so.churn_family"), 1000 * (5000 + 1000 + 101));
   CHECK(std::ranges::all_of(session.blocks(), &SampledBlock::is_freed));
 }
@@ -119,7 +119,7 @@ TEST_CASE("A block that grows is freed and allocated again at each step") {
   double asked = 0;
   for (void*& block : kept) asked += static_cast<double>(workload.grow(&block, 1'000, 100'000));
   session.Stop();
-  CHECK(static_cast<double>(session.books().candidate_bytes) == asked);
+  CHECK(static_cast<double>(session.counters().candidate_bytes) == asked);
   CheckIsAbout(session.At("libworkload.so.grow"), asked);
   CheckIsAbout(session.At("libworkload.so.grow", /*alive_only=*/true), 200 * 100'000.0);
   workload.give_back(kept.data(), static_cast<long>(kept.size()));
@@ -159,7 +159,7 @@ TEST_CASE("A library that is loaded meanwhile is seen, and one that goes is forg
   }
   session.Stop();
   CheckIsAbout(session.At("libworkload.so.churn_small"), 150 * kMb);
-  CHECK(session.books().candidate_bytes == 150 * kMb);
+  CHECK(session.counters().candidate_bytes == 150 * kMb);
 }
 
 TEST_CASE("A library whose functions have been asked for is seen from the first call on") {
@@ -175,7 +175,7 @@ TEST_CASE("A library whose functions have been asked for is seen from the first 
   REQUIRE(churn != nullptr);
   churn(50 * kMb, 100);
   session.Stop();
-  CHECK(session.books().candidate_bytes == 50 * kMb);
+  CHECK(session.counters().candidate_bytes == 50 * kMb);
   CheckIsAbout(session.At("libworkload.so.churn_small"), 50 * kMb);
 }
 
@@ -196,14 +196,14 @@ TEST_CASE("A child of fork samples nothing, and neither does its parent after th
     REQUIRE(waitpid(child, &status, 0) == child);
     CHECK(status == 0);
     session.Stop();
-    CHECK(session.books().candidate_bytes == 10 * kMb);
+    CHECK(session.counters().candidate_bytes == 10 * kMb);
     workload.churn_small(10 * kMb, 100);
   }
   SampledSession again(1000);
   workload.give_back(blocks.data(), 1000);
   workload.churn_small(20 * kMb, 100);
   again.Stop();
-  CHECK(again.books().candidate_bytes == 20 * kMb);
+  CHECK(again.counters().candidate_bytes == 20 * kMb);
   CheckIsAbout(again.At("libworkload.so.churn_small"), 20 * kMb);
 }
 
@@ -211,20 +211,20 @@ TEST_CASE("Of two recordings at a time the second gets no calls, and the first k
   const Workload workload;
   SampledSession session(1000);
   for (int i = 0; i < 2; ++i) {
-    const auto second = LedCalls::Lead();
+    const auto second = MallocHooks::Install();
     REQUIRE_FALSE(second.ok());
     CHECK(second.error().message == "it is sampled already, for another recording of this process");
   }
   workload.churn_small(20 * kMb, 100);
   session.Stop();
-  CHECK(session.books().candidate_bytes == 20 * kMb);
+  CHECK(session.counters().candidate_bytes == 20 * kMb);
   CheckIsAbout(session.At("libworkload.so.churn_small"), 20 * kMb);
 }
 
 TEST_CASE("Calls that were led here and never recorded leave nothing behind") {
   const Workload workload;
   {
-    const auto led = LedCalls::Lead();
+    const auto led = MallocHooks::Install();
     REQUIRE(led.ok());
     CHECK((*led)->missing() == "");
     workload.churn_small(kMb, 100);
@@ -232,7 +232,7 @@ TEST_CASE("Calls that were led here and never recorded leave nothing behind") {
   SampledSession session(1000);
   workload.churn_small(20 * kMb, 100);
   session.Stop();
-  CHECK(session.books().candidate_bytes == 20 * kMb);
+  CHECK(session.counters().candidate_bytes == 20 * kMb);
 }
 
 TEST_CASE("Threads allocate while recordings begin and end") {
@@ -253,10 +253,10 @@ TEST_CASE("Threads allocate while recordings begin and end") {
     SampledSession session(2000);
     usleep(100'000);
     session.Stop();
-    CHECK(session.books().candidate_bytes > 0);
-    const format::Books& books = session.books();
-    CAPTURE(i, books.points, books.committed, books.thinned, books.second_stage, books.written);
-    CheckIsAbout(session.All(), static_cast<double>(session.books().candidate_bytes));
+    CHECK(session.counters().candidate_bytes > 0);
+    const format::StreamCounters& counters = session.counters();
+    CAPTURE(i, counters.points, counters.committed, counters.thinned, counters.second_stage, counters.written);
+    CheckIsAbout(session.All(), static_cast<double>(session.counters().candidate_bytes));
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();

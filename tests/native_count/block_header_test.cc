@@ -19,9 +19,10 @@ bool Equal(const Header& a, const Header& b) {
 
 TEST_CASE("A header says what was written, of any size, site and alignment") {
   alignas(4096) static std::byte memory[3 * 4096];
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{Word::kLarge - 1}, size_t{Word::kLarge}, size_t{1} << 47}) {
+  for (const size_t size :
+       {size_t{0}, size_t{1}, size_t{HeaderWord::kLarge - 1}, size_t{HeaderWord::kLarge}, size_t{1} << 47}) {
     for (const size_t offset : {16U, 32U, 4096U}) {
-      for (const uint32_t site : {0U, 1U, format::kMostNativeSites - 1}) {
+      for (const uint32_t site : {0U, 1U, format::kMaxNativeSites - 1}) {
         for (const int flags : {0, 1, 2, 3, 5}) {
           // What is checked has something behind it, which needs room.
           const bool is_checked = (flags & 4) != 0 && size < 4096;

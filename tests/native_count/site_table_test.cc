@@ -28,7 +28,7 @@ using tools::ReadNativeTable;
 struct Shared {
   std::string path = "/dev/shm/heaprec-native-test-" + std::to_string(getpid());
   const char* why = "";
-  Table* table = Table::Create(path.c_str(), 2, &why);
+  SiteTable* table = SiteTable::Create(path.c_str(), 2, &why);
   ~Shared() { std::filesystem::remove(path); }
 };
 Shared& TheTable() {
@@ -91,13 +91,13 @@ TEST_CASE("Sums of threads that allocate and free each other's blocks are exact"
 TEST_CASE("Where there is no room for another site, its sums are those of no site") {
   ThreadRows* const rows = ThreadRows::Lease(TheTable().table);
   uint32_t without = 0;
-  for (uintptr_t i = 0; i < 2 * format::kMostNativeSites; ++i) {
+  for (uintptr_t i = 0; i < 2 * format::kMaxNativeSites; ++i) {
     const uint32_t site = SiteOf(1'000'000 + 10 * i);
     without += site == kNoSite;
     rows->Allocated(site, 1);
   }
   rows->Return();
-  CHECK(without > format::kMostNativeSites / 2);
+  CHECK(without > format::kMaxNativeSites / 2);
   for (const tools::NativePlace& place : Read().places) {
     if (place.pcs.empty()) CHECK(place.sums.allocated_bytes == without);
   }
@@ -132,7 +132,7 @@ TEST_CASE("A table that is cut off or damaged is read as far as it goes, or refu
 
 TEST_CASE("A table that somebody holds is not replaced") {
   const char* why = "";
-  CHECK(Table::Create(TheTable().path.c_str(), 1, &why) == nullptr);
+  CHECK(SiteTable::Create(TheTable().path.c_str(), 1, &why) == nullptr);
   CHECK(std::string(why) == "File exists");
 }
 

@@ -15,7 +15,7 @@ const void* Address(uint64_t number) {
   return reinterpret_cast<const void*>(0x7f0000001000 + number * 48);  // NOLINT(performance-no-int-to-ptr)
 }
 
-std::map<uint64_t, uint64_t> DeadOf(BlockTable* table) {
+std::map<uint64_t, uint64_t> DeadOf(SampledBlocks* table) {
   std::map<uint64_t, uint64_t> dead;
   table->TakeDead([&](uint64_t sample, uint64_t freed_ns) { dead[sample] = freed_ns; });
   return dead;
@@ -24,7 +24,7 @@ std::map<uint64_t, uint64_t> DeadOf(BlockTable* table) {
 }  // namespace
 
 TEST_CASE("A block that is followed is found when it is freed, and told once") {
-  const auto table = std::make_unique<BlockTable>();
+  const auto table = std::make_unique<SampledBlocks>();
   CHECK(!table->MayHold(Address(1)));
   CHECK(table->Take(Address(1)) == 0);
   const uint16_t place = table->Put(Address(1), 77);
@@ -33,19 +33,19 @@ TEST_CASE("A block that is followed is found when it is freed, and told once") {
   CHECK(table->Take(Address(2)) == 0);
   REQUIRE(table->Take(Address(1)) == place);
   CHECK(table->Take(Address(1)) == 0);
-  table->Bury(place, Address(1), 500);
+  table->MarkDead(place, Address(1), 500);
   CHECK(!table->MayHold(Address(1)));
   CHECK(DeadOf(table.get()) == std::map<uint64_t, uint64_t>{{77, 500}});
   CHECK(DeadOf(table.get()).empty());
 }
 
 TEST_CASE("Nothing is never followed") {
-  const auto table = std::make_unique<BlockTable>();
+  const auto table = std::make_unique<SampledBlocks>();
   CHECK(table->Take(nullptr) == 0);
 }
 
 TEST_CASE("A block that was not moved after all is followed as before") {
-  const auto table = std::make_unique<BlockTable>();
+  const auto table = std::make_unique<SampledBlocks>();
   const uint16_t place = table->Put(Address(1), 77);
   REQUIRE(table->Take(Address(1)) == place);
   table->Restore(place, Address(1));
@@ -54,13 +54,13 @@ TEST_CASE("A block that was not moved after all is followed as before") {
 }
 
 TEST_CASE("A block that is allocated and freed again and again is followed each time") {
-  const auto table = std::make_unique<BlockTable>();
+  const auto table = std::make_unique<SampledBlocks>();
   for (uint64_t sample = 1; sample <= 20'000; ++sample) {  // more than there is room for to tell of
     const uint16_t place = table->Put(Address(1), sample);
     if (sample <= 16'000) REQUIRE(place != 0);
     if (place == 0) continue;
     REQUIRE(table->Take(Address(1)) == place);
-    table->Bury(place, Address(1), sample);
+    table->MarkDead(place, Address(1), sample);
   }
   const auto dead = DeadOf(table.get());
   CHECK(dead.size() == (1 << 14) + 16);
@@ -69,7 +69,7 @@ TEST_CASE("A block that is allocated and freed again and again is followed each 
 }
 
 TEST_CASE("What is dropped is not found, and what was freed before is not dropped") {
-  const auto table = std::make_unique<BlockTable>();
+  const auto table = std::make_unique<SampledBlocks>();
   const uint16_t place = table->Put(Address(1), 77);
   table->Drop(place, 78);  // another one
   CHECK(table->MayHold(Address(1)));
@@ -80,33 +80,33 @@ TEST_CASE("What is dropped is not found, and what was freed before is not droppe
   const uint16_t again = table->Put(Address(1), 79);
   REQUIRE(table->Take(Address(1)) == again);
   table->Drop(again, 79);
-  table->Bury(again, Address(1), 600);
+  table->MarkDead(again, Address(1), 600);
   CHECK(DeadOf(table.get()) == std::map<uint64_t, uint64_t>{{79, 600}});
 }
 
 TEST_CASE("A quarter of the places finds room, and no more is taken than there is") {
-  const auto table = std::make_unique<BlockTable>();
+  const auto table = std::make_unique<SampledBlocks>();
   size_t refused = 0;
-  for (uint64_t i = 0; i < BlockTable::kPlaces / 4; ++i) refused += table->Put(Address(i), i + 1) == 0;
+  for (uint64_t i = 0; i < SampledBlocks::kPlaces / 4; ++i) refused += table->Put(Address(i), i + 1) == 0;
   // A bucket of 8 with 2 on average: none of two is free about once in 10 million times.
   CHECK(refused == 0);
   std::set<uint16_t> places;
-  for (uint64_t i = 0; i < BlockTable::kPlaces / 4; ++i) places.insert(table->Take(Address(i)));
-  CHECK(places.size() == BlockTable::kPlaces / 4);
+  for (uint64_t i = 0; i < SampledBlocks::kPlaces / 4; ++i) places.insert(table->Take(Address(i)));
+  CHECK(places.size() == SampledBlocks::kPlaces / 4);
   CHECK(!places.contains(0));
   table->Clear();
   size_t taken = 0;
-  for (uint64_t i = 0; i < 2 * BlockTable::kPlaces; ++i) taken += table->Put(Address(i), i + 1) != 0;
-  CHECK(taken <= BlockTable::kPlaces);
-  CHECK(taken > BlockTable::kPlaces / 2);
+  for (uint64_t i = 0; i < 2 * SampledBlocks::kPlaces; ++i) taken += table->Put(Address(i), i + 1) != 0;
+  CHECK(taken <= SampledBlocks::kPlaces);
+  CHECK(taken > SampledBlocks::kPlaces / 2);
 }
 
 TEST_CASE("Threads follow and free while the drain takes what is dead") {
-  const auto table = std::make_unique<BlockTable>();
+  const auto table = std::make_unique<SampledBlocks>();
   constexpr uint64_t kEach = 100'000;
   constexpr int kThreads = 4;
   std::atomic<int> at_work{kThreads};
-  std::atomic<uint64_t> followed{0};
+  std::atomic<uint64_t> tracked{0};
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
@@ -114,9 +114,9 @@ TEST_CASE("Threads follow and free while the drain takes what is dead") {
         const void* const block = Address(static_cast<uint64_t>(thread) * 1000 + i % 1000);
         const uint64_t sample = static_cast<uint64_t>(thread) * kEach + i + 1;
         if (table->Put(block, sample) == 0) continue;
-        ++followed;
+        ++tracked;
         const uint16_t place = table->Take(block);
-        if (place != 0) table->Bury(place, block, sample);
+        if (place != 0) table->MarkDead(place, block, sample);
       }
       --at_work;
     });
@@ -131,7 +131,7 @@ TEST_CASE("Threads follow and free while the drain takes what is dead") {
   while (at_work > 0) take();
   for (std::thread& thread : threads) thread.join();
   take();
-  CHECK(told == followed);
+  CHECK(told == tracked);
   CHECK(wrong == 0);
   for (uint64_t i = 0; i < kThreads * 1000; ++i) CHECK(!table->MayHold(Address(i)));
 }

@@ -30,17 +30,17 @@ TEST_CASE("A thread is found under its address until another takes it, with the 
   threads->Put(At(0x1000), 8, 100, std::string(500, 'x'));
   REQUIRE(threads->Find(At(0x1000), &found));
   CHECK(found.java_tid == 8);
-  CHECK(found.Name() == std::string(CensusThread::kMostNameBytes, 'x'));
+  CHECK(found.Name() == std::string(CensusThread::kMaxNameBytes, 'x'));
 }
 
 TEST_CASE("Long names are cut between characters") {
   const auto threads = std::make_unique<CensusThreads>();
   std::string name = "x";
-  while (name.size() < 2 * CensusThread::kMostNameBytes) name += "\xc3\xa4";
+  while (name.size() < 2 * CensusThread::kMaxNameBytes) name += "\xc3\xa4";
   threads->Put(At(0x1000), 1, 1, name);
   CensusThread found;
   REQUIRE(threads->Find(At(0x1000), &found));
-  CHECK(found.Name() == name.substr(0, CensusThread::kMostNameBytes - 1));
+  CHECK(found.Name() == name.substr(0, CensusThread::kMaxNameBytes - 1));
 }
 
 TEST_CASE("More threads than there is room for have no name, and those that ended make room") {
@@ -80,13 +80,13 @@ TEST_CASE("An entry is never seen half written") {
 }
 
 TEST_CASE("A tally adds up by class, and says when it is full") {
-  const auto tally = std::make_unique<ClassTally>();
-  for (uint64_t i = 0; i < 3 * ClassTally::kMostClasses; ++i) {
-    REQUIRE(tally->Add(At(8 * (1 + i % ClassTally::kMostClasses)), 16 + i % ClassTally::kMostClasses));
+  const auto tally = std::make_unique<ClassCounts>();
+  for (uint64_t i = 0; i < 3 * ClassCounts::kMaxClasses; ++i) {
+    REQUIRE(tally->Add(At(8 * (1 + i % ClassCounts::kMaxClasses)), 16 + i % ClassCounts::kMaxClasses));
   }
-  CHECK_FALSE(tally->Add(At(8 * (1 + ClassTally::kMostClasses)), 16));
-  REQUIRE(tally->entries().size() == ClassTally::kMostClasses);
-  for (const ClassTally::Entry& entry : tally->entries()) {
+  CHECK_FALSE(tally->Add(At(8 * (1 + ClassCounts::kMaxClasses)), 16));
+  REQUIRE(tally->entries().size() == ClassCounts::kMaxClasses);
+  for (const ClassCounts::Entry& entry : tally->entries()) {
     REQUIRE(entry.objects == 3);
     REQUIRE(entry.bytes == 3 * (16 + entry.class_key / 8 - 1));
   }

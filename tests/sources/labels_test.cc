@@ -48,10 +48,10 @@ TEST_CASE("What is no key or value, or does not fit, changes nothing") {
   CHECK_FALSE(SetLabel("a=b", "x"));
   CHECK_FALSE(SetLabel("a\0b"sv, "x"));
   CHECK_FALSE(SetLabel("b", "x\0y"sv));
-  CHECK_FALSE(SetLabel("b", std::string(kMostLabelBytes - 6, 'x')));
+  CHECK_FALSE(SetLabel("b", std::string(kMaxLabelBytes - 6, 'x')));
   CHECK(Shown() == "|a=1");
-  CHECK(SetLabel("b", std::string(kMostLabelBytes - 7, 'x')));
-  CHECK(CurrentLabels().size() == kMostLabelBytes);
+  CHECK(SetLabel("b", std::string(kMaxLabelBytes - 7, 'x')));
+  CHECK(CurrentLabels().size() == kMaxLabelBytes);
   CHECK_FALSE(SetLabel("a", "12"));
   CHECK(SetLabel("a", "2"));  // in its own place
   CHECK(SetLabel("b", "y"));

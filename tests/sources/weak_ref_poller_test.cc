@@ -48,9 +48,9 @@ FakeJvm* FakeJvm::current = nullptr;
 struct Bench {
   std::unique_ptr<buffer::Ring> ring;
   hotspot::HeapMeter meter;
-  std::unique_ptr<HeapWatch> pauses;
-  Places places{10};
-  std::unique_ptr<DeathWatch> watch;
+  std::unique_ptr<HeapStateRecorder> pauses;
+  WeakRefTable places{10};
+  std::unique_ptr<WeakRefPoller> watch;
   FakeJvm jvm;
 
   explicit Bench(hotspot::HeapMeter of = {}) : meter(std::move(of)) {
@@ -58,14 +58,14 @@ struct Bench {
     options.lane_count = 1;
     options.lane_bytes = 4096;
     ring = std::move(buffer::Ring::Create(options).value());
-    pauses = std::make_unique<HeapWatch>(*ring, meter);
-    watch = std::make_unique<DeathWatch>(*ring, places, *pauses, meter);
+    pauses = std::make_unique<HeapStateRecorder>(*ring, meter);
+    watch = std::make_unique<WeakRefPoller>(*ring, places, *pauses, meter);
   }
 
-  jweak Follow(uint64_t sample) {
+  jweak Track(uint64_t sample) {
     const auto reference = reinterpret_cast<jweak>(sample << 8);
     jvm.there.insert(reference);
-    places.Follow(places.Take(), reference, sample, 0);
+    places.Track(places.Take(), reference, sample, 0);
     return reference;
   }
 
@@ -94,13 +94,13 @@ struct Bench {
 
 TEST_CASE("who is found dead is told once, and its place is free") {
   Bench bench;
-  const jweak first = bench.Follow(1);
-  bench.Follow(2);
-  bench.watch->LookNow(&bench.jvm.env);
+  const jweak first = bench.Track(1);
+  bench.Track(2);
+  bench.watch->PollNow(&bench.jvm.env);
   CHECK(bench.Deaths().empty());
   bench.jvm.cleared = {first};
-  bench.watch->LookNow(&bench.jvm.env);
-  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
   CHECK(bench.Deaths() == std::vector<uint64_t>{1});
   CHECK(bench.jvm.there.size() == 1);
   CHECK(bench.jvm.wrong == 0);
@@ -110,18 +110,18 @@ TEST_CASE("a collection of Shenandoah that is counted but has no cause yet has n
   uint32_t collections = 0;
   std::array<char, 16> cause{"No GC"};
   Bench bench(hotspot::HeapMeter::OfSimulated("Shenandoah", &collections, cause));
-  const jweak first = bench.Follow(1), second = bench.Follow(2);
+  const jweak first = bench.Track(1), second = bench.Track(2);
   collections = 1;
-  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
   cause = {"Concurrent GC"};
   bench.jvm.cleared.insert(first);
   bench.pauses->OnGcBegin();
   bench.pauses->OnGcEnd();
-  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
   cause = {"No GC"};
-  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
   bench.jvm.cleared.insert(second);
-  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
   std::map<uint64_t, uint64_t> survived;
   for (const format::DeathRecord& death : bench.DeathRecords()) survived[death.sample] = death.collections;
   CHECK(survived == std::map<uint64_t, uint64_t>{{1, 0}, {2, 1}});
@@ -129,7 +129,7 @@ TEST_CASE("a collection of Shenandoah that is counted but has no cause yet has n
 
 TEST_CASE("a look is taken after a pause, and now and then besides") {
   Bench bench;
-  bench.Follow(1);
+  bench.Track(1);
   const uint64_t now = 1'000'000 * kMs * 1000;
   bench.watch->Tick(&bench.jvm.env, now);
   const int first = bench.jvm.looks;
@@ -145,9 +145,9 @@ TEST_CASE("a look is taken after a pause, and now and then besides") {
 
 TEST_CASE("a look that has to wait does not put off the next one") {
   Bench bench;
-  bench.Follow(1);
+  bench.Track(1);
   bench.jvm.wait_ns = 50 * kMs;
-  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
   bench.pauses->OnGcBegin();
   bench.pauses->OnGcEnd();
   bench.watch->Tick(&bench.jvm.env, MonotonicNs() + 1'000 * kMs);
@@ -156,7 +156,7 @@ TEST_CASE("a look that has to wait does not put off the next one") {
 
 TEST_CASE("references of dropped places are deleted without a look") {
   Bench bench;
-  const jweak reference = bench.Follow(1);
+  const jweak reference = bench.Track(1);
   int dropped = 0;
   for (uint16_t place = 1; place <= 10; ++place) dropped += bench.places.Drop(place, 1) ? 1 : 0;
   REQUIRE(dropped == 1);
@@ -169,28 +169,28 @@ TEST_CASE("references of dropped places are deleted without a look") {
 
 TEST_CASE("a death that finds no room is told later") {
   Bench bench;
-  bench.jvm.cleared = {bench.Follow(1)};
+  bench.jvm.cleared = {bench.Track(1)};
   {
     const buffer::LaneLease lease(*bench.ring, 0, 32);
     REQUIRE(lease.ok());
-    bench.watch->LookNow(&bench.jvm.env);
+    bench.watch->PollNow(&bench.jvm.env);
     CHECK(bench.jvm.there.size() == 1);
   }
-  bench.watch->LookNow(&bench.jvm.env);
+  bench.watch->PollNow(&bench.jvm.env);
   CHECK(bench.Deaths() == std::vector<uint64_t>{1});
   CHECK(bench.jvm.there.empty());
 }
 
 TEST_CASE("at the end nothing is left, but for what a thread is about to follow") {
   Bench bench;
-  bench.Follow(1);
-  bench.Follow(2);
+  bench.Track(1);
+  bench.Track(2);
   const uint16_t taken = bench.places.Take();
   CHECK_FALSE(bench.watch->Clear(&bench.jvm.env));
   CHECK(bench.jvm.there.empty());
   const auto late = reinterpret_cast<jweak>(uint64_t{3} << 8);
   bench.jvm.there.insert(late);
-  bench.places.Follow(taken, late, 3, 0);
+  bench.places.Track(taken, late, 3, 0);
   CHECK(bench.watch->Clear(&bench.jvm.env));
   CHECK(bench.jvm.there.empty());
   CHECK(bench.jvm.wrong == 0);

@@ -12,7 +12,7 @@ namespace {
 jweak Reference(uint64_t number) { return reinterpret_cast<jweak>(number << 4); }
 
 TEST_CASE("there are as many places as asked for, and each is taken once") {
-  Places places(100);
+  WeakRefTable places(100);
   std::set<uint16_t> taken;
   for (int i = 0; i < 100; ++i) taken.insert(places.Take());
   CHECK(taken.size() == 100);
@@ -21,15 +21,15 @@ TEST_CASE("there are as many places as asked for, and each is taken once") {
 }
 
 TEST_CASE("a place goes from hand to hand") {
-  Places places(1);
+  WeakRefTable places(1);
   REQUIRE(places.Take() == 1);
-  CHECK(places.Look(1).state == Places::State::kTaken);
-  places.Follow(1, Reference(5), 42, 7);
-  const Places::View view = places.Look(1);
+  CHECK(places.Look(1).state == WeakRefTable::State::kTaken);
+  places.Track(1, Reference(5), 42, 7);
+  const WeakRefTable::View view = places.Look(1);
   CHECK(places.CollectionsAtBirth(1, 42, 9) == 7);
   CHECK(places.CollectionsAtBirth(1, 41, 9) == 9);
   CHECK(places.CollectionsAtBirth(0, 42, 9) == 9);
-  CHECK((view.state == Places::State::kFollowed && view.sample == 42));
+  CHECK((view.state == WeakRefTable::State::kTracked && view.sample == 42));
   CHECK((view.reference == Reference(5) && view.collections == 7));
   SECTION("dropped by the drain") {
     CHECK_FALSE(places.Drop(1, 41));
@@ -37,11 +37,11 @@ TEST_CASE("a place goes from hand to hand") {
     CHECK_FALSE(places.Drop(2, 42));
     CHECK(places.Drop(1, 42));
     CHECK_FALSE(places.Drop(1, 42));
-    CHECK_FALSE(places.Bury(1, 42));
-    CHECK((places.Look(1).state == Places::State::kDropped && places.Look(1).reference == Reference(5)));
+    CHECK_FALSE(places.MarkDead(1, 42));
+    CHECK((places.Look(1).state == WeakRefTable::State::kDropped && places.Look(1).reference == Reference(5)));
   }
   SECTION("found dead") {
-    CHECK(places.Bury(1, 42));
+    CHECK(places.MarkDead(1, 42));
     CHECK_FALSE(places.Drop(1, 42));
   }
   CHECK(places.Take() == 0);
@@ -50,13 +50,13 @@ TEST_CASE("a place goes from hand to hand") {
 }
 
 TEST_CASE("a place that is given up is free at once, or when its reference is deleted") {
-  Places places(1);
+  WeakRefTable places(1);
   REQUIRE(places.Take() == 1);
-  places.GiveUp(1, nullptr);
+  places.Cancel(1, nullptr);
   REQUIRE(places.Take() == 1);
-  places.GiveUp(1, Reference(1));
+  places.Cancel(1, Reference(1));
   CHECK(places.Take() == 0);
-  CHECK(places.Look(1).state == Places::State::kDropped);
+  CHECK(places.Look(1).state == WeakRefTable::State::kDropped);
 }
 
 // The JVM of the test: which references there are. Each is created once, deleted once, and looked at in between only.
@@ -64,7 +64,7 @@ TEST_CASE("threads, drain and watch never see another sample's reference, nor on
   constexpr uint32_t kPlaces = 50;
   constexpr uint64_t kEach = 20'000;
   constexpr int kThreads = 3;
-  Places places(kPlaces);
+  WeakRefTable places(kPlaces);
   std::vector<std::atomic<int>> alive(kThreads * kEach + 1);  // 1: there, 2: deleted
   std::atomic<uint64_t> wrong{0}, most{0}, there{0}, created{0}, deleted{0};
   std::atomic<int> at_work{kThreads};
@@ -84,9 +84,9 @@ TEST_CASE("threads, drain and watch never see another sample's reference, nor on
         ++created;
         most = std::max(most.load(), ++there);
         if (i % 7 == 0) {
-          places.GiveUp(place, Reference(id));
+          places.Cancel(place, Reference(id));
         } else {
-          places.Follow(place, Reference(id), id, id);
+          places.Track(place, Reference(id), id, id);
           sent[static_cast<size_t>(thread)].id = id;
           sent[static_cast<size_t>(thread)].place = place;
         }
@@ -103,13 +103,13 @@ TEST_CASE("threads, drain and watch never see another sample's reference, nor on
   const auto sweep = [&] {
     for (uint32_t number = 1; number <= kPlaces; ++number) {
       const auto place = static_cast<uint16_t>(number);
-      const Places::View view = places.Look(place);
-      if (view.state != Places::State::kFollowed && view.state != Places::State::kDropped) continue;
+      const WeakRefTable::View view = places.Look(place);
+      if (view.state != WeakRefTable::State::kTracked && view.state != WeakRefTable::State::kDropped) continue;
       const uint64_t id = reinterpret_cast<uint64_t>(view.reference) >> 4;
       wrong += alive[id] != 1;
-      if (view.state == Places::State::kFollowed) {
+      if (view.state == WeakRefTable::State::kTracked) {
         wrong += view.sample != id || view.collections != id;
-        if (++looks % 3 != 0 || !places.Bury(place, view.sample)) continue;
+        if (++looks % 3 != 0 || !places.MarkDead(place, view.sample)) continue;
       }
       wrong += alive[id].exchange(2) != 1;
       --there;
@@ -120,8 +120,8 @@ TEST_CASE("threads, drain and watch never see another sample's reference, nor on
   while (at_work > 0) sweep();
   for (std::thread& thread : threads) thread.join();
   for (uint32_t number = 1; number <= kPlaces; ++number) {
-    const Places::View view = places.Look(static_cast<uint16_t>(number));
-    if (view.state == Places::State::kFollowed) (void)places.Drop(static_cast<uint16_t>(number), view.sample);
+    const WeakRefTable::View view = places.Look(static_cast<uint16_t>(number));
+    if (view.state == WeakRefTable::State::kTracked) (void)places.Drop(static_cast<uint16_t>(number), view.sample);
   }
   sweep();
   CHECK(wrong == 0);

@@ -20,7 +20,7 @@ throttle::ControllerConfig Config() {
 }  // namespace
 
 TEST_CASE("A steady load soon has one window, and the ids of windows go up by one") {
-  WindowBoard board(Config(), 0);
+  WindowPublisher board(Config(), 0);
   uint32_t last = board.first().id;
   int after_a_second = 0;
   double due = 0;  // points
@@ -38,13 +38,13 @@ TEST_CASE("A steady load soon has one window, and the ids of windows go up by on
   }
   CHECK(after_a_second <= 20);
   // 150 x surplus points per 100 MB.
-  CHECK(board.Read().lambda == Approx(150 * Config().surplus / 100e6).epsilon(0.15));
+  CHECK(board.Read().lambda == Approx(150 * Config().oversampling / 100e6).epsilon(0.15));
 }
 
 TEST_CASE("Points with new stacks are fewer") {
   const throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
   for (const bool are_new : {false, true}) {
-    WindowBoard board(config, 0);
+    WindowPublisher board(config, 0);
     double due = 0;  // points
     for (uint64_t tick = 1; tick <= 500; ++tick) {
       board.Tick(tick * 20 * kMs, tick * 2'000'000);  // 100 MB/s
@@ -59,7 +59,7 @@ TEST_CASE("Points with new stacks are fewer") {
 }
 
 TEST_CASE("The points themselves lower lambda between two ticks, and never raise it") {
-  WindowBoard board(Config(), 0);
+  WindowPublisher board(Config(), 0);
   for (uint64_t tick = 1; tick <= 100; ++tick) board.Tick(tick * 20 * kMs, tick * 20'000);  // 1 MB/s
   double lambda = board.Read().lambda;
   const double quiet = lambda;
@@ -77,11 +77,11 @@ TEST_CASE("The points themselves lower lambda between two ticks, and never raise
 
 TEST_CASE("Points that do not look at lambda leave the windows as they would be if each looked") {
   const throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
-  WindowBoard board(config, 0);
+  WindowPublisher board(config, 0);
   throttle::Throttle throttle(config, 0);
   throttle::Forecast forecast = throttle.Tick(0, 0);
   double total = 0, in_force = board.first().lambda;
-  throttle::PointTally since;
+  throttle::PointSums since;
   uint32_t differences = 0, windows = 0, points = 0;
   for (uint64_t tick = 1; tick <= 500; ++tick) {
     const bool burst = tick % 70 < 9;  // 50 MB/s, and 5 GB/s now and then
@@ -111,7 +111,7 @@ TEST_CASE("Points that do not look at lambda leave the windows as they would be 
 
 TEST_CASE("A reader always gets the lambda of the id it gets") {
   // lambda is made a function of the id by a driver that publishes through one thread; readers check the pair.
-  WindowBoard board(Config(), 0);
+  WindowPublisher board(Config(), 0);
   std::vector<std::atomic<double>> published(1 << 16);
   published[board.first().id].store(board.first().lambda);
   std::atomic<bool> stop{false};
@@ -120,7 +120,7 @@ TEST_CASE("A reader always gets the lambda of the id it gets") {
   for (int r = 0; r < 3; ++r) {
     readers.emplace_back([&] {
       while (!stop.load()) {
-        const throttle::LambdaInForce now = board.Read();
+        const throttle::ActiveWindow now = board.Read();
         double expected = 0;
         // The driver stores the expectation just after it published.
         while ((expected = published[now.window].load()) == 0 && !stop.load()) std::this_thread::yield();

@@ -89,13 +89,13 @@ void RequireWriteLossesCounted(const Rows& rows) {
   CHECK(rows.Lost("write_failed") > 0);
   CHECK(!rows.trustworthy());
   CHECK(rows.summary["ended"] == "jvm exit");
-  const auto& books = rows.summary["losses"];
-  CHECK(books["committed"] ==
-        books["written"].get<uint64_t>() + books["second_stage"].get<uint64_t>() + rows.Lost("write_failed"));
+  const auto& counters = rows.summary["losses"];
+  CHECK(counters["committed"] ==
+        counters["written"].get<uint64_t>() + counters["second_stage"].get<uint64_t>() + rows.Lost("write_failed"));
   const auto of_heap = rows.Where([](const Row& row) { return row.kind == "tlab" || row.kind == "outside"; });
-  CHECK(books["written"] == of_heap.size());
+  CHECK(counters["written"] == of_heap.size());
   // What was counted meanwhile is in the file: with what found no room in the ring, the samples add up to the total.
-  const double not_in_ring = books["lost"]["ring_full"]["bytes"];
+  const double not_in_ring = counters["lost"]["ring_full"]["bytes"];
   const auto& estimates = rows.summary["estimates"];
   CHECK(estimates["calibrated"] == true);
   CHECK(estimates["bytes"]["value"].get<double>() + not_in_ring ==

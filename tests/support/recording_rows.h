@@ -47,7 +47,7 @@ Rows ReadRows(const std::string& recording);
 nlohmann::json ReadSummary(const std::string& recording);
 
 // Of a recording that went on to the JVM's exit though its file could not be written for a while: it says so, and its
-// books add up.
+// counters add up.
 void RequireWriteLossesCounted(const Rows& rows);
 
 }  // namespace heaprec::testing

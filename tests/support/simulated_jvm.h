@@ -16,9 +16,9 @@ namespace heaprec::testing {
 // What a thread's hooks and callback talk to: the recorder's side.
 class Recorder {
  public:
-  virtual throttle::LambdaInForce Now() = 0;
+  virtual throttle::ActiveWindow Now() = 0;
   // A point was found in an object: kept or thinned, never kNone.
-  virtual void OnPoint(uint32_t site, uint64_t size, const throttle::Hit& hit) = 0;
+  virtual void OnPoint(uint32_t site, uint64_t size, const throttle::DeliveryDecision& hit) = 0;
   virtual void OnMissed(double bytes) { (void)bytes; }
 
  protected:
@@ -56,7 +56,7 @@ class SimulatedThread {
 
   // The recording ends while the thread goes on.
   void Stop() {
-    const throttle::Touch last = clock_.Finish(allocated_);
+    const throttle::HookDecision last = clock_.Finish(allocated_);
     if (last.missed) recorder_->OnMissed(last.missed_bytes);
   }
 
@@ -84,23 +84,23 @@ class SimulatedThread {
     if (forced || static_cast<double>(allocated_) > armed_) Deliver(site, size);
   }
   bool OnHook(uint64_t size, bool outside) {
-    const throttle::LambdaInForce now = recorder_->Now();
+    const throttle::ActiveWindow now = recorder_->Now();
     if (!clock_.started()) clock_.Start(allocated_, size, ++seed_, now);
-    const throttle::Touch touch =
+    const throttle::HookDecision touch =
         outside ? clock_.OnOutside(allocated_, size, now) : clock_.OnRefill(allocated_, size, now);
     if (touch.missed) recorder_->OnMissed(touch.missed_bytes);
     Arm(touch.gap);
-    return touch.action == throttle::Touch::Action::kForce;
+    return touch.action == throttle::HookDecision::Action::kForce;
   }
   void Deliver(uint32_t site, uint64_t size) {
     if (shape_.dropped > 0 && random_.Uniform() < shape_.dropped) {
       Arm(static_cast<double>(shape_.own_interval) * random_.Exponential());
       return;
     }
-    const throttle::Hit hit = clock_.OnDelivered(allocated_, size, recorder_->Now());
+    const throttle::DeliveryDecision hit = clock_.OnDelivered(allocated_, size, recorder_->Now());
     if (hit.missed) recorder_->OnMissed(hit.missed_bytes);
     Arm(hit.gap);
-    if (hit.verdict != throttle::Hit::Verdict::kNone) recorder_->OnPoint(site, size, hit);
+    if (hit.verdict != throttle::DeliveryDecision::Verdict::kNone) recorder_->OnPoint(site, size, hit);
   }
   // As the agent writes it: whole words, rounded down.
   void Arm(double gap) {

@@ -41,12 +41,12 @@ inline uint32_t ClassOfSite(uint32_t site) { return site / 4; }
 inline uint32_t MethodOfSite(uint32_t site) { return site / 2; }
 
 // Whether the second stage is told which points are of one site and thread.
-enum class Places : bool { kUnknown, kKnown };
+enum class WeakRefTable : bool { kUnknown, kKnown };
 
 class SimulatedRecorder final : public Recorder {
  public:
   SimulatedRecorder(const throttle::ControllerConfig& config, size_t sites, uint64_t seed,
-                    uint64_t tick_ns = 250'000'000, Places places = Places::kKnown)
+                    uint64_t tick_ns = 250'000'000, WeakRefTable places = WeakRefTable::kKnown)
       : controller_(config, 0),
         reducer_({.interval_ns = config.interval_ns,
                   .cap = static_cast<size_t>(config.cap),
@@ -85,9 +85,9 @@ class SimulatedRecorder final : public Recorder {
     CloseInterval();
   }
 
-  throttle::LambdaInForce Now() override { return {window_lambda_, window_}; }
-  void OnPoint(uint32_t site, uint64_t size, const throttle::Hit& hit) override {
-    if (hit.verdict == throttle::Hit::Verdict::kThinned) {
+  throttle::ActiveWindow Now() override { return {window_lambda_, window_}; }
+  void OnPoint(uint32_t site, uint64_t size, const throttle::DeliveryDecision& hit) override {
+    if (hit.verdict == throttle::DeliveryDecision::Verdict::kThinned) {
       ++thinned_;
       return;
     }
@@ -97,7 +97,7 @@ class SimulatedRecorder final : public Recorder {
     tally_.weight += hit.weight_bytes;
     tally_.effective += hit.effective_bytes;
     ++tally_.count;
-    tally_.fresh += site < new_below_ ? 1 : 0;
+    tally_.with_new_stack += site < new_below_ ? 1 : 0;
     if (forecast_.Lambda(controller_.config(), now_, tally_) < throttle::kFallThreshold * window_lambda_) OpenWindow();
   }
   void OnMissed(double bytes) override { missed_bytes_ += bytes; }
@@ -118,7 +118,7 @@ class SimulatedRecorder final : public Recorder {
   const std::vector<KeptSample>& samples() const { return samples_; }
   // Bytes that the byte clocks have counted: what a thread has allocated since its last touch is missing.
   const std::vector<uint64_t>& counted() const { return counted_per_interval_; }
-  const std::vector<size_t>& held() const { return held_per_interval_; }
+  const std::vector<size_t>& held() const { return buffered_per_interval_; }
   const std::vector<size_t>& kept() const { return kept_per_interval_; }
   const std::vector<double>& bytes() const { return bytes_per_interval_; }
   uint64_t thinned() const { return thinned_; }
@@ -131,8 +131,8 @@ class SimulatedRecorder final : public Recorder {
     double size, weight, lambda;
     uint64_t time_ns;
     uint32_t thread;
-    throttle::HeldPoint ToHold(uint64_t id, Places places) const {
-      if (places == Places::kUnknown) return {.id = id, .weight = weight, .time_ns = time_ns};
+    throttle::BufferedPoint ToHold(uint64_t id, WeakRefTable places) const {
+      if (places == WeakRefTable::kUnknown) return {.id = id, .weight = weight, .time_ns = time_ns};
       return {id,       weight,    time_ns, ClassOfSite(site) + 1, throttle::Mix64(MethodOfSite(site)) << 48,
               site + 1, thread + 1};
     }
@@ -152,16 +152,16 @@ class SimulatedRecorder final : public Recorder {
     window_lambda_ = forecast_.Lambda(controller_.config(), now_, tally_);
   }
   void CloseInterval() {
-    std::vector<throttle::HeldPoint> points;
+    std::vector<throttle::BufferedPoint> points;
     for (const Point& p : held_) points.push_back(p.ToHold(next_id_++, places_));
-    const uint64_t interval = held_per_interval_.size();
+    const uint64_t interval = buffered_per_interval_.size();
     const throttle::IntervalReduction r = reducer_.Reduce(interval, points);
     for (const throttle::KeptPoint& kept : r.kept) {
       const Point& p = held_[kept.index];
       sites_[p.site].Keep(kept.weight, p.size);
       samples_.push_back({interval, p.site, p.window, p.size, p.lambda, kept.weight, p.time_ns, p.thread});
     }
-    held_per_interval_.push_back(held_.size());
+    buffered_per_interval_.push_back(held_.size());
     kept_per_interval_.push_back(r.kept.size());
     bytes_per_interval_.push_back(total_.truth - counted_);
     counted_ = total_.truth;
@@ -175,9 +175,9 @@ class SimulatedRecorder final : public Recorder {
   throttle::Throttle controller_;
   throttle::IntervalReducer reducer_;
   throttle::Forecast forecast_;
-  const Places places_;
+  const WeakRefTable places_;
   uint64_t seed_, tick_ns_, next_tick_ = 0, now_ = 0, next_id_ = 0, thinned_ = 0;
-  throttle::PointTally tally_;
+  throttle::PointSums tally_;
   uint32_t new_below_ = 0;
   uint32_t at_work_ = 0;
   double window_lambda_ = 0, missed_bytes_ = 0;
@@ -186,7 +186,7 @@ class SimulatedRecorder final : public Recorder {
   std::vector<Point> held_;
   std::vector<Estimate> sites_;
   Estimate total_;
-  std::vector<size_t> held_per_interval_, kept_per_interval_;
+  std::vector<size_t> buffered_per_interval_, kept_per_interval_;
   std::vector<double> bytes_per_interval_;
   std::vector<uint64_t> counted_per_interval_;
   std::vector<KeptSample> samples_;

@@ -14,8 +14,8 @@
 namespace heaprec::testing {
 namespace {
 
-using throttle::Hit;
-using throttle::LambdaInForce;
+using throttle::ActiveWindow;
+using throttle::DeliveryDecision;
 using throttle::Random;
 
 constexpr std::array<uint64_t, 8> kSizes = {16, 24, 64, 512, 4'096, 40'000, 300'000, 2'000'000};
@@ -32,9 +32,9 @@ class Population final : public Recorder {
  public:
   explicit Population(std::vector<double> lambdas) : lambdas_(std::move(lambdas)) {}
 
-  LambdaInForce Now() override { return {lambdas_[window_], window_}; }
-  void OnPoint(uint32_t kind, uint64_t size, const Hit& hit) override {
-    if (hit.verdict == Hit::Verdict::kThinned) {
+  ActiveWindow Now() override { return {lambdas_[window_], window_}; }
+  void OnPoint(uint32_t kind, uint64_t size, const DeliveryDecision& hit) override {
+    if (hit.verdict == DeliveryDecision::Verdict::kThinned) {
       ++thinned_;
       return;
     }

@@ -10,20 +10,18 @@
 namespace heaprec::throttle {
 namespace {
 
-using Action = Touch::Action;
-using Verdict = Hit::Verdict;
+using Action = HookDecision::Action;
+using Verdict = DeliveryDecision::Verdict;
 using testing::BinomialZ;
 using testing::kBound;
 
-constexpr LambdaInForce kOff{0, 9};
-constexpr LambdaInForce kAlways{1, 1};     // 64 B hold a point with all but 1e-28
-constexpr LambdaInForce kNever{1e-29, 2};  // 1 GB holds none
+constexpr ActiveWindow kOff{0, 9};
+constexpr ActiveWindow kAlways{1, 1};     // 64 B hold a point with all but 1e-28
+constexpr ActiveWindow kNever{1e-29, 2};  // 1 GB holds none
 
 // A clock that has started with its first object.
 struct Started : ByteClock {
-  Started(uint64_t allocated, uint64_t size, LambdaInForce now, uint64_t seed = 1) {
-    Start(allocated, size, seed, now);
-  }
+  Started(uint64_t allocated, uint64_t size, ActiveWindow now, uint64_t seed = 1) { Start(allocated, size, seed, now); }
 };
 
 TEST_CASE("the inclusion probability keeps its digits where lambda * size is tiny or huge") {
@@ -52,14 +50,14 @@ TEST_CASE("the bytes charged are exactly those allocated since the start, whatev
 }
 
 TEST_CASE("a clock started where the thread stood counts from there, and finds the point that it was armed with") {
-  constexpr LambdaInForce kArmed{1e-3, 4};
+  constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);  // the point: 2,500 bytes after 5,000
-  const Hit early = clock.OnDelivered(7'400, 24, kArmed);
+  const DeliveryDecision early = clock.OnDelivered(7'400, 24, kArmed);
   CHECK(early.verdict == Verdict::kNone);
   CHECK(early.gap == Approx(100));
   CHECK(clock.bytes() == 2'400);
-  const Hit hit = clock.OnDelivered(7'504, 16, kArmed);
+  const DeliveryDecision hit = clock.OnDelivered(7'504, 16, kArmed);
   CHECK(hit.verdict == Verdict::kKept);
   CHECK_FALSE(hit.missed);
   CHECK(hit.window == 4);
@@ -67,37 +65,37 @@ TEST_CASE("a clock started where the thread stood counts from there, and finds t
 }
 
 TEST_CASE("a point that passed between the start and the first touch is missed") {
-  constexpr LambdaInForce kArmed{1e-3, 4};
+  constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);
-  const Touch touch = clock.OnRefill(9'000, 16, kNever);
+  const HookDecision touch = clock.OnRefill(9'000, 16, kNever);
   CHECK(touch.missed);
   CHECK(touch.missed_bytes == Approx((1 - 2.5) / 1e-3 + 3'984));
 }
 
 TEST_CASE("a point that passed between the last touch and the thread's end is missed") {
-  constexpr LambdaInForce kArmed{1e-3, 4};
+  constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);
   CHECK_FALSE(clock.Finish(7'400).missed);
   clock.StartAt(5'000, 2.5, 1, kArmed);
-  const Touch last = clock.Finish(9'000);
+  const HookDecision last = clock.Finish(9'000);
   CHECK(last.missed);
   CHECK(last.missed_bytes == Approx((1 - 2.5) / 1e-3 + 4'000));
 }
 
 TEST_CASE("an object that was forced and not delivered before the thread's end is missed") {
   Started clock(64, 64, kNever);
-  REQUIRE(clock.OnOutside(30'064, 30'000, kAlways).action == Touch::Action::kForce);
-  const Touch last = clock.Finish(30'064);
+  REQUIRE(clock.OnOutside(30'064, 30'000, kAlways).action == HookDecision::Action::kForce);
+  const HookDecision last = clock.Finish(30'064);
   CHECK(last.missed);
   CHECK(last.missed_bytes == Approx(30'000));
 }
 
 TEST_CASE("a clock with a reach arms no farther than that many mean gaps, and no nearer than the point") {
-  constexpr LambdaInForce kSlow{1e-6, 3};
+  constexpr ActiveWindow kSlow{1e-6, 3};
   ByteClock clock;
-  clock.SetReach(0.25);
+  clock.SetMaxGap(0.25);
   clock.StartAt(0, 2, 1, kSlow);
   CHECK(clock.OnRefill(16, 16, kSlow).gap == Approx(250'000));
   CHECK(clock.OnDelivered(1'900'016, 16, kSlow).gap == Approx((2 - 1.900016) / 1e-6));
@@ -121,14 +119,14 @@ TEST_CASE("a lambda of 0, or one that is no number, means no points and an infin
     Started clock(64, 64, {lambda, 1});
     CHECK(clock.OnRefill(1'000'000, 1'000'000, {lambda, 1}).gap == std::numeric_limits<double>::infinity());
     CHECK(clock.OnOutside(uint64_t{1} << 40, 1'000'000, {lambda, 1}).action == Action::kArm);
-    const Hit hit = clock.OnDelivered(uint64_t{1} << 41, 64, {lambda, 1});
+    const DeliveryDecision hit = clock.OnDelivered(uint64_t{1} << 41, 64, {lambda, 1});
     CHECK(hit.verdict == Verdict::kNone);
     CHECK_FALSE(hit.missed);
   }
 }
 
 TEST_CASE("an infinite lambda keeps every object with its own size as weight") {
-  const LambdaInForce all{std::numeric_limits<double>::infinity(), 1};
+  const ActiveWindow all{std::numeric_limits<double>::infinity(), 1};
   Started clock(64, 64, all);
   REQUIRE(clock.OnRefill(64, 64, all).action == Action::kForce);
   CHECK(clock.OnDelivered(64, 64, all).weight_bytes == 64);
@@ -136,7 +134,7 @@ TEST_CASE("an infinite lambda keeps every object with its own size as weight") {
 }
 
 TEST_CASE("the gap counts from the end of the object and shrinks by what is allocated") {
-  const LambdaInForce now{1e-6, 1};
+  const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
   REQUIRE(gap > 10'000);
@@ -146,11 +144,11 @@ TEST_CASE("the gap counts from the end of the object and shrinks by what is allo
 }
 
 TEST_CASE("an outside object that is hit leaves the gap to the next point as it was") {
-  const LambdaInForce now{1e-7, 1};
+  const ActiveWindow now{1e-7, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
   uint64_t at = 64;
-  Touch touch;
+  HookDecision touch;
   do touch = clock.OnOutside(at += 1'000'000, 1'000'000, now);
   while (touch.action != Action::kForce);
   CHECK(touch.gap == Approx(gap));
@@ -158,37 +156,37 @@ TEST_CASE("an outside object that is hit leaves the gap to the next point as it 
 }
 
 TEST_CASE("a candidate is passed if nothing is to be done but to count it, and then as a touch would count it") {
-  const LambdaInForce now{1e-6, 1};
+  const ActiveWindow now{1e-6, 1};
   Started passing(64, 64, now), touched(64, 64, now);
   double gap = passing.OnRefill(64, 64, now).gap;
   REQUIRE(touched.OnRefill(64, 64, now).gap == gap);
   REQUIRE(gap > 10'000);
-  REQUIRE(passing.PassRefill(5'064, 1, gap));
+  REQUIRE(passing.TrySkipRefill(5'064, 1, gap));
   CHECK(gap == touched.OnRefill(5'064, 64, {1e-6, 1}).gap);
-  REQUIRE(passing.PassOutside(6'064, 500, 1, gap));
+  REQUIRE(passing.TrySkipOutside(6'064, 500, 1, gap));
   CHECK(gap == touched.OnOutside(6'064, 500, {1e-6, 1}).gap);
   CHECK(passing.bytes() == touched.bytes());
   CHECK(passing.candidates() == touched.candidates());
 }
 
 TEST_CASE("a candidate that is not passed leaves the clock as it was") {
-  const LambdaInForce now{1e-6, 1};
+  const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   double gap = clock.OnRefill(64, 64, now).gap;
   const auto point = 64 + static_cast<uint64_t>(gap) + 1;
   const uint64_t bytes = clock.bytes();
   SECTION("another window") {
-    CHECK_FALSE(clock.PassRefill(128, 2, gap));
-    CHECK_FALSE(clock.PassOutside(128, 64, 2, gap));
+    CHECK_FALSE(clock.TrySkipRefill(128, 2, gap));
+    CHECK_FALSE(clock.TrySkipOutside(128, 64, 2, gap));
   }
   SECTION("a point in a refill's object, or before either") {
-    CHECK_FALSE(clock.PassRefill(point, 1, gap));
-    CHECK_FALSE(clock.PassOutside(point + 64, 64, 1, gap));
+    CHECK_FALSE(clock.TrySkipRefill(point, 1, gap));
+    CHECK_FALSE(clock.TrySkipOutside(point + 64, 64, 1, gap));
   }
-  SECTION("a point in an object outside") { CHECK_FALSE(clock.PassOutside(1'000'000'000, 1'000'000'000, 1, gap)); }
+  SECTION("a point in an object outside") { CHECK_FALSE(clock.TrySkipOutside(1'000'000'000, 1'000'000'000, 1, gap)); }
   SECTION("another thread's position") {
-    CHECK_FALSE(clock.PassRefill(32, 1, gap));
-    CHECK_FALSE(clock.PassOutside(32, 32, 1, gap));
+    CHECK_FALSE(clock.TrySkipRefill(32, 1, gap));
+    CHECK_FALSE(clock.TrySkipOutside(32, 32, 1, gap));
   }
   CHECK(clock.bytes() == bytes);
   CHECK(clock.candidates() == 1);
@@ -199,13 +197,13 @@ TEST_CASE("a candidate after a forced object is not passed: the object may be mi
   Started clock(1'000, 1'000, kAlways);
   REQUIRE(clock.OnRefill(1'000, 1'000, kAlways).action == Action::kForce);
   double gap = 0;
-  CHECK_FALSE(clock.PassRefill(1'000, 1, gap));
-  CHECK_FALSE(clock.PassOutside(1'000, 0, 1, gap));
+  CHECK_FALSE(clock.TrySkipRefill(1'000, 1, gap));
+  CHECK_FALSE(clock.TrySkipOutside(1'000, 0, 1, gap));
 }
 
 TEST_CASE("objects outside are hit as often as their size says, whatever is allocated between them") {
   // pi = 0.3 exactly; z beyond 5 in 6e-7 of all seeds.
-  const LambdaInForce now{-std::log(0.7) / 1'000, 1};
+  const ActiveWindow now{-std::log(0.7) / 1'000, 1};
   Started clock(1'000, 1'000, now, 7);
   uint64_t at = 1'000, hits = 0;
   for (int i = 0; i < 100'000; ++i) {
@@ -217,7 +215,7 @@ TEST_CASE("objects outside are hit as often as their size says, whatever is allo
 }
 
 TEST_CASE("a new lambda stretches what is left of the gap, and nothing else") {
-  const LambdaInForce high{1e-6, 1}, low{1e-8, 2};
+  const ActiveWindow high{1e-6, 1}, low{1e-8, 2};
   Started clock(64, 64, high);
   const double gap = clock.OnRefill(64, 64, high).gap;
   REQUIRE(gap > 1'000);
@@ -225,17 +223,17 @@ TEST_CASE("a new lambda stretches what is left of the gap, and nothing else") {
 }
 
 TEST_CASE("an object delivered early is no sample") {
-  const LambdaInForce now{1e-6, 1};
+  const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
-  const Hit hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap), 16, now);
+  const DeliveryDecision hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap), 16, now);
   CHECK(hit.verdict == Verdict::kNone);
   CHECK_FALSE(hit.missed);
   CHECK(hit.gap < 1);
 }
 
 TEST_CASE("bytes that are excluded count for nothing, and bring the next point no nearer") {
-  const LambdaInForce now{1e-6, 1};
+  const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
   REQUIRE(gap > 1'000);
@@ -251,17 +249,17 @@ TEST_CASE("bytes that are excluded count for nothing, and bring the next point n
 TEST_CASE("an object that a hook has counted already is not judged again") {
   Started clock(64, 64, kNever);
   REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kArm);
-  const Hit hit = clock.OnDelivered(64, 64, kAlways);
+  const DeliveryDecision hit = clock.OnDelivered(64, 64, kAlways);
   CHECK(hit.verdict == Verdict::kNone);
   CHECK(clock.bytes() == 64);
 }
 
 TEST_CASE("a point that passed before the object is missed, with the bytes it stood for") {
-  const LambdaInForce now{1e-6, 1};
+  const ActiveWindow now{1e-6, 1};
   SECTION("found by a delivery") {
     Started clock(64, 64, now);
     const double gap = clock.OnRefill(64, 64, now).gap;
-    const Hit hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap) + 5'064, 64, now);
+    const DeliveryDecision hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap) + 5'064, 64, now);
     CHECK(hit.missed);
     CHECK(hit.verdict == Verdict::kNone);
     CHECK(hit.missed_bytes == Approx(1e6 + 5'064).margin(1));
@@ -269,7 +267,7 @@ TEST_CASE("a point that passed before the object is missed, with the bytes it st
   SECTION("found by a refill, whose object still has its own chance") {
     Started clock(64, 64, now);
     const double gap = clock.OnRefill(64, 64, now).gap;
-    const Touch touch = clock.OnRefill(64 + static_cast<uint64_t>(gap) + 100'005'000, 100'000'000, now);
+    const HookDecision touch = clock.OnRefill(64 + static_cast<uint64_t>(gap) + 100'005'000, 100'000'000, now);
     CHECK(touch.missed);
     CHECK(touch.missed_bytes == Approx(1e6 + 5'000).margin(1));
     CHECK(touch.action == Action::kForce);  // lambda * size = 100
@@ -278,7 +276,7 @@ TEST_CASE("a point that passed before the object is missed, with the bytes it st
 
 TEST_CASE("a forced object that never comes is missed with its weight, and the next one is judged for itself") {
   Started clock(1'000, 1'000, {1e-3, 1}, 3);
-  Touch touch;
+  HookDecision touch;
   uint64_t at = 1'000;
   do touch = clock.OnOutside(at += 1'000, 1'000, {1e-3, 1});
   while (touch.action != Action::kForce);
@@ -290,18 +288,18 @@ TEST_CASE("a forced object that never comes is missed with its weight, and the n
 TEST_CASE("a position that goes back starts the clock over: another thread in the same memory") {
   Started clock(1'000'000, 64, kNever);
   clock.OnRefill(1'000'000, 64, kNever);
-  const Touch touch = clock.OnRefill(4'096, 4'096, kAlways);
+  const HookDecision touch = clock.OnRefill(4'096, 4'096, kAlways);
   CHECK_FALSE(touch.missed);
   CHECK(touch.action == Action::kForce);  // the first object can be hit, under lambda in force
   CHECK(clock.bytes() == 64 + 4'096);
 }
 
 TEST_CASE("a risen lambda changes neither the probability nor the window of a point armed before") {
-  const LambdaInForce armed{1e-2, 5}, now{1, 6};
+  const ActiveWindow armed{1e-2, 5}, now{1, 6};
   Started clock(64, 64, armed);
   while (clock.OnRefill(clock.bytes() + 64, 64, armed).action != Action::kForce) {
   }
-  const Hit hit = clock.OnDelivered(clock.bytes(), 64, now);
+  const DeliveryDecision hit = clock.OnDelivered(clock.bytes(), 64, now);
   CHECK(hit.verdict == Verdict::kKept);
   CHECK(hit.window == 5);
   CHECK(hit.weight_bytes == Approx(64 / InclusionProbability(1e-2, 64)));
@@ -311,16 +309,16 @@ TEST_CASE("a risen lambda changes neither the probability nor the window of a po
 // n = 200,000 per case; statistic: kept objects, binomial with pi(lambda now, size); |z| <= 6: 2e-9 each, 12 cases.
 TEST_CASE("an object armed under any higher lambda is kept with the probability of lambda in force") {
   constexpr int kTrials = 200'000;
-  const LambdaInForce now{1e-3, 8};
+  const ActiveWindow now{1e-3, 8};
   const double ratio = GENERATE(1.0, 3.0, 10.0, 1000.0);  // lambda armed over lambda now
   const uint64_t size = GENERATE(16, 1'000, 3'000);
-  const LambdaInForce armed{now.lambda * ratio, 7};
+  const ActiveWindow armed{now.lambda * ratio, 7};
   const double pi = InclusionProbability(now.lambda, size);
   int by_refill = 0, by_byte = 0, by_outside = 0, drawn = 0;
   Random random(42);
   for (int i = 0; i < kTrials; ++i) {
     const uint64_t seed = Mix64(static_cast<uint64_t>(i) + 1);
-    const auto count = [&](const Hit& hit, int* kept) {
+    const auto count = [&](const DeliveryDecision& hit, int* kept) {
       if (hit.verdict != Verdict::kKept) return;
       ++*kept;
       if (std::abs(hit.weight_bytes * pi / static_cast<double>(size) - 1) > 1e-12) FAIL("a wrong weight");
@@ -335,7 +333,7 @@ TEST_CASE("an object armed under any higher lambda is kept with the probability 
       count(third.OnDelivered(size, size, now), &by_outside);
     // The JVM draws: delivered with pi(lambda drawn), then thinned.
     if (random.Uniform() < InclusionProbability(armed.lambda, size))
-      count(JudgeDrawn(armed.lambda, 7, size, now, random), &drawn);
+      count(DecideJvmtiSample(armed.lambda, 7, size, now, random), &drawn);
   }
   CAPTURE(ratio, size, pi);
   CHECK(std::abs(BinomialZ(by_refill, kTrials, pi)) <= kBound);
@@ -347,7 +345,7 @@ TEST_CASE("an object armed under any higher lambda is kept with the probability 
 TEST_CASE("when lambda has fallen to 0 an armed point is thinned, with the weight it was armed with") {
   Started clock(64, 64, kAlways);
   REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kForce);
-  const Hit hit = clock.OnDelivered(64, 64, kOff);
+  const DeliveryDecision hit = clock.OnDelivered(64, 64, kOff);
   CHECK(hit.verdict == Verdict::kThinned);
   CHECK(hit.weight_bytes == Approx(64));
   CHECK(hit.gap == std::numeric_limits<double>::infinity());
@@ -358,14 +356,14 @@ TEST_CASE("an event is kept with its probability and stands for its bytes over i
   Random random(7);
   int kept = 0;
   for (int i = 0; i < 1'000'000; ++i) {
-    const Hit hit = JudgeEvent(0.03, 6'000, {0.03, 4}, random);
+    const DeliveryDecision hit = DecideEvent(0.03, 6'000, {0.03, 4}, random);
     if (hit.verdict != Verdict::kKept) continue;
     ++kept;
     if (hit.weight_bytes != Approx(200'000) || hit.window != 4) FAIL("a wrong weight or window");
   }
   CHECK(std::abs(BinomialZ(kept, 1e6, 0.03)) <= kBound);
-  CHECK(JudgeEvent(1, 6'000, kOff, random).verdict == Verdict::kNone);
-  CHECK(JudgeEvent(2, 6'000, {2, 4}, random).weight_bytes == 6'000);
+  CHECK(DecideEvent(1, 6'000, kOff, random).verdict == Verdict::kNone);
+  CHECK(DecideEvent(2, 6'000, {2, 4}, random).weight_bytes == 6'000);
 }
 
 TEST_CASE("an exponential draw is never 0 and never infinite") {

@@ -106,7 +106,7 @@ TEST_CASE("after a step down by 100 the second interval fills at least half of i
 }
 
 // c R (1 + ln(surprise)): for a surprise of at most 1e6, 14.8 c R.
-double MostHeld(double cap) { return 15 * throttle::ConfigFor(cap, 1e6).surplus * cap; }
+double MostHeld(double cap) { return 15 * throttle::ConfigFor(cap, 1e6).oversampling * cap; }
 
 TEST_CASE("the ring has to hold no more than the logarithm of the surprise") {
   for (const Load& load : Loads()) {

@@ -26,9 +26,9 @@ Forecast RunSteadily(Controller& controller, double rate, uint64_t until_ns) {
 TEST_CASE("a steady load meets c * cap over the bytes of an interval, at any time in it") {
   Controller controller({}, 0);
   for (uint64_t t : {5'000 * kMs, 5'300 * kMs, 5'950 * kMs}) {
-    Controller fresh({}, 0);
-    const Forecast forecast = RunSteadily(fresh, 40e6, t);
-    CHECK(forecast.Lambda(fresh.config(), t, {}) ==
+    Controller with_new_stack({}, 0);
+    const Forecast forecast = RunSteadily(with_new_stack, 40e6, t);
+    CHECK(forecast.Lambda(with_new_stack.config(), t, {}) ==
           Approx(1.2 * 150 / 40e6).epsilon(0.01));  // the slow average is young
     CHECK(forecast.interval_end_ns == 6 * kSecond);
   }
@@ -57,9 +57,9 @@ TEST_CASE(
                             .rate = draw(),
                             .slow_rate = draw(),
                             .fast_rate = draw(),
-                            .usable = random.Exponential() * 150};
+                            .sliding_budget = random.Exponential() * 150};
     const double since = draw(), floor = 0.9 * forecast.Lambda(config, 300 * kMs, {.effective = since});
-    const double quiet = forecast.QuietBytes(config, 300 * kMs, {.effective = since}, floor);
+    const double quiet = forecast.BytesUntilRecheck(config, 300 * kMs, {.effective = since}, floor);
     if (quiet == 0) continue;
     for (const uint64_t later : {300 * kMs, 310 * kMs, 500 * kMs, 999 * kMs})
       CHECK(forecast.Lambda(config, later, {.effective = since + quiet, .count = 3}) >= floor * (1 - 1e-9));
@@ -67,8 +67,8 @@ TEST_CASE(
   const Forecast steady{
       .tick_ns = 200 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 8e6, .rate = 40e6, .slow_rate = 40e6};
   const double lambda = steady.Lambda(config, 200 * kMs, {});
-  CHECK(steady.QuietBytes(config, 200 * kMs, {}, 0.9 * lambda) * lambda > 2);
-  CHECK(steady.QuietBytes(config, kSecond, {}, 0.9 * lambda) == 0);
+  CHECK(steady.BytesUntilRecheck(config, 200 * kMs, {}, 0.9 * lambda) * lambda > 2);
+  CHECK(steady.BytesUntilRecheck(config, kSecond, {}, 0.9 * lambda) == 0);
 }
 
 TEST_CASE(
@@ -81,14 +81,14 @@ TEST_CASE(
 
 TEST_CASE("what is missing for a full interval is aimed at the bytes that are left of it") {
   ControllerConfig config;
-  config.surplus = 2;
+  config.oversampling = 2;
   Forecast forecast{.tick_ns = 600 * kMs,
                     .interval_end_ns = kSecond,
                     .bytes_so_far = 500e6,
                     .rate = 100e6,
                     .slow_rate = 300e6,
                     .fast_rate = 50e6,
-                    .usable = 45};
+                    .sliding_budget = 45};
   // 1.3 x 150 are wanted, in 0.4 s at the lowest of the three rates.
   CHECK(forecast.Lambda(config, 600 * kMs, {}) == Approx((195 - 45) / (0.4 * 50e6)));
   // Each point counts, and its bytes do.
@@ -98,17 +98,17 @@ TEST_CASE("what is missing for a full interval is aimed at the bytes that are le
   CHECK(forecast.Lambda(config, 600 * kMs, {.count = 150}) == Approx(300 / (500e6 + 0.4 * 100e6)));
   // The last moments are not asked for more than 50 ms would be.
   CHECK(forecast.Lambda(config, 999 * kMs, {}) == Approx((195 - 45) / (0.05 * 50e6 * std::exp(-0.399 / 0.05))));
-  forecast.usable = 195;
+  forecast.sliding_budget = 195;
   CHECK(forecast.Lambda(config, 600 * kMs, {}) == Approx(300 / (500e6 + 0.4 * 100e6)));
 }
 
 TEST_CASE("the points tell the controller what is missing") {
   ControllerConfig config;
-  config.surplus = 2;
+  config.oversampling = 2;
   Controller controller(config, 0);
-  CHECK(controller.Tick(100 * kMs, 1'000'000, {.weight = 1e6, .effective = 1e6, .count = 30}).usable == 30);
-  CHECK(controller.Tick(200 * kMs, 2'000'000, {.weight = 1e6, .effective = 1e6, .count = 30}).usable == 60);
-  CHECK(controller.Tick(1'100 * kMs, 2'000'000).usable == 0);
+  CHECK(controller.Tick(100 * kMs, 1'000'000, {.weight = 1e6, .effective = 1e6, .count = 30}).sliding_budget == 30);
+  CHECK(controller.Tick(200 * kMs, 2'000'000, {.weight = 1e6, .effective = 1e6, .count = 30}).sliding_budget == 60);
+  CHECK(controller.Tick(1'100 * kMs, 2'000'000).sliding_budget == 0);
 }
 
 TEST_CASE("the bytes seen since the tick never raise lambda, and an impulse counts at once") {
@@ -215,7 +215,7 @@ TEST_CASE("bytes that cannot give points do not count: lambda rises until the po
     for (uint64_t t = 0; t < kSecond; t += 250 * kMs) {
       const uint64_t now = second * kSecond + t;
       const double pi = -std::expm1(-lambda * 1'000), points = 250 * pi;
-      PointTally tally;
+      PointSums tally;
       in_interval += points + 0.25;
       if (lambda > 0) tally = {.weight = 0.25e9 + 250e3, .effective = (points + 0.25) / lambda, .count = points + 0.25};
       forecast = controller.Tick(now, static_cast<uint64_t>(1.001e9 * static_cast<double>(now) * 1e-9), tally);
@@ -250,33 +250,34 @@ TEST_CASE("a rate becomes intervals that never let a second hold more than it") 
   CHECK(rare.cap == 1);
   CHECK(rare.interval_ns == 10 * kSecond);
   CHECK(rare.rate_tau_ns == 1'500 * kMs);
-  CHECK(rare.surplus > 3);  // so that an interval rarely stays empty
-  CHECK(ConfigFor(150, 1'000).surplus == 4);
-  CHECK(ConfigFor(450, 1'000).surplus == 2);
-  CHECK(ConfigFor(100'000, 8'000).surplus == Approx(1.2).epsilon(1e-2));
-  CHECK(rare.surplus_of_new == rare.surplus);  // a few points a second may cost what they like
-  CHECK(ConfigFor(25, 1'000).surplus_of_new == 4);
-  CHECK(ConfigFor(150, 1'000).surplus_of_new == 1.5);
-  CHECK(ConfigFor(100'000, 8'000).surplus_of_new == ConfigFor(100'000, 8'000).surplus);
+  CHECK(rare.oversampling > 3);  // so that an interval rarely stays empty
+  CHECK(ConfigFor(150, 1'000).oversampling == 4);
+  CHECK(ConfigFor(450, 1'000).oversampling == 2);
+  CHECK(ConfigFor(100'000, 8'000).oversampling == Approx(1.2).epsilon(1e-2));
+  CHECK(rare.oversampling_new_stacks == rare.oversampling);  // a few points a second may cost what they like
+  CHECK(ConfigFor(25, 1'000).oversampling_new_stacks == 4);
+  CHECK(ConfigFor(150, 1'000).oversampling_new_stacks == 1.5);
+  CHECK(ConfigFor(100'000, 8'000).oversampling_new_stacks == ConfigFor(100'000, 8'000).oversampling);
 }
 
 TEST_CASE("fewer points are aimed at while their stacks are new, and what they cost stays the same") {
   const ControllerConfig config = ConfigFor(150, 1'000);
-  const auto surplus_at = [&](double fresh, double seconds) {
+  const auto surplus_at = [&](double with_new_stack, double seconds) {
     Controller controller(config, 0);
     Forecast forecast = controller.Tick(0, 0);
     for (uint64_t t = 20 * kMs; static_cast<double>(t) <= seconds * 1e9; t += 20 * kMs) {
-      forecast = controller.Tick(t, t / 20, {.weight = 1e6, .effective = 1e6, .count = 10, .fresh = 10 * fresh});
+      forecast = controller.Tick(t, t / 20,
+                                 {.weight = 1e6, .effective = 1e6, .count = 10, .with_new_stack = 10 * with_new_stack});
     }
-    return forecast.thrift * config.surplus;
+    return forecast.oversampling_scale * config.oversampling;
   };
   CHECK(surplus_at(0, 0) == Approx(1.5));  // at the start all are
   CHECK(surplus_at(1, 10) == Approx(1.5));
   CHECK(surplus_at(0, 10) == Approx(4));
   // 450 points of one cost, or 450 / (1 + 5 f) of which the share f costs 6.
-  for (const double fresh : {0.1, 0.5, 0.9}) {
-    const double more = (surplus_at(fresh, 10) - 1) * 150;
-    CHECK(more * (1 - fresh) + more * fresh * 6 == Approx(450).epsilon(1e-9));
+  for (const double with_new_stack : {0.1, 0.5, 0.9}) {
+    const double more = (surplus_at(with_new_stack, 10) - 1) * 150;
+    CHECK(more * (1 - with_new_stack) + more * with_new_stack * 6 == Approx(450).epsilon(1e-9));
   }
   // Half an interval is remembered.
   Controller controller(config, 0);
@@ -284,8 +285,9 @@ TEST_CASE("fewer points are aimed at while their stacks are new, and what they c
   Forecast forecast;
   for (uint64_t t = 10 * kSecond; t <= 10'500 * kMs; t += 20 * kMs)
     forecast = controller.Tick(t, t / 20, {1e6, 1e6, 10});
-  const double fresh = std::exp(-1);
-  CHECK(forecast.thrift * 4 == Approx(1 + 1 / ((1 - fresh) / 3 + fresh / 0.5)).epsilon(0.05));
+  const double with_new_stack = std::exp(-1);
+  CHECK(forecast.oversampling_scale * 4 ==
+        Approx(1 + 1 / ((1 - with_new_stack) / 3 + with_new_stack / 0.5)).epsilon(0.05));
 }
 
 TEST_CASE("intervals are numbered from the start") {

@@ -68,13 +68,13 @@ class Recorder {
 
   void Throw(uint64_t now_ns, size_t site) {
     // Read before the event changes any counter, as the agent reads the board.
-    const LambdaInForce now{lambda_, 1};
+    const ActiveWindow now{lambda_, 1};
     ++thrown_;
     ++out_.events;
     out_.total.truth += 1;
     out_.sites[site].truth += 1;
-    const Hit hit = JudgeEvent(now.lambda, 1, now, random_);
-    if (hit.verdict != Hit::Verdict::kKept) return;
+    const DeliveryDecision hit = DecideEvent(now.lambda, 1, now, random_);
+    if (hit.verdict != DeliveryDecision::Verdict::kKept) return;
     out_.total.Keep(hit.weight_bytes);
     held_.push_back({.id = next_id_++, .weight = hit.weight_bytes, .class_key = site});
     tally_.weight += hit.weight_bytes;
@@ -110,8 +110,8 @@ class Recorder {
   Recorded& out_;
   double lambda_ = 0;
   uint64_t thrown_ = 0, next_id_ = 1, intervals_ = 0;
-  PointTally tally_;
-  std::vector<HeldPoint> held_;
+  PointSums tally_;
+  std::vector<BufferedPoint> held_;
 };
 
 Recorded Record(const Load& load, double rate) {
@@ -144,7 +144,7 @@ TEST_CASE("events are sampled without bias and within their cap, whatever arrive
     CAPTURE(load.name, rate, out.events, out.total.estimate, out.most_held);
     CHECK(static_cast<double>(out.most_kept) <= rate);
     // c R (1 + ln(surprise)) of at most a million, as for bytes.
-    CHECK(static_cast<double>(out.most_held) <= 15 * ConfigFor(rate, 1e6).surplus * rate);
+    CHECK(static_cast<double>(out.most_held) <= 15 * ConfigFor(rate, 1e6).oversampling * rate);
     CHECK(std::abs(out.total.Z()) <= heaprec::testing::kBound);
     for (const Sum& site : out.sites) CHECK(std::abs(site.Z()) <= heaprec::testing::kBound);
   }

@@ -19,7 +19,7 @@ constexpr int kRuns = 8;
 const TlabShape kLarge{.least = 512 << 10, .most = 2 << 20};
 
 // c R: what an interval is to hold.
-double AimedAt() { return throttle::ConfigFor(kRate, 1e6).surplus * kRate; }
+double AimedAt() { return throttle::ConfigFor(kRate, 1e6).oversampling * kRate; }
 
 using Speed = std::function<double(uint32_t thread, double time)>;
 

@@ -13,8 +13,8 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 
 // `count` points of weight 1000 between two offsets (in ns) of an interval.
-std::vector<HeldPoint> Points(uint64_t interval, size_t count, uint64_t from, uint64_t to, Random& random) {
-  std::vector<HeldPoint> points;
+std::vector<BufferedPoint> Points(uint64_t interval, size_t count, uint64_t from, uint64_t to, Random& random) {
+  std::vector<BufferedPoint> points;
   for (size_t i = 0; i < count; ++i) {
     const auto offset = from + static_cast<uint64_t>(random.Uniform() * static_cast<double>(to - from));
     points.push_back({random.Next(), 1000, interval * kSecond + offset});

@@ -36,7 +36,7 @@ std::vector<Life> SomeLives(uint64_t seed, int steps, int births) {
 // What a reservoir of that seed estimates at each step. As the recorder uses it: all births of a step are added, then
 // it is shrunk; deaths between.
 std::vector<double> Estimates(const std::vector<Life>& lives, int steps, size_t capacity, uint64_t seed) {
-  Reservoir reservoir(capacity, seed);
+  PriorityReservoir reservoir(capacity, seed);
   struct Kept {
     double weight, threshold;
   };
@@ -51,7 +51,7 @@ std::vector<double> Estimates(const std::vector<Life>& lives, int steps, size_t 
       reservoir.Add(life.id, life.weight);
       kept[life.id] = {life.weight, 0};
     }
-    for (const Reservoir::Released& released : reservoir.Shrink()) {
+    for (const PriorityReservoir::Evicted& released : reservoir.EvictExcess()) {
       kept.erase(released.id);
       for (auto& [id, one] : kept) one.threshold = std::max(one.threshold, released.threshold);
     }
@@ -97,14 +97,14 @@ TEST_CASE("nothing is released as long as all have room, and the estimate is the
 }
 
 TEST_CASE("the lowest priority goes first, and the thresholds rise") {
-  Reservoir reservoir(10, 5);
+  PriorityReservoir reservoir(10, 5);
   for (uint64_t id = 1; id <= 100; ++id) reservoir.Add(id, 1);
-  const std::vector<Reservoir::Released> released = reservoir.Shrink();
+  const std::vector<PriorityReservoir::Evicted> released = reservoir.EvictExcess();
   REQUIRE(released.size() == 90);
   CHECK(std::is_sorted(released.begin(), released.end(),
                        [](const auto& a, const auto& b) { return a.threshold < b.threshold; }));
   CHECK(reservoir.size() == 10);
-  CHECK(reservoir.Shrink().empty());
+  CHECK(reservoir.EvictExcess().empty());
   // With all weights 1 the highest threshold of the released is about 1 / (the share that stays).
   CHECK(released.back().threshold > 2);
   CHECK_FALSE(reservoir.Remove(released.back().id));
@@ -112,13 +112,13 @@ TEST_CASE("the lowest priority goes first, and the thresholds rise") {
 
 TEST_CASE("who is kept follows from the seed and the ids, not from the order in which they came") {
   const auto run = [](uint64_t seed, bool backwards) {
-    Reservoir reservoir(5, seed);
+    PriorityReservoir reservoir(5, seed);
     for (uint64_t i = 1; i <= 50; ++i) {
       const uint64_t id = backwards ? 51 - i : i;
       reservoir.Add(id, static_cast<double>(id % 7 + 1));
     }
     std::vector<uint64_t> ids;
-    for (const auto& released : reservoir.Shrink()) ids.push_back(released.id);
+    for (const auto& released : reservoir.EvictExcess()) ids.push_back(released.id);
     return ids;
   };
   CHECK(run(9, false) == run(9, true));
@@ -126,11 +126,11 @@ TEST_CASE("who is kept follows from the seed and the ids, not from the order in 
 }
 
 TEST_CASE("a reservoir of many comings and goings holds no more than is there") {
-  Reservoir reservoir(100, 1);
+  PriorityReservoir reservoir(100, 1);
   Random random(2);
   for (uint64_t id = 1; id <= 100'000; ++id) {
     reservoir.Add(id, 1 + 100 * random.Uniform());
-    (void)reservoir.Shrink();
+    (void)reservoir.EvictExcess();
     if (id > 50) reservoir.Remove(id - 50);
     REQUIRE(reservoir.size() <= 100);
   }

@@ -18,8 +18,8 @@ using testing::kBound;
 constexpr uint64_t kSecond = 1'000'000'000;
 
 // Points of weights 1000 to 3000, spread over the interval.
-std::vector<HeldPoint> Points(uint64_t interval, size_t count, Random& random) {
-  std::vector<HeldPoint> points;
+std::vector<BufferedPoint> Points(uint64_t interval, size_t count, Random& random) {
+  std::vector<BufferedPoint> points;
   for (size_t i = 0; i < count; ++i) {
     points.push_back({.id = random.Next(),
                       .weight = 1000 * (1 + 2 * random.Uniform()),
@@ -34,12 +34,12 @@ TEST_CASE("every interval has something left, none more than the cap, and all to
     for (const size_t cap : {1u, 150u, 8'000u}) {
       for (const uint64_t intervals : {0u, 1u, 10u, 3'600u}) {
         CAPTURE(most, cap, intervals);
-        Allowance allowance(most, cap, intervals, most + cap);
+        RecordingBudget budget(most, cap, intervals, most + cap);
         double dealt = 0;
         uint64_t marks = 0;
         const uint64_t last = intervals > 0 ? intervals + 5 : 20'000;
-        for (uint64_t b = 0; b < last; ++b, allowance.Pass()) {
-          const Quota quota = allowance.Next();
+        for (uint64_t b = 0; b < last; ++b, budget.CloseInterval()) {
+          const SampleQuota quota = budget.Next();
           REQUIRE(quota.length > 0);
           REQUIRE(quota.length <= static_cast<double>(cap) * (1 + 1e-9));
           REQUIRE(quota.first_mark > 0);
@@ -56,26 +56,26 @@ TEST_CASE("every interval has something left, none more than the cap, and all to
 }
 
 TEST_CASE("with a known duration every interval gets the same, and one part is left at the end") {
-  Allowance allowance(100, 150, 9, 1);
-  for (int b = 0; b < 9; ++b, allowance.Pass()) CHECK(allowance.Next().length == Approx(10));
-  CHECK(allowance.Next().length < 10);
+  RecordingBudget budget(100, 150, 9, 1);
+  for (int b = 0; b < 9; ++b, budget.CloseInterval()) CHECK(budget.Next().length == Approx(10));
+  CHECK(budget.Next().length < 10);
 }
 
 TEST_CASE("a bound that is never met leaves every interval its cap as long as the duration lasts") {
-  Allowance allowance(1'000'000, 150, 60, 1);
-  for (int b = 0; b < 60; ++b, allowance.Pass()) {
-    CHECK(allowance.Next().length == Approx(150));
-    CHECK(allowance.Next().marks == 150);
+  RecordingBudget budget(1'000'000, 150, 60, 1);
+  for (int b = 0; b < 60; ++b, budget.CloseInterval()) {
+    CHECK(budget.Next().length == Approx(150));
+    CHECK(budget.Next().marks == 150);
   }
 }
 
 TEST_CASE("no recording ever keeps more than N, whatever its intervals hold") {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
-    const Bounds bounds{.cap = 1 + random.Next() % 40,
-                        .recording = random.Next(),
-                        .most = 1 + random.Next() % 120,
-                        .duration_ns = random.Next() % 2 == 0 ? 0 : random.Next() % (40 * kSecond)};
+    const ReducerConfig bounds{.cap = 1 + random.Next() % 40,
+                               .recording = random.Next(),
+                               .most = 1 + random.Next() % 120,
+                               .duration_ns = random.Next() % 2 == 0 ? 0 : random.Next() % (40 * kSecond)};
     IntervalReducer reducer(bounds);
     uint64_t kept = 0;
     for (uint64_t interval = 0; interval < 60; ++interval) {
@@ -94,7 +94,7 @@ TEST_CASE("no recording ever keeps more than N, whatever its intervals hold") {
 TEST_CASE("each point is kept with probability min(1, w / tau), in intervals that keep less than one, too") {
   constexpr int kRuns = 40'000;
   Random arrivals(3);
-  std::vector<std::vector<HeldPoint>> intervals;
+  std::vector<std::vector<BufferedPoint>> intervals;
   for (const size_t count : {30, 5, 0, 40, 1, 20, 2, 40, 8, 40}) {
     intervals.push_back(Points(intervals.size(), count, arrivals));
   }
@@ -103,7 +103,7 @@ TEST_CASE("each point is kept with probability min(1, w / tau), in intervals tha
   std::vector<double> tau(intervals.size());
   double truth = 0, sum = 0, squares = 0;
   for (const auto& points : intervals)
-    for (const HeldPoint& p : points) truth += p.path == 1 ? p.weight : 0;
+    for (const BufferedPoint& p : points) truth += p.path == 1 ? p.weight : 0;
   for (int run = 0; run < kRuns; ++run) {
     IntervalReducer reducer({.cap = 10, .recording = Mix64(static_cast<uint64_t>(run)), .most = 25});
     double off = -truth;
@@ -135,7 +135,7 @@ TEST_CASE("each point is kept with probability min(1, w / tau), in intervals tha
 
 TEST_CASE("a salvager that notes how many intervals held points goes on where the drain was killed") {
   Random random(8);
-  const Bounds bounds{.cap = 10, .recording = 99, .most = 30};
+  const ReducerConfig bounds{.cap = 10, .recording = 99, .most = 30};
   IntervalReducer drain(bounds), salvager(bounds);
   for (uint64_t interval = 0; interval < 12; ++interval) {
     const auto points = Points(interval, interval % 4 == 1 ? 0 : 30, random);

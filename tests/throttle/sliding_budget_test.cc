@@ -8,62 +8,62 @@ namespace {
 constexpr uint64_t kMs = 1'000'000, kSecond = 1'000'000'000;
 
 // One interval of 1 s in ticks of 20 ms, `points` evenly over those from `begin_ms` to `end_ms`.
-void Burst(UsablePoints& usable, uint64_t second, uint64_t begin_ms, uint64_t end_ms, double points) {
+void Burst(SlidingBudget& sliding_budget, uint64_t second, uint64_t begin_ms, uint64_t end_ms, double points) {
   const double per_tick = points / static_cast<double>((end_ms - begin_ms) / 20);
   for (uint64_t ms = 20; ms <= 1000; ms += 20) {
     const double count = ms > begin_ms && ms <= end_ms ? per_tick : 0;
-    usable.Add(second * kSecond + ms * kMs - 1, count, count * 1'000);
+    sliding_budget.Add(second * kSecond + ms * kMs - 1, count, count * 1'000);
   }
 }
 
 TEST_CASE("without an interval before, points are usable up to the sliding cap") {
-  UsablePoints usable(kSecond, 150, 195);
-  usable.Add(100 * kMs, 120, 120);
-  CHECK(usable.usable() == 120);
-  usable.Add(200 * kMs, 500, 500);
-  CHECK(usable.usable() == 195);
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  sliding_budget.Add(100 * kMs, 120, 120);
+  CHECK(sliding_budget.sliding_budget() == 120);
+  sliding_budget.Add(200 * kMs, 500, 500);
+  CHECK(sliding_budget.sliding_budget() == 195);
 }
 
 TEST_CASE("after a burst that filled the end of an interval, an early one can use what the sliding cap leaves") {
-  UsablePoints usable(kSecond, 150, 195);
-  Burst(usable, 0, 800, 900, 300);
-  usable.Add(kSecond + 100 * kMs, 300, 300'000);
-  CHECK(usable.usable() == Approx(195 - 150));
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  Burst(sliding_budget, 0, 800, 900, 300);
+  sliding_budget.Add(kSecond + 100 * kMs, 300, 300'000);
+  CHECK(sliding_budget.sliding_budget() == Approx(195 - 150));
   // Points of quiet times while the old burst is less than an interval ago do not help, those after it do.
-  usable.Add(kSecond + 700 * kMs, 50, 50'000);
-  CHECK(usable.usable() == Approx(195 - 150));
-  usable.Add(kSecond + 950 * kMs, 50, 50'000);
-  CHECK(usable.usable() == Approx(195 - 150 + 50));
+  sliding_budget.Add(kSecond + 700 * kMs, 50, 50'000);
+  CHECK(sliding_budget.sliding_budget() == Approx(195 - 150));
+  sliding_budget.Add(kSecond + 950 * kMs, 50, 50'000);
+  CHECK(sliding_budget.sliding_budget() == Approx(195 - 150 + 50));
 }
 
 TEST_CASE("a steady interval after a steady one has room for all its points") {
-  UsablePoints usable(kSecond, 150, 195);
-  Burst(usable, 0, 0, 1000, 300);
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  Burst(sliding_budget, 0, 0, 1000, 300);
   for (uint64_t ms = 20; ms < 1000; ms += 20) {
-    usable.Add(kSecond + ms * kMs, 3, 3'000);
-    CHECK(usable.usable() == Approx(static_cast<double>(ms) / 20 * 3));
+    sliding_budget.Add(kSecond + ms * kMs, 3, 3'000);
+    CHECK(sliding_budget.sliding_budget() == Approx(static_cast<double>(ms) / 20 * 3));
   }
 }
 
 TEST_CASE("what an interval of few points held counts as it is, what one of many held by its weight") {
-  UsablePoints few(kSecond, 150, 195), many(kSecond, 150, 195);
+  SlidingBudget few(kSecond, 150, 195), many(kSecond, 150, 195);
   Burst(few, 0, 500, 1000, 100);
   few.Add(kSecond + 10 * kMs, 300, 300);
-  CHECK(few.usable() == Approx(195 - 100));
+  CHECK(few.sliding_budget() == Approx(195 - 100));
   many.Add(100 * kMs, 1'000, 9'000);  // light points early,
   many.Add(900 * kMs, 10, 1'000);     // a tenth of the weight late
   many.Add(kSecond + 500 * kMs, 0, 0);
   many.Add(kSecond + 600 * kMs, 500, 1'000);
-  CHECK(many.usable() == Approx(195 - 15));
+  CHECK(many.sliding_budget() == Approx(195 - 15));
 }
 
 TEST_CASE("an interval without its neighbour before it has all the room; a tally across the border is shared out") {
-  UsablePoints usable(kSecond, 150, 195);
-  Burst(usable, 0, 900, 1000, 300);
-  usable.Add(5 * kSecond + 500 * kMs, 45, 45);
-  CHECK(usable.usable() == Approx(45 * 0.5 / 4.5).epsilon(1e-6));
-  usable.Add(5 * kSecond + 600 * kMs, 500, 500);
-  CHECK(usable.usable() == 195);
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  Burst(sliding_budget, 0, 900, 1000, 300);
+  sliding_budget.Add(5 * kSecond + 500 * kMs, 45, 45);
+  CHECK(sliding_budget.sliding_budget() == Approx(45 * 0.5 / 4.5).epsilon(1e-6));
+  sliding_budget.Add(5 * kSecond + 600 * kMs, 500, 500);
+  CHECK(sliding_budget.sliding_budget() == 195);
 }
 
 }  // namespace

@@ -16,25 +16,25 @@ namespace {
 using testing::BinomialZ;
 using testing::kBound;
 
-std::vector<HeldPoint> Points(std::initializer_list<double> weights) {
-  std::vector<HeldPoint> points;
+std::vector<BufferedPoint> Points(std::initializer_list<double> weights) {
+  std::vector<BufferedPoint> points;
   for (double w : weights) points.push_back({points.size() + 100, w});
   return points;
 }
 
 // n weights over `decades` powers of ten.
-std::vector<HeldPoint> RandomPoints(size_t n, double decades, uint64_t seed) {
+std::vector<BufferedPoint> RandomPoints(size_t n, double decades, uint64_t seed) {
   Random random(seed);
-  std::vector<HeldPoint> points;
+  std::vector<BufferedPoint> points;
   for (size_t i = 0; i < n; ++i) points.push_back({random.Next(), std::pow(10, decades * random.Uniform())});
   return points;
 }
 
-double Sum(const std::vector<HeldPoint>& points) {
+double Sum(const std::vector<BufferedPoint>& points) {
   return std::accumulate(points.begin(), points.end(), 0.0, [](double s, const auto& p) { return s + p.weight; });
 }
 
-double KeptSum(const std::vector<HeldPoint>& points, const Reduction& r) {
+double KeptSum(const std::vector<BufferedPoint>& points, const Reduction& r) {
   return std::accumulate(r.kept.begin(), r.kept.end(), 0.0,
                          [&](double s, size_t i) { return s + r.WeightOf(points[i].weight); });
 }
@@ -147,7 +147,7 @@ TEST_CASE("each point is kept with probability min(1, w / tau)") {
 // 5,000.
 TEST_CASE("points that come in step with the sampling interval are not kept or lost together") {
   constexpr int kRuns = 20'000;
-  std::vector<HeldPoint> points;
+  std::vector<BufferedPoint> points;
   for (uint64_t id = 0; id < 450; ++id) points.push_back({id, 1});
   double squares = 0;
   for (int run = 0; run < kRuns; ++run) {
@@ -185,9 +185,9 @@ TEST_CASE("a subset's sum scatters no more than under independent choices with t
 }
 
 // 360 points at 12 places of three classes, by four threads, in sizes and at times that have to do with neither.
-std::vector<HeldPoint> PointsAtPlaces() {
+std::vector<BufferedPoint> PointsAtPlaces() {
   Random random(21);
-  std::vector<HeldPoint> points;
+  std::vector<BufferedPoint> points;
   for (uint64_t id = 1; id <= 360; ++id) {
     const uint64_t place = random.Next() % 78;  // place k with k + 1 shares
     uint64_t site = 0;
@@ -208,7 +208,8 @@ TEST_CASE("every class and every place keeps its number of points up to rounding
     const Reduction r = ReduceToCap(points, 150, seed);
     std::array<double, 12> site_due{}, site_kept{};
     std::array<double, 3> class_due{}, class_kept{};
-    for (const HeldPoint& p : points) site_due[p.path] += p.weight / r.tau, class_due[p.class_key] += p.weight / r.tau;
+    for (const BufferedPoint& p : points)
+      site_due[p.path] += p.weight / r.tau, class_due[p.class_key] += p.weight / r.tau;
     for (const size_t i : r.kept) ++site_kept[points[i].path], ++class_kept[points[i].class_key];
     for (size_t k = 0; k < site_due.size(); ++k) REQUIRE(std::abs(site_kept[k] - site_due[k]) < 1);
     for (size_t k = 0; k < class_due.size(); ++k) REQUIRE(std::abs(class_kept[k] - class_due[k]) < 1);
@@ -217,25 +218,25 @@ TEST_CASE("every class and every place keeps its number of points up to rounding
 
 // A subset of the points: how far its estimates are from the truth.
 struct Part {
-  bool (*has)(const HeldPoint&);
+  bool (*has)(const BufferedPoint&);
   double truth = 0, sum = 0, squares = 0;
 };
 
-std::vector<Part> PartsOf(const std::vector<HeldPoint>& points) {
-  std::vector<Part> parts = {{[](const HeldPoint& p) { return p.path == 5; }},
-                             {[](const HeldPoint& p) { return p.path == 11; }},
-                             {[](const HeldPoint& p) { return p.class_key == 1; }},
-                             {[](const HeldPoint& p) { return p.thread_key == 2; }},
-                             {[](const HeldPoint& p) { return p.time_ns < 300; }},
-                             {[](const HeldPoint& p) { return p.weight < 1100; }},
-                             {[](const HeldPoint& p) { return p.weight > 1300 && p.path % 2 == 0; }},
-                             {[](const HeldPoint& p) { return p.id % 3 == 0; }}};
+std::vector<Part> PartsOf(const std::vector<BufferedPoint>& points) {
+  std::vector<Part> parts = {{[](const BufferedPoint& p) { return p.path == 5; }},
+                             {[](const BufferedPoint& p) { return p.path == 11; }},
+                             {[](const BufferedPoint& p) { return p.class_key == 1; }},
+                             {[](const BufferedPoint& p) { return p.thread_key == 2; }},
+                             {[](const BufferedPoint& p) { return p.time_ns < 300; }},
+                             {[](const BufferedPoint& p) { return p.weight < 1100; }},
+                             {[](const BufferedPoint& p) { return p.weight > 1300 && p.path % 2 == 0; }},
+                             {[](const BufferedPoint& p) { return p.id % 3 == 0; }}};
   for (Part& part : parts)
-    for (const HeldPoint& p : points) part.truth += part.has(p) ? p.weight : 0;
+    for (const BufferedPoint& p : points) part.truth += part.has(p) ? p.weight : 0;
   return parts;
 }
 
-void Estimate(const std::vector<HeldPoint>& points, const Reduction& r, std::vector<Part>* parts) {
+void Estimate(const std::vector<BufferedPoint>& points, const Reduction& r, std::vector<Part>* parts) {
   for (Part& part : *parts) {
     double off = -part.truth;
     for (const size_t i : r.kept) off += part.has(points[i]) ? r.WeightOf(points[i].weight) : 0;
@@ -251,7 +252,7 @@ TEST_CASE("the order leaves every subset unbiased, and a site nothing but the va
   constexpr int kRuns = 20'000;
   const auto points = PointsAtPlaces();
   auto anywhere = points;
-  for (HeldPoint& p : anywhere) p.class_key = p.path = p.thread_key = 0;
+  for (BufferedPoint& p : anywhere) p.class_key = p.path = p.thread_key = 0;
   std::vector<Part> ordered = PartsOf(points), random = PartsOf(points);
   double tau = 0;
   for (int run = 0; run < kRuns; ++run) {
@@ -265,7 +266,7 @@ TEST_CASE("the order leaves every subset unbiased, and a site nothing but the va
     CAPTURE(k, variance / (tau * tau), random[k].squares / kRuns / (tau * tau));
     CHECK(std::abs(ordered[k].sum / kRuns) <= kBound * std::sqrt(variance / kRuns));
     double independent = 0;
-    for (const HeldPoint& p : points) independent += ordered[k].has(p) ? p.weight * (tau - p.weight) : 0;
+    for (const BufferedPoint& p : points) independent += ordered[k].has(p) ? p.weight * (tau - p.weight) : 0;
     CHECK(variance <= 1.06 * independent);
     if (k > 2) continue;  // sites and class
     CHECK(variance <= 1.06 * tau * tau / 4);

@@ -14,11 +14,11 @@ ControllerConfig Config() {
   ControllerConfig config;
   config.rule = Rule::kWindow;
   config.cap = 150;
-  config.surplus = 1.2;
+  config.oversampling = 1.2;
   return config;
 }
 
-double LambdaAfter(WindowController& controller, uint64_t t, uint64_t total, PointTally points = {}) {
+double LambdaAfter(WindowController& controller, uint64_t t, uint64_t total, PointSums points = {}) {
   return controller.Tick(t, total, points).Lambda(controller.config(), t, {});
 }
 

@@ -43,8 +43,8 @@ uint32_t WindowOf(const Event& event) {
       return format::kWindowStreamBit + 1;
     case format::Stream::kNative:
       return format::kNativeWindowBit + 1;
-    case format::Stream::kMapped:
-      return format::kMappedWindowBit + 1;
+    case format::Stream::kMapping:
+      return format::kMappingWindowBit + 1;
   }
   return 0;
 }
@@ -164,21 +164,21 @@ format::Sample RecordingFile::SampleOf(const Event& event, uint64_t id) {
 void RecordingFile::Add(const Event& event) {
   const format::Sample sample = SampleOf(event, event.id != 0 ? event.id : next_id_++);
   writer_->Add(sample);
-  format::Books& books = books_[sample.stream()];
-  ++books.points;
-  ++books.committed;
-  ++books.written;
+  format::StreamCounters& counters = counters_[sample.stream()];
+  ++counters.points;
+  ++counters.committed;
+  ++counters.written;
   const auto counted = static_cast<uint64_t>(event.weight);
-  (format::CountsEvents(sample.stream()) ? books.candidates : books.candidate_bytes) += counted;
+  (format::CountsEvents(sample.stream()) ? counters.candidates : counters.candidate_bytes) += counted;
 }
 
-void RecordingFile::Add(const format::Fate& fate) {
-  books_[fate.stream].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
-  writer_->Add(fate);
+void RecordingFile::Add(const format::LifecycleEvent& lifecycle) {
+  counters_[lifecycle.stream].untracked += lifecycle.kind == format::LifecycleKind::kUntracked ? 1 : 0;
+  writer_->Add(lifecycle);
 }
 
-void RecordingFile::AddSurvivor(const Event& event, double threshold, uint64_t collections, uint64_t gone) {
-  writer_->Add(format::Survivor{SampleOf(event, event.id), threshold, collections, gone});
+void RecordingFile::AddCheckpointSample(const Event& event, double threshold, uint64_t collections, uint64_t gone) {
+  writer_->Add(format::CheckpointSample{SampleOf(event, event.id), threshold, collections, gone});
 }
 
 void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double weight,
@@ -208,23 +208,23 @@ void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double 
 
 void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions, uint64_t end_ns) {
   writer_->SetCensus(census_, census_positions_);
-  const auto block = writer_->Flush(books_, lane_positions, end_ns);
+  const auto block = writer_->Flush(counters_, lane_positions, end_ns);
   REQUIRE(block.ok());
   Append(*block);
 }
 
 void RecordingFile::StartChunk() {
   writer_->SetCensus(census_, census_positions_);
-  const auto block = writer_->Finish(books_, {}, 0, nullptr);
+  const auto block = writer_->Finish(counters_, {}, 0, nullptr);
   REQUIRE(block.ok());
   Append(*block);
   writer_ = std::make_unique<format::ChunkWriter>(header_, ++chunk_);
 }
 
 void RecordingFile::End(const std::string& reason, uint64_t time_ns) {
-  const format::Ending ending{time_ns, reason};
+  const format::EndMarker ending{time_ns, reason};
   writer_->SetCensus(census_, census_positions_);
-  const auto block = writer_->Finish(books_, {}, time_ns, &ending);
+  const auto block = writer_->Finish(counters_, {}, time_ns, &ending);
   REQUIRE(block.ok());
   Append(*block);
 }
@@ -328,9 +328,9 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   record.kind = static_cast<uint16_t>(event.kind);
   record.place = event.place;
   Append(lane, format::RecordType::kSample, record, {});
-  format::RingBooks& books = header().BooksOf(format::StreamOf(event.kind));
-  ++books.points;
-  ++books.committed;
+  format::RingCounters& counters = header().CountersOf(format::StreamOf(event.kind));
+  ++counters.points;
+  ++counters.committed;
 }
 
 void RingFile::AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken) {
@@ -349,7 +349,7 @@ void RingFile::AddNativePoint(uint32_t lane, const Event& event, const std::vect
   reinterpret_cast<format::RecordHeader*>(at)->is_taken = is_taken ? 1 : 0;
 }
 
-void RingFile::Add(uint32_t lane, const format::HeapState& state) {
+void RingFile::Add(uint32_t lane, const format::ProcessState& state) {
   format::StateRecord record{};
   record.monotonic_ns = start_monotonic_ns_ + state.time_ns;
   record.id = state.id;

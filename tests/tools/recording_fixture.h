@@ -42,7 +42,7 @@ struct Event {
   std::vector<format::FrameType> types{};  // of the frames of the stack; those beyond are unknown
   uint64_t id = 0;                         // 0: the next free one
   uint64_t path = 0;                       // in the ring
-  uint16_t place = 0;                      // likewise: where it is followed
+  uint16_t place = 0;                      // likewise: where it is tracked
 };
 
 // 2026-11-20T16:40:00Z, 150/s, cap 150 per second, pid 0 (no process), no ring.
@@ -57,10 +57,10 @@ class RecordingFile {
   void Add(const Event& event);
   void Add(const format::Interval& interval) { writer_->Add(interval); }
   void Add(const format::Window& window) { writer_->Add(window); }
-  void Add(const format::HeapState& state) { writer_->Add(state); }
-  void Add(const format::Fate& fate);
+  void Add(const format::ProcessState& state) { writer_->Add(state); }
+  void Add(const format::LifecycleEvent& lifecycle);
   // Of an earlier chunk; its id is given.
-  void AddSurvivor(const Event& event, double threshold = 0, uint64_t collections = 0, uint64_t gone = 0);
+  void AddCheckpointSample(const Event& event, double threshold = 0, uint64_t collections = 0, uint64_t gone = 0);
   // A walk of a TLAB of `thread` that found these.
   struct Found {
     std::string class_name;
@@ -68,12 +68,12 @@ class RecordingFile {
   };
   void AddWalk(uint64_t time_ns, const std::string& thread, double weight, const std::vector<Found>& found);
   // Of the next block; walks and their bytes follow what was found.
-  format::CensusBooks& census() { return census_; }
+  format::CensusCounters& census() { return census_; }
   void SetCensusPositions(std::vector<uint64_t> positions) { census_positions_ = std::move(positions); }
   // Definitions without an event that uses them.
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
-  format::Books& books(format::Stream stream = format::Stream::kAllocations) { return books_[stream]; }
+  format::StreamCounters& counters(format::Stream stream = format::Stream::kAllocations) { return counters_[stream]; }
   void Flush(const std::vector<uint64_t>& lane_positions = {}, uint64_t end_ns = 0);
   void StartChunk();
   void End(const std::string& reason, uint64_t time_ns);
@@ -90,8 +90,8 @@ class RecordingFile {
   std::unique_ptr<format::ChunkWriter> writer_;
   uint32_t chunk_ = 0;
   uint64_t next_id_ = 1, size_ = 0;
-  format::PerStream<format::Books> books_;
-  format::CensusBooks census_;
+  format::PerStream<format::StreamCounters> counters_;
+  format::CensusCounters census_;
   std::vector<uint64_t> census_positions_;
 };
 
@@ -105,7 +105,7 @@ class RingFile {
   void DefineThread(uint32_t lane, const Event& event);
   void Define(uint32_t lane, const Event& event);
   void Add(uint32_t lane, const Event& event);
-  void Add(uint32_t lane, const format::HeapState& state);
+  void Add(uint32_t lane, const format::ProcessState& state);
   void AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64_t collections = 0);
   void AddWalk(uint32_t lane, uint64_t time_ns, const std::string& class_name, uint64_t objects, uint64_t bytes);
   // A point of malloc, of `event`'s time, id, size, weight and thread, whose sample the drain has yet to commit.

@@ -34,10 +34,10 @@ inline void WriteSmall(const std::string& path, const format::FileHeader& header
   file.Add(format::Interval{0, 10, 2400, 1, 1, 0});
   file.Add(format::Interval{1, 10, 3'000'000, 1, 1, 0});
   file.Add(format::Interval{2, 10, 2400, 2, 1, 5});
-  file.books().candidates = 30;
-  file.books().second_stage = 1;
-  file.books().points += 1;
-  file.books().committed += 1;
+  file.counters().candidates = 30;
+  file.counters().second_stage = 1;
+  file.counters().points += 1;
+  file.counters().committed += 1;
   file.End("jvm exit", 3 * kSecond);
 }
 

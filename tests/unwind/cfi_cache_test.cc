@@ -23,24 +23,24 @@
 namespace heaprec::native {
 namespace {
 
-constexpr size_t kMost = 64;
+constexpr size_t kMax = 64;
 
 struct Stacks {
   std::vector<uintptr_t> ours, theirs;
 };
 
 // Both of its caller: pcs of this very function differ.
-__attribute__((noinline)) Stacks Look(FrameRules* rules) {
+__attribute__((noinline)) Stacks Look(CfiCache* rules) {
   Stacks stacks;
   auto* const frame = static_cast<uintptr_t*>(__builtin_frame_address(0));
   Registers registers;
   registers.pc = frame[1];
   registers.bp = frame[0];
   registers.sp = reinterpret_cast<uintptr_t>(frame + 2);
-  uintptr_t pcs[kMost];
+  uintptr_t pcs[kMax];
   stacks.ours.assign(pcs, pcs + Unwind(rules, registers, pcs));
-  void* addresses[kMost + 2];
-  const int count = backtrace(addresses, kMost + 2);
+  void* addresses[kMax + 2];
+  const int count = backtrace(addresses, kMax + 2);
   // In front of the caller stand this function and, under a sanitizer, what it puts in backtrace's place.
   const auto* const end = addresses + count;
   const auto* const first =
@@ -55,8 +55,8 @@ void RequireSame(const Stacks& stacks, size_t least) {
   CHECK(stacks.ours == stacks.theirs);
 }
 
-FrameRules& Rules() {
-  static const std::unique_ptr<FrameRules> rules = std::make_unique<FrameRules>();
+CfiCache& Rules() {
+  static const std::unique_ptr<CfiCache> rules = std::make_unique<CfiCache>();
   return *rules;
 }
 
@@ -126,8 +126,8 @@ TEST_CASE("A stack ends at a signal's frame, and has no wrong frame before it") 
 
 TEST_CASE("What is in no module has no rule, and a stack is cut at what was asked for") {
   const auto memory = std::make_unique<char[]>(64);
-  CHECK(RuleAt(reinterpret_cast<uintptr_t>(memory.get())) == FrameRule{});
-  CHECK(RuleAt(0) == FrameRule{});
+  CHECK(FindCfiRow(reinterpret_cast<uintptr_t>(memory.get())) == CfiRow{});
+  CHECK(FindCfiRow(0) == CfiRow{});
   uintptr_t one[1];
   CHECK(Unwind(&Rules(), {reinterpret_cast<uintptr_t>(memory.get()), 8, 8}, one) == 1);
   uintptr_t many[4];
@@ -171,18 +171,18 @@ TEST_CASE("Rules are found while another thread has the loader's list") {
         nullptr);
   });
   while (!has_list) std::this_thread::yield();
-  const FrameRule rule = RuleAt(reinterpret_cast<uintptr_t>(&qsort) + 1);
+  const CfiRow rule = FindCfiRow(reinterpret_cast<uintptr_t>(&qsort) + 1);
   has_rule = true;
   other.join();
   CHECK(came_in_time);
-  CHECK(rule.base == FrameRule::Base::kSp);
+  CHECK(rule.base == CfiRow::Base::kSp);
 }
 
 TEST_CASE("Rules are forgotten when they are asked to be") {
-  FrameRules& rules = Rules();
+  CfiCache& rules = Rules();
   const auto pc = reinterpret_cast<uintptr_t>(&qsort) + 1;
-  const FrameRule rule = rules.At(pc);
-  CHECK(rule == RuleAt(pc));
+  const CfiRow rule = rules.At(pc);
+  CHECK(rule == FindCfiRow(pc));
   rules.Forget();
   CHECK(rules.At(pc) == rule);
 }

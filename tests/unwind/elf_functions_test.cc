@@ -24,8 +24,8 @@ uint64_t AddressInFile() {
 
 TEST_CASE("A function is told by an address in it") {
   for (const char* const build_id : {"", kBuildId}) {
-    const FunctionTable table(kProgram, build_id);
-    const FunctionTable::Function function = table.At(AddressInFile() + 1);
+    const ElfFunctionIndex table(kProgram, build_id);
+    const ElfFunctionIndex::Function function = table.At(AddressInFile() + 1);
     CHECK(function.symbol == "heaprec_test_function");
     CHECK(function.offset == 1);
     CHECK(table.At(UINT64_MAX).symbol.empty());
@@ -34,9 +34,9 @@ TEST_CASE("A function is told by an address in it") {
 
 // The process goes on with the library that it has, when another one takes its place in the file system.
 TEST_CASE("Functions of a file that is not the one which was loaded are not told") {
-  CHECK(FunctionTable(kProgram, "fedcba9876543210").At(AddressInFile() + 1).symbol.empty());
-  CHECK(FunctionTable("/proc/self/status", "").At(AddressInFile() + 1).symbol.empty());
-  CHECK(FunctionTable("/nowhere", kBuildId).At(AddressInFile() + 1).symbol.empty());
+  CHECK(ElfFunctionIndex(kProgram, "fedcba9876543210").At(AddressInFile() + 1).symbol.empty());
+  CHECK(ElfFunctionIndex("/proc/self/status", "").At(AddressInFile() + 1).symbol.empty());
+  CHECK(ElfFunctionIndex("/nowhere", kBuildId).At(AddressInFile() + 1).symbol.empty());
 }
 
 }  // namespace heaprec::native

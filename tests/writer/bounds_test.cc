@@ -24,7 +24,7 @@ void Record(Bench* bench, uint64_t from, uint64_t seconds) {
       bench->Sample(second * kPerSecond + i + 1, second * kSecond + i * kSecond / kPerSecond,
                     1 + static_cast<double>(random() >> 20), static_cast<uint32_t>(i));
     }
-    bench->ledger().SetPopulation((second + 1) * kPerSecond, (second + 1) * 1000);
+    bench->shared_counters().SetPopulation((second + 1) * kPerSecond, (second + 1) * 1000);
     for (uint64_t tick = 0; tick < 5; ++tick) bench->TickAt((second + 1) * kSecond + tick * kSecond / 50);
   }
 }
@@ -35,17 +35,17 @@ std::vector<uint64_t> Ids(const Bench::Read& read) {
   return ids;
 }
 
-// What the books say of this file, and what is in it, are the same; ids are without gaps.
+// What the counters say of this file, and what is in it, are the same; ids are without gaps.
 void CheckWhole(const Bench::Read& read) {
   CHECK(read.skipped == 0);
-  const format::Books books = read.books.Since(read.header.start.books[format::Stream::kAllocations]);
-  CHECK(books.written == read.samples.size());
+  const format::StreamCounters counters = read.counters.Since(read.header.start.counters[format::Stream::kAllocations]);
+  CHECK(counters.written == read.samples.size());
   const auto ids = Ids(read);
   REQUIRE_FALSE(ids.empty());
   CHECK(ids.back() - ids.front() + 1 == ids.size());
 }
 
-// As the verb does.
+// As the command does.
 std::vector<std::string> Findings(const std::string& path) {
   auto recording = tools::Recording::Open(path);
   REQUIRE(recording.ok());
@@ -53,7 +53,7 @@ std::vector<std::string> Findings(const std::string& path) {
   while (const auto block = (*recording)->Next()) verification.Look(*block, **recording);
   verification.Close(**recording);
   std::vector<std::string> all;
-  for (const tools::Finding& finding : verification.findings()) all.push_back(finding.what);
+  for (const tools::Inconsistency& finding : verification.findings()) all.push_back(finding.what);
   return all;
 }
 
@@ -75,7 +75,7 @@ void CheckCounts(const Bench::Read& read) {
     sums.candidates += interval.candidates;
     sums.bytes += interval.bytes;
   }
-  const format::Books counted = read.books.Since(start.books[format::Stream::kAllocations]);
+  const format::StreamCounters counted = read.counters.Since(start.counters[format::Stream::kAllocations]);
   CHECK(counted.candidates == sums.candidates);
   CHECK(counted.candidate_bytes == sums.bytes);
 }

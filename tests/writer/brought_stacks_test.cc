@@ -64,9 +64,9 @@ TEST_CASE("A stack that is needed by no sample that is kept is neither in the fi
   Sample(&bench, 1, kSecond / 10, light, Brings::kStack, 1);
   Sample(&bench, 2, kSecond / 5, heavy, Brings::kStack, 1e9);  // far above tau: kept for certain
   bench.TickAt(kSecond / 2);
-  CHECK(bench.announced().empty());
+  CHECK(bench.emitted().empty());
   bench.TickAt(kSecond);
-  CHECK(bench.announced() == std::vector<format::StackKey>{heavy.key()});
+  CHECK(bench.emitted() == std::vector<format::StackKey>{heavy.key()});
   bench.EndAt(3 * kSecond / 2);
   const auto read = bench.ReadBack();
   CHECK(read.leaf_methods == std::vector<std::string>{"p/C.heavy:14"});
@@ -79,7 +79,7 @@ TEST_CASE("A stack that comes a second time is announced at once, and need not b
   Sample(&bench, 1, kSecond / 10, stack, Brings::kStack);
   Sample(&bench, 2, kSecond / 10, stack, Brings::kStack);
   bench.TickAt(kSecond / 8);
-  CHECK(std::ranges::count(bench.announced(), stack.key()) >= 1);
+  CHECK(std::ranges::count(bench.emitted(), stack.key()) >= 1);
   Sample(&bench, 3, kSecond / 2, stack, Brings::kNothing);
   bench.EndAt(kSecond);
   const auto read = bench.ReadBack();

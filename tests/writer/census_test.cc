@@ -23,8 +23,8 @@ TEST_CASE("Walks add up by second and class, and books follow them") {
   CHECK(first.bytes.counted == 15 * 24);
   CHECK(read.census.at({0, "p/B"}).objects == format::CensusSum{7, 21, 4 * 3 * 49});
   CHECK(read.census.at({1, "p/A"}).objects.counted == 1);
-  CHECK(read.census_books.walks == 4);
-  CHECK(read.census_books.walked_bytes == 23 * 24);
+  CHECK(read.census_counters.walks == 4);
+  CHECK(read.census_counters.walked_bytes == 23 * 24);
 }
 
 TEST_CASE("A walk finds its names in lanes that were read before its own") {
@@ -100,8 +100,8 @@ TEST_CASE("What walks found while a disk stays full is lost when the ring needs 
   uint64_t objects = 0;
   for (const auto& [key, row] : read.census) objects += row.objects.counted;
   CHECK(objects == 6);
-  CHECK(read.census_books.walked_bytes == 24 * (6 + 3 * walks));
-  CHECK(read.census_books.lost_bytes == 24 * 3 * walks);
+  CHECK(read.census_counters.walked_bytes == 24 * (6 + 3 * walks));
+  CHECK(read.census_counters.lost_bytes == 24 * 3 * walks);
 }
 
 }  // namespace heaprec::writer

@@ -58,22 +58,24 @@ class FileSizeLimit {
 
 class Bench {
  public:
-  // `thrown_cap`: of exceptions in half a second; 0: they are not recorded.
+  // `thrown_cap`: of exceptions in half a second; 0: they are not recorded. `has_ring_file`: the ring outlives the
+  // process.
   explicit Bench(uint32_t cap, DrainConfig config = {}, uint32_t thrown_cap = 0, const Limits& limits = {},
-                 SyncPolicy sync = {}, Syncer::Where sync_where = Syncer::Where::kAtOnce) {
+                 SyncPolicy sync = {}, Syncer::Where sync_where = Syncer::Where::kAtOnce, bool has_ring_file = false) {
     // Not named by the pid alone: in sandboxes of their own two tests may have the same.
     std::string pattern = std::filesystem::temp_directory_path() / "heaprec-drain-XXXXXX";
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
     directory_ = pattern;
     buffer::RingOptions options;
     options.lane_count = 4;
+    if (has_ring_file) options.path = (directory_ / "rec.ring").string();
     options.interval_ns = kSecond;
     options.interval_cap = cap;
     options.start_monotonic_ns = kStart;
     options.exceptions_interval_ns = thrown_cap > 0 ? kSecond / 2 : 0;
     options.exceptions_interval_cap = thrown_cap;
     ring_ = std::move(buffer::Ring::Create(options).value());
-    ledger_ = std::make_unique<buffer::Ledger>(ring_->header().books);
+    shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
     format::FileHeader header;
     header.interval_ns = kSecond;
     header.interval_cap = cap;
@@ -84,7 +86,7 @@ class Bench {
     callbacks.now = [this] { return now_ += step_; };
     callbacks.on_tick = [](uint64_t) {};
     callbacks.on_new_chunk = [this] { ++chunks_; };
-    callbacks.on_stack = [this](const format::StackKey& key) { announced_.push_back(key); };
+    callbacks.on_stack = [this](const format::StackKey& key) { emitted_.push_back(key); };
     callbacks.on_stop = [this] { stopped_ = true; };
     callbacks.on_writing_stopped = [this](const std::string& error) { outages_.push_back("stopped: " + error); };
     callbacks.on_writing_resumed = [this](uint64_t lost_samples, uint64_t outage_ns) {
@@ -117,9 +119,9 @@ class Bench {
     sample.kind = static_cast<uint16_t>(kind);
     std::memcpy(record, &sample, sizeof(sample));
     lease.Commit();
-    buffer::Ledger ledger(ring_->header().BooksOf(format::StreamOf(kind)));
-    ledger.Point();
-    ledger.Committed();
+    buffer::SharedCounters shared_counters(ring_->header().CountersOf(format::StreamOf(kind)));
+    shared_counters.Point();
+    shared_counters.Committed();
   }
   void DefineClass(const std::string& name, uint32_t lane = 0) {
     buffer::LaneLease lease(*ring_, lane, 300);
@@ -161,14 +163,15 @@ class Bench {
     std::vector<std::string> classes;       // of each sample
     std::vector<std::string> leaf_methods;  // of each sample, "class.name:line"
     std::vector<format::Interval> intervals;
-    format::Books books, thrown;
+    format::StreamCounters counters, thrown;
     std::map<std::pair<uint64_t, std::string>, format::CensusRow> census;  // by second and class
-    format::CensusBooks census_books;
+    format::CensusCounters census_counters;
     std::vector<uint64_t> positions, census_positions;  // of the last block
     std::string ending;
     size_t blocks = 0;
     size_t skipped = 0, stacks = 0;  // stacks: nodes of the last chunk
     std::set<uint32_t> chunks;
+    std::vector<std::string> last_names;  // classes that the last chunk names
     format::FileHeader header;
   };
   Read ReadBack() const { return ReadBack(path_); }
@@ -195,15 +198,16 @@ class Bench {
         sum.objects += row.objects;
         sum.bytes += row.bytes;
       }
-      read.census_books = block->census_books;
+      read.census_counters = block->census_counters;
       read.positions = block->lane_positions;
       read.census_positions = block->census_positions;
       read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());
-      read.books = block->books[format::Stream::kAllocations];
-      read.thrown = block->books[format::Stream::kExceptions];
+      read.counters = block->counters[format::Stream::kAllocations];
+      read.thrown = block->counters[format::Stream::kExceptions];
       ++read.blocks;
       read.chunks.insert(block->chunk);
       read.stacks = block->dictionaries->stacks.size();
+      read.last_names = {block->dictionaries->classes.begin(), block->dictionaries->classes.end()};
       if (block->ending) read.ending = block->ending->reason;
     }
     read.skipped = (*reader)->skipped().size();
@@ -214,7 +218,7 @@ class Bench {
   void LetTimePass() { step_ = 1'000'000; }
 
   buffer::Ring& ring() { return *ring_; }
-  buffer::Ledger& ledger() { return *ledger_; }
+  buffer::SharedCounters& shared_counters() { return *shared_counters_; }
   Drain& drain() { return *drain_; }
   const std::string& path() const { return path_; }
   const std::filesystem::path& directory() const { return directory_; }
@@ -223,17 +227,17 @@ class Bench {
   // What was said of writing, in order.
   const std::vector<std::string>& outages() const { return outages_; }
   // Stacks that samples need not bring, each time it was said.
-  const std::vector<format::StackKey>& announced() const { return announced_; }
+  const std::vector<format::StackKey>& emitted() const { return emitted_; }
 
  private:
   std::filesystem::path directory_;
   std::string path_;
   std::unique_ptr<buffer::Ring> ring_;
-  std::unique_ptr<buffer::Ledger> ledger_;
+  std::unique_ptr<buffer::SharedCounters> shared_counters_;
   std::unique_ptr<Drain> drain_;
   uint64_t now_ = kStart, step_ = 0;
   int chunks_ = 0;
-  std::vector<format::StackKey> announced_;
+  std::vector<format::StackKey> emitted_;
   std::vector<std::string> outages_;
   bool stopped_ = false;
 };

@@ -42,7 +42,7 @@ TEST_CASE("Samples are held until their interval closes, and are in the file rig
   bench.TickAt(kSecond);
   const auto read = bench.ReadBack();
   CHECK(read.samples.size() == 10);
-  CHECK(read.books.written == 10);
+  CHECK(read.counters.written == 10);
   CHECK(bench.ring().lane(0).tail.load() == bench.ring().lane(0).head.load());
 }
 
@@ -58,8 +58,8 @@ TEST_CASE("No interval holds more than its cap, and the weights of what goes are
   REQUIRE(read.intervals.size() == 1);
   CHECK(read.intervals[0].held == 200);
   CHECK(read.intervals[0].kept == 20);
-  CHECK(read.books.second_stage == 180);
-  CHECK(read.books.committed == read.books.written + read.books.second_stage);
+  CHECK(read.counters.second_stage == 180);
+  CHECK(read.counters.committed == read.counters.written + read.counters.second_stage);
 }
 
 TEST_CASE("Each class keeps its share of an interval, up to rounding") {
@@ -126,7 +126,7 @@ TEST_CASE("A sample that is held while chunks come and go keeps the name that wa
 
 TEST_CASE("A stack is whole even if its method stands in a lane that was scanned before") {
   Bench bench(150);
-  // What two threads do: the method is announced in lane 0, the stack that needs it stands in lane 3. A scan in the
+  // What two threads do: the method is emitted in lane 0, the stack that needs it stands in lane 3. A scan in the
   // order of the lanes that passes lane 0 too early is played by lanes in the other order: the stack comes first.
   const format::RingFrame frame{format::MethodKey("p/C", "m", "()V"), 3, 14};
   const format::StackKey key = format::KeyOfStack({&frame, 1}, false);
@@ -247,7 +247,7 @@ TEST_CASE("A disk that is full for a while costs nothing: the ring keeps what th
   }
   CHECK(std::filesystem::file_size(bench.path()) == size);
   CHECK(bench.ring().lane(0).tail.load() == tail);
-  CHECK(bench.ledger().Snapshot().written == 1);
+  CHECK(bench.shared_counters().Snapshot().written == 1);
   CHECK(bench.outages() == std::vector<std::string>{"stopped: " + bench.path() + ": File too large"});
   CHECK(bench.drain().unwritten().error == bench.path() + ": File too large");
   CHECK(bench.ring().header().unwritten_since_ns.load() == kStart + 2 * kSecond);
@@ -262,8 +262,8 @@ TEST_CASE("A disk that is full for a while costs nothing: the ring keeps what th
   const auto read = bench.ReadBack();
   REQUIRE(read.samples.size() == 3);
   CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C2", "p/C0"});
-  CHECK(read.books.written == 3);
-  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == 0);
+  CHECK(read.counters.written == 3);
+  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == 0);
   CHECK(read.skipped == 0);
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("A block that waits and ends its chunk is followed by the next chunk")
   const auto read = bench.ReadBack();
   CHECK(read.chunks.size() == 2);
   CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C2", "p/C0"});
-  CHECK(read.books.written == 3);
+  CHECK(read.counters.written == 3);
   CHECK(read.skipped == 0);
 }
 
@@ -291,13 +291,15 @@ TEST_CASE("A disk that stays full costs what the ring has no room for, counted w
   bench.Sample(1, kSecond / 2);
   bench.TickAt(kSecond);
   const auto size = std::filesystem::file_size(bench.path());
-  const auto lost = [&bench] { return bench.ledger().Snapshot().lost[static_cast<int>(format::Loss::kWriteFailed)]; };
+  const auto lost = [&bench] {
+    return bench.shared_counters().Snapshot().lost[static_cast<int>(format::LossReason::kWriteFailed)];
+  };
   uint64_t id = 1, second = 1;
   {
     const FileSizeLimit full(size + 10);
     for (; lost() == 0 && second < 1000; ++second) {
       for (int i = 0; i < 20; ++i) bench.Sample(++id, second * kSecond + 1, 5000);
-      bench.ledger().SetPopulation(id, 5000 * id);
+      bench.shared_counters().SetPopulation(id, 5000 * id);
       bench.TickAt((second + 1) * kSecond);
       const auto& lane = bench.ring().lane(0);
       CHECK(lane.head.load() - lane.tail.load() < bench.ring().lane_bytes() * 3 / 4);
@@ -311,10 +313,10 @@ TEST_CASE("A disk that stays full costs what the ring has no room for, counted w
   REQUIRE(read.samples.size() == 2);
   CHECK(read.samples[1].id == id + 1);
   CHECK(read.classes[1] == "p/C" + std::to_string((id + 1) % 3));
-  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == id - 1);
-  CHECK(read.books.lost_weight[static_cast<int>(format::Loss::kWriteFailed)] ==
+  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == id - 1);
+  CHECK(read.counters.lost_weight[static_cast<int>(format::LossReason::kWriteFailed)] ==
         Approx(5000.0 * static_cast<double>(id - 1)));
-  CHECK(read.books.committed == read.books.written + id - 1);
+  CHECK(read.counters.committed == read.counters.written + id - 1);
   CHECK(read.skipped == 0);
   // What was counted of the lost intervals is not lost.
   REQUIRE(read.intervals.size() > second);
@@ -342,7 +344,7 @@ TEST_CASE("Counts of lost intervals are added up where they are too many, and wa
   {
     const FileSizeLimit full(std::filesystem::file_size(bench.path()) + 10);
     for (uint64_t second = 1; second <= last; ++second) {
-      bench.ledger().SetPopulation(second, 100 * second);
+      bench.shared_counters().SetPopulation(second, 100 * second);
       if (second % 100 == 0) bench.Sample(second, second * kSecond);
       bench.TickAt((second + 1) * kSecond);
     }
@@ -359,7 +361,7 @@ TEST_CASE("Counts of lost intervals are added up where they are too many, and wa
   CHECK(read.intervals.size() < 3000);
   CHECK(bytes == 100 * last);
   CHECK(held == last / 100);
-  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] + read.books.written == last / 100);
+  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] + read.counters.written == last / 100);
 }
 
 TEST_CASE("Where the disk is full to the end, and there is no ring, reserved room says what was lost") {
@@ -371,24 +373,51 @@ TEST_CASE("Where the disk is full to the end, and there is no ring, reserved roo
       ++id;
       bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
     }
-    bench.ledger().SetPopulation(id, 5000 * id);
+    bench.shared_counters().SetPopulation(id, 5000 * id);
     bench.TickAt((second + 1) * kSecond);
   }
   REQUIRE(second < 1000);
   bench.Sample(++id, second * kSecond);
-  bench.ledger().SetPopulation(id, 5000 * id);
+  bench.shared_counters().SetPopulation(id, 5000 * id);
   bench.EndAt((second + 1) * kSecond);
   const auto read = bench.ReadBack();
   CHECK(read.ending == "test");
   CHECK(read.skipped == 0);
   CHECK(read.samples.size() < id);
-  CHECK(read.books.written == read.samples.size());
-  CHECK(read.books.lost[static_cast<int>(format::Loss::kWriteFailed)] == id - read.samples.size());
+  CHECK(read.counters.written == read.samples.size());
+  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == id - read.samples.size());
   uint64_t bytes = 0;
   for (const format::Interval& interval : read.intervals) bytes += interval.bytes;
   CHECK(bytes == 5000 * id);
   CHECK(bench.drain().unwritten().lost_samples == id - read.samples.size());
   CHECK(bench.drain().unwritten().error == bench.path() + ": File too large");
+}
+
+TEST_CASE("Where the disk is full to the end, what the ring's samples are called is in the reserved room") {
+  Bench bench(2000, {}, 0, {}, {}, Syncer::Where::kAtOnce, /*has_ring_file=*/true);
+  const FileSizeLimit full(64 << 10);
+  uint64_t id = 0, second = 0;
+  for (; bench.outages().empty() && second < 1000; ++second) {
+    for (uint64_t i = 0; i < 150; ++i) {
+      ++id;
+      bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
+    }
+    bench.TickAt((second + 1) * kSecond);
+  }
+  REQUIRE(second < 1000);
+  // Its name was emitted for a chunk that is lost.
+  const int chunks = bench.chunks();
+  for (uint64_t more = 0; bench.chunks() == chunks && more < 100; ++more, ++second) {
+    for (uint64_t i = 0; i < 600; ++i) bench.Sample(++id, second * kSecond + i, 5000, static_cast<uint32_t>(i % 4));
+    bench.TickAt((second + 1) * kSecond);
+  }
+  SampleWithoutDefinition(&bench, ++id, second * kSecond);
+  bench.EndAt((second + 1) * kSecond);
+  const auto read = bench.ReadBack();
+  CHECK(read.ending.empty());
+  CHECK(read.skipped == 0);
+  CHECK(std::count(read.last_names.begin(), read.last_names.end(), "p/C1") == 1);
+  CHECK(std::filesystem::file_size(bench.path()) <= 64 << 10);
 }
 
 TEST_CASE("A writer that never lets go of its lane delays an interval, but not for ever") {

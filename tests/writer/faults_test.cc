@@ -70,7 +70,7 @@ bool IsRecording(const std::filesystem::path& path) {
 }
 
 // What a reader finds in all parts of the recording.
-void CheckLedger(const Bench& bench, const format::Books& books) {
+void CheckLedger(const Bench& bench, const format::StreamCounters& counters) {
   std::set<uint64_t> ids;
   size_t samples = 0;
   for (const auto& entry : std::filesystem::directory_iterator(bench.directory())) {
@@ -83,9 +83,9 @@ void CheckLedger(const Bench& bench, const format::Books& books) {
     samples += read.samples.size();
   }
   CHECK(ids.size() == samples);
-  CHECK(samples == books.written);
-  CHECK(books.committed ==
-        books.written + books.second_stage + books.lost[static_cast<int>(format::Loss::kWriteFailed)]);
+  CHECK(samples == counters.written);
+  CHECK(counters.committed ==
+        counters.written + counters.second_stage + counters.lost[static_cast<int>(format::LossReason::kWriteFailed)]);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ TEST_CASE("A call that fails at every N-th time costs what the books say, and ne
         all_calls += disk::Faults::calls();
       }
       bench.EndAt(20 * kSecond + kSecond / 2);
-      CheckLedger(bench, bench.ledger().Snapshot());
+      CheckLedger(bench, bench.shared_counters().Snapshot());
     }
   }
   CHECK(all_calls > 1000);
@@ -153,8 +153,9 @@ TEST_CASE("A copy in which any one call fails leaves the recording whole, and is
       if (entry.path().string().ends_with(format::kUnfinishedSuffix)) continue;
       const auto read = Bench::ReadBack(entry.path());
       CHECK(read.skipped == 0);
-      const format::Books books = read.books.Since(read.header.start.books[format::Stream::kAllocations]);
-      CHECK(books.written == read.samples.size());
+      const format::StreamCounters counters =
+          read.counters.Since(read.header.start.counters[format::Stream::kAllocations]);
+      CHECK(counters.written == read.samples.size());
       CHECK(std::filesystem::file_size(entry.path()) <= (12 << 10) * 10 / 8);
     }
   }

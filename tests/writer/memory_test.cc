@@ -58,15 +58,15 @@ void Unseen(Bench* bench, uint64_t id, uint64_t time_ns) {
   sample.size = 16 + id % 4096;
   sample.weight = 1000;
   Put(&lease, format::RecordType::kSample, &sample, sizeof(sample), "");
-  bench->ledger().Point();
-  bench->ledger().Committed();
+  bench->shared_counters().Point();
+  bench->shared_counters().Committed();
 }
 
 }  // namespace
 
 TEST_CASE("Three minutes of stacks, classes and threads that were never seen before take less than 7 MiB of heap") {
   constexpr uint64_t kPerSecond = 180;  // what stage 1 lets through at 150/s
-  constexpr size_t kMost = 7 << 20;
+  constexpr size_t kMax = 7 << 20;
   const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
   size_t most = 0;
   DrainConfig config;
@@ -83,7 +83,7 @@ TEST_CASE("Three minutes of stacks, classes and threads that were never seen bef
   bench.EndAt(180 * kSecond + 1);
   std::printf("heap of the drain: %.2f MB at most, %d chunks, %.1f bytes per event\n", static_cast<double>(most) / 1e6,
               bench.chunks(), static_cast<double>(std::filesystem::file_size(bench.path())) / (180 * 150));
-  CHECK(most < kMost);
+  CHECK(most < kMax);
   CHECK(bench.chunks() <= 50);  // each writes all names again
   const auto read = bench.ReadBack();
   CHECK(read.samples.size() == 180 * 150);

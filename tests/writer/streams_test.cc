@@ -1,4 +1,4 @@
-// The drain with two streams: each has its intervals, its cap and its books.
+// The drain with two streams: each has its intervals, its cap and its counters.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -14,14 +14,14 @@ TEST_CASE("Exceptions close in intervals of their own, under a cap of their own,
   }
   bench.TickAt(kSecond / 2);
   CHECK(bench.ReadBack().samples.size() == 5);  // the allocations' second is not over
-  buffer::Ledger(bench.ring().header().exceptions.books).SetPopulation(120, 0);
+  buffer::SharedCounters(bench.ring().header().exceptions.counters).SetPopulation(120, 0);
   bench.TickAt(kSecond);
   const auto read = bench.ReadBack();
   double thrown = 0;
   for (const format::Sample& sample : read.samples) thrown += sample.weight_objects() * (sample.weight_bytes() == 0);
   CHECK(read.samples.size() == 40 + 2 * 5);
   CHECK(thrown == Approx(40 * 3.0));
-  CHECK(read.books.written == 40);
+  CHECK(read.counters.written == 40);
   CHECK(read.thrown.written == 10);
   CHECK(read.thrown.second_stage == 30);
   CHECK(read.thrown.candidates == 120);

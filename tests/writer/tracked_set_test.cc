@@ -10,21 +10,21 @@
 namespace heaprec::writer {
 namespace {
 
-using format::Fate;
-using format::FateKind;
+using format::LifecycleEvent;
+using format::LifecycleKind;
 
 // Notes what is dropped.
 struct Recorder {
   std::set<uint64_t> dropped;
-  LiveSet::Recorder Calls() {
+  TrackedSet::Callbacks Calls() {
     return {.drop = [this](uint16_t, uint64_t sample) { dropped.insert(sample); },
             .collections_at_birth = [](uint16_t place, uint64_t) { return uint64_t{place} * 10; },
             .collections = [] { return uint64_t{99}; }};
   }
 };
 
-Birth Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t place = 1) {
-  Birth birth;
+ClosedSample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t place = 1) {
+  ClosedSample birth;
   birth.sample.id = id;
   birth.sample.time_ns = time_ns;
   birth.sample.weight = weight;
@@ -33,7 +33,7 @@ Birth Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t place =
   return birth;
 }
 
-Fate Death(uint64_t id, uint64_t time_ns) { return {id, time_ns, FateKind::kDied, 3, 0}; }
+LifecycleEvent Death(uint64_t id, uint64_t time_ns) { return {id, time_ns, LifecycleKind::kDied, 3, 0}; }
 
 TEST_CASE("places for births are kept free, and half of all are for the reservoir whatever the rate") {
   CHECK(ReservoirOf(4096, 50) == 4096 - 512);
@@ -45,56 +45,56 @@ TEST_CASE("places for births are kept free, and half of all are for the reservoi
 
 TEST_CASE("a sample that is kept is followed until it dies, once") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());
+  TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 7), Born(2, 20)});
-  CHECK(live.followed().size() == 2);
-  CHECK(live.followed().at(1).survivor.collections == 70);
-  CHECK(live.TakeFates().empty());
+  CHECK(live.tracked().size() == 2);
+  CHECK(live.tracked().at(1).checkpoint_sample.collections == 70);
+  CHECK(live.TakeLifecycleEvents().empty());
   live.Died(Death(1, kSecond + 5), 0, 0);
   live.Died(Death(1, kSecond + 6), 0, 0);
-  CHECK(live.TakeFates() == std::vector{Death(1, kSecond + 5)});
-  CHECK(live.followed().size() == 1);
+  CHECK(live.TakeLifecycleEvents() == std::vector{Death(1, kSecond + 5)});
+  CHECK(live.tracked().size() == 1);
   CHECK(recorder.dropped.empty());
 }
 
-Fate Shrunk(uint64_t id, uint64_t time_ns, uint64_t left) {
-  Fate fate{id, time_ns, FateKind::kShrunk, 0, 0};
-  fate.left = left;
-  return fate;
+LifecycleEvent Shrunk(uint64_t id, uint64_t time_ns, uint64_t left) {
+  LifecycleEvent lifecycle{id, time_ns, LifecycleKind::kShrunk, 0, 0};
+  lifecycle.left = left;
+  return lifecycle;
 }
 
 TEST_CASE("what shrinks goes on, as a smaller one, and every part of it is told once") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());
-  Birth big = Born(1, 10), early = Born(2, 20), short_lived = Born(3, 30);
-  for (Birth* const one : {&big, &early, &short_lived}) one->sample.size = 900;
+  TrackedSet live(100, 10, 1, recorder.Calls());
+  ClosedSample big = Born(1, 10), early = Born(2, 20), short_lived = Born(3, 30);
+  for (ClosedSample* const one : {&big, &early, &short_lived}) one->sample.size = 900;
   // Of samples whose interval is open: the last word counts.
   live.Died(Shrunk(2, 100, 600), 0, 0);
   live.Died(Shrunk(2, 200, 500), 0, 0);
   live.Died(Shrunk(3, 300, 500), 0, 0);
   live.Died(Death(3, 400), 0, 0);
   live.Close(kSecond, std::vector{big, early, short_lived});
-  CHECK(live.TakeFates() == std::vector{Shrunk(2, 200, 500), Death(3, 400)});
+  CHECK(live.TakeLifecycleEvents() == std::vector{Shrunk(2, 200, 500), Death(3, 400)});
   live.Died(Shrunk(1, kSecond + 1, 300), 0, 0);
   live.Died(Shrunk(1, kSecond + 2, 300), 0, 0);
-  CHECK(live.TakeFates() == std::vector{Shrunk(1, kSecond + 1, 300)});
-  CHECK(live.followed().at(1).survivor.left() == 300);
-  CHECK(live.followed().at(2).survivor.left() == 500);
+  CHECK(live.TakeLifecycleEvents() == std::vector{Shrunk(1, kSecond + 1, 300)});
+  CHECK(live.tracked().at(1).checkpoint_sample.left() == 300);
+  CHECK(live.tracked().at(2).checkpoint_sample.left() == 500);
   live.Died(Death(1, kSecond + 5), 0, 0);
-  CHECK(live.followed().size() == 1);
+  CHECK(live.tracked().size() == 1);
 }
 
 TEST_CASE("who dies before its interval ends never takes part, and is dead when others are released") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());
+  TrackedSet live(100, 10, 1, recorder.Calls());
   live.Died(Death(1, 500), 2, 64);
   live.Died(Death(2, kSecond + 77), 1, 128);  // found before the interval was closed, and after its end
   std::vector<uint64_t> floors(3, UINT64_MAX);
   live.LowerTo(&floors);
   CHECK(floors == std::vector<uint64_t>{UINT64_MAX, 128, 64});
   live.Close(kSecond, std::vector{Born(1, 10), Born(2, 20)});
-  CHECK(live.TakeFates() == std::vector{Death(1, 500), Death(2, kSecond)});
-  CHECK(live.followed().empty());
+  CHECK(live.TakeLifecycleEvents() == std::vector{Death(1, 500), Death(2, kSecond)});
+  CHECK(live.tracked().empty());
   floors.assign(3, UINT64_MAX);
   live.LowerTo(&floors);
   CHECK(floors == std::vector<uint64_t>(3, UINT64_MAX));
@@ -102,68 +102,68 @@ TEST_CASE("who dies before its interval ends never takes part, and is dead when 
 
 TEST_CASE("what the second stage has not kept is dropped, unless it is dead") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());
+  TrackedSet live(100, 10, 1, recorder.Calls());
   live.Died(Death(2, 500), 0, 0);
-  std::vector<Birth> births{Born(1, 10), Born(2, 20), Born(3, 30, 1000, 0)};
-  for (Birth& birth : births) birth.is_kept = false;
+  std::vector<ClosedSample> births{Born(1, 10), Born(2, 20), Born(3, 30, 1000, 0)};
+  for (ClosedSample& birth : births) birth.is_kept = false;
   live.Close(kSecond, births);
   CHECK(recorder.dropped == std::set<uint64_t>{1});
-  CHECK(live.TakeFates().empty());
+  CHECK(live.TakeLifecycleEvents().empty());
 }
 
 TEST_CASE("a kept sample without a place is said not to be followed") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());
+  TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 0)});
-  const std::vector<Fate> fates = live.TakeFates();
-  REQUIRE(fates.size() == 1);
-  CHECK((fates[0].kind == FateKind::kNotFollowed && fates[0].time_ns == kSecond));
-  CHECK(live.followed().empty());
+  const std::vector<LifecycleEvent> lifecycle_events = live.TakeLifecycleEvents();
+  REQUIRE(lifecycle_events.size() == 1);
+  CHECK((lifecycle_events[0].kind == LifecycleKind::kUntracked && lifecycle_events[0].time_ns == kSecond));
+  CHECK(live.tracked().empty());
 }
 
 TEST_CASE("where some find no place, the others of the interval stand for them") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());
+  TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000), Born(2, 20, 3000), Born(3, 30, 2000, 0)});
   live.Close(2 * kSecond, std::vector{Born(4, kSecond + 10, 1000)});
-  CHECK(live.followed().at(1).survivor.sample.weight == 1500);
-  CHECK(live.followed().at(2).survivor.sample.weight == 4500);
-  CHECK(live.followed().at(4).survivor.sample.weight == 1000);
+  CHECK(live.tracked().at(1).checkpoint_sample.sample.weight == 1500);
+  CHECK(live.tracked().at(2).checkpoint_sample.sample.weight == 4500);
+  CHECK(live.tracked().at(4).checkpoint_sample.sample.weight == 1000);
 }
 
 TEST_CASE("where none of an interval finds a place, those of the next one stand for them") {
   Recorder recorder;
-  LiveSet live(100, 10, 1, recorder.Calls());
+  TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 0), Born(2, 20, 3000, 0)});
   live.Close(2 * kSecond, std::vector{Born(3, kSecond + 10, 2000, 0)});
   live.Close(3 * kSecond, std::vector{Born(4, 2 * kSecond + 10, 1000), Born(5, 2 * kSecond + 10, 1000)});
   live.Close(4 * kSecond, std::vector{Born(6, 3 * kSecond + 10, 1000)});
-  CHECK(live.followed().at(4).survivor.sample.weight == 4000);
-  CHECK(live.followed().at(5).survivor.sample.weight == 4000);
-  CHECK(live.followed().at(6).survivor.sample.weight == 1000);
+  CHECK(live.tracked().at(4).checkpoint_sample.sample.weight == 4000);
+  CHECK(live.tracked().at(5).checkpoint_sample.sample.weight == 4000);
+  CHECK(live.tracked().at(6).checkpoint_sample.sample.weight == 1000);
 }
 
 TEST_CASE("those that are too many are released at the end of the interval, and raise the threshold of the others") {
   Recorder recorder;
-  LiveSet live(120, 5, 1, recorder.Calls());  // 90 in the reservoir
-  std::vector<Birth> births;
+  TrackedSet live(120, 5, 1, recorder.Calls());  // 90 in the reservoir
+  std::vector<ClosedSample> births;
   for (uint64_t id = 1; id <= 100; ++id) births.push_back(Born(id, id, 1000, static_cast<uint16_t>(id)));
   live.Close(kSecond, births);
-  const std::vector<Fate> fates = live.TakeFates();
-  REQUIRE(fates.size() == 10);
+  const std::vector<LifecycleEvent> lifecycle_events = live.TakeLifecycleEvents();
+  REQUIRE(lifecycle_events.size() == 10);
   double highest = 0;
-  for (const Fate& fate : fates) {
-    CHECK((fate.kind == FateKind::kReleased && fate.time_ns == kSecond && fate.collections == 99));
-    CHECK(recorder.dropped.count(fate.sample) == 1);
-    highest = std::max(highest, fate.threshold);
+  for (const LifecycleEvent& lifecycle : lifecycle_events) {
+    CHECK((lifecycle.kind == LifecycleKind::kEvicted && lifecycle.time_ns == kSecond && lifecycle.collections == 99));
+    CHECK(recorder.dropped.count(lifecycle.sample) == 1);
+    highest = std::max(highest, lifecycle.threshold);
   }
-  CHECK(live.followed().size() == 90);
+  CHECK(live.tracked().size() == 90);
   CHECK(live.ThresholdSince(kSecond - 1) == highest);
   CHECK(live.ThresholdSince(kSecond) == 0);
   // The death of one that was released, found at the same time, is nobody's.
-  live.Died(Death(fates[0].sample, kSecond), 0, 0);
+  live.Died(Death(lifecycle_events[0].sample, kSecond), 0, 0);
   for (uint64_t second = 2; second < 6; ++second) live.Close(second * kSecond, {});
-  CHECK(live.TakeFates().empty());
+  CHECK(live.TakeLifecycleEvents().empty());
   std::vector<uint64_t> floors(1, UINT64_MAX);
   live.LowerTo(&floors);
   CHECK(floors[0] == UINT64_MAX);
@@ -171,51 +171,52 @@ TEST_CASE("those that are too many are released at the end of the interval, and 
 
 TEST_CASE("of hundreds of thousands that come and go each has one fate, and nothing is left of them") {
   Recorder recorder;
-  LiveSet live(2000, 100, 1, recorder.Calls());
+  TrackedSet live(2000, 100, 1, recorder.Calls());
   std::mt19937_64 random(5);
-  std::vector<uint64_t> alive, fates(400'001);
+  std::vector<uint64_t> alive, lifecycle_events(400'001);
   uint64_t next = 1, most = 0;
   const auto take = [&] {
-    for (const Fate& fate : live.TakeFates()) ++fates[fate.sample];
+    for (const LifecycleEvent& lifecycle : live.TakeLifecycleEvents()) ++lifecycle_events[lifecycle.sample];
   };
   for (uint64_t second = 1; next <= 400'000; ++second) {
-    std::vector<Birth> births;
+    std::vector<ClosedSample> births;
     for (int i = 0; i < 500; ++i) {
       births.push_back(Born(next, second * kSecond - 500, static_cast<double>(1 + random() % 1000)));
       if (random() % 3 == 0) live.Died(Death(next, second * kSecond - 100), 0, next * 32);
       alive.push_back(next++);
     }
     live.Close(second * kSecond, births);
-    // Whoever dies is asked for among all that were ever born: most have a fate already.
+    // Whoever dies is asked for among all that were ever born: most have a lifecycle event already.
     for (int i = 0; i < 400; ++i) live.Died(Death(alive[random() % alive.size()], second * kSecond + 5), 0, next * 32);
-    most = std::max<uint64_t>(most, live.followed().size());
+    most = std::max<uint64_t>(most, live.tracked().size());
     take();
   }
   CHECK(most <= ReservoirOf(2000, 100));
   std::vector<uint64_t> left;
-  for (const auto& [id, one] : live.followed()) left.push_back(id);
+  for (const auto& [id, one] : live.tracked()) left.push_back(id);
   for (const uint64_t id : left) live.Died(Death(id, 1'000'000 * kSecond), 0, 0);
   take();
-  CHECK(live.followed().empty());
-  CHECK(std::ranges::count(fates, 1u) == 400'000);
+  CHECK(live.tracked().empty());
+  CHECK(std::ranges::count(lifecycle_events, 1u) == 400'000);
 }
 
 TEST_CASE("a threshold is the highest since the birth, of all that were there") {
   Recorder recorder;
-  LiveSet live(200, 10, 1, recorder.Calls());
+  TrackedSet live(200, 10, 1, recorder.Calls());
   std::vector<std::pair<uint64_t, double>> thresholds;
   uint64_t id = 1;
   for (uint64_t second = 1; second <= 40; ++second) {
-    std::vector<Birth> births;
+    std::vector<ClosedSample> births;
     for (int i = 0; i < 30; ++i) {
       births.push_back(Born(id, second * kSecond - 10, static_cast<double>(1 + id * 7919 % 997)));
       ++id;
     }
     live.Close(second * kSecond, births);
-    for (const Fate& fate : live.TakeFates()) thresholds.emplace_back(fate.time_ns, fate.threshold);
+    for (const LifecycleEvent& lifecycle : live.TakeLifecycleEvents())
+      thresholds.emplace_back(lifecycle.time_ns, lifecycle.threshold);
     if (second % 7 == 0) {
       for (uint64_t dead = id - 60; dead < id; ++dead) live.Died(Death(dead, second * kSecond + 1), 0, 0);
-      (void)live.TakeFates();
+      (void)live.TakeLifecycleEvents();
     }
   }
   for (uint64_t birth_ns = 0; birth_ns < 42 * kSecond; birth_ns += kSecond / 2) {
@@ -227,11 +228,11 @@ TEST_CASE("a threshold is the highest since the birth, of all that were there") 
 }
 
 TEST_CASE("a recording in which nothing is followed has none of this") {
-  LiveSet live(0, 10, 1, {});
+  TrackedSet live(0, 10, 1, {});
   live.Died(Death(1, 5), 0, 0);
   live.Close(kSecond, std::vector{Born(1, 10)});
-  CHECK(live.TakeFates().empty());
-  CHECK(live.followed().empty());
+  CHECK(live.TakeLifecycleEvents().empty());
+  CHECK(live.tracked().empty());
 }
 
 }  // namespace

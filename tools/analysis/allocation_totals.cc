@@ -11,11 +11,12 @@ namespace {
 constexpr double kSigmas = 5;
 
 // Each reason's loss is a sum of equal weights, drawn like those of the samples.
-double VarianceOfLosses(const format::Books& books) {
+double VarianceOfLosses(const format::StreamCounters& counters) {
   double variance = 0;
-  for (size_t reason = 0; reason < books.lost.size(); ++reason) {
-    if (books.lost[reason] > 0 && format::IsLoss(static_cast<format::Loss>(reason))) {
-      variance += books.lost_weight[reason] * books.lost_weight[reason] / static_cast<double>(books.lost[reason]);
+  for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
+    if (counters.lost[reason] > 0 && format::IsLoss(static_cast<format::LossReason>(reason))) {
+      variance +=
+          counters.lost_weight[reason] * counters.lost_weight[reason] / static_cast<double>(counters.lost[reason]);
     }
   }
   return variance;
@@ -23,14 +24,14 @@ double VarianceOfLosses(const format::Books& books) {
 
 }  // namespace
 
-Balance BalanceOf(const Design& design, const format::Books& books) {
-  const double lost = LostWeight(books);
+CountCheck CheckCounts(const Design& design, const format::StreamCounters& counters) {
+  const double lost = LostWeight(counters);
   const Subset& all = design.all();
-  Balance balance;
-  balance.raw_bytes = Estimator(design, books, Weights::kRaw).Total();
+  CountCheck balance;
+  balance.raw_bytes = Estimator(design, counters, Weights::kRaw).Total();
   balance.counted = static_cast<double>(design.counted_bytes());
   balance.accounted = all.bytes() - design.uncounted().bytes() + lost;
-  const double variance = design.VarianceOfBytes() + VarianceOfLosses(books);
+  const double variance = design.VarianceOfBytes() + VarianceOfLosses(counters);
   // What allocates hardly anything has no sample, by chance.
   const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : design.widest_spacing();
   balance.slack = kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical;
@@ -43,18 +44,18 @@ VolumeOfBlocks::VolumeOfBlocks(const format::FileHeader& header, const Strata& s
   sharpened_->SetStrata(strata);
 }
 
-std::span<const Drawn> VolumeOfBlocks::Add(const format::Block& block) {
-  const std::span<const Drawn> all = design_.Add(block);
-  for (const Drawn& drawn : all) kinds_[static_cast<size_t>(block.samples[drawn.index].kind)].Add(drawn);
+std::span<const WeightedSample> VolumeOfBlocks::Add(const format::Block& block) {
+  const std::span<const WeightedSample> all = design_.Add(block);
+  for (const WeightedSample& drawn : all) kinds_[static_cast<size_t>(block.samples[drawn.index].kind)].Add(drawn);
   return sharpened_ ? sharpened_->Add(block) : all;
 }
 
-Volume VolumeOfBlocks::Close(const format::Books& books) {
-  design_.CountUnwritten(books);
-  if (sharpened_) sharpened_->CountUnwritten(books);
-  const Estimator estimator(design_, books);
-  Volume volume;
-  static_cast<Balance&>(volume) = BalanceOf(design_, books);
+AllocationTotals VolumeOfBlocks::Close(const format::StreamCounters& counters) {
+  design_.CountUnwritten(counters);
+  if (sharpened_) sharpened_->CountUnwritten(counters);
+  const Estimator estimator(design_, counters);
+  AllocationTotals volume;
+  static_cast<CountCheck&>(volume) = CheckCounts(design_, counters);
   volume.calibrated = estimator.calibrated();
   volume.factor = estimator.factor();
   volume.bytes = estimator.Total();

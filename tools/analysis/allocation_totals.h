@@ -18,17 +18,17 @@
 namespace heaprec::tools {
 
 // What was counted beside what was sampled.
-struct Balance {
+struct CountCheck {
   Estimate raw_bytes;  // from the samples alone
   // Of the intervals whose bytes were counted: that count, and what samples and losses stand for there. No further
   // apart than `slack` by chance: five standard deviations, and what few samples may be off beyond that.
   double counted = 0, accounted = 0, slack = 0;
 };
 
-// After the last block, of a design without strata. `books`: those of the last block.
-Balance BalanceOf(const Design& design, const format::Books& books);
+// After the last block, of a design without strata. `counters`: those of the last block.
+CountCheck CheckCounts(const Design& design, const format::StreamCounters& counters);
 
-struct Volume : Balance {
+struct AllocationTotals : CountCheck {
   struct OfKind {
     Estimate bytes, objects, share;
   };
@@ -43,9 +43,9 @@ class VolumeOfBlocks {
   // `strata`: what a census says of parts; the volume itself is of the samples and the recorder's counts.
   explicit VolumeOfBlocks(const format::FileHeader& header, const Strata& strata = {});
   // What the design of parts gave for it: valid until the next block.
-  std::span<const Drawn> Add(const format::Block& block);
-  // `books`: those of the last block.
-  Volume Close(const format::Books& books);
+  std::span<const WeightedSample> Add(const format::Block& block);
+  // `counters`: those of the last block.
+  AllocationTotals Close(const format::StreamCounters& counters);
   // Of parts.
   const Design& design() const { return sharpened_ ? *sharpened_ : design_; }
 

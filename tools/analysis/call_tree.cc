@@ -21,6 +21,8 @@ void CallTree::Enter(const format::Block& block, Names* names, std::span<const u
     nodes_of_.clear();
     names_of_.clear();
     names_of_methods_.clear();
+    sites_.clear();
+    primitives_.clear();
   }
   chunk_ = block.chunk;
   chunk_names_ = names;
@@ -28,6 +30,34 @@ void CallTree::Enter(const format::Block& block, Names* names, std::span<const u
   nodes_of_.resize(dictionaries.stacks.size(), kNotLooked);
   names_of_.resize(dictionaries.frames.size(), kNotLooked);
   names_of_methods_.resize(dictionaries.methods.size(), kNotLooked);
+  if (!options_.is_primitive) return;
+  sites_.resize(dictionaries.stacks.size(), kNotLooked);
+  primitives_.resize(dictionaries.methods.size(), -1);
+}
+
+bool CallTree::IsPrimitive(format::Index frame) {
+  const format::Frame* const entry = chunk_names_->FrameOf(frame);
+  if (entry == nullptr || entry->IsGap() || entry->method >= primitives_.size()) return false;
+  int8_t& known = primitives_[entry->method];
+  if (known < 0) known = options_.is_primitive(chunk_names_->Method({.method = entry->method})) ? 1 : 0;
+  return known == 1;
+}
+
+// Towards the root, past primitives; a stack that has nothing else stays as it is.
+format::Index CallTree::SiteOf(format::Index stack) {
+  if (stack >= sites_.size()) return stack;
+  if (sites_[stack] != kNotLooked) return sites_[stack];
+  format::Index site = stack;
+  for (format::Index at = stack;;) {
+    const format::StackNode& entry = *chunk_names_->NodeOf(at);
+    if (!IsPrimitive(entry.frame)) {
+      site = at;
+      break;
+    }
+    if (entry.parent == format::kNone || entry.parent >= at) break;
+    at = entry.parent;
+  }
+  return sites_[stack] = site;
 }
 
 // Upwards to a node that is known already, then down again: a stack may be thousands of frames deep.
@@ -58,6 +88,7 @@ CallTree::NodeId CallTree::Look(format::Index stack) {
 
 NamePool::Id CallTree::LeafNameOf(format::Index stack) {
   if (stack >= nodes_of_.size()) return names_.Of(kUnknown);
+  if (options_.is_primitive) stack = SiteOf(stack);
   for (format::Index at = stack;;) {
     const format::StackNode& entry = *chunk_names_->NodeOf(at);
     const NamePool::Id name = NameOfFrame(entry.frame);

@@ -10,6 +10,9 @@
 // known is the node kUnknown below the root, frames that were not recorded are nodes kTruncated, and a stack whose
 // frames are all hidden is the node kHidden below the root.
 //
+// A site is the first frame that does not only carry out the allocation (allocation_primitives.h): primitive frames at
+// a stack's leaf are left out, and the path ends at the site. Callers of the site keep theirs.
+//
 // Folding takes the loops out of a path: a frame whose name stands on its path already leads back to that node, so
 // a name is on no path twice. a b a c is a c: mutual recursion folds as direct does.
 //
@@ -50,6 +53,9 @@ class CallTree {
     bool lines = false;  // "java.util.HashMap.resize:702" where the line is known
     bool fold = false;
     std::function<bool(std::string_view method)> hides{};  // frames to leave out; empty: none
+    // Frames at the leaf to leave out, so that the leaf is the site; empty: none. A stack of nothing else keeps its
+    // last.
+    std::function<bool(std::string_view method)> is_primitive{};
   };
 
   CallTree(NamePool* names, Options options);
@@ -61,7 +67,8 @@ class CallTree {
 
   // Of a stack of the block entered last: the node of its leaf.
   NodeId Of(format::Index stack) {
-    return stack < nodes_of_.size() && nodes_of_[stack] != kNotLooked ? nodes_of_[stack] : Look(stack);
+    if (options_.is_primitive) stack = SiteOf(stack);
+    return PathOf(stack);
   }
   // The name of that node, for which no path has to be made.
   NamePool::Id LeafNameOf(format::Index stack);
@@ -75,9 +82,15 @@ class CallTree {
 
  private:
   static constexpr NodeId kNotLooked = 0xffffffff;
+
+  NodeId PathOf(format::Index stack) {
+    return stack < nodes_of_.size() && nodes_of_[stack] != kNotLooked ? nodes_of_[stack] : Look(stack);
+  }
   static constexpr NamePool::Id kLeftOut = 0xfffffffe;
 
   NodeId Look(format::Index stack);
+  format::Index SiteOf(format::Index stack);
+  bool IsPrimitive(format::Index frame);
   NodeId Below(NodeId parent, format::Index frame);
   uint64_t HashOf(NodeId id) const { return HashOf(nodes_[id].parent, nodes_[id].name); }
   static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
@@ -97,6 +110,8 @@ class CallTree {
   uint32_t chunk_ = format::kNone;
   std::vector<NodeId> nodes_of_;                           // by stack
   std::vector<NamePool::Id> names_of_, names_of_methods_;  // by frame, by method
+  std::vector<format::Index> sites_;                       // by stack: the node at which its path ends
+  std::vector<int8_t> primitives_;                         // by method; -1: not looked at
   std::vector<format::Index> path_;                        // scratch
 };
 

@@ -49,10 +49,10 @@ Estimate EstimateOf(const format::CensusSum& sum, uint64_t walks, double typical
   const double doubt = std::clamp(2 - own / kFewEffectiveWalks, 0.0, 1.0);
   const double of_one = walks > 0 ? doubt * typical * counted / static_cast<double>(walks) : 0;
   const double variance = std::max(sum.variance, of_one * value), effective = value * value / variance;
-  if (effective < kLeastEffectiveWalks) return {value, counted, std::numeric_limits<double>::infinity()};
+  if (effective < kMinEffectiveWalks) return {value, counted, std::numeric_limits<double>::infinity()};
   // Student's, for the variance comes from the same walks.
   const double widening = 1 + (kZ * kZ + 1) / (2 * effective);
-  Estimate estimate = TotalWithin(value, widening * variance, widening * variance / value);
+  Estimate estimate = TotalInterval(value, widening * variance, widening * variance / value);
   estimate.low = std::min(value, std::max(estimate.low, counted));
   return estimate;
 }

@@ -38,7 +38,7 @@ class TypicalWeight {
 };
 
 // Intervals need so many effective walks, (sum of w x)^2 / (sum of w^2 x^2): with fewer the upper end is infinite.
-inline constexpr double kLeastEffectiveWalks = 2;
+inline constexpr double kMinEffectiveWalks = 2;
 // Up to so many the typical weight is a floor of the variance, which fades out until twice as many.
 inline constexpr double kFewEffectiveWalks = 10;
 

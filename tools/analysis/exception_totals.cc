@@ -20,31 +20,31 @@ std::string SiteOf(format::Index stack, Names* names) {
 }  // namespace
 
 void ThrownOfBlocks::Add(const format::Block& block, Names* names) {
-  for (const Drawn& drawn : design_.Add(block)) {
+  for (const WeightedSample& drawn : design_.Add(block)) {
     const format::Sample& sample = block.samples[drawn.index];
     if (keeps_ && !keeps_(sample)) continue;
-    const Grain of_class = keeps_ ? Grain::kThread : Grain::kClass;
+    const OrderLevel of_class = keeps_ ? OrderLevel::kThread : OrderLevel::kClass;
     classes_.try_emplace(std::string(names->Class(sample.class_id)), of_class).first->second.Add(drawn);
     // Lines are finer than methods.
-    const Grain of_site = keeps_ ? Grain::kThread : Grain::kStack;
+    const OrderLevel of_site = keeps_ ? OrderLevel::kThread : OrderLevel::kStack;
     sites_.try_emplace(SiteOf(sample.stack, names), of_site).first->second.Add(drawn);
   }
 }
 
-Thrown ThrownOfBlocks::Close(const format::Books& books) {
-  design_.SetCounted(books.candidates);
-  const Estimator estimator(design_, books);
-  Thrown thrown;
-  thrown.counted = books.candidates;
+ExceptionTotals ThrownOfBlocks::Close(const format::StreamCounters& counters) {
+  design_.SetCounted(counters.candidates);
+  const Estimator estimator(design_, counters);
+  ExceptionTotals thrown;
+  thrown.counted = counters.candidates;
   thrown.samples = design_.all().samples();
   thrown.calibrated = estimator.calibrated();
   thrown.factor = estimator.factor();
-  thrown.estimated = Estimator(design_, books, Weights::kRaw).Total();
+  thrown.estimated = Estimator(design_, counters, Weights::kRaw).Total();
   for (const auto& [from, to] : {std::tuple(&classes_, &thrown.classes), std::tuple(&sites_, &thrown.sites)}) {
     for (const auto& [name, of] : *from) {
       to->push_back({name, of.samples(), estimator.Bytes(of), estimator.Share(of)});
     }
-    std::sort(to->begin(), to->end(), [](const Thrown::Group& a, const Thrown::Group& b) {
+    std::sort(to->begin(), to->end(), [](const ExceptionTotals::Group& a, const ExceptionTotals::Group& b) {
       return std::tie(b.events.value, a.name) < std::tie(a.events.value, b.name);
     });
   }

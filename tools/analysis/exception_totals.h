@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-struct Thrown {
+struct ExceptionTotals {
   struct Group {
     std::string name;
     uint64_t samples = 0;
@@ -45,8 +45,8 @@ class ThrownOfBlocks {
       : design_(header, format::Stream::kExceptions), keeps_(std::move(keeps)) {}
   // After `names` has entered the block.
   void Add(const format::Block& block, Names* names);
-  // `books`: those of the stream in the last block.
-  Thrown Close(const format::Books& books);
+  // `counters`: those of the stream in the last block.
+  ExceptionTotals Close(const format::StreamCounters& counters);
 
  private:
   using Groups = std::unordered_map<std::string, Subset>;

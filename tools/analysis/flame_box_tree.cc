@@ -15,7 +15,7 @@ template <typename What>
 struct Candidate {
   double weight = 0;
   uint64_t number = 0;
-  BoxTree::BoxId parent = BoxTree::kNone;
+  FlameBoxTree::BoxId parent = FlameBoxTree::kNone;
   What what{};
   bool operator<(const Candidate& other) const {
     return weight != other.weight ? weight < other.weight : number > other.number;
@@ -56,13 +56,13 @@ Children ChildrenOf(const CallTree& tree) {
 
 }  // namespace
 
-BoxTree::BoxId BoxTree::Add(BoxId parent, NamePool::Id name, double weight) {
+FlameBoxTree::BoxId FlameBoxTree::Add(BoxId parent, NamePool::Id name, double weight) {
   boxes_.push_back({.parent = parent, .name = name, .folded = 0, .weight = weight, .node = CallTree::kRoot});
   return static_cast<BoxId>(boxes_.size() - 1);
 }
 
-BoxTree BoxTree::Callees(const CallTree& tree, std::span<const double> weights, Bounds bounds) {
-  BoxTree made;
+FlameBoxTree FlameBoxTree::Callees(const CallTree& tree, std::span<const double> weights, Bounds bounds) {
+  FlameBoxTree made;
   const std::vector<double> sums = SumsOf(tree, weights);
   const Children children = ChildrenOf(tree);
   std::vector<BoxId> own(sums.size(), kNone), fold(sums.size(), kNone);
@@ -94,8 +94,8 @@ BoxTree BoxTree::Callees(const CallTree& tree, std::span<const double> weights, 
   return made;
 }
 
-BoxTree BoxTree::Callers(const CallTree& tree, std::span<const double> weights, Bounds bounds) {
-  BoxTree made;
+FlameBoxTree FlameBoxTree::Callers(const CallTree& tree, std::span<const double> weights, Bounds bounds) {
+  FlameBoxTree made;
   Called all;
   double whole = 0;
   for (NodeId leaf = 1; leaf < weights.size(); ++leaf) {
@@ -143,7 +143,7 @@ BoxTree BoxTree::Callers(const CallTree& tree, std::span<const double> weights, 
   return made;
 }
 
-std::vector<BoxTree::BoxId> BoxTree::Preorder(std::span<const double> value) const {
+std::vector<FlameBoxTree::BoxId> FlameBoxTree::Preorder(std::span<const double> value) const {
   std::vector<std::vector<BoxId>> children(boxes_.size());
   for (BoxId box = 1; box < boxes_.size(); ++box) children[boxes_[box].parent].push_back(box);
   std::vector<BoxId> order, open{0};

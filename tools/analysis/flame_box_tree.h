@@ -1,7 +1,7 @@
 // Which boxes of a flame graph are shown, if there may be so many only: the largest, and below each the rest in one.
 //
-//   const BoxTree boxes = BoxTree::Callees(tree, weights, {.most = 20'000});
-//   for (sample) for (auto box = boxes.Of(its leaf); box != BoxTree::kNone; box = boxes.boxes()[box].parent) ...
+//   const FlameBoxTree boxes = FlameBoxTree::Callees(tree, weights, {.most = 20'000});
+//   for (sample) for (auto box = boxes.Of(its leaf); box != FlameBoxTree::kNone; box = boxes.boxes()[box].parent) ...
 //
 // A box holds all samples of the boxes below it. Box 0 is the root, and stands for all.
 //
@@ -18,7 +18,7 @@
 
 namespace heaprec::tools {
 
-class BoxTree {
+class FlameBoxTree {
  public:
   using BoxId = uint32_t;
   static constexpr BoxId kNone = 0xffffffff;
@@ -36,9 +36,9 @@ class BoxTree {
   };
 
   // Root first. `weights`: by node of the tree, of the samples whose leaf it is.
-  static BoxTree Callees(const CallTree& tree, std::span<const double> weights, Bounds bounds);
+  static FlameBoxTree Callees(const CallTree& tree, std::span<const double> weights, Bounds bounds);
   // Leaf first: below the root are the leaves' names, below each the names that called it.
-  static BoxTree Callers(const CallTree& tree, std::span<const double> weights, Bounds bounds);
+  static FlameBoxTree Callers(const CallTree& tree, std::span<const double> weights, Bounds bounds);
 
   const std::vector<Box>& boxes() const { return boxes_; }
   // The deepest box that holds the samples of a leaf. Of one that had no weight: the root.

@@ -4,16 +4,16 @@
 
 namespace heaprec::tools {
 
-void HeapCourse::Add(const format::Block& block) {
-  for (const format::HeapState& state : block.states) {
-    if (state.kind == format::StateKind::kMemory) continue;
+void GcSummary::Add(const format::Block& block) {
+  for (const format::ProcessState& state : block.states) {
+    if (!format::IsOfHeap(state.kind)) continue;
     ++states_;
     most_used = std::max(most_used, state.used);
     most_committed = std::max(most_committed, state.committed);
     most_rss = std::max(most_rss, state.rss);
     most_threads = std::max(most_threads, state.threads);
-    if (state.kind == format::StateKind::kPeriodic) continue;
-    if (state.kind == format::StateKind::kGcBegin) {
+    if (state.kind == format::ProcessStateKind::kSnapshot) continue;
+    if (state.kind == format::ProcessStateKind::kGcBegin) {
       // It may be taken in behind its own end, from another lane.
       unfinished = state.time_ns >= ended_ns_;
       continue;
@@ -22,7 +22,7 @@ void HeapCourse::Add(const format::Block& block) {
     ended_ns_ = state.time_ns;
     pauses += state.pauses;
     paused_ns += state.paused_ns;
-    if (state.kind == format::StateKind::kGcCounted) {
+    if (state.kind == format::ProcessStateKind::kGcCounted) {
       counted_only = true;
       continue;
     }

@@ -12,13 +12,13 @@
 
 namespace heaprec::tools {
 
-class HeapCourse {
+class GcSummary {
  public:
   void Add(const format::Block& block);
 
   bool empty() const { return states_ == 0; }
   uint64_t pauses = 0, paused_ns = 0;
-  uint64_t longest_pause_ns = 0;           // of those that were announced, not only counted
+  uint64_t longest_pause_ns = 0;           // of those that were emitted, not only counted
   bool counted_only = false;               // some pauses the JVM only counts: they have no begin and no heap before
   bool unfinished = false;                 // the last one began and never ended
   std::map<std::string, uint64_t> causes;  // pauses by cause, as HotSpot spells it

@@ -1,12 +1,16 @@
 #include "tools/analysis/generated_names.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace heaprec::tools {
 namespace {
 
 constexpr std::string_view kLambda = "$$Lambda";
+// Numbers that follow these count what was made in this run.
+constexpr std::array<std::string_view, 4> kNumbered{"$Proxy", "jdk.proxy", "GeneratedMethodAccessor",
+                                                    "GeneratedConstructorAccessor"};
 // A shorter number behind a slash may mean something.
 constexpr size_t kFewestDigits = 8;
 
@@ -33,9 +37,17 @@ size_t Address(std::string_view text, bool of_lambda) {
   return digits > 0 ? 1 + digits : 0;
 }
 
+// Length of "$Proxy" where a number follows.
+size_t Numbered(std::string_view text) {
+  for (const std::string_view name : kNumbered) {
+    if (text.starts_with(name) && Digits(text.substr(name.size()), std::isdigit) > 0) return name.size();
+  }
+  return 0;
+}
+
 }  // namespace
 
-std::string WithoutWhatIsMadeUp(std::string_view name) {
+std::string StripGeneratedSuffix(std::string_view name) {
   std::string kept;
   while (!name.empty()) {
     const bool is_lambda = name.starts_with(kLambda);
@@ -43,6 +55,12 @@ std::string WithoutWhatIsMadeUp(std::string_view name) {
       kept += kLambda;
       name.remove_prefix(kLambda.size());
       name.remove_prefix(Number(name));
+    }
+    if (const size_t numbered = Numbered(name); numbered > 0) {
+      kept += name.substr(0, numbered);
+      name.remove_prefix(numbered);
+      name.remove_prefix(Digits(name, std::isdigit));
+      continue;
     }
     const size_t address = Address(name, is_lambda);
     name.remove_prefix(address);

@@ -5,15 +5,15 @@
 
 namespace heaprec::tools {
 
-void GroupTable::Start(std::optional<Grain> chosen_by) {
-  grain_now_ = chosen_by ? std::max(grain_, *chosen_by) : grain_;
+void GroupTable::Start(std::optional<OrderLevel> matched_by) {
+  grain_now_ = matched_by ? std::max(grain_, *matched_by) : grain_;
   subsets_.assign(rows_.size(), Subset(grain_now_, holds_));
 }
 
-void GroupTable::Add(Key key, const Drawn& drawn) { SubsetOf(key).Add(drawn); }
+void GroupTable::Add(Key key, const WeightedSample& drawn) { SubsetOf(key).Add(drawn); }
 
 // Those of a group mostly lie side by side, and the next group's sums nowhere near: they are asked for early.
-void GroupTable::Add(std::span<const Key> keys, std::span<const Drawn* const> drawn) {
+void GroupTable::Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn) {
   constexpr size_t kAhead = 6, kCacheLine = 64;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (i + kAhead < keys.size() && keys[i + kAhead] != keys[i + kAhead - 1] && keys[i + kAhead] < slots_.size() &&
@@ -39,15 +39,15 @@ Subset& GroupTable::SubsetOf(Key key) {
 void GroupTable::Close(const Estimator& estimator) {
   const double whole = estimator.Whole();
   for (size_t slot = 0; slot < rows_.size(); ++slot) {
-    rows_[slot].figures = Sum(rows_[slot].figures, whole_, FiguresOf(subsets_[slot], estimator), whole);
+    rows_[slot].estimates = Sum(rows_[slot].estimates, whole_, EstimateGroup(subsets_[slot], estimator), whole);
   }
-  unseen_ = Sum(unseen_, whole_, FiguresOf(Subset(grain_now_), estimator), whole);
+  unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(grain_now_), estimator), whole);
   whole_ += whole;
   subsets_.clear();
 }
 
-const Figures& GroupTable::Of(Key key) const {
-  return key < slots_.size() && slots_[key] != kNone ? rows_[slots_[key]].figures : unseen_;
+const GroupEstimates& GroupTable::Of(Key key) const {
+  return key < slots_.size() && slots_[key] != kNone ? rows_[slots_[key]].estimates : unseen_;
 }
 
 }  // namespace heaprec::tools

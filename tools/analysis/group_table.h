@@ -1,14 +1,14 @@
 // Groups of samples by any key that is a small number, each with its estimates: over one recording or several.
 //
-//   GroupTable table(Grain::kClass);
-//   table.Start(chosen_by);                                  // with every recording
+//   GroupTable table(OrderLevel::kClass);
+//   table.Start(matched_by);                                  // with every recording
 //   for (sample) table.Add(key of it, drawn);                // samples in the order in which Design gives them
 //   table.Close(estimator);                                  // after the recording's last block
 //   for (const GroupTable::Row& row : table.Rows()) ...
 //
 // A sample may be in several groups, but in each once.
 //
-// Memory:   one Subset for each group of the recording at hand, Figures for each group of those before.
+// Memory:   one Subset for each group of the recording at hand, GroupEstimates for each group of those before.
 // Threads:  one.
 // Maths:    docs/estimates.md#variance: which grain a key needs
 #pragma once
@@ -30,37 +30,37 @@ class GroupTable {
   using Key = uint32_t;
   struct Row {
     Key key = 0;
-    Figures figures;
+    GroupEstimates estimates;
   };
 
   // `grain`: the finest that has a say in which group a sample belongs to, and what a group holds (Subset).
-  explicit GroupTable(Grain grain, Subset::Holds holds = Subset::Holds::kAny) : grain_(grain), holds_(holds) {}
+  explicit GroupTable(OrderLevel level, Subset::Holds holds = Subset::Holds::kAny) : grain_(level), holds_(holds) {}
 
-  Grain grain() const { return grain_; }
-  // `chosen_by`: the finest grain that has a say in which samples are taken at all; nullopt: all are.
-  void Start(std::optional<Grain> chosen_by);
-  void Add(Key key, const Drawn& drawn);
+  OrderLevel level() const { return grain_; }
+  // `matched_by`: the finest grain that has a say in which samples are taken at all; nullopt: all are.
+  void Start(std::optional<OrderLevel> matched_by);
+  void Add(Key key, const WeightedSample& drawn);
   // Of each the sample with the same place.
-  void Add(std::span<const Key> keys, std::span<const Drawn* const> drawn);
+  void Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn);
   void Close(const Estimator& estimator);
 
   // Of the recordings that are closed, as they first came.
   const std::vector<Row>& Rows() const { return rows_; }
   // Of the group, which may be one without samples; and of any such group.
-  const Figures& Of(Key key) const;
-  const Figures& Unseen() const { return unseen_; }
+  const GroupEstimates& Of(Key key) const;
+  const GroupEstimates& Unseen() const { return unseen_; }
 
  private:
   static constexpr uint32_t kNone = 0xffffffff;
   Subset& SubsetOf(Key key);
-  const Grain grain_;
+  const OrderLevel grain_;
   const Subset::Holds holds_;
-  Grain grain_now_ = Grain::kThread;
+  OrderLevel grain_now_ = OrderLevel::kThread;
   std::vector<uint32_t> slots_;  // by key: place in rows_ and subsets_
   std::vector<Subset> subsets_;  // of the recording at hand
   std::vector<Row> rows_;
   double whole_ = 0;  // bytes of the recordings that are closed
-  Figures unseen_;
+  GroupEstimates unseen_;
 };
 
 }  // namespace heaprec::tools

@@ -82,19 +82,19 @@ std::string Grouping::Text() const {
       std::find_if(kNames.begin(), kNames.end(), [this](const auto& n) { return n.second == by_; })->first);
 }
 
-Grain Grouping::grain(bool own_frames) const {
+OrderLevel Grouping::level(bool own_frames) const {
   switch (by_) {
     case By::kClass:
-      return Grain::kClass;
+      return OrderLevel::kClass;
     case By::kSite:
     case By::kMethod:
     case By::kPackage:
     case By::kLibrary:
-      return own_frames ? Grain::kStack : Grain::kMethod;
+      return own_frames ? OrderLevel::kStack : OrderLevel::kMethod;
     case By::kStack:
-      return Grain::kStack;
+      return OrderLevel::kStack;
     default:
-      return Grain::kThread;
+      return OrderLevel::kThread;
   }
 }
 
@@ -107,8 +107,8 @@ void Grouping::Enter(const format::Block& block) {
   keys_.resize(size, kNotLooked);
 }
 
-void Grouping::KeysOf(const format::Block& block, std::span<const Drawn* const> drawn, Names* names, CallTree* tree,
-                      std::vector<uint32_t>* keys) {
+void Grouping::KeysOf(const format::Block& block, std::span<const WeightedSample* const> drawn, Names* names,
+                      CallTree* tree, std::vector<uint32_t>* keys) {
   Enter(block);
   keys->resize(drawn.size());
   for (size_t i = 0; i < drawn.size(); ++i) {

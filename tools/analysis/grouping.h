@@ -1,4 +1,4 @@
-// By what a verb groups samples: the key of each as a small number, and the key's name.
+// By what a command groups samples: the key of each as a small number, and the key's name.
 //
 //   auto grouping = Grouping::Parse("label:request");
 //   GroupTable table(grouping->grain(lines_are_apart));
@@ -49,7 +49,7 @@ class Grouping {
   // As given: "class", "label:request".
   std::string Text() const;
   // `own_frames`: sites are told apart, or left out, by more than their method.
-  Grain grain(bool own_frames) const;
+  OrderLevel level(bool own_frames) const;
 
   // With every recording.
   void Start() { dictionaries_ = nullptr; }
@@ -57,7 +57,7 @@ class Grouping {
   void Enter(const format::Block& block);
   uint32_t KeyOf(const format::Sample& sample, Names* names, CallTree* tree);
   // Both at once: of the samples of a block that `drawn` has, in its order.
-  void KeysOf(const format::Block& block, std::span<const Drawn* const> drawn, Names* names, CallTree* tree,
+  void KeysOf(const format::Block& block, std::span<const WeightedSample* const> drawn, Names* names, CallTree* tree,
               std::vector<uint32_t>* keys);
   // Of a size the key grows with it.
   std::string NameOf(uint32_t key, const CallTree& tree) const;

@@ -1,22 +1,22 @@
-// What that is called which is followed until it is gone, by stream.
+// What that is called which is tracked until it is gone, by stream.
 #pragma once
 
 #include "format/model.h"
 
 namespace heaprec::tools {
 
-struct LiveWords {
+struct LifecycleTerms {
   const char* things;        // "objects"
   const char* ended;         // "died"
-  const char* option;        // of the agent, by which they are followed
+  const char* option;        // of the agent, by which they are tracked
   bool is_collected = true;  // collections find out what died; else each end is known at once
 };
 
 inline constexpr char kNoCollections[] = "the recording does not say when the JVM collected";
 
-inline LiveWords WordsOf(format::Stream stream) {
+inline LifecycleTerms WordsOf(format::Stream stream) {
   if (stream == format::Stream::kNative) return {"blocks", "freed", "native=on", false};
-  if (stream == format::Stream::kMapped) return {"mappings", "unmapped", "native=on", false};
+  if (stream == format::Stream::kMapping) return {"mappings", "unmapped", "native=on", false};
   return {"objects", "died", "live=on"};
 }
 

@@ -5,13 +5,13 @@
 namespace heaprec::tools {
 
 void MemoryCourse::Add(const format::Block& block) {
-  for (const format::HeapState& state : block.states) {
-    if (state.kind == format::StateKind::kPeriodic && state.rss > 0) {
+  for (const format::ProcessState& state : block.states) {
+    if (state.kind == format::ProcessStateKind::kSnapshot && state.rss > 0) {
       MemoryLook& look = of_heap_[state.time_ns];
       look.time_ns = state.time_ns;
       look.rss = state.rss;
     }
-    if (state.kind != format::StateKind::kMemory) continue;
+    if (state.kind != format::ProcessStateKind::kMemory) continue;
     MemoryLook& look = looks_[state.time_ns];
     look.time_ns = state.time_ns;
     if (!state.cause.empty()) {

@@ -25,7 +25,7 @@ class NamePool {
   Id Of(std::string_view name) {
     const auto known = ids_.find(name);
     if (known != ids_.end()) return known->second;
-    const std::string kept = runs_ == Runs::kOne ? std::string(name) : WithoutWhatIsMadeUp(name);
+    const std::string kept = runs_ == Runs::kOne ? std::string(name) : StripGeneratedSuffix(name);
     return kept == name ? New(kept) : Of(kept);
   }
   // Valid as long as the pool.

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kNoSite = "(no site)";
 
 // "Parser::next [libparser.so]"
-std::string InLibrary(const Symbols::Function& function) {
+std::string InLibrary(const TableSymbolizer::Function& function) {
   return function.is_known ? fmt::format("{} [{}]", function.name, function.module) : function.name;
 }
 
@@ -30,17 +30,17 @@ bool IsHelper(const std::string& name) {
 }
 
 // The frame that the site is called after: of those that the table tells apart, the first that is no helper.
-size_t FirstOf(const NativePlace& place, const NativeTableFile& table, Symbols* symbols) {
+size_t FirstOf(const NativePlace& place, const NativeTableFile& table, TableSymbolizer* symbols) {
   const size_t end = std::min<size_t>(place.pcs.size(), place.first + table.depth);
   size_t first = place.first;
   while (first + 1 < end && IsHelper(symbols->At(place.pcs[first], place.replaced).name)) ++first;
   return first;
 }
 
-std::string NameOf(const NativePlace& place, TableBy by, const NativeTableFile& table, Symbols* symbols) {
+std::string NameOf(const NativePlace& place, TableBy by, const NativeTableFile& table, TableSymbolizer* symbols) {
   if (place.pcs.empty()) return kNoSite;
   const uint64_t pc = place.pcs[FirstOf(place, table, symbols)];
-  const Symbols::Function& function = symbols->At(pc, place.replaced);
+  const TableSymbolizer::Function& function = symbols->At(pc, place.replaced);
   if (by == TableBy::kLibrary) return function.module;
   if (by == TableBy::kFunction) return InLibrary(function);
   const LoadedModule* const module = symbols->ModuleOf(pc, place.replaced);
@@ -51,7 +51,7 @@ std::string NameOf(const NativePlace& place, TableBy by, const NativeTableFile& 
 }  // namespace
 
 std::vector<TableRow> TableRowsOf(const NativeTableFile& table, TableBy by, bool by_live) {
-  Symbols symbols(table.modules);
+  TableSymbolizer symbols(table.modules);
   std::map<std::string, TableRow> rows;
   for (const NativePlace& place : table.places) {
     std::string name = ToUtf8(NameOf(place, by, table, &symbols));
@@ -92,7 +92,7 @@ void CompareRows(const std::vector<TableRow>& before, std::vector<TableRow>* row
 }
 
 std::string OverrunOf(const NativeTableFile& table) {
-  Symbols symbols(table.modules);
+  TableSymbolizer symbols(table.modules);
   return ToUtf8(NameOf(table.first_overrun, TableBy::kSite, table, &symbols));
 }
 

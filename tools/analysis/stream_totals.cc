@@ -4,7 +4,7 @@
 
 namespace heaprec::tools {
 
-void Tally::Add(const format::Block& block) {
+void StreamTotals::Add(const format::Block& block) {
   for (const format::Sample& sample : block.samples) {
     if (sample.stream() == stream_) Count(sample);
   }
@@ -17,7 +17,7 @@ void Tally::Add(const format::Block& block) {
   last_ns = std::max(last_ns, block.end_ns);
 }
 
-void Tally::CountWindows(const format::Block& block) {
+void StreamTotals::CountWindows(const format::Block& block) {
   if (block.chunk != chunk_) last_of_earlier_chunks_ = last_window_;
   chunk_ = block.chunk;
   for (const format::Window& window : block.windows) {
@@ -28,8 +28,8 @@ void Tally::CountWindows(const format::Block& block) {
 }
 
 // Blocks hold whole intervals in order, so that one counter is enough.
-void Tally::Count(const format::Sample& sample) {
-  KindTally& kind = kinds[static_cast<size_t>(sample.kind)];
+void StreamTotals::Count(const format::Sample& sample) {
+  KindTotals& kind = kinds[static_cast<size_t>(sample.kind)];
   ++kind.events;
   kind.bytes += sample.weight_bytes();
   kind.objects += sample.weight_objects();
@@ -40,21 +40,21 @@ void Tally::Count(const format::Sample& sample) {
   last_ns = std::max(last_ns, sample.time_ns);
 }
 
-uint64_t Tally::events() const {
+uint64_t StreamTotals::events() const {
   uint64_t sum = 0;
-  for (const KindTally& kind : kinds) sum += kind.events;
+  for (const KindTotals& kind : kinds) sum += kind.events;
   return sum;
 }
 
-double Tally::bytes() const {
+double StreamTotals::bytes() const {
   double sum = 0;
-  for (const KindTally& kind : kinds) sum += kind.bytes;
+  for (const KindTotals& kind : kinds) sum += kind.bytes;
   return sum;
 }
 
-double Tally::objects() const {
+double StreamTotals::objects() const {
   double sum = 0;
-  for (const KindTally& kind : kinds) sum += kind.objects;
+  for (const KindTotals& kind : kinds) sum += kind.objects;
   return sum;
 }
 

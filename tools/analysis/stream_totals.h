@@ -13,19 +13,19 @@
 
 namespace heaprec::tools {
 
-struct KindTally {
+struct KindTotals {
   uint64_t events = 0;
   double bytes = 0, objects = 0;  // the sums of the weights: unbiased estimates; of events, in objects
 };
 
-class Tally {
+class StreamTotals {
  public:
-  explicit Tally(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations)
+  explicit StreamTotals(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations)
       : stream_(stream), interval_ns_(interval_ns > 0 ? interval_ns : 1'000'000'000) {}
   // Passes over what is of another stream.
   void Add(const format::Block& block);
 
-  std::array<KindTally, format::kKinds> kinds;
+  std::array<KindTotals, format::kKinds> kinds;
   uint64_t windows = 0;            // a chunk repeats those it needs of the chunks before: counted once
   uint64_t intervals = 0;          // that the drain closed, or salvage reconstructed
   uint64_t intervals_thinned = 0;  // of these, reduced by the second stage

@@ -100,19 +100,19 @@ class CommandLine {
     try {
       app_.parse(static_cast<int>(mark - argv), argv);
     } catch (const CLI::CallForHelp&) {
-      const Added* const chosen = Chosen();
-      return Print(chosen != nullptr ? Help(*chosen->command) : Help(groups_));
+      const Added* const matched = Chosen();
+      return Print(matched != nullptr ? Help(*matched->command) : Help(groups_));
     } catch (const CLI::CallForVersion& version) {
       return Print(version.what());
     } catch (const CLI::ParseError& error) {
       return Refuse(error.what());
     }
-    const Added& chosen = *Chosen();
-    std::vector<std::string> before = chosen.app->remaining();
+    const Added& matched = *Chosen();
+    std::vector<std::string> before = matched.app->remaining();
     if (!before.empty() && before.front().starts_with('-')) return Refuse("unknown option " + before.front());
     if (!before.empty() && !rest.empty()) before.emplace_back("--");
     rest.insert(rest.begin(), before.begin(), before.end());
-    return chosen.command->run({std::move(rest), groups_});
+    return matched.command->run({std::move(rest), groups_});
   }
 
  private:
@@ -132,15 +132,15 @@ class CommandLine {
   }
 
   const Added* Chosen() const {
-    const auto chosen = std::find_if(added_.begin(), added_.end(), [](const Added& one) { return one.app->parsed(); });
-    return chosen == added_.end() ? nullptr : &*chosen;
+    const auto matched = std::find_if(added_.begin(), added_.end(), [](const Added& one) { return one.app->parsed(); });
+    return matched == added_.end() ? nullptr : &*matched;
   }
 
   ExitCode Refuse(const std::string& why) const {
-    if (const Added* const chosen = Chosen()) {
-      const Command& command = *chosen->command;
-      Complain(fmt::format("{0}: {1}{2}; options of {0}: {3}", command.name, why,
-                           MeantOption(command, chosen->app->remaining()), command.OptionNames()));
+    if (const Added* const matched = Chosen()) {
+      const Command& command = *matched->command;
+      PrintError(fmt::format("{0}: {1}{2}; options of {0}: {3}", command.name, why,
+                             MeantOption(command, matched->app->remaining()), command.OptionNames()));
       return ExitCode::kUsage;
     }
     std::vector<std::string> names;
@@ -148,7 +148,7 @@ class CommandLine {
     const std::vector<std::string> unknown = app_.remaining();
     const std::string what =
         unknown.empty() ? why : fmt::format("unknown command '{}'{}", unknown.front(), Meant(unknown.front(), names));
-    Complain(fmt::format("{}; commands: {}; see 'heaprec --help'", what, fmt::join(names, ", ")));
+    PrintError(fmt::format("{}; commands: {}; see 'heaprec --help'", what, fmt::join(names, ", ")));
     return ExitCode::kUsage;
   }
 

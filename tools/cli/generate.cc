@@ -14,7 +14,7 @@
 namespace heaprec::tools {
 namespace {
 
-ExitCode Say(const std::string& text) {
+ExitCode Print(const std::string& text) {
   Output output(STDOUT_FILENO);
   output.Append(text);
   output.Flush();
@@ -22,16 +22,16 @@ ExitCode Say(const std::string& text) {
 }
 
 ExitCode ShowManPage(const CommandGroups& groups, const std::string& name) {
-  if (name.empty()) return Say(ManPage(groups));
+  if (name.empty()) return Print(ManPage(groups));
   std::vector<std::string> names;
   for (const CommandGroup& group : groups) {
     for (const Command& command : group.commands) {
-      if (command.name == name) return Say(ManPage(command));
+      if (command.name == name) return Print(ManPage(command));
       names.push_back(command.name);
     }
   }
   const std::string meant = Nearest(name, names);
-  Complain("man: unknown command '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+  PrintError("man: unknown command '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
   return ExitCode::kUsage;
 }
 
@@ -47,9 +47,9 @@ Command CompletionCommand() {
   heaprec completion zsh > ~/.zsh/completions/_heaprec
   heaprec completion fish > ~/.config/fish/completions/heaprec.fish)";
   command.run = [shell](const Invocation& call) {
-    return Say(*shell == "bash"  ? BashCompletion(call.all)
-               : *shell == "zsh" ? ZshCompletion(call.all)
-                                 : FishCompletion(call.all));
+    return Print(*shell == "bash"  ? BashCompletion(call.all)
+                 : *shell == "zsh" ? ZshCompletion(call.all)
+                                   : FishCompletion(call.all));
   };
   return command;
 }

@@ -13,9 +13,9 @@ CommandGroups Commands() {
   return {
       {"Record", {RecordCommand(), AttachCommand(), StopCommand(), StatusCommand(), ListCommand(), DumpCommand()}},
       {"Look",
-       {SummaryCommand(), TopCommand(), TreeCommand(), FlameCommand(), TimelineCommand(), HistogramCommand(),
-        CensusCommand(), PrintCommand()}},
-      {"Compare", {DiffCommand(), CheckCommand(), EscapeCommand()}},
+       {SummaryCommand(), TopCommand(), TreeCommand(), ReportCommand(), FlameCommand(), TimelineCommand(),
+        HistogramCommand(), CensusCommand(), PrintCommand()}},
+      {"Compare", {DiffCommand(), CheckCommand(), BenchCommand(), EscapeCommand()}},
       {"Live", {LiveCommand(), LeaksCommand()}},
       {"Native", {NativeCommand()}},
       {"Files", {TrimCommand(), MergeCommand(), RedactCommand(), RecoverCommand()}},

@@ -2,13 +2,28 @@
 #include "tools/control/attach.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <variant>
 
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
+#include "tools/control/recording_relay.h"
+#include "tools/control/staging.h"
+#include "tools/export/output_file.h"
 #include "tools/options/command.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
@@ -21,19 +36,19 @@ struct AttachOptions {
   std::string jvm, library;
   AgentOptions agent;
   double timeout_seconds = 10;
-  bool quiet = false, json = false;
+  bool is_inside = false, quiet = false, json = false;
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(ToUtf8(sentence));
+  PrintError(ToUtf8(sentence));
   return code;
 }
 
-ExitCode Tell(const AttachOptions& options, pid_t pid, const Answer& answer) {
+ExitCode Tell(const AttachOptions& options, pid_t pid, const AgentReply& answer) {
   const std::string sentence = ToUtf8(answer.sentence);
   if (answer.is_unwritten && !options.json)
     return Fail(ExitCode::kCannotWrite, fmt::format("PID {}: {}", pid, sentence));
-  if (options.quiet) return ExitCode::kOk;
+  if (options.quiet) return answer.is_unwritten ? ExitCode::kCannotWrite : ExitCode::kOk;
   Output output(STDOUT_FILENO);
   if (options.json) {
     output.Append(nlohmann::json({{"pid", pid}, {"answer", sentence}, {"unwritten", answer.is_unwritten}}).dump() +
@@ -42,28 +57,199 @@ ExitCode Tell(const AttachOptions& options, pid_t pid, const Answer& answer) {
     output.Append(fmt::format("PID {}: {}\n", pid, sentence));
   }
   output.Flush();
-  return output.Report("standard output");
+  const ExitCode told = output.Report("standard output");
+  return told == ExitCode::kOk && answer.is_unwritten ? ExitCode::kCannotWrite : told;
 }
 
-// `command` is made once it is known whether the JVM sees our files.
-template <typename Command>
-ExitCode Run(const AttachOptions& options, const std::string& asked_library, const Command& command) {
+// What one attach needs beside the JVM: while it lives, the folders in the JVM's files exist.
+struct Setup {
+  std::string agent;   // its path as the JVM sees it
+  std::string output;  // ours, where the recording is copied to; empty: the JVM writes to its place itself
+  std::unique_ptr<PrivateFolder> agent_folder;
+  std::unique_ptr<RecordingRelay> relay;
+  std::unique_ptr<OutputFile> file;
+};
+
+bool IsOurOwn(const Process& process) { return process.same_files && process.uid == geteuid(); }
+
+// The JVM's user may be unable to read our files, and see none of them in a container.
+format::Result<std::monostate> ChooseAgent(const Process& process, const std::string& asked_for, Setup* setup) {
+  const bool is_theirs = !process.same_files && !asked_for.empty();  // a path in the container
+  std::string ours = asked_for;
+  if (process.agent.empty() && !is_theirs) {
+    if (const auto why = WhyNoAgent(process)) return format::Error{fmt::format("PID {}: {}", process.pid, *why)};
+    auto found = FindAgent(asked_for);
+    if (!found.ok()) return found.error();
+    ours = *found;
+    if (!IsOurOwn(process) && (!process.same_files || !CanRead(process, ours))) {
+      auto staged = StageAgent(process, ours);
+      if (!staged.ok()) return staged.error();
+      setup->agent_folder = std::move(*staged);
+      ours = setup->agent_folder->path() + "/libheaprec.so";
+    }
+  }
+  auto agent = AgentFor(process, ours);
+  if (!agent.ok()) return agent.error();
+  setup->agent = *agent;
+  return std::monostate();
+}
+
+// By the same rules as the agent's own (docs/reference/agent-options.md): %p, %t, %n.
+std::string Expand(const std::string& pattern, pid_t pid, int number) {
+  std::array<char, 32> now{};
+  const time_t seconds = time(nullptr);
+  tm parts{};
+  strftime(now.data(), now.size(), "%Y_%m_%d_%H_%M_%S", localtime_r(&seconds, &parts));
+  const std::map<char, std::string> meanings{
+      {'p', std::to_string(pid)}, {'t', now.data()}, {'n', std::to_string(number)}, {'%', "%"}};
+  std::string path;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const auto meaning = pattern[i] == '%' && i + 1 < pattern.size() ? meanings.find(pattern[i + 1]) : meanings.end();
+    if (meaning == meanings.end()) {
+      path += pattern[i];
+    } else {
+      path += meaning->second;
+      ++i;
+    }
+  }
+  return path;
+}
+
+// The first name that no file has; "rec.bin", "rec-1.bin" without %n.
+std::string FreeName(const std::string& pattern, pid_t pid) {
+  constexpr int kMaxNames = 1000;
+  const bool counts = Expand(pattern, pid, 0) != Expand(pattern, pid, 1);
+  for (int number = 0; number < kMaxNames; ++number) {
+    std::filesystem::path path = Expand(pattern, pid, number);
+    if (!counts && number > 0) {
+      path.replace_filename(fmt::format("{}-{}{}", path.stem().string(), number, path.extension().string()));
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return path;
+  }
+  return Expand(pattern, pid, 0);
+}
+
+// The agent's options; where the JVM cannot write to the place that was asked for, it writes to one of its own.
+format::Result<std::string> ChooseOutput(const Process& process, bool is_inside, AgentOptions agent, Setup* setup) {
+  const std::string folder = std::filesystem::absolute(agent.output).parent_path();
+  const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
+  if (is_inside || can_write) return agent.Text(/*as_they_are=*/!process.same_files);
+  setup->output = FreeName(agent.output, process.pid);
+  auto file = OutputFile::Open(setup->output, /*overwrite=*/false);
+  if (!file.ok()) return file.error();
+  setup->file = std::move(*file);
+  fchmod(setup->file->descriptor(), 0640);  // as the agent's own files
+  auto relay = RecordingRelay::Make(process);
+  if (!relay.ok()) return relay.error();
+  setup->relay = std::move(*relay);
+  agent.output = setup->relay->path();
+  if (!agent.file.empty()) {
+    if (const auto error = StageFile(setup->relay->folder(), agent.file, "options")) return *error;
+    agent.file = setup->relay->folder().path() + "/options";
+  }
+  return agent.Text(/*as_they_are=*/true);
+}
+
+volatile std::sig_atomic_t is_interrupted = 0;
+
+void InterruptedBySignals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { is_interrupted = 1; };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+// Ends the recording as `heaprec stop` does.
+std::optional<format::Error> StopRecording(const AttachOptions& options, const JavaProcess& java) {
+  auto process = LookAt(java.process.pid);
+  if (!process.ok()) return std::nullopt;  // it has ended, and the recording with it
+  JavaProcess now = java;
+  now.process = *process;
+  auto agent = AgentFor(now.process, "");
+  if (!agent.ok()) return agent.error();
+  const auto answer = Attach(now, {*agent, "stop", static_cast<int>(options.timeout_seconds * 1000)});
+  return answer.ok() ? std::nullopt : std::optional(answer.error());
+}
+
+// Of plain files: as long as it was when it was opened, whatever the JVM's user does with it now.
+bool CopyOut(const Descriptor& from, Output* output) {
+  constexpr size_t kPiece = 1 << 20;
+  struct stat status {};
+  if (fstat(from.number(), &status) != 0) return false;
+  std::string piece(kPiece, '\0');
+  for (auto left = static_cast<size_t>(status.st_size); left > 0;) {
+    const ssize_t got = read(from.number(), piece.data(), std::min(left, piece.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    output->Append({piece.data(), static_cast<size_t>(got)});
+    output->Tick();
+    left -= static_cast<size_t>(got);
+  }
+  output->Flush();
+  return true;
+}
+
+// Until the recording has ended, by itself or by a signal to us, which ends it.
+ExitCode Relay(const AttachOptions& options, const JavaProcess& java, Setup* setup) {
+  const pid_t pid = java.process.pid;
+  const std::string theirs = setup->relay->path();
+  const auto keep = [&](ExitCode code, const std::string& why) {
+    setup->relay->Keep();
+    return Fail(code, fmt::format("{}; the recording is in the JVM's own files, at {}", why, theirs));
+  };
+  if (!setup->relay->Wait([] { return is_interrupted != 0; })) {
+    if (const auto error = StopRecording(options, java)) return keep(ExitCode::kCannotAttach, error->message);
+    (void)setup->relay->Wait([] { return false; });
+  }
+  const Descriptor recording = setup->relay->Recording();
+  if (!recording.is_open()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
+  Output output(setup->file->descriptor());
+  if (!CopyOut(recording, &output)) {
+    return keep(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));
+  }
+  const ExitCode written = output.Report(setup->output);
+  if (written != ExitCode::kOk || output.failed()) return keep(ExitCode::kCannotWrite, setup->output + ": not written");
+  if (const auto error = setup->file->Commit()) return keep(ExitCode::kCannotWrite, error->message);
+  return ExitCode::kOk;
+}
+
+ExitCode AttachTo(const AttachOptions& options) {
   auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
-  format::Result<std::string> text = command(java->process);
+  Setup setup;
+  auto text = ChooseOutput(java->process, options.is_inside, options.agent, &setup);
   if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
-  std::string ours = asked_library;
-  if (java->process.agent.empty() && (java->process.same_files || ours.empty())) {
-    auto found = FindAgent(asked_library);
-    if (!found.ok()) return Fail(ExitCode::kCannotAttach, found.error().message);
-    ours = *found;
-  }
-  auto agent = AgentFor(java->process, ours);
-  if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
-  auto answer = Attach(*java, {*agent, *text, static_cast<int>(options.timeout_seconds * 1000)});
+  const auto chosen = ChooseAgent(java->process, options.agent.agent_file, &setup);
+  if (!chosen.ok()) return Fail(ExitCode::kCannotAttach, chosen.error().message);
+  if (setup.relay) InterruptedBySignals();
+  auto answer = Attach(*java, {setup.agent, "start," + *text, static_cast<int>(options.timeout_seconds * 1000)});
+  setup.agent_folder.reset();  // it is loaded, or will not be
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
-  const ExitCode told = Tell(options, java->process.pid, *answer);
-  return told == ExitCode::kOk && answer->is_unwritten ? ExitCode::kCannotWrite : told;
+  if (!setup.relay) return Tell(options, java->process.pid, *answer);
+  const std::string place = std::filesystem::absolute(setup.output);
+  if (!options.quiet && !options.json) {
+    PrintError(
+        ToUtf8(fmt::format("PID {}: recording; the file is copied to {} when the recording ends (Ctrl-C ends it)",
+                           java->process.pid, place)));
+  }
+  const ExitCode code = Relay(options, *java, &setup);
+  if (code != ExitCode::kOk) return code;
+  return Tell(options, java->process.pid, {.ok = true, .sentence = "recorded " + place});
+}
+
+ExitCode Stop(const AttachOptions& options) {
+  auto java = Find(options.jvm);
+  if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
+  const Process& process = java->process;
+  if (process.agent.empty()) {
+    return Fail(ExitCode::kCannotAttach,
+                fmt::format("PID {}: the heaprec agent is not loaded; 'heaprec list' shows where it is", process.pid));
+  }
+  auto agent = AgentFor(process, "");
+  if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
+  auto answer = Attach(*java, {*agent, "stop", static_cast<int>(options.timeout_seconds * 1000)});
+  if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
+  return Tell(options, process.pid, *answer);
 }
 
 void AddCommon(Command& command, AttachOptions* options) {
@@ -85,22 +271,22 @@ Command AttachCommand() {
   Command command("attach", "Start recording a running JVM");
   AddCommon(command, options.get());
   options->agent.AddTo(command);
+  command.AddFlag("--inside", options->is_inside,
+                  "FILE is a path in the JVM's container: the file stays there, and attach does not wait");
   command.footer =
-      R"(If the JVM runs in a container, FILE and --lib are paths inside the container
-and must be absolute; copy libheaprec.so there first. JDK 21 and later print a
+      R"(If the JVM belongs to another user or runs in a container, heaprec copies the
+agent to a private folder in the JVM's files and removes it once it is loaded.
+Where the JVM cannot write to FILE itself, attach waits until the recording
+ends, copies it to FILE and removes it from the container; Ctrl-C ends the
+recording. There --lib is a path in the container. JDK 21 and later print a
 warning on the JVM's stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 
 Examples:
   heaprec attach 12345 --duration 60s -o app.hrec
   heaprec attach com.example.Main --rate 300
+  heaprec attach 12345 --inside -o /tmp/app.hrec
   heaprec attach app.jar --set source=jvmti)";
-  command.run = [options](const auto&) {
-    return Run(*options, options->agent.agent_file, [&](const Process& process) -> format::Result<std::string> {
-      auto text = options->agent.Text(/*as_they_are=*/!process.same_files);
-      if (!text.ok()) return text.error();
-      return "start," + *text;
-    });
-  };
+  command.run = [options](const auto&) { return AttachTo(*options); };
   return command;
 }
 
@@ -116,15 +302,7 @@ written.
 Examples:
   heaprec stop 12345
   heaprec stop com.example.Main --timeout 30)";
-  command.run = [options](const auto&) -> ExitCode {
-    auto java = Find(options->jvm);
-    if (java.ok() && java->process.agent.empty()) {
-      return Fail(
-          ExitCode::kCannotAttach,
-          fmt::format("PID {}: the heaprec agent is not loaded; 'heaprec list' shows where it is", java->process.pid));
-    }
-    return Run(*options, "", [](const Process&) { return format::Result<std::string>(std::string("stop")); });
-  };
+  command.run = [options](const auto&) { return Stop(*options); };
   return command;
 }
 

@@ -1,13 +1,11 @@
 // heaprec census: what was allocated, counted object by object in TLABs that were walked.
-#include <unistd.h>
-
 #include <memory>
 #include <optional>
 
 #include "tools/options/command.h"
+#include "tools/render/print.h"
 #include "tools/report/census_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {
@@ -19,7 +17,7 @@ struct CensusOptions {
   std::string before, by = "class", sort = "bytes";
   CensusChoice choice;
   std::optional<size_t> limit;
-  bool json = false;
+  render::OutputOptions output;
 };
 
 ExitCode Worse(ExitCode a, ExitCode b) { return a == ExitCode::kUnreadable || b == ExitCode::kOk ? a : b; }
@@ -27,23 +25,20 @@ ExitCode Worse(ExitCode a, ExitCode b) { return a == ExitCode::kUnreadable || b 
 ExitCode ShowCensus(const CensusOptions& options) {
   CensusChoice choice = options.choice;
   choice.by = options.by == "class" ? CensusBy::kClass : options.by == "thread" ? CensusBy::kThread : CensusBy::kTime;
-  auto now = CensusSurvey::Parse(choice);
-  auto before = CensusSurvey::Parse(choice);
+  auto now = CensusScan::Parse(choice);
+  auto before = CensusScan::Parse(choice);
   if (!now.ok()) {
-    Complain(now.error().message);
+    PrintError(now.error().message);
     return ExitCode::kUsage;
   }
   ExitCode read = ExitCode::kOk;
   for (const std::string& path : options.recordings) read = Worse(read, now->Read(path));
   if (!options.before.empty()) read = Worse(read, before->Read(options.before));
   if (read == ExitCode::kUnreadable) return read;
-  const CensusSurvey* const compared = options.before.empty() ? nullptr : &*before;
-  const CensusRanking ranking{options.sort, options.limit.value_or(options.json ? 0 : kRows)};
-  Output output(STDOUT_FILENO);
-  output.Append(options.json ? CensusJson(*now, compared, ranking) : CensusText(*now, compared, ranking));
-  output.Flush();
-  const ExitCode written = output.Report("standard output");
-  return written != ExitCode::kOk ? written : read;
+  const CensusScan* const compared = options.before.empty() ? nullptr : &*before;
+  const size_t usual = options.output.is_for_people() ? kRows : 0;
+  const CensusRanking ranking{options.sort, options.limit.value_or(usual)};
+  return render::Print(CensusReport(*now, compared, ranking), options.output, read);
 }
 
 }  // namespace
@@ -60,7 +55,7 @@ Command CensusCommand() {
       .Value("KEY")
       .OneOf({"bytes", "objects", "name"});
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
-  command.AddFlag("--json", options->json, "Print JSON");
+  options->output.AddTo(command);
   constexpr const char* kGroup = "Filters";
   command
       .AddOption("--from", options->choice.from,

@@ -22,9 +22,10 @@ namespace heaprec::tools {
 namespace {
 
 struct CheckOptions {
-  SurveyOptions survey;
+  ScanOptions scan;
   std::vector<std::string> budgets;
-  std::string baseline, by = "site", format = "text";
+  std::vector<std::string> baselines;
+  std::string per, by = "site", format = "text";
   std::optional<double> operations, baseline_operations;
   double regression = -1;  // not given
   double fdr = 0.05;
@@ -34,15 +35,17 @@ struct CheckOptions {
 constexpr char kNone[] = "none";
 
 std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std::vector<Budget>& budgets) {
-  if (budgets.empty() && options.baseline.empty()) {
+  if (budgets.empty() && options.baselines.empty()) {
     return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.hrec --max-regression 3%"};
   }
-  if (options.baseline.empty() != (options.regression < 0)) {
+  if (options.baselines.empty() != (options.regression < 0)) {
     return format::Error{"--baseline and --max-regression need each other: --baseline old.hrec --max-regression 3%"};
   }
   const bool per_op =
       std::any_of(budgets.begin(), budgets.end(), [](const Budget& budget) { return budget.per == Budget::Per::kOp; });
   if (per_op && !options.operations) return format::Error{"a budget per op needs --ops N, the number of operations"};
+  if ((options.per == "op") && !options.operations) return format::Error{"--per op needs --ops N"};
+  if (!options.per.empty() && options.baselines.empty()) return format::Error{"--per needs --baseline"};
   if (options.baseline_operations && !options.operations) return format::Error{"--baseline-ops needs --ops"};
   return {};
 }
@@ -76,7 +79,7 @@ std::vector<Budget> Subjects(const std::vector<Budget>& budgets) {
 }
 
 ExitCode Usage(const format::Error& error) {
-  Complain(error.message);
+  PrintError(error.message);
   return ExitCode::kUsage;
 }
 
@@ -84,6 +87,7 @@ std::string Rendered(const CheckReport& report, const std::string& format) {
   if (format == "markdown") return AsMarkdown(report);
   if (format == "junit") return AsJunit(report);
   if (format == "json") return AsJson(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (format == "sarif") return AsSarif(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   return AsText(report);
 }
 
@@ -103,7 +107,7 @@ struct Task {
   std::vector<Grouping> rows;                    // none, or what a baseline is compared by
   Counted counted = Counted::kBytes;
 
-  bool has_baseline() const { return !options.baseline.empty(); }
+  bool has_baseline() const { return !options.baselines.empty(); }
 };
 
 format::Result<Task> TaskOf(const CheckOptions& options) {
@@ -114,9 +118,9 @@ format::Result<Task> TaskOf(const CheckOptions& options) {
     task.budgets.push_back(std::move(*budget));
   }
   if (const auto wrong = WhatIsWrong(options, task.budgets)) return *wrong;
-  const auto survey = Survey::Parse(options.survey);
-  if (!survey.ok()) return survey.error();
-  if (survey->of_exceptions()) {
+  const auto scan = RecordingScan::Parse(options.scan);
+  if (!scan.ok()) return scan.error();
+  if (scan->of_exceptions()) {
     task.counted = Counted::kEvents;
     if (const auto wrong = CountEvents(&task.budgets)) return *wrong;
   }
@@ -126,37 +130,97 @@ format::Result<Task> TaskOf(const CheckOptions& options) {
   if (!task.has_baseline() || options.by == kNone) return task;
   auto by = Grouping::Parse(options.by);
   if (!by.ok()) return by.error();
-  task.options.survey.fold = by->by() == By::kMethod;
+  task.options.scan.fold = by->by() == By::kMethod;
   task.rows.push_back(std::move(*by));
   return task;
 }
 
 // The same files, names and filters hold for both sides.
-Spending SpendingOf(const Task& task, const std::vector<std::string>& files, const std::vector<Budget>& budgets) {
-  SurveyOptions survey = task.options.survey;
-  survey.files = files;
-  return {*Survey::Parse(survey), &budgets, task.rows, survey.lines || !survey.filter.hide.empty()};
+BudgetTotals SpendingOf(const Task& task, const std::vector<std::string>& files, const std::vector<Budget>& budgets) {
+  ScanOptions scan = task.options.scan;
+  scan.files = files;
+  return {*RecordingScan::Parse(scan), &budgets, task.rows, scan.OwnFrames()};
 }
 
-void CompareWithBaseline(const Task& task, const Spending& before, const Spending& now, const CallTree& tree,
+// Each recording of a side, as a run of its own.
+class Runs {
+ public:
+  Runs(const Task& task, const std::vector<std::string>& files) {
+    for (const std::string& file : files) runs_.push_back(SpendingOf(task, {file}, task.subjects));
+  }
+
+  ExitCode Read(CallTree* tree) {
+    ExitCode code = ExitCode::kOk;
+    for (BudgetTotals& run : runs_) {
+      const ExitCode one = run.Read(tree);
+      if (!IsRead(one)) return one;
+      if (one != ExitCode::kOk) code = one;
+    }
+    return code;
+  }
+
+  size_t size() const { return runs_.size(); }
+  bool HasCpuTime() const {
+    return std::ranges::all_of(runs_, [](const BudgetTotals& run) { return run.cpu_seconds() > 0; });
+  }
+  bool is_imported() const {
+    return std::ranges::any_of(runs_, [](const BudgetTotals& run) { return run.is_imported(); });
+  }
+  std::string TrustVerdict() const {
+    for (const BudgetTotals& run : runs_) {
+      if (std::string doubt = run.TrustVerdict(); !doubt.empty()) return doubt;
+    }
+    return "";
+  }
+  double MeanTotal() const {
+    double sum = 0;
+    for (const BudgetTotals& run : runs_) sum += run.All().bytes.value;
+    return sum / static_cast<double>(std::max<size_t>(runs_.size(), 1));
+  }
+  SideOfBaseline SideOf(double operations) const {
+    SideOfBaseline side;
+    for (const BudgetTotals& run : runs_) {
+      side.runs.push_back(
+          {.estimates = {}, .table = nullptr, .normalization = {run.seconds(), operations, run.cpu_seconds()}});
+      for (size_t subject = 0; subject < run.budgets(); ++subject)
+        side.runs.back().estimates.push_back(run.Of(subject));
+      if (run.has_rows())
+        side.runs.back().table = &run.rows().table(0), side.runs.back().progress = run.rows().progress(0);
+    }
+    return side;
+  }
+
+ private:
+  std::vector<BudgetTotals> runs_;
+};
+
+// By what a baseline is compared if the user does not say: as diff does.
+Per UnitOf(const CheckOptions& options, const Runs& before, const Runs& now) {
+  if (!options.per.empty()) return PerOf(options.per);
+  if (options.operations) return Per::kOp;
+  return IsSameWork(before.MeanTotal(), now.MeanTotal()) ? Per::kTotal : Per::kShare;
+}
+
+void CompareWithBaseline(const Task& task, const Runs& before, const Runs& now, const CallTree& tree,
                          CheckReport* report) {
   const double operations = task.options.operations.value_or(0);
-  const Baseline baseline{.before = {before.seconds(), task.options.baseline_operations.value_or(operations)},
-                          .now = {now.seconds(), operations},
-                          .most = task.options.regression,
-                          .fdr = task.options.fdr,
-                          .counted = task.counted};
+  Baseline baseline{.before = before.SideOf(task.options.baseline_operations.value_or(operations)),
+                    .now = now.SideOf(operations),
+                    .per = UnitOf(task.options, before, now),
+                    .most = task.options.regression,
+                    .fdr = task.options.fdr,
+                    .counted = task.counted};
   for (size_t i = 0; i < task.subjects.size(); ++i) {
-    const Figures is = now.Of(task.budgets.size() + i);
-    report->checks.push_back(CheckRegression(baseline, task.subjects[i], before.Of(i), is));
+    report->checks.push_back(CheckRegression(baseline, task.subjects[i], i));
   }
+  report->runs_now = now.size(), report->runs_of_baseline = before.size();
   if (task.rows.empty()) return;
-  report->rows = CheckRows(baseline, task.rows.front(), before.rows().table(0), now.rows().table(0), tree);
+  report->rows = CheckRows(baseline, task.rows.front(), tree);
 }
 
 // What the numbers say is still shown, but decides nothing.
 void Withhold(CheckReport* report) {
-  for (Checked& check : report->checks) check.outcome = Outcome::kNotShown;
+  for (CheckResult& check : report->checks) check.outcome = CheckOutcome::kInconclusive;
   if (report->rows) report->rows->broken.clear();
 }
 
@@ -164,28 +228,30 @@ ExitCode Check(const CheckOptions& options) {
   const auto task = TaskOf(options);
   if (!task.ok()) return Usage(task.error());
   NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, Survey::Parse(task->options.survey)->TreeOptions());
-  Spending now = SpendingOf(*task, options.survey.files, task->asked);
+  CallTree tree(&names, RecordingScan::Parse(task->options.scan)->TreeOptions());
+  BudgetTotals now = SpendingOf(*task, options.scan.files, task->asked);
   const ExitCode read = now.Read(&tree);
   if (!IsRead(read)) return read;
-  CheckReport report{.recording = ToUtf8(options.survey.files.front()),
+  CheckReport report{.recording = ToUtf8(options.scan.files.front()),
                      .checks = {},
                      .seconds = now.seconds(),
                      .rows = {},
-                     .doubt = now.Doubt(),
+                     .doubt = now.TrustVerdict(),
                      .doubt_of_baseline = {},
                      .is_imported = now.is_imported(),
                      .accepts_untrustworthy = options.accepts_untrustworthy};
-  const Exposure exposure{now.seconds(), options.operations.value_or(0)};
+  const Normalization normalization{now.seconds(), options.operations.value_or(0)};
   for (size_t i = 0; i < task->budgets.size(); ++i) {
-    report.checks.push_back(CheckBudget(task->budgets[i], now.Of(i), exposure, task->counted));
+    report.checks.push_back(CheckBudget(task->budgets[i], now.Of(i), normalization, task->counted));
   }
   if (task->has_baseline()) {
-    Spending before = SpendingOf(*task, {options.baseline}, task->subjects);
-    const ExitCode code = before.Read(&tree);
-    if (!IsRead(code)) return code;
-    CompareWithBaseline(*task, before, now, tree, &report);
-    report.doubt_of_baseline = before.Doubt();
+    Runs before(*task, options.baselines), runs(*task, options.scan.files);
+    for (Runs* side : {&before, &runs}) {
+      const ExitCode code = side->Read(&tree);
+      if (!IsRead(code)) return code;
+    }
+    CompareWithBaseline(*task, before, runs, tree, &report);
+    report.doubt_of_baseline = before.TrustVerdict();
     report.is_imported |= before.is_imported();
   }
   if (report.IsWithheld()) Withhold(&report);
@@ -214,9 +280,18 @@ Command CheckCommand() {
           "AMOUNT: a number with B, KiB, MiB, GiB, objects, events or %, optionally /op or /s")
       .Value("BUDGET");
   command
-      .AddOption("--baseline", options->baseline,
-                 "Compare the total, the subjects of budgets and every site with this recording")
+      .AddOption(
+          "--baseline", options->baselines,
+          "Compare the total, the subjects of budgets and every site with this recording; several (repeatable) are "
+          "runs of the same program, as several REC are")
       .Value("OLD");
+  command
+      .AddOption(
+          "--per", options->per,
+          "Compare with the baseline by total, share, second, cpu-second or op (default: op with --ops, total for the "
+          "same work, else share)")
+      .Value("UNIT")
+      .OneOf(PerWords());
   command.AddPercent("--max-regression", options->regression, "Maximum increase over the baseline, such as 3%",
                      INFINITY);
   std::vector<std::string> rows = Grouping::Words();
@@ -233,18 +308,20 @@ Command CheckCommand() {
       .Check(NoCount);
   command.AddFlag("--accept-untrustworthy", options->accepts_untrustworthy,
                   "Check budgets even if a recording is not trustworthy (default: inconclusive, exit code 1)");
-  command.AddOption("--format", options->format, "Output format: text (default), markdown, junit or json")
+  command.AddOption("--format", options->format, "Output format: text (default), markdown, junit, sarif or json")
       .Value("FORMAT")
-      .OneOf({"text", "markdown", "junit", "json"});
-  options->survey.AddTo(command);
+      .OneOf({"text", "markdown", "junit", "sarif", "json"});
+  options->scan.AddTo(command);
   command.footer =
       R"(A budget is exceeded only if the whole 95 % interval is above it. Exit code 1: a
-budget is exceeded, or a recording is not trustworthy.
+budget is exceeded, or a recording is not trustworthy. Several recordings of
+each side show how much a program varies between runs.
 
 Examples:
   heaprec check app.hrec --budget 'total<2GiB' --budget 'class:byte[]<10%'
   heaprec check app.hrec --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
   heaprec check app.hrec --baseline old.hrec --max-regression 3% --format markdown
+  heaprec check new-*.hrec --baseline old-1.hrec --baseline old-2.hrec --max-regression 5%
   heaprec check app.hrec --baseline old.hrec --max-regression 10% --by class --fdr 1%)";
   command.run = [options](const auto&) { return Check(*options); };
   return command;

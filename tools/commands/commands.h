@@ -6,6 +6,7 @@
 namespace heaprec::tools {
 
 Command AttachCommand();
+Command BenchCommand();
 Command CensusCommand();
 Command CheckCommand();
 Command DiffCommand();
@@ -14,6 +15,7 @@ Command DumpCommand();
 Command EscapeCommand();
 Command ExportCommand();
 Command FlameCommand();
+Command FleetCommand();
 Command HistogramCommand();
 Command ImportCommand();
 Command LeaksCommand();
@@ -25,6 +27,8 @@ Command PrintCommand();
 Command RecordCommand();
 Command RecoverCommand();
 Command RedactCommand();
+Command ReportCommand();
+Command ShipCommand();
 Command SqlCommand();
 Command StatusCommand();
 Command StopCommand();

@@ -1,10 +1,11 @@
-// heaprec diff: what allocates more, or less, than before, and what is but noise.
+// heaprec diff: what allocates more, or less, than before, and what is noise or varies between runs anyway.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <memory>
 
+#include "tools/commands/diff_options.h"
 #include "tools/export/flame/diff_page.h"
 #include "tools/options/command.h"
 #include "tools/query/comparison.h"
@@ -17,19 +18,11 @@
 namespace heaprec::tools {
 namespace {
 
-struct DiffOptions {
-  SurveyOptions survey;
-  std::vector<std::string> windows;  // none, or two: FROM..TO
-  std::string by, per, operations, html;
-  double fdr = 0.05, margin = 0;
-  std::optional<size_t> limit;
-  bool objects = false, all = false, json = false, force = false;
-};
-
-// What both sides are.
+// What both sides are. `per`: as asked for; none: chosen by what the sides hold.
 struct Both {
-  SurveyOptions before, after;
+  ScanOptions before, after;
   Scale scale_before, scale_after;
+  std::optional<Per> per;
 };
 
 format::Result<std::pair<std::string, std::string>> ParseWindow(const std::string& text) {
@@ -44,7 +37,7 @@ std::optional<format::Error> SetWindows(const DiffOptions& options, Both* both) 
   const auto first = ParseWindow(options.windows[0]), second = ParseWindow(options.windows[1]);
   if (!first.ok()) return first.error();
   if (!second.ok()) return second.error();
-  if (options.survey.files.size() != 1 || !options.survey.filter.from.empty() || !options.survey.filter.to.empty()) {
+  if (options.scan.files.size() != 1 || !options.scan.filter.from.empty() || !options.scan.filter.to.empty()) {
     return format::Error{"--window takes one recording and excludes --from and --to"};
   }
   std::tie(both->before.filter.from, both->before.filter.to) = *first;
@@ -53,18 +46,18 @@ std::optional<format::Error> SetWindows(const DiffOptions& options, Both* both) 
 }
 
 std::optional<format::Error> SetScales(const DiffOptions& options, Both* both) {
-  Scale scale{.per = Per::kSecond, .objects = options.objects};
-  if (options.per == "total") scale.per = Per::kTotal;
-  if (options.per == "op" || (options.per.empty() && !options.operations.empty())) scale.per = Per::kOp;
-  both->scale_before = both->scale_after = scale;
-  if ((scale.per == Per::kOp) != !options.operations.empty()) {
-    return format::Error{"--per op and --ops A=N,B=M need each other; --ops gives the operations on each side"};
+  if (!options.per.empty()) both->per = PerOf(options.per);
+  if (options.per.empty() && !options.operations.empty()) both->per = Per::kOp;
+  both->scale_before = both->scale_after = {.objects = options.objects};
+  if ((both->per == Per::kOp) != !options.operations.empty()) {
+    return format::Error{
+        "--per op and --ops A=N,B=M need each other; --ops gives the operations of a run on each side"};
   }
-  both->before.shares_of_span = both->after.shares_of_span = scale.per == Per::kTotal;
+  both->before.shares = both->after.shares = ScanOptions::ShareOf::kSpan;
   if (options.html == "-") return format::Error{"--html -: standard output is used for the table; name a file"};
-  if (scale.per == Per::kTotal && options.objects)
-    return format::Error{"--per total compares shares of bytes; remove --objects"};
-  if (scale.per != Per::kOp) return {};
+  if (both->per == Per::kShare && options.objects)
+    return format::Error{"--per share compares shares of bytes; remove --objects"};
+  if (both->per != Per::kOp) return {};
   const auto operations = ParseOperations(options.operations);
   if (!operations.ok()) return operations.error();
   both->scale_before.operations = operations->first;
@@ -73,46 +66,64 @@ std::optional<format::Error> SetScales(const DiffOptions& options, Both* both) {
 }
 
 format::Result<Both> BothOf(const DiffOptions& options) {
-  Both both{options.survey, options.survey, {}, {}};
+  Both both{options.scan, options.scan, {}, {}, {}};
   if (!options.windows.empty()) {
     if (const auto wrong = SetWindows(options, &both)) return *wrong;
-  } else if (options.survey.files.size() != 2) {
-    return format::Error{"give two recordings, A B, or two windows of one recording: --window 10s..20s 40s..60s A"};
+  } else if (!options.after.empty()) {
+    both.after.files = options.after;
+  } else if (options.scan.files.size() != 2) {
+    return format::Error{
+        "give two recordings, A B; several runs of each side, A1 A2 A3 -- B1 B2 B3; or two windows of one recording: "
+        "--window 10s..20s 40s..60s A"};
   } else {
-    both.before.files = {options.survey.files[0]};
-    both.after.files = {options.survey.files[1]};
+    both.before.files = {options.scan.files[0]};
+    both.after.files = {options.scan.files[1]};
   }
   if (const auto wrong = SetScales(options, &both)) return *wrong;
   return both;
 }
 
-// The total is no share: per second it is.
-Difference TotalOf(const Survey& before, const Survey& after, Scale scale_before, Scale scale_after) {
-  if (scale_before.per == Per::kTotal) scale_before.per = scale_after.per = Per::kSecond;
-  std::vector<Difference> one{Compare(scale_before.Of(AllOf(before)), scale_after.Of(AllOf(after)))};
-  Judge(&one, 0.05);
-  return one.front();
+// Of shares the total is the rate: per second.
+Scale ScaleOfTotal(Scale scale) {
+  if (scale.per == Per::kShare) scale.per = Per::kSecond;
+  return scale;
 }
 
-DiffResult ResultOf(const DiffOptions& options, const std::vector<Grouping>& by, const Side& before, const Side& after,
-                    const Both& both) {
+Difference TotalOf(const ComparedRuns& before, const ComparedRuns& after, const Both& both) {
+  return CompareTotals(
+      {before.Totals(ScaleOfTotal(both.scale_before)), after.Totals(ScaleOfTotal(both.scale_after)), 0});
+}
+
+// Sets the unit of both scales, and says why it is this one.
+std::string ChooseScales(const DiffOptions& options, const ComparedRuns& before, const ComparedRuns& after,
+                         const MachineSpeed& speed, Both* both) {
+  ChosenUnit unit = ChooseUnit(before, after, both->scale_before, !options.windows.empty());
+  if (both->per) unit = {*both->per, options.per.empty() ? "--ops gives the operations" : "as asked for by --per"};
+  if (unit.per == Per::kSecond && speed.is_cause) {
+    unit = {Per::kCpuSecond, "the sides ran at different speeds; rates per second would only show that"};
+  }
+  both->scale_before.per = both->scale_after.per = unit.per;
+  return unit.reason;
+}
+
+DiffResult ResultOf(const DiffOptions& options, const std::vector<Grouping>& by, const ComparedRuns& before,
+                    const ComparedRuns& after, Both* both) {
   DiffResult result;
-  result.scale = both.scale_before;
+  result.speed = CompareSpeed(before, after);
+  result.unit_reason = ChooseScales(options, before, after, result.speed, both);
+  result.scale = both->scale_before;
   result.question = {options.margin, options.fdr};
   result.reversed = options.windows.empty() && after.start_epoch_ns() < before.start_epoch_ns();
   for (size_t i = 0; i < by.size(); ++i) {
-    ComparedTable table{
-        by[i], CompareTables(before.table(i), both.scale_before, after.table(i), both.scale_after, result.question)};
+    ComparedRows rows = CompareTables(before, after, i, both->scale_before, both->scale_after, result.question);
+    ComparedTable table{by[i], std::move(rows.rows), 0, std::move(rows.runs)};
     for (const ComparedRow& row : table.rows) table.changed += row.difference.verdict != Verdict::kSame;
     result.tables.push_back(std::move(table));
   }
+  result.total = TotalOf(before, after, *both);
+  result.style = StyleOf(both->scale_before, before.scan(0));
+  result.total_style = StyleOf(ScaleOfTotal(both->scale_before), before.scan(0));
   return result;
-}
-
-std::string NameOf(const DiffOptions& options, size_t which) {
-  const std::string& file = which == 0 ? options.survey.files.front() : options.survey.files.back();
-  const std::string window = options.windows.empty() ? "" : ", " + options.windows[which];
-  return ToUtf8(file == "-" ? "standard input" : file) + window;
 }
 
 format::Result<std::vector<Grouping>> GroupingsOf(const std::string& by) {
@@ -123,7 +134,7 @@ format::Result<std::vector<Grouping>> GroupingsOf(const std::string& by) {
 }
 
 ExitCode Usage(const format::Error& error) {
-  Complain(error.message);
+  PrintError(error.message);
   return ExitCode::kUsage;
 }
 
@@ -134,25 +145,34 @@ ExitCode Write(const std::string& text) {
   return output.Report("standard output");
 }
 
-void WarnIfEmpty(const Survey& survey, const SurveyOptions& side, std::string_view name) {
-  if (survey.covered().seconds > 0) return;
-  Complain(
-      fmt::format("{}: {} has no data between {} and {}", name, side.files.front(), side.filter.from, side.filter.to));
+void WarnIfEmpty(const ComparedRuns& side, const ScanOptions& options, std::string_view name) {
+  for (size_t run = 0; run < side.size(); ++run) {
+    if (side.scan(run).scanned().seconds > 0) continue;
+    PrintError(fmt::format("{}: {} has no data between {} and {}", name, side.file(run), options.filter.from,
+                           options.filter.to));
+  }
 }
 
-ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result, const Survey& before,
-                   const Survey& after) {
+ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result, const ComparedRuns& before,
+                   const ComparedRuns& after) {
   if (options.html.empty()) return ExitCode::kOk;
-  return WriteDiffPage({both.before, both.after, both.scale_before, both.scale_after, result.question, options.html,
-                        options.force, TotalText(result.total, result.total_style), before.Doubt(), after.Doubt()});
+  return WriteDiffPage({both.before, both.after, before.ScaleOfAll(both.scale_before),
+                        after.ScaleOfAll(both.scale_after), result.question, options.html, options.force,
+                        TotalText(result.total, result.total_style), before.TrustVerdict(), after.TrustVerdict()});
 }
 
-ExitCode Read(Survey* before, Survey* after, CallTree* tree, Side* side_before, Side* side_after) {
-  const ExitCode first = before->Run(tree, side_before);
+ExitCode Read(ComparedRuns* before, ComparedRuns* after, CallTree* tree) {
+  const ExitCode first = before->Read(tree);
   if (first == ExitCode::kUnreadable) return first;
-  const ExitCode second = after->Run(tree, side_after);
+  const ExitCode second = after->Read(tree);
   return first != ExitCode::kOk && second != ExitCode::kUnreadable ? first : second;
 }
+
+std::string WindowText(const DiffOptions& options, size_t which) {
+  return options.windows.empty() ? "" : ", " + options.windows[which];
+}
+
+}  // namespace
 
 ExitCode Diff(const DiffOptions& options) {
   const auto by = GroupingsOf(options.by);
@@ -160,35 +180,28 @@ ExitCode Diff(const DiffOptions& options) {
   auto both = BothOf(options);
   if (!both.ok()) return Usage(both.error());
   both->before.fold = both->after.fold = by->front().by() == By::kMethod;
-  auto before = Survey::Parse(both->before), after = Survey::Parse(both->after);
-  if (!before.ok()) return Usage(before.error());
-  if (!after.ok()) return Usage(after.error());
+  const auto scan = RecordingScan::Parse(both->before);
+  if (!scan.ok()) return Usage(scan.error());
+  if (const auto other = RecordingScan::Parse(both->after); !other.ok()) return Usage(other.error());
 
   NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, before->TreeOptions());
-  const bool own_frames = options.survey.lines || !options.survey.filter.hide.empty();
-  Side side_before(*by, own_frames), side_after(*by, own_frames);
-  const ExitCode read = Read(&*before, &*after, &tree, &side_before, &side_after);
+  CallTree tree(&names, scan->TreeOptions());
+  const bool own_frames = options.scan.OwnFrames();
+  ComparedRuns before(both->before, *by, own_frames), after(both->after, *by, own_frames);
+  const ExitCode read = Read(&before, &after, &tree);
   if (read == ExitCode::kUnreadable) return read;
-  both->scale_before.seconds = before->covered().seconds;
-  both->scale_after.seconds = after->covered().seconds;
-  DiffResult result = ResultOf(options, *by, side_before, side_after, *both);
-  result.total = TotalOf(*before, *after, both->scale_before, both->scale_after);
-  result.style = result.total_style = StyleOf(both->scale_before, *before);
-  if (result.scale.per == Per::kTotal) result.total_style = StyleOf({.per = Per::kSecond}, *before);
-  WarnIfEmpty(*before, both->before, "A");
-  WarnIfEmpty(*after, both->after, "B");
-  if (result.reversed) Complain("B was recorded before A; swap them if this is not intended");
-  const ExitCode page = WritePage(options, *both, result, *before, *after);
+  const DiffResult result = ResultOf(options, *by, before, after, &*both);
+  WarnIfEmpty(before, both->before, "A");
+  WarnIfEmpty(after, both->after, "B");
+  if (result.reversed) PrintError("B was recorded before A; swap them if this is not intended");
+  const ExitCode page = WritePage(options, *both, result, before, after);
   if (page != ExitCode::kOk) return page;
-  const DiffSide of_before{*before, NameOf(options, 0)}, of_after{*after, NameOf(options, 1)};
+  const DiffSide of_before{before, WindowText(options, 0)}, of_after{after, WindowText(options, 1)};
   const DiffRows shown{options.all, options.limit};
   const ExitCode written = Write(options.json ? DiffJson(result, of_before, of_after, shown, tree)
                                               : DiffText(result, of_before, of_after, shown, tree));
   return written != ExitCode::kOk ? written : read;
 }
-
-}  // namespace
 
 Command DiffCommand() {
   auto options = std::make_shared<DiffOptions>();
@@ -201,10 +214,11 @@ Command DiffCommand() {
       .OneOf(Grouping::Words());
   command
       .AddOption("--per", options->per,
-                 "Compare bytes per second (default), per total (shares of each side's total) or per op")
+                 "Compare totals, shares of all bytes, or rates: per second, cpu-second or op (default: total for the "
+                 "same work, else share; op with --ops)")
       .Value("UNIT")
-      .OneOf({"second", "total", "op"});
-  command.AddOption("--ops", options->operations, "Operations on each side: A=1000,B=1200, or 1000 for both")
+      .OneOf(PerWords());
+  command.AddOption("--ops", options->operations, "Operations of a run on each side: A=1000,B=1200, or 1000 for both")
       .Value("A=N,B=M");
   command.AddPercent("--fdr", options->fdr, "False discovery rate among reported changes (default: 5%)");
   command.AddPercent("--min-change", options->margin, "Ignore changes below this percentage (default: 0%)", INFINITY);
@@ -215,14 +229,23 @@ Command DiffCommand() {
   command.AddFlag("--json", options->json, "Print JSON");
   command.AddOption("--html", options->html, "Also write a differential flame graph as an HTML page").Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  options->survey.AddTo(command);
-  command.footer = R"(Examples:
+  options->scan.AddTo(command);
+  command.operand = "REC...";
+  command.footer = R"(Several runs of each side show how much a program varies between runs; the
+recordings after "--" are the other side. Three runs of each side find far
+smaller changes than one.
+
+Examples:
   heaprec diff monday.hrec tuesday.hrec
+  heaprec diff old-1.hrec old-2.hrec old-3.hrec -- new-1.hrec new-2.hrec new-3.hrec
   heaprec diff --ops A=10000,B=12000 --by site before.hrec after.hrec
   heaprec diff --window 10s..20s 40s..60s app.hrec
   heaprec diff --min-change 5% --html diff.html before.hrec after.hrec
   heaprec diff --json --all before.hrec after.hrec | jq '.tables[0].rows[] | select(.verdict == "new")')";
-  command.run = [options](const auto&) { return Diff(*options); };
+  command.run = [options](const Invocation& call) {
+    options->after = call.rest;
+    return Diff(*options);
+  };
   return command;
 }
 

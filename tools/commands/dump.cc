@@ -23,12 +23,12 @@ struct DumpOptions {
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(ToUtf8(sentence));
+  PrintError(ToUtf8(sentence));
   return code;
 }
 
 // The agent is in the JVM: it counts what is in use before its ring is read.
-format::Result<Answer> AskToFlush(const JavaProcess& java) {
+format::Result<AgentReply> AskToFlush(const JavaProcess& java) {
   auto agent = AgentFor(java.process, java.process.agent);
   if (!agent.ok()) return agent.error();
   return Attach(java, {.agent = *agent, .options = "flush"});
@@ -60,7 +60,7 @@ ExitCode Dump(const DumpOptions& options) {
   const ExitCode written = output.Report(path);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  if (!options.quiet) Complain(fmt::format("{}: {} samples", path, Grouped(rewritten->events)));
+  if (!options.quiet) PrintError(fmt::format("{}: {} samples", path, Grouped(rewritten->events)));
   return ExitCode::kOk;
 }
 

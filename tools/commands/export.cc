@@ -31,7 +31,7 @@ struct ExportOptions {
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(sentence);
+  PrintError(sentence);
   return code;
 }
 
@@ -70,9 +70,9 @@ std::string Objection(const ExportOptions& options, const ExportFormat& format) 
   return {};
 }
 
-bool AnyFollows(const Recordings& recordings) {
+bool AnyTracked(const Recordings& recordings) {
   return std::any_of(recordings.begin(), recordings.end(),
-                     [](const auto& recording) { return recording->header().live_bound > 0; });
+                     [](const auto& recording) { return recording->header().max_tracked_objects > 0; });
 }
 
 format::Result<std::optional<TimePoint>> ParseAt(const std::string& text) {
@@ -106,7 +106,7 @@ ExitCode Export(const ExportOptions& options) {
   if (wants_heap && std::ranges::none_of(*recordings, [](const auto& one) { return HasHeap(one->header()); })) {
     return Fail(ExitCode::kUnreadable, options.paths.front() + kNoHeap);
   }
-  if (options.live && !AnyFollows(*recordings)) return Fail(ExitCode::kUnreadable, options.paths.front() + kNoLive);
+  if (options.live && !AnyTracked(*recordings)) return Fail(ExitCode::kUnreadable, options.paths.front() + kNoLive);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
 
@@ -114,10 +114,10 @@ ExitCode Export(const ExportOptions& options) {
   const ExportSettings settings{.several = recordings->size() > 1,
                                 .allocations = filter->TakesAny(format::Stream::kAllocations) ||
                                                filter->TakesAny(format::Stream::kNative) ||
-                                               filter->TakesAny(format::Stream::kMapped),
+                                               filter->TakesAny(format::Stream::kMapping),
                                 .exceptions = filter->TakesAny(format::Stream::kExceptions),
-                                .live = AnyFollows(*recordings),
-                                .only_alive = options.live,
+                                .live = AnyTracked(*recordings),
+                                .live_filter = options.live,
                                 .live_at = *at,
                                 .weights = options.weights,
                                 .hides = HiddenBy(*filter),
@@ -125,7 +125,7 @@ ExitCode Export(const ExportOptions& options) {
                                 .raw = options.raw || options.live,
                                 .lines = options.lines};
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
-  if (options.live) exporter = MakeOnlyAlive(settings, std::move(exporter));
+  if (options.live) exporter = MakeLiveFilter(settings, std::move(exporter));
   const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
   const auto passed = Pass(*recordings, *filter, settings.raw ? Weights::kRaw : Weights::kCalibrated, exporter.get(),
                            beside, [&output] { return output.failed(); });
@@ -135,7 +135,7 @@ ExitCode Export(const ExportOptions& options) {
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
   if (!format.takes_remarks && options.weights != "samples" && isatty(STDERR_FILENO) == 1) {
-    Complain(fmt::format("the exported weights are {}", WeightsName(settings)));
+    PrintError(fmt::format("the exported weights are {}", WeightsName(settings)));
   }
   return Close(*recordings, passed);
 }

@@ -53,7 +53,7 @@ PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights we
   uint64_t events = 0;
   Names names;
   std::vector<const format::Sample*> samples;
-  std::vector<const format::Survivor*> survivors;
+  std::vector<const format::CheckpointSample*> live_checkpoint;
   filter.Start(recording.header());
   exporter->Begin(recording);
   while (events < most && !stop()) {
@@ -69,11 +69,11 @@ PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights we
       if (events + samples.size() == most) break;
       if (filter.Keeps(sample)) samples.push_back(&sample);
     }
-    survivors.clear();
-    for (const format::Survivor& one : block->survivors) {
-      if (filter.Keeps(one.sample)) survivors.push_back(&one);
+    live_checkpoint.clear();
+    for (const format::CheckpointSample& one : block->live_checkpoint) {
+      if (filter.Keeps(one.sample)) live_checkpoint.push_back(&one);
     }
-    exporter->Add({*block, samples, names, calibration, survivors});
+    exporter->Add({*block, samples, names, calibration, live_checkpoint});
     events += samples.size();
     progress.At(recording.bytes_read());
   }
@@ -112,10 +112,10 @@ std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, 
 ExitCode Close(const Recordings& recordings, const std::vector<PassedOne>& passed) {
   ExitCode read = ExitCode::kOk;
   for (size_t i = 0; i < recordings.size(); ++i) {
-    if (isatty(STDERR_FILENO) == 1) Complain(LossLine(*recordings[i], passed[i].events).substr(2));
+    if (isatty(STDERR_FILENO) == 1) PrintError(LossLine(*recordings[i], passed[i].events).substr(2));
     const ExitCode one = ReportDamage(*recordings[i]);
     const std::vector<std::string>& reasons = passed[i].reasons;
-    if (!reasons.empty()) Complain(recordings[i]->source().name() + ": trustworthy: " + TrustText(reasons));
+    if (!reasons.empty()) PrintError(recordings[i]->source().name() + ": trustworthy: " + TrustText(reasons));
     if (one != ExitCode::kOk) read = one;
   }
   return read;

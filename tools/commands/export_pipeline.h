@@ -1,4 +1,4 @@
-// The way of recordings through filters into an exporter, for the verbs that go it.
+// The way of recordings through filters into an exporter, for the commands that go it.
 //
 // Threads:  one.
 #pragma once

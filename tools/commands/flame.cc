@@ -22,7 +22,7 @@ namespace heaprec::tools {
 namespace {
 
 struct FlameOptions {
-  SurveyOptions survey;
+  ScanOptions scan;
   std::string output, title;
   double min_share = 0;
   size_t limit = 20'000;
@@ -31,37 +31,37 @@ struct FlameOptions {
 
 // The two orders in which a graph can be read.
 struct Orders {
-  BoxTree callees, callers;
+  FlameBoxTree callees, callers;
 };
 
-Orders ChooseBoxes(const CallTree& tree, std::span<const double> weights, BoxTree::Bounds bounds) {
-  return {BoxTree::Callees(tree, weights, bounds), BoxTree::Callers(tree, weights, bounds)};
+Orders ChooseBoxes(const CallTree& tree, std::span<const double> weights, FlameBoxTree::Bounds bounds) {
+  return {FlameBoxTree::Callees(tree, weights, bounds), FlameBoxTree::Callers(tree, weights, bounds)};
 }
 
-std::vector<FlameFigure> FiguresOf(const Survey& survey) {
+std::vector<FlameFigure> EstimateGroup(const RecordingScan& scan) {
   using Unit = FlameFigure::Unit;
-  if (survey.of_exceptions()) {
+  if (scan.of_exceptions()) {
     return {{"bytes", "thrown", Unit::kCount, "", true, false},
             {"share", "share", Unit::kShare, "", true, false},
             {"samples", "samples", Unit::kCount, "", false, false}};
   }
   return {{"bytes", "bytes", Unit::kBytes, "", true, false},
-          {"objects", WordsOf(survey.stream()).things, Unit::kCount, "", true, false},
+          {"objects", WordsOf(scan.stream()).things, Unit::kCount, "", true, false},
           {"share", "share", Unit::kShare, "", true, false},
           {"samples", "samples", Unit::kCount, "", false, false}};
 }
 
-std::vector<FlameMeasure> MeasuresOf(const Survey& survey) {
+std::vector<FlameMeasure> MeasuresOf(const RecordingScan& scan) {
   const FlameMeasure samples{"samples", "Samples", "Samples that were taken", {}};
-  if (survey.of_exceptions()) return {{"bytes", "Thrown", "Exceptions that were thrown", {}}, samples};
-  std::string things = WordsOf(survey.stream()).things;
+  if (scan.of_exceptions()) return {{"bytes", "Thrown", "Exceptions that were thrown", {}}, samples};
+  std::string things = WordsOf(scan.stream()).things;
   things.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(things.front())));
   return {{"bytes", "Bytes", "Bytes that were allocated", {}},
           {"objects", things, things + " that were allocated", {}},
           samples};
 }
 
-Estimate FigureOf(const Figures& of, const std::string& id) {
+Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
   if (id == "bytes") return of.bytes;
   if (id == "objects") return of.objects;
   if (id == "share") return of.share;
@@ -69,17 +69,17 @@ Estimate FigureOf(const Figures& of, const std::string& id) {
   return {samples, samples, samples};
 }
 
-FlameTree TreeOf(const std::string& order, const BoxTree& boxes, size_t table, const BoxSurvey& survey,
-                 const std::vector<FlameFigure>& figures, const CallTree& calls, const FrameTypes& types,
+FlameTree TreeOf(const std::string& order, const FlameBoxTree& boxes, size_t table, const BoxVisitor& scan,
+                 const std::vector<FlameFigure>& estimates, const CallTree& calls, const FrameTypes& types,
                  FlameAssembly* assembly) {
   std::vector<double> bytes(boxes.boxes().size());
-  for (BoxTree::BoxId box = 0; box < bytes.size(); ++box) bytes[box] = survey.Of(table, box).bytes.value;
-  const std::vector<BoxTree::BoxId> shown = boxes.Preorder(bytes);
-  FlameTree tree{.order = order, .boxes = assembly->Boxes(boxes, shown), .figures = {}, .verdicts = {}};
+  for (FlameBoxTree::BoxId box = 0; box < bytes.size(); ++box) bytes[box] = scan.Of(table, box).bytes.value;
+  const std::vector<FlameBoxTree::BoxId> shown = boxes.Preorder(bytes);
+  FlameTree tree{.order = order, .boxes = assembly->Boxes(boxes, shown), .estimates = {}, .verdicts = {}};
   tree.code = order == "callees" ? CodeOf(boxes, shown, types) : CodeByName(calls, boxes, shown, types);
-  for (const FlameFigure& figure : figures) {
-    std::vector<Estimate>& column = tree.figures.emplace_back();
-    for (const BoxTree::BoxId box : shown) column.push_back(FigureOf(survey.Of(table, box), figure.id));
+  for (const FlameFigure& figure : estimates) {
+    std::vector<Estimate>& column = tree.estimates.emplace_back();
+    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(scan.Of(table, box), figure.id));
   }
   return tree;
 }
@@ -91,37 +91,37 @@ std::string BaseName(const std::string& path) {
 std::string TitleOf(const FlameOptions& options) {
   if (!options.title.empty()) return ToUtf8(options.title);
   std::string title;
-  for (const std::string& file : options.survey.files) title += (title.empty() ? "" : ", ") + ToUtf8(BaseName(file));
+  for (const std::string& file : options.scan.files) title += (title.empty() ? "" : ", ") + ToUtf8(BaseName(file));
   return title;
 }
 
 // rec.bin: rec.html in the working directory.
 std::string OutputOf(const FlameOptions& options) {
   if (!options.output.empty()) return options.output;
-  const std::string& first = options.survey.files.front();
+  const std::string& first = options.scan.files.front();
   const std::string stem = first == "-" ? "flame" : std::filesystem::path(first).stem().string();
   return stem + (options.svg ? ".svg" : ".html");
 }
 
-FlameGraph Assemble(const FlameOptions& options, const Survey& survey, const CallTree& calls, const LeafSurvey& leaves,
-                    const Orders& orders, const BoxSurvey& boxes) {
+FlameGraph Assemble(const FlameOptions& options, const RecordingScan& scan, const CallTree& calls,
+                    const LeafVisitor& leaves, const Orders& orders, const BoxVisitor& boxes) {
   FlameGraph graph;
   graph.title = TitleOf(options);
-  graph.headline = HeadlineOf(boxes.Of(0, 0), survey);
-  graph.facts = FactsOf(leaves, survey);
-  graph.measures = MeasuresOf(survey);
-  graph.figures = FiguresOf(survey);
+  graph.headline = HeadlineOf(boxes.Of(0, 0), scan);
+  graph.facts = FactsOf(leaves, scan);
+  graph.measures = MeasuresOf(scan);
+  graph.estimates = EstimateGroup(scan);
   graph.icicle = options.icicle;
   FlameAssembly assembly(&calls.names(), {&leaves});
-  graph.trees = {TreeOf("callees", orders.callees, 0, boxes, graph.figures, calls, leaves.types(), &assembly),
-                 TreeOf("callers", orders.callers, 1, boxes, graph.figures, calls, leaves.types(), &assembly)};
+  graph.trees = {TreeOf("callees", orders.callees, 0, boxes, graph.estimates, calls, leaves.types(), &assembly),
+                 TreeOf("callers", orders.callers, 1, boxes, graph.estimates, calls, leaves.types(), &assembly)};
   if (options.reverse) std::swap(graph.trees[0], graph.trees[1]);
   graph.names = assembly.TakeNames();
   return graph;
 }
 
 ExitCode Fail(ExitCode code, std::string_view sentence) {
-  Complain(sentence);
+  PrintError(sentence);
   return code;
 }
 
@@ -132,31 +132,31 @@ ExitCode Write(const FlameOptions& options, const FlameGraph& graph, OutputFile*
   const ExitCode written = output.Report(path == "-" ? "standard output" : path);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = file->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  if (path != "-" && !options.quiet) Complain(fmt::format("{}: {} boxes", path, graph.trees.front().boxes.size()));
+  if (path != "-" && !options.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.trees.front().boxes.size()));
   return ExitCode::kOk;
 }
 
 ExitCode Flame(const FlameOptions& options) {
-  auto survey = Survey::Parse(options.survey);
-  if (!survey.ok()) return Fail(ExitCode::kUsage, survey.error().message);
+  auto scan = RecordingScan::Parse(options.scan);
+  if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
   NamePool names;
-  CallTree tree(&names, survey->TreeOptions());
-  LeafSurvey leaves(!options.no_classes, /*types=*/!options.svg);
-  Survey rehearsal = *survey;
+  CallTree tree(&names, scan->TreeOptions());
+  LeafVisitor leaves(!options.no_classes, /*types=*/!options.svg);
+  RecordingScan rehearsal = *scan;
   rehearsal.BeQuiet();
   const ExitCode first = rehearsal.Run(&tree, &leaves);
   if (first == ExitCode::kUnreadable) return first;
   const std::string path = OutputOf(options);
-  if (IsOneOf(path, options.survey.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
+  if (IsOneOf(path, options.scan.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   auto file = OutputFile::Open(path, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
 
   const Orders orders = ChooseBoxes(tree, leaves.weights(), {options.limit, options.min_share});
-  BoxSurvey boxes(&leaves, {&orders.callees, &orders.callers});
-  const ExitCode read = survey->Run(&tree, &boxes);
+  BoxVisitor boxes(&leaves, {&orders.callees, &orders.callers});
+  const ExitCode read = scan->Run(&tree, &boxes);
   if (read == ExitCode::kUnreadable) return read;
-  survey->SayDoubt();
-  const ExitCode written = Write(options, Assemble(options, *survey, tree, leaves, orders, boxes), file->get(), path);
+  scan->PrintTrust();
+  const ExitCode written = Write(options, Assemble(options, *scan, tree, leaves, orders, boxes), file->get(), path);
   return written != ExitCode::kOk ? written : read;
 }
 
@@ -180,7 +180,7 @@ Command FlameCommand() {
       .Value("N")
       .Positive();
   command.AddPercent("--min-share", options->min_share, "Merge boxes below this share of the bytes, such as 0.1%");
-  options->survey.AddTo(command);
+  options->scan.AddTo(command);
   command.footer = R"(Examples:
   heaprec flame app.hrec -o flame.html
   heaprec flame --from 10s --to 20s --thread worker app.hrec -o -  > worker.html

@@ -25,20 +25,20 @@ struct ImportOptions {
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(ToUtf8(sentence));
+  PrintError(ToUtf8(sentence));
   return code;
 }
 
-uint64_t CountOf(const jfr::Survey& survey, jfr::EventSet set) {
-  const auto found = survey.events.find(set);
-  return found == survey.events.end() ? 0 : found->second;
+uint64_t CountOf(const jfr::JfrScan& scan, jfr::EventSet set) {
+  const auto found = scan.events.find(set);
+  return found == scan.events.end() ? 0 : found->second;
 }
 
 // All sets count the same bytes: one of them is taken.
-jfr::EventSet SetOf(const ImportOptions& options, const jfr::Survey& survey) {
-  if (options.events != "tlab" && CountOf(survey, jfr::EventSet::kOwnSamples) > 0) return jfr::EventSet::kOwnSamples;
+jfr::EventSet SetOf(const ImportOptions& options, const jfr::JfrScan& scan) {
+  if (options.events != "tlab" && CountOf(scan, jfr::EventSet::kOwnSamples) > 0) return jfr::EventSet::kOwnSamples;
   if (options.events != "auto") return options.events == "tlab" ? jfr::EventSet::kTlabs : jfr::EventSet::kSamples;
-  return CountOf(survey, jfr::EventSet::kSamples) > 0 ? jfr::EventSet::kSamples : jfr::EventSet::kTlabs;
+  return CountOf(scan, jfr::EventSet::kSamples) > 0 ? jfr::EventSet::kSamples : jfr::EventSet::kTlabs;
 }
 
 void Tell(const ImportOptions& options, const format::FileHeader& header, const jfr::Imported& imported) {
@@ -55,30 +55,29 @@ void Tell(const ImportOptions& options, const format::FileHeader& header, const 
                   "\n");
     output.Flush();
   } else if (!options.quiet) {
-    Complain(ToUtf8(fmt::format("{}: {} samples, {} collections and {} old objects from {}", options.output,
-                                Grouped(imported.samples), Grouped(imported.collections), Grouped(imported.old_objects),
-                                header.source_reason)));
+    PrintError(ToUtf8(fmt::format("{}: {} samples, {} collections and {} old objects from {}", options.output,
+                                  Grouped(imported.samples), Grouped(imported.collections),
+                                  Grouped(imported.old_objects), header.source_reason)));
   }
 }
 
 ExitCode ReportDamage(const std::string& name, const jfr::Imported& imported) {
   if (imported.refused > 0) {
-    Complain(fmt::format("{}: skipped {} events that cannot be read or have no weight", ToUtf8(name),
-                         Grouped(imported.refused)));
+    PrintError(fmt::format("{}: skipped {} events that cannot be read or have no weight", ToUtf8(name),
+                           Grouped(imported.refused)));
   }
   if (!imported.damage) return ExitCode::kOk;
-  Complain(fmt::format("{}: offset {}: {}; the rest of the file is not imported", ToUtf8(name), imported.damage->begin,
-                       imported.damage->why));
+  PrintError(fmt::format("{}: offset {}: {}; the rest of the file is not imported", ToUtf8(name),
+                         imported.damage->begin, imported.damage->why));
   return ExitCode::kDamaged;
 }
 
-ExitCode WriteRecording(const ImportOptions& options, const jfr::Survey& survey, jfr::EventSet set,
-                        FileSource* source) {
-  const format::FileHeader header = jfr::HeaderOf(survey, set);
+ExitCode WriteRecording(const ImportOptions& options, const jfr::JfrScan& scan, jfr::EventSet set, FileSource* source) {
+  const format::FileHeader header = jfr::HeaderOf(scan, set);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());
-  const auto imported = jfr::Import(source, header, survey, set, &output);
+  const auto imported = jfr::Import(source, header, scan, set, &output);
   if (!imported.ok()) return Fail(ExitCode::kUnreadable, source->name() + ": " + imported.error().message);
   output.Flush();
   const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
@@ -97,20 +96,20 @@ ExitCode Import(const ImportOptions& options) {
   if ((*source)->IsSameFileAs(options.output)) {
     return Fail(ExitCode::kCannotWrite, options.output + ": is the input file; choose another output file");
   }
-  const jfr::Survey survey = jfr::SurveyOf(source->get());
+  const jfr::JfrScan scan = jfr::ScanOf(source->get());
   const std::string& name = (*source)->name();
-  if (survey.chunks == 0) {
+  if (scan.chunks == 0) {
     return Fail(ExitCode::kUnreadable,
-                fmt::format("{}: {}", name, survey.damage ? survey.damage->why : "the file is empty"));
+                fmt::format("{}: {}", name, scan.damage ? scan.damage->why : "the file is empty"));
   }
-  const jfr::EventSet set = SetOf(options, survey);
-  if (CountOf(survey, set) == 0) {
+  const jfr::EventSet set = SetOf(options, scan);
+  if (CountOf(scan, set) == 0) {
     return Fail(ExitCode::kUnreadable,
                 name +
                     ": no allocation events; record with settings=profile or "
                     "jdk.ObjectAllocationSample#enabled=true (JFR), or with event=alloc (async-profiler)");
   }
-  return WriteRecording(options, survey, set, source->get());
+  return WriteRecording(options, scan, set, source->get());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kRows = 20;
 
 struct LeaksOptions {
-  LivingOptions living;
+  LiveCommandOptions common;
   std::optional<uint64_t> survived;
   std::optional<size_t> limit;
   double fdr = 0.05;
@@ -20,15 +20,16 @@ struct LeaksOptions {
 };
 
 ExitCode ShowLeaks(const LeaksOptions& options) {
-  LiveQuestion question;
+  LiveQuery question;
   question.grown = options.survived;
   question.survived = options.survived.value_or(0);
-  Living living;
-  const ExitCode read = Read(options.living, std::move(question), {By::kSite}, &living);
+  LiveScan living;
+  const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
-  const LiveReport report{*living.survey, *living.live, *living.tree, {}};
-  const LeakRanking ranking{options.fdr, options.limit.value_or(options.living.json ? 0 : kRows), options.all};
-  return Say(options.living.json ? LeaksJson(report, ranking) : LeaksText(report, ranking), read);
+  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {}};
+  const size_t usual = options.common.output.is_for_people() ? kRows : 0;
+  const LeakRanking ranking{options.fdr, options.limit.value_or(usual), options.all};
+  return render::Print(LeaksReport(answer, ranking), options.common.output, read);
 }
 
 }  // namespace
@@ -36,19 +37,19 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
 Command LeaksCommand() {
   auto options = std::make_shared<LeaksOptions>();
   Command command("leaks", "Find sites whose live bytes keep growing");
-  command.AddOption("--by", options->living.by, "Group by this key (default: site)")
+  command.AddOption("--by", options->common.by, "Group by this key (default: site)")
       .Value("KEY")
       .OneOf(Grouping::Words());
   command
       .AddOption("--survived", options->survived,
                  "Count objects that survived at least N collections (default: 3, fewer in short recordings)")
       .Value("N");
-  command.AddOption("--at", options->living.at, "Time at which live bytes are shown (default: the end)").Value("TIME");
+  command.AddOption("--at", options->common.at, "Time at which live bytes are shown (default: the end)").Value("TIME");
   command.AddPercent("--fdr", options->fdr, "False discovery rate among reported leaks (default: 5%)");
   command.AddFlag("--all", options->all, "Also show sites whose growth is not significant");
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
-  command.AddFlag("--json", options->living.json, "Print JSON");
-  options->living.survey.AddTo(command);
+  options->common.output.AddTo(command);
+  options->common.scan.AddTo(command);
   command.footer = R"(--from and --to bound the time in which growth is measured; exclude the start-up
 of the program.
 

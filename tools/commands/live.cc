@@ -20,7 +20,8 @@ constexpr size_t kTraces = 200;
 constexpr uint64_t kPromoted = 3;
 
 struct LiveOptions {
-  LivingOptions living;
+  LiveCommandOptions common;
+  bool csv = false;  // deprecated: --format csv
   std::string sort = "bytes", garbage;
   std::optional<size_t> limit;
   uint64_t survived = 0;
@@ -30,22 +31,21 @@ struct LiveOptions {
 // What is wrong with them; empty: nothing.
 std::string Objection(const LiveOptions& options) {
   const bool of_garbage = !options.garbage.empty();
-  if (options.living.json && options.living.csv) return "--json and --csv exclude each other";
   if (options.lifetimes && of_garbage) return "--lifetimes and --garbage exclude each other";
-  if (of_garbage && options.living.csv) return "--garbage has no CSV output; use --json";
-  if (of_garbage && !options.living.by.empty()) return "--garbage shows single objects; remove --by";
-  if (options.lifetimes && options.living.by == "method")
+  if (of_garbage && !options.common.by.empty()) return "--garbage shows single objects; remove --by";
+  if (options.lifetimes && options.common.by == "method")
     return "--lifetimes does not support --by method; use --by site";
   return {};
 }
 
-ExitCode ShowLive(const LiveOptions& options) {
+ExitCode ShowLive(LiveOptions options) {
+  if (options.csv) options.common.output.format = "csv";
   if (const std::string objection = Objection(options); !objection.empty()) {
-    Complain(objection);
+    PrintError(objection);
     return ExitCode::kUsage;
   }
   const bool of_garbage = !options.garbage.empty();
-  LiveQuestion question;
+  LiveQuery question;
   question.survived = options.lifetimes ? 0 : options.survived;
   question.grown = std::max<uint64_t>(1, options.survived);
   question.promoted = options.survived > 0 ? options.survived : kPromoted;
@@ -53,23 +53,22 @@ ExitCode ShowLive(const LiveOptions& options) {
   question.garbage = of_garbage ? kTraces : 0;
   const std::vector<By> usual =
       of_garbage ? std::vector<By>{By::kClass, By::kThread, By::kStack} : std::vector<By>{By::kClass, By::kSite};
-  Living living;
-  const ExitCode read = Read(options.living, std::move(question), usual, &living);
+  LiveScan living;
+  const ExitCode read = Read(options.common, std::move(question), usual, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
   if (options.sort == "survived" && !WordsOf(living.live->stream()).is_collected) {
-    Complain(fmt::format("--sort survived: {} are not subject to garbage collection",
-                         WordsOf(living.live->stream()).things));
+    PrintError(fmt::format("--sort survived: {} are not subject to garbage collection",
+                           WordsOf(living.live->stream()).things));
     return ExitCode::kUsage;
   }
-  const LiveForm form = options.living.json ? LiveForm::kJson : options.living.csv ? LiveForm::kCsv : LiveForm::kText;
-  const size_t rows = of_garbage || living.live->tables().size() == 1 ? kRowsOfOne : kRowsOfTwo;
-  const LiveReport report{*living.survey,
-                          *living.live,
-                          *living.tree,
-                          {options.sort, options.limit.value_or(form == LiveForm::kText ? rows : 0)}};
-  if (form == LiveForm::kCsv) living.survey->SayDoubt();
-  if (of_garbage) return Say(GarbageForm(report, options.garbage == "recent", form), read);
-  return Say(options.lifetimes ? LifetimesForm(report, form) : AliveForm(report, form), read);
+  const bool has_one_table = of_garbage || living.live->tables().size() == 1;
+  const size_t limit = !options.common.output.is_for_people() ? 0 : has_one_table ? kRowsOfOne : kRowsOfTwo;
+  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {options.sort, options.limit.value_or(limit)}};
+  if (options.common.output.form() == render::Form::kCsv) living.scan->PrintTrust();
+  return render::Print(of_garbage          ? GarbageReport(answer, options.garbage == "recent")
+                       : options.lifetimes ? LifetimesReport(answer)
+                                           : LiveObjectsReport(answer),
+                       options.common.output, read);
 }
 
 }  // namespace
@@ -78,9 +77,9 @@ Command LiveCommand() {
   auto options = std::make_shared<LiveOptions>();
   Command command("live", "Show live objects at any time, and lifetimes");
   command
-      .AddOption("--at", options->living.at, "Time to show: an offset (10s), ISO 8601 or epoch ns (default: the end)")
+      .AddOption("--at", options->common.at, "Time to show: an offset (10s), ISO 8601 or epoch ns (default: the end)")
       .Value("TIME");
-  command.AddOption("--by", options->living.by, "Group rows by this key (default: one table by class and one by site)")
+  command.AddOption("--by", options->common.by, "Group rows by this key (default: one table by class and one by site)")
       .Value("KEY")
       .OneOf(Grouping::Words());
   command
@@ -102,9 +101,9 @@ Command LiveCommand() {
                  "Show objects that died: the 200 most recent, or a random sample of 200")
       .Value("WHICH")
       .OneOf({"recent", "sample"});
-  command.AddFlag("--json", options->living.json, "Print JSON");
-  command.AddFlag("--csv", options->living.csv, "Print CSV");
-  options->living.survey.AddTo(command);
+  options->common.output.AddTo(command);
+  command.AddFlag("--csv", options->csv, "Deprecated: --format csv");
+  options->common.scan.AddTo(command);
   command.footer =
       R"(--from and --to bound the time for growth, births and deaths; they do not limit
 which objects can be live.

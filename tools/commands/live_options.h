@@ -1,42 +1,41 @@
-// What `live` and `leaks` have in common: their options, and the way from recordings to what is alive in them.
+// What `live` and `leaks` have in common: their options, and the way from recordings to what is live in them.
 //
 // Threads:  one.
-// Failure:  Run says on stderr what it could not do.
+// Failure:  Read says on stderr what it could not do.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/query/live_query.h"
 #include "tools/query/scan.h"
+#include "tools/render/print.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
-struct LivingOptions {
-  SurveyOptions survey;
+struct LiveCommandOptions {
+  ScanOptions scan;
   std::string at, by;
-  bool json = false, csv = false;
+  render::OutputOptions output;
 };
 
-// What is wrong with recordings that `live` cannot tell anything of; behind a file's name.
+// What is wrong with recordings that `live` cannot tell anything of; after a file's name.
 inline constexpr char kNoLive[] =
     ": objects were not tracked; record with the agent option live=on: heaprec record --set live=on -- java ...";
 
 // What has been read: all that a report needs.
-struct Living {
+struct LiveScan {
   NamePool names;
-  std::optional<Survey> survey;
+  std::optional<RecordingScan> scan;
   std::optional<CallTree> tree;
-  std::optional<LiveSurvey> live;
+  std::optional<LiveVisitor> live;
 };
 
 // `question` without its times and groups. `by`: what is grouped by, if the options do not say. kUsage, kUnreadable: no
 // report can be made.
-ExitCode Read(const LivingOptions& options, LiveQuestion question, const std::vector<By>& by, Living* into);
-
-// On standard output. `read`: what Read returned.
-ExitCode Say(const std::string& report, ExitCode read);
+ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::vector<By>& by, LiveScan* into);
 
 }  // namespace heaprec::tools

@@ -11,8 +11,8 @@ namespace heaprec::tools {
 namespace {
 
 // Parts of one recording stand together, in the order of their chunks; chunks that were written already are left out.
-format::Result<Edited> Write(const Recordings& recordings, Output* output) {
-  Edited edited;
+format::Result<RewriteSummary> Write(const Recordings& recordings, Output* output) {
+  RewriteSummary edited;
   std::vector<bool> done(recordings.size());
   for (size_t first = 0; first < recordings.size(); ++first) {
     if (done[first]) continue;
@@ -30,7 +30,7 @@ format::Result<Edited> Write(const Recordings& recordings, Output* output) {
     });
     format::FileHeader merged = parts.front().first->header();
     merged.ring_path.clear();  // what it holds is written
-    Editor editor(merged, output);
+    RecordingEditor editor(merged, output);
     uint64_t next_chunk = 0;  // all before are written
     const Recording* last = parts.front().first;
     for (auto& [part, block] : parts) {
@@ -44,7 +44,7 @@ format::Result<Edited> Write(const Recordings& recordings, Output* output) {
       if (end_chunk > next_chunk || part->ending()) last = part;
       next_chunk = end_chunk;
     }
-    auto finished = editor.Finish(last->books_since_start(), last->ending());
+    auto finished = editor.Finish(last->counters_since_start(), last->ending());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();

@@ -1,9 +1,5 @@
 // heaprec native: native memory by call site: exactly, of a program with libheaprec-native.so, or sampled, of a
 // recording.
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -12,9 +8,9 @@
 #include "tools/commands/native_samples.h"
 #include "tools/input/native_table_file.h"
 #include "tools/options/command.h"
+#include "tools/render/print.h"
 #include "tools/report/native_table_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {
@@ -27,30 +23,25 @@ struct NativeOptions {
   std::optional<double> leaks_s;
   std::string before;  // an older table
   bool categories = false;
-  bool json = false;
+  render::OutputOptions output;
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(sentence);
+  PrintError(sentence);
   return code;
 }
 
 // Rows of a text, unless told.
 constexpr size_t kRows = 20;
-size_t LimitOf(const NativeOptions& options) { return options.limit.value_or(options.json ? 0 : kRows); }
+size_t LimitOf(const NativeOptions& options) {
+  return options.limit.value_or(options.output.is_for_people() ? kRows : 0);
+}
 
 bool IsByLive(const NativeOptions& options) { return options.sort == "live"; }
 
 TableBy TableByOf(const std::string& by) {
   if (by == "site") return TableBy::kSite;
   return by == "function" ? TableBy::kFunction : TableBy::kLibrary;
-}
-
-ExitCode Print(const std::string& report) {
-  Output output(STDOUT_FILENO);
-  output.Append(report);
-  output.Flush();
-  return output.Report("standard output");
 }
 
 ExitCode NativeOfTable(const NativeOptions& options) {
@@ -67,13 +58,13 @@ ExitCode NativeOfTable(const NativeOptions& options) {
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
     CompareRows(TableRowsOf(*older, by, IsByLive(options)), &rows);
   }
-  const TableReport report{.table = *table,
-                           .rows = rows,
-                           .by = options.by.c_str(),
-                           .compared = !options.before.empty(),
-                           .limit = LimitOf(options),
-                           .callers = options.callers};
-  return Print(options.json ? TableJson(report) : TableText(report));
+  return Print(NativeTableReport({.table = *table,
+                                  .rows = rows,
+                                  .by = options.by,
+                                  .compared = !options.before.empty(),
+                                  .limit = LimitOf(options),
+                                  .callers = options.callers}),
+               options.output);
 }
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
@@ -87,12 +78,14 @@ ExitCode NativeOfRecording(const NativeOptions& options) {
                               .by_live = IsByLive(options),
                               .limit = LimitOf(options),
                               .callers = options.callers,
-                              .least_age_ns = static_cast<uint64_t>(options.leaks_s.value_or(0) * 1e9),
-                              .json = options.json});
+                              .min_age_ns = static_cast<uint64_t>(options.leaks_s.value_or(0) * 1e9),
+                              .output = options.output});
 }
 
 ExitCode Native(const NativeOptions& options) {
-  if (options.categories) return ShowMemory({.file = options.file, .limit = LimitOf(options), .json = options.json});
+  if (options.categories) {
+    return ShowMemory({.file = options.file, .limit = options.limit, .output = options.output});
+  }
   return IsRecording(options.file) ? NativeOfRecording(options) : NativeOfTable(options);
 }
 
@@ -124,7 +117,7 @@ Command NativeCommand() {
   command.AddOption("--before", options->before, "Tables only: show growth since this older table").Value("TABLE");
   command.AddFlag("--categories", options->categories,
                   "Recordings only: show the JVM's NMT categories, RSS and PSS over time");
-  command.AddFlag("--json", options->json, "Print JSON, with all rows");
+  options->output.AddTo(command);
   command.footer =
       R"(A recording has samples of native memory if it was made with native=on. 'heaprec
 record --native=exact', or libheaprec-native.so in LD_PRELOAD, counts every

@@ -2,21 +2,23 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
+#include "tools/render/print.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
-struct MemoryQuestion {
+struct MemoryQuery {
   std::string file;
-  size_t limit = 20;  // looks; 0: all
-  bool json = false;
-  // Behind the file's name: why not what was asked for, in place of which this is shown. Empty: this was asked for.
-  std::string in_place_of = "";
+  std::optional<size_t> limit;  // snapshots in text; 0: all
+  render::OutputOptions output;
+  // After the file's name: why not what was asked for, instead of which this is shown. Empty: this was asked for.
+  std::string instead_of = "";
 };
 
-// kUnreadable, too, if it is in the place of something else and nobody looked at the process.
-ExitCode ShowMemory(const MemoryQuestion& question);
+// kUnreadable, too, if it is shown instead of something else and there are no snapshots.
+ExitCode ShowMemory(const MemoryQuery& query);
 
 }  // namespace heaprec::tools

@@ -1,29 +1,25 @@
 #include "tools/commands/native_samples.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <optional>
 
 #include "tools/analysis/health/unavailable.h"
-#include "tools/commands/mapping_totals.h"
 #include "tools/commands/native_categories.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/recording.h"
+#include "tools/query/mapping_query.h"
 #include "tools/query/native_query.h"
 #include "tools/query/scan.h"
 #include "tools/report/native_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {
 
 constexpr char kRecordingMagic[] = "\x89HRFILE\n";
 
-Grouping GroupingOf(const NativeQuestion& question) {
+Grouping GroupingOf(const NativeQuery& question) {
   const bool shows_stacks = question.by == By::kSite && question.callers > 0;
   return Grouping(shows_stacks ? By::kStack : question.by);
 }
@@ -35,54 +31,57 @@ std::string WhyNone(const std::string& path) {
   if (!recordings.ok()) return "";
   std::string refused;
   for (const auto& recording : *recordings) {
-    if (recording->header().native_bound > 0) return "";
+    if (recording->header().max_tracked_blocks > 0) return "";
     refused = RefusalOfNative(recording->header());
   }
   return refused.empty() ? kNoNative : ": " + refused;
 }
 
-bool WantsSamples(const NativeQuestion& question) {
-  return question.by != By::kSite || question.callers > 0 || question.least_age_ns > 0;
+bool WantsSamples(const NativeQuery& question) {
+  return question.by != By::kSite || question.callers > 0 || question.min_age_ns > 0;
 }
 
-ExitCode Print(const std::string& report, ExitCode read) {
-  Output output(STDOUT_FILENO);
-  output.Append(report);
-  output.Flush();
-  const ExitCode written = output.Report("standard output");
-  return written != ExitCode::kOk ? written : read;
+// Mappings are a stream of their own, and so a scan of their own.
+void AddMappingsOf(const NativeQuery& question, render::Report* report) {
+  ScanOptions options;
+  options.files = {question.file};
+  options.filter.kinds = {"mapped"};
+  auto scan = RecordingScan::Parse(options);
+  if (!scan.ok()) return;
+  scan->BeQuiet();  // the scan before has said what is damaged
+  NamePool names;
+  CallTree tree(&names, scan->TreeOptions());
+  MappingVisitor mappings(GroupingOf(question), {}, &tree);
+  if (scan->Run(&tree, &mappings) == ExitCode::kUnreadable || !mappings.has_any()) return;
+  AddMappings({*scan, mappings, tree, question.limit, question.callers}, report);
 }
 
-ExitCode ShowSamples(const NativeQuestion& question) {
-  SurveyOptions options;
+ExitCode ShowSamples(const NativeQuery& question) {
+  ScanOptions options;
   options.files = {question.file};
   options.filter.kinds = {"native"};
-  auto survey = Survey::Parse(options);
-  if (!survey.ok()) {
-    Complain(survey.error().message);
+  auto scan = RecordingScan::Parse(options);
+  if (!scan.ok()) {
+    PrintError(scan.error().message);
     return ExitCode::kUsage;
   }
-  LiveQuestion of_live;
-  of_live.least_age_ns = question.least_age_ns;
-  of_live.lifetimes = question.least_age_ns > 0;
+  LiveQuery of_live;
+  of_live.least_age_ns = question.min_age_ns;
+  of_live.lifetimes = question.min_age_ns > 0;
   NamePool names;
-  CallTree tree(&names, survey->TreeOptions());
-  NativeSurvey native(GroupingOf(question), /*own_frames=*/false, std::move(of_live), &tree);
-  const ExitCode read = survey->Run(&tree, &native);
+  CallTree tree(&names, scan->TreeOptions());
+  NativeVisitor native(GroupingOf(question), /*own_frames=*/false, std::move(of_live), &tree);
+  const ExitCode read = scan->Run(&tree, &native);
   if (read == ExitCode::kUnreadable) return read;
-  if (native.live().followed() == 0) {
-    Complain(question.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
+  if (native.live().tracked() == 0) {
+    PrintError(question.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
     return ExitCode::kUnreadable;
   }
-  const NativeReport report{
-      *survey, native, tree, question.by_live, question.limit, question.callers, question.least_age_ns};
-  // What is asked for leaks is not asked for what was mapped; and standard input is read once.
-  std::optional<MappedAnswer> mapped;
-  if (question.least_age_ns == 0 && question.file != "-") {
-    mapped = AskForMapped({question.file, GroupingOf(question), question.limit, question.callers});
-  }
-  if (question.json) return Print(NativeJson(report, mapped ? mapped->json : nlohmann::json()), read);
-  return Print(NativeText(report) + (mapped ? mapped->text : ""), read);
+  render::Report report =
+      NativeReport({*scan, native, tree, question.by_live, question.limit, question.callers, question.min_age_ns});
+  // With --leaks the mappings are not asked for; and standard input can be read once only.
+  if (question.min_age_ns == 0 && question.file != "-") AddMappingsOf(question, &report);
+  return Print(report, question.output, read);
 }
 
 }  // namespace
@@ -95,14 +94,14 @@ bool IsRecording(const std::string& path) {
                          std::memcmp(magic, kRecordingMagic, sizeof magic) == 0);
 }
 
-ExitCode ShowNativeRecording(const NativeQuestion& question) {
+ExitCode ShowNativeRecording(const NativeQuery& question) {
   // Standard input is read once.
   const std::string why_none = question.file == "-" ? "" : WhyNone(question.file);
   if (!why_none.empty() && WantsSamples(question)) {
-    Complain(question.file + why_none);
+    PrintError(question.file + why_none);
     return ExitCode::kUnreadable;
   }
-  if (!why_none.empty()) return ShowMemory({question.file, question.limit, question.json, why_none});
+  if (!why_none.empty()) return ShowMemory({question.file, {}, question.output, why_none});
   return ShowSamples(question);
 }
 

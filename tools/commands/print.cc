@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tools/input/dictionary_names.h"
@@ -14,6 +13,7 @@
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
+#include "tools/render/renderers.h"
 #include "tools/report/event_format.h"
 #include "tools/report/state_format.h"
 #include "tools/text/messages.h"
@@ -117,10 +117,11 @@ class Printer {
     filter_.Enter(block, &names_);
     text_.Enter(block, &names_);
     auto state = block.states.begin();
-    auto fate = block.fates.begin();
+    auto lifecycle = block.lifecycle_events.begin();
     const auto print_states = [&](uint64_t until_ns) {
       for (; state != block.states.end() && state->time_ns <= until_ns && !done(); ++state) Print(*state);
-      for (; fate != block.fates.end() && fate->time_ns <= until_ns && !done(); ++fate) Print(*fate);
+      for (; lifecycle != block.lifecycle_events.end() && lifecycle->time_ns <= until_ns && !done(); ++lifecycle)
+        Print(*lifecycle);
     };
     for (const format::Sample& sample : block.samples) {
       print_states(sample.time_ns);
@@ -135,16 +136,16 @@ class Printer {
     for (auto row = block.census.begin(); row != block.census.end() && !done(); ++row) Print(*row);
   }
 
-  void Print(const format::HeapState& state) {
+  void Print(const format::ProcessState& state) {
     if (!filter_.Keeps(state)) return;
     Text text;
     if (states_.Append(state, text)) AppendState(text);
   }
 
-  void Print(const format::Fate& fate) {
-    if (!filter_.Keeps(fate)) return;
+  void Print(const format::LifecycleEvent& lifecycle) {
+    if (!filter_.Keeps(lifecycle)) return;
     Text text;
-    states_.Append(fate, text);
+    states_.Append(lifecycle, text);
     AppendState(text);
   }
 
@@ -164,7 +165,7 @@ class Printer {
 
   void Begin() {
     if (!options_.json) return;
-    output_.Append("{\"recording\":" + HeaderAsJson(recording_.header()).dump() + ",\n\"events\":[");
+    output_.Append("{\"recording\":" + render::JsonText(HeaderValue(recording_.header())) + ",\n\"events\":[");
   }
 
   void End() {
@@ -172,9 +173,9 @@ class Printer {
     Text unfinished;
     if (complete && states_.AppendUnfinished(unfinished)) AppendState(unfinished);
     if (options_.json) {
-      nlohmann::json losses = LossesAsJson(recording_);
-      losses["complete"] = complete;  // false: --limit ended the reading, and there may be more
-      output_.Append("\n],\n\"losses\":" + losses.dump() + "}\n");
+      render::Object losses = LossesValue(recording_);
+      losses.push_back({"complete", complete});  // false: --limit ended the reading, and there may be more
+      output_.Append("\n],\n\"losses\":" + render::JsonText(losses) + "}\n");
     } else {
       output_.Append(LossLine(recording_, printed_) + (complete ? "\n" : "; stopped at --limit\n"));
     }
@@ -190,7 +191,7 @@ class Printer {
   Progress progress_;
   Names names_;
   uint64_t printed_ = 0;         // samples
-  uint64_t states_printed_ = 0;  // collections, looks at the heap, fates
+  uint64_t states_printed_ = 0;  // collections, looks at the heap, lifecycle events
 };
 
 void Write(const std::string& text) {
@@ -211,16 +212,16 @@ void Separate(const format::FileHeader& header, size_t index, size_t count, cons
 ExitCode Print(const PrintOptions& options) {
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) {
-    Complain(filter.error().message);
+    PrintError(filter.error().message);
     return ExitCode::kUsage;
   }
   if (options.follow && options.recording == "-") {
-    Complain("--follow needs a file: standard input must be read to its end first");
+    PrintError("--follow needs a file: standard input must be read to its end first");
     return ExitCode::kUsage;
   }
   auto recordings = Recording::OpenAll(options.recording);
   if (!recordings.ok()) {
-    Complain(recordings.error().message);
+    PrintError(recordings.error().message);
     return ExitCode::kUnreadable;
   }
   const size_t count = recordings->size();

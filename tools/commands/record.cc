@@ -31,7 +31,7 @@ struct RecordOptions {
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(sentence);
+  PrintError(sentence);
   return code;
 }
 
@@ -45,7 +45,7 @@ struct Report {
 std::string Unwritten(const Recording& recording) {
   uint64_t lost = 0;
   for (const format::Stream stream : format::kAllStreams) {
-    lost += recording.books(stream).lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+    lost += recording.counters(stream).lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   }
   std::string text;
   if (lost > 0) text = fmt::format("; {} samples could not be written and are lost", Grouped(lost));
@@ -56,7 +56,7 @@ std::string Unwritten(const Recording& recording) {
   return text;
 }
 
-Report ReportOn(const Answer& answer) {
+Report ReportOn(const AgentReply& answer) {
   constexpr std::string_view kRecording = "recording ";
   if (!answer.ok) return {"not recorded: " + answer.sentence};
   if (!answer.sentence.starts_with(kRecording)) return {answer.sentence};
@@ -76,25 +76,25 @@ Report ReportOn(const Answer& answer) {
 }
 
 // Where the table of the same process is.
-void TellTable(const Answer& answer, const NativePreload& native) {
+void TellTable(const AgentReply& answer, const NativePreload& native) {
   const auto recording = Recording::Open(answer.sentence.substr(answer.sentence.find(' ') + 1));
   if (!recording.ok()) return;
   const std::string table = native.TableOf((*recording)->header().pid);
-  if (!table.empty()) Complain(table + ": exact native memory table; show it with 'heaprec native'");
+  if (!table.empty()) PrintError(table + ": exact native memory table; show it with 'heaprec native'");
 }
 
 // Says what became of the recordings. `none`: what is said if no agent has answered. The exit code of `record`, if the
 // command's is 0.
-ExitCode Tell(const Answers* answers, const char* none, const NativePreload& native, bool quiet) {
+ExitCode Tell(const AgentReplies* answers, const char* none, const NativePreload& native, bool quiet) {
   if (answers == nullptr) return ExitCode::kOk;
   ExitCode code = ExitCode::kOk;
   const auto all = answers->Read();
   const auto say = [quiet](const std::string& text) {
-    if (!quiet) Complain(text);
+    if (!quiet) PrintError(text);
   };
   // An agent that refused has said why on stderr.
   if (all.empty()) say(none);
-  for (const Answer& answer : all) {
+  for (const AgentReply& answer : all) {
     if (!answer.ok) continue;
     const Report report = ReportOn(answer);
     if (report.is_unwritten) code = ExitCode::kCannotWrite;
@@ -107,13 +107,13 @@ ExitCode Tell(const Answers* answers, const char* none, const NativePreload& nat
 // The command's own code comes first.
 ExitCode Conclude(int code, ExitCode told) { return code == 0 ? told : static_cast<ExitCode>(code); }
 
-format::Result<std::unique_ptr<Answers>> MakeAnswers() {
+format::Result<std::unique_ptr<AgentReplies>> MakeAnswers() {
   static const Descriptor tmp(open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!tmp.is_open()) return format::Error{fmt::format("/tmp: {}", std::strerror(errno))};
   Process self;
   self.uid = geteuid();
   self.gid = getegid();
-  return Answers::Make(self, tmp);
+  return AgentReplies::Make(self, tmp);
 }
 
 // A program without a JVM: its native memory, sampled or exact. `path`: where it was found; empty: nowhere.
@@ -130,13 +130,13 @@ ExitCode RecordPlain(const RecordOptions& options, const std::string& library, c
   std::string why;
   pid_t pid = 0;
   const int code = RunChild(options.command, preload->environment, &why, &pid);
-  if (!why.empty()) Complain(why);
+  if (!why.empty()) PrintError(why);
   if (!why.empty()) return static_cast<ExitCode>(code);
   if (is_exact) {
     const std::string table = preload->TableOf(static_cast<uint32_t>(pid));
     if (options.quiet) return static_cast<ExitCode>(code);
-    Complain(table.empty() ? "nothing was recorded"
-                           : table + ": exact native memory table; show it with 'heaprec native'");
+    PrintError(table.empty() ? "nothing was recorded"
+                             : table + ": exact native memory table; show it with 'heaprec native'");
     return static_cast<ExitCode>(code);
   }
   return Conclude(code, Tell(answers.ok() ? answers->get() : nullptr,
@@ -176,7 +176,7 @@ ExitCode Record(const RecordOptions& options) {
   }
   std::string why;
   const int code = RunChild(command, environment, &why);
-  if (!why.empty()) Complain(why);
+  if (!why.empty()) PrintError(why);
   const char* const none =
       options.children ? "no JVM was recorded" : "nothing was recorded: the JVM exited before it had started";
   if (!why.empty()) return static_cast<ExitCode>(code);

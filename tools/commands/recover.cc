@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "tools/export/output_file.h"
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
+#include "tools/render/renderers.h"
 #include "tools/rewrite/recording_copier.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
@@ -21,11 +21,11 @@ struct RecoverOptions {
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(ToUtf8(sentence));
+  PrintError(ToUtf8(sentence));
   return code;
 }
 
-void Say(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
+void Print(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
   std::string sentence = fmt::format("{}: {} samples", path, Grouped(rewritten.events));
   const SalvageReport& salvage = recording.salvage();
   if (salvage.ring_found) sentence += fmt::format(", {} of them from the ring", Grouped(salvage.events));
@@ -36,20 +36,21 @@ void Say(const Recording& recording, const Rewritten& rewritten, const std::stri
   if (recording.repaired_bytes() > 0) {
     sentence += "; " + DamagedBytes(recording.repaired_bytes()) + " repaired";
   }
-  Complain(ToUtf8(sentence));
-  for (const std::string& error : salvage.errors) Complain("cannot read the whole ring: " + error);
+  PrintError(ToUtf8(sentence));
+  for (const std::string& error : salvage.errors) PrintError("cannot read the whole ring: " + error);
 }
 
 std::string AsJson(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
-  const nlohmann::json document = {{"recording", recording.source().name()},
-                                   {"output", path},
-                                   {"events", rewritten.events},
-                                   {"missing", rewritten.missing},
-                                   {"was_complete", recording.ending().has_value()},
-                                   {"damaged", recording.damaged()},
-                                   {"repaired_bytes", recording.repaired_bytes()},
-                                   {"losses", LossesAsJson(recording)}};
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  render::Report report("heaprec.recover/2");
+  report.Add(render::Hidden({{"recording", recording.source().name()},
+                             {"output", path},
+                             {"samples", rewritten.events},
+                             {"missing", rewritten.missing},
+                             {"was_complete", recording.ending().has_value()},
+                             {"damaged", recording.damaged()},
+                             {"repaired_bytes", recording.repaired_bytes()},
+                             {"losses", LossesValue(recording)}}));
+  return RenderJson(report);
 }
 
 ExitCode Recover(const RecoverOptions& options) {
@@ -75,7 +76,7 @@ ExitCode Recover(const RecoverOptions& options) {
     report.Append(AsJson(recording, *rewritten, options.output));
     report.Flush();
   }
-  if (!options.quiet) Say(recording, *rewritten, options.output);
+  if (!options.quiet) Print(recording, *rewritten, options.output);
   return ReportDamage(recording);
 }
 

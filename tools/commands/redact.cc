@@ -17,7 +17,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kLeastKeyBytes = 16;
+constexpr size_t kMinKeyBytes = 16;
 
 struct RedactOptions {
   RewriteOptions rewrite;
@@ -36,9 +36,9 @@ format::Result<std::string> KeyOf(const RedactOptions& options) {
   std::ifstream file(options.key, std::ios::binary);
   std::string key((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) return format::Error{fmt::format("{}: cannot read the key", options.key)};
-  if (key.size() < kLeastKeyBytes) {
+  if (key.size() < kMinKeyBytes) {
     return format::Error{
-        fmt::format("{}: the key is too short; at least {} bytes are needed", options.key, kLeastKeyBytes)};
+        fmt::format("{}: the key is too short; at least {} bytes are needed", options.key, kMinKeyBytes)};
   }
   return key;
 }
@@ -53,15 +53,15 @@ format::Result<std::vector<FramePattern>> PatternsOf(const RedactOptions& option
   return patterns;
 }
 
-format::Result<Edited> Write(const Recordings& recordings, Redaction* redaction, Output* output) {
-  Edited edited;
+format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* redaction, Output* output) {
+  RewriteSummary edited;
   for (const auto& recording : recordings) {
-    Editor editor(redaction->Header(recording->header()), output, redaction);
+    RecordingEditor editor(redaction->Header(recording->header()), output, redaction);
     while (const auto block = recording->Next()) {
       auto added = editor.Add(*block);
       if (!added.ok()) return added.error();
     }
-    auto finished = editor.Finish(recording->books_since_start(), recording->ending());
+    auto finished = editor.Finish(recording->counters_since_start(), recording->ending());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();
@@ -84,7 +84,7 @@ ExitCode WriteMapping(const Redaction& redaction, OutputFile* file, const std::s
   const ExitCode written = output.Report(path);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = file->Commit()) {
-    Complain(error->message);
+    PrintError(error->message);
     return ExitCode::kCannotWrite;
   }
   return ExitCode::kOk;
@@ -94,7 +94,7 @@ ExitCode Redact(const RedactOptions& options) {
   const auto key = KeyOf(options);
   const auto patterns = PatternsOf(options);
   if (!key.ok() || !patterns.ok()) {
-    Complain(!key.ok() ? key.error().message : patterns.error().message);
+    PrintError(!key.ok() ? key.error().message : patterns.error().message);
     return ExitCode::kUsage;
   }
   Redaction redaction(*key, *patterns);
@@ -102,7 +102,7 @@ ExitCode Redact(const RedactOptions& options) {
   if (!options.mapping.empty()) {
     auto opened = OutputFile::Open(options.mapping, options.rewrite.force);
     if (!opened.ok()) {
-      Complain(opened.error().message);
+      PrintError(opened.error().message);
       return ExitCode::kCannotWrite;
     }
     mapping = std::move(*opened);

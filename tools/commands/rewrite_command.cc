@@ -17,11 +17,11 @@ namespace heaprec::tools {
 namespace {
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(ToUtf8(sentence));
+  PrintError(ToUtf8(sentence));
   return code;
 }
 
-void Tell(const RewriteOptions& options, const Edited& edited) {
+void Tell(const RewriteOptions& options, const RewriteSummary& edited) {
   if (options.json) {
     Output output(STDOUT_FILENO);
     output.Append(nlohmann::json{{"output", ToUtf8(options.output)},
@@ -31,8 +31,8 @@ void Tell(const RewriteOptions& options, const Edited& edited) {
                   "\n");
     output.Flush();
   } else if (!options.quiet) {
-    Complain(fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited.samples), edited.recordings,
-                         edited.recordings == 1 ? "" : "s"));
+    PrintError(fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited.samples),
+                           edited.recordings, edited.recordings == 1 ? "" : "s"));
   }
 }
 
@@ -50,7 +50,7 @@ void RewriteOptions::AddTo(Command& command, bool several) {
 }
 
 ExitCode Edit(const RewriteOptions& options,
-              const std::function<format::Result<Edited>(const Recordings&, Output*)>& write) {
+              const std::function<format::Result<RewriteSummary>(const Recordings&, Output*)>& write) {
   if (options.json && options.output == "-")
     return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
   Recordings recordings;

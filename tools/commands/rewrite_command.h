@@ -27,12 +27,12 @@ struct RewriteOptions {
 };
 
 // What was written.
-struct Edited {
+struct RewriteSummary {
   uint64_t recordings = 0, samples = 0;
 };
 
 // Opens all recordings of all inputs, lets `write` read and write them, and puts the output in place.
 ExitCode Edit(const RewriteOptions& options,
-              const std::function<format::Result<Edited>(const Recordings&, Output*)>& write);
+              const std::function<format::Result<RewriteSummary>(const Recordings&, Output*)>& write);
 
 }  // namespace heaprec::tools

@@ -27,7 +27,7 @@ struct SqlOptions {
 };
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(sentence);
+  PrintError(sentence);
   return code;
 }
 

@@ -1,83 +1,71 @@
 // heaprec summary: what was recorded, how much of what was allocated, and whether it can be trusted.
-#include <unistd.h>
-
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tools/analysis/allocation_totals.h"
-#include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/query/census_strata.h"
-#include "tools/query/class_site_totals.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/query/summary_query.h"
-#include "tools/report/class_site_report.h"
+#include "tools/render/print.h"
 #include "tools/report/summary_report.h"
-#include "tools/report/summary_totals.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {
 
+// Classes and sites that people see, unless told.
+constexpr size_t kUsualGroups = 5;
+
 struct SummaryOptions {
   std::string recording;
-  bool json = false, no_census = false;
+  bool no_census = false, verbose = false;
   std::optional<size_t> limit;  // of classes and of sites; 0: all
   FilterOptions filter;         // of what the tables show
+  render::OutputOptions output;
 };
 
-std::string SummaryOf(Recording* recording, const SummaryOptions& options, TotalOfRecordings* total) {
+render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, SummaryTotal* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
-  Filter* const chosen = options.filter.ChoosesAll() ? nullptr : &*filter;
-  const ByCensus census = options.no_census ? ByCensus() : StrataOf(*recording);
+  Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
+  const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording);
   VolumeOfBlocks blocks(recording->header(), census.strata);
-  Breakdown breakdown(KeptBy(chosen));
-  Facts facts = FactsOf(recording, chosen, &blocks, &breakdown);
+  ClassSiteTotals breakdown(KeptBy(matched));
+  Facts facts = FactsOf(recording, matched, &blocks, &breakdown);
   facts.by_census = census;
-  const Trust trust =
-      Judge(*recording, {{facts.tally, facts.thrown_tally, facts.native_tally, facts.mapped_tally}}, facts.volume);
-  const Estimator estimator(blocks.design(), recording->books());
-  total->Add(facts.tally.events(), recording->books().candidate_bytes, facts.volume);
-  if (options.json) {
-    return SummaryJson(*recording, facts, trust, AsJson(breakdown, estimator, options.limit.value_or(0)));
-  }
-  const std::string tables = AsText(breakdown, estimator, options.limit.value_or(kMostGroups));
-  return SummaryText(*recording, facts, trust, tables);
+  const TrustReport trust = AssessTrust(
+      *recording, {{facts.totals, facts.exception_totals, facts.native_totals, facts.mapping_totals}}, facts.volume);
+  const Estimator estimator(blocks.design(), recording->counters());
+  total->Add(facts, recording->counters().candidate_bytes);
+  const size_t limit = options.limit.value_or(options.output.is_for_people() ? kUsualGroups : 0);
+  return SummaryReport({*recording, facts, trust, breakdown, estimator, limit}, name);
 }
 
-ExitCode Summarise(const SummaryOptions& options) {
+ExitCode Summarise(SummaryOptions options) {
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) {
-    Complain(filter.error().message);
+    PrintError(filter.error().message);
     return ExitCode::kUsage;
   }
   auto recordings = Recording::OpenAll(options.recording);
   if (!recordings.ok()) {
-    Complain(recordings.error().message);
+    PrintError(recordings.error().message);
     return ExitCode::kUnreadable;
   }
-  const size_t count = recordings->size();
-  TotalOfRecordings total;
-  Output output(STDOUT_FILENO);
+  const bool is_one = recordings->size() == 1;
+  render::Report report("heaprec.summary/2");
+  SummaryTotal total;
   ExitCode read = ExitCode::kOk;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < recordings->size(); ++i) {
     Recording& recording = *(*recordings)[i];
-    if (count > 1 && options.json) output.Append(i == 0 ? "{\"recordings\": [\n" : ",\n");
-    if (count > 1 && !options.json) {
-      output.Append(fmt::format("{}# recording {}\n", i == 0 ? "" : "\n", WhichText(recording.header(), i, count)));
-    }
-    output.Append(SummaryOf(&recording, options, &total));
+    if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings->size())));
+    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", &total));
     const ExitCode one = ReportDamage(recording);
     if (one != ExitCode::kOk) read = one;
   }
-  if (count > 1) output.Append(options.json ? "],\n\"total\": " + total.Json().dump() + "}\n" : total.Text(count));
-  output.Flush();
-  const ExitCode written = output.Report("standard output");
-  return written != ExitCode::kOk ? written : read;
+  if (!is_one) report.Add(TotalReport(total));
+  options.output.wide = options.output.wide || options.verbose;
+  return Print(report, options.output, read);
 }
 
 }  // namespace
@@ -86,9 +74,11 @@ Command SummaryCommand() {
   auto options = std::make_shared<SummaryOptions>();
   Command command("summary", "Show totals, top classes and sites, trustworthiness");
   command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
-  command.AddFlag("--json", options->json, "Print JSON");
+  options->output.AddTo(command);
+  command.AddFlag("-v,--verbose", options->verbose, "Show everything that was counted");
   command
-      .AddOption("--limit", options->limit, "Maximum number of classes and of sites; 0 = all (default: 5; --json: all)")
+      .AddOption("--limit", options->limit,
+                 "Maximum number of classes and of sites; 0 = all (default: 5; json, csv: all)")
       .Value("N");
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.AddChoiceTo(command);

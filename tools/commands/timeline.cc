@@ -1,16 +1,19 @@
 // heaprec timeline: allocation over time, with the sampler and the heap beside it.
+#include "tools/query/timeline.h"
+
 #include <unistd.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
+#include "tools/export/timeline_svg.h"
 #include "tools/options/command.h"
 #include "tools/query/scan.h"
-#include "tools/query/timeline_query.h"
-#include "tools/report/report_header.h"
+#include "tools/render/print.h"
+#include "tools/render/value_format.h"
+#include "tools/report/selection.h"
 #include "tools/report/timeline_report.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
@@ -20,16 +23,17 @@ namespace heaprec::tools {
 namespace {
 
 struct TimelineOptions {
-  SurveyOptions survey;
+  ScanOptions scan;
   std::string by, svg, html;
   size_t limit = 5, steps = 0;
-  bool json = false, force = false;
+  bool force = false;
+  render::OutputOptions output;
 };
 
 constexpr size_t kStepsOfPictures = 240;
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
-  Complain(sentence);
+  PrintError(sentence);
   return code;
 }
 
@@ -45,38 +49,29 @@ ExitCode WriteFile(const std::string& path, bool force, const std::string& text)
   return ExitCode::kOk;
 }
 
-ExitCode Write(const TimelineOptions& options, const Survey& survey, const Timeline& timeline) {
-  std::string title = Headline(survey);
-  title.pop_back();
+bool IsPicture(const TimelineOptions& options) { return !options.svg.empty() || !options.html.empty(); }
+
+ExitCode Write(const TimelineOptions& options, const RecordingScan& scan, const Timeline& timeline) {
+  const std::string title = render::FormatLine(HeadlineOf(scan).front(), true);
   ExitCode code = ExitCode::kOk;
   if (!options.svg.empty()) code = WriteFile(options.svg, options.force, SvgOf(timeline, title));
   if (code == ExitCode::kOk && !options.html.empty()) {
     code = WriteFile(options.html, options.force, HtmlOf(timeline, title));
   }
-  const bool is_picture = !options.json && (!options.svg.empty() || !options.html.empty());
-  if (is_picture) survey.SayDoubt();
-  if (is_picture) return code;
-  if (code != ExitCode::kOk) return code;
-  Output output(STDOUT_FILENO);
-  if (options.json) {
-    nlohmann::json document = DocumentOf(survey, "heaprec.timeline/1");
-    document.update(JsonOf(timeline));
-    output.Append(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  } else {
-    output.Append(Headline(survey) + "\n" + TextOf(timeline, Terminal::Of(STDOUT_FILENO)) + "\n" +
-                  Bottomline(survey, "step"));
+  if (IsPicture(options) && options.output.form() == render::Form::kText) {
+    scan.PrintTrust();
+    return code;
   }
-  output.Flush();
-  return output.Report("standard output");
+  return code != ExitCode::kOk ? code : Print(TimelineReport(scan, timeline), options.output);
 }
 
 // One document at most on standard output, and none over a recording.
 std::optional<ExitCode> Objection(const TimelineOptions& options) {
-  if ((options.svg == "-") + (options.html == "-") + options.json > 1) {
-    return Fail(ExitCode::kUsage, "only one of --svg, --html and --json can use standard output");
+  if ((options.svg == "-") + (options.html == "-") + (options.output.form() != render::Form::kText) > 1) {
+    return Fail(ExitCode::kUsage, "only one of --svg, --html and --format can use standard output");
   }
   for (const std::string& path : {options.svg, options.html}) {
-    if (IsOneOf(path, options.survey.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
+    if (IsOneOf(path, options.scan.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   }
   return {};
 }
@@ -89,9 +84,9 @@ ExitCode ShowTimeline(const TimelineOptions& options) {
     if (!parsed.ok()) return Fail(ExitCode::kUsage, parsed.error().message);
     grouping = std::move(*parsed);
   }
-  auto first = Survey::Parse(options.survey);
+  auto first = RecordingScan::Parse(options.scan);
   if (!first.ok()) return Fail(ExitCode::kUsage, first.error().message);
-  Survey second = *first;
+  RecordingScan second = *first;
   NamePool names;
   CallTree tree(&names, first->TreeOptions());
   TimeSpan span(grouping);
@@ -106,12 +101,12 @@ ExitCode ShowTimeline(const TimelineOptions& options) {
       groups.push_back(grouping->NameOf(row->key, tree));
     }
   }
-  const bool is_text = !options.json && options.svg.empty() && options.html.empty();
-  const size_t usual = is_text ? StepsWithin(Terminal::Of(STDOUT_FILENO)) : kStepsOfPictures;
-  TimelineSurvey survey(span.AxisOf(options.steps > 0 ? options.steps : usual), grouping, keys);
+  const bool is_text = options.output.form() == render::Form::kText && !IsPicture(options);
+  const size_t usual = is_text ? StepsWithin(Terminal::Of(STDOUT_FILENO).width) : kStepsOfPictures;
+  TimelineVisitor scan(span.AxisOf(options.steps > 0 ? options.steps : usual), grouping, keys);
   second.BeQuiet();
-  if (second.Run(&tree, &survey) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
-  const ExitCode written = Write(options, second, TimelineOf(survey, groups, UnitOf(second)));
+  if (second.Run(&tree, &scan) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
+  const ExitCode written = Write(options, second, TimelineOf(scan, groups, second.of_exceptions()));
   return written != ExitCode::kOk ? written : read;
 }
 
@@ -130,8 +125,8 @@ Command TimelineCommand() {
   command.AddOption("--svg", options->svg, "Write an SVG picture; - is standard output").Value("FILE");
   command.AddOption("--html", options->html, "Write the picture as an HTML page; - is standard output").Value("FILE");
   command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
-  command.AddFlag("--json", options->json, "Print JSON");
-  options->survey.AddTo(command);
+  options->output.AddTo(command);
+  options->scan.AddTo(command);
   command.footer = R"(Examples:
   heaprec timeline app.hrec
   heaprec timeline --by class --limit 8 --from 1m --to 2m app.hrec

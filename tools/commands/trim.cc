@@ -37,20 +37,20 @@ uint64_t At(const std::optional<TimePoint>& time, const format::FileHeader& head
   return static_cast<uint64_t>(std::max<int64_t>(time->InRecording(header.start_epoch_ns), 0));
 }
 
-format::Result<Edited> Write(const Recordings& recordings, const Span& span, Output* output) {
-  Edited edited;
+format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& span, Output* output) {
+  RewriteSummary edited;
   for (const auto& recording : recordings) {
     const uint64_t from = At(span.from, recording->header(), 0), to = At(span.to, recording->header(), UINT64_MAX);
     if (from >= to) return format::Error{"--from must be before --to"};
-    Cut cut(recording->header(), from, to);
-    Editor editor(cut.header(), output);
+    TimeSlice cut(recording->header(), from, to);
+    RecordingEditor editor(cut.header(), output);
     while (const auto block = recording->Next()) {
       const auto part = cut.Of(*block);
       if (!part) continue;
       auto added = editor.Add(*part);
       if (!added.ok()) return added.error();
     }
-    auto finished = editor.Finish(cut.books(), cut.EndingOf(recording->ending()));
+    auto finished = editor.Finish(cut.counters(), cut.EndingOf(recording->ending()));
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();
@@ -62,7 +62,7 @@ ExitCode Trim(const TrimOptions& options) {
   const auto from = Parsed(options.from, "--from"), to = Parsed(options.to, "--to");
   for (const auto* time : {&from, &to}) {
     if (time->ok()) continue;
-    Complain(time->error().message);
+    PrintError(time->error().message);
     return ExitCode::kUsage;
   }
   const Span span{*from, *to};

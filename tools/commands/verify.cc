@@ -1,26 +1,22 @@
-// heaprec verify: are these recordings whole, and true to their own books?
+// heaprec verify: are these recordings whole and consistent?
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "tools/analysis/health/verification.h"
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
+#include "tools/render/print.h"
+#include "tools/report/verify_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
 
-using nlohmann::json;
-
 struct VerifyOptions {
   std::vector<std::string> recordings;
-  bool json = false, quiet = false;
+  bool quiet = false;
+  render::OutputOptions output;
 };
 
 // What is worst counts, in this order.
@@ -31,99 +27,41 @@ ExitCode Worse(ExitCode a, ExitCode b) {
   return rank(b) > rank(a) ? b : a;
 }
 
-ExitCode Verdict(const Recording& recording, const Verification& verification) {
-  if (recording.damaged()) return ExitCode::kDamaged;
-  return verification.findings().empty() ? ExitCode::kOk : ExitCode::kCheckFailed;
-}
-
-std::string State(const Recording& recording) {
-  if (recording.ending()) return "ended: " + recording.ending()->reason;
-  return recording.running() ? "still running" : "cut off";
-}
-
-std::string Line(const Recording& recording, const Verification& verification) {
-  const uint64_t tail = recording.tail_bytes();
-  std::string line = fmt::format("{}: ", recording.source().name());
-  const ExitCode verdict = Verdict(recording, verification);
-  line += verdict == ExitCode::kOk ? "ok" : verdict == ExitCode::kDamaged ? "damaged" : "inconsistent";
-  line += fmt::format(", {} events in {} blocks, {}", Grouped(recording.events()), Grouped(verification.blocks()),
-                      State(recording));
-  if (recording.salvage().ring_found) {
-    line += fmt::format(", {} events from the ring", Grouped(recording.salvage().events));
-  } else if (!recording.ending() && !recording.running() && !recording.header().ring_path.empty()) {
-    line += ", its ring is gone: what only the ring held, up to two seconds, is lost";
-  }
-  if (tail > 0) line += fmt::format(", {} bytes of an unfinished block at the end", Grouped(tail));
-  if (recording.misses_bytes()) line += ", " + DamagedBytes(recording.skipped_bytes()) + " skipped";
-  if (recording.repaired_bytes() > 0) {
-    line += ", " + DamagedBytes(recording.repaired_bytes()) + " repaired";
-  }
-  return ToUtf8(line) + "\n";
-}
-
-json AsJson(const Recording& recording, const Verification& verification) {
-  json findings = json::array();
-  for (const Finding& finding : verification.findings()) {
-    findings.push_back({{"offset", finding.offset}, {"what", finding.what}});
-  }
-  return {{"recording", recording.source().name()},
-          {"recording_id", IdText(recording.header())},
-          {"ok", Verdict(recording, verification) == ExitCode::kOk},
-          {"damaged", recording.damaged()},
-          {"repaired_bytes", recording.repaired_bytes()},
-          {"state", State(recording)},
-          {"events", recording.events()},
-          {"blocks", verification.blocks()},
-          {"bytes", recording.bytes_read()},
-          {"findings", findings},
-          {"more_findings", verification.more_findings()},
-          {"losses", LossesAsJson(recording)}};
-}
-
-ExitCode VerifyOne(Recording* of, const VerifyOptions& options, json* documents, Output* output) {
+ExitCode VerifyOne(Recording* of, render::Report* report) {
   Recording& recording = *of;
   Verification verification(recording.header());
   while (const auto block = recording.Next()) verification.Look(*block, recording);
   verification.Close(recording);
-  for (const Finding& finding : verification.findings()) {
-    Complain(fmt::format("{}: offset {}: {}", recording.source().name(), finding.offset, finding.what));
+  for (const Inconsistency& finding : verification.findings()) {
+    PrintError(fmt::format("{}: offset {}: {}", recording.source().name(), finding.offset, finding.what));
   }
   if (verification.more_findings() > 0) {
-    Complain(fmt::format("{}: and {} more", recording.source().name(), Grouped(verification.more_findings())));
+    PrintError(fmt::format("{}: and {} more", recording.source().name(), Grouped(verification.more_findings())));
   }
   ReportDamage(recording);
-  if (options.json) {
-    documents->push_back(AsJson(recording, verification));
-  } else if (!options.quiet) {
-    output->Append(Line(recording, verification));
-  }
-  return Verdict(recording, verification);
+  report->Add(VerifyReport(recording, verification));
+  return VerdictOf(recording, verification);
 }
 
 // A merged file holds several recordings.
-ExitCode VerifyFile(const std::string& path, const VerifyOptions& options, json* documents, Output* output) {
+ExitCode VerifyFile(const std::string& path, render::Report* report) {
   const auto opened = Recording::OpenAll(path);
   if (!opened.ok()) {
-    Complain(opened.error().message);
-    if (options.json) documents->push_back({{"recording", path}, {"ok", false}, {"error", opened.error().message}});
+    PrintError(opened.error().message);
+    report->Add(UnreadableReport(path, opened.error().message));
     return ExitCode::kUnreadable;
   }
   ExitCode worst = ExitCode::kOk;
-  for (const auto& recording : *opened) worst = Worse(worst, VerifyOne(recording.get(), options, documents, output));
+  for (const auto& recording : *opened) worst = Worse(worst, VerifyOne(recording.get(), report));
   return worst;
 }
 
 ExitCode Verify(const VerifyOptions& options) {
-  Output output(STDOUT_FILENO);
-  json documents = json::array();
+  render::Report report("heaprec.verify/2");
   ExitCode worst = ExitCode::kOk;
-  for (const std::string& path : options.recordings) {
-    worst = Worse(worst, VerifyFile(path, options, &documents, &output));
-  }
-  if (options.json) output.Append(documents.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  output.Flush();
-  const ExitCode written = output.Report("standard output");
-  return written != ExitCode::kOk ? written : worst;
+  for (const std::string& path : options.recordings) worst = Worse(worst, VerifyFile(path, &report));
+  if (options.quiet && options.output.form() == render::Form::kText) return worst;
+  return Print(report, options.output, worst);
 }
 
 }  // namespace
@@ -132,7 +70,7 @@ Command VerifyCommand() {
   auto options = std::make_shared<VerifyOptions>();
   Command command("verify", "Check files for damage and inconsistencies");
   command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
-  command.AddFlag("--json", options->json, "Print JSON");
+  options->output.AddTo(command);
   command.AddFlag("-q,--quiet", options->quiet, "Print errors only");
   command.footer =
       R"(Exit code 0: no errors; 1: a recording is inconsistent; 3: a recording cannot be

@@ -1,4 +1,4 @@
-// The options of the verbs that start a recording, and the agent's options they stand for.
+// The options of the commands that start a recording, and the agent's options they stand for.
 //
 // Failure:  a sentence for the user; his mistake, so exit code 2.
 #pragma once

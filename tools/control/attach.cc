@@ -21,6 +21,7 @@
 
 #include "tools/control/agent_replies.h"
 #include "tools/control/filesystem_user.h"
+#include "tools/control/private_folder.h"
 #include "tools/control/process_handle.h"
 #include "tools/input/confined_open.h"
 
@@ -32,8 +33,8 @@ using format::Result;
 using Clock = std::chrono::steady_clock;
 
 constexpr useconds_t kPollUs = 20'000;
-constexpr size_t kMostArgument = 1024;  // of the JVM's operation, the same from 8 to 25
-constexpr size_t kMostReply = 1 << 20;
+constexpr size_t kMaxArgument = 1024;  // of the JVM's operation, the same from 8 to 25
+constexpr size_t kMaxReply = 1 << 20;
 constexpr int kOldest = 11;
 constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); continue it and retry";
 constexpr const char* kEnded = "the JVM exited before the agent answered";
@@ -42,7 +43,7 @@ class Attachment {
  public:
   Attachment(const JavaProcess& java, const AttachRequest& request) : process_(java.process), request_(request) {}
 
-  Result<Answer> Run() {
+  Result<AgentReply> Run() {
     auto handle = ProcessHandle::Open(process_);
     if (!handle.ok()) return handle.error();
     handle_.emplace(std::move(*handle));
@@ -50,23 +51,23 @@ class Attachment {
     if (!tmp_.is_open()) return FailWithErrno("/tmp of the JVM");
     // The root was that of the number's process, so of this one.
     if (!handle_->HoldsNumber()) return Fail(kEnded);
-    auto answers = Answers::Make(process_, tmp_);
+    auto answers = AgentReplies::Make(process_, tmp_);
     if (!answers.ok()) return Fail(answers.error().message);
     const std::string options = request_.options + "," + (*answers)->option();
-    if (std::max(options.size(), request_.agent.size()) >= kMostArgument) {
+    if (std::max(options.size(), request_.agent.size()) >= kMaxArgument) {
       return Fail(fmt::format("the agent options are too long: {} characters, maximum {}; use --options FILE",
-                              options.size(), kMostArgument));
+                              options.size(), kMaxArgument));
     }
     auto socket = Open();
     if (!socket.ok()) return socket.error();
     auto reply = Exchange(socket->number(), options);
     if (!reply.ok()) return reply.error();
-    for (const Answer& answer : (*answers)->Read()) {
+    for (const AgentReply& answer : (*answers)->Read()) {
       if (answer.ok) return answer;
       return Fail("the agent reported: " + answer.sentence);
     }
     const auto judged = JudgeReply(*reply);
-    return judged.ok() ? judged : Result<Answer>(Fail(judged.error().message));
+    return judged.ok() ? judged : Result<AgentReply>(Fail(judged.error().message));
   }
 
  private:
@@ -169,7 +170,7 @@ class Attachment {
 
   Result<std::string> Receive(int socket) const {
     std::string reply;
-    while (reply.size() < kMostReply) {
+    while (reply.size() < kMaxReply) {
       pollfd wait{socket, POLLIN, 0};
       const int ready = poll(&wait, 1, request_.timeout_ms);
       if (ready < 0 && errno == EINTR) continue;
@@ -192,7 +193,7 @@ class Attachment {
 
 }  // namespace
 
-Result<Answer> Attach(const JavaProcess& java, const AttachRequest& request) {
+Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request) {
   const auto fail = [&](const std::string& why) { return Error{fmt::format("PID {}: {}", java.process.pid, why)}; };
   const int version = java.feature_version();
   if (version != 0 && version < kOldest) {
@@ -209,6 +210,8 @@ Result<std::string> AgentFor(const Process& process, const std::string& ours) {
   if (!process.agent.empty()) {
     if (!process.agent.ends_with(kDeleted)) return process.agent;
     const std::string path = process.agent.substr(0, process.agent.size() - kDeleted.size());
+    // Removed once it was loaded: the loader knows it by its name.
+    if (IsInPrivateFolder(path)) return path;
     return Error{fmt::format("PID {}: the loaded agent {} was replaced on disk; restart the JVM to use the new file",
                              process.pid, path)};
   }

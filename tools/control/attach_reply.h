@@ -11,16 +11,16 @@
 
 namespace heaprec::tools {
 
-struct Answer {
+struct AgentReply {
   bool ok = false;
   std::string sentence;
   bool is_unwritten = false;  // ok, but some of the recording could not be written
 };
 
 // "ok", "error" or "unwritten", and a sentence; nullopt: not written to its end.
-std::optional<Answer> ParseAnswer(const std::string& text);
+std::optional<AgentReply> ParseAnswer(const std::string& text);
 
 // The JVM's reply where no agent has answered: "0\n" and "return code: 0\n" where all went well. The Error is why not.
-format::Result<Answer> JudgeReply(const std::string& reply);
+format::Result<AgentReply> JudgeReply(const std::string& reply);
 
 }  // namespace heaprec::tools

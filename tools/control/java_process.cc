@@ -20,7 +20,7 @@ namespace {
 using format::Error;
 using format::Result;
 
-constexpr size_t kMostPerfData = size_t{4} << 20;  // 32 KiB by default
+constexpr size_t kMaxPerfData = size_t{4} << 20;  // 32 KiB by default
 
 // A plain file of the process; empty if there is none.
 std::string ReadFileOf(const Process& process, const std::string& path, size_t most) {
@@ -30,7 +30,7 @@ std::string ReadFileOf(const Process& process, const std::string& path, size_t m
 
 std::map<std::string, std::string> PerfDataOf(const Process& process) {
   const std::string path = fmt::format("/tmp/hsperfdata_{}/{}", UserName(process.uid), process.inner_pid);
-  return PerfDataStrings(ReadFileOf(process, path, kMostPerfData));
+  return PerfDataStrings(ReadFileOf(process, path, kMaxPerfData));
 }
 
 std::string FirstWord(const std::string& text) { return text.substr(0, text.find(' ')); }
@@ -39,7 +39,7 @@ std::string FirstWord(const std::string& text) { return text.substr(0, text.find
 std::string VersionInReleaseFile(const Process& process) {
   constexpr std::string_view kKey = "JAVA_VERSION=\"";
   const auto home = std::filesystem::path(process.libjvm).parent_path().parent_path().parent_path();
-  const std::string text = ReadFileOf(process, (home / "release").string(), kMostPerfData);
+  const std::string text = ReadFileOf(process, (home / "release").string(), kMaxPerfData);
   const size_t at = text.find(kKey);
   if (at == std::string::npos) return {};
   return text.substr(at + kKey.size(), text.find('"', at + kKey.size()) - at - kKey.size());

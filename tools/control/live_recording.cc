@@ -37,8 +37,8 @@ double SecondsSince(uint64_t monotonic_ns) {
 WriteStatus WriteStatusOf(const Recording& recording, const RingCopy* ring, uint64_t last_block_ns) {
   WriteStatus status;
   for (const format::Stream stream : format::kAllStreams) {
-    const format::Books books = ring != nullptr ? ring->books(stream) : recording.books(stream);
-    status.lost_samples += books.lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+    const format::StreamCounters counters = ring != nullptr ? ring->counters(stream) : recording.counters(stream);
+    status.lost_samples += counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   }
   if (ring == nullptr) {
     const double silence = SecondsSince(recording.header().start_monotonic_ns + last_block_ns);
@@ -65,7 +65,7 @@ std::optional<LiveRecording> Examine(const Process& process, const std::string& 
   auto fresh = Recording::Open(link, root);
   if (!fresh.ok()) return std::nullopt;
   return LiveRecording{
-      path, std::move(*fresh), ring.ok() ? ring->books(format::Stream::kAllocations) : (*read)->books(),
+      path, std::move(*fresh), ring.ok() ? ring->counters(format::Stream::kAllocations) : (*read)->counters(),
       static_cast<uint64_t>(status.st_size), WriteStatusOf(**read, ring.ok() ? &*ring : nullptr, *last_block_ns)};
 }
 

@@ -25,7 +25,7 @@ struct WriteStatus {
 struct LiveRecording {
   std::string path;                      // as the process sees it
   std::unique_ptr<Recording> recording;  // at its start
-  format::Books books;                   // as they are now
+  format::StreamCounters counters;       // as they are now
   uint64_t bytes = 0;                    // of the file
   WriteStatus writing;
 };

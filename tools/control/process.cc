@@ -67,6 +67,14 @@ std::string MappedFile(std::string_view maps, const std::string& name) {
   return {};
 }
 
+// musl's loader is its C library, too. libc-2.31.so: until glibc 2.33.
+std::string LibcIn(std::string_view maps) {
+  for (const char* name : {"ld-musl-", "libc.musl-", "libc.so.6", "libc-2."}) {
+    if (std::string path = MappedFile(maps, name); !path.empty()) return path;
+  }
+  return {};
+}
+
 // The root folder of a process, as we see it; empty for our own.
 std::string RootOf(pid_t pid) {
   std::error_code error;
@@ -144,7 +152,7 @@ uint64_t StartTicks(pid_t pid) {
 }
 
 Result<Process> LookAt(pid_t pid) {
-  constexpr size_t kMostMaps = size_t{64} << 20;
+  constexpr size_t kMaxMaps = size_t{64} << 20;
   const std::string status = ReadSmallFile(fmt::format("/proc/{}/status", pid));
   if (status.empty() || Field(status, "State").starts_with("Z"))
     return Error{fmt::format("PID {}: no such process", pid)};
@@ -156,13 +164,16 @@ Result<Process> LookAt(pid_t pid) {
     return Error{
         fmt::format("PID {}: belongs to user {}; run heaprec as that user or as root", pid, UserName(process.uid))};
   }
-  const std::string maps = ReadSmallFile(fmt::format("/proc/{}/maps", pid), kMostMaps);
+  const std::string maps = ReadSmallFile(fmt::format("/proc/{}/maps", pid), kMaxMaps);
   if (maps.empty())
     return Error{
         fmt::format("PID {}: cannot read its memory map (no permission to trace it); run heaprec as root", pid)};
   const std::string root = RootOf(pid);
   process.libjvm = Inside(root, MappedFile(maps, "libjvm.so"));
   process.agent = Inside(root, MappedFile(maps, "libheaprec"));
+  process.libc = Inside(root, LibcIn(maps));
+  std::error_code error;
+  process.folder = Inside(root, std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", pid), error));
   process.is_waiting = !process.agent.empty() && HasDelayThread(pid);
   process.same_files = HasSameFiles(pid);
   // What was read may be of two processes that had the number one after the other.

@@ -25,6 +25,8 @@ struct Process {
   bool same_files = true;     // it has our root and mounts: a path means the same to it and to us
   std::string libjvm;         // path of its libjvm.so as it sees it; empty: not a JVM
   std::string agent;          // path of the heaprec agent in it; empty: not loaded
+  std::string libc;           // path of its C library; empty: unknown
+  std::string folder;         // in which it works, as it sees it; may have gone
   bool is_waiting = false;    // a recording waits for its delay: the agent has a thread for that
 
   bool is_jvm() const { return !libjvm.empty(); }

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kShell[] = "/bin/sh";
-constexpr int kMostInterpreters = 4;  // as the kernel
+constexpr int kMaxInterpreters = 4;  // as the kernel
 // Each has a malloc of its own, which has to come first.
 constexpr std::array<std::string_view, 4> kSanitizers{"libasan.", "libtsan.", "libhwasan.", "libmsan."};
 constexpr std::array<std::string_view, 4> kInsideSanitizers{"__asan_init", "__tsan_init", "__hwasan_init",
@@ -130,7 +130,7 @@ class Program {
 format::Result<std::string> PreloadableProgram(const std::string& path) {
   std::error_code error;
   fs::path file = fs::canonical(path, error);
-  for (int i = 0; i < kMostInterpreters && !error; ++i) {
+  for (int i = 0; i < kMaxInterpreters && !error; ++i) {
     const std::string line = FirstLine(file);
     if (line.starts_with("\x7f"
                          "ELF")) {

@@ -1,7 +1,8 @@
 // What turns recordings into a file of another tool's format.
 //
-// The verb reads, and tells an exporter: Begin, Add for each block, End; the same of the next recording; after the last
-// Finish. Some write as it comes, some at the end; what one keeps is bounded by the dictionaries, not by the events.
+// The command reads, and tells an exporter: Begin, Add for each block, End; the same of the next recording; after the
+// last Finish. Some write as it comes, some at the end; what one keeps is bounded by the dictionaries, not by the
+// events.
 //
 // Failure:  what cannot be written to the output is the output's to report; Finish returns what else went wrong.
 // New ones: docs/guide/export-import-sql.md#export, one line in formats.cc.
@@ -28,8 +29,8 @@ namespace heaprec::tools {
 struct ExportSettings {
   bool several = false;                         // recordings follow each other
   bool allocations = true, exceptions = false;  // which of them pass
-  bool live = false;                            // a recording followed objects until they died
-  bool only_alive = false;                      // csv, jsonl: the samples are what is alive, with AliveDetail
+  bool live = false;                            // a recording tracked objects until they died
+  bool live_filter = false;                     // csv, jsonl: the samples are what is alive, with LiveDetail
   std::optional<TimePoint> live_at;             // when it is asked what is alive; nullopt: at the end
   std::string weights;                          // collapsed: bytes, objects or samples; empty: as fits what passes
   std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none
@@ -42,7 +43,7 @@ struct ExportSettings {
 inline std::string_view WeightsName(const ExportSettings& settings) { return settings.raw ? "raw" : "calibrated"; }
 
 // Of a sample that is alive.
-struct AliveDetail {
+struct LiveDetail {
   uint64_t at_ns = 0;                // since the start of the recording: when that was asked
   uint64_t age_ns = 0;               // by then
   std::optional<uint64_t> survived;  // collections, by then; nullopt: not known
@@ -51,11 +52,12 @@ struct AliveDetail {
 // A block, and its samples that pass the filters. Valid during the call.
 struct FilteredBlock {
   const format::Block& block;
-  const std::vector<const format::Sample*>& samples;      // ascending in time
-  Names& names;                                           // which have entered it
-  Calibration& calibration;                               // likewise; raw weights with --raw, and of what is alive
-  const std::vector<const format::Survivor*>& survivors;  // of block.survivors, those that pass the filters
-  const std::vector<AliveDetail>* alive = nullptr;        // of each of `samples`, where they are what is alive
+  const std::vector<const format::Sample*>& samples;  // ascending in time
+  Names& names;                                       // which have entered it
+  Calibration& calibration;                           // likewise; raw weights with --raw, and of what is alive
+  const std::vector<const format::CheckpointSample*>&
+      live_checkpoint;                             // of block.live_checkpoint, those that pass the filters
+  const std::vector<LiveDetail>* alive = nullptr;  // of each of `samples`, where they are what is alive
 };
 
 class Exporter {

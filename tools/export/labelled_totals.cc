@@ -29,8 +29,8 @@ Totals& LabelledTotals::At(const Key& key) {
   return rows_[row].totals;
 }
 
-void LabelledTotals::AddAlive(const Lives& lives, const Life& life, uint64_t at_ns, const Key& key) {
-  if (!life.IsFollowedAt(at_ns)) return;
+void LabelledTotals::AddAlive(const Lifetimes& lives, const Lifetime& life, uint64_t at_ns, const Key& key) {
+  if (!life.IsTrackedAt(at_ns)) return;
   const double weight = lives.WeightAt(life, at_ns);
   Totals& totals = At(key);
   totals.live_bytes += weight;

@@ -35,15 +35,15 @@ class LabelledTotals {
   void Add(const format::Sample& sample, const Calibration::Weight& weight, Catalogue* catalogue) {
     At(KeyOf(sample, catalogue)).Add(sample, weight);
   }
-  // What `life` stands for, if it is followed at the time.
-  void AddAlive(const Lives& lives, const Life& life, uint64_t at_ns, const Key& key);
-  bool full() const { return rows_.size() >= kMostRows; }
+  // What `life` stands for, if it is tracked at the time.
+  void AddAlive(const Lifetimes& lives, const Lifetime& life, uint64_t at_ns, const Key& key);
+  bool full() const { return rows_.size() >= kMaxRows; }
   // In the order in which they were first seen.
   const std::vector<Row>& rows() const { return rows_; }
   void Clear();
 
  private:
-  static constexpr size_t kMostRows = 1 << 18;
+  static constexpr size_t kMaxRows = 1 << 18;
   const bool with_size_;
   std::vector<Row> rows_;
   format::IndexTable known_;  // rows_ by key

@@ -10,9 +10,9 @@
 namespace heaprec::tools {
 namespace {
 
-class OnlyAlive final : public Exporter {
+class LiveFilter final : public Exporter {
  public:
-  OnlyAlive(const ExportSettings& settings, std::unique_ptr<Exporter> behind)
+  LiveFilter(const ExportSettings& settings, std::unique_ptr<Exporter> behind)
       : at_(settings.live_at), behind_(std::move(behind)) {}
 
   void Begin(const Recording& recording) override {
@@ -44,14 +44,14 @@ class OnlyAlive final : public Exporter {
  private:
   const std::optional<TimePoint> at_;
   const std::unique_ptr<Exporter> behind_;
-  AliveSamples alive_;
+  LiveSamples alive_;
   uint64_t last_ns_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Exporter> MakeOnlyAlive(const ExportSettings& settings, std::unique_ptr<Exporter> behind) {
-  return std::make_unique<OnlyAlive>(settings, std::move(behind));
+std::unique_ptr<Exporter> MakeLiveFilter(const ExportSettings& settings, std::unique_ptr<Exporter> behind) {
+  return std::make_unique<LiveFilter>(settings, std::move(behind));
 }
 
 }  // namespace heaprec::tools

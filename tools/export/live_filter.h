@@ -7,6 +7,6 @@
 
 namespace heaprec::tools {
 
-std::unique_ptr<Exporter> MakeOnlyAlive(const ExportSettings& settings, std::unique_ptr<Exporter> behind);
+std::unique_ptr<Exporter> MakeLiveFilter(const ExportSettings& settings, std::unique_ptr<Exporter> behind);
 
 }  // namespace heaprec::tools

@@ -11,8 +11,8 @@ using format::kNone;
 
 constexpr Index kNotYet = kNone - 1;
 constexpr uint32_t kOwnChunk = UINT32_MAX;
-// The root of the stacks of objects that may be garbage (Lives::is_range): in every format the subtree of what is known
-// to be live, and the whole, are the ends of the range.
+// The root of the stacks of objects that may be garbage (Lifetimes::is_range): in every format the subtree of what is
+// known to be live, and the whole, are the ends of the range.
 constexpr char kNotKnownOf[] = "[generational ZGC]", kNotKnown[] = "[live or garbage]";
 
 // The entry of `index`, made by `make()` the first time. An index that nothing defines is none.
@@ -35,20 +35,20 @@ uint64_t MomentOf(const std::optional<TimePoint>& at, const format::FileHeader& 
   return at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
 }
 
-void AliveSamples::Begin(const format::FileHeader& header) {
-  followed_.Begin(header);
+void LiveSamples::Begin(const format::FileHeader& header) {
+  tracked_.Begin(header);
   names_ = {};
   source_ = nullptr;
   block_ = {};
   details_.clear();
 }
 
-void AliveSamples::Add(const FilteredBlock& filtered) {
+void LiveSamples::Add(const FilteredBlock& filtered) {
   Enter(filtered.block);
-  followed_.Add(filtered, [this](const format::Sample& sample) { return Named(sample); });
+  tracked_.Add(filtered, [this](const format::Sample& sample) { return Named(sample); });
 }
 
-void AliveSamples::Enter(const format::Block& block) {
+void LiveSamples::Enter(const format::Block& block) {
   const format::Dictionaries& names = *block.dictionaries;
   if (source_ == nullptr || block.chunk != source_chunk_ || names.stacks.size() < stacks_.size()) {
     for (Indices* indices : {&classes_, &threads_, &stacks_, &methods_}) indices->clear();
@@ -57,7 +57,7 @@ void AliveSamples::Enter(const format::Block& block) {
   source_chunk_ = block.chunk;
 }
 
-format::Sample AliveSamples::Named(const format::Sample& sample) {
+format::Sample LiveSamples::Named(const format::Sample& sample) {
   format::Sample named = sample;
   named.class_id = Class(sample.class_id);
   named.thread = Thread(sample.thread);
@@ -65,23 +65,23 @@ format::Sample AliveSamples::Named(const format::Sample& sample) {
   return named;
 }
 
-Index AliveSamples::Class(Index index) {
+Index LiveSamples::Class(Index index) {
   return Mapped(&classes_, source_->classes.size(), index, [&] { return names_.InternClass(source_->classes[index]); });
 }
 
-Index AliveSamples::Thread(Index index) {
+Index LiveSamples::Thread(Index index) {
   return Mapped(&threads_, source_->threads.size(), index,
                 [&] { return names_.InternThread(source_->threads[index]); });
 }
 
-Index AliveSamples::Method(Index index) {
+Index LiveSamples::Method(Index index) {
   return Mapped(&methods_, source_->methods.size(), index, [&] {
     const format::Method& method = source_->methods[index];
     return names_.InternMethod(method.class_name, method.name, method.descriptor);
   });
 }
 
-Index AliveSamples::Stack(Index index) {
+Index LiveSamples::Stack(Index index) {
   return Mapped(&stacks_, source_->stacks.size(), index, [&] {
     std::vector<format::StackFrame> frames;
     bool truncated = false;
@@ -100,7 +100,7 @@ Index AliveSamples::Stack(Index index) {
   });
 }
 
-Index AliveSamples::BelowNotKnown(Index stack) {
+Index LiveSamples::BelowNotKnown(Index stack) {
   bool truncated = false;
   std::vector<format::StackFrame> frames;
   if (stack != kNone) frames = names_.Stack(stack, &truncated);
@@ -108,11 +108,11 @@ Index AliveSamples::BelowNotKnown(Index stack) {
   return names_.InternStack(frames, truncated);
 }
 
-void AliveSamples::End(uint64_t end_ns, uint64_t at_ns) {
+void LiveSamples::End(uint64_t end_ns, uint64_t at_ns) {
   std::vector<Found> found;
-  followed_.End(end_ns, [&](const Lives& lives, const Life& life, const format::Sample& sample) {
+  tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const format::Sample& sample) {
     const uint64_t then = std::min(at_ns, lives.end_ns());
-    if (!life.IsFollowedAt(then)) return;
+    if (!life.IsTrackedAt(then)) return;
     const auto survived = lives.knows_collections() ? std::optional(lives.SurvivedBy(life, then)) : std::nullopt;
     found.push_back({sample, {then, then - std::min(then, life.birth_ns), survived}});
     Found& last = found.back();
@@ -130,7 +130,7 @@ void AliveSamples::End(uint64_t end_ns, uint64_t at_ns) {
   block_.dictionaries = &dictionaries_;
 }
 
-void AliveSamples::MakeDictionaries() {
+void LiveSamples::MakeDictionaries() {
   const auto text = [this](Index index) { return index == kNone ? std::string() : std::string(names_.Text(index)); };
   dictionaries_ = {};
   for (const Index name : names_.classes()) dictionaries_.classes.push_back(text(name));

@@ -1,8 +1,8 @@
-// What is alive of a recording that followed objects until they died, as a block of its own: the samples that live at a
+// What is alive of a recording that tracked objects until they died, as a block of its own: the samples that live at a
 // time, with what each then stands for as its weight, and the names that they need.
 //
 // Units:    as format/model.h.
-// Memory:   150 bytes for each sample of a recording that followed them, and all names; nothing of others.
+// Memory:   150 bytes for each sample of a recording that tracked them, and all names; nothing of others.
 // Threads:  one.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace heaprec::tools {
 // Within a recording, in ns since its start: when it is asked what is alive. nullopt: at its end.
 uint64_t MomentOf(const std::optional<TimePoint>& at, const format::FileHeader& header, uint64_t end_ns);
 
-class AliveSamples {
+class LiveSamples {
  public:
   // With every recording.
   void Begin(const format::FileHeader& header);
@@ -29,14 +29,14 @@ class AliveSamples {
 
   // After End, until the next Begin; ascending in the time of birth. Its chunk is none of the recording's.
   const format::Block& block() const { return block_; }
-  const std::vector<AliveDetail>& details() const { return details_; }  // of its samples
+  const std::vector<LiveDetail>& details() const { return details_; }  // of its samples
 
  private:
   // Of `names_`, by index of the chunk at hand; kNotYet: not asked for yet.
   using Indices = std::vector<format::Index>;
   struct Found {
     format::Sample sample;
-    AliveDetail detail;
+    LiveDetail detail;
   };
   void Enter(const format::Block& block);
   format::Sample Named(const format::Sample& sample);
@@ -48,14 +48,14 @@ class AliveSamples {
   format::Index BelowNotKnown(format::Index stack);
   void MakeDictionaries();
 
-  FollowedSamples<format::Sample> followed_;
+  TrackedSamples<format::Sample> tracked_;
   format::ChunkNames names_;
   const format::Dictionaries* source_ = nullptr;
   uint32_t source_chunk_ = 0;
   Indices classes_, threads_, stacks_, methods_;
   format::Dictionaries dictionaries_;
   format::Block block_;
-  std::vector<AliveDetail> details_;
+  std::vector<LiveDetail> details_;
 };
 
 }  // namespace heaprec::tools

@@ -70,7 +70,7 @@ class Otlp final : public Exporter {
 
   void Begin(const Recording& recording) override {
     catalogue_.StartRecording();
-    followed_.Begin(recording.header());
+    tracked_.Begin(recording.header());
     last_ns_ = 0;
     whole_.assign(measures_.size(), WholeNumbers());
     all_allocations_ = all_exceptions_ = {};
@@ -86,13 +86,13 @@ class Otlp final : public Exporter {
       (format::CountsEvents(sample->stream()) ? all_exceptions_ : all_allocations_).Add(*sample, weight);
       if (rows_.full()) WriteProfiles();
     }
-    followed_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
+    tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 
   void End(const Recording& recording) override {
     const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
     const uint64_t at_ns = MomentOf(at_, recording.header(), end_ns);
-    followed_.End(end_ns, [&](const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
+    tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
       if (rows_.full()) WriteProfiles();
       rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
     });
@@ -219,7 +219,7 @@ class Otlp final : public Exporter {
   const Recording* recording_ = nullptr;     // the one at hand
   uint64_t last_ns_ = 0;
   LabelledTotals rows_{false};
-  FollowedSamples<LabelledTotals::Key> followed_;
+  TrackedSamples<LabelledTotals::Key> tracked_;
   OtlpDictionary dictionary_{&catalogue_};
 };
 

@@ -62,7 +62,7 @@ class Pprof final : public Exporter {
 
   void Begin(const Recording& recording) override {
     catalogue_.StartRecording();
-    followed_.Begin(recording.header());
+    tracked_.Begin(recording.header());
     const uint64_t start_ns = recording.header().start_epoch_ns + recording.header().start.begin_ns;
     start_ns_ = start_ns_ == 0 ? start_ns : std::min(start_ns_, start_ns);
     last_ns_ = 0;
@@ -77,14 +77,14 @@ class Pprof final : public Exporter {
       all_.Add(*sample, weight);
       if (rows_.full()) WriteSamples();
     }
-    followed_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
+    tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 
   void End(const Recording& recording) override {
     const Span span = SpanOf(recording, last_ns_);
     duration_ns_ += span.end_ns - span.begin_ns;
     const uint64_t at_ns = MomentOf(at_, recording.header(), span.end_ns);
-    followed_.End(span.end_ns, [&](const Lives& lives, const Life& life, const LabelledTotals::Key& key) {
+    tracked_.End(span.end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
       if (rows_.full()) WriteSamples();
       rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
     });
@@ -219,7 +219,7 @@ class Pprof final : public Exporter {
   GzipStream gzip_;
   Catalogue catalogue_;
   LabelledTotals rows_{true};
-  FollowedSamples<LabelledTotals::Key> followed_;
+  TrackedSamples<LabelledTotals::Key> tracked_;
   Totals all_;
   StringTable strings_;
   std::vector<int64_t> comments_;

@@ -12,15 +12,15 @@
 namespace heaprec::tools {
 namespace {
 
-void AddLosses(const format::Books& books, format::Stream stream, std::vector<std::string>* lines) {
+void AddLosses(const format::StreamCounters& counters, format::Stream stream, std::vector<std::string>* lines) {
   const bool bytes = !format::CountsEvents(stream);
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (books.lost[reason] == 0 || !format::IsLoss(static_cast<format::Loss>(reason))) continue;
+    if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
     const std::string weight =
-        bytes ? Bytes(books.lost_weight[reason]) : fmt::format("{:.4g} throws", books.lost_weight[reason]);
+        bytes ? Bytes(counters.lost_weight[reason]) : fmt::format("{:.4g} throws", counters.lost_weight[reason]);
     lines->push_back(fmt::format("lost, {}: {} points, which stand for {}",
-                                 format::LossName(static_cast<format::Loss>(reason)), Grouped(books.lost[reason]),
-                                 weight));
+                                 format::LossReasonName(static_cast<format::LossReason>(reason)),
+                                 Grouped(counters.lost[reason]), weight));
   }
 }
 
@@ -33,10 +33,10 @@ std::vector<std::string> Provenance(const Recording& recording) {
                   ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), ToUtf8(header.source), header.rate_per_second),
       LossLine(recording, recording.events()).substr(2),
   };
-  if (recording.books().candidate_bytes > 0) {
-    lines.push_back(fmt::format("counted by the JVM: {} bytes allocated", recording.books().candidate_bytes));
+  if (recording.counters().candidate_bytes > 0) {
+    lines.push_back(fmt::format("counted by the JVM: {} bytes allocated", recording.counters().candidate_bytes));
   }
-  for (const format::Stream stream : format::kAllStreams) AddLosses(recording.books(stream), stream, &lines);
+  for (const format::Stream stream : format::kAllStreams) AddLosses(recording.counters(stream), stream, &lines);
   if (recording.misses_bytes()) lines.push_back("damaged bytes of the recording were skipped");
   return lines;
 }

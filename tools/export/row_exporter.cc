@@ -12,7 +12,7 @@ class RowExporter final : public Exporter {
  public:
   RowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings, Output* output)
       : format_(std::move(format)), several_(settings.several), hides_(settings.hides), output_(*output) {
-    format_->AppendHeader({several_, settings.only_alive, !settings.only_alive}, output_.text());
+    format_->AppendHeader({several_, settings.live_filter, !settings.live_filter}, output_.text());
   }
 
   void Begin(const Recording& recording) override {

@@ -26,7 +26,7 @@ struct Row {
   std::string_view stack;                           // root;...;leaf, already as AppendText writes it
   std::string_view thread_text{};                   // as recorded, with its labels: format/thread_name.h
   std::string_view recording{};                     // its id; empty: there is one only, and no such column
-  const AliveDetail* alive = nullptr;               // nullptr: no such columns
+  const LiveDetail* alive = nullptr;                // nullptr: no such columns
   std::optional<Calibration::Weight> calibrated{};  // nullopt: no such columns
 };
 

@@ -69,6 +69,10 @@ CREATE TABLE states (         -- 0: not known
   kind TEXT,                  -- periodic, gc_begin, gc_end, gc_counted
   used INTEGER, committed INTEGER, pauses INTEGER, paused_ns INTEGER, threads INTEGER, rss INTEGER, cause TEXT
 );
+CREATE TABLE cpu_time (       -- of the process, since its start, about once a second
+  recording INTEGER, time_ns INTEGER, process_ns INTEGER,
+  gc_ns INTEGER               -- of the threads that collect; 0: none was found
+);
 CREATE TABLE process_memory ( -- looks at the whole process (option nmt); NULL: not known
   recording INTEGER REFERENCES recordings, time_ns INTEGER,
   rss INTEGER, pss INTEGER, private INTEGER  -- bytes

@@ -22,17 +22,17 @@ using Id = Catalogue::Id;
 
 const char* StreamName(Stream stream) {
   if (stream == Stream::kNative) return "native";
-  if (stream == Stream::kMapped) return "mapped";
+  if (stream == Stream::kMapping) return "mapped";
   return stream == Stream::kAllocations ? "allocations" : "exceptions";
 }
 
-std::string_view StateName(format::StateKind kind) {
-  static constexpr std::string_view kNames[format::kStateKinds] = {"periodic", "gc_begin", "gc_end", "gc_counted",
-                                                                   "memory"};
-  return static_cast<size_t>(kind) < format::kStateKinds ? kNames[static_cast<size_t>(kind)] : "?";
+std::string_view StateName(format::ProcessStateKind kind) {
+  static constexpr std::string_view kNames[format::kProcessStateKinds] = {"periodic",   "gc_begin", "gc_end",
+                                                                          "gc_counted", "memory",   "cpu"};
+  return static_cast<size_t>(kind) < format::kProcessStateKinds ? kNames[static_cast<size_t>(kind)] : "?";
 }
 
-std::string_view EndName(LifeEnd end) {
+std::string_view EndName(LifetimeEnd end) {
   static constexpr std::string_view kNames[] = {"alive", "died", "released", "unknown"};
   return kNames[static_cast<size_t>(end)];
 }
@@ -69,13 +69,14 @@ struct SqliteStore::Inserts {
         state(to, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
         process_memory(to, "INSERT INTO process_memory VALUES (?,?,?,?,?)"),
         jvm_memory(to, "INSERT INTO jvm_memory VALUES (?,?,?,?,?)"),
+        cpu_time(to, "INSERT INTO cpu_time VALUES (?,?,?,?)"),
         life(to, "INSERT INTO lives VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
-        books(to, "INSERT INTO books VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
+        counters(to, "INSERT INTO books VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
         loss(to, "INSERT INTO losses VALUES (?,?,?,?,?)"),
         skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?,?)") {}
 
   SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state,
-      process_memory, jvm_memory, life, books, loss, skipped;
+      process_memory, jvm_memory, cpu_time, life, counters, loss, skipped;
 };
 
 SqliteStore::SqliteStore(const std::string& path, bool with_indices, Catalogue::Hides hides)
@@ -103,7 +104,7 @@ void SqliteStore::Begin(const Recording& recording) {
   last_block_ns_ = 0;
   calibration_ = {};
   catalogue_.StartRecording();
-  followed_.Begin(recording.header());
+  tracked_.Begin(recording.header());
   for (const Stream stream : format::kAllStreams) {
     interval_ns_[static_cast<size_t>(stream)] = recording.header().CapOf(stream).interval_ns;
   }
@@ -115,9 +116,9 @@ void SqliteStore::Add(const FilteredBlock& block) {
   calibration_ = {block.calibration.factor(Stream::kAllocations), block.calibration.factor(Stream::kExceptions)};
   catalogue_.Enter(block.block, &block.names);
   AddEvents(block);
-  followed_.Add(block, [this](const format::Sample& sample) {
-    return FollowedSample{sample.id, catalogue_.ThreadOf(sample.thread), catalogue_.ClassOf(sample.class_id),
-                          catalogue_.StackOf(sample.stack)};
+  tracked_.Add(block, [this](const format::Sample& sample) {
+    return TrackedSample{sample.id, catalogue_.ThreadOf(sample.thread), catalogue_.ClassOf(sample.class_id),
+                         catalogue_.StackOf(sample.stack)};
   });
   AddNames();
   AddCourse(block.block);
@@ -172,9 +173,13 @@ void SqliteStore::AddCourse(const format::Block& block) {
                                interval.index * interval_ns_[static_cast<size_t>(interval.stream)], interval.candidates,
                                interval.bytes, interval.held, interval.kept, interval.tau));
   }
-  for (const format::HeapState& state : block.states) {
-    if (state.kind == format::StateKind::kMemory) {
+  for (const format::ProcessState& state : block.states) {
+    if (state.kind == format::ProcessStateKind::kMemory) {
       AddMemory(state);
+      continue;
+    }
+    if (state.kind == format::ProcessStateKind::kCpu) {
+      Try(inserts_->cpu_time.Run(recording_, state.time_ns, state.used, state.committed));
       continue;
     }
     Try(inserts_->state.Run(recording_, state.id, state.time_ns, StateName(state.kind), state.used, state.committed,
@@ -183,7 +188,7 @@ void SqliteStore::AddCourse(const format::Block& block) {
 }
 
 // docs/format/recording.md#states, kind 4
-void SqliteStore::AddMemory(const format::HeapState& state) {
+void SqliteStore::AddMemory(const format::ProcessState& state) {
   if (!state.cause.empty()) {
     return Try(inserts_->jvm_memory.Run(recording_, state.time_ns, ToUtf8(state.cause), state.used, state.committed));
   }
@@ -194,8 +199,8 @@ void SqliteStore::AddMemory(const format::HeapState& state) {
                                    known(state.used, knows_pss), known(state.committed, knows_pss)));
 }
 
-void SqliteStore::AddLives(uint64_t end_ns) {
-  followed_.End(end_ns, [this](const Lives& lives, const Life& life, const FollowedSample& of) {
+void SqliteStore::AddLifetimes(uint64_t end_ns) {
+  tracked_.End(end_ns, [this](const Lifetimes& lives, const Lifetime& life, const TrackedSample& of) {
     const double weight = lives.WeightAt(life, life.end_ns);
     const auto known = [](auto value, bool is_known) { return is_known ? std::optional(value) : std::nullopt; };
     Try(inserts_->life.Run(
@@ -207,17 +212,17 @@ void SqliteStore::AddLives(uint64_t end_ns) {
   });
 }
 
-void SqliteStore::AddBooks(const Recording& recording) {
+void SqliteStore::AddCounters(const Recording& recording) {
   for (const Stream stream : format::kAllStreams) {
-    const format::Books& books = recording.books(stream);
+    const format::StreamCounters& counters = recording.counters(stream);
     const std::string_view name = StreamName(stream);
-    Try(inserts_->books.Run(recording_, name, books.candidates, books.candidate_bytes, books.points, books.thinned,
-                            books.committed, books.written, books.second_stage, books.stacks_walked, books.stacks_asked,
-                            books.stacks_differed));
+    Try(inserts_->counters.Run(recording_, name, counters.candidates, counters.candidate_bytes, counters.points,
+                               counters.thinned, counters.committed, counters.written, counters.second_stage,
+                               counters.stacks_walked, counters.stacks_from_jvmti, counters.stack_mismatches));
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
-      if (!format::IsLoss(static_cast<format::Loss>(reason))) continue;
-      const std::string_view why = format::LossName(static_cast<format::Loss>(reason));
-      Try(inserts_->loss.Run(recording_, name, why, books.lost[reason], books.lost_weight[reason]));
+      if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+      const std::string_view why = format::LossReasonName(static_cast<format::LossReason>(reason));
+      Try(inserts_->loss.Run(recording_, name, why, counters.lost[reason], counters.lost_weight[reason]));
     }
   }
   for (const format::SkippedRange& range : recording.skipped()) {
@@ -227,16 +232,16 @@ void SqliteStore::AddBooks(const Recording& recording) {
 }
 
 void SqliteStore::End(const Recording& recording) {
-  AddBooks(recording);
+  AddCounters(recording);
   const format::FileHeader& header = recording.header();
   const Span span = SpanOf(recording, last_block_ns_);
-  AddLives(span.end_ns);
+  AddLifetimes(span.end_ns);
   Try(inserts_->recording.Run(
       recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns, Iso(header.start_epoch_ns),
       span.begin_ns, span.end_ns, HowEnded(recording), header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
       ToUtf8(header.gc_name), ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
       ToUtf8(header.source_reason), header.rate_per_second, header.interval_ns, header.interval_cap,
-      recording.books().candidate_bytes, calibration_.heap, calibration_.exceptions));
+      recording.counters().candidate_bytes, calibration_.heap, calibration_.exceptions));
 }
 
 std::optional<format::Error> SqliteStore::Finish() {

@@ -42,9 +42,9 @@ class SqliteStore final : public Exporter {
   void AddNames();
   void AddEvents(const FilteredBlock& block);
   void AddCourse(const format::Block& block);
-  void AddMemory(const format::HeapState& state);
-  void AddLives(uint64_t end_ns);
-  void AddBooks(const Recording& recording);
+  void AddMemory(const format::ProcessState& state);
+  void AddLifetimes(uint64_t end_ns);
+  void AddCounters(const Recording& recording);
 
   const bool with_indices_;
   sqlite3* database_ = nullptr;
@@ -58,11 +58,11 @@ class SqliteStore final : public Exporter {
   struct {
     double heap = 1, exceptions = 1;
   } calibration_;
-  struct FollowedSample {
+  struct TrackedSample {
     uint64_t id = 0;
     Catalogue::Id thread = 0, class_id = 0, stack = 0;
   };
-  FollowedSamples<FollowedSample> followed_;
+  TrackedSamples<TrackedSample> tracked_;
 };
 
 }  // namespace heaprec::tools

@@ -61,14 +61,14 @@ inline std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
 class WholeNumbers {
  public:
   int64_t Next(double weight) {
-    sum_ = std::min(sum_ + weight, kMost);
+    sum_ = std::min(sum_ + weight, kMax);
     const int64_t whole = std::llround(sum_) - given_;
     given_ += whole;
     return whole;
   }
 
  private:
-  static constexpr double kMost = 9e18;  // of an int64_t, nearly
+  static constexpr double kMax = 9e18;  // of an int64_t, nearly
   double sum_ = 0;
   int64_t given_ = 0;
 };

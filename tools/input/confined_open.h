@@ -6,7 +6,7 @@
 //
 // Threads:  any.
 // Failure:  none is open; errno says why. ELOOP: the path has a symbolic link, and the kernel has no openat2 (before
-//           5.6, or forbidden by seccomp), without which links cannot be followed safely.
+//           5.6, or forbidden by seccomp), without which links cannot be tracked safely.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ Descriptor OpenBelow(const std::string& root, const std::string& path, int flags
 // For reading. A FIFO, a socket or a device is not opened at all: EINVAL.
 Descriptor OpenRegularBelow(const std::string& root, const std::string& path);
 
-// The same, of a file of that owner; a last component that is a symbolic link is not followed: EINVAL. EPERM: it is
+// The same, of a file of that owner; a last component that is a symbolic link is not tracked: EINVAL. EPERM: it is
 // somebody else's.
 Descriptor OpenRegularOf(uid_t owner, const std::string& path);
 

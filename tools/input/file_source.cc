@@ -54,7 +54,7 @@ Result<int> SpoolStandardInput() {
   return Error{fmt::format("standard input: {}", Reason(error))};
 }
 
-// Standard input is read once; a verb that needs two passes opens it twice.
+// Standard input is read once; a command that needs two passes opens it twice.
 Result<int> OpenStandardInput() {
   static const Result<int> spool = SpoolStandardInput();
   if (!spool.ok()) return spool;

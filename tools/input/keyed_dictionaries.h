@@ -15,7 +15,7 @@ namespace heaprec::tools {
 class KeyedDictionaries {
  public:
   // Both must outlive this.
-  KeyedDictionaries(const Definitions* definitions, format::Dictionaries* into)
+  KeyedDictionaries(const RingDefinitions* definitions, format::Dictionaries* into)
       : definitions_(*definitions), into_(*into) {}
 
   // kNone if the key is defined nowhere.
@@ -28,7 +28,7 @@ class KeyedDictionaries {
   format::Index FrameOf(const format::RingFrame& frame);
   format::Index Node(format::Index parent, format::Index frame, bool truncated);
 
-  const Definitions& definitions_;
+  const RingDefinitions& definitions_;
   format::Dictionaries& into_;
   std::unordered_map<uint64_t, format::Index> classes_, threads_, methods_;
   std::unordered_map<format::StackKey, format::Index, StackKeyHash> stacks_;

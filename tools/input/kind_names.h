@@ -5,18 +5,18 @@
 
 namespace heaprec::tools {
 
-inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory",
+inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory", kCpuKind[] = "cpu",
                       kCensusKind[] = "census";
 
-inline const char* FateKindName(format::FateKind kind) {
+inline const char* LifecycleKindName(format::LifecycleKind kind) {
   switch (kind) {
-    case format::FateKind::kDied:
+    case format::LifecycleKind::kDied:
       return "died";
-    case format::FateKind::kReleased:
+    case format::LifecycleKind::kEvicted:
       return "released";
-    case format::FateKind::kNotFollowed:
+    case format::LifecycleKind::kUntracked:
       return "not_followed";
-    case format::FateKind::kShrunk:
+    case format::LifecycleKind::kShrunk:
       return "shrunk";
   }
   return "?";
@@ -32,7 +32,7 @@ inline const char* KindName(format::Kind kind) {
       return "exception";
     case format::Kind::kNative:
       return "native";
-    case format::Kind::kMapped:
+    case format::Kind::kMapping:
       return "mapped";
   }
   return "?";

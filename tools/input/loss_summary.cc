@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "tools/input/program_recording.h"
@@ -13,7 +12,7 @@
 namespace heaprec::tools {
 namespace {
 
-using nlohmann::json;
+using namespace render;
 
 std::string Hex(const format::RecordingId& id) {
   std::string hex;
@@ -27,53 +26,53 @@ std::string Iso(uint64_t epoch_ns) {
   return fmt::to_string(text);
 }
 
-json SkippedAsJson(const Recording& recording) {
-  json skipped = json::array();
+// Bytes that were left out, or repaired.
+List Ranges(const Recording& recording, bool repaired) {
+  List ranges;
   for (const format::SkippedRange& range : recording.skipped()) {
-    if (range.repaired) continue;
-    skipped.push_back({{"begin", range.begin}, {"end", range.end}, {"why", range.why}, {"at_end", range.at_end}});
+    if (range.repaired != repaired) continue;
+    ranges.push_back(Object{{"begin", range.begin}, {"end", range.end}, {"why", range.why}, {"at_end", range.at_end}});
   }
-  return skipped;
-}
-
-json RepairedAsJson(const Recording& recording) {
-  json repaired = json::array();
-  for (const format::SkippedRange& range : recording.skipped()) {
-    if (range.repaired) repaired.push_back({{"begin", range.begin}, {"end", range.end}, {"why", range.why}});
-  }
-  return repaired;
+  return ranges;
 }
 
 // `unit`: of the weights.
-json BooksAsJson(const format::Books& books, const char* unit) {
-  json lost = json::object();
+Object CountersOf(const format::StreamCounters& counters, const char* unit) {
+  Object lost;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (!format::IsLoss(static_cast<format::Loss>(reason))) continue;
-    lost[format::LossName(static_cast<format::Loss>(reason))] = {{"points", books.lost[reason]},
-                                                                 {unit, books.lost_weight[reason]}};
+    if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+    lost.push_back({format::LossReasonName(static_cast<format::LossReason>(reason)),
+                    Object{{"points", counters.lost[reason]}, {unit, counters.lost_weight[reason]}}});
   }
-  return {{"candidates", books.candidates},
-          {"points", books.points},
-          {"committed", books.committed},
-          {"written", books.written},
-          {"thinned", books.thinned},
-          {"second_stage", books.second_stage},
-          {"lost", lost}};
+  return {{"candidates", counters.candidates},
+          {"points", counters.points},
+          {"committed", counters.committed},
+          {"written", counters.written},
+          {"thinned", counters.thinned},
+          {"second_stage", counters.second_stage},
+          {"lost", std::move(lost)}};
 }
 
-json FollowedBooksAsJson(const format::Books& books) {
-  json counted = BooksAsJson(books, "bytes");
-  counted["candidate_bytes"] = books.candidate_bytes;
-  counted["not_followed"] = books.not_followed;
-  if (books.stack_chunks() > 0) {
-    counted["stack_chunks"] = {{"objects", books.stack_chunks()}, {"bytes", books.stack_chunk_bytes()}};
+Object TrackedCounters(const format::StreamCounters& counters) {
+  Object object = CountersOf(counters, "bytes");
+  object.push_back({"candidate_bytes", counters.candidate_bytes});
+  object.push_back({"untracked", counters.untracked});
+  if (counters.stack_chunks() > 0) {
+    object.push_back(
+        {"stack_chunks", Object{{"objects", counters.stack_chunks()}, {"bytes", counters.stack_chunk_bytes()}}});
   }
-  return counted;
+  return object;
 }
 
-json SalvageAsJson(const SalvageReport& salvage) {
-  return {{"ring_found", salvage.ring_found}, {"held", salvage.held},       {"events", salvage.events},
+Object SalvageOf(const SalvageReport& salvage) {
+  return {{"ring_found", salvage.ring_found}, {"buffered", salvage.held},   {"samples", salvage.events},
           {"unnamed", salvage.unnamed},       {"invalid", salvage.invalid}, {"errors", salvage.errors}};
+}
+
+Object CapOf(const format::StreamCap& cap) {
+  return {{"rate_per_second", cap.rate_per_second},
+          {"interval_ns", cap.interval_ns},
+          {"interval_cap", uint64_t{cap.interval_cap}}};
 }
 
 }  // namespace
@@ -82,9 +81,9 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   uint64_t thinned = 0;
   uint64_t lost = 0;
   for (const format::Stream stream : format::kAllStreams) {
-    const format::Books& books = recording.books(stream);
-    thinned += books.thinned + books.second_stage;
-    lost += books.AllLost();
+    const format::StreamCounters& counters = recording.counters(stream);
+    thinned += counters.thinned + counters.second_stage;
+    lost += counters.AllLost();
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
@@ -95,19 +94,21 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   return line;
 }
 
-json LossesAsJson(const Recording& recording) {
-  json losses = BooksAsJson(recording.books(), "bytes");
-  losses["candidate_bytes"] = recording.books().candidate_bytes;
-  losses["stacks"] = {{"walked", recording.books().stacks_walked},
-                      {"asked", recording.books().stacks_asked},
-                      {"differed", recording.books().stacks_differed}};
-  losses["not_followed"] = recording.books().not_followed;
-  losses["exceptions"] = BooksAsJson(recording.books(format::Stream::kExceptions), "events");
-  losses["native"] = FollowedBooksAsJson(recording.books(format::Stream::kNative));
-  losses["mapped"] = FollowedBooksAsJson(recording.books(format::Stream::kMapped));
-  losses["salvage"] = SalvageAsJson(recording.salvage());
-  losses["skipped"] = SkippedAsJson(recording);
-  losses["repaired"] = RepairedAsJson(recording);
+Object LossesValue(const Recording& recording) {
+  const format::StreamCounters& counters = recording.counters();
+  Object losses = CountersOf(counters, "bytes");
+  const Object more{{"candidate_bytes", counters.candidate_bytes},
+                    {"stacks", Object{{"walked", counters.stacks_walked},
+                                      {"from_jvmti", counters.stacks_from_jvmti},
+                                      {"mismatches", counters.stack_mismatches}}},
+                    {"untracked", counters.untracked},
+                    {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events")},
+                    {"malloc", TrackedCounters(recording.counters(format::Stream::kNative))},
+                    {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping))},
+                    {"salvage", SalvageOf(recording.salvage())},
+                    {"skipped", Ranges(recording, false)},
+                    {"repaired", Ranges(recording, true)}};
+  losses.insert(losses.end(), more.begin(), more.end());
   return losses;
 }
 
@@ -119,21 +120,17 @@ std::string WhichText(const format::FileHeader& header, size_t index, size_t cou
                      ToUtf8(header.jvm_name), version, Iso(header.start_epoch_ns));
 }
 
-json NativeAsJson(const format::FileHeader& header) {
-  json native{{"rate_per_second", header.native.rate_per_second},
-              {"interval_ns", header.native.interval_ns},
-              {"interval_cap", header.native.interval_cap},
-              {"bound", header.native_bound},
-              {"refused", ToUtf8(header.native_refused)}};
-  if (!header.native_not_seen.empty()) native["not_seen"] = ToUtf8(header.native_not_seen);
-  return native;
-}
-
-json HeaderAsJson(const format::FileHeader& header) {
+Object HeaderValue(const format::FileHeader& header) {
+  Object exceptions = CapOf(header.exceptions), native = CapOf(header.native), mapped = CapOf(header.mapped);
+  exceptions.push_back({"unavailable_reason", ToUtf8(header.exceptions_unavailable_reason)});
+  native.push_back({"max_tracked_blocks", uint64_t{header.max_tracked_blocks}});
+  native.push_back({"unavailable_reason", ToUtf8(header.native_unavailable_reason)});
+  if (!header.native_not_seen.empty()) native.push_back({"not_seen", ToUtf8(header.native_not_seen)});
+  mapped.push_back({"max_tracked_mappings", uint64_t{header.max_tracked_mappings}});
   return {{"recording_id", Hex(header.recording_id)},
           {"start_time", Iso(header.start_epoch_ns)},
           {"start_ns", header.start_epoch_ns},
-          {"pid", header.pid},
+          {"pid", uint64_t{header.pid}},
           {"program", ToUtf8(ProgramOf(header))},
           {"jvm_name", ProgramOf(header).empty() ? ToUtf8(header.jvm_name) : ""},
           {"jvm_version", ToUtf8(header.jvm_version)},
@@ -144,31 +141,24 @@ json HeaderAsJson(const format::FileHeader& header) {
           {"source_reason", ToUtf8(header.source_reason)},
           {"rate_per_second", header.rate_per_second},
           {"interval_ns", header.interval_ns},
-          {"interval_cap", header.interval_cap},
-          {"live_bound", header.live_bound},
-          {"exceptions",
-           {{"rate_per_second", header.exceptions.rate_per_second},
-            {"interval_ns", header.exceptions.interval_ns},
-            {"interval_cap", header.exceptions.interval_cap},
-            {"refused", ToUtf8(header.exceptions_refused)}}},
-          {"native", NativeAsJson(header)},
-          {"mapped",
-           {{"rate_per_second", header.mapped.rate_per_second},
-            {"interval_ns", header.mapped.interval_ns},
-            {"interval_cap", header.mapped.interval_cap},
-            {"bound", header.mapped_bound}}}};
+          {"interval_cap", uint64_t{header.interval_cap}},
+          {"max_tracked_objects", uint64_t{header.max_tracked_objects}},
+          {"exceptions", std::move(exceptions)},
+          {"malloc", std::move(native)},
+          {"mmap", std::move(mapped)}};
 }
 
 ExitCode ReportDamage(const Recording& recording) {
   if (recording.others() > 0) {
-    Complain(fmt::format("{}: contains {} recordings; this command reads the first (print, summary and merge read all)",
-                         recording.source().name(), recording.others() + 1));
+    PrintError(
+        fmt::format("{}: contains {} recordings; this command reads the first (print, summary and merge read all)",
+                    recording.source().name(), recording.others() + 1));
   }
   for (const format::SkippedRange& range : recording.skipped()) {
     if (range.at_end && recording.running()) continue;  // being written
-    Complain(fmt::format("{}: offset {}: {} ({} byte{} {}{})", recording.source().name(), range.begin, range.why,
-                         Grouped(range.end - range.begin), range.end - range.begin == 1 ? "" : "s",
-                         range.repaired ? "repaired" : "skipped", range.at_end ? " at the end" : ""));
+    PrintError(fmt::format("{}: offset {}: {} ({} byte{} {}{})", recording.source().name(), range.begin, range.why,
+                           Grouped(range.end - range.begin), range.end - range.begin == 1 ? "" : "s",
+                           range.repaired ? "repaired" : "skipped", range.at_end ? " at the end" : ""));
   }
   return recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
 }

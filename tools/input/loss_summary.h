@@ -1,10 +1,10 @@
-// What a verb says at the end: the loss line, and what was damaged.
+// What a command says at the end: the loss line, and what was damaged.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "tools/input/recording.h"
+#include "tools/render/value.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
@@ -12,16 +12,16 @@ namespace heaprec::tools {
 // "# 1,234 events, 12 thinned, 0 lost; 3 salvaged from the ring": `shown` events of those read so far.
 std::string LossLine(const Recording& recording, uint64_t shown);
 
-// The same as numbers: books, losses by reason, salvage, skipped and repaired ranges.
-nlohmann::json LossesAsJson(const Recording& recording);
+// The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
+render::Object LossesValue(const Recording& recording);
 
 // The recording's id as 32 hexadecimal digits.
 std::string IdText(const format::FileHeader& header);
 // "1 of 2: 0a1b..., pid 12, OpenJDK ..., 2026-11-20T16:40:00Z": which of the recordings of a file, from 0.
 std::string WhichText(const format::FileHeader& header, size_t index, size_t count);
 
-// The recording's header for JSON documents.
-nlohmann::json HeaderAsJson(const format::FileHeader& header);
+// The recording's header.
+render::Object HeaderValue(const format::FileHeader& header);
 
 // Says on stderr what could not be decoded, or was repaired.
 ExitCode ReportDamage(const Recording& recording);

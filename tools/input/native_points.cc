@@ -25,7 +25,7 @@ std::vector<LoadedModule> ModulesOf(std::span<const format::RingModule> modules)
   return loaded;
 }
 
-uint64_t Define(Definitions* definitions, const format::Method& method) {
+uint64_t Define(RingDefinitions* definitions, const format::Method& method) {
   const uint64_t key = format::MethodKey(method.class_name, method.name, method.descriptor);
   definitions->methods.try_emplace(key, method);
   return key;
@@ -39,13 +39,13 @@ NativePointNames::NativePointNames(std::span<const format::RingModule> modules)
 NativePointNames::Location NativePointNames::At(uint64_t return_address) {
   const LoadedModule* const module = symbols_.ModuleOf(return_address - 1, 0);
   if (module == nullptr) return {};
-  const Symbols::Function& function = symbols_.At(return_address, 0);
+  const TableSymbolizer::Function& function = symbols_.At(return_address, 0);
   Location location{function.module, format::DemangledFunction(function.symbol), module->build_id, function.offset};
   if (function.symbol.empty()) location.function = fmt::format("{:#x}", return_address - 1 - module->bias);
   return location;
 }
 
-std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& point, Definitions* definitions) {
+std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& point, RingDefinitions* definitions) {
   std::vector<Location> locations;
   for (const uint64_t pc : point.pcs) {
     locations.push_back(At(pc));
@@ -65,7 +65,7 @@ std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& poi
   return frames;
 }
 
-format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, Definitions* definitions) {
+format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, RingDefinitions* definitions) {
   const format::NativePointRecord& record = point.record;
   const std::string class_name = format::kNativeFunctions[record.function];
   const std::string thread_name = TextOf(record.thread_name);

@@ -32,7 +32,7 @@ class NativePointNames {
   NativePointNames& operator=(const NativePointNames&) = delete;
 
   // What the sample refers to goes into `definitions`.
-  format::SampleRecord SampleOf(const NativePoint& point, Definitions* definitions);
+  format::SampleRecord SampleOf(const NativePoint& point, RingDefinitions* definitions);
 
  private:
   struct Location {
@@ -40,10 +40,10 @@ class NativePointNames {
     uint32_t offset = 0;
   };
   Location At(uint64_t return_address);
-  std::vector<format::RingFrame> FramesOf(const NativePoint& point, Definitions* definitions);
+  std::vector<format::RingFrame> FramesOf(const NativePoint& point, RingDefinitions* definitions);
 
   const std::vector<LoadedModule> modules_;
-  Symbols symbols_;
+  TableSymbolizer symbols_;
 };
 
 }  // namespace heaprec::tools

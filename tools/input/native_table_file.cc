@@ -15,13 +15,13 @@ namespace heaprec::tools {
 namespace {
 
 using format::Error;
-using format::NativeChunk;
 using format::NativeHeader;
 using format::NativeModule;
-using format::NativeRow;
+using format::NativeShard;
 using format::NativeSite;
+using format::NativeSiteCounters;
 
-constexpr size_t kMostBytes = format::kNativeRowsAt + format::kMostNativeChunks * format::kNativeChunkBytes;
+constexpr size_t kMaxBytes = format::kNativeRowsAt + format::kMaxNativeShards * format::kNativeChunkBytes;
 
 format::Result<std::string> ReadAll(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -30,7 +30,7 @@ format::Result<std::string> ReadAll(const std::string& path) {
     if (descriptor >= 0) close(descriptor);
     return Error{fmt::format("{}: {}", path, std::strerror(errno))};  // NOLINT(concurrency-mt-unsafe): one thread
   }
-  std::string bytes(std::min<size_t>(static_cast<size_t>(status.st_size), kMostBytes), '\0');
+  std::string bytes(std::min<size_t>(static_cast<size_t>(status.st_size), kMaxBytes), '\0');
   size_t have = 0;
   for (ssize_t got = 1; got > 0 && have < bytes.size(); have += static_cast<size_t>(std::max<ssize_t>(got, 0))) {
     got = pread(descriptor, bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
@@ -65,7 +65,7 @@ std::string TextOf(const char (&text)[kSize]) {
 
 std::vector<LoadedModule> ModulesOf(const std::string& bytes, uint32_t count) {
   std::vector<LoadedModule> modules;
-  for (uint32_t i = 0; i < std::min(count, format::kMostNativeModules); ++i) {
+  for (uint32_t i = 0; i < std::min(count, format::kMaxNativeModules); ++i) {
     const Copy<NativeModule> module(bytes, format::kNativeModulesAt + i * sizeof(NativeModule));
     modules.push_back({module->begin, module->end, module->bias,
                        Hexadecimal(module->build_id, std::min<size_t>(module->build_id_bytes, sizeof module->build_id)),
@@ -78,12 +78,13 @@ std::vector<LoadedModule> ModulesOf(const std::string& bytes, uint32_t count) {
 std::map<uint32_t, NativeSums> SumsOf(const std::string& bytes, uint32_t chunks) {
   std::map<uint32_t, NativeSums> sums;
   const size_t whole = (bytes.size() - format::kNativeRowsAt) / format::kNativeChunkBytes;
-  for (uint32_t i = 0; i < std::min<size_t>({chunks, whole, format::kMostNativeChunks}); ++i) {
-    const Copy<NativeChunk> chunk(bytes, format::kNativeChunksAt + i * sizeof(NativeChunk));
+  for (uint32_t i = 0; i < std::min<size_t>({chunks, whole, format::kMaxNativeShards}); ++i) {
+    const Copy<NativeShard> chunk(bytes, format::kNativeChunksAt + i * sizeof(NativeShard));
     const uint32_t first = chunk->first_site;
-    if (first == 0 || first > format::kMostNativeSites) continue;
-    for (uint32_t row = 0; row < format::kNativeChunkRows; ++row) {
-      const Copy<NativeRow> one(bytes, format::kNativeRowsAt + i * format::kNativeChunkBytes + row * sizeof(NativeRow));
+    if (first == 0 || first > format::kMaxNativeSites) continue;
+    for (uint32_t row = 0; row < format::kNativeShardSites; ++row) {
+      const Copy<NativeSiteCounters> one(
+          bytes, format::kNativeRowsAt + i * format::kNativeChunkBytes + row * sizeof(NativeSiteCounters));
       const NativeSums of_thread{one->allocated_bytes, one->allocated_blocks, one->freed_bytes, one->freed_blocks};
       if (of_thread.allocated_blocks != 0 || of_thread.freed_blocks != 0) sums[first - 1 + row] += of_thread;
     }
@@ -94,9 +95,9 @@ std::map<uint32_t, NativeSums> SumsOf(const std::string& bytes, uint32_t chunks)
 // Site 0 has none.
 NativePlace PlaceOf(const std::string& bytes, uint32_t number, uint64_t* key) {
   NativePlace place;
-  if (number == 0 || number >= format::kMostNativeSites) return place;
+  if (number == 0 || number >= format::kMaxNativeSites) return place;
   const Copy<NativeSite> site(bytes, format::kNativeSitesAt + number * sizeof(NativeSite));
-  const uint32_t depth = std::min<uint32_t>(site->depth, format::kMostNativeFrames);
+  const uint32_t depth = std::min<uint32_t>(site->depth, format::kMaxNativeFrames);
   place.pcs.assign(site->pcs, site->pcs + depth);
   place.first = std::min<size_t>(site->first, depth > 0 ? depth - 1 : 0);
   place.replaced = site->replaced;
@@ -153,7 +154,7 @@ format::Result<NativeTableFile> ReadNativeTable(const std::string& path) {
   table.early_blocks = header->early_blocks;
   table.early_bytes = header->early_bytes;
   table.foreign_frees = header->foreign_frees;
-  table.without_chunk = header->without_chunk;
+  table.without_shard = header->without_shard;
   table.checks = header->checks != 0;
   table.overruns = header->overruns;
   uint64_t ignored = 0;

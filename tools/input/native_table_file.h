@@ -47,7 +47,7 @@ struct NativeTableFile {
   uint32_t pid = 0, depth = 1;
   bool has_ended = false;
   uint64_t start_epoch_ns = 0;
-  uint64_t early_blocks = 0, early_bytes = 0, foreign_frees = 0, without_chunk = 0;
+  uint64_t early_blocks = 0, early_bytes = 0, foreign_frees = 0, without_shard = 0;
   bool checks = false;  // whether blocks were written past their end
   uint64_t overruns = 0;
   NativePlace first_overrun;  // if there are any

@@ -5,17 +5,17 @@
 
 namespace heaprec::tools {
 
-WideReader::WideReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads)
+ParallelReader::ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads)
     : source_(*source),
       header_(within->header()),
-      threads_wanted_(std::clamp<size_t>(threads > 0 ? threads : std::thread::hardware_concurrency(), 1, kMostThreads)),
+      threads_wanted_(std::clamp<size_t>(threads > 0 ? threads : std::thread::hardware_concurrency(), 1, kMaxThreads)),
       within_(std::move(within)),
       position_(within_->position()),
       planned_(position_) {}
 
-WideReader::~WideReader() { Stop(); }
+ParallelReader::~ParallelReader() { Stop(); }
 
-std::optional<format::Block> WideReader::Next() {
+std::optional<format::Block> ParallelReader::Next() {
   if (within_) Start();
   while (!rest_ && (!at_hand_ || at_hand_->blocks.empty())) Enter();
   if (rest_) return rest_->Next();
@@ -26,7 +26,7 @@ std::optional<format::Block> WideReader::Next() {
   return std::move(decoded.block);
 }
 
-void WideReader::Start() {
+void ParallelReader::Start() {
   Plan();
   if (chunks_.size() < kFewChunks) {
     chunks_.clear();
@@ -38,10 +38,10 @@ void WideReader::Start() {
 }
 
 // Nobody else adds or removes chunks.
-void WideReader::Plan() {
+void ParallelReader::Plan() {
   const size_t most = std::max(threads_wanted_ + 1, kFewChunks);
   while (!is_planned_ && chunks_.size() < most) {
-    const auto span = format::FindChunk(&source_, header_, planned_, kMostRawBytes);
+    const auto span = format::FindChunk(&source_, header_, planned_, kMaxRawBytes);
     is_planned_ = !span;
     if (!span) break;
     planned_ = span->next;
@@ -53,7 +53,7 @@ void WideReader::Plan() {
   }
 }
 
-void WideReader::Enter() {
+void ParallelReader::Enter() {
   Plan();
   if (chunks_.empty()) return ReadRest(format::ReadFrom(&source_, header_, planned_));
   {
@@ -71,13 +71,13 @@ void WideReader::Enter() {
   ReadRest(format::ReadFrom(&source_, header_, begin));
 }
 
-void WideReader::ReadRest(std::unique_ptr<format::Reader> reader) {
+void ParallelReader::ReadRest(std::unique_ptr<format::Reader> reader) {
   Stop();
   at_hand_.reset();
-  rest_ = std::make_unique<AheadReader>(std::move(reader), AheadReader::kBlocksBefore, NewPreparer());
+  rest_ = std::make_unique<ReadAheadReader>(std::move(reader), ReadAheadReader::kBlocksBefore, NewPreparer());
 }
 
-void WideReader::Stop() {
+void ParallelReader::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -87,7 +87,7 @@ void WideReader::Stop() {
   threads_.clear();
 }
 
-void WideReader::Work() {
+void ParallelReader::Work() {
   const std::unique_ptr<Preparer> preparer = NewPreparer();
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -105,13 +105,13 @@ void WideReader::Work() {
   }
 }
 
-void WideReader::Decode(Chunk* chunk, Preparer* preparer) const {
+void ParallelReader::Decode(Chunk* chunk, Preparer* preparer) const {
   chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin);
   format::Reader& reader = *chunk->reader;
   size_t samples = 0;
   while (reader.position() < chunk->span.end) {
     auto block = reader.Next();
-    if (!block || !reader.skipped().empty() || (samples += block->samples.size()) > kMostSamples) return;
+    if (!block || !reader.skipped().empty() || (samples += block->samples.size()) > kMaxSamples) return;
     Decoded& decoded = chunk->blocks.emplace_back();
     decoded.block = std::move(*block);
     decoded.position = reader.position();

@@ -24,17 +24,17 @@
 
 namespace heaprec::tools {
 
-class WideReader final : public format::Reader {
+class ParallelReader final : public format::Reader {
  public:
   // Larger chunks are not read at once: tens of thousands of samples, and what is made of each, take some megabytes.
-  static constexpr uint64_t kMostRawBytes = 1 << 20;
-  static constexpr size_t kMostSamples = 1 << 17;
+  static constexpr uint64_t kMaxRawBytes = 1 << 20;
+  static constexpr size_t kMaxSamples = 1 << 17;
   static constexpr size_t kFewChunks = 4;
-  static constexpr size_t kMostThreads = 8;
+  static constexpr size_t kMaxThreads = 8;
 
   // `within`: at the beginning of `source`, which outlives this. `threads`: 0: as many as there are cores.
-  WideReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
-  ~WideReader() override;
+  ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
+  ~ParallelReader() override;
 
   // Before the first block is taken.
   void Prepare(PreparerMaker maker) { maker_ = std::move(maker); }
@@ -76,7 +76,7 @@ class WideReader final : public format::Reader {
 
   // The taker's side.
   std::unique_ptr<format::Reader> within_;  // until the first block is taken
-  std::unique_ptr<AheadReader> rest_;       // once there are no more chunks to be read at once
+  std::unique_ptr<ReadAheadReader> rest_;   // once there are no more chunks to be read at once
   std::unique_ptr<Chunk> at_hand_;
   uint64_t position_;
   uint64_t planned_;  // where the next chunk to be planned begins

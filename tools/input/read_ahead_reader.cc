@@ -20,15 +20,15 @@ void MoveTo(std::vector<Entry>* into, std::vector<Entry> added) {
 
 }  // namespace
 
-AheadReader::AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before,
-                         std::unique_ptr<Preparer> preparer)
+ReadAheadReader::ReadAheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before,
+                                 std::unique_ptr<Preparer> preparer)
     : within_(std::move(within)),
       preparer_(std::move(preparer)),
       header_(within_->header()),
       blocks_before_(blocks_before),
       position_(within_->position()) {}
 
-AheadReader::~AheadReader() {
+ReadAheadReader::~ReadAheadReader() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -37,7 +37,7 @@ AheadReader::~AheadReader() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::optional<format::Block> AheadReader::Next() {
+std::optional<format::Block> ReadAheadReader::Next() {
   if (is_direct_ && blocks_before_ == 0 && !at_end_) {
     is_direct_ = false;
     thread_ = std::thread([this] { Run(); });
@@ -57,7 +57,7 @@ std::optional<format::Block> AheadReader::Next() {
   return block;
 }
 
-std::optional<AheadReader::Step> AheadReader::Read() {
+std::optional<ReadAheadReader::Step> ReadAheadReader::Read() {
   auto block = within_->Next();
   if (!block) return std::nullopt;
   Step step{.block = std::move(*block), .names = {}, .skipped = {}, .position = within_->position(), .prepared = {}};
@@ -68,7 +68,7 @@ std::optional<AheadReader::Step> AheadReader::Read() {
 }
 
 // Dictionaries only grow, but for those of a new chunk.
-void AheadReader::NoteNames(Step* step) {
+void ReadAheadReader::NoteNames(Step* step) {
   const format::Dictionaries& all = *step->block.dictionaries;
   const std::pair place(step->block.chunk, step->block.sequence);
   step->new_chunk = !last_ || place.first != last_->first || place.second <= last_->second;
@@ -81,7 +81,7 @@ void AheadReader::NoteNames(Step* step) {
                  .threads = NewOf(all.threads, &sent_.threads)};
 }
 
-void AheadReader::Run() {
+void ReadAheadReader::Run() {
   for (;;) {
     auto step = Read();
     std::unique_lock lock(mutex_);
@@ -90,13 +90,12 @@ void AheadReader::Run() {
     samples_waiting_ += step->block.samples.size();
     waiting_.push_back(std::move(*step));
     changed_.notify_all();
-    changed_.wait(lock,
-                  [this] { return (samples_waiting_ <= kMostWaiting && waiting_.size() < kMostBlocks) || stop_; });
+    changed_.wait(lock, [this] { return (samples_waiting_ <= kMaxWaiting && waiting_.size() < kMaxBlocks) || stop_; });
   }
   changed_.notify_all();
 }
 
-std::optional<AheadReader::Step> AheadReader::TakeStep() {
+std::optional<ReadAheadReader::Step> ReadAheadReader::TakeStep() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !waiting_.empty() || at_end_; });
   if (waiting_.empty()) return std::nullopt;
@@ -107,7 +106,7 @@ std::optional<AheadReader::Step> AheadReader::TakeStep() {
   return step;
 }
 
-format::Block AheadReader::Apply(Step step) {
+format::Block ReadAheadReader::Apply(Step step) {
   if (step.new_chunk) names_ = {};
   MoveTo(&names_.classes, std::move(step.names.classes));
   MoveTo(&names_.methods, std::move(step.names.methods));

@@ -6,7 +6,7 @@
 //
 // What a Preparer makes of each block is made where the block is decoded.
 //
-// Memory:   what is waiting: kMostWaiting samples or kMostBlocks blocks; the names of the chunk at hand twice.
+// Memory:   what is waiting: kMaxWaiting samples or kMaxBlocks blocks; the names of the chunk at hand twice.
 // Threads:  one takes. The reader within and its source are the other thread's while it runs.
 // Failure:  as format/reader.h.
 #pragma once
@@ -25,15 +25,15 @@
 
 namespace heaprec::tools {
 
-class AheadReader final : public format::Reader {
+class ReadAheadReader final : public format::Reader {
  public:
   static constexpr size_t kBlocksBefore = 16;
-  static constexpr size_t kMostWaiting = 1 << 15, kMostBlocks = 256;
+  static constexpr size_t kMaxWaiting = 1 << 15, kMaxBlocks = 256;
 
   // `blocks_before`: how many are read without the thread. `preparer`: none if nobody asks.
-  explicit AheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore,
-                       std::unique_ptr<Preparer> preparer = nullptr);
-  ~AheadReader() override;
+  explicit ReadAheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore,
+                           std::unique_ptr<Preparer> preparer = nullptr);
+  ~ReadAheadReader() override;
 
   const format::FileHeader& header() const override { return header_; }
   std::optional<format::Block> Next() override;

@@ -29,7 +29,7 @@ format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<F
   auto slice = std::make_unique<SliceSource>(source.get(), part.begin, part.end);
   auto reader = format::Reader::Open(slice.get());
   if (!reader.ok()) return reader.error();
-  auto wide = std::make_unique<WideReader>(slice.get(), std::move(*reader));
+  auto wide = std::make_unique<ParallelReader>(slice.get(), std::move(*reader));
   return std::unique_ptr<Recording>(
       new Recording(std::move(source), std::move(part), std::move(slice), std::move(wide)));
 }
@@ -61,7 +61,7 @@ format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const
 }
 
 Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
-                     std::unique_ptr<WideReader> reader)
+                     std::unique_ptr<ParallelReader> reader)
     : source_(std::move(source)),
       part_(std::move(part)),
       slice_(std::move(slice)),
@@ -70,8 +70,8 @@ Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_
   end_.lane_positions = header_.start.lane_positions;
   for (const format::Stream stream : format::kAllStreams) {
     end_.streams[stream].next_interval = header_.start.next_interval[stream];
-    end_.streams[stream].held_intervals = header_.start.held_intervals[stream];
-    end_.books[stream] = header_.start.books[stream];
+    end_.streams[stream].intervals_with_points = header_.start.intervals_with_points[stream];
+    end_.counters[stream] = header_.start.counters[stream];
   }
 }
 
@@ -80,16 +80,16 @@ void Recording::Prepare(PreparerMaker maker) {
   reader_->Prepare(maker_);
 }
 
-void Recording::NoteBooks(const format::PerStream<format::Books>& since_start) {
+void Recording::NoteCounters(const format::PerStream<format::StreamCounters>& since_start) {
   since_start_ = since_start;
   for (const format::Stream stream : format::kAllStreams) {
-    books_[stream] = since_start[stream].Since(header_.start.books[stream]);
+    counters_[stream] = since_start[stream].Since(header_.start.counters[stream]);
   }
 }
 
 void Recording::Note(const format::Block& block) {
-  NoteBooks(block.books);
-  if (!(block.census_books == format::CensusBooks{})) census_ = block.census_books;
+  NoteCounters(block.counters);
+  if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
   events_ += block.samples.size();
   ++blocks_;
   if (block.ending) ending_ = block.ending;
@@ -117,9 +117,9 @@ std::optional<format::Block> Recording::NextInFile() {
     end_.next_chunk = block->chunk + 1;
     end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
     end_.offset = reader_->position();
-    end_.books = block->books;
-    for (const format::HeapState& state : block->states) end_.states.Add(state.id);
-    if (header_.follows()) end_.followed.Note(*block);
+    end_.counters = block->counters;
+    for (const format::ProcessState& state : block->states) end_.states.Add(state.id);
+    if (header_.tracks()) end_.tracked.Note(*block);
     for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
     return block;
   }
@@ -135,7 +135,7 @@ bool Recording::FollowReplacement() {
       (*reader)->header().start.part != header_.start.part) {
     return false;
   }
-  reader_ = std::make_unique<WideReader>(slice.get(), std::move(*reader));
+  reader_ = std::make_unique<ParallelReader>(slice.get(), std::move(*reader));
   reader_->Prepare(maker_);
   slice_ = std::move(slice);
   source_ = std::move(*source);
@@ -149,7 +149,7 @@ void Recording::NoteIntervals(const format::Block& block, format::Stream stream)
   for (const format::Interval& interval : block.intervals) {
     if (interval.stream != stream) continue;
     end.next_interval = std::max(end.next_interval, interval.index + 1);
-    if (interval.held > 0) ++end.held_intervals;
+    if (interval.held > 0) ++end.intervals_with_points;
     any = true;
   }
   if (!any) return;
@@ -172,7 +172,7 @@ std::optional<format::Block> Recording::Next() {
     return block;
   }
   if (salvaged_.report.ring_found) {
-    NoteBooks(salvaged_.books);
+    NoteCounters(salvaged_.counters);
     census_ = salvaged_.census;
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-// A recording as the verbs see it: the blocks of its file, then what only the shared ring still holds.
+// A recording as the commands see it: the blocks of its file, then what only the shared ring still holds.
 //
 // Units:    as format/model.h.
 // Threads:  one.
@@ -53,15 +53,17 @@ class Recording {
   std::optional<format::Block> NextInFile();
 
   // Of the blocks given out so far; after the end, of all that is known. Without what was counted before this file.
-  const format::Books& books(format::Stream stream = format::Stream::kAllocations) const { return books_[stream]; }
+  const format::StreamCounters& counters(format::Stream stream = format::Stream::kAllocations) const {
+    return counters_[stream];
+  }
   // As they stand in the blocks, since the start of the recording.
-  const format::PerStream<format::Books>& books_since_start() const { return since_start_; }
+  const format::PerStream<format::StreamCounters>& counters_since_start() const { return since_start_; }
   // What a census counted since the start of the recording, as far as blocks have been given out; likewise.
-  const format::CensusBooks& census_books() const { return census_; }
+  const format::CensusCounters& census_counters() const { return census_; }
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
-  const std::optional<format::Ending>& ending() const { return ending_; }
-  // Whether every sample that the books call committed has come, or was left out by the second stage: not where the
+  const std::optional<format::EndMarker>& ending() const { return ending_; }
+  // Whether every sample that the counters call committed has come, or was left out by the second stage: not where the
   // recording goes on in the next file, or in its own (dump), nor where it was cut off without a ring.
   bool is_settled() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
@@ -87,11 +89,11 @@ class Recording {
     std::string root;
   };
   Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
-            std::unique_ptr<WideReader> reader);
+            std::unique_ptr<ParallelReader> reader);
   static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, Part part);
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
-  void NoteBooks(const format::PerStream<format::Books>& since_start);
+  void NoteCounters(const format::PerStream<format::StreamCounters>& since_start);
   // Turns to the file that has the name now, behind what was read; false: it is still the same.
   bool FollowReplacement();
   // In shared memory or, once the next agent has moved it, beside the recording; the newest heartbeat first.
@@ -103,7 +105,7 @@ class Recording {
   std::shared_ptr<FileSource> source_;
   const Part part_;  // of it, this recording
   std::unique_ptr<format::ByteSource> slice_;
-  std::unique_ptr<WideReader> reader_;
+  std::unique_ptr<ParallelReader> reader_;
   PreparerMaker maker_;
   std::unique_ptr<Prepared> prepared_;
   const format::FileHeader header_;
@@ -111,11 +113,11 @@ class Recording {
   uint32_t blocks_of_chunk_ = 0;  // given out, of the chunk before end_.next_chunk
   uint32_t blocks_to_skip_ = 0;   // of that chunk, in a file that replaced another
   bool was_replaced_ = false;
-  format::PerStream<format::Books> books_, since_start_;
-  format::CensusBooks census_;
+  format::PerStream<format::StreamCounters> counters_, since_start_;
+  format::CensusCounters census_;
   uint64_t events_ = 0, blocks_ = 0;
   size_t others_ = 0;
-  std::optional<format::Ending> ending_;
+  std::optional<format::EndMarker> ending_;
   bool salvage_done_ = false;
   int salvage_attempts_ = 0;
   Salvaged salvaged_;

@@ -110,30 +110,30 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
   return copy;
 }
 
-format::Books RingCopy::books(format::Stream stream) const {
-  const format::RingBooks& from = view_->header().BooksOf(stream);
-  format::Books books;
-  books.candidates = from.candidates;
-  books.candidate_bytes = from.candidate_bytes;
-  books.points = from.points;
-  books.thinned = from.thinned;
-  books.committed = from.committed;
-  books.written = from.written;
-  books.second_stage = from.second_stage;
+format::StreamCounters RingCopy::counters(format::Stream stream) const {
+  const format::RingCounters& from = view_->header().CountersOf(stream);
+  format::StreamCounters counters;
+  counters.candidates = from.candidates;
+  counters.candidate_bytes = from.candidate_bytes;
+  counters.points = from.points;
+  counters.thinned = from.thinned;
+  counters.committed = from.committed;
+  counters.written = from.written;
+  counters.second_stage = from.second_stage;
   if (stream == format::Stream::kAllocations) {
     const format::RingStacks& stacks = view_->header().stacks;
-    books.stacks_walked = stacks.walked;
-    books.stacks_asked = stacks.asked;
-    books.stacks_differed = stacks.differed;
+    counters.stacks_walked = stacks.walked;
+    counters.stacks_from_jvmti = stacks.asked;
+    counters.stack_mismatches = stacks.differed;
   }
   for (int reason = 0; reason < format::kRingLosses; ++reason) {
-    books.lost[reason] = from.lost[reason];
-    books.lost_weight[reason] = from.lost_weight[reason];
+    counters.lost[reason] = from.lost[reason];
+    counters.lost_weight[reason] = from.lost_weight[reason];
   }
   if (stream == format::Stream::kAllocations) {
-    books.SetStackChunks(view_->header().stack_chunks.objects, view_->header().stack_chunks.bytes);
+    counters.SetStackChunks(view_->header().stack_chunks.objects, view_->header().stack_chunks.bytes);
   }
-  return books;
+  return counters;
 }
 
 }  // namespace heaprec::tools

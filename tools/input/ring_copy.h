@@ -61,8 +61,8 @@ class RingCopy {
   const format::RingView& view() const { return *view_; }
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
   uint64_t tail(uint32_t lane) const { return tails_[lane]; }
-  format::Books books(format::Stream stream) const;
-  format::CensusBooks census() const { return format::BooksOf(view_->header().census); }
+  format::StreamCounters counters(format::Stream stream) const;
+  format::CensusCounters census() const { return format::CountersOf(view_->header().census); }
   // Since when the recording's file could not be written, CLOCK_MONOTONIC, and the errno; 0: it can.
   uint64_t unwritten_since_ns() const { return view_->header().unwritten_since_ns; }
   int write_errno() const { return unwritten_since_ns() != 0 ? static_cast<int>(view_->header().write_errno) : 0; }

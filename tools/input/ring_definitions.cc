@@ -35,18 +35,18 @@ std::optional<bool> WalkPath(const Dictionaries& dictionaries, const std::vector
 
 }  // namespace
 
-void Definitions::Want(const format::SampleRecord& sample) {
+void RingDefinitions::Want(const format::SampleRecord& sample) {
   if (!classes.contains(sample.class_key)) wanted_classes_.insert(sample.class_key);
   if (!threads.contains(sample.thread_key)) wanted_threads_.insert(sample.thread_key);
   if (sample.stack_key != kNoStackKey && !stacks.contains(sample.stack_key)) wanted_stacks_.insert(sample.stack_key);
 }
 
-void Definitions::Want(uint64_t class_key, uint64_t thread_key) {
+void RingDefinitions::Want(uint64_t class_key, uint64_t thread_key) {
   if (class_key != 0 && !classes.contains(class_key)) wanted_classes_.insert(class_key);
   if (thread_key != 0 && !threads.contains(thread_key)) wanted_threads_.insert(thread_key);
 }
 
-void Definitions::WantMethodsOfStacks() {
+void RingDefinitions::WantMethodsOfStacks() {
   for (const auto& [key, stack] : stacks) {
     for (const RingFrame& frame : stack.leaf_first) {
       if (frame.method != 0 && !methods.contains(frame.method)) wanted_methods_.insert(frame.method);
@@ -54,11 +54,11 @@ void Definitions::WantMethodsOfStacks() {
   }
 }
 
-bool Definitions::wants_anything() const {
+bool RingDefinitions::wants_anything() const {
   return !(wanted_classes_.empty() && wanted_methods_.empty() && wanted_threads_.empty() && wanted_stacks_.empty());
 }
 
-void Definitions::TakeFrom(const format::Block& block) {
+void RingDefinitions::TakeFrom(const format::Block& block) {
   const Dictionaries& from = *block.dictionaries;
   if (block.chunk != chunk_ || from.stacks.size() < stacks_seen_ || from.classes.size() < classes_seen_) {
     chunk_ = block.chunk;
@@ -87,7 +87,7 @@ void Definitions::TakeFrom(const format::Block& block) {
 }
 
 // Any node may be the leaf of a stack: that is why every node's key is computed.
-void Definitions::TakeStack(const Dictionaries& dictionaries, Index node) {
+void RingDefinitions::TakeStack(const Dictionaries& dictionaries, Index node) {
   const std::optional<bool> truncated = WalkPath(dictionaries, method_keys_, node, &path_);
   if (!truncated) return;
   const StackKey key = format::KeyOfStack(path_, *truncated);

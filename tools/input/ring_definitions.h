@@ -27,7 +27,7 @@ struct KeyedStack {
   bool truncated = false;
 };
 
-class Definitions {
+class RingDefinitions {
  public:
   std::unordered_map<uint64_t, std::string> classes;
   std::unordered_map<uint64_t, format::Method> methods;

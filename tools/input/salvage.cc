@@ -36,7 +36,7 @@ class Gatherer final : public format::RecordVisitor {
  public:
   Gatherer(const FileHeader& header, const FileEnd& end) : header_(header), end_(end) {}
 
-  Definitions definitions;
+  RingDefinitions definitions;
   std::vector<SampleRecord> samples;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
@@ -112,7 +112,7 @@ void AddNativePoints(const RingCopy& ring, Gatherer* gathered) {
   }
 }
 
-void GatherFile(format::ByteSource* file, Definitions* definitions) {
+void GatherFile(format::ByteSource* file, RingDefinitions* definitions) {
   auto reader = format::Reader::Open(file);
   if (!reader.ok()) return;
   while (definitions->wants_anything()) {
@@ -127,7 +127,7 @@ uint64_t IntervalNs(const FileHeader& header, Stream stream) {
   return interval_ns > 0 ? interval_ns : kDefaultIntervalNs;
 }
 
-throttle::Bounds BoundsOf(const FileHeader& header, Stream stream) {
+throttle::ReducerConfig BoundsOf(const FileHeader& header, Stream stream) {
   uint64_t first = 0;
   std::memcpy(&first, header.recording_id.data(), sizeof(first));
   const size_t cap = header.CapOf(stream).interval_cap;
@@ -149,13 +149,13 @@ class BlockMaker {
         report_(*report),
         reducer_(BoundsOf(header, stream)) {
     const FileEnd::StreamEnd& before = end.streams[stream];
-    for (uint64_t i = 0; i < before.held_intervals; ++i) reducer_.NoteHeld();
+    for (uint64_t i = 0; i < before.intervals_with_points; ++i) reducer_.NoteHeld();
     for (const uint64_t time_ns : before.latest_times) reducer_.NoteSample(before.next_interval - 1, time_ns);
   }
 
   // One interval's samples, reduced.
   format::Block Make(uint64_t interval, const std::vector<const SampleRecord*>& held) {
-    std::vector<throttle::HeldPoint> points;
+    std::vector<throttle::BufferedPoint> points;
     points.reserve(held.size());
     for (const SampleRecord* sample : held) {
       points.push_back({sample->id, sample->weight, TimeOf(*sample, interval * IntervalNs(header_, stream_)),
@@ -205,26 +205,29 @@ class BlockMaker {
   throttle::IntervalReducer reducer_;
 };
 
-// A recorder that runs has committed more since its books were read, before its lanes were: what is here was committed.
-void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::Books* books) {
-  uint64_t found = books->written + books->second_stage + books->lost[static_cast<size_t>(format::Loss::kWriteFailed)];
+// A recorder that runs has committed more since its counters were read, before its lanes were: what is here was
+// committed.
+void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::StreamCounters* counters) {
+  uint64_t found = counters->written + counters->second_stage +
+                   counters->lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   for (const format::Block& block : blocks) {
     if (block.intervals.front().stream == stream) found += block.intervals.front().held;
   }
-  if (found <= books->committed) return;
-  books->points += found - books->committed;
-  books->committed = found;
+  if (found <= counters->committed) return;
+  counters->points += found - counters->committed;
+  counters->committed = found;
 }
 
 // Points under way: their threads had counted them, and not yet committed or given up their samples. A kill loses them;
-// their weight is unknown. `most`: that can be under way at a time. More are no points under way but wrong books, which
-// `verify` is to find.
-void SettlePoints(const format::Books& file, bool is_running, uint64_t most, format::Books* books) {
-  const uint64_t known = books->committed + books->thinned + books->LostPoints();
-  if (!is_running && books->points > known) {
-    books->lost[static_cast<size_t>(format::Loss::kKilled)] += std::min(books->points - known, most);
+// their weight is unknown. `most`: that can be under way at a time. More are no points under way but wrong counters,
+// which `verify` is to find.
+void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t most,
+                  format::StreamCounters* counters) {
+  const uint64_t known = counters->committed + counters->thinned + counters->LostPoints();
+  if (!is_running && counters->points > known) {
+    counters->lost[static_cast<size_t>(format::LossReason::kKilled)] += std::min(counters->points - known, most);
   } else {
-    books->points = std::max(known, file.points);
+    counters->points = std::max(known, file.points);
   }
 }
 
@@ -234,36 +237,38 @@ uint64_t MostUnderWay(const RingCopy& ring, const FileEnd& end, const Gatherer& 
 }
 
 // What mmap's hooks had noted, and the drain had not yet looked at.
-void AddLostMappings(const format::RingMappingCalls& calls, format::Books* books) {
-  constexpr auto kKilled = static_cast<size_t>(format::Loss::kKilled);
+void AddLostMappings(const format::RingMappingCalls& calls, format::StreamCounters* counters) {
+  constexpr auto kKilled = static_cast<size_t>(format::LossReason::kKilled);
   const uint64_t noted = calls.noted, taken = calls.taken, noted_bytes = calls.noted_bytes, bytes = calls.taken_bytes;
   if (noted <= taken) return;
   const uint64_t lost_bytes = noted_bytes - std::min(noted_bytes, bytes);
-  books->candidates += noted - taken;
-  books->candidate_bytes += lost_bytes;
-  books->points += noted - taken;
-  books->lost[kKilled] += noted - taken;
-  books->lost_weight[kKilled] += static_cast<double>(lost_bytes);
+  counters->candidates += noted - taken;
+  counters->candidate_bytes += lost_bytes;
+  counters->points += noted - taken;
+  counters->lost[kKilled] += noted - taken;
+  counters->lost_weight[kKilled] += static_cast<double>(lost_bytes);
 }
 
-// The drain's books after these blocks: the ring's own, but written is what the file and this salvage hold. The second
-// stage of blocks that could not be written is in the ring's alone; that of a last block that was, maybe in the file's.
-void CarryBooks(const RingCopy& ring, const format::PerStream<format::Books>& file, bool is_running,
-                uint64_t most_under_way, Salvaged* salvaged) {
+// The drain's counters after these blocks: the ring's own, but written is what the file and this salvage hold. The
+// second stage of blocks that could not be written is in the ring's alone; that of a last block that was, maybe in the
+// file's.
+void CarryCounters(const RingCopy& ring, const format::PerStream<format::StreamCounters>& file, bool is_running,
+                   uint64_t most_under_way, Salvaged* salvaged) {
   for (const Stream stream : format::kAllStreams) {
-    salvaged->books[stream] = ring.books(stream);
-    salvaged->books[stream].written = file[stream].written;
-    salvaged->books[stream].second_stage = std::max(file[stream].second_stage, salvaged->books[stream].second_stage);
-    salvaged->books[stream].not_followed = file[stream].not_followed;
-    CatchUp(salvaged->blocks, stream, &salvaged->books[stream]);
-    SettlePoints(file[stream], is_running, most_under_way, &salvaged->books[stream]);
+    salvaged->counters[stream] = ring.counters(stream);
+    salvaged->counters[stream].written = file[stream].written;
+    salvaged->counters[stream].second_stage =
+        std::max(file[stream].second_stage, salvaged->counters[stream].second_stage);
+    salvaged->counters[stream].untracked = file[stream].untracked;
+    CatchUp(salvaged->blocks, stream, &salvaged->counters[stream]);
+    SettlePoints(file[stream], is_running, most_under_way, &salvaged->counters[stream]);
   }
-  if (!is_running) AddLostMappings(ring.view().header().mapping_calls, &salvaged->books[Stream::kMapped]);
+  if (!is_running) AddLostMappings(ring.view().header().mapping_calls, &salvaged->counters[Stream::kMapping]);
   for (format::Block& block : salvaged->blocks) {
     const format::Interval& interval = block.intervals.front();
-    salvaged->books[interval.stream].written += interval.kept;
-    salvaged->books[interval.stream].second_stage += interval.held - interval.kept;
-    block.books = salvaged->books;
+    salvaged->counters[interval.stream].written += interval.kept;
+    salvaged->counters[interval.stream].second_stage += interval.held - interval.kept;
+    block.counters = salvaged->counters;
   }
 }
 
@@ -289,38 +294,39 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
   if (gathered->definitions.wants_anything()) GatherFile(file, &gathered->definitions);
 }
 
-// Deaths of samples that are followed: some are in the file already, and most are of samples that were not kept.
-// `followed`: those of the file and of the other blocks.
-std::vector<format::Fate> FatesOf(const Gatherer& gathered, const FileHeader& header, FollowedIds followed,
-                                  std::vector<format::Fate> fates) {
+// Deaths of samples that are tracked: some are in the file already, and most are of samples that were not kept.
+// `tracked`: those of the file and of the other blocks.
+std::vector<format::LifecycleEvent> LifecycleEventsOf(const Gatherer& gathered, const FileHeader& header,
+                                                      TrackedIds tracked,
+                                                      std::vector<format::LifecycleEvent> lifecycle_events) {
   for (const format::DeathRecord& record : gathered.deaths) {
-    const format::Fate fate = format::FateOf(record, header.start_monotonic_ns);
-    if (followed.Take(fate)) fates.push_back(fate);
+    const format::LifecycleEvent lifecycle = format::LifecycleOf(record, header.start_monotonic_ns);
+    if (tracked.Take(lifecycle)) lifecycle_events.push_back(lifecycle);
   }
-  std::ranges::stable_sort(fates, {}, &format::Fate::time_ns);
-  return fates;
+  std::ranges::stable_sort(lifecycle_events, {}, &format::LifecycleEvent::time_ns);
+  return lifecycle_events;
 }
 
-// Of the samples of the other blocks, those that nobody follows. What is followed is added to `followed`.
-std::vector<format::Fate> NotFollowed(const Gatherer& gathered, const FileHeader& header, Salvaged* salvaged,
-                                      FollowedIds* followed) {
+// Of the samples of the other blocks, those that nobody follows. What is tracked is added to `tracked`.
+std::vector<format::LifecycleEvent> Untracked(const Gatherer& gathered, const FileHeader& header, Salvaged* salvaged,
+                                              TrackedIds* tracked) {
   std::unordered_set<uint64_t> without_place;
   for (const SampleRecord& record : gathered.samples) {
     if (record.place == 0) without_place.insert(record.id);
   }
-  std::vector<format::Fate> fates;
+  std::vector<format::LifecycleEvent> lifecycle_events;
   for (const format::Block& block : salvaged->blocks) {
     for (const format::Sample& sample : block.samples) {
-      if (header.BoundOf(sample.stream()) == 0) continue;
+      if (header.MaxTracked(sample.stream()) == 0) continue;
       if (without_place.count(sample.id) == 0) {
-        followed->Add(sample);
+        tracked->Add(sample);
       } else {
-        fates.push_back({sample.id, block.end_ns, format::FateKind::kNotFollowed, 0, 0, sample.stream()});
-        ++salvaged->books[sample.stream()].not_followed;
+        lifecycle_events.push_back({sample.id, block.end_ns, format::LifecycleKind::kUntracked, 0, 0, sample.stream()});
+        ++salvaged->counters[sample.stream()].untracked;
       }
     }
   }
-  return fates;
+  return lifecycle_events;
 }
 
 void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format::Block* block) {
@@ -342,27 +348,27 @@ void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format
 void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries,
              Salvaged* salvaged) {
   format::Block block;
-  if (header.follows()) {
-    FollowedIds followed = end.followed;
-    std::vector<format::Fate> fates = NotFollowed(gathered, header, salvaged, &followed);
-    block.fates = FatesOf(gathered, header, std::move(followed), std::move(fates));
+  if (header.tracks()) {
+    TrackedIds tracked = end.tracked;
+    std::vector<format::LifecycleEvent> lifecycle_events = Untracked(gathered, header, salvaged, &tracked);
+    block.lifecycle_events = LifecycleEventsOf(gathered, header, std::move(tracked), std::move(lifecycle_events));
   }
-  if (!block.fates.empty()) block.end_ns = block.fates.back().time_ns;
+  if (!block.lifecycle_events.empty()) block.end_ns = block.lifecycle_events.back().time_ns;
   for (const format::StateRecord& record : gathered.states) {
     if (end.states.Has(record.id)) continue;
     block.states.push_back(format::StateOf(record, header.start_monotonic_ns));
     block.end_ns = std::max(block.end_ns, block.states.back().time_ns);
   }
   AddCensus(gathered, dictionaries, &block);
-  if (block.states.empty() && block.fates.empty() && gathered.census.empty()) return;
+  if (block.states.empty() && block.lifecycle_events.empty() && gathered.census.empty()) return;
   std::sort(block.states.begin(), block.states.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   if (!salvaged->blocks.empty()) block.end_ns = std::max(block.end_ns, salvaged->blocks.back().end_ns);
   block.chunk = end.next_chunk;
   block.offset = end.offset;
   block.lane_positions = end.lane_positions;
   block.dictionaries = salvaged->dictionaries.get();
-  block.books = salvaged->books;
-  block.census_books = salvaged->census;
+  block.counters = salvaged->counters;
+  block.census_counters = salvaged->census;
   salvaged->blocks.push_back(std::move(block));
 }
 
@@ -371,13 +377,13 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
 // A number may be late by what was under way in another lane, and never comes if it was lost: the ring holds no more
 // than so many.
 void StateIds::Add(uint64_t id) {
-  constexpr uint64_t kMostMissing = 4096;
+  constexpr uint64_t kMaxMissing = 4096;
   if (next_ == 0) next_ = id;
   missing_.erase(id);
   if (id < next_) return;
-  const uint64_t from = id - next_ > kMostMissing ? id - kMostMissing : next_;
+  const uint64_t from = id - next_ > kMaxMissing ? id - kMaxMissing : next_;
   for (uint64_t between = from; between < id; ++between) missing_.insert(between);
-  while (missing_.size() > kMostMissing) missing_.erase(missing_.begin());
+  while (missing_.size() > kMaxMissing) missing_.erase(missing_.begin());
   next_ = id + 1;
 }
 
@@ -408,7 +414,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
-  CarryBooks(ring, end.books, is_running, MostUnderWay(ring, end, gathered), &result);
+  CarryCounters(ring, end.counters, is_running, MostUnderWay(ring, end, gathered), &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;

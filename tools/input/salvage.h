@@ -47,26 +47,26 @@ class StateIds {
 struct FileEnd {
   std::vector<uint64_t> lane_positions;  // of the last block; empty if there was none
   std::vector<uint64_t> census_positions;
-  format::CensusBooks census;
+  format::CensusCounters census;
   struct StreamEnd {
     uint64_t next_interval = 0;          // all before are in the file
-    uint64_t held_intervals = 0;         // how many of them held points
+    uint64_t intervals_with_points = 0;  // how many of them held points
     std::vector<uint64_t> latest_times;  // of the samples of the interval just before
   };
   format::PerStream<StreamEnd> streams;
   StateIds states;
-  FollowedIds followed;
+  TrackedIds tracked;
   uint32_t next_chunk = 0;
   uint32_t threads = 0;  // that the file names
   uint64_t offset = 0;
-  format::PerStream<format::Books> books;
+  format::PerStream<format::StreamCounters> counters;
 };
 
 struct Salvaged {
   std::unique_ptr<format::Dictionaries> dictionaries;  // the blocks point to it
   std::vector<format::Block> blocks;                   // one per interval of a stream, in the order of their ends
-  format::PerStream<format::Books> books;              // the drain's, had it written these blocks
-  format::CensusBooks census;                          // the ring's
+  format::PerStream<format::StreamCounters> counters;  // the drain's, had it written these blocks
+  format::CensusCounters census;                       // the ring's
   SalvageReport report;
 };
 

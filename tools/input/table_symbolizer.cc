@@ -107,13 +107,13 @@ std::string DebugFile(const std::string& build_id) {
 
 }  // namespace
 
-const LoadedModule* Symbols::ModuleOf(uint64_t pc, uint32_t replaced) const {
+const LoadedModule* TableSymbolizer::ModuleOf(uint64_t pc, uint32_t replaced) const {
   const auto found = std::find_if(modules_.rbegin(), modules_.rend(),
                                   [=](const LoadedModule& module) { return module.Holds(pc, replaced); });
   return found == modules_.rend() ? nullptr : &*found;
 }
 
-const std::vector<Symbols::Symbol>& Symbols::SymbolsOf(const LoadedModule& module) {
+const std::vector<TableSymbolizer::Symbol>& TableSymbolizer::SymbolsOf(const LoadedModule& module) {
   const auto [known, is_new] = symbols_.try_emplace(&module);
   std::vector<Symbol>& symbols = known->second;
   if (!is_new) return symbols;
@@ -131,7 +131,7 @@ const std::vector<Symbols::Symbol>& Symbols::SymbolsOf(const LoadedModule& modul
   return symbols;
 }
 
-const Symbols::Function& Symbols::At(uint64_t pc, uint32_t replaced) {
+const TableSymbolizer::Function& TableSymbolizer::At(uint64_t pc, uint32_t replaced) {
   const LoadedModule* const module = ModuleOf(pc, replaced);
   const auto [known, is_new] = known_.try_emplace({module, pc});
   Function& function = known->second;

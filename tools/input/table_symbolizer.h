@@ -14,9 +14,9 @@
 
 namespace heaprec::tools {
 
-class Symbols {
+class TableSymbolizer {
  public:
-  explicit Symbols(const std::vector<LoadedModule>& modules) : modules_(modules) {}
+  explicit TableSymbolizer(const std::vector<LoadedModule>& modules) : modules_(modules) {}
 
   struct Function {
     std::string name;    // demangled; "library+0x1234"

@@ -1,6 +1,6 @@
-// Which samples of a recording are followed and, as far as its blocks so far tell, alive.
+// Which samples of a recording are tracked and, as far as its blocks so far tell, alive.
 //
-// Memory:   an id for each, so about FileHeader::live_bound of them; none where nothing is followed.
+// Memory:   an id for each, so about FileHeader::max_tracked_objects of them; none where nothing is tracked.
 // Threads:  one.
 // Format:   docs/format/recording.md#lifecycle-events
 #pragma once
@@ -12,23 +12,24 @@
 
 namespace heaprec::tools {
 
-class FollowedIds {
+class TrackedIds {
  public:
-  // Every block, in order, of a recording in which objects are followed.
+  // Every block, in order, of a recording in which objects are tracked.
   void Note(const format::Block& block) {
-    for (const format::Survivor& survivor : block.survivors) left_.emplace(survivor.sample.id, survivor.left());
+    for (const format::CheckpointSample& checkpoint_sample : block.live_checkpoint)
+      left_.emplace(checkpoint_sample.sample.id, checkpoint_sample.left());
     for (const format::Sample& sample : block.samples) {
       if (sample.stream() != format::Stream::kExceptions) Add(sample);
     }
-    for (const format::Fate& fate : block.fates) (void)Take(fate);
+    for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) (void)Take(lifecycle);
   }
   void Add(const format::Sample& sample) { left_.emplace(sample.id, sample.size); }
   // Whether it is of one of them, and news. It is not any longer if that ends it.
-  bool Take(const format::Fate& fate) {
-    if (fate.kind != format::FateKind::kShrunk) return left_.erase(fate.sample) > 0;
-    const auto found = left_.find(fate.sample);
-    if (found == left_.end() || fate.left >= found->second) return false;
-    found->second = fate.left;
+  bool Take(const format::LifecycleEvent& lifecycle) {
+    if (lifecycle.kind != format::LifecycleKind::kShrunk) return left_.erase(lifecycle.sample) > 0;
+    const auto found = left_.find(lifecycle.sample);
+    if (found == left_.end() || lifecycle.left >= found->second) return false;
+    found->second = lifecycle.left;
     return true;
   }
 

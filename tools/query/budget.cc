@@ -109,7 +109,7 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
   const std::string_view pattern = subject.substr(colon + 1);
   if (pattern.empty()) return Wrong(text, colon + 1, "expected a pattern");
   budget->subject = kind->second;
-  const std::string lasting = pattern.starts_with('/') ? std::string(pattern) : WithoutWhatIsMadeUp(pattern);
+  const std::string lasting = pattern.starts_with('/') ? std::string(pattern) : StripGeneratedSuffix(pattern);
   auto parsed =
       kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(lasting);
   if (!parsed.ok()) return Wrong(text, colon + 1, parsed.error().message);
@@ -121,7 +121,7 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
 
 // Globs and expressions may have been written for names as they were in one run: so these are asked, too.
 bool Budget::Matches(std::string_view name) const {
-  return pattern->Matches(WithoutWhatIsMadeUp(name)) || pattern->Matches(name);
+  return pattern->Matches(StripGeneratedSuffix(name)) || pattern->Matches(name);
 }
 
 format::Result<Budget> Budget::Parse(const std::string& text) {

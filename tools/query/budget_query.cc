@@ -7,20 +7,20 @@ namespace heaprec::tools {
 namespace {
 
 // The finest grain that has a say in what belongs to a budget.
-Grain GrainOf(Budget::Subject subject) {
+OrderLevel GrainOf(Budget::Subject subject) {
   switch (subject) {
     case Budget::Subject::kTotal:
     case Budget::Subject::kClass:
-      return Grain::kClass;
+      return OrderLevel::kClass;
     case Budget::Subject::kSite:
     case Budget::Subject::kPackage:
-      return Grain::kMethod;
+      return OrderLevel::kMethod;
     case Budget::Subject::kMethod:
-      return Grain::kStack;
+      return OrderLevel::kStack;
     case Budget::Subject::kThread:
       break;
   }
-  return Grain::kThread;
+  return OrderLevel::kThread;
 }
 
 std::string_view SiteOf(format::Index stack, Names* names) {
@@ -50,7 +50,7 @@ bool Once(Matches* matches, format::Index index, Ask ask) {
 
 }  // namespace
 
-BudgetSurvey::BudgetSurvey(const std::vector<Budget>* budgets) : budgets_(*budgets), known_(budgets->size()) {
+BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*budgets), known_(budgets->size()) {
   for (size_t i = 0; i < budgets_.size(); ++i) {
     tables_.emplace_back(GrainOf(budgets_[i].subject));
     if (budgets_[i].subject != Budget::Subject::kMethod) continue;
@@ -58,28 +58,28 @@ BudgetSurvey::BudgetSurvey(const std::vector<Budget>* budgets) : budgets_(*budge
   }
 }
 
-void BudgetSurvey::Begin(const format::FileHeader&, std::optional<Grain> chosen_by) {
+void BudgetVisitor::Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) {
   chunk_ = format::kNone;
-  for (GroupTable& table : tables_) table.Start(chosen_by);
+  for (GroupTable& table : tables_) table.Start(matched_by);
 }
 
-void BudgetSurvey::See(const Sighting& sighting) {
-  const size_t stacks = sighting.block.dictionaries->stacks.size();
-  const bool is_new = sighting.block.chunk != chunk_ || stacks < stacks_;
-  chunk_ = sighting.block.chunk;
+void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
+  const size_t stacks = matched_block.block.dictionaries->stacks.size();
+  const bool is_new = matched_block.block.chunk != chunk_ || stacks < stacks_;
+  chunk_ = matched_block.block.chunk;
   stacks_ = stacks;
   for (size_t i = 0; i < budgets_.size(); ++i) {
     Known& known = known_[i];
     if (is_new) known.classes.clear(), known.stacks.clear(), known.threads.clear();
-    if (known.any_frame) known.any_frame->Enter(sighting.block, &sighting.names, is_new);
-    for (const Drawn* drawn : sighting.drawn) {
-      const format::Sample& sample = sighting.block.samples[drawn->index];
-      if (Takes(budgets_[i], &known, sample, &sighting.names)) tables_[i].Add(0, *drawn);
+    if (known.any_frame) known.any_frame->Enter(matched_block.block, &matched_block.names, is_new);
+    for (const WeightedSample* drawn : matched_block.drawn) {
+      const format::Sample& sample = matched_block.block.samples[drawn->index];
+      if (Takes(budgets_[i], &known, sample, &matched_block.names)) tables_[i].Add(0, *drawn);
     }
   }
 }
 
-bool BudgetSurvey::Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names) {
+bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names) {
   const auto matches = [&](std::string_view name) { return budget.Matches(name); };
   switch (budget.subject) {
     case Budget::Subject::kTotal:
@@ -98,7 +98,7 @@ bool BudgetSurvey::Takes(const Budget& budget, Known* known, const format::Sampl
   return known->any_frame->AnyFrame(sample.stack);
 }
 
-void BudgetSurvey::End(const Estimator& estimator, double seconds) {
+void BudgetVisitor::End(const Estimator& estimator, double seconds) {
   seconds_ += seconds;
   for (GroupTable& table : tables_) table.Close(estimator);
 }

@@ -1,4 +1,4 @@
-// What each of several budgets is spent on: one group of samples for each, over the recordings of a survey.
+// What each of several budgets is spent on: one group of samples for each, over the recordings of a scan.
 //
 // Threads:  one.
 #pragma once
@@ -12,16 +12,16 @@
 
 namespace heaprec::tools {
 
-class BudgetSurvey final : public Surveyor {
+class BudgetVisitor final : public ScanVisitor {
  public:
   // Must outlive it.
-  explicit BudgetSurvey(const std::vector<Budget>* budgets);
+  explicit BudgetVisitor(const std::vector<Budget>* budgets);
 
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  const Figures& Of(size_t budget) const { return tables_[budget].Of(0); }
+  const GroupEstimates& Of(size_t budget) const { return tables_[budget].Of(0); }
   double seconds() const { return seconds_; }
 
  private:

@@ -1,10 +1,10 @@
 // What a recording spends on budgets, and on each row that a baseline is compared by, in one pass.
 //
-//   Spending now(*Survey::Parse(options), &budgets, {Grouping(By::kSite)}, false);
+//   Spending now(*RecordingScan::Parse(options), &budgets, {Grouping(By::kSite)}, false);
 //   now.Read(&tree);
 //
 // Threads:  one.
-// Failure:  Read's, as Survey::Run's.
+// Failure:  Read's, as RecordingScan::Run's.
 #pragma once
 
 #include <optional>
@@ -21,21 +21,26 @@
 
 namespace heaprec::tools {
 
-class Spending final : public Surveyor {
+class BudgetTotals final : public ScanVisitor {
  public:
   // `budgets` must outlive it. `own_frames`: as Groups.
-  Spending(Survey survey, const std::vector<Budget>* budgets, const std::vector<Grouping>& rows, bool own_frames)
-      : survey_(std::move(survey)), asked_(*budgets), budgets_(budgets), rows_(rows, own_frames) {}
+  BudgetTotals(RecordingScan scan, const std::vector<Budget>* budgets, const std::vector<Grouping>& rows,
+               bool own_frames)
+      : scan_(std::move(scan)),
+        asked_(*budgets),
+        budgets_(budgets),
+        rows_(rows, own_frames),
+        has_rows_(!rows.empty()) {}
 
-  ExitCode Read(CallTree* tree) { return survey_.Run(tree, this); }
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override {
+  ExitCode Read(CallTree* tree) { return scan_.Run(tree, this); }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override {
     is_imported_ |= header.source == kImported;
-    budgets_.Begin(header, chosen_by);
-    rows_.Begin(header, chosen_by);
+    budgets_.Begin(header, matched_by);
+    rows_.Begin(header, matched_by);
   }
-  void See(const Sighting& sighting) override {
-    budgets_.See(sighting);
-    rows_.See(sighting);
+  void Visit(const MatchedBlock& matched_block) override {
+    budgets_.Visit(matched_block);
+    rows_.Visit(matched_block);
   }
   void End(const Estimator& estimator, double seconds) override {
     budgets_.End(estimator, seconds);
@@ -43,21 +48,27 @@ class Spending final : public Surveyor {
   }
 
   // The total is what was counted, where it was.
-  Figures Of(size_t budget) const {
-    return asked_[budget].subject == Budget::Subject::kTotal ? AllOf(survey_) : budgets_.Of(budget);
+  GroupEstimates Of(size_t budget) const {
+    return asked_[budget].subject == Budget::Subject::kTotal ? AllOf(scan_) : budgets_.Of(budget);
   }
-  const Side& rows() const { return rows_; }
+  GroupEstimates All() const { return AllOf(scan_); }
+  size_t budgets() const { return asked_.size(); }
+  const ComparisonSide& rows() const { return rows_; }
+  bool has_rows() const { return has_rows_; }
+  // 0: not known.
+  double cpu_seconds() const { return scan_.cpu() ? scan_.cpu()->process : 0; }
   double seconds() const { return budgets_.seconds(); }
   // A recording is of another recorder, whose weights are biased.
   bool is_imported() const { return is_imported_; }
-  // Survey::Doubt
-  std::string Doubt() const { return survey_.Doubt(); }
+  // RecordingScan::Doubt
+  std::string TrustVerdict() const { return scan_.TrustVerdict(); }
 
  private:
-  Survey survey_;
+  RecordingScan scan_;
   const std::vector<Budget>& asked_;
-  BudgetSurvey budgets_;
-  Side rows_;
+  BudgetVisitor budgets_;
+  ComparisonSide rows_;
+  bool has_rows_;
   bool is_imported_ = false;
 };
 

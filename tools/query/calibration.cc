@@ -33,10 +33,10 @@ Calibration Calibration::Of(const Recording& recording, const std::function<bool
   for (const Stream stream : format::kAllStreams) {
     auto& design = designs[static_cast<size_t>(stream)];
     if (!design) continue;
-    const format::Books& books = (*again)->books(stream);
-    if (format::CountsEvents(stream)) design->SetCounted(books.candidates);
-    design->CountUnwritten(books);
-    calibration.factors_[static_cast<size_t>(stream)] = Estimator(*design, books).factor();
+    const format::StreamCounters& counters = (*again)->counters(stream);
+    if (format::CountsEvents(stream)) design->SetCounted(counters.candidates);
+    design->CountUnwritten(counters);
+    calibration.factors_[static_cast<size_t>(stream)] = Estimator(*design, counters).factor();
   }
   return calibration;
 }
@@ -44,7 +44,7 @@ Calibration Calibration::Of(const Recording& recording, const std::function<bool
 Calibration::Weight Calibration::WeightOf(const format::Sample& sample) {
   double factor = this->factor(sample.stream());
   if (strata_.count() > 0 && sample.stream() == Stream::kAllocations) {
-    Drawn drawn;
+    WeightedSample drawn;
     drawn.class_id = sample.class_id;
     drawn.weight = factor;
     strata_.Scale(*block_, {&drawn, 1});

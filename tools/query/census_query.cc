@@ -19,14 +19,14 @@ constexpr char kNoCensus[] =
     "such as heaprec record --set census=all -- java ...";
 
 std::string WhyNone(const Recording& recording) {
-  const std::string& refused = recording.header().census_refused;
+  const std::string& refused = recording.header().census_unavailable_reason;
   const std::string name = recording.source().name();
   return refused.empty() ? name + kNoCensus : fmt::format("{}: no census: {}", name, ToUtf8(refused));
 }
 
 }  // namespace
 
-format::Result<CensusSurvey> CensusSurvey::Parse(const CensusChoice& choice) {
+format::Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
   FilterOptions options;
   options.from = choice.from;
   options.to = choice.to;
@@ -36,13 +36,13 @@ format::Result<CensusSurvey> CensusSurvey::Parse(const CensusChoice& choice) {
   options.with_states = true;
   auto filter = Filter::Parse(options);
   if (!filter.ok()) return filter.error();
-  return CensusSurvey(choice, std::move(*filter));
+  return CensusScan(choice, std::move(*filter));
 }
 
-ExitCode CensusSurvey::Read(const std::string& path) {
+ExitCode CensusScan::Read(const std::string& path) {
   auto recordings = Recording::OpenAll(path);
   if (!recordings.ok()) {
-    Complain(recordings.error().message);
+    PrintError(recordings.error().message);
     return ExitCode::kUnreadable;
   }
   ExitCode outcome = ExitCode::kOk;
@@ -53,10 +53,10 @@ ExitCode CensusSurvey::Read(const std::string& path) {
   return outcome;
 }
 
-ExitCode CensusSurvey::Read(Recording* recording) {
+ExitCode CensusScan::Read(Recording* recording) {
   const format::FileHeader& header = recording->header();
   if (header.census == format::CensusMode::kOff) {
-    Complain(WhyNone(*recording));
+    PrintError(WhyNone(*recording));
     return ExitCode::kUnreadable;
   }
   Filter filter = filter_;
@@ -68,12 +68,12 @@ ExitCode CensusSurvey::Read(Recording* recording) {
     Add(*block, &names, &filter);
   }
   origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
-                      recording->census_books(), header.start.begin_ns > 0});
+                      recording->census_counters(), header.start.begin_ns > 0});
   return ReportDamage(*recording);
 }
 
 // Of one class the rows say all; of all together the totals do.
-void CensusSurvey::Add(const format::Block& block, Names* names, Filter* filter) {
+void CensusScan::Add(const format::Block& block, Names* names, Filter* filter) {
   const bool one_class = !choice_.class_name.empty();
   for (const format::CensusRow& row : block.census) {
     if ((!one_class && choice_.by != CensusBy::kClass) || !filter->Keeps(row)) continue;
@@ -88,7 +88,7 @@ void CensusSurvey::Add(const format::Block& block, Names* names, Filter* filter)
   }
 }
 
-std::string CensusSurvey::GroupOf(const format::CensusRow& row, Names* names) const {
+std::string CensusScan::GroupOf(const format::CensusRow& row, Names* names) const {
   switch (choice_.by) {
     case CensusBy::kClass:
       return std::string(names->Class(row.class_id));
@@ -100,25 +100,26 @@ std::string CensusSurvey::GroupOf(const format::CensusRow& row, Names* names) co
   return fmt::format("{:>6} s", row.time_ns / format::kCensusSlotNs);
 }
 
-bool CensusSurvey::is_exact() const {
+bool CensusScan::is_exact() const {
   return std::ranges::all_of(origins_, [](const CensusOrigin& origin) {
-    const format::CensusBooks& books = origin.books;
-    return origin.mode == format::CensusMode::kAll && books.broken + books.lost + books.over_budget + books.unseen == 0;
+    const format::CensusCounters& counters = origin.counters;
+    return origin.mode == format::CensusMode::kAll &&
+           counters.broken + counters.lost + counters.over_budget + counters.unseen == 0;
   });
 }
 
-std::string CensusSurvey::LossLine() const {
+std::string CensusScan::LossLine() const {
   // Parts of one recording count on from its start.
-  std::map<std::string, format::CensusBooks> last;
+  std::map<std::string, format::CensusCounters> last;
   for (const CensusOrigin& origin : origins_) {
-    format::CensusBooks& books = last[origin.recording_id];
-    for (const auto counter : format::kCensusCounters) {
-      books.*counter = std::max(books.*counter, origin.books.*counter);
+    format::CensusCounters& counters = last[origin.recording_id];
+    for (const auto counter : format::kCensusCounterFields) {
+      counters.*counter = std::max(counters.*counter, origin.counters.*counter);
     }
   }
-  format::CensusBooks all;
-  for (const auto& [id, books] : last) {
-    for (const auto counter : format::kCensusCounters) all.*counter += books.*counter;
+  format::CensusCounters all;
+  for (const auto& [id, counters] : last) {
+    for (const auto counter : format::kCensusCounterFields) all.*counter += counters.*counter;
   }
   std::string line = fmt::format("# {} walks of {} TLABs and {} objects outside", Grouped(all.walks),
                                  Grouped(all.tlabs), Grouped(all.outside));

@@ -29,14 +29,14 @@ struct CensusOrigin {
   std::string file, recording_id;
   format::CensusMode mode = format::CensusMode::kOff;
   double per_second = 0;
-  format::CensusBooks books;   // from the start of the recording, whatever was chosen
-  bool is_later_part = false;  // the file does not have its start
+  format::CensusCounters counters;  // from the start of the recording, whatever was chosen
+  bool is_later_part = false;       // the file does not have its start
 };
 
-class CensusSurvey {
+class CensusScan {
  public:
   // Parses the choice. Error: a sentence for the user.
-  static format::Result<CensusSurvey> Parse(const CensusChoice& choice);
+  static format::Result<CensusScan> Parse(const CensusChoice& choice);
 
   // All recordings of a file. kUnreadable: it cannot be read, or has no census.
   ExitCode Read(const std::string& path);
@@ -53,7 +53,7 @@ class CensusSurvey {
   std::string LossLine() const;
 
  private:
-  CensusSurvey(const CensusChoice& choice, Filter filter) : choice_(choice), filter_(std::move(filter)) {}
+  CensusScan(const CensusChoice& choice, Filter filter) : choice_(choice), filter_(std::move(filter)) {}
   ExitCode Read(Recording* recording);
   void Add(const format::Block& block, Names* names, Filter* filter);
   std::string GroupOf(const format::CensusRow& row, Names* names) const;

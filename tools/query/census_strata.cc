@@ -1,7 +1,5 @@
 #include "tools/query/census_strata.h"
 
-#include <nlohmann/json.hpp>
-
 #include "tools/analysis/estimate/strata_builder.h"
 #include "tools/text/progress.h"
 
@@ -16,19 +14,19 @@ bool WasEnded(const Recording& recording) {
 
 }  // namespace
 
-std::string ByCensus::Text() const {
+std::string CensusStrata::Text() const {
   if (!has_census) return {};
   return why_none.empty() ? "; sharpened by a census" : "; not sharpened by its census: " + why_none;
 }
 
-nlohmann::json ByCensus::AsJson() const {
+render::Value CensusStrata::AsValue() const {
   if (!has_census) return nullptr;
-  return {{"strata", strata.count()}, {"reason", why_none}};
+  return render::Object{{"strata", strata.count()}, {"reason", why_none}};
 }
 
-ByCensus StrataOf(const Recording& recording) {
+CensusStrata StrataOf(const Recording& recording) {
   if (recording.header().census == format::CensusMode::kOff) return {};
-  ByCensus found{.strata = {}, .has_census = true, .why_none = {}};
+  CensusStrata found{.strata = {}, .has_census = true, .why_none = {}};
   auto again = recording.Again();
   if (!again.ok()) {
     found.why_none = again.error().message;
@@ -41,7 +39,7 @@ ByCensus StrataOf(const Recording& recording) {
     progress.At((*again)->bytes_read());
   }
   if (WasEnded(**again)) {
-    found.strata = builder.Build((*again)->census_books());
+    found.strata = builder.Build((*again)->census_counters());
     found.why_none = builder.why_none();
   } else {
     found.why_none = "it was not ended with this recording";

@@ -5,15 +5,15 @@
 // Maths:    docs/estimates.md#post-stratification
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
+#include "tools/render/value.h"
 
 namespace heaprec::tools {
 
-struct ByCensus {
+struct CensusStrata {
   Strata strata;
   bool has_census = false;
   std::string why_none;  // why there is a census, but no strata
@@ -21,11 +21,11 @@ struct ByCensus {
   // "; sharpened by a census", "; not sharpened by its census: ...", or nothing.
   std::string Text() const;
   // {"strata": 12, "reason": ""}; null without a census
-  nlohmann::json AsJson() const;
+  render::Value AsValue() const;
 };
 
 // Of a recording of which nothing needs to have been read: it is read from its start. A census is used if it was ended
 // with its recording: else nobody knows what was in use when it broke off.
-ByCensus StrataOf(const Recording& recording);
+CensusStrata StrataOf(const Recording& recording);
 
 }  // namespace heaprec::tools

@@ -2,26 +2,26 @@
 
 namespace heaprec::tools {
 
-void CensusInAll::Add(const format::Block& block) {
+void CensusTotals::Add(const format::Block& block) {
   for (const format::CensusRow& row : block.census_totals) {
     table_.AddTotal("", row);
     typical_.Add(row);
   }
-  if (!(block.census_books == format::CensusBooks{})) books_ = block.census_books;
+  if (!(block.census_counters == format::CensusCounters{})) counters_ = block.census_counters;
 }
 
-Estimate CensusInAll::Bytes() const {
+Estimate CensusTotals::Bytes() const {
   const CensusGroup all = table_.All().sums;
   return EstimateOf(all.bytes, all.walks, typical_.value());
 }
 
-Estimate CensusInAll::Objects() const {
+Estimate CensusTotals::Objects() const {
   const CensusGroup all = table_.All().sums;
   return EstimateOf(all.objects, all.walks, typical_.value());
 }
 
-uint64_t CensusInAll::MissingBytes() const {
-  return books_.broken_bytes + books_.lost_bytes + books_.over_budget_bytes + books_.unseen_bytes;
+uint64_t CensusTotals::MissingBytes() const {
+  return counters_.broken_bytes + counters_.lost_bytes + counters_.over_budget_bytes + counters_.unseen_bytes;
 }
 
 }  // namespace heaprec::tools

@@ -10,19 +10,19 @@
 
 namespace heaprec::tools {
 
-class CensusInAll {
+class CensusTotals {
  public:
   void Add(const format::Block& block);
   Estimate Bytes() const;
   Estimate Objects() const;
-  const format::CensusBooks& books() const { return books_; }
+  const format::CensusCounters& counters() const { return counters_; }
   // Bytes that no walk has counted.
   uint64_t MissingBytes() const;
 
  private:
   CensusTable table_;
   TypicalWeight typical_;
-  format::CensusBooks books_;
+  format::CensusCounters counters_;
 };
 
 }  // namespace heaprec::tools

@@ -1,53 +1,57 @@
 #include "tools/query/class_site_totals.h"
 
+#include "tools/analysis/allocation_primitives.h"
+
 namespace heaprec::tools {
 namespace {
 
-const format::Frame* LeafOf(format::Index stack, const Names& names) {
-  const format::StackNode* node = names.NodeOf(stack);
-  return node != nullptr ? names.FrameOf(node->frame) : nullptr;
+CallTree::Options SiteOptions() {
+  CallTree::Options options;
+  options.is_primitive = [primitives = AllocationPrimitives::Default()](std::string_view method) {
+    return primitives.Contains(method);
+  };
+  return options;
 }
 
 }  // namespace
 
-void Breakdown::Enter(const format::Block& block) {
+ClassSiteTotals::ClassSiteTotals(Keeps keeps) : keeps_(std::move(keeps)), stacks_(&site_names_, SiteOptions()) {}
+
+void ClassSiteTotals::Enter(const format::Block& block, Names* names) {
   const format::Dictionaries& now = *block.dictionaries;
-  if (block.chunk != chunk_ || now.classes.size() < class_of_.size() || now.methods.size() < site_of_.size()) {
-    class_of_.clear();
-    site_of_.clear();
-  }
+  if (block.chunk != chunk_ || now.classes.size() < class_of_.size()) class_of_.clear();
   chunk_ = block.chunk;
   class_of_.resize(now.classes.size());
-  site_of_.resize(now.methods.size());
+  stacks_.Enter(block, names);
 }
 
 // What is chosen by thread or time cuts through classes and sites.
-Subset* Breakdown::GroupOf(std::string_view name, Grain grain, Groups* groups) {
-  const auto holds = grain == Grain::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny;
+Subset* ClassSiteTotals::GroupOf(std::string_view name, OrderLevel level, Groups* groups) {
+  const auto holds = level == OrderLevel::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny;
   auto at = groups->find(name);
-  if (at == groups->end()) at = groups->emplace(name, Subset(keeps_ ? Grain::kThread : grain, holds)).first;
+  if (at == groups->end()) at = groups->emplace(name, Subset(keeps_ ? OrderLevel::kThread : level, holds)).first;
   return &at->second;
 }
 
-void Breakdown::Add(const format::Block& block, std::span<const Drawn> drawn, Names* names) {
-  Enter(block);
+void ClassSiteTotals::Add(const format::Block& block, std::span<const WeightedSample> drawn, Names* names) {
+  Enter(block, names);
   const auto group_of = [](format::Index index, std::vector<Subset*>* known, auto find) {
     if (index >= known->size()) return find();
     Subset*& group = (*known)[index];
     if (group == nullptr) group = find();
     return group;
   };
-  for (const Drawn& one : drawn) {
+  for (const WeightedSample& one : drawn) {
     const format::Sample& sample = block.samples[one.index];
     if (keeps_ && !keeps_(sample)) continue;
-    chosen_.Add(one);
-    const auto of_class = [&] { return GroupOf(names->Class(sample.class_id), Grain::kClass, &classes_); };
+    matched_.Add(one);
+    const auto of_class = [&] { return GroupOf(names->Class(sample.class_id), OrderLevel::kClass, &classes_); };
     group_of(sample.class_id, &class_of_, of_class)->Add(one);
-    const format::Frame* leaf = LeafOf(sample.stack, *names);
-    const auto of_site = [&] {
-      return GroupOf(leaf != nullptr ? names->Method(*leaf) : kUnknown, Grain::kMethod, &sites_);
-    };
-    group_of(leaf != nullptr ? leaf->method : format::kNone, &site_of_, of_site)->Add(one);
+    const NamePool::Id site = stacks_.LeafNameOf(sample.stack);
+    if (site >= site_of_.size()) site_of_.resize(site_names_.size());
+    // Frames above the leaf say whether a sample belongs to the site.
+    const auto of_site = [&] { return GroupOf(site_names_.At(site), OrderLevel::kStack, &sites_); };
+    group_of(site, &site_of_, of_site)->Add(one);
   }
 }
 

@@ -1,6 +1,7 @@
 // What was allocated by class and by site, folded from the blocks of a recording in one pass: the tables of summary.
 //
-// A site is the method that allocated: the leaf of the stack.
+// A site is the method that allocated: the first frame that does not only carry the allocation out for its caller
+// (allocation_primitives.h), as in top.
 //
 // Units:    bytes and objects; shares of all bytes, from 0 to 1.
 // Threads:  one.
@@ -16,13 +17,15 @@
 #include <vector>
 
 #include "format/reader.h"
+#include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/weighted_sample.h"
+#include "tools/analysis/name_pool.h"
 #include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 
-class Breakdown {
+class ClassSiteTotals {
  public:
   using Keeps = std::function<bool(const format::Sample&)>;
   struct Hash {
@@ -32,27 +35,30 @@ class Breakdown {
   using Groups = std::unordered_map<std::string, Subset, Hash, std::equal_to<>>;
 
   // `keeps`: of which samples; empty: of all.
-  explicit Breakdown(Keeps keeps = {}) : keeps_(std::move(keeps)) {}
+  explicit ClassSiteTotals(Keeps keeps = {});
 
   // The next block, what Design::Add gave for it, and its names: after they have entered it.
-  void Add(const format::Block& block, std::span<const Drawn> drawn, Names* names);
+  void Add(const format::Block& block, std::span<const WeightedSample> drawn, Names* names);
 
   // After the last block.
   const Groups& classes() const { return classes_; }
   const Groups& sites() const { return sites_; }
   // All that is kept; nullptr: everything is.
-  const Subset* chosen() const { return keeps_ ? &chosen_ : nullptr; }
+  const Subset* matched() const { return keeps_ ? &matched_ : nullptr; }
 
  private:
-  void Enter(const format::Block& block);
-  Subset* GroupOf(std::string_view name, Grain grain, Groups* groups);
+  void Enter(const format::Block& block, Names* names);
+  Subset* GroupOf(std::string_view name, OrderLevel level, Groups* groups);
 
   const Keeps keeps_;
-  Subset chosen_;
+  Subset matched_;
   Groups classes_, sites_;
-  // Of the chunk at hand, by class and by method; nullptr: not looked for yet.
+  NamePool site_names_;
+  CallTree stacks_;               // finds the sites
+  std::vector<Subset*> site_of_;  // by name; nullptr: not looked for yet
+  // Of the chunk at hand, by class; likewise.
   uint32_t chunk_ = format::kNone;
-  std::vector<Subset*> class_of_, site_of_;
+  std::vector<Subset*> class_of_;
 };
 
 }  // namespace heaprec::tools

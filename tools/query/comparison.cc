@@ -25,16 +25,49 @@ double SizeOf(const ComparedRow& row) {
   return std::isnan(change) ? -1 : std::abs(change);
 }
 
+// Of totals: less than this is the same work. Of rates: more is another speed. Both as logarithms of a ratio.
+constexpr double kSameWork = 0.0953, kOtherSpeed = 0.0488;
+
+double RatioOfMeans(const std::vector<Estimate>& before, const std::vector<Estimate>& after) {
+  const auto mean = [](const std::vector<Estimate>& runs) {
+    double sum = 0;
+    for (const Estimate& run : runs) sum += run.value;
+    return sum / static_cast<double>(runs.size());
+  };
+  const double ratio = mean(after) / mean(before);
+  return ratio > 0 && std::isfinite(ratio) ? ratio : 1;
+}
+
+// Of one run a side, where both keep what rows had over time.
+double OverTime(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after, GroupTable::Key key) {
+  if (before.size() != 1 || after.size() != 1) return 0;
+  if (before.front().progress == nullptr || after.front().progress == nullptr) return 0;
+  const ProgressBlocks::Blocks was = before.front().progress->Of(key), is = after.front().progress->Of(key);
+  return VarianceOverTime(was, is);
+}
+
 bool Differs(const ComparedRow& row) { return row.difference.verdict != Verdict::kSame; }
 
 }  // namespace
 
-Estimate Scale::Of(const Figures& figures) const {
-  if (per == Per::kTotal && !objects) return figures.share;
-  const Estimate of = objects ? figures.objects : figures.bytes;
-  if (per == Per::kTotal) return of;
-  const double exposure = per == Per::kOp ? operations : seconds;
-  return exposure > 0 ? Scaled(of, 1 / exposure) : kUnknownEstimate;
+const std::vector<std::string>& PerWords() {
+  static const auto* words = new std::vector<std::string>{"second", "total", "share", "cpu-second", "op"};
+  return *words;
+}
+
+Per PerOf(std::string_view word) {
+  const auto at = std::ranges::find(PerWords(), word);
+  return static_cast<Per>(at - PerWords().begin());
+}
+
+Estimate Scale::Of(const GroupEstimates& estimates) const {
+  if (per == Per::kShare) return objects ? kUnknownEstimate : estimates.share;
+  const Estimate of = objects ? estimates.objects : estimates.bytes;
+  double normalization = runs;
+  if (per == Per::kSecond) normalization = seconds;
+  if (per == Per::kCpuSecond) normalization = cpu_seconds;
+  if (per == Per::kOp) normalization = operations * runs;
+  return normalization > 0 ? Scaled(of, 1 / normalization) : kUnknownEstimate;
 }
 
 std::string Scale::Suffix() const {
@@ -43,7 +76,10 @@ std::string Scale::Suffix() const {
       return "/s";
     case Per::kOp:
       return "/op";
+    case Per::kCpuSecond:
+      return "/CPU s";
     case Per::kTotal:
+    case Per::kShare:
       break;
   }
   return "";
@@ -69,31 +105,135 @@ format::Result<std::pair<double, double>> ParseOperations(std::string_view text)
   return std::pair(*before, *after);
 }
 
-Side::Side(const std::vector<Grouping>& by, bool own_frames) {
+ComparisonSide::ComparisonSide(const std::vector<Grouping>& by, bool own_frames) {
   for (const Grouping& one : by) groups_.emplace_back(one, own_frames);
+  progress_.resize(groups_.size());
 }
 
-void Side::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
+void ComparisonSide::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   start_epoch_ns_ = std::min(start_epoch_ns_, header.start_epoch_ns);
-  for (Groups& one : groups_) one.Begin(chosen_by);
+  for (Groups& one : groups_) one.Begin(matched_by);
 }
 
-void Side::See(const Sighting& sighting) {
-  for (Groups& one : groups_) one.See(sighting);
+void ComparisonSide::Visit(const MatchedBlock& matched_block) {
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    groups_[i].Visit(matched_block);
+    if (groups_[i].cumulative() != nullptr) continue;
+    const std::vector<GroupTable::Key>& keys = groups_[i].keys();
+    for (size_t at = 0; at < matched_block.drawn.size(); ++at) {
+      const WeightedSample& one = *matched_block.drawn[at];
+      progress_[i].Add(keys[at], matched_block.block.samples[one.index].time_ns, one.weight);
+    }
+  }
 }
 
-void Side::End(const Estimator& estimator, double) {
+void ComparisonSide::End(const Estimator& estimator, double) {
   for (Groups& one : groups_) one.End(estimator);
 }
 
-const GroupTable& Side::table(size_t i) const {
+const GroupTable& ComparisonSide::table(size_t i) const {
   const Groups& of = groups_[i];
   return of.cumulative() != nullptr ? *of.cumulative() : of.own();
 }
 
-Figures AllOf(const Survey& survey) {
-  Figures all = survey.chosen();
-  if (survey.chooses_all()) all.bytes = survey.total();
+const ProgressBlocks* ComparisonSide::progress(size_t i) const {
+  return groups_[i].cumulative() == nullptr ? &progress_[i] : nullptr;
+}
+
+ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by, bool own_frames)
+    : files_(side.files) {
+  for (const std::string& file : files_) {
+    ScanOptions run = side;
+    run.files = {file};
+    surveys_.push_back(*RecordingScan::Parse(run));
+    tables_.emplace_back(by, own_frames);
+  }
+}
+
+ExitCode ComparedRuns::Read(CallTree* tree) {
+  ExitCode code = ExitCode::kOk;
+  for (size_t run = 0; run < size(); ++run) {
+    const ExitCode one = surveys_[run].Run(tree, &tables_[run]);
+    if (one == ExitCode::kUnreadable) return one;
+    if (one != ExitCode::kOk) code = one;
+  }
+  return code;
+}
+
+uint64_t ComparedRuns::start_epoch_ns() const {
+  uint64_t first = UINT64_MAX;
+  for (const ComparisonSide& run : tables_) first = std::min(first, run.start_epoch_ns());
+  return first;
+}
+
+Scale ComparedRuns::ScaleOf(size_t run, Scale scale) const {
+  scale.seconds = surveys_[run].scanned().seconds;
+  scale.cpu_seconds = surveys_[run].cpu() ? surveys_[run].cpu()->process : 0;
+  scale.runs = 1;
+  return scale;
+}
+
+Scale ComparedRuns::ScaleOfAll(Scale scale) const {
+  scale.seconds = scale.cpu_seconds = 0;
+  for (size_t run = 0; run < size(); ++run) {
+    const Scale one = ScaleOf(run, scale);
+    scale.seconds += one.seconds;
+    scale.cpu_seconds += one.cpu_seconds;
+  }
+  scale.runs = static_cast<double>(size());
+  if (!HasCpuTime()) scale.cpu_seconds = 0;
+  return scale;
+}
+
+std::vector<Estimate> ComparedRuns::Totals(const Scale& scale) const {
+  std::vector<Estimate> totals;
+  for (size_t run = 0; run < size(); ++run) totals.push_back(ScaleOf(run, scale).Of(AllOf(surveys_[run])));
+  return totals;
+}
+
+bool ComparedRuns::HasCpuTime() const {
+  return std::ranges::all_of(surveys_, [](const RecordingScan& run) { return run.cpu().has_value(); });
+}
+
+std::string ComparedRuns::TrustVerdict() const {
+  for (const RecordingScan& run : surveys_) {
+    if (std::string doubt = run.TrustVerdict(); !doubt.empty()) return doubt;
+  }
+  return "";
+}
+
+bool IsSameWork(double before, double after) { return std::abs(std::log(after / before)) < kSameWork; }
+
+ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale,
+                      bool is_one_recording) {
+  if (scale.operations > 0) return {Per::kOp, "--ops gives the operations"};
+  if (is_one_recording) return {Per::kSecond, "both sides are parts of one recording"};
+  Scale total = scale;
+  total.per = Per::kTotal;
+  if (IsSameWork(1, RatioOfMeans(before.Totals(total), after.Totals(total)))) {
+    return {Per::kTotal, "the same work: all that each side allocated differs by less than 10 %"};
+  }
+  if (scale.objects) {
+    if (before.HasCpuTime() && after.HasCpuTime()) return {Per::kCpuSecond, "the sides allocated different totals"};
+    return {Per::kSecond, "the sides allocated different totals, and a recording lacks CPU time"};
+  }
+  return {Per::kShare, "the sides allocated different totals; the first line compares the rate"};
+}
+
+MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after) {
+  MachineSpeed speed;
+  if (!before.HasCpuTime() || !after.HasCpuTime()) return speed;
+  speed.ratio_per_second = RatioOfMeans(before.Totals({.per = Per::kSecond}), after.Totals({.per = Per::kSecond}));
+  speed.ratio_per_cpu_second =
+      RatioOfMeans(before.Totals({.per = Per::kCpuSecond}), after.Totals({.per = Per::kCpuSecond}));
+  const double wall = std::abs(std::log(speed.ratio_per_second)), cpu = std::abs(std::log(speed.ratio_per_cpu_second));
+  speed.is_cause = wall > kOtherSpeed && cpu < wall / 2;
+  return speed;
+}
+
+GroupEstimates AllOf(const RecordingScan& scan) {
+  GroupEstimates all = scan.matched();
+  if (scan.chooses_all()) all.bytes = scan.total();
   return all;
 }
 
@@ -106,27 +246,51 @@ std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tre
   return stack;
 }
 
-std::vector<ComparedRow> CompareTables(const GroupTable& before, const Scale& scale_before, const GroupTable& after,
-                                       const Scale& scale_after, const Question& question) {
+ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
+                           const Question& question) {
   std::map<GroupTable::Key, ComparedRow> by_key;
-  for (const GroupTable* table : {&before, &after}) {
-    for (const GroupTable::Row& row : table->Rows()) by_key[row.key].key = row.key;
+  for (const auto* side : {&before, &after}) {
+    for (const TableOfRun& run : *side) {
+      for (const GroupTable::Row& row : run.table->Rows()) by_key[row.key].key = row.key;
+    }
   }
-  std::vector<ComparedRow> rows;
-  std::vector<Difference> differences;
+  std::vector<RunsOfRow> values;
+  ComparedRows all;
   for (auto& [key, row] : by_key) {
-    const Figures &was = before.Of(key), &is = after.Of(key);
-    row.samples_before = was.samples, row.samples_after = is.samples;
-    differences.push_back(Compare(scale_before.Of(was), scale_after.Of(is), question.margin, question.asked));
-    rows.push_back(row);
+    RunsOfRow& runs = values.emplace_back();
+    for (const TableOfRun& run : before) {
+      const GroupEstimates& was = run.table->Of(key);
+      row.samples_before += was.samples;
+      runs.before.push_back(run.scale.Of(was));
+    }
+    for (const TableOfRun& run : after) {
+      const GroupEstimates& is = run.table->Of(key);
+      row.samples_after += is.samples;
+      runs.after.push_back(run.scale.Of(is));
+    }
+    runs.over_time = OverTime(before, after, key);
+    all.rows.push_back(row);
   }
-  Judge(&differences, question.fdr);
-  for (size_t i = 0; i < rows.size(); ++i) rows[i].difference = differences[i];
-  std::stable_sort(rows.begin(), rows.end(), [](const ComparedRow& a, const ComparedRow& b) {
+  all.runs = CompareRuns(values, {.rate = question.fdr, .margin = question.margin, .asked = question.asked});
+  for (size_t i = 0; i < all.rows.size(); ++i) all.rows[i].difference = all.runs.rows[i];
+  all.runs.rows.clear();
+  std::stable_sort(all.rows.begin(), all.rows.end(), [](const ComparedRow& a, const ComparedRow& b) {
     if (Differs(a) != Differs(b)) return Differs(a);
     return SizeOf(a) > SizeOf(b);
   });
-  return rows;
+  return all;
+}
+
+ComparedRows CompareTables(const ComparedRuns& before, const ComparedRuns& after, size_t table,
+                           const Scale& scale_before, const Scale& scale_after, const Question& question) {
+  const auto tables = [table](const ComparedRuns& side, const Scale& scale) {
+    std::vector<TableOfRun> all;
+    for (size_t run = 0; run < side.size(); ++run) {
+      all.push_back({&side.tables(run).table(table), side.ScaleOf(run, scale), side.tables(run).progress(table)});
+    }
+    return all;
+  };
+  return CompareTables(tables(before, scale_before), tables(after, scale_after), question);
 }
 
 }  // namespace heaprec::tools

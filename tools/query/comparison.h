@@ -1,6 +1,6 @@
 // Two sides of a comparison: what each recorded, in which unit they compare, and which rows of a table differ.
 //
-//   Side before({Grouping(By::kClass)}, false), after(...);   // surveyed with one call tree
+//   Side before({Grouping(By::kClass)}, false), after(...);   // scanned with one call tree
 //   CompareTables(before.table(0), scale_before, after.table(0), scale_after, {});
 //
 // Threads:  one.
@@ -15,52 +15,108 @@
 #include "format/result.h"
 #include "tools/analysis/estimate/difference.h"
 #include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/replicates.h"
 #include "tools/analysis/group_table.h"
+#include "tools/analysis/progress_blocks.h"
 #include "tools/query/group_query.h"
 #include "tools/query/scan.h"
 
 namespace heaprec::tools {
 
 // In which unit two recordings compare.
-enum class Per : uint8_t { kSecond, kTotal, kOp };
+enum class Per : uint8_t { kSecond, kTotal, kShare, kCpuSecond, kOp };
+
+// "second", "total", "share", "cpu-second", "op"
+const std::vector<std::string>& PerWords();
+Per PerOf(std::string_view word);
 
 struct Scale {
   Per per = Per::kSecond;
-  bool objects = false;   // else bytes
-  double operations = 0;  // kOp
-  double seconds = 0;     // kSecond
+  bool objects = false;    // else bytes
+  double operations = 0;   // kOp
+  double seconds = 0;      // kSecond
+  double cpu_seconds = 0;  // kCpuSecond
+  double runs = 1;         // kTotal, kOp: that the estimates are of
 
-  // What figures are in this unit. Without seconds nothing is known.
-  Estimate Of(const Figures& figures) const;
-  // "/s", "/op"; of shares empty.
+  // What estimates are in this unit. Without seconds nothing is known.
+  Estimate Of(const GroupEstimates& estimates) const;
+  // "/s", "/op", "/CPU s"; of totals and shares empty.
   std::string Suffix() const;
 };
 
 // "A=100,B=120", or "100" for both.
 format::Result<std::pair<double, double>> ParseOperations(std::string_view text);
 
-// One side: the survey of its files, in groups. By method these are of any method of a stack, so that they share
+// One side: the scan of its files, in groups. By method these are of any method of a stack, so that they share
 // samples; the tree must fold. Keys are names of the tree's pool, of stacks nodes of the tree.
-class Side final : public Surveyor {
+class ComparisonSide final : public ScanVisitor {
  public:
   // `own_frames`: as Groups.
-  Side(const std::vector<Grouping>& by, bool own_frames);
+  ComparisonSide(const std::vector<Grouping>& by, bool own_frames);
 
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   const GroupTable& table(size_t i) const;
+  // What rows of the table had over time; null where rows share samples.
+  const ProgressBlocks* progress(size_t i) const;
   // Of the first recording; UINT64_MAX if there was none.
   uint64_t start_epoch_ns() const { return start_epoch_ns_; }
 
  private:
   std::vector<Groups> groups_;
+  std::vector<ProgressBlocks> progress_;
   uint64_t start_epoch_ns_ = UINT64_MAX;
 };
 
+// One side of a comparison: each of its recordings is a run of its own.
+class ComparedRuns {
+ public:
+  // `own_frames`: as Groups.
+  ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by, bool own_frames);
+
+  ExitCode Read(CallTree* tree);
+
+  size_t size() const { return surveys_.size(); }
+  const RecordingScan& scan(size_t run) const { return surveys_[run]; }
+  const ComparisonSide& tables(size_t run) const { return tables_[run]; }
+  const std::string& file(size_t run) const { return files_[run]; }
+  uint64_t start_epoch_ns() const;
+  // `scale` with what is known of the run.
+  Scale ScaleOf(size_t run, Scale scale) const;
+  // Of all runs together.
+  Scale ScaleOfAll(Scale scale) const;
+  std::vector<Estimate> Totals(const Scale& scale) const;
+  bool HasCpuTime() const;
+  // Why a run should not be believed; empty: all may be.
+  std::string TrustVerdict() const;
+
+ private:
+  std::vector<std::string> files_;
+  std::vector<RecordingScan> surveys_;
+  std::vector<ComparisonSide> tables_;
+};
+
+// The unit by which rows compare if the user names none, and why.
+// Whether these bytes or events in all are the same work: less than 10 % apart.
+bool IsSameWork(double before, double after);
+struct ChosenUnit {
+  Per per = Per::kTotal;
+  std::string reason;
+};
+ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale, bool is_one_recording);
+
+// Whether the sides' rates per second differ, and those per second of CPU time do not: one machine was slower, or
+// busier.
+struct MachineSpeed {
+  bool is_cause = false;
+  double ratio_per_second = 1, ratio_per_cpu_second = 1;  // after / before
+};
+MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after);
+
 // All that passed the filters; the bytes of all that was recorded are what was counted.
-Figures AllOf(const Survey& survey);
+GroupEstimates AllOf(const RecordingScan& scan);
 
 // The name of a row; of a stack all its frames, from the root.
 std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tree);
@@ -74,11 +130,26 @@ struct ComparedRow {
 struct Question {
   double margin = 0;
   double fdr = 0.05;
-  Asked asked = Asked::kEither;
+  Alternative asked = Alternative::kEither;
 };
 
-// All rows of both tables, judged together: those that differ first, the largest change first.
-std::vector<ComparedRow> CompareTables(const GroupTable& before, const Scale& scale_before, const GroupTable& after,
-                                       const Scale& scale_after, const Question& question);
+struct ComparedRows {
+  std::vector<ComparedRow> rows;  // those that differ first, the largest change first
+  RunComparison runs;             // of all of them; its rows are in `rows`
+};
+
+// A table of one run.
+struct TableOfRun {
+  const GroupTable* table = nullptr;
+  Scale scale;
+  const ProgressBlocks* progress = nullptr;  // null: not known
+};
+
+// All rows of all tables, judged together.
+ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
+                           const Question& question);
+// Likewise the i-th tables of both sides.
+ComparedRows CompareTables(const ComparedRuns& before, const ComparedRuns& after, size_t table,
+                           const Scale& scale_before, const Scale& scale_after, const Question& question);
 
 }  // namespace heaprec::tools

@@ -64,7 +64,7 @@ bool TakeLine(std::string_view line, CallOutcomes* outcomes, CallOutcome** curre
   }
   const auto numbers = Numbers<2>(fields);
   if (fields[0] != "class" || !numbers || *current == nullptr) return false;
-  AddClass(WithoutWhatIsMadeUp(fields[1]), (*numbers)[0], (*numbers)[1], &(*current)->classes);
+  AddClass(StripGeneratedSuffix(fields[1]), (*numbers)[0], (*numbers)[1], &(*current)->classes);
   return true;
 }
 

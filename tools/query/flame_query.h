@@ -1,10 +1,11 @@
-// Flame graphs read recordings twice: first what each leaf holds, by which boxes are chosen; then the figures of those.
+// Flame graphs read recordings twice: first what each leaf holds, by which boxes are chosen; then the estimates of
+// those.
 //
-//   LeafSurvey leaves({.classes = true});
-//   rehearsal.Run(&tree, &leaves);                             // a quiet copy of the survey
-//   const BoxTree boxes = BoxTree::Callees(tree, leaves.weights(), bounds);
-//   BoxSurvey figures(&leaves, {&boxes});
-//   survey.Run(&tree, &figures);
+//   LeafVisitor leaves({.classes = true});
+//   rehearsal.Run(&tree, &leaves);                             // a quiet copy of the scan
+//   const FlameBoxTree boxes = FlameBoxTree::Callees(tree, leaves.weights(), bounds);
+//   BoxVisitor estimates(&leaves, {&boxes});
+//   survey.Run(&tree, &estimates);
 //
 // Memory:   two numbers for each leaf, one Subset for each box.
 // Threads:  one.
@@ -23,17 +24,17 @@
 namespace heaprec::tools {
 
 // Of a first pass.
-class LeafSurvey final : public Surveyor {
+class LeafVisitor final : public ScanVisitor {
  public:
   // `classes`: a sample's leaf is its class, below the frame that allocated it. `types`: how frames ran is wanted too.
-  explicit LeafSurvey(bool classes, bool types = false) : classes_(classes), wants_types_(types) {}
+  explicit LeafVisitor(bool classes, bool types = false) : classes_(classes), wants_types_(types) {}
 
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  CallTree::NodeId LeafOf(const Sighting& sighting, const format::Sample& sample) const;
-  Grain grain() const { return Grain::kStack; }
+  CallTree::NodeId LeafOf(const MatchedBlock& matched_block, const format::Sample& sample) const;
+  OrderLevel level() const { return OrderLevel::kStack; }
 
   // By node of the tree; bytes, calibrated.
   const std::vector<double>& weights() const { return weights_; }
@@ -45,7 +46,7 @@ class LeafSurvey final : public Surveyor {
   double seconds() const { return seconds_; }
 
  private:
-  void NoteNatives(const Sighting& sighting);
+  void NoteNatives(const MatchedBlock& matched_block);
 
   const bool classes_, wants_types_;
   FrameTypes types_;
@@ -58,21 +59,21 @@ class LeafSurvey final : public Surveyor {
 };
 
 // Of a second one: any number of trees of the same leaves.
-class BoxSurvey final : public Surveyor {
+class BoxVisitor final : public ScanVisitor {
  public:
   // Both must outlive it.
-  BoxSurvey(const LeafSurvey* leaves, std::vector<const BoxTree*> trees);
+  BoxVisitor(const LeafVisitor* leaves, std::vector<const FlameBoxTree*> trees);
 
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   // Of a box of the tree.
-  const Figures& Of(size_t tree, BoxTree::BoxId box) const { return tables_[tree].Of(box); }
+  const GroupEstimates& Of(size_t tree, FlameBoxTree::BoxId box) const { return tables_[tree].Of(box); }
 
  private:
-  const LeafSurvey& leaves_;
-  const std::vector<const BoxTree*> trees_;
+  const LeafVisitor& leaves_;
+  const std::vector<const FlameBoxTree*> trees_;
   std::vector<GroupTable> tables_;
 };
 

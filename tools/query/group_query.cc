@@ -9,37 +9,37 @@ namespace {
 constexpr char kCumulative[] = "cumulative", kName[] = "name";
 
 // What is unknown comes last.
-double Measure(const Figures& figures, std::string_view sort) {
-  if (sort == "objects") return OrUnbounded(figures.objects).value;
-  if (sort == "mean-size") return OrUnbounded(figures.mean_size).value;
-  if (sort == "samples") return static_cast<double>(figures.samples);
-  return figures.bytes.value;
+double Measure(const GroupEstimates& estimates, std::string_view sort) {
+  if (sort == "objects") return OrUnbounded(estimates.objects).value;
+  if (sort == "mean-size") return OrUnbounded(estimates.mean_size).value;
+  if (sort == "samples") return static_cast<double>(estimates.samples);
+  return estimates.bytes.value;
 }
 
 }  // namespace
 
 Groups::Groups(Grouping grouping, bool own_frames)
     : grouping_(std::move(grouping)),
-      own_(grouping_.grain(own_frames), grouping_.by() == By::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny) {
-  if (grouping_.by() == By::kMethod) cumulative_.emplace(Grain::kStack);
+      own_(grouping_.level(own_frames), grouping_.by() == By::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny) {
+  if (grouping_.by() == By::kMethod) cumulative_.emplace(OrderLevel::kStack);
 }
 
-void Groups::Begin(std::optional<Grain> chosen_by) {
+void Groups::Begin(std::optional<OrderLevel> matched_by) {
   grouping_.Start();
-  own_.Start(chosen_by);
-  if (cumulative_) cumulative_->Start(chosen_by);
+  own_.Start(matched_by);
+  if (cumulative_) cumulative_->Start(matched_by);
 }
 
-void Groups::See(const Sighting& sighting) {
-  grouping_.KeysOf(sighting.block, sighting.drawn, &sighting.names, &sighting.tree, &keys_);
-  own_.Add(keys_, sighting.drawn);
-  if (cumulative_) AddCumulative(sighting);
+void Groups::Visit(const MatchedBlock& matched_block) {
+  grouping_.KeysOf(matched_block.block, matched_block.drawn, &matched_block.names, &matched_block.tree, &keys_);
+  own_.Add(keys_, matched_block.drawn);
+  if (cumulative_) AddCumulative(matched_block);
 }
 
-void Groups::AddCumulative(const Sighting& sighting) {
-  CallTree& tree = sighting.tree;
-  for (const Drawn* drawn : sighting.drawn) {
-    CallTree::NodeId node = tree.Of(sighting.block.samples[drawn->index].stack);
+void Groups::AddCumulative(const MatchedBlock& matched_block) {
+  CallTree& tree = matched_block.tree;
+  for (const WeightedSample* drawn : matched_block.drawn) {
+    CallTree::NodeId node = tree.Of(matched_block.block.samples[drawn->index].stack);
     for (; node != CallTree::kRoot; node = tree.At(node).parent) cumulative_->Add(tree.At(node).name, *drawn);
   }
 }
@@ -65,8 +65,8 @@ std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& rank
   };
   std::vector<Entry> entries;
   for (const GroupTable::Row& row : table.Rows()) {
-    if (row.figures.share.value < ranking.min_share) continue;
-    const double measure = ranking.sort == kName ? 0 : Measure(row.figures, ranking.sort);
+    if (row.estimates.share.value < ranking.min_share) continue;
+    const double measure = ranking.sort == kName ? 0 : Measure(row.estimates, ranking.sort);
     entries.push_back({measure, of.grouping().NameOf(row.key, tree), &row});
   }
   const bool by_size = ranking.sort == kName && of.grouping().by() == By::kSize;

@@ -1,4 +1,4 @@
-// The samples of a survey in groups: a table by class, by site, by method with whom it called, ...
+// The samples of a scan in groups: a table by class, by site, by method with whom it called, ...
 //
 // Threads:  one.
 #pragma once
@@ -21,18 +21,20 @@ class Groups {
   // stack.
   Groups(Grouping grouping, bool own_frames);
 
-  void Begin(std::optional<Grain> chosen_by);
-  void See(const Sighting& sighting);
+  void Begin(std::optional<OrderLevel> matched_by);
+  void Visit(const MatchedBlock& matched_block);
   void End(const Estimator& estimator);
 
   const Grouping& grouping() const { return grouping_; }
-  Grain finest() const { return cumulative_ ? Grain::kStack : own_.grain(); }
+  OrderLevel finest() const { return cumulative_ ? OrderLevel::kStack : own_.level(); }
   const GroupTable& own() const { return own_; }
+  // Of the samples of the last block that was seen, in their order.
+  const std::vector<GroupTable::Key>& keys() const { return keys_; }
   // By method: of each, with what the methods that it called allocated; nullptr by anything else.
   const GroupTable* cumulative() const { return cumulative_ ? &*cumulative_ : nullptr; }
 
  private:
-  void AddCumulative(const Sighting& sighting);
+  void AddCumulative(const MatchedBlock& matched_block);
 
   Grouping grouping_;
   GroupTable own_;

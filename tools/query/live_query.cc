@@ -13,7 +13,7 @@ constexpr uint64_t kSeed = 0x6c697665;  // of what is drawn here: the same recor
 // What survived so many collections is hardly garbage that a collector of generations has left for later.
 constexpr uint64_t kUsuallyGrown = 3;
 // Steps of life tables: what dies young and what is promoted lies within.
-constexpr uint64_t kLeastCollections = 16;
+constexpr uint64_t kMinCollections = 16;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ size_t LiveTable::SlotOf(uint32_t key) {
   return found->second;
 }
 
-LiveSurvey::LiveSurvey(LiveQuestion question, CallTree* tree, format::Stream stream)
+LiveVisitor::LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream)
     : question_(std::move(question)),
       tree_(tree),
       stream_(stream),
@@ -32,11 +32,11 @@ LiveSurvey::LiveSurvey(LiveQuestion question, CallTree* tree, format::Stream str
   for (const Grouping& by : question_.by) tables_.emplace_back(by);
 }
 
-void LiveSurvey::Begin(const format::FileHeader& header, std::optional<Grain>) {
+void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel>) {
   lives_.reset();
-  const bool follows = header.BoundOf(stream_) > 0;
-  ++(follows ? followed_ : without_);
-  if (!follows) return;
+  const bool tracks = header.MaxTracked(stream_) > 0;
+  ++(tracks ? tracked_ : without_);
+  if (!tracks) return;
   lives_.emplace(header, stream_);
   span_ = question_.span;
   span_.Start(header);
@@ -48,40 +48,42 @@ void LiveSurvey::Begin(const format::FileHeader& header, std::optional<Grain>) {
   for (LiveTable& table : tables_) table.grouping.Start();
 }
 
-void LiveSurvey::See(const Sighting& sighting) {
+void LiveVisitor::Visit(const MatchedBlock& matched_block) {
   if (!lives_) return;
-  for (LiveTable& table : tables_) table.grouping.Enter(sighting.block);
-  samples_.assign(sighting.block.samples.size(), Lives::kLeftOut);
-  for (const Drawn* drawn : sighting.drawn) {
-    samples_[drawn->index] = SubjectOf(sighting.block.samples[drawn->index], sighting);
+  for (LiveTable& table : tables_) table.grouping.Enter(matched_block.block);
+  samples_.assign(matched_block.block.samples.size(), Lifetimes::kLeftOut);
+  for (const WeightedSample* drawn : matched_block.drawn) {
+    samples_[drawn->index] = SubjectOf(matched_block.block.samples[drawn->index], matched_block);
   }
-  survivors_.assign(sighting.block.survivors.size(), Lives::kLeftOut);
-  for (const format::Survivor* one : sighting.survivors) {
+  live_checkpoint_.assign(matched_block.block.live_checkpoint.size(), Lifetimes::kLeftOut);
+  for (const format::CheckpointSample* one : matched_block.live_checkpoint) {
     if (lives_->Knows(one->sample.id)) continue;
-    survivors_[static_cast<size_t>(one - sighting.block.survivors.data())] = SubjectOf(one->sample, sighting);
+    live_checkpoint_[static_cast<size_t>(one - matched_block.block.live_checkpoint.data())] =
+        SubjectOf(one->sample, matched_block);
   }
-  lives_->Add(sighting.block, samples_, survivors_);
-  if (sighting.block.ending) ended_ns_ = sighting.block.ending->time_ns;
+  lives_->Add(matched_block.block, samples_, live_checkpoint_);
+  if (matched_block.block.ending) ended_ns_ = matched_block.block.ending->time_ns;
 }
 
-uint32_t LiveSurvey::SubjectOf(const format::Sample& sample, const Sighting& sighting) {
+uint32_t LiveVisitor::SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block) {
   for (size_t i = 0; i < tables_.size(); ++i) {
     Grouping& by = tables_[i].grouping;
     const bool whole_path = by.by() == By::kMethod;
-    keys_[i].push_back(whole_path ? sighting.tree.Of(sample.stack) : by.KeyOf(sample, &sighting.names, &sighting.tree));
+    keys_[i].push_back(whole_path ? matched_block.tree.Of(sample.stack)
+                                  : by.KeyOf(sample, &matched_block.names, &matched_block.tree));
   }
   heaviest_ = std::max(heaviest_, sample.weight_bytes());
   return static_cast<uint32_t>(keys_.front().size() - 1);
 }
 
-void LiveSurvey::End(const Estimator&, double) {
+void LiveVisitor::End(const Estimator&, double) {
   if (!lives_) return;
   SetMoments(ended_ns_.value_or(lives_->end_ns()));
-  AddLives();
+  AddLifetimes();
   if (question_.garbage > 0) AddGarbage();
   if (!is_imported_) {
-    not_followed_ += lives_->not_followed();
-    not_followed_bytes_ += lives_->not_followed_bytes();
+    untracked_ += lives_->untracked();
+    untracked_bytes_ += lives_->untracked_bytes();
   }
   knows_collections_ &= moments_.by_time || lives_->knows_collections();
   const auto& counts = lives_->clock().counts();
@@ -89,7 +91,7 @@ void LiveSurvey::End(const Estimator&, double) {
 }
 
 // At the end of the recording, or when it was asked for.
-void LiveSurvey::SetMoments(uint64_t end_ns) {
+void LiveVisitor::SetMoments(uint64_t end_ns) {
   lives_->Close(end_ns);
   moments_ = {};
   std::tie(moments_.from_ns, moments_.to_ns) = span_.Span(begin_ns_, end_ns);
@@ -108,15 +110,15 @@ void LiveSurvey::SetMoments(uint64_t end_ns) {
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
   moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;
-  moments_.course = question_.course;
-  moments_.collections = std::max(kLeastCollections, question_.promoted);
+  moments_.series = question_.series;
+  moments_.collections = std::max(kMinCollections, question_.promoted);
 }
 
-void LiveSurvey::AddLives() {
-  LiveLook look(*lives_, moments_);
+void LiveVisitor::AddLifetimes() {
+  LiveSnapshot look(*lives_, moments_);
   instants_ = look.instants();
   const size_t before = all_.alive.size();
-  for (const Life& life : lives_->all()) look.Add(life, GroupsOf(life));
+  for (const Lifetime& life : lives_->all()) look.Add(life, GroupsOf(life));
   look.Close(&all_);
   for (LiveTable& table : tables_) {
     for (LiveTable::Row& row : table.rows) look.Close(&row.group);
@@ -125,7 +127,7 @@ void LiveSurvey::AddLives() {
 }
 
 // A method holds what those that it called allocated, too.
-std::vector<LiveGroup*> LiveSurvey::GroupsOf(const Life& life) {
+std::vector<LiveGroup*> LiveVisitor::GroupsOf(const Lifetime& life) {
   std::vector<size_t> slots;
   std::vector<LiveGroup*> groups{&all_};
   for (size_t i = 0; i < tables_.size(); ++i) {
@@ -142,14 +144,15 @@ std::vector<LiveGroup*> LiveSurvey::GroupsOf(const Life& life) {
   return groups;
 }
 
-void LiveSurvey::AddGarbage() {
-  std::vector<const Life*> dead;
-  for (const Life& life : lives_->all()) {
+void LiveVisitor::AddGarbage() {
+  std::vector<const Lifetime*> dead;
+  for (const Lifetime& life : lives_->all()) {
     const bool is_within = life.end_ns >= moments_.from_ns && life.end_ns <= moments_.to_ns;
-    if (life.end == LifeEnd::kDied && is_within) dead.push_back(&life);
+    if (life.end == LifetimeEnd::kDied && is_within) dead.push_back(&life);
   }
-  std::stable_sort(dead.begin(), dead.end(), [](const Life* a, const Life* b) { return a->end_ns < b->end_ns; });
-  const auto trace_of = [this](const Life& life) {
+  std::stable_sort(dead.begin(), dead.end(),
+                   [](const Lifetime* a, const Lifetime* b) { return a->end_ns < b->end_ns; });
+  const auto trace_of = [this](const Lifetime& life) {
     DeadTrace trace{start_epoch_ns_ + life.end_ns,
                     start_epoch_ns_ + life.birth_ns,
                     life.size,
@@ -159,7 +162,7 @@ void LiveSurvey::AddGarbage() {
     for (const auto& keys : keys_) trace.keys.push_back(keys[life.subject]);
     return trace;
   };
-  for (const Life* life : dead) sampled_.Offer([&] { return trace_of(*life); });
+  for (const Lifetime* life : dead) sampled_.Offer([&] { return trace_of(*life); });
   const size_t older = dead.size() - std::min(dead.size(), question_.garbage);
   for (size_t i = older; i < dead.size(); ++i) newest_.push_back(trace_of(*dead[i]));
   std::stable_sort(newest_.begin(), newest_.end(),
@@ -167,18 +170,19 @@ void LiveSurvey::AddGarbage() {
   if (newest_.size() > question_.garbage) newest_.resize(question_.garbage);
 }
 
-LiveRange LiveSurvey::FiguresOf(const std::vector<Alive>& alive) const {
+LiveRange LiveVisitor::EstimateGroup(const std::vector<LiveSample>& alive) const {
   if (is_range()) return RangeOf(alive, total_, unit());
-  LiveFigures figures = tools::FiguresOf(alive, total_, unit());
+  LiveEstimates estimates = tools::EstimateGroup(alive, total_, unit());
   if (!knows_collections_) {
-    figures.mean_survived = kUnknownEstimate;
-    figures.median_survived = kUnknownEstimate.value;
-    if (moments_.survived > 0) figures.bytes = figures.objects = figures.share = figures.mean_age_s = kUnknownEstimate;
+    estimates.mean_survived = kUnknownEstimate;
+    estimates.median_survived = kUnknownEstimate.value;
+    if (moments_.survived > 0)
+      estimates.bytes = estimates.objects = estimates.share = estimates.mean_age_s = kUnknownEstimate;
   }
-  return {figures, figures.bytes, figures.objects};
+  return {estimates, estimates.bytes, estimates.objects};
 }
 
 // Of nothing that is alive, as much as the heaviest sample stood for.
-double LiveSurvey::unit() const { return total_.bytes > 0 ? total_.Unit() : heaviest_; }
+double LiveVisitor::unit() const { return total_.bytes > 0 ? total_.Unit() : heaviest_; }
 
 }  // namespace heaprec::tools

@@ -1,4 +1,4 @@
-// The followed samples of recordings in groups: what is alive, how it grows, how long it lives, and what died.
+// The tracked samples of recordings in groups: what is alive, how it grows, how long it lives, and what died.
 //
 // Units:    as format/model.h.
 // Threads:  one.
@@ -20,7 +20,7 @@
 
 namespace heaprec::tools {
 
-struct LiveQuestion {
+struct LiveQuery {
   std::vector<Grouping> by;
   std::optional<TimePoint> at;  // the end of `span`
   Filter span;                  // its times: over which growth is measured
@@ -30,7 +30,7 @@ struct LiveQuestion {
   uint64_t promoted = 3;      // collections after which an object counts as promoted
   uint64_t least_age_ns = 0;  // of what counts as alive
   bool lifetimes = false;
-  std::vector<uint64_t> course;  // who is alive then, too: ns since the start
+  std::vector<uint64_t> series;  // who is alive then, too: ns since the start
   size_t garbage = 0;            // traces of so many that died: the newest, and representative ones
 };
 
@@ -56,32 +56,32 @@ struct DeadTrace {
   std::vector<uint32_t> keys;         // by grouping
 };
 
-class LiveSurvey : public Surveyor {
+class LiveVisitor : public ScanVisitor {
  public:
   // Of one stream.
-  LiveSurvey(LiveQuestion question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
-  Grain finest() const override { return Grain::kClass; }
+  LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
+  OrderLevel finest() const override { return OrderLevel::kClass; }
   bool estimates() const override { return false; }
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  // Recordings that followed objects, and those that did not.
-  size_t followed() const { return followed_; }
+  // Recordings that tracked objects, and those that did not.
+  size_t tracked() const { return tracked_; }
   size_t without() const { return without_; }
 
   format::Stream stream() const { return stream_; }
-  const LiveQuestion& question() const { return question_; }
+  const LiveQuery& question() const { return question_; }
   const LiveGroup& all() const { return all_; }
   const std::vector<LiveTable>& tables() const { return tables_; }
-  // Of all groups, for the figures of each.
+  // Of all groups, for the estimates of each.
   const LiveTotal& total() const { return total_; }
   double unit() const;
-  const Representative<DeadTrace>& sampled_garbage() const { return sampled_; }
+  const ReservoirSample<DeadTrace>& sampled_garbage() const { return sampled_; }
   const std::vector<DeadTrace>& newest_garbage() const { return newest_; }  // the newest first
 
-  uint64_t not_followed() const { return not_followed_; }
-  double not_followed_bytes() const { return not_followed_bytes_; }
+  uint64_t untracked() const { return untracked_; }
+  double untracked_bytes() const { return untracked_bytes_; }
   // Of the last recording: since its start, and its start.
   uint64_t at_ns() const { return moments_.at_ns; }
   uint64_t from_ns() const { return moments_.from_ns; }
@@ -99,16 +99,16 @@ class LiveSurvey : public Surveyor {
   // In a recording only major collections tell what is dead.
   bool of_majors() const { return of_majors_; }
   // Of some of its samples that are live.
-  LiveRange FiguresOf(const std::vector<Alive>& alive) const;
+  LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
 
  private:
-  uint32_t SubjectOf(const format::Sample& sample, const Sighting& sighting);
+  uint32_t SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block);
   void SetMoments(uint64_t end_ns);
-  void AddLives();
-  std::vector<LiveGroup*> GroupsOf(const Life& life);
+  void AddLifetimes();
+  std::vector<LiveGroup*> GroupsOf(const Lifetime& life);
   void AddGarbage();
 
-  const LiveQuestion question_;
+  const LiveQuery question_;
   CallTree* const tree_;
   const format::Stream stream_;
   Filter span_;
@@ -116,22 +116,22 @@ class LiveSurvey : public Surveyor {
   std::vector<LiveTable> tables_;
   LiveTotal total_;
   double heaviest_ = 0;  // bytes that a sample stood for at its birth
-  Representative<DeadTrace> sampled_;
+  ReservoirSample<DeadTrace> sampled_;
   std::vector<DeadTrace> newest_;
-  size_t followed_ = 0, without_ = 0;
-  uint64_t not_followed_ = 0, collections_ = 0;
-  double not_followed_bytes_ = 0;
+  size_t tracked_ = 0, without_ = 0;
+  uint64_t untracked_ = 0, collections_ = 0;
+  double untracked_bytes_ = 0;
   bool of_majors_ = false, knows_collections_ = true;
 
   // Of the recording at hand.
-  std::optional<Lives> lives_;
-  LiveMoments moments_;
+  std::optional<Lifetimes> lives_;
+  LiveQueryTimes moments_;
   std::vector<uint64_t> instants_;
   bool is_imported_ = false;
   uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
   std::optional<uint64_t> ended_ns_;
   std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject
-  std::vector<uint32_t> samples_, survivors_;
+  std::vector<uint32_t> samples_, live_checkpoint_;
 };
 
 }  // namespace heaprec::tools

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kReserve = "reserve", kCommit = "commit";
 
-LiveQuestion GroupedBy(LiveQuestion question, const Grouping& by) {
+LiveQuery GroupedBy(LiveQuery question, const Grouping& by) {
   question.by = {by};
   return question;
 }
@@ -16,55 +16,56 @@ LiveQuestion GroupedBy(LiveQuestion question, const Grouping& by) {
 bool IsAddressSpace(std::string_view class_name) { return !class_name.starts_with(kCommit); }
 bool MayBeTouched(std::string_view class_name) { return class_name != kReserve; }
 
-LiveFigures AllOf(const LiveSurvey& live) { return FiguresOf(live.all().alive, live.total(), live.unit()); }
+LiveEstimates AllOf(const LiveVisitor& live) { return EstimateGroup(live.all().alive, live.total(), live.unit()); }
 
 }  // namespace
 
-MappedSurvey::MappedSurvey(const Grouping& by, const LiveQuestion& question, CallTree* tree)
+MappingVisitor::MappingVisitor(const Grouping& by, const LiveQuery& question, CallTree* tree)
     : mapped_(by, /*own_frames=*/false),
-      alive_(GroupedBy(question, by), tree, format::Stream::kMapped),
-      reserved_(GroupedBy(question, by), tree, format::Stream::kMapped),
-      committed_(GroupedBy(question, by), tree, format::Stream::kMapped) {}
+      alive_(GroupedBy(question, by), tree, format::Stream::kMapping),
+      reserved_(GroupedBy(question, by), tree, format::Stream::kMapping),
+      committed_(GroupedBy(question, by), tree, format::Stream::kMapping) {}
 
-void MappedSurvey::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
-  mapped_.Begin(chosen_by);
-  for (LiveSurvey* const live : {&alive_, &reserved_, &committed_}) live->Begin(header, chosen_by);
+void MappingVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+  mapped_.Begin(matched_by);
+  for (LiveVisitor* const live : {&alive_, &reserved_, &committed_}) live->Begin(header, matched_by);
 }
 
-void MappedSurvey::See(const Sighting& sighting) {
-  mapped_.See(sighting);
-  alive_.See(sighting);
-  Show(sighting, IsAddressSpace, &reserved_);
-  Show(sighting, MayBeTouched, &committed_);
+void MappingVisitor::Visit(const MatchedBlock& matched_block) {
+  mapped_.Visit(matched_block);
+  alive_.Visit(matched_block);
+  Show(matched_block, IsAddressSpace, &reserved_);
+  Show(matched_block, MayBeTouched, &committed_);
 }
 
-void MappedSurvey::Show(const Sighting& sighting, Keeps keeps, LiveSurvey* to) {
+void MappingVisitor::Show(const MatchedBlock& matched_block, Keeps keeps, LiveVisitor* to) {
   const auto is_kept = [&](const format::Sample& sample) {
     const bool has_class = sample.class_id != format::kNone;
-    return keeps(has_class ? sighting.block.dictionaries->classes[sample.class_id] : std::string_view());
+    return keeps(has_class ? matched_block.block.dictionaries->classes[sample.class_id] : std::string_view());
   };
-  std::vector<const Drawn*> drawn;
-  for (const Drawn* const one : sighting.drawn) {
-    if (is_kept(sighting.block.samples[one->index])) drawn.push_back(one);
+  std::vector<const WeightedSample*> drawn;
+  for (const WeightedSample* const one : matched_block.drawn) {
+    if (is_kept(matched_block.block.samples[one->index])) drawn.push_back(one);
   }
-  std::vector<const format::Survivor*> survivors;
-  for (const format::Survivor* const one : sighting.survivors) {
-    if (is_kept(one->sample)) survivors.push_back(one);
+  std::vector<const format::CheckpointSample*> live_checkpoint;
+  for (const format::CheckpointSample* const one : matched_block.live_checkpoint) {
+    if (is_kept(one->sample)) live_checkpoint.push_back(one);
   }
-  to->See({sighting.block, drawn, survivors, sighting.names, sighting.tree, sighting.design});
+  to->Visit(
+      {matched_block.block, drawn, live_checkpoint, matched_block.names, matched_block.tree, matched_block.design});
 }
 
-void MappedSurvey::End(const Estimator& estimator, double seconds) {
+void MappingVisitor::End(const Estimator& estimator, double seconds) {
   mapped_.End(estimator);
-  for (LiveSurvey* const live : {&alive_, &reserved_, &committed_}) live->End(estimator, seconds);
+  for (LiveVisitor* const live : {&alive_, &reserved_, &committed_}) live->End(estimator, seconds);
 }
 
-std::vector<MappedSurvey::Row> MappedSurvey::Rows() const {
+std::vector<MappingVisitor::Row> MappingVisitor::Rows() const {
   std::map<uint32_t, Row> rows;
-  for (const GroupTable::Row& row : mapped_.own().Rows()) rows[row.key].mapped = row.figures;
-  const auto add = [&rows](const LiveSurvey& live, LiveFigures Now::*figures) {
+  for (const GroupTable::Row& row : mapped_.own().Rows()) rows[row.key].mapped = row.estimates;
+  const auto add = [&rows](const LiveVisitor& live, LiveEstimates Now::*estimates) {
     for (const LiveTable::Row& row : live.tables().front().rows) {
-      rows[row.key].now.*figures = FiguresOf(row.group.alive, live.total(), live.unit());
+      rows[row.key].now.*estimates = EstimateGroup(row.group.alive, live.total(), live.unit());
     }
   };
   add(alive_, &Now::alive);
@@ -78,6 +79,6 @@ std::vector<MappedSurvey::Row> MappedSurvey::Rows() const {
   return all;
 }
 
-MappedSurvey::Now MappedSurvey::All() const { return {AllOf(reserved_), AllOf(committed_), AllOf(alive_)}; }
+MappingVisitor::Now MappingVisitor::All() const { return {AllOf(reserved_), AllOf(committed_), AllOf(alive_)}; }
 
 }  // namespace heaprec::tools

@@ -14,26 +14,26 @@
 
 namespace heaprec::tools {
 
-class MappedSurvey : public Surveyor {
+class MappingVisitor : public ScanVisitor {
  public:
   // `question` without its groups.
-  MappedSurvey(const Grouping& by, const LiveQuestion& question, CallTree* tree);
+  MappingVisitor(const Grouping& by, const LiveQuery& question, CallTree* tree);
 
-  Grain finest() const override { return mapped_.finest(); }
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  OrderLevel finest() const override { return mapped_.finest(); }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   // What counts as what: docs/format/recording.md#mappings.
   struct Now {
-    LiveFigures reserved;   // address space: reserve and mmap
-    LiveFigures committed;  // what may be touched: commit and mmap
-    LiveFigures alive;      // all mappings; its bytes hold commits twice
+    LiveEstimates reserved;   // address space: reserve and mmap
+    LiveEstimates committed;  // what may be touched: commit and mmap
+    LiveEstimates alive;      // all mappings; its bytes hold commits twice
   };
   struct Row {
     uint32_t key = 0;
     Now now;
-    Figures mapped;  // in the recording, alive or not; the bytes hold commits twice
+    GroupEstimates mapped;  // in the recording, alive or not; the bytes hold commits twice
   };
   // Of all groups that mapped, or hold, something.
   std::vector<Row> Rows() const;
@@ -41,15 +41,15 @@ class MappedSurvey : public Surveyor {
 
   const Grouping& grouping() const { return mapped_.grouping(); }
   // Recordings with mappings in them.
-  bool has_any() const { return alive_.followed() > 0; }
+  bool has_any() const { return alive_.tracked() > 0; }
   uint64_t at_ns() const { return alive_.at_ns(); }
 
  private:
   using Keeps = bool (*)(std::string_view class_name);
-  static void Show(const Sighting& sighting, Keeps keeps, LiveSurvey* to);
+  static void Show(const MatchedBlock& matched_block, Keeps keeps, LiveVisitor* to);
 
   Groups mapped_;
-  LiveSurvey alive_, reserved_, committed_;
+  LiveVisitor alive_, reserved_, committed_;
 };
 
 }  // namespace heaprec::tools

@@ -8,43 +8,43 @@
 namespace heaprec::tools {
 namespace {
 
-LiveQuestion GroupedBy(LiveQuestion question, const Grouping& by) {
+LiveQuery GroupedBy(LiveQuery question, const Grouping& by) {
   question.by = {by};
   return question;
 }
 
 std::vector<Survival> SurvivalOf(const LiveGroup& group) {
   // Steps are the same whatever the recording's length.
-  return LifeSteps::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
+  return AgeAxis::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
 }
 
 }  // namespace
 
-NativeSurvey::NativeSurvey(const Grouping& by, bool own_frames, LiveQuestion question, CallTree* tree)
+NativeVisitor::NativeVisitor(const Grouping& by, bool own_frames, LiveQuery question, CallTree* tree)
     : allocated_(by, own_frames), live_(GroupedBy(std::move(question), by), tree, format::Stream::kNative) {}
 
-void NativeSurvey::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
-  allocated_.Begin(chosen_by);
-  live_.Begin(header, chosen_by);
+void NativeVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+  allocated_.Begin(matched_by);
+  live_.Begin(header, matched_by);
   if (std::string refusal = RefusalOfNative(header); !refusal.empty()) refusal_ = std::move(refusal);
 }
 
-void NativeSurvey::See(const Sighting& sighting) {
-  allocated_.See(sighting);
-  live_.See(sighting);
+void NativeVisitor::Visit(const MatchedBlock& matched_block) {
+  allocated_.Visit(matched_block);
+  live_.Visit(matched_block);
 }
 
-void NativeSurvey::End(const Estimator& estimator, double seconds) {
+void NativeVisitor::End(const Estimator& estimator, double seconds) {
   allocated_.End(estimator);
   live_.End(estimator, seconds);
 }
 
-std::vector<NativeSurvey::Row> NativeSurvey::Rows() const {
+std::vector<NativeVisitor::Row> NativeVisitor::Rows() const {
   std::map<uint32_t, Row> rows;
-  for (const GroupTable::Row& row : allocated_.own().Rows()) rows[row.key].allocated = row.figures;
+  for (const GroupTable::Row& row : allocated_.own().Rows()) rows[row.key].allocated = row.estimates;
   for (const LiveTable::Row& row : live_.tables().front().rows) {
     Row& into = rows[row.key];
-    into.live = FiguresOf(row.group.alive, live_.total(), live_.unit());
+    into.live = EstimateGroup(row.group.alive, live_.total(), live_.unit());
     into.growth = Growth::Of(row.group.growth);
     into.survival = SurvivalOf(row.group);
   }
@@ -56,10 +56,10 @@ std::vector<NativeSurvey::Row> NativeSurvey::Rows() const {
   return all;
 }
 
-LiveFigures NativeSurvey::AllAlive() const { return FiguresOf(live_.all().alive, live_.total(), live_.unit()); }
+LiveEstimates NativeVisitor::AllAlive() const { return EstimateGroup(live_.all().alive, live_.total(), live_.unit()); }
 
-Slope NativeSurvey::AllGrowth() const { return Growth::Of(live_.all().growth); }
+Slope NativeVisitor::AllGrowth() const { return Growth::Of(live_.all().growth); }
 
-std::vector<Survival> NativeSurvey::AllSurvival() const { return SurvivalOf(live_.all()); }
+std::vector<Survival> NativeVisitor::AllSurvival() const { return SurvivalOf(live_.all()); }
 
 }  // namespace heaprec::tools

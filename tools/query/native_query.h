@@ -12,37 +12,37 @@
 
 namespace heaprec::tools {
 
-class NativeSurvey : public Surveyor {
+class NativeVisitor : public ScanVisitor {
  public:
   // `question` without its groups.
-  NativeSurvey(const Grouping& by, bool own_frames, LiveQuestion question, CallTree* tree);
+  NativeVisitor(const Grouping& by, bool own_frames, LiveQuery question, CallTree* tree);
 
-  Grain finest() const override { return allocated_.finest(); }
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  OrderLevel finest() const override { return allocated_.finest(); }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   struct Row {
     uint32_t key = 0;
-    Figures allocated;
-    LiveFigures live;
+    GroupEstimates allocated;
+    LiveEstimates live;
     Slope growth;
     std::vector<Survival> survival;  // by seconds, if the question has lifetimes
   };
   // Of all groups that allocated, or hold, something.
   std::vector<Row> Rows() const;
-  LiveFigures AllAlive() const;
+  LiveEstimates AllAlive() const;
   Slope AllGrowth() const;
   std::vector<Survival> AllSurvival() const;
 
   // Of the recordings, the last that lacks some: RefusalOfNative.
   const std::string& refusal() const { return refusal_; }
   const Grouping& grouping() const { return allocated_.grouping(); }
-  const LiveSurvey& live() const { return live_; }
+  const LiveVisitor& live() const { return live_; }
 
  private:
   Groups allocated_;
-  LiveSurvey live_;
+  LiveVisitor live_;
   std::string refusal_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/analysis/estimate/prepared_samples.h"
 #include "tools/input/loss_summary.h"
@@ -10,6 +11,7 @@
 #include "tools/input/program_recording.h"
 #include "tools/query/census_strata.h"
 #include "tools/query/stream_trust.h"
+#include "tools/render/renderers.h"
 #include "tools/text/messages.h"
 #include "tools/text/progress.h"
 
@@ -20,58 +22,80 @@ using format::Stream;
 
 // What passes the filters.
 struct Passed {
-  std::vector<const Drawn*> now;  // of the block at hand
-  std::vector<const format::Survivor*> survivors;
+  std::vector<const WeightedSample*> now;  // of the block at hand
+  std::vector<const format::CheckpointSample*> live_checkpoint;
   uint64_t samples = 0;
   Subset all;
   std::optional<Subset> span;  // if asked for: what passes those of time
 
-  void Take(const format::Block& block, std::span<const Drawn> drawn, Filter* filter) {
+  void Take(const format::Block& block, std::span<const WeightedSample> drawn, Filter* filter) {
     now.clear();
-    for (const Drawn& one : drawn) {
+    for (const WeightedSample& one : drawn) {
       if (span && filter->KeepsTime(block.samples[one.index].time_ns)) span->Add(one);
       if (filter != nullptr && !filter->Keeps(block.samples[one.index])) continue;
       now.push_back(&one);
       if (filter != nullptr) all.Add(one);
     }
     samples += now.size();
-    survivors.clear();
-    for (const format::Survivor& one : block.survivors) {
-      if (filter == nullptr || filter->Keeps(one.sample)) survivors.push_back(&one);
+    live_checkpoint.clear();
+    for (const format::CheckpointSample& one : block.live_checkpoint) {
+      if (filter == nullptr || filter->Keeps(one.sample)) live_checkpoint.push_back(&one);
     }
   }
 };
 
 // How samples were drawn is found out where they are decoded.
 struct Drafted : Prepared {
-  Draft draft;
+  PreparedSamples draft;
   std::vector<uint64_t> method_keys;
 };
 class Drafting : public Preparer {
  public:
-  Drafting(const format::FileHeader& header, Stream stream, Grain finest) : drafter_(header, stream, finest) {}
+  Drafting(const format::FileHeader& header, Stream stream, OrderLevel finest) : preparer_(header, stream, finest) {}
   std::unique_ptr<Prepared> Of(const format::Block& block) override {
     auto drafted = std::make_unique<Drafted>();
-    drafter_.Make(block, &drafted->draft);
-    drafted->method_keys = drafter_.method_keys();
+    preparer_.Make(block, &drafted->draft);
+    drafted->method_keys = preparer_.method_keys();
     return drafted;
   }
 
  private:
-  Drafter drafter_;
+  SamplePreparer preparer_;
 };
+
+// Said behind the name of a recording without this stream; null: it has it.
+const char* NotRecorded(const format::FileHeader& header, Stream stream) {
+  if (stream == Stream::kAllocations || header.CapOf(stream).interval_ns > 0) return nullptr;
+  if (stream == Stream::kExceptions) {
+    return ": exceptions were not recorded; record with exceptions=on: heaprec record --set exceptions=on -- java ...";
+  }
+  return kNoNative;
+}
 
 }  // namespace
 
-void SurveyOptions::AddTo(Command& command) {
+void ScanOptions::AddTo(Command& command) {
   command.AddOption("REC", files, "Recordings to add together; - reads standard input").Required();
   command.AddFlag("--lines", lines, "Distinguish the lines of a method");
+  command.AddFlag("--exact-sites", exact_sites,
+                  "Use the allocating frame itself as the site, such as Arrays.copyOf (default: its caller)");
+  command
+      .AddOption("--primitives", primitives,
+                 "File that lists the methods which only allocate for their caller, one a line (default: built in)")
+      .Value("FILE");
   command.AddFlag("--no-census", no_census, "Ignore the census; estimate from samples only");
   filter.AddChoiceTo(command);
   filter.AddStackChoiceTo(command);
 }
 
-format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
+void ScanOptions::AddShareTo(Command& command) {
+  shares = ShareOf::kSelection;
+  command.AddOption("--share-of", share_of, "Shares are of the selection (default), what the filters leave, or of all")
+      .Value("WHAT")
+      .OneOf({"selection", "all"});
+}
+
+format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return filter.error();
   const auto taken =
@@ -86,57 +110,77 @@ format::Result<Survey> Survey::Parse(const SurveyOptions& options) {
   if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
     return format::Error{"-: standard input can be read only once"};
   }
-  return Survey(options, std::move(*filter));
+  if (options.exact_sites && !options.primitives.empty()) {
+    return format::Error{"--exact-sites and --primitives exclude each other"};
+  }
+  AllocationPrimitives primitives;
+  if (!options.primitives.empty()) {
+    auto read = AllocationPrimitives::Read(options.primitives);
+    if (!read.ok()) return read.error();
+    primitives = std::move(*read);
+  } else if (!options.exact_sites) {
+    primitives = AllocationPrimitives::Default();
+  }
+  return RecordingScan(options, std::move(*filter), std::move(primitives));
 }
 
-Survey::Survey(const SurveyOptions& options, Filter filter) : options_(options), filter_(std::move(filter)) {
-  for (const Stream stream : {Stream::kExceptions, Stream::kNative, Stream::kMapped}) {
+RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives)
+    : options_(options), filter_(std::move(filter)), primitives_(std::move(primitives)) {
+  if (options_.share_of == "all") options_.shares = ScanOptions::ShareOf::kAll;
+  for (const Stream stream : {Stream::kExceptions, Stream::kNative, Stream::kMapping}) {
     if (filter_.TakesAny(stream)) stream_ = stream;
   }
 }
 
-CallTree::Options Survey::TreeOptions() const {
+CallTree::Options RecordingScan::TreeOptions() const {
   CallTree::Options options{.lines = options_.lines, .fold = options_.fold};
   if (const auto& hide = filter_.hide()) {
     options.hides = [hide = *hide](std::string_view method) { return hide.Matches(method); };
   }
+  if (!primitives_.empty()) {
+    options.is_primitive = [primitives = primitives_](std::string_view method) { return primitives.Contains(method); };
+  }
   return options;
 }
 
-ExitCode Survey::Run(CallTree* tree, Surveyor* surveyor) {
+ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
   ExitCode code = ExitCode::kOk;
   for (const std::string& path : options_.files) {
-    const ExitCode one = ReadFile(path, tree, surveyor);
+    const ExitCode one = ReadFile(path, tree, visitor);
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
   return code;
 }
 
-ExitCode Survey::ReadFile(const std::string& path, CallTree* tree, Surveyor* surveyor) {
+ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {
   auto recordings = Recording::OpenAll(path);
   if (!recordings.ok()) {
-    Complain(recordings.error().message);
+    PrintError(recordings.error().message);
     return ExitCode::kUnreadable;
   }
   ExitCode code = ExitCode::kOk;
   for (const auto& recording : *recordings) {
-    const ExitCode one = Read(recording.get(), tree, surveyor);
+    const ExitCode one = Read(recording.get(), tree, visitor);
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
   return code;
 }
 
-ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) {
+ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* visitor) {
   if (stream_ == Stream::kAllocations && MainStream(recording->header()) != stream_) {
-    Complain(recording->source().name() + kNoHeap);
+    PrintError(recording->source().name() + kNoHeap);
     return ExitCode::kUnreadable;
   }
-  const Grain finest = std::max(surveyor->finest(), filter_.chosen_by().value_or(Grain::kClass));
+  if (const char* const why = NotRecorded(recording->header(), stream_)) {
+    PrintError(recording->source().name() + why);
+    return ExitCode::kUnreadable;
+  }
+  const OrderLevel finest = std::max(visitor->finest(), filter_.matched_by().value_or(OrderLevel::kClass));
   Design design(recording->header(), stream_, finest);
-  const bool asks = !options_.no_census && stream_ == Stream::kAllocations && surveyor->estimates();
-  const ByCensus census = asks ? StrataOf(*recording) : ByCensus();
+  const bool asks = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
+  const CensusStrata census = asks ? StrataOf(*recording) : CensusStrata();
   design.SetStrata(census.strata);
   const bool is_plain = census.strata.count() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
@@ -147,14 +191,15 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
   Filter filter = filter_;
   filter.Start(recording->header());
   // Of the stream that is looked at the design has all, and no more.
-  Filter* const sieve = filter.chosen_by() ? &filter : nullptr;
+  Filter* const sieve = filter.matched_by() ? &filter : nullptr;
   tree->Start();
-  surveyor->Begin(recording->header(), filter.chosen_by());
-  const Grain chosen_by = filter.chosen_by().value_or(Grain::kThread);
-  Passed passed{.now = {}, .survivors = {}, .all = Subset(chosen_by), .span = {}};
-  if (options_.shares_of_span && sieve != nullptr) passed.span.emplace();
+  visitor->Begin(recording->header(), filter.matched_by());
+  const OrderLevel matched_by = filter.matched_by().value_or(OrderLevel::kThread);
+  Passed passed{.now = {}, .live_checkpoint = {}, .all = Subset(matched_by), .span = {}};
+  if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
   Progress progress(recording->source().name(), recording->source().size());
   uint64_t last_ns = 0;
+  CpuTimeline cpu;
   std::unique_ptr<Prepared> prepared;  // of the block at hand
   while (const auto block = recording->Next()) {
     prepared = recording->TakePrepared();
@@ -166,41 +211,65 @@ ExitCode Survey::Read(Recording* recording, CallTree* tree, Surveyor* surveyor) 
     passed.Take(*block, drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block), sieve);
     last_ns = std::max(last_ns, block->end_ns);
     trust.Add(*block);
-    surveyor->See({*block, passed.now, passed.survivors, names, *tree, design});
+    cpu.Add(*block);
+    visitor->Visit({*block, passed.now, passed.live_checkpoint, names, *tree, design});
     progress.At(recording->bytes_read());
   }
-  const format::Books& books = recording->books(stream_);
-  if (of_exceptions()) design.SetCounted(books.candidates);
-  design.CountUnwritten(books);
-  const double seconds = Seconds(*recording, filter, last_ns);
-  const Estimator estimator(design, books, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
-  surveyor->End(estimator, seconds);
-  Conclude(sieve != nullptr ? passed.all : design.all(), chosen_by, estimator);
-  coverage_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
+  const format::StreamCounters& counters = recording->counters(stream_);
+  if (of_exceptions()) design.SetCounted(counters.candidates);
+  design.CountUnwritten(counters);
+  const auto [from_ns, to_ns] = Span(*recording, filter, last_ns);
+  const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
+  AddCpu(cpu.Between(from_ns, to_ns));
+  const Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  if (options_.shares == ScanOptions::ShareOf::kSelection && sieve != nullptr) {
+    visitor->End(Estimator(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny), seconds);
+  } else {
+    visitor->End(estimator, seconds);
+  }
+  Conclude(sieve != nullptr ? passed.all : design.all(), matched_by, estimator);
+  summary_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
 }
 
-void Survey::Conclude(const Subset& chosen, Grain chosen_by, const Estimator& estimator) {
+void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const Estimator& estimator) {
   const double whole = estimator.Whole();
-  chosen_ = Sum(chosen_, whole_, FiguresOf(chosen, estimator), whole);
-  unseen_ = Sum(unseen_, whole_, FiguresOf(Subset(chosen_by), estimator), whole);
+  matched_ = Sum(matched_, whole_, EstimateGroup(matched, estimator), whole);
+  unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(matched_by), estimator), whole);
   whole_ += whole;
   total_ = Sum(total_, estimator.Total());
 }
 
 // Of what is in the file: maxsize, maxage and rotation leave its front to others.
-double Survey::Seconds(const Recording& recording, const Filter& filter, uint64_t last_ns) const {
+std::pair<uint64_t, uint64_t> RecordingScan::Span(const Recording& recording, const Filter& filter,
+                                                  uint64_t last_ns) const {
   const format::FileHeader& header = recording.header();
   const Stream stream = MainStream(header);
   const uint64_t begin_ns = header.start.next_interval[stream] * header.CapOf(stream).interval_ns;
   const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
-  const auto [from_ns, to_ns] = filter.Span(begin_ns, end_ns);
-  return static_cast<double>(to_ns - from_ns) * 1e-9;
+  return filter.Span(begin_ns, end_ns);
 }
 
-void Survey::SayDoubt() const {
-  if (!coverage_.Doubt().empty()) Complain(options_.files.front() + ": trustworthy: " + coverage_.Doubt());
+void RecordingScan::AddCpu(const std::optional<CpuSeconds>& cpu) {
+  has_unknown_cpu_ |= !cpu;
+  if (has_unknown_cpu_) return cpu_.reset();
+  if (!cpu_) cpu_.emplace();
+  cpu_->process += cpu->process;
+  cpu_->collector += cpu->collector;
+}
+
+const char* RecordingScan::share_of() const {
+  if (chooses_all()) return "all";
+  if (options_.shares == ScanOptions::ShareOf::kSelection) return "selection";
+  return options_.shares == ScanOptions::ShareOf::kSpan ? "span" : "all";
+}
+
+nlohmann::json RecordingScan::AsJson() const { return nlohmann::json::parse(render::JsonText(AsObject())); }
+
+void RecordingScan::PrintTrust() const {
+  if (!summary_.TrustVerdict().empty())
+    PrintError(options_.files.front() + ": trustworthy: " + summary_.TrustVerdict());
 }
 
 }  // namespace heaprec::tools

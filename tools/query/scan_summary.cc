@@ -11,64 +11,65 @@
 
 namespace heaprec::tools {
 
-void Coverage::Note(const Recording& recording, double seconds, uint64_t chosen, const ByCensus& census,
-                    const std::vector<std::string>& reasons) {
+void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
+                       const std::vector<std::string>& reasons) {
   if (census.has_census && census.why_none.empty()) ++sharpened_;
   if (!census.why_none.empty()) blunted_.insert(census.Text());
-  ++covered_.recordings;
-  covered_.events += recording.events();
-  covered_.chosen += chosen;
-  covered_.salvaged += recording.salvage().events;
-  covered_.seconds += seconds;
-  covered_.complete = covered_.complete && !recording.misses_bytes();
+  ++scanned_.recordings;
+  scanned_.events += recording.events();
+  scanned_.matched += matched;
+  scanned_.salvaged += recording.salvage().events;
+  scanned_.seconds += seconds;
+  scanned_.complete = scanned_.complete && !recording.misses_bytes();
   for (const format::Stream stream : format::kAllStreams) {
-    const format::Books& books = recording.books(stream);
-    covered_.thinned += books.thinned + books.second_stage;
-    covered_.lost += books.AllLost();
+    const format::StreamCounters& counters = recording.counters(stream);
+    scanned_.thinned += counters.thinned + counters.second_stage;
+    scanned_.lost += counters.AllLost();
   }
   doubted_ += reasons.empty() ? 0 : 1;
   for (const std::string& reason : reasons) {
     if (std::ranges::find(doubts_, reason) == doubts_.end()) doubts_.push_back(reason);
   }
-  nlohmann::json one = HeaderAsJson(recording.header());
-  one["file"] = recording.source().name();
-  one["events"] = recording.events();
-  one["chosen"] = chosen;
-  one["seconds"] = seconds;
-  one["running"] = recording.running();
-  one["losses"] = LossesAsJson(recording);
-  one["census"] = census.AsJson();
-  one["trustworthy"] = reasons.empty();
-  one["reasons"] = reasons;
+  render::Object one = HeaderValue(recording.header());
+  const render::Object more{{"file", recording.source().name()},
+                            {"samples", recording.events()},
+                            {"matched", matched},
+                            {"seconds", seconds},
+                            {"running", recording.running()},
+                            {"losses", LossesValue(recording)},
+                            {"census", census.AsValue()},
+                            {"trustworthy", reasons.empty()},
+                            {"reasons", reasons}};
+  one.insert(one.end(), more.begin(), more.end());
   recordings_.push_back(std::move(one));
 }
 
-std::string Coverage::LossLine() const {
+std::string ScanSummary::LossLine() const {
   std::string line = "# ";
-  if (covered_.chosen != covered_.events) line += Grouped(covered_.chosen) + " of ";
-  line += fmt::format("{} events, {} thinned, {} lost", Grouped(covered_.events), Grouped(covered_.thinned),
-                      Grouped(covered_.lost));
-  if (covered_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(covered_.salvaged));
+  if (scanned_.matched != scanned_.events) line += Grouped(scanned_.matched) + " of ";
+  line += fmt::format("{} events, {} thinned, {} lost", Grouped(scanned_.events), Grouped(scanned_.thinned),
+                      Grouped(scanned_.lost));
+  if (scanned_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(scanned_.salvaged));
   if (sharpened_ > 0) {
-    line += sharpened_ < covered_.recordings ? fmt::format("; {} sharpened by a census", sharpened_)
+    line += sharpened_ < scanned_.recordings ? fmt::format("; {} sharpened by a census", sharpened_)
                                              : "; sharpened by a census";
   }
   for (const std::string& text : blunted_) line += text;
-  if (covered_.recordings != 1) line += fmt::format("; {} recordings", covered_.recordings);
-  return line + "\n" + (doubts_.empty() ? "" : "# trustworthy: " + Doubt() + "\n");
+  if (scanned_.recordings != 1) line += fmt::format("; {} recordings", scanned_.recordings);
+  return line + "\n" + (doubts_.empty() ? "" : "# trustworthy: " + TrustVerdict() + "\n");
 }
 
-std::string Coverage::Doubt() const {
+std::string ScanSummary::TrustVerdict() const {
   if (doubts_.empty()) return "";
-  const bool is_one = covered_.recordings == 1;
-  return TrustText(doubts_) + (is_one ? "" : fmt::format(" ({} of {} recordings)", doubted_, covered_.recordings));
+  const bool is_one = scanned_.recordings == 1;
+  return TrustText(doubts_) + (is_one ? "" : fmt::format(" ({} of {} recordings)", doubted_, scanned_.recordings));
 }
 
-nlohmann::json Coverage::AsJson() const {
-  return {{"recordings", recordings_},      {"events", covered_.events},
-          {"chosen", covered_.chosen},      {"seconds", covered_.seconds},
-          {"thinned", covered_.thinned},    {"lost", covered_.lost},
-          {"salvaged", covered_.salvaged},  {"complete", covered_.complete},
+render::Object ScanSummary::AsObject() const {
+  return {{"recordings", recordings_},      {"samples", scanned_.events},
+          {"matched", scanned_.matched},    {"seconds", scanned_.seconds},
+          {"thinned", scanned_.thinned},    {"lost", scanned_.lost},
+          {"salvaged", scanned_.salvaged},  {"complete", scanned_.complete},
           {"trustworthy", doubts_.empty()}, {"reasons", doubts_}};
 }
 

@@ -1,5 +1,5 @@
 // What recordings have been added up, what of them was lost, and whether the sums can be relied on: the last lines of
-// every verb that adds up.
+// every command that adds up.
 //
 // Units:    as format/model.h.
 // Threads:  one.
@@ -7,47 +7,47 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tools/input/recording.h"
 #include "tools/query/census_strata.h"
+#include "tools/render/value.h"
 
 namespace heaprec::tools {
 
-struct Covered {
+struct ScannedTotals {
   size_t recordings = 0;
-  uint64_t events = 0, chosen = 0;  // samples read, and those that passed the filters
+  uint64_t events = 0, matched = 0;  // samples read, and those that passed the filters
   uint64_t thinned = 0, lost = 0, salvaged = 0;
   double seconds = 0;  // of all recordings together, within --from and --to
   bool complete = true;
 };
 
-class Coverage {
+class ScanSummary {
  public:
   // A recording that was read to its end. `reasons`: why its numbers should not be believed; empty: they may be.
-  void Note(const Recording& recording, double seconds, uint64_t chosen, const ByCensus& census,
+  void Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
             const std::vector<std::string>& reasons);
 
-  const Covered& covered() const { return covered_; }
+  const ScannedTotals& scanned() const { return scanned_; }
   // "# 1,234 events, 12 thinned, 0 lost\n", and behind it, if any recording is not to be relied on, a line that says
   // so: "# trustworthy: no, because ...\n".
   std::string LossLine() const;
-  const std::vector<std::string>& doubts() const { return doubts_; }
+  const std::vector<std::string>& trust_reasons() const { return doubts_; }
   // "no, because ..."; empty: all may be believed.
-  std::string Doubt() const;
+  std::string TrustVerdict() const;
   // {"recordings": [{"recording_id": ..., "file": ..., "losses": {...}}], "events": ..., "seconds": ...}
-  nlohmann::json AsJson() const;
+  render::Object AsObject() const;
 
  private:
-  Covered covered_;
+  ScannedTotals scanned_;
   size_t sharpened_ = 0;           // recordings, by their census
   std::set<std::string> blunted_;  // what is said of those that have one, but are not
   size_t doubted_ = 0;             // recordings
   std::vector<std::string> doubts_;
-  nlohmann::json recordings_ = nlohmann::json::array();
+  render::List recordings_;
 };
 
 }  // namespace heaprec::tools

@@ -30,7 +30,7 @@ class StreamTrust {
 
  private:
   const format::Stream stream_;
-  Tally tally_;
+  StreamTotals totals_;
   std::optional<Design> own_;  // of allocations: what was counted is compared with it
 };
 

@@ -13,8 +13,8 @@ namespace {
 void AddTimes(const Recording& recording, Facts* into) {
   Facts& facts = *into;
   const auto& ending = recording.ending();
-  const uint64_t last_ns = std::max(
-      {facts.tally.last_ns, facts.thrown_tally.last_ns, facts.native_tally.last_ns, facts.mapped_tally.last_ns});
+  const uint64_t last_ns = std::max({facts.totals.last_ns, facts.exception_totals.last_ns, facts.native_totals.last_ns,
+                                     facts.mapping_totals.last_ns});
   const uint64_t end_ns = ending ? ending->time_ns : last_ns;
   facts.end_ns = end_ns;
   // Of what is in the file: maxsize, maxage and rotation leave its front to others.
@@ -27,8 +27,8 @@ void AddTimes(const Recording& recording, Facts* into) {
   const uint64_t interval_ns = std::max<uint64_t>(cap.interval_ns, 1);
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
   const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
-  const Tally& tally = stream == format::Stream::kNative ? facts.native_tally : facts.tally;
-  if (seconds > 0) facts.mean_rate = static_cast<double>(tally.events()) / seconds;
+  const StreamTotals& totals = stream == format::Stream::kNative ? facts.native_totals : facts.totals;
+  if (seconds > 0) facts.mean_rate = static_cast<double>(totals.events()) / seconds;
   if (cap.rate_per_second > 0) facts.fill = facts.mean_rate / cap.rate_per_second;
   const uint64_t in_file = facts.events - recording.salvage().events;
   if (in_file > 0) facts.bytes_per_event = static_cast<double>(recording.bytes_read()) / static_cast<double>(in_file);
@@ -37,27 +37,27 @@ void AddTimes(const Recording& recording, Facts* into) {
 
 }  // namespace
 
-Breakdown::Keeps KeptBy(Filter* filter) {
+ClassSiteTotals::Keeps KeptBy(Filter* filter) {
   if (filter == nullptr) return {};
   return [filter](const format::Sample& sample) { return filter->Keeps(sample); };
 }
 
-Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Breakdown* breakdown) {
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown) {
   const format::FileHeader& header = recording->header();
-  Facts facts{.tally = Tally(header.interval_ns),
-              .thrown_tally = Tally(header.exceptions.interval_ns, format::Stream::kExceptions),
-              .native_tally = Tally(header.native.interval_ns, format::Stream::kNative),
-              .mapped_tally = Tally(header.mapped.interval_ns, format::Stream::kMapped)};
+  Facts facts{.totals = StreamTotals(header.interval_ns),
+              .exception_totals = StreamTotals(header.exceptions.interval_ns, format::Stream::kExceptions),
+              .native_totals = StreamTotals(header.native.interval_ns, format::Stream::kNative),
+              .mapping_totals = StreamTotals(header.mapped.interval_ns, format::Stream::kMapping)};
   ThrownOfBlocks thrown(header, KeptBy(filter));
   LiveAtEnd live(header);
   Names names;
   if (filter != nullptr) filter->Start(header);
   Progress progress(recording->source().name(), recording->source().size());
   while (const auto block = recording->Next()) {
-    facts.tally.Add(*block);
-    facts.thrown_tally.Add(*block);
-    facts.native_tally.Add(*block);
-    facts.mapped_tally.Add(*block);
+    facts.totals.Add(*block);
+    facts.exception_totals.Add(*block);
+    facts.native_totals.Add(*block);
+    facts.mapping_totals.Add(*block);
     names.Enter(*block);
     if (filter != nullptr) filter->Enter(*block, &names);
     breakdown->Add(*block, volume->Add(*block), &names);
@@ -68,8 +68,8 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Brea
     progress.At(recording->bytes_read());
   }
   facts.events = recording->events();
-  facts.volume = volume->Close(recording->books());
-  facts.thrown = thrown.Close(recording->books(format::Stream::kExceptions));
+  facts.volume = volume->Close(recording->counters());
+  facts.thrown = thrown.Close(recording->counters(format::Stream::kExceptions));
   AddTimes(*recording, &facts);
   facts.live = live.Close(facts.end_ns);
   return facts;

@@ -22,16 +22,16 @@
 namespace heaprec::tools {
 
 struct Facts {
-  Tally tally;  // of the allocations
-  Volume volume{};
-  Tally thrown_tally;
-  Tally native_tally;
-  Tally mapped_tally;
-  Thrown thrown{};
-  HeapCourse heap{};
-  std::optional<AliveInAll> live{};  // at the end
-  CensusInAll census{};
-  ByCensus by_census{};
+  StreamTotals totals;  // of the allocations
+  AllocationTotals volume{};
+  StreamTotals exception_totals;
+  StreamTotals native_totals;
+  StreamTotals mapping_totals;
+  ExceptionTotals thrown{};
+  GcSummary heap{};
+  std::optional<LiveAtEndTotals> live{};  // at the end
+  CensusTotals census{};
+  CensusStrata by_census{};
   uint64_t events = 0;  // of all streams
   uint64_t duration_ns = 0, end_ns = 0;
   double mean_rate = 0;  // events/s
@@ -42,9 +42,9 @@ struct Facts {
 
 // Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows; null for
 // none.
-Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Breakdown* breakdown);
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown);
 
 // Of samples that the filter keeps; empty if there is none.
-Breakdown::Keeps KeptBy(Filter* filter);
+ClassSiteTotals::Keeps KeptBy(Filter* filter);
 
 }  // namespace heaprec::tools

@@ -16,17 +16,17 @@ TimeSpan::TimeSpan(const std::optional<Grouping>& grouping) {
   if (grouping) groups_.emplace(*grouping, false);
 }
 
-void TimeSpan::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
+void TimeSpan::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   start_ns_ = header.start_epoch_ns;
   interval_ns_ = std::max(interval_ns_, header.CapOf(MainStream(header)).interval_ns);
-  if (groups_) groups_->Begin(chosen_by);
+  if (groups_) groups_->Begin(matched_by);
 }
 
-void TimeSpan::See(const Sighting& sighting) {
-  if (groups_) groups_->See(sighting);
-  if (sighting.drawn.empty()) return;
-  for (const Drawn* drawn : sighting.drawn) {
-    const uint64_t time_ns = start_ns_ + sighting.block.samples[drawn->index].time_ns;
+void TimeSpan::Visit(const MatchedBlock& matched_block) {
+  if (groups_) groups_->Visit(matched_block);
+  if (matched_block.drawn.empty()) return;
+  for (const WeightedSample* drawn : matched_block.drawn) {
+    const uint64_t time_ns = start_ns_ + matched_block.block.samples[drawn->index].time_ns;
     begin_ns_ = std::min(begin_ns_, time_ns);
     end_ns_ = std::max(end_ns_, time_ns + 1);
   }
@@ -43,8 +43,8 @@ TimeAxis TimeSpan::AxisOf(size_t most_steps) const {
   return TimeAxis::Of(begin_ns_ - since_start, end_ns_, interval_ns_, most_steps);
 }
 
-TimelineSurvey::TimelineSurvey(const TimeAxis& axis, const std::optional<Grouping>& grouping,
-                               std::vector<GroupTable::Key> keys)
+TimelineVisitor::TimelineVisitor(const TimeAxis& axis, const std::optional<Grouping>& grouping,
+                                 std::vector<GroupTable::Key> keys)
     : axis_(axis), grouping_(grouping), states_(axis.steps) {
   for (size_t place = 0; place < keys.size(); ++place) {
     if (keys[place] >= place_of_key_.size()) place_of_key_.resize(keys[place] + size_t{1}, kNotWanted);
@@ -52,24 +52,24 @@ TimelineSurvey::TimelineSurvey(const TimeAxis& axis, const std::optional<Groupin
   }
 }
 
-void TimelineSurvey::Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) {
+void TimelineVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   start_ns_ = header.start_epoch_ns;
   interval_ns_ = std::max<uint64_t>(header.CapOf(MainStream(header)).interval_ns, 1);
   cap_ = header.interval_cap;
-  all_.Start(chosen_by);
-  groups_.Start(chosen_by);
+  all_.Start(matched_by);
+  groups_.Start(matched_by);
   if (grouping_) grouping_->Start();
 }
 
-void TimelineSurvey::See(const Sighting& sighting) {
+void TimelineVisitor::Visit(const MatchedBlock& matched_block) {
   if (axis_.steps == 0) return;
-  AddStates(sighting.block);
+  AddStates(matched_block.block);
   if (grouping_) {
-    grouping_->KeysOf(sighting.block, sighting.drawn, &sighting.names, &sighting.tree, &keys_);
+    grouping_->KeysOf(matched_block.block, matched_block.drawn, &matched_block.names, &matched_block.tree, &keys_);
   }
-  for (size_t i = 0; i < sighting.drawn.size(); ++i) {
-    const Drawn& drawn = *sighting.drawn[i];
-    const size_t step = StepOf(sighting.block.samples[drawn.index].time_ns);
+  for (size_t i = 0; i < matched_block.drawn.size(); ++i) {
+    const WeightedSample& drawn = *matched_block.drawn[i];
+    const size_t step = StepOf(matched_block.block.samples[drawn.index].time_ns);
     all_.Add(static_cast<GroupTable::Key>(step), drawn);
     if (!grouping_ || keys_[i] >= place_of_key_.size() || place_of_key_[keys_[i]] == kNotWanted) continue;
     groups_.Add(PlaceOf(step, place_of_key_[keys_[i]]), drawn);
@@ -77,7 +77,7 @@ void TimelineSurvey::See(const Sighting& sighting) {
 }
 
 // Of the part of the recording that is shown.
-void TimelineSurvey::AddStates(const format::Block& block) {
+void TimelineVisitor::AddStates(const format::Block& block) {
   const uint64_t end_ns = axis_.begin_ns + axis_.step_ns * axis_.steps;
   const auto is_shown = [&](uint64_t time_ns) {
     return start_ns_ + time_ns >= axis_.begin_ns && start_ns_ + time_ns < end_ns;
@@ -90,8 +90,8 @@ void TimelineSurvey::AddStates(const format::Block& block) {
     state.allowed += cap_;
     state.bytes += interval.bytes;
   }
-  for (const format::HeapState& look : block.states) {
-    if (!is_shown(look.time_ns) || look.kind == format::StateKind::kMemory) continue;
+  for (const format::ProcessState& look : block.states) {
+    if (!is_shown(look.time_ns) || !format::IsOfHeap(look.kind)) continue;
     StepState& state = states_[StepOf(look.time_ns)];
     state.pauses += look.pauses;
     state.paused_ns += look.paused_ns;
@@ -99,7 +99,7 @@ void TimelineSurvey::AddStates(const format::Block& block) {
   }
 }
 
-void TimelineSurvey::End(const Estimator& estimator, double) {
+void TimelineVisitor::End(const Estimator& estimator, double) {
   all_.Close(estimator);
   groups_.Close(estimator);
 }

@@ -19,12 +19,12 @@
 namespace heaprec::tools {
 
 // The first pass.
-class TimeSpan : public Surveyor {
+class TimeSpan : public ScanVisitor {
  public:
   // `grouping`: nullopt: no groups.
   explicit TimeSpan(const std::optional<Grouping>& grouping);
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   TimeAxis AxisOf(size_t most_steps) const;
@@ -46,18 +46,18 @@ struct StepState {
 };
 
 // The second pass.
-class TimelineSurvey : public Surveyor {
+class TimelineVisitor : public ScanVisitor {
  public:
   // Keys of `grouping`, whose rates are wanted, the largest first.
-  TimelineSurvey(const TimeAxis& axis, const std::optional<Grouping>& grouping, std::vector<GroupTable::Key> keys);
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  TimelineVisitor(const TimeAxis& axis, const std::optional<Grouping>& grouping, std::vector<GroupTable::Key> keys);
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   const TimeAxis& axis() const { return axis_; }
-  const Figures& InStep(size_t step) const { return all_.Of(static_cast<GroupTable::Key>(step)); }
+  const GroupEstimates& InStep(size_t step) const { return all_.Of(static_cast<GroupTable::Key>(step)); }
   // Of the `group`-th key.
-  const Figures& InStep(size_t step, size_t group) const { return groups_.Of(PlaceOf(step, group)); }
+  const GroupEstimates& InStep(size_t step, size_t group) const { return groups_.Of(PlaceOf(step, group)); }
   const std::vector<StepState>& states() const { return states_; }
 
  private:
@@ -70,7 +70,7 @@ class TimelineSurvey : public Surveyor {
   const TimeAxis axis_;
   std::optional<Grouping> grouping_;
   std::vector<uint32_t> place_of_key_;  // by key: among those wanted
-  GroupTable all_{Grain::kThread}, groups_{Grain::kThread};
+  GroupTable all_{OrderLevel::kThread}, groups_{OrderLevel::kThread};
   std::vector<StepState> states_;
   std::vector<uint32_t> keys_;
   uint64_t start_ns_ = 0, interval_ns_ = 1, cap_ = 0;

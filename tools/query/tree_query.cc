@@ -4,33 +4,33 @@
 
 namespace heaprec::tools {
 
-TreeSurvey::TreeSurvey(const CallTree& stacks, Direction direction, uint32_t depth)
+TreeVisitor::TreeVisitor(const CallTree& stacks, Direction direction, uint32_t depth)
     : stacks_(stacks),
       direction_(direction),
       depth_(depth > 0 ? depth : CallTree::kMaxDepth),
       callers_(&stacks.names(), {}),
-      below_(Grain::kStack),
-      own_(Grain::kStack) {}
+      below_(OrderLevel::kStack),
+      own_(OrderLevel::kStack) {}
 
-void TreeSurvey::Begin(const format::FileHeader&, std::optional<Grain> chosen_by) {
-  below_.Start(chosen_by);
-  own_.Start(chosen_by);
+void TreeVisitor::Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) {
+  below_.Start(matched_by);
+  own_.Start(matched_by);
 }
 
-void TreeSurvey::See(const Sighting& sighting) {
-  for (const Drawn* drawn : sighting.drawn) {
-    CallTree::NodeId node = EndOf(sighting.tree.Of(sighting.block.samples[drawn->index].stack));
+void TreeVisitor::Visit(const MatchedBlock& matched_block) {
+  for (const WeightedSample* drawn : matched_block.drawn) {
+    CallTree::NodeId node = EndOf(matched_block.tree.Of(matched_block.block.samples[drawn->index].stack));
     own_.Add(node, *drawn);
     for (; node != CallTree::kRoot; node = tree().At(node).parent) below_.Add(node, *drawn);
   }
 }
 
-void TreeSurvey::End(const Estimator& estimator, double) {
+void TreeVisitor::End(const Estimator& estimator, double) {
   below_.Close(estimator);
   own_.Close(estimator);
 }
 
-CallTree::NodeId TreeSurvey::EndOf(CallTree::NodeId leaf) {
+CallTree::NodeId TreeVisitor::EndOf(CallTree::NodeId leaf) {
   if (leaf >= ends_.size()) ends_.resize(stacks_.nodes().size(), kNotLooked);
   CallTree::NodeId& end = ends_[leaf];
   if (end != kNotLooked) return end;
@@ -40,7 +40,7 @@ CallTree::NodeId TreeSurvey::EndOf(CallTree::NodeId leaf) {
   return end;
 }
 
-CallTree::NodeId TreeSurvey::Turned(CallTree::NodeId leaf) {
+CallTree::NodeId TreeVisitor::Turned(CallTree::NodeId leaf) {
   CallTree::NodeId node = CallTree::kRoot;
   for (; leaf != CallTree::kRoot && callers_.At(node).depth < depth_; leaf = stacks_.At(leaf).parent) {
     node = callers_.ChildOf(node, stacks_.At(leaf).name);
@@ -48,7 +48,7 @@ CallTree::NodeId TreeSurvey::Turned(CallTree::NodeId leaf) {
   return node;
 }
 
-std::vector<std::vector<CallTree::NodeId>> TreeSurvey::Children() const {
+std::vector<std::vector<CallTree::NodeId>> TreeVisitor::Children() const {
   std::vector<std::vector<CallTree::NodeId>> children(tree().nodes().size());
   for (const GroupTable::Row& row : below_.Rows()) {
     if (row.key != CallTree::kRoot) children[tree().At(row.key).parent].push_back(row.key);

@@ -1,4 +1,4 @@
-// The stacks of a survey as a tree in which each node has what was allocated below it, and in it.
+// The stacks of a scan as a tree in which each node has what was allocated below it, and in it.
 //
 // Callees: from the root of the stacks down. Callers: from the frame that allocated up, each frame with those that
 // called it.
@@ -18,21 +18,21 @@ namespace heaprec::tools {
 
 enum class Direction : bool { kCallees, kCallers };
 
-class TreeSurvey : public Surveyor {
+class TreeVisitor : public ScanVisitor {
  public:
-  // `stacks`: the tree of the survey. `depth`: of the nodes, 0: all.
-  TreeSurvey(const CallTree& stacks, Direction direction, uint32_t depth);
+  // `stacks`: the tree of the scan. `depth`: of the nodes, 0: all.
+  TreeVisitor(const CallTree& stacks, Direction direction, uint32_t depth);
 
-  Grain finest() const override { return Grain::kStack; }
-  void Begin(const format::FileHeader& header, std::optional<Grain> chosen_by) override;
-  void See(const Sighting& sighting) override;
+  OrderLevel finest() const override { return OrderLevel::kStack; }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   // Whose nodes these are.
   const CallTree& tree() const { return direction_ == Direction::kCallers ? callers_ : stacks_; }
   // With what is below them; and what stacks that end there allocated themselves.
-  const Figures& Below(CallTree::NodeId node) const { return below_.Of(node); }
-  const Figures& Own(CallTree::NodeId node) const { return own_.Of(node); }
+  const GroupEstimates& Below(CallTree::NodeId node) const { return below_.Of(node); }
+  const GroupEstimates& Own(CallTree::NodeId node) const { return own_.Of(node); }
   // Of each node that has samples, the largest first, then by name.
   std::vector<std::vector<CallTree::NodeId>> Children() const;
 

@@ -15,15 +15,15 @@ namespace {
 
 using Unit = Budget::Unit;
 
-Estimate Over(const Estimate& of, double exposure) {
-  return exposure > 0 ? Scaled(of, 1 / exposure) : kUnknownEstimate;
+Estimate Over(const Estimate& of, double normalization) {
+  return normalization > 0 ? Scaled(of, 1 / normalization) : kUnknownEstimate;
 }
 
-Estimate ValueOf(const Budget& budget, const Figures& figures, const Exposure& exposure) {
-  if (budget.unit == Unit::kShare) return figures.share;
-  const Estimate of = budget.unit == Unit::kObjects ? figures.objects : figures.bytes;
+Estimate ValueOf(const Budget& budget, const GroupEstimates& estimates, const Normalization& normalization) {
+  if (budget.unit == Unit::kShare) return estimates.share;
+  const Estimate of = budget.unit == Unit::kObjects ? estimates.objects : estimates.bytes;
   if (budget.per == Budget::Per::kRecording) return of;
-  return Over(of, budget.per == Budget::Per::kOp ? exposure.operations : exposure.seconds);
+  return Over(of, budget.per == Budget::Per::kOp ? normalization.operations : normalization.seconds);
 }
 
 // "bytes", "objects"; of exceptions both are events.
@@ -42,9 +42,9 @@ std::string NumberText(double value, Unit unit, Counted counted, std::string_vie
   return fmt::format("{} {}{}", count, Noun(unit, counted), suffix);
 }
 
-Outcome OutcomeOfBudget(const Budget& budget, const Estimate& value, const Figures& figures) {
-  if (budget.limit <= 0 && figures.samples > 0) return Outcome::kBroken;
-  return OutcomeOf(value, budget.limit);
+CheckOutcome CheckOutcomeOfBudget(const Budget& budget, const Estimate& value, const GroupEstimates& estimates) {
+  if (budget.limit <= 0 && estimates.samples > 0) return CheckOutcome::kExceeded;
+  return CheckOutcomeOf(value, budget.limit);
 }
 
 std::string PercentText(double ratio) {
@@ -63,13 +63,18 @@ std::string MeasuredText(const Difference& of, const ValueStyle& style) {
   return fmt::format("{}, from {} to {}", ratio, text(of.before.value), text(of.after.value));
 }
 
-Checked CheckedRatio(const Baseline& baseline, std::string_view subject, Unit unit, const Difference& of) {
-  const Scale scale = baseline.ScaleOf(baseline.now, unit);
+CheckResult CheckedRatio(const Baseline& baseline, std::string_view subject, Unit unit, const Difference& of) {
+  const Scale scale = baseline.ScaleOf({}, unit);
   const bool counts = unit == Unit::kObjects || baseline.counted == Counted::kEvents;
-  const ValueStyle style{counts ? ValueStyle::Unit::kCount : ValueStyle::Unit::kBytes, scale.Suffix()};
+  const bool is_share = scale.per == Per::kShare;
+  const ValueStyle style{is_share ? ValueStyle::Unit::kShare
+                         : counts ? ValueStyle::Unit::kCount
+                                  : ValueStyle::Unit::kBytes,
+                         scale.Suffix()};
   const double most = 1 + baseline.most;
-  return {fmt::format("{} against the baseline, {}{}", subject, Noun(unit, baseline.counted), scale.Suffix()),
-          OutcomeOf(of.ratio, most),
+  return {fmt::format("{} against the baseline, {}{}{}", subject, is_share ? "share of " : "",
+                      Noun(unit, baseline.counted), scale.Suffix()),
+          CheckOutcomeOf(of.ratio, most),
           of.ratio,
           most,
           MeasuredText(of, style),
@@ -78,44 +83,69 @@ Checked CheckedRatio(const Baseline& baseline, std::string_view subject, Unit un
 
 }  // namespace
 
-Checked CheckBudget(const Budget& budget, const Figures& figures, const Exposure& exposure, Counted counted) {
+CheckResult CheckBudget(const Budget& budget, const GroupEstimates& estimates, const Normalization& normalization,
+                        Counted counted) {
   static constexpr std::array<std::string_view, 3> kSuffixes{"", "/s", "/op"};
-  const Estimate value = ValueOf(budget, figures, exposure);
+  const Estimate value = ValueOf(budget, estimates, normalization);
   const auto text = [&](double number) {
     return NumberText(number, budget.unit, counted, kSuffixes[static_cast<size_t>(budget.per)]);
   };
   return {ToUtf8(budget.text),
-          OutcomeOfBudget(budget, value, figures),
+          CheckOutcomeOfBudget(budget, value, estimates),
           value,
           budget.limit,
           WithInterval(text(value.value), text(value.low), text(value.high)),
           text(budget.limit)};
 }
 
-Scale Baseline::ScaleOf(const Exposure& exposure, Unit unit) const {
-  return {.per = now.operations > 0 ? Per::kOp : Per::kSecond,
-          .objects = unit == Unit::kObjects,
-          .operations = exposure.operations,
-          .seconds = exposure.seconds};
+Scale Baseline::ScaleOf(const Normalization& normalization, Unit unit) const {
+  Scale scale{.per = per,
+              .objects = unit == Unit::kObjects,
+              .operations = normalization.operations,
+              .seconds = normalization.seconds,
+              .cpu_seconds = normalization.cpu_seconds};
+  // There are no shares of objects: their rate is what tells most.
+  if (per == Per::kShare && scale.objects) scale.per = Per::kSecond;
+  return scale;
 }
 
-Checked CheckRegression(const Baseline& baseline, const Budget& budget, const Figures& before, const Figures& now) {
-  const Difference difference = Compare(baseline.ScaleOf(baseline.before, budget.unit).Of(before),
-                                        baseline.ScaleOf(baseline.now, budget.unit).Of(now));
-  return CheckedRatio(baseline, ToUtf8(budget.subject_text), budget.unit, difference);
+std::vector<Estimate> Baseline::ValuesOf(const SideOfBaseline& side, size_t subject, Unit unit) const {
+  std::vector<Estimate> values;
+  for (const SideOfBaseline::Run& run : side.runs) {
+    Scale scale = ScaleOf(run.normalization, unit);
+    // The share of all is always the same.
+    if (subject == 0 && scale.per == Per::kShare) scale.per = Per::kSecond;
+    values.push_back(scale.Of(run.estimates[subject]));
+  }
+  return values;
 }
 
-CheckedRows CheckRows(const Baseline& baseline, const Grouping& by, const GroupTable& before, const GroupTable& now,
-                      const CallTree& tree) {
-  const std::vector<ComparedRow> rows = CompareTables(
-      before, baseline.ScaleOf(baseline.before, Unit::kBytes), now, baseline.ScaleOf(baseline.now, Unit::kBytes),
-      {.margin = baseline.most, .fdr = baseline.fdr, .asked = Asked::kMore});
-  CheckedRows checked{by.Text(), rows.size(), baseline.fdr, {}};
-  for (const ComparedRow& row : rows) {
+std::vector<TableOfRun> Baseline::TablesOf(const SideOfBaseline& side) const {
+  std::vector<TableOfRun> tables;
+  for (const SideOfBaseline::Run& run : side.runs) {
+    tables.push_back({run.table, ScaleOf(run.normalization, Unit::kBytes), run.progress});
+  }
+  return tables;
+}
+
+// A subject stands alone: how it varies between runs only its own runs tell. Of one run a side, sampling error does.
+CheckResult CheckRegression(const Baseline& baseline, const Budget& budget, size_t index) {
+  const RunsOfRow runs{baseline.ValuesOf(baseline.before, index, budget.unit),
+                       baseline.ValuesOf(baseline.now, index, budget.unit), 0};
+  Baseline as = baseline;
+  if (index == 0 && as.per == Per::kShare) as.per = Per::kSecond;
+  return CheckedRatio(as, ToUtf8(budget.subject_text), budget.unit, CompareTotals(runs));
+}
+
+CheckedRows CheckRows(const Baseline& baseline, const Grouping& by, const CallTree& tree) {
+  const ComparedRows rows = CompareTables(baseline.TablesOf(baseline.before), baseline.TablesOf(baseline.now),
+                                          {.margin = baseline.most, .fdr = baseline.fdr, .asked = Alternative::kMore});
+  CheckedRows checked{by.Text(), rows.rows.size(), baseline.fdr, rows.runs.DetectableAt(0.05), {}};
+  for (const ComparedRow& row : rows.rows) {
     if (row.difference.verdict == Verdict::kSame) continue;
     const std::string subject = fmt::format("{}:{}", by.Text(), RowName(by, row.key, tree));
     checked.broken.push_back(CheckedRatio(baseline, subject, Unit::kBytes, row.difference));
-    checked.broken.back().outcome = Outcome::kBroken;
+    checked.broken.back().outcome = CheckOutcome::kExceeded;
   }
   return checked;
 }

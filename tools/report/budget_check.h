@@ -1,4 +1,4 @@
-// Whether budgets are kept, and what is more than in a baseline: figures as verdicts.
+// Whether budgets are kept, and what is more than in a baseline: estimates as verdicts.
 //
 // Context:  pure functions.
 // Maths:    docs/estimates.md#differences
@@ -14,31 +14,45 @@
 
 namespace heaprec::tools {
 
-// What a recording's figures are divided by; 0: not known.
-struct Exposure {
-  double seconds = 0, operations = 0;
+// What a recording's estimates are divided by; 0: not known.
+struct Normalization {
+  double seconds = 0, operations = 0, cpu_seconds = 0;
 };
 
 // What is counted: bytes, or exceptions, of which bytes and objects are the same.
 enum class Counted : bool { kBytes, kEvents };
 
 // A budget of nothing is broken by one sample.
-Checked CheckBudget(const Budget& budget, const Figures& figures, const Exposure& exposure, Counted counted);
+CheckResult CheckBudget(const Budget& budget, const GroupEstimates& estimates, const Normalization& normalization,
+                        Counted counted);
 
-// The two sides of a baseline: per operation if these are known, else per second.
+// One side of a baseline: the estimates of each subject, and the rows, in each of its runs.
+struct SideOfBaseline {
+  struct Run {
+    std::vector<GroupEstimates> estimates;  // by subject
+    const GroupTable* table = nullptr;      // null: no rows are compared
+    const ProgressBlocks* progress = nullptr;
+    Normalization normalization;
+  };
+  std::vector<Run> runs;
+};
+
 struct Baseline {
-  Exposure before, now;
+  SideOfBaseline before, now;
+  Per per = Per::kTotal;
   double most = 0;    // so much more is allowed: 0.03
   double fdr = 0.05;  // of rows
   Counted counted = Counted::kBytes;
 
-  Scale ScaleOf(const Exposure& exposure, Budget::Unit unit) const;
+  Scale ScaleOf(const Normalization& normalization, Budget::Unit unit) const;
+  std::vector<Estimate> ValuesOf(const SideOfBaseline& side, size_t subject, Budget::Unit unit) const;
+  std::vector<TableOfRun> TablesOf(const SideOfBaseline& side) const;
 };
 
-Checked CheckRegression(const Baseline& baseline, const Budget& budget, const Figures& before, const Figures& now);
+// `budget`: the subject, as the estimates have it at `index`.
+CheckResult CheckRegression(const Baseline& baseline, const Budget& budget, size_t index);
 
 // Of all rows of the grouping, those that are more, judged together.
-CheckedRows CheckRows(const Baseline& baseline, const Grouping& by, const GroupTable& before, const GroupTable& now,
-                      const CallTree& tree);
+CheckedRows CheckRows(const Baseline& baseline, const Grouping& by, const CallTree& tree);
 
 }  // namespace heaprec::tools

@@ -1,36 +1,26 @@
 #include "tools/report/categories_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
 
-#include "tools/report/estimate_format.h"
-#include "tools/report/group_estimates_format.h"
-#include "tools/text/table.h"
+#include "tools/render/value_format.h"
 
 namespace heaprec::tools {
+
+using namespace render;
+
 namespace {
 
-using nlohmann::json;
 using Ranked = std::pair<std::string, CategoryBytes>;
 
 constexpr const char* kTotal = "Total";
-constexpr size_t kMostCategories = 8;
+constexpr size_t kMaxCategories = 8;
 
-std::string Size(uint64_t bytes) { return bytes > 0 ? Bytes(static_cast<double>(bytes)) : "-"; }
+double SecondsOf(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-std::string Change(uint64_t before, uint64_t now) {
-  const std::string size = Bytes(static_cast<double>(now > before ? now - before : before - now));
-  return (now < before ? "-" : "+") + size;
-}
+Value KnownBytes(uint64_t bytes) { return bytes > 0 ? Value(bytes) : Value(); }
 
-std::string Seconds(uint64_t ns) { return fmt::format("{:.1f} s", static_cast<double>(ns) * 1e-9); }
-
-// Of the last look, by what is committed; the total first.
+// Of a snapshot, by what is committed; the total first.
 std::vector<Ranked> RankedOf(const MemoryLook& look) {
   std::vector<Ranked> ranked(look.categories.begin(), look.categories.end());
   std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {
@@ -39,51 +29,134 @@ std::vector<Ranked> RankedOf(const MemoryLook& look) {
   return ranked;
 }
 
-const CategoryBytes& In(const MemoryLook& look, const std::string& name) {
-  static constexpr CategoryBytes kNone;
+CategoryBytes In(const MemoryLook& look, const std::string& name) {
   const auto found = look.categories.find(name);
-  return found != look.categories.end() ? found->second : kNone;
+  return found != look.categories.end() ? found->second : CategoryBytes();
 }
 
-// The first look that has categories: the first of all may be one at the process alone.
-const MemoryLook& FirstWithCategories(const std::vector<MemoryLook>& looks) {
-  const auto first = std::ranges::find_if(looks, [](const MemoryLook& look) { return !look.categories.empty(); });
-  return first != looks.end() ? *first : looks.front();
+bool HasCategories(const MemoryLook& look) { return !look.categories.empty(); }
+
+// The first and the last snapshot that have categories; null: none has.
+std::pair<const MemoryLook*, const MemoryLook*> WithCategories(const std::vector<MemoryLook>& looks) {
+  const auto first = std::ranges::find_if(looks, HasCategories);
+  if (first == looks.end()) return {nullptr, nullptr};
+  return {&*first, &*std::ranges::find_if(looks.rbegin(), looks.rend(), HasCategories)};
 }
 
-// The last one that has categories; null: none has.
-const MemoryLook* LastWithCategories(const std::vector<MemoryLook>& looks) {
-  const auto last = std::ranges::find_if(looks.rbegin(), looks.rend(),
-                                         [](const MemoryLook& look) { return !look.categories.empty(); });
-  return last != looks.rend() ? &*last : nullptr;
+struct CategoryRow {
+  std::string name;
+  CategoryBytes now, before;
+  double Change() const { return static_cast<double>(now.committed) - static_cast<double>(before.committed); }
+};
+
+void AddCategories(const std::vector<MemoryLook>& looks, Group* group) {
+  const auto [first, last] = WithCategories(looks);
+  if (last == nullptr) return;
+  const bool has_changes = last->time_ns > first->time_ns;
+  std::vector<Field> fields{{"", SecondsOf(last->time_ns), Unit::kSeconds}};
+  if (has_changes) fields.push_back({"", SecondsOf(first->time_ns), Unit::kSeconds});
+  group->Add(Sentence(has_changes ? "after {}, and what changed since {}" : "after {}", std::move(fields)));
+  std::vector<CategoryRow> rows;
+  for (const auto& [name, bytes] : RankedOf(*last)) rows.push_back({name, bytes, In(*first, name)});
+  std::vector<Column<CategoryRow>> columns{{"committed", "committed", Unit::kBytes, Detail::kAlways,
+                                            [](const CategoryRow& row) { return KnownBytes(row.now.committed); }}};
+  if (has_changes) {
+    columns.push_back({"change", "change", Unit::kByteChange, Detail::kAlways, &CategoryRow::Change});
+  }
+  columns.push_back({"reserved", "reserved", Unit::kBytes, Detail::kWide,
+                     [](const CategoryRow& row) { return KnownBytes(row.now.reserved); }});
+  columns.push_back({"name", "category of the JVM", Unit::kText, Detail::kAlways, &CategoryRow::name});
+  group->Add(MakeTable("categories", columns, rows));
 }
 
-// Where a terminal has no room for all looks, those go first that halve the time between others last.
-int PatienceOf(size_t i, size_t count) {
-  if (i == 0 || i + 1 == count) return Column::kStays;
-  return std::countr_zero(i) + 1;
-}
+// A line of the table that has a column for each snapshot.
+struct TimeRow {
+  std::string name;
+  std::vector<Value> cells;
+};
 
-void AddLine(const std::vector<MemoryLook>& looks, const auto& bytes_at, const std::string& name, Table* into) {
-  std::vector<Cell> cells;
+void AddRow(const std::vector<MemoryLook>& looks, const auto& bytes_at, std::string name, std::vector<TimeRow>* into) {
+  TimeRow row{std::move(name), {}};
   bool is_known = false;
   for (const MemoryLook& look : looks) {
     const uint64_t bytes = bytes_at(look);
     is_known |= bytes > 0;
-    cells.push_back({Size(bytes), ""});
+    row.cells.push_back(KnownBytes(bytes));
   }
-  if (is_known) into->Add(std::move(cells), name);
+  if (is_known) into->push_back(std::move(row));
 }
 
-void AddCategories(const std::vector<MemoryLook>& looks, Table* into) {
-  const MemoryLook* const last = LastWithCategories(looks);
-  if (last == nullptr) return;
-  std::vector<Ranked> ranked = RankedOf(*last);
-  if (ranked.size() > kMostCategories) ranked.resize(kMostCategories);
-  for (const Ranked& category : ranked) {
-    const auto committed = [&](const MemoryLook& look) { return In(look, category.first).committed; };
-    AddLine(looks, committed, "JVM: " + category.first, into);
+std::vector<TimeRow> TimeRows(const MemoryAnswer& answer) {
+  const std::vector<MemoryLook>& looks = answer.shown;
+  std::vector<TimeRow> rows;
+  AddRow(
+      looks, [](const MemoryLook& look) { return look.rss; }, "process: RSS", &rows);
+  AddRow(
+      looks, [](const MemoryLook& look) { return look.pss; }, "process: PSS", &rows);
+  AddRow(
+      looks, [](const MemoryLook& look) { return look.not_shared; }, "process: private", &rows);
+  if (const MemoryLook* const last = WithCategories(looks).second; last != nullptr) {
+    std::vector<Ranked> ranked = RankedOf(*last);
+    if (ranked.size() > kMaxCategories) ranked.resize(kMaxCategories);
+    for (const Ranked& category : ranked) {
+      const auto committed = [&](const MemoryLook& look) { return In(look, category.first).committed; };
+      AddRow(looks, committed, "JVM: " + category.first, &rows);
+    }
   }
+  // A site's estimates are at other snapshots, of which text shows some.
+  for (const SiteLine& site : answer.sites.lines) {
+    TimeRow row{"live: " + site.name, {}};
+    for (const MemoryLook& look : looks) {
+      const auto at = std::ranges::find(answer.with_sites, look.time_ns, &MemoryLook::time_ns);
+      const auto i = static_cast<size_t>(at - answer.with_sites.begin());
+      row.cells.push_back(i < site.live.size() ? Value(site.live[i]) : Value());
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Table TimeTable(const MemoryAnswer& answer) {
+  std::vector<Column<TimeRow>> columns;
+  for (size_t i = 0; i < answer.shown.size(); ++i) {
+    const bool is_end = i == 0 || i + 1 == answer.shown.size();
+    columns.push_back({"", FormatInline(SecondsOf(answer.shown[i].time_ns), Unit::kSeconds, true), Unit::kBytes,
+                       is_end ? Detail::kAlways : Detail::kWide, [i](const TimeRow& row) { return row.cells[i]; }});
+  }
+  columns.push_back({"", "at", Unit::kText, Detail::kAlways, &TimeRow::name});
+  Table table = MakeTable("", columns, TimeRows(answer));
+  table.detail = Detail::kTextOnly;
+  return table;
+}
+
+Value SnapshotsValue(const std::vector<MemoryLook>& looks) {
+  List list;
+  for (const MemoryLook& look : looks) {
+    Object one{{"time_ns", look.time_ns}, {"rss", look.rss}};
+    if (look.pss > 0) one.push_back({"pss", look.pss});
+    if (look.pss > 0) one.push_back({"private", look.not_shared});
+    Object categories;
+    for (const auto& [name, bytes] : look.categories) {
+      categories.push_back({name, Object{{"reserved", bytes.reserved}, {"committed", bytes.committed}}});
+    }
+    if (!categories.empty()) one.push_back({"categories", std::move(categories)});
+    list.emplace_back(std::move(one));
+  }
+  return list;
+}
+
+Value SitesValue(const MemoryAnswer& answer) {
+  List list;
+  for (const SiteLine& site : answer.sites.lines) {
+    List live;
+    for (size_t i = 0; i < site.live.size(); ++i) {
+      const Estimate& of = site.live[i];
+      live.emplace_back(
+          Object{{"value", of.value}, {"low", of.low}, {"high", of.high}, {"time_ns", answer.with_sites[i].time_ns}});
+    }
+    list.emplace_back(Object{{"name", site.name}, {"live_bytes", std::move(live)}});
+  }
+  return list;
 }
 
 }  // namespace
@@ -97,73 +170,31 @@ std::vector<MemoryLook> ChosenLooks(const std::vector<MemoryLook>& looks, size_t
   return chosen;
 }
 
-void AppendLastLook(const std::vector<MemoryLook>& looks, const Terminal& terminal, Text* into) {
-  const MemoryLook* const last = LastWithCategories(looks);
-  if (last == nullptr) return;
-  const MemoryLook& first = FirstWithCategories(looks);
-  const bool has_changes = last->time_ns > first.time_ns;
-  const std::string since = has_changes ? ", and what changed since " + Seconds(first.time_ns) : "";
-  Append(*into, fmt::format("after {}{}\n\n", Seconds(last->time_ns), since));
-  std::vector<Column> columns{{"committed"}, {"reserved", 4}};
-  if (has_changes) columns.insert(columns.begin() + 1, Column{"change", 8});
-  Table table(columns, "category of the JVM");
-  for (const auto& [name, bytes] : RankedOf(*last)) {
-    std::vector<Cell> cells{{Size(bytes.committed), ""}, {Size(bytes.reserved), ""}};
-    if (has_changes) cells.insert(cells.begin() + 1, Cell{Change(In(first, name).committed, bytes.committed), ""});
-    table.Add(std::move(cells), name);
+void AddMemory(const MemoryAnswer& answer, Group* group) {
+  group->Add(Hidden({{"snapshots", SnapshotsValue(answer.snapshots)}}));
+  if (answer.snapshots.empty()) {
+    group->Add(Sentence("no memory snapshots (record with nmt=10s)"));
+    return;
   }
-  table.AppendTo(terminal, into);
-  Append(*into, "\n");
-}
-
-void AppendLooks(const std::vector<MemoryLook>& looks, const std::vector<SiteLine>& sites, const Terminal& terminal,
-                 Text* into) {
-  std::vector<Column> columns;
-  for (size_t i = 0; i < looks.size(); ++i) {
-    const int patience = PatienceOf(i, looks.size());
-    columns.push_back({Seconds(looks[i].time_ns), patience, std::min(patience, 1)});
+  AddCategories(answer.snapshots, group);
+  group->Add(TimeTable(answer));
+  if (answer.shown.size() < answer.snapshots.size()) {
+    group->Add(
+        Sentence("{} of {} snapshots; --limit 0 shows all", {{"", uint64_t{answer.shown.size()}, Unit::kInteger},
+                                                             {"", uint64_t{answer.snapshots.size()}, Unit::kInteger}}));
   }
-  Table table(columns, "");
-  AddLine(
-      looks, [](const MemoryLook& look) { return look.rss; }, "process: rss", &table);
-  AddLine(
-      looks, [](const MemoryLook& look) { return look.pss; }, "process: pss", &table);
-  AddLine(
-      looks, [](const MemoryLook& look) { return look.not_shared; }, "process: private", &table);
-  AddCategories(looks, &table);
-  for (const SiteLine& site : sites) {
-    std::vector<Cell> cells;
-    for (const Estimate& live : site.live) cells.push_back(BytesCell(live));
-    table.Add(std::move(cells), "alive: " + site.name);
+  if (answer.snapshots.back().categories.empty()) {
+    group->Add(
+        Sentence("# only the process is known: run java with -XX:NativeMemoryTracking=summary and record with "
+                 "nmt=10s for the JVM's categories"));
   }
-  table.AppendTo(terminal, into);
-}
-
-json CategoriesAsJson(const std::vector<MemoryLook>& looks) {
-  json rows = json::array();
-  for (const MemoryLook& look : looks) {
-    json row = {{"time_ns", look.time_ns}, {"rss", look.rss}};
-    if (look.pss > 0) row["pss"] = look.pss;
-    if (look.pss > 0) row["private"] = look.not_shared;
-    for (const auto& [name, bytes] : look.categories) {
-      row["categories"][name] = {{"reserved", bytes.reserved}, {"committed", bytes.committed}};
-    }
-    rows.push_back(std::move(row));
+  if (answer.sites.lines.empty()) return;
+  group->Add(Hidden({{"sites", SitesValue(answer)},
+                     {"trustworthy", answer.sites.trust_reasons.empty()},
+                     {"reasons", answer.sites.trust_reasons}}));
+  for (const std::string& reason : answer.sites.trust_reasons) {
+    group->Add(Sentence("# trustworthy: no, because {}", {{"", reason}}));
   }
-  return rows;
-}
-
-json SitesAsJson(const std::vector<MemoryLook>& looks, const std::vector<SiteLine>& sites) {
-  json rows = json::array();
-  for (const SiteLine& site : sites) {
-    json live = json::array();
-    for (size_t i = 0; i < site.live.size(); ++i) {
-      live.push_back(AsJson(site.live[i]));
-      live.back()["time_ns"] = looks[i].time_ns;
-    }
-    rows.push_back({{"name", site.name}, {"live_bytes", std::move(live)}});
-  }
-  return rows;
 }
 
 }  // namespace heaprec::tools

@@ -1,36 +1,29 @@
-// A MemoryCourse as text and as JSON.
+// `heaprec native --categories` as a report: what a JVM had in memory beside its heap, over time.
 //
-// Threads:  one.
+// Context:  pure functions.
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "tools/analysis/memory_categories.h"
-#include "tools/report/estimate_format.h"
-#include "tools/text/terminal.h"
-#include "tools/text/text.h"
+#include "tools/query/site_timeline.h"
+#include "tools/render/report.h"
 
 namespace heaprec::tools {
 
-// What of the samples stands beside the looks: the bytes of a site that are alive, at each of them.
-struct SiteLine {
-  std::string name;
-  std::vector<Estimate> live;
+struct MemoryAnswer {
+  std::vector<MemoryLook> snapshots;   // all of a recording
+  std::vector<MemoryLook> shown;       // of these, in text
+  std::vector<MemoryLook> with_sites;  // of these, those at which `sites` are
+  SiteTimeline sites;
 };
 
 // So many (0: all) of them, the first and the last among them.
 std::vector<MemoryLook> ChosenLooks(const std::vector<MemoryLook>& looks, size_t most);
 
-// The last look by category.
-void AppendLastLook(const std::vector<MemoryLook>& looks, const Terminal& terminal, Text* into);
-// Looks side by side: the process, the JVM's largest categories, our sites. `sites`: at the looks, or none.
-void AppendLooks(const std::vector<MemoryLook>& looks, const std::vector<SiteLine>& sites, const Terminal& terminal,
-                 Text* into);
-
-nlohmann::json CategoriesAsJson(const std::vector<MemoryLook>& looks);
-nlohmann::json SitesAsJson(const std::vector<MemoryLook>& looks, const std::vector<SiteLine>& sites);
+// Adds the categories, the snapshots and the sites of a recording to its group.
+void AddMemory(const MemoryAnswer& answer, render::Group* group);
 
 }  // namespace heaprec::tools

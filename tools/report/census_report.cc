@@ -1,69 +1,60 @@
 #include "tools/report/census_report.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
-
-#include "tools/report/estimate_format.h"
-#include "tools/report/group_estimates_format.h"
-#include "tools/text/table.h"
-#include "tools/text/terminal.h"
+#include <sstream>
 
 namespace heaprec::tools {
+
+using namespace render;
+
 namespace {
 
-using format::CensusSum;
-using nlohmann::json;
+// Of a group of a scan.
+struct CensusEstimates {
+  CensusEstimates() = default;
+  CensusEstimates(const CensusGroup& of, const CensusScan& scan)
+      : bytes(EstimateOf(of.bytes, of.walks, scan.typical_weight())),
+        objects(EstimateOf(of.objects, of.walks, scan.typical_weight())),
+        walks(of.walks) {}
+  Estimate bytes, objects;
+  uint64_t walks = 0;
+};
 
-// Of a group, now and before.
-struct Shown {
+struct CensusRow {
   std::string name;
-  CensusGroup now, before;
+  CensusGroup now_sums, before_sums;
+  CensusEstimates now, before;
+  double share = 0;  // of the bytes
 };
 
 const char* ByText(CensusBy by) {
   return by == CensusBy::kClass ? "class" : by == CensusBy::kThread ? "thread" : "second";
 }
 
-std::vector<Shown> RowsOf(const CensusSurvey& survey, const CensusSurvey* before, const std::string& sort) {
-  std::map<std::string, Shown> rows;
-  for (CensusTable::Row& row : survey.table().Rows()) rows[row.name].now = row.sums;
+std::vector<CensusRow> RowsOf(const CensusScan& scan, const CensusScan* before, const std::string& sort) {
+  std::map<std::string, CensusRow> by_name;
+  for (CensusTable::Row& row : scan.table().Rows()) by_name[row.name].now_sums = row.sums;
   if (before != nullptr) {
-    for (CensusTable::Row& row : before->table().Rows()) rows[row.name].before = row.sums;
+    for (CensusTable::Row& row : before->table().Rows()) by_name[row.name].before_sums = row.sums;
   }
-  std::vector<Shown> shown;
-  for (auto& [name, row] : rows) shown.push_back({name, row.now, row.before});
-  if (sort == "name" || survey.by() == CensusBy::kTime) return shown;
-  std::ranges::stable_sort(shown, std::greater<>(), [&](const Shown& row) {
+  const double whole = scan.total().sums.bytes.estimate();
+  std::vector<CensusRow> rows;
+  for (auto& [name, row] : by_name) {
+    row.name = name;
+    row.now = CensusEstimates(row.now_sums, scan);
+    if (before != nullptr) row.before = CensusEstimates(row.before_sums, *before);
+    row.share = whole > 0 ? row.now_sums.bytes.estimate() / whole : 0;
+    rows.push_back(std::move(row));
+  }
+  if (sort == "name" || scan.by() == CensusBy::kTime) return rows;
+  std::ranges::stable_sort(rows, std::greater<>(), [&](const CensusRow& row) {
     const auto key = [&](const CensusGroup& of) { return (sort == "objects" ? of.objects : of.bytes).estimate(); };
-    return before != nullptr ? std::abs(key(row.now) - key(row.before)) : key(row.now);
+    return before != nullptr ? std::abs(key(row.now_sums) - key(row.before_sums)) : key(row.now_sums);
   });
-  return shown;
-}
-
-size_t LimitOf(size_t rows, const CensusRanking& ranking) {
-  return ranking.limit > 0 ? std::min(rows, ranking.limit) : rows;
-}
-
-// Of a group of a survey.
-struct Estimates {
-  Estimates(const CensusGroup& of, const CensusSurvey& survey)
-      : bytes(EstimateOf(of.bytes, of.walks, survey.typical_weight())),
-        objects(EstimateOf(of.objects, of.walks, survey.typical_weight())) {}
-  Estimate bytes, objects;
-};
-
-Cell ObjectsCell(const Estimate& objects) {
-  if (objects.low < objects.high) return CountCell(objects);
-  return {Grouped(static_cast<uint64_t>(std::llround(objects.value))), ""};
-}
-
-std::string PercentText(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string("-");
+  return rows;
 }
 
 // The two are independent.
@@ -73,135 +64,103 @@ Estimate DifferenceOf(const Estimate& now, const Estimate& before) {
           value + std::hypot(now.high - now.value, before.value - before.low)};
 }
 
-std::string Signed(double value, const std::string& magnitude) {
-  return (value < 0 ? "-" : value > 0 ? "+" : "") + magnitude;
-}
-
-Cell DifferenceCell(const Estimate& difference, bool bytes) {
-  const auto text = [bytes](double value) {
-    const double size = std::abs(value);
-    if (std::isinf(size)) return std::string("?");
-    return Signed(value, bytes ? Bytes(size) : Grouped(static_cast<uint64_t>(std::llround(size))));
-  };
-  if (difference.low == difference.high) return {text(difference.value), ""};
-  return {text(difference.value), fmt::format("{} to {}", text(difference.low), text(difference.high))};
-}
-
-std::string Headline(const CensusSurvey& survey) {
-  const CensusGroup all = survey.total().sums;
-  const Estimates estimates(all, survey);
-  const std::string what = fmt::format("{} in {} objects", BytesText(estimates.bytes), CountText(estimates.objects));
-  if (survey.is_exact()) return what + ", each counted\n";
-  const bool drawn = all.bytes.variance > 0;
-  return what + (drawn ? fmt::format(", estimated from {} walks\n", Grouped(all.walks))
-                       : std::string(", counted; some are missing, as the last line says\n"));
-}
-
-void AppendPlain(const std::vector<Shown>& rows, const CensusSurvey& survey, size_t count, const Terminal& terminal,
-                 Text* into) {
-  const double whole = survey.total().sums.bytes.estimate();
-  Table table({{"bytes"}, {"share", 8}, {"objects", Column::kStays, 2}, {"mean size", 5}}, ByText(survey.by()));
-  for (size_t i = 0; i < count; ++i) {
-    const CensusGroup& of = rows[i].now;
-    const Estimates estimates(of, survey);
-    const double objects = of.objects.estimate();
-    table.Add({BytesCell(estimates.bytes),
-               {PercentText(of.bytes.estimate(), whole), ""},
-               ObjectsCell(estimates.objects),
-               {objects > 0 ? Bytes(of.bytes.estimate() / objects) : "-", ""}},
-              rows[i].name);
+// "1.2 MiB in 3,000 objects, each counted"
+render::Line Headline(const CensusScan& scan, const std::string& prefix, const std::string& path) {
+  const CensusGroup all = scan.total().sums;
+  const CensusEstimates estimates(all, scan);
+  std::string text = prefix + "{} in {} objects";
+  std::vector<Field> fields{{path + "bytes", estimates.bytes, Unit::kBytes},
+                            {path + "objects", estimates.objects, Unit::kCount}};
+  if (scan.is_exact()) {
+    text += ", each counted";
+  } else if (all.bytes.variance > 0) {
+    text += ", estimated from {} walks";
+  } else {
+    text += ", counted; some are missing, as the last line says";
   }
-  table.AppendTo(terminal, into);
+  fields.push_back({path + "walks", all.walks, Unit::kInteger});
+  return Sentence(std::move(text), std::move(fields));
 }
 
-void AppendCompared(const std::vector<Shown>& rows, const CensusSurvey& survey, const CensusSurvey& earlier,
-                    size_t count, const Terminal& terminal, Text* into) {
-  Table table({{"bytes", Column::kStays, 3}, {"objects", 8, 2}, {"before", 6, 1}, {"after", 7, 1}},
-              ByText(survey.by()));
-  for (size_t i = 0; i < count; ++i) {
-    const Estimates now(rows[i].now, survey), before(rows[i].before, earlier);
-    table.Add({DifferenceCell(DifferenceOf(now.bytes, before.bytes), true),
-               DifferenceCell(DifferenceOf(now.objects, before.objects), false), BytesCell(before.bytes),
-               BytesCell(now.bytes)},
-              rows[i].name);
-  }
-  table.AppendTo(terminal, into);
+std::vector<Column<CensusRow>> PlainColumns(const std::string& by) {
+  return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; },
+           Detail::kAlways},
+          {"share", "share", Unit::kShare, Detail::kAlways, [](const CensusRow& row) { return row.share; }},
+          {"objects", "objects", Unit::kInteger, Detail::kAlways, [](const CensusRow& row) { return row.now.objects; }},
+          {"mean_size", "mean size", Unit::kBytes, Detail::kWide,
+           [](const CensusRow& row) {
+             const double objects = row.now_sums.objects.estimate();
+             return objects > 0 ? Value(row.now_sums.bytes.estimate() / objects) : Value();
+           }},
+          {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
+          {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
 }
 
-json AsJson(const CensusGroup& of, const CensusSurvey& survey) {
-  const Estimates estimates(of, survey);
-  return {{"bytes", AsJson(estimates.bytes)}, {"objects", AsJson(estimates.objects)}, {"walks", of.walks}};
+std::vector<Column<CensusRow>> ComparedColumns(const std::string& by) {
+  return {
+      {"bytes_difference", "difference", Unit::kByteChange, Detail::kAlways,
+       [](const CensusRow& row) { return DifferenceOf(row.now.bytes, row.before.bytes); }, Detail::kAlways},
+      {"objects_difference", "objects", Unit::kCountChange, Detail::kWide,
+       [](const CensusRow& row) { return DifferenceOf(row.now.objects, row.before.objects); }},
+      {"before.bytes", "before", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.before.bytes; }},
+      {"bytes", "after", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; }},
+      {"before.objects", "", Unit::kInteger, Detail::kJsonOnly,
+       [](const CensusRow& row) { return row.before.objects; }},
+      {"before.walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.before.walks; }},
+      {"objects", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.objects; }},
+      {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
+      {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
 }
 
-json OriginAsJson(const CensusOrigin& origin) {
-  const format::CensusBooks& books = origin.books;
-  return {{"file", origin.file},
-          {"recording_id", origin.recording_id},
-          {"mode", origin.mode == format::CensusMode::kAll ? "all" : "drawn"},
-          {"per_second", origin.mode == format::CensusMode::kAll ? json() : json(origin.per_second)},
-          {"tlabs", books.tlabs},
-          {"tlab_bytes", books.tlab_bytes},
-          {"outside", books.outside},
-          {"outside_bytes", books.outside_bytes},
-          {"walks", books.walks},
-          {"walked_bytes", books.walked_bytes},
-          {"broken", books.broken},
-          {"broken_bytes", books.broken_bytes},
-          {"lost", books.lost},
-          {"lost_bytes", books.lost_bytes},
-          {"over_budget", books.over_budget},
-          {"over_budget_bytes", books.over_budget_bytes},
-          {"unseen", books.unseen},
-          {"unseen_bytes", books.unseen_bytes}};
+Group OriginGroup(const CensusOrigin& origin, const std::string& name) {
+  const format::CensusCounters& counters = origin.counters;
+  const bool is_all = origin.mode == format::CensusMode::kAll;
+  Group group{name, {}};
+  group.Add(Hidden({{"file", origin.file},
+                    {"recording_id", origin.recording_id},
+                    {"mode", is_all ? "all" : "sampled"},
+                    {"per_second", is_all ? Value() : Value(origin.per_second)},
+                    {"tlabs", counters.tlabs},
+                    {"tlab_bytes", counters.tlab_bytes},
+                    {"outside", counters.outside},
+                    {"outside_bytes", counters.outside_bytes},
+                    {"walks", counters.walks},
+                    {"walked_bytes", counters.walked_bytes},
+                    {"aborted", counters.broken},
+                    {"aborted_bytes", counters.broken_bytes},
+                    {"lost", counters.lost},
+                    {"lost_bytes", counters.lost_bytes},
+                    {"over_budget", counters.over_budget},
+                    {"over_budget_bytes", counters.over_budget_bytes},
+                    {"unvisited", counters.unseen},
+                    {"unvisited_bytes", counters.unseen_bytes}}));
+  return group;
+}
+
+void AddLoss(const std::string& loss, Report* report) {
+  std::istringstream lines(loss);
+  for (std::string line; std::getline(lines, line);) report->Add(Sentence(line));
 }
 
 }  // namespace
 
-std::string CensusText(const CensusSurvey& survey, const CensusSurvey* before, const CensusRanking& ranking) {
-  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
-  const std::vector<Shown> rows = RowsOf(survey, before, ranking.sort);
-  const size_t count = LimitOf(rows.size(), ranking);
-  Text text;
-  if (before != nullptr) Append(text, "before: " + Headline(*before) + "after:  ");
-  Append(text, Headline(survey) + "\n");
-  before != nullptr ? AppendCompared(rows, survey, *before, count, terminal, &text)
-                    : AppendPlain(rows, survey, count, terminal, &text);
-  if (count < rows.size()) {
-    const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count));
-    Append(text, terminal.Dim(rest) + "\n");
-  }
-  Append(text, "\n" + (before != nullptr ? before->LossLine() : std::string()) + survey.LossLine());
-  return fmt::to_string(text);
-}
-
-std::string CensusJson(const CensusSurvey& survey, const CensusSurvey* before, const CensusRanking& ranking) {
-  const std::vector<Shown> rows = RowsOf(survey, before, ranking.sort);
-  json document = {{"schema", "heaprec.census/1"},
-                   {"recordings", json::array()},
-                   {"exact", survey.is_exact()},
-                   {"by", ByText(survey.by())},
-                   {"total", AsJson(survey.total().sums, survey)},
-                   {"count", rows.size()},
-                   {"rows", json::array()}};
-  for (const CensusOrigin& origin : survey.origins()) document["recordings"].push_back(OriginAsJson(origin));
+Report CensusReport(const CensusScan& scan, const CensusScan* before, const CensusRanking& ranking) {
+  std::vector<CensusRow> rows = RowsOf(scan, before, ranking.sort);
+  const size_t count = rows.size();
+  if (ranking.limit > 0 && count > ranking.limit) rows.resize(ranking.limit);
+  const std::string by = ByText(scan.by());
+  Report report("heaprec.census/2");
+  report.Add(Hidden({{"exact", scan.is_exact()}, {"by", by}, {"count", uint64_t{count}, Unit::kInteger}}));
+  if (before != nullptr) report.Add(Headline(*before, "before: ", "before.total."));
+  report.Add(Headline(scan, before != nullptr ? "after:  " : "", "total."));
+  for (const CensusOrigin& origin : scan.origins()) report.Add(OriginGroup(origin, "recordings[]"));
   if (before != nullptr) {
-    document["before"] = {{"recordings", json::array()}, {"total", AsJson(before->total().sums, *before)}};
-    for (const CensusOrigin& origin : before->origins()) {
-      document["before"]["recordings"].push_back(OriginAsJson(origin));
-    }
+    for (const CensusOrigin& origin : before->origins()) report.Add(OriginGroup(origin, "before.recordings[]"));
   }
-  for (size_t i = 0; i < LimitOf(rows.size(), ranking); ++i) {
-    json row = AsJson(rows[i].now, survey);
-    row["name"] = rows[i].name;
-    if (before != nullptr) {
-      const Estimates now(rows[i].now, survey), earlier(rows[i].before, *before);
-      row["before"] = AsJson(rows[i].before, *before);
-      row["bytes_difference"] = AsJson(DifferenceOf(now.bytes, earlier.bytes));
-      row["objects_difference"] = AsJson(DifferenceOf(now.objects, earlier.objects));
-    }
-    document["rows"].push_back(std::move(row));
-  }
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  report.Add(MakeTable("rows", before != nullptr ? ComparedColumns(by) : PlainColumns(by), rows, count));
+  if (before != nullptr) AddLoss(before->LossLine(), &report);
+  AddLoss(scan.LossLine(), &report);
+  return report;
 }
 
 }  // namespace heaprec::tools

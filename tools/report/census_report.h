@@ -1,12 +1,13 @@
-// What `census` shows, as text and JSON.
+// `heaprec census` as a report.
 //
-// Threads:  one.
+// Context:  pure functions.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
 #include "tools/query/census_query.h"
+#include "tools/render/report.h"
 
 namespace heaprec::tools {
 
@@ -16,7 +17,6 @@ struct CensusRanking {
 };
 
 // `before`: of an earlier recording, to which this one is compared; null: none.
-std::string CensusText(const CensusSurvey& survey, const CensusSurvey* before, const CensusRanking& ranking);
-std::string CensusJson(const CensusSurvey& survey, const CensusSurvey* before, const CensusRanking& ranking);
+render::Report CensusReport(const CensusScan& scan, const CensusScan* before, const CensusRanking& ranking);
 
 }  // namespace heaprec::tools

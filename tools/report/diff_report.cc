@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/text/percent.h"
 #include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -21,12 +24,56 @@ std::string Printable(std::string_view text) {
   return fmt::to_string(printable);
 }
 
+std::string RunText(std::string_view which, const DiffSide& side, size_t run) {
+  const RecordingScan& scan = side.runs.scan(run);
+  const GroupEstimates all = AllOf(scan);
+  const std::string file = side.runs.file(run) == "-" ? "standard input" : ToUtf8(side.runs.file(run));
+  const std::string cpu =
+      scan.cpu() ? fmt::format(", {} of CPU time", Duration(static_cast<uint64_t>(scan.cpu()->process * 1e9))) : "";
+  return fmt::format(
+      "{:<9}{}: {} in {}{}, {} samples\n", which, Printable(file + side.window),
+      scan.of_exceptions() ? Grouped(static_cast<uint64_t>(all.bytes.value)) + " events" : Bytes(all.bytes.value),
+      Duration(static_cast<uint64_t>(scan.scanned().seconds * 1e9)), cpu, Grouped(all.samples));
+}
+
 std::string SideText(std::string_view which, const DiffSide& side) {
-  const Figures all = AllOf(side.survey);
-  return fmt::format("{:<9}{}: {} in {}, {} samples\n", which, Printable(side.name),
-                     side.survey.of_exceptions() ? Grouped(static_cast<uint64_t>(all.bytes.value)) + " events"
-                                                 : Bytes(all.bytes.value),
-                     Duration(static_cast<uint64_t>(side.survey.covered().seconds * 1e9)), Grouped(all.samples));
+  std::string text;
+  for (size_t run = 0; run < side.runs.size(); ++run) text += RunText(run == 0 ? which : "", side, run);
+  return text;
+}
+
+// "12 %"; what no change would show is said to be so.
+std::string DetectableText(double change) {
+  return std::isfinite(change) && change < 10 ? ShortPercent(change) : "more than tenfold";
+}
+
+std::string_view UnitText(const Scale& scale) {
+  static constexpr std::array<std::string_view, 5> kTexts{"per second", "in total", "as shares of all bytes",
+                                                          "per second of CPU time", "per operation"};
+  return kTexts[static_cast<size_t>(scale.per)];
+}
+
+// How the rows were compared, and what could have been seen.
+std::string MethodText(const DiffResult& result) {
+  std::string text = fmt::format("rows     compared {}: {}\n", UnitText(result.scale), result.unit_reason);
+  if (result.tables.empty()) return text;
+  const RunComparison& runs = result.tables.back().runs;
+  const std::string deviation = ShortPercent(runs.variation.deviation);
+  text += runs.is_replicated()
+              ? fmt::format("runs     {} and {}; between runs of the same program a row varies by {}\n",
+                            runs.runs_before, runs.runs_after, deviation)
+              : fmt::format("runs     not replicated; rows are taken to vary by {} between runs, as the others do\n",
+                            deviation);
+  return text + fmt::format("detects  a change of {} where a row has 5 % of all, of {} at 1 % (4 of 5 times)\n",
+                            DetectableText(runs.DetectableAt(0.05)), DetectableText(runs.DetectableAt(0.01)));
+}
+
+std::string SpeedText(const MachineSpeed& speed) {
+  if (!speed.is_cause) return "";
+  return fmt::format(
+      "speed    B allocated x{:.2f} per second, but x{:.2f} per second of CPU time: the machine was {}, "
+      "the program is not\n",
+      speed.ratio_per_second, speed.ratio_per_cpu_second, speed.ratio_per_second < 1 ? "slower" : "faster");
 }
 
 void AppendTable(const ComparedTable& of, const DiffResult& result, const DiffRows& rows_shown, size_t usual,
@@ -45,6 +92,27 @@ void AppendTable(const ComparedTable& of, const DiffResult& result, const DiffRo
                          ValueText(one.after.value, result.style), Printable(RowName(of.by, of.rows[i].key, tree)));
   }
   if (rows < shown) *into += fmt::format("  ... {} more; --limit 0 shows all\n", Grouped(shown - rows));
+}
+
+// JSON has no infinity.
+json Finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+json SpeedAsJson(const MachineSpeed& speed) {
+  return {{"explains_rates", speed.is_cause},
+          {"ratio_per_second", speed.ratio_per_second},
+          {"ratio_per_cpu_second", speed.ratio_per_cpu_second}};
+}
+
+json SideAsJson(const DiffSide& side) {
+  json runs = json::array();
+  for (size_t run = 0; run < side.runs.size(); ++run) {
+    const RecordingScan& scan = side.runs.scan(run);
+    json one = scan.AsJson();
+    one["cpu_seconds"] = scan.cpu() ? json(scan.cpu()->process) : json(nullptr);
+    one["gc_cpu_seconds"] = scan.cpu() ? json(scan.cpu()->collector) : json(nullptr);
+    runs.push_back(std::move(one));
+  }
+  return {{"runs", runs}};
 }
 
 json RowAsJson(const ComparedRow& row, const ComparedTable& table, const CallTree& tree) {
@@ -66,40 +134,52 @@ json RowsAsJson(const ComparedTable& table, const DiffRows& shown, const CallTre
 
 }  // namespace
 
-ValueStyle StyleOf(const Scale& scale, const Survey& survey) {
+ValueStyle StyleOf(const Scale& scale, const RecordingScan& scan) {
   using Unit = ValueStyle::Unit;
-  const Unit amount = scale.objects || survey.of_exceptions() ? Unit::kCount : Unit::kBytes;
-  return {scale.per == Per::kTotal ? Unit::kShare : amount, scale.Suffix()};
+  const Unit amount = scale.objects || scan.of_exceptions() ? Unit::kCount : Unit::kBytes;
+  return {scale.per == Per::kShare ? Unit::kShare : amount, scale.Suffix()};
 }
 
 std::string DiffText(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
                      const CallTree& tree) {
-  const std::string verdict = result.total.verdict == Verdict::kSame ? ", not shown to differ" : "";
+  const bool is_replicated = before.runs.size() + after.runs.size() > 2;  // else one run does not tell
+  const std::string verdict = is_replicated && result.total.verdict == Verdict::kSame ? ", not shown to differ" : "";
   std::string text = fmt::format("{:<9}{}{}\n", "total", TotalText(result.total, result.total_style), verdict);
-  text += SideText("before", before) + SideText("after", after);
+  text += SpeedText(result.speed) + SideText("before", before) + SideText("after", after) + MethodText(result);
   const size_t usual = result.tables.size() > 1 ? kRowsOfTwo : kRowsOfOne;
   for (const ComparedTable& table : result.tables) AppendTable(table, result, shown, usual, tree, &text);
-  return text + "\n" + before.survey.LossLine() + after.survey.LossLine();
+  text += "\n";
+  for (const DiffSide* side : {&before, &after}) {
+    for (size_t run = 0; run < side->runs.size(); ++run) text += side->runs.scan(run).LossLine();
+  }
+  return text;
 }
 
 std::string DiffJson(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
                      const CallTree& tree) {
-  static constexpr std::array<const char*, 3> kPer{"second", "total", "op"};
-  const char* const amount = before.survey.of_exceptions() ? "events" : "bytes";
-  json document = {{"schema", "heaprec.diff/1"},
-                   {"per", kPer[static_cast<size_t>(result.scale.per)]},
+  const char* const amount = before.runs.scan(0).of_exceptions() ? "events" : "bytes";
+  json document = {{"schema", "heaprec.diff/2"},
+                   {"per", PerWords()[static_cast<size_t>(result.scale.per)]},
+                   {"per_reason", result.unit_reason},
+                   {"replicated", before.runs.size() + after.runs.size() > 2},
+                   {"speed", SpeedAsJson(result.speed)},
                    {"unit", result.scale.objects ? "objects" : amount},
                    {"fdr", result.question.fdr},
                    {"min_change", result.question.margin},
                    {"reversed", result.reversed},
-                   {"before", before.survey.AsJson()},
-                   {"after", after.survey.AsJson()},
+                   {"before", SideAsJson(before)},
+                   {"after", SideAsJson(after)},
                    {"total", AsJson(result.total)},
                    {"tables", json::array()}};
   for (const ComparedTable& table : result.tables) {
     document["tables"].push_back({{"by", table.by.Text()},
                                   {"count", table.rows.size()},
                                   {"changed", table.changed},
+                                  {"tested", table.runs.tested},
+                                  {"run_deviation", table.runs.variation.deviation},
+                                  {"run_degrees_of_freedom", Finite(table.runs.variation.degrees_of_freedom)},
+                                  {"detectable_at_5_percent", Finite(table.runs.DetectableAt(0.05))},
+                                  {"detectable_at_1_percent", Finite(table.runs.DetectableAt(0.01))},
                                   {"rows", RowsAsJson(table, shown, tree)}});
   }
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

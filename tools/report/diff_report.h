@@ -18,11 +18,14 @@ struct ComparedTable {
   Grouping by;
   std::vector<ComparedRow> rows;
   size_t changed = 0;
+  RunComparison runs;  // without its rows
 };
 
 struct DiffResult {
   Difference total;  // in bytes or objects; of shares as they are
   Scale scale;
+  std::string unit_reason;  // why `scale` is in this unit
+  MachineSpeed speed;
   ValueStyle style, total_style;
   Question question;
   bool reversed = false;
@@ -30,11 +33,11 @@ struct DiffResult {
 };
 
 // How values in this unit are written.
-ValueStyle StyleOf(const Scale& scale, const Survey& survey);
+ValueStyle StyleOf(const Scale& scale, const RecordingScan& scan);
 
 struct DiffSide {
-  const Survey& survey;
-  std::string name;  // "rec.bin, 10s..20s"
+  const ComparedRuns& runs;
+  std::string window;  // ", 10s..20s"; mostly empty
 };
 
 // Which rows are shown: those that changed, or all; the first so many.

@@ -83,7 +83,8 @@ nlohmann::json AsJson(const Difference& of) {
           {"change", AsJson(of.change)},
           {"ratio", AsJson(of.ratio)},
           {"p", of.p},
-          {"q", of.q}};
+          {"q", of.q},
+          {"detectable", of.detectable > 0 ? nlohmann::json(of.detectable) : nlohmann::json(nullptr)}};
 }
 
 }  // namespace heaprec::tools

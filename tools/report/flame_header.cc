@@ -10,20 +10,20 @@
 
 namespace heaprec::tools {
 
-std::string HeadlineOf(const Figures& all, const Survey& survey) {
-  const double seconds = survey.covered().seconds;
-  if (survey.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
+std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
+  const double seconds = scan.scanned().seconds;
+  if (scan.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
   // Of all that was recorded the bytes are counted.
-  const Estimate& bytes = survey.chooses_all() ? survey.total() : all.bytes;
-  std::string text = fmt::format("{} in {}", BytesText(bytes), CountText(all.objects, WordsOf(survey.stream()).things));
+  const Estimate& bytes = scan.chooses_all() ? scan.total() : all.bytes;
+  std::string text = fmt::format("{} in {}", BytesText(bytes), CountText(all.objects, WordsOf(scan.stream()).things));
   if (seconds > 0) text += fmt::format(", {}/s", Bytes(all.bytes.value / seconds));
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> FactsOf(const LeafSurvey& leaves, const Survey& survey) {
+std::vector<std::pair<std::string, std::string>> FactsOf(const LeafVisitor& leaves, const RecordingScan& scan) {
   std::vector<std::pair<std::string, std::string>> facts;
-  const Covered& covered = survey.covered();
-  if (covered.recordings > 1) facts.emplace_back("recordings", Grouped(covered.recordings));
+  const ScannedTotals& scanned = scan.scanned();
+  if (scanned.recordings > 1) facts.emplace_back("recordings", Grouped(scanned.recordings));
   if (!leaves.headers().empty()) {
     const format::FileHeader& header = leaves.headers().front();
     const std::string program = ProgramOf(header);
@@ -35,10 +35,10 @@ std::vector<std::pair<std::string, std::string>> FactsOf(const LeafSurvey& leave
     ClockText(header.start_epoch_ns).AppendLocal(start, 0);
     facts.emplace_back("start", fmt::to_string(start).substr(0, 8) + fmt::to_string(start).substr(15));
   }
-  facts.emplace_back("duration", Duration(static_cast<uint64_t>(covered.seconds * 1e9)));
-  const std::string line = survey.LossLine();
+  facts.emplace_back("duration", Duration(static_cast<uint64_t>(scanned.seconds * 1e9)));
+  const std::string line = scan.LossLine();
   facts.emplace_back("samples", line.substr(2, line.find('\n') - 2));
-  if (!survey.Doubt().empty()) facts.emplace_back("trustworthy", survey.Doubt());
+  if (!scan.TrustVerdict().empty()) facts.emplace_back("trustworthy", scan.TrustVerdict());
   facts.emplace_back("intervals", "95 %");
   return facts;
 }

@@ -104,33 +104,33 @@ Cell ShareCell(const Estimate& share) {
   return {value + " %", low == value && high == value ? "" : low + "-" + high};
 }
 
-std::vector<Column> FigureColumns(Unit unit, const char* things) {
+std::vector<Column> EstimateColumns(Unit unit, const char* things) {
   // Intervals of share and rate tell what that of the bytes does.
   if (unit == Unit::kEvents) return {{"events"}, {"share", Column::kStays, 1}, {"events/s", 3, 2}};
   return {{"bytes"}, {"share", Column::kStays, 1}, {"bytes/s", 3, 0}, {things, 7, 6}, {"mean size", 5, 4}};
 }
 
-std::vector<Cell> FigureCells(const Figures& figures, double seconds, Unit unit) {
-  const Estimate rate = Rate(figures.bytes, seconds);
+std::vector<Cell> EstimateCells(const GroupEstimates& estimates, double seconds, Unit unit) {
+  const Estimate rate = Rate(estimates.bytes, seconds);
   if (unit == Unit::kEvents) {
-    return {CountCell(figures.bytes), ShareCell(figures.share), WithSuffix(CountCell(rate), "/s")};
+    return {CountCell(estimates.bytes), ShareCell(estimates.share), WithSuffix(CountCell(rate), "/s")};
   }
-  return {BytesCell(figures.bytes), ShareCell(figures.share), WithSuffix(BytesCell(rate), "/s"),
-          CountCell(figures.objects), BytesCell(figures.mean_size)};
+  return {BytesCell(estimates.bytes), ShareCell(estimates.share), WithSuffix(BytesCell(rate), "/s"),
+          CountCell(estimates.objects), BytesCell(estimates.mean_size)};
 }
 
-json AsJson(const Figures& figures, double seconds, Unit unit) {
-  const json rate = AsJson(Rate(figures.bytes, seconds));
-  json document = {{"samples", figures.samples}, {"share", AsJson(figures.share)}};
+json AsJson(const GroupEstimates& estimates, double seconds, Unit unit) {
+  const json rate = AsJson(Rate(estimates.bytes, seconds));
+  json document = {{"samples", estimates.samples}, {"share", AsJson(estimates.share)}};
   if (unit == Unit::kEvents) {
-    document["events"] = AsJson(figures.bytes);
+    document["events"] = AsJson(estimates.bytes);
     document["events_per_second"] = rate;
     return document;
   }
-  document["bytes"] = AsJson(figures.bytes);
+  document["bytes"] = AsJson(estimates.bytes);
   document["bytes_per_second"] = rate;
-  document["objects"] = AsJson(figures.objects);
-  document["mean_size"] = AsJson(figures.mean_size);
+  document["objects"] = AsJson(estimates.objects);
+  document["mean_size"] = AsJson(estimates.mean_size);
   return document;
 }
 

@@ -14,7 +14,7 @@
 
 namespace heaprec::tools {
 
-// What the weights of a survey count.
+// What the weights of a scan count.
 enum class Unit : bool { kBytes, kEvents };
 
 Cell BytesCell(const Estimate& bytes);
@@ -22,11 +22,11 @@ Cell CountCell(const Estimate& count);
 Cell ShareCell(const Estimate& share);
 
 // Bytes, share, bytes/s, objects, mean size; of events: events, share, events/s. `things`: what objects are called.
-std::vector<Column> FigureColumns(Unit unit, const char* things = "objects");
-std::vector<Cell> FigureCells(const Figures& figures, double seconds, Unit unit);
+std::vector<Column> EstimateColumns(Unit unit, const char* things = "objects");
+std::vector<Cell> EstimateCells(const GroupEstimates& estimates, double seconds, Unit unit);
 
 // {"samples": 3, "bytes": {...}, "bytes_per_second": {...}, "objects": {...}, "share": {...}, "mean_size": {...}};
 // of events: "samples", "events", "events_per_second", "share".
-nlohmann::json AsJson(const Figures& figures, double seconds, Unit unit);
+nlohmann::json AsJson(const GroupEstimates& estimates, double seconds, Unit unit);
 
 }  // namespace heaprec::tools

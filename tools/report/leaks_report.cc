@@ -1,45 +1,38 @@
 #include "tools/report/leaks_report.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "tools/analysis/lifecycle_terms.h"
 #include "tools/analysis/live/leak.h"
-#include "tools/report/estimate_format.h"
-#include "tools/report/live_format.h"
-#include "tools/text/terminal.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
-namespace {
 
-using nlohmann::json;
+using namespace render;
+
+namespace {
 
 struct LeakRow {
   std::string name;
   const LiveGroup* group;
   Leak leak;
-  LiveFigures figures;  // of what survived
+  LiveEstimates estimates;  // of what survived
 };
 
 // What leaks first, the fastest first.
-std::vector<LeakRow> RowsOf(const LiveReport& report, double rate) {
-  const LiveTable& table = report.live.tables().front();
+std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
+  const LiveTable& table = answer.live.tables().front();
   std::vector<const LiveGroup*> groups;
   std::vector<LeakRow> rows;
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.growth.squares == 0) continue;
     groups.push_back(&row.group);
-    rows.push_back({table.grouping.NameOf(row.key, report.tree), &row.group, {}, {}});
+    rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}});
   }
   const std::vector<Leak> leaks = LeaksOf(groups, rate);
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].leak = leaks[i];
-    rows[i].figures = report.live.FiguresOf(rows[i].group->alive).figures;
+    rows[i].estimates = answer.live.EstimateGroup(rows[i].group->alive).estimates;
   }
   std::stable_sort(rows.begin(), rows.end(), [](const LeakRow& a, const LeakRow& b) {
     if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
@@ -52,8 +45,8 @@ size_t LeaksIn(const std::vector<LeakRow>& rows) {
   return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.leak.leaks; }));
 }
 
-// The most that may grow unseen, of any single row.
-const LeakRow* LeastSure(const std::vector<LeakRow>& rows) {
+// The largest growth of any single row that cannot be ruled out.
+const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
   const LeakRow* least = nullptr;
   for (const LeakRow& row : rows) {
     const double high = row.leak.all.per_second.high;
@@ -63,99 +56,103 @@ const LeakRow* LeastSure(const std::vector<LeakRow>& rows) {
   return least;
 }
 
-std::string SentenceOf(const LeakRow& row, const LiveReport& report) {
-  const LiveFigures& figures = row.figures;
-  std::string text = fmt::format("{} of it alive in {} {}, {} old on average; grows by {}", BytesText(figures.bytes),
-                                 CountText(figures.objects), WordsOf(report.live.stream()).things,
-                                 AgeText(figures.mean_age_s.value), GrowthText(row.leak.all.per_second));
-  if (std::isfinite(row.leak.late.per_second.high)) {
-    text += fmt::format(", in the later half of the time by {}", GrowthText(row.leak.late.per_second));
-  }
-  if (!row.leak.leaks) return text + ": not shown to leak";
-  const double an_hour = 3600 * row.leak.late.per_second.value;
-  return text + fmt::format("; at that rate {} more in an hour", Bytes(std::max(an_hour, 0.0)));
+std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
+  const LifecycleTerms terms = WordsOf(answer.live.stream());
+  return {
+      {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
+      {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
+      {"growth", "growth", Unit::kGrowth, Detail::kAlways, [](const LeakRow& row) { return row.leak.all.per_second; },
+       Detail::kAlways},
+      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.all.p; }},
+      {"bytes", "live", Unit::kBytes, Detail::kAlways, [](const LeakRow& row) { return row.estimates.bytes; }},
+      {"late_growth", "later half", Unit::kGrowth, Detail::kWide,
+       [](const LeakRow& row) { return row.leak.late.per_second; }},
+      {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.late.p; }},
+      {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LeakRow& row) { return row.estimates.objects; }},
+      {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
+       [](const LeakRow& row) { return row.estimates.mean_age_s; }},
+      {"median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
+       [](const LeakRow& row) { return row.estimates.median_age_s; }},
+      {"mean_survived", "", Unit::kNumber, Detail::kJsonOnly,
+       [](const LeakRow& row) { return row.estimates.mean_survived; }},
+      {"median_survived", "", Unit::kNumber, Detail::kJsonOnly,
+       [](const LeakRow& row) { return row.estimates.median_survived; }},
+      {"share", "", Unit::kShare, Detail::kJsonOnly, [](const LeakRow& row) { return row.estimates.share; }},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LeakRow& row) { return row.estimates.samples; }},
+      {"p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.p; }},
+      {"q", "q", Unit::kProbability, Detail::kWide, [](const LeakRow& row) { return row.leak.q; }},
+      {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LeakRow& row) { return row.group->growth.bytes; }},
+      {"name", answer.live.tables().front().grouping.Text(), Unit::kText, Detail::kAlways, &LeakRow::name}};
 }
 
-std::string Span(const LiveReport& report) {
-  const LiveSurvey& live = report.live;
-  const std::string span = fmt::format("{} to {}", Duration(live.from_ns()), Duration(live.to_ns()));
-  if (!WordsOf(live.stream()).is_collected) return span;
-  return fmt::format("{}, {}", span, CollectionsText(live));
+// Why nothing can be told.
+render::Line TooShort(const LiveVisitor& live) {
+  if (!live.knows_collections()) return Sentence(std::string("it is unknown what leaks: ") + kNoCollections);
+  if (!WordsOf(live.stream()).is_collected) return Sentence("no leak found: the time is too short to measure growth");
+  return Sentence("no leak found: " + CollectionsText(live) +
+                      " are too few to distinguish growth from objects that were not yet collected",
+                  CollectionsField(live));
 }
 
-std::string Verdict(const LiveReport& report, const std::vector<LeakRow>& rows, double rate) {
-  const std::string what = report.live.tables().front().grouping.Text();
-  const std::string survived = SurvivedText(report.live.grown());
-  const bool is_collected = WordsOf(report.live.stream()).is_collected;
-  if (!report.live.knows_collections()) return fmt::format("it is unknown what leaks: {}", kNoCollections);
-  if (report.live.followed() == 1 && report.live.instants().size() < 3) {
-    if (!is_collected) return "no leak visible: the time is too short to tell what grows";
-    return fmt::format("no leak visible: {} are too few to tell what grows from what was not yet collected",
-                       CollectionsText(report.live));
-  }
+bool IsTooShort(const LiveVisitor& live) {
+  return !live.knows_collections() || (live.tracked() == 1 && live.instants().size() < 3);
+}
+
+std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
+  if (IsTooShort(answer.live)) return {TooShort(answer.live)};
+  const std::string by = answer.live.tables().front().grouping.Text();
   const size_t leaks = LeaksIn(rows);
-  const std::string of = fmt::format("of {} that hold bytes{}, at a false discovery rate of {:g} %",
-                                     Grouped(rows.size()), survived, 100 * rate);
-  if (leaks > 0) return fmt::format("{} {} by {}, {}", leaks, leaks == 1 ? "leak" : "leaks", what, of);
-  std::string text = fmt::format("no leak visible by {}: none grows, {}", what, of);
-  if (const LeakRow* least = LeastSure(rows)) {
-    Text name;
-    AppendPrintable(name, least->name);
-    text += fmt::format("\nmost that may be hidden in one of them (95 %): {}/s, of {}",
-                        Bytes(std::max(0.0, least->leak.all.per_second.high)), fmt::to_string(name));
+  std::vector<Field> fields;
+  std::string text = "no leak found by " + by + ": no significant growth";
+  if (leaks > 0) {
+    text = (leaks == 1 ? "{} leak by " : "{} leaks by ") + by;
+    fields.push_back({"", uint64_t{leaks}, Unit::kInteger});
   }
-  return text;
+  text += ", of {} that hold bytes" + SurvivedText(answer.live.grown()) + ", at a false discovery rate of {}";
+  fields.push_back({"", uint64_t{rows.size()}, Unit::kInteger});
+  for (Field& field : SurvivedField(answer.live.grown())) fields.push_back(std::move(field));
+  fields.push_back({"", rate, Unit::kShare});
+  std::vector<render::Line> lines{Sentence(text, fields)};
+  const LeakRow* const least = leaks > 0 ? nullptr : LeastCertain(rows);
+  if (least != nullptr) {
+    lines.push_back(
+        Sentence("largest growth that cannot be ruled out (95 %): {}, in {}",
+                 {{"", std::max(0.0, least->leak.all.per_second.high), Unit::kBytesPerSecond}, {"", least->name}}));
+  }
+  return lines;
 }
 
-void AppendRow(const LeakRow& row, const LiveReport& report, const Terminal& terminal, Text* into) {
-  const std::string mark = row.leak.leaks ? terminal.In("31", "LEAK") : "   ~";
-  Text name;
-  AppendPrintable(name, row.name);
-  Append(*into,
-         fmt::format("\n  {}  {}\n        {}\n", mark, terminal.Bold(fmt::to_string(name)), SentenceOf(row, report)));
+render::Line Span(const LiveVisitor& live) {
+  std::string text = "measured from {} to {}";
+  std::vector<Field> fields{{"", live.from_ns(), Unit::kNanoseconds}, {"", live.to_ns(), Unit::kNanoseconds}};
+  if (WordsOf(live.stream()).is_collected) {
+    text += ", over " + CollectionsText(live);
+    for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
+  }
+  return Sentence(std::move(text), std::move(fields));
 }
 
 }  // namespace
 
-std::string LeaksText(const LiveReport& report, const LeakRanking& ranking) {
-  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
-  const std::vector<LeakRow> rows = RowsOf(report, ranking.rate);
-  const size_t candidates = ranking.all ? rows.size() : LeaksIn(rows);
-  const size_t shown = ranking.limit > 0 ? std::min(ranking.limit, candidates) : candidates;
-  Text text;
-  Append(text, fmt::format("{}\n{}\n", Verdict(report, rows, ranking.rate), Span(report)));
-  for (size_t i = 0; i < shown; ++i) AppendRow(rows[i], report, terminal, &text);
-  if (shown < candidates) {
-    const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(candidates - shown));
-    Append(text, terminal.Dim(rest) + "\n");
-  }
-  Append(text, "\n" + LiveBottomline(report));
-  return fmt::to_string(text);
-}
-
-std::string LeaksJson(const LiveReport& report, const LeakRanking& ranking) {
-  const std::vector<LeakRow> rows = RowsOf(report, ranking.rate);
-  json document = LiveDocument(report, "heaprec.leaks/1");
-  document["by"] = report.live.tables().front().grouping.Text();
-  document["fdr"] = ranking.rate;
-  document["count"] = rows.size();
-  document["leaks"] = LeaksIn(rows);
-  document["instants_ns"] = report.live.followed() == 1 ? json(report.live.instants()) : json::array();
-  document["rows"] = json::array();
-  for (const LeakRow& row : rows) {
-    if (!row.leak.leaks && !ranking.all) break;
-    if (ranking.limit > 0 && document["rows"].size() == ranking.limit) break;
-    json one = AsJson(row.figures);
-    one["name"] = row.name;
-    one["leaks"] = row.leak.leaks;
-    one["growth"] = AsJson(row.leak.all);
-    one["late_growth"] = AsJson(row.leak.late);
-    one["p"] = row.leak.p;
-    one["q"] = row.leak.q;
-    one["course_bytes"] = row.group->growth.bytes;
-    document["rows"].push_back(std::move(one));
-  }
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
+  const LiveVisitor& live = answer.live;
+  std::vector<LeakRow> rows = RowsOf(answer, ranking.rate);
+  const size_t leaks = LeaksIn(rows), groups = rows.size();
+  Report report("heaprec.leaks/2");
+  report.Add(LiveContext(answer));
+  report.Add(Verdict(answer, rows, ranking.rate));
+  report.Add(Span(live));
+  report.Add(Hidden({{"by", live.tables().front().grouping.Text()},
+                     {"fdr", ranking.rate, Unit::kShare},
+                     {"count", uint64_t{groups}, Unit::kInteger},
+                     {"leaks", uint64_t{leaks}, Unit::kInteger},
+                     {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));
+  if (!ranking.all) rows.resize(leaks);
+  const size_t candidates = rows.size();
+  if (ranking.limit > 0 && candidates > ranking.limit) rows.resize(ranking.limit);
+  report.Add(MakeTable("rows", LeakColumns(answer), rows, candidates));
+  report.Add(LiveFooter(answer));
+  return report;
 }
 
 }  // namespace heaprec::tools

@@ -1,19 +1,21 @@
-// What `leaks` shows, as text and JSON.
+// `heaprec leaks` as a report: the sites whose live bytes keep growing.
+//
+// Context:  pure functions.
 #pragma once
 
-#include <string>
+#include <cstddef>
 
-#include "tools/report/live_report.h"
+#include "tools/render/report.h"
+#include "tools/report/live_columns.h"
 
 namespace heaprec::tools {
 
 struct LeakRanking {
   double rate = 0.05;  // the false discovery rate
   size_t limit = 0;    // rows; 0: all
-  bool all = false;    // also those that are not shown to leak
+  bool all = false;    // also those whose growth is not significant
 };
 
-std::string LeaksText(const LiveReport& report, const LeakRanking& ranking);
-std::string LeaksJson(const LiveReport& report, const LeakRanking& ranking);
+render::Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking);
 
 }  // namespace heaprec::tools

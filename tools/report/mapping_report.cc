@@ -1,105 +1,103 @@
-#include "tools/report/mapping_report.h"
-
-#include <fmt/format.h>
-#include <unistd.h>
-
+// The mappings of a recording, below its blocks.
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
-#include "tools/report/estimate_format.h"
-#include "tools/report/group_estimates_format.h"
-#include "tools/report/live_format.h"
-#include "tools/text/table.h"
-#include "tools/text/terminal.h"
-#include "tools/text/text.h"
+#include "tools/report/live_columns.h"
+#include "tools/report/native_report.h"
 
 namespace heaprec::tools {
+
+using namespace render;
+
 namespace {
 
-using nlohmann::json;
-using Row = MappedSurvey::Row;
+struct MappingRow {
+  MappingVisitor::Row of;
+  std::string name;
+  std::vector<std::string> callers;  // the innermost first
+};
 
 // By what may be touched, then by address space.
-std::vector<Row> RankedRows(const MappedReport& report) {
-  std::vector<Row> rows = report.mapped.Rows();
-  std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) {
+std::vector<MappingVisitor::Row> Ranked(const MappingVisitor& mappings) {
+  std::vector<MappingVisitor::Row> rows = mappings.Rows();
+  std::ranges::stable_sort(rows, std::ranges::greater(), [](const auto& row) {
     return std::array{row.now.committed.bytes.value, row.now.reserved.bytes.value, row.mapped.bytes.value};
   });
   return rows;
 }
 
-std::string NameOf(const Row& row, const MappedReport& report) {
-  return report.mapped.grouping().NameOf(row.key, report.tree);
-}
-
 // Of a stack, the innermost first, without its leaf.
-std::vector<std::string> CallersOf(const Row& row, const MappedReport& report) {
+std::vector<std::string> CallersOf(uint32_t key, const MappingAnswer& answer) {
   std::vector<std::string> callers;
-  if (report.mapped.grouping().by() != By::kStack) return callers;
-  for (auto node = report.tree.At(row.key).parent; node != CallTree::kRoot; node = report.tree.At(node).parent) {
-    callers.emplace_back(report.tree.NameOf(node));
+  if (answer.mappings.grouping().by() != By::kStack) return callers;
+  for (auto node = answer.tree.At(key).parent; node != CallTree::kRoot; node = answer.tree.At(node).parent) {
+    callers.emplace_back(answer.tree.NameOf(node));
   }
   return callers;
 }
 
-json AsJson(const MappedSurvey::Now& now) {
-  return {{"reserved", tools::AsJson(now.reserved.bytes)},
-          {"committed", tools::AsJson(now.committed.bytes)},
-          {"mappings", tools::AsJson(now.alive.objects)}};
+std::vector<Column<MappingRow>> MappingColumns(const MappingAnswer& answer) {
+  std::vector<Column<MappingRow>> columns{
+      {"committed", "committed", Unit::kBytes, Detail::kAlways,
+       [](const MappingRow& row) { return row.of.now.committed.bytes; }, Detail::kAlways},
+      {"reserved", "reserved", Unit::kBytes, Detail::kAlways,
+       [](const MappingRow& row) { return row.of.now.reserved.bytes; }},
+      {"mappings", "mappings", Unit::kCount, Detail::kAlways,
+       [](const MappingRow& row) { return row.of.now.alive.objects; }},
+      {"mapped.bytes", "mapped", Unit::kBytes, Detail::kWide,
+       [](const MappingRow& row) { return row.of.mapped.bytes; }},
+      {"mapped.objects", "calls", Unit::kCount, Detail::kWide,
+       [](const MappingRow& row) { return row.of.mapped.objects; }},
+      {"mapped.share", "", Unit::kShare, Detail::kJsonOnly, [](const MappingRow& row) { return row.of.mapped.share; }},
+      {"mapped.samples", "", Unit::kInteger, Detail::kJsonOnly,
+       [](const MappingRow& row) { return row.of.mapped.samples; }}};
+  const Grouping& grouping = answer.mappings.grouping();
+  if (grouping.by() == By::kStack) {
+    columns.push_back({"callers", "", Unit::kText, Detail::kJsonOnly, &MappingRow::callers});
+  }
+  columns.push_back({"name", grouping.Text(), Unit::kText, Detail::kAlways, &MappingRow::name});
+  return columns;
 }
 
 }  // namespace
 
-std::string MappedText(const MappedReport& report) {
-  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
-  const std::vector<Row> rows = RankedRows(report);
-  if (rows.empty() && report.survey.covered().lost == 0) return "";
-  const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
-  Table table({{"reserved"}, {"committed"}, {"mappings", 7, 2}, {"mapped", 8}, {"calls", 4, 1}},
-              report.mapped.grouping().Text());
-  for (size_t i = 0; i < count; ++i) {
-    const Row& row = rows[i];
-    std::vector<std::string> below = CallersOf(row, report);
-    if (below.size() > report.callers) below.resize(report.callers);
-    for (std::string& line : below) line = "  " + line;
-    table.Add({BytesCell(row.now.reserved.bytes), BytesCell(row.now.committed.bytes), CountCell(row.now.alive.objects),
-               BytesCell(row.mapped.bytes), CountCell(row.mapped.objects)},
-              NameOf(row, report), "", std::move(below));
+void AddMappings(const MappingAnswer& answer, Report* report) {
+  const std::vector<MappingVisitor::Row> ranked = Ranked(answer.mappings);
+  const size_t shown = answer.limit > 0 ? std::min(answer.limit, ranked.size()) : ranked.size();
+  std::vector<MappingRow> rows;
+  for (size_t i = 0; i < shown; ++i) {
+    rows.push_back(
+        {ranked[i], answer.mappings.grouping().NameOf(ranked[i].key, answer.tree), CallersOf(ranked[i].key, answer)});
   }
-  const MappedSurvey::Now all = report.mapped.All();
-  Text text;
-  Append(text, fmt::format("\nmapped: {} reserved, {} committed, in {} mapping{}\n\n", BytesText(all.reserved.bytes),
-                           BytesText(all.committed.bytes), CountText(all.alive.objects),
-                           all.alive.objects.value == 1 ? "" : "s"));
-  table.AppendTo(terminal, &text);
-  if (count < rows.size()) {
-    const std::string rest = fmt::format("... {} more; --limit 0 shows all", Grouped(rows.size() - count));
-    Append(text, terminal.Dim(rest) + "\n");
+  const MappingVisitor::Now all = answer.mappings.All();
+  const bool is_shown = !ranked.empty() || answer.scan.scanned().lost > 0;
+  const GroupEstimates& mapped = answer.scan.matched();
+  Group group{"mmap", {}};
+  render::Line headline = Sentence("\nmappings: {} reserved, {} committed, in {} mappings",
+                                   {{"reserved", all.reserved.bytes, Unit::kBytes},
+                                    {"committed", all.committed.bytes, Unit::kBytes},
+                                    {"mappings", all.alive.objects, Unit::kCount}});
+  if (!is_shown) headline.detail = Detail::kJsonOnly;
+  group.Add(std::move(headline));
+  group.Add(Hidden({{"at_ns", answer.mappings.at_ns(), Unit::kNanoseconds},
+                    {"mapped.bytes", mapped.bytes, Unit::kBytes},
+                    {"mapped.objects", mapped.objects, Unit::kCount},
+                    {"mapped.samples", mapped.samples, Unit::kInteger},
+                    {"trustworthy", answer.scan.trust_reasons().empty()},
+                    {"reasons", answer.scan.trust_reasons()},
+                    {"count", uint64_t{ranked.size()}, Unit::kInteger}}));
+  Table table = MakeTable("rows", MappingColumns(answer), rows, ranked.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    table.rows[i].below = rows[i].callers;
+    if (table.rows[i].below.size() > answer.callers) table.rows[i].below.resize(answer.callers);
   }
-  Append(text, "\n" + report.survey.LossLine());
-  return fmt::to_string(text);
-}
-
-json MappedAsJson(const MappedReport& report) {
-  const std::vector<Row> rows = RankedRows(report);
-  const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
-  json document = AsJson(report.mapped.All());
-  document["at_ns"] = report.mapped.at_ns();
-  document["mapped"] = tools::AsJson(report.survey.chosen(), report.survey.covered().seconds, Unit::kBytes);
-  document["trustworthy"] = report.survey.doubts().empty();
-  document["reasons"] = report.survey.doubts();
-  document["count"] = rows.size();
-  document["rows"] = json::array();
-  for (size_t i = 0; i < count; ++i) {
-    json row = AsJson(rows[i].now);
-    row["name"] = NameOf(rows[i], report);
-    row["mapped"] = tools::AsJson(rows[i].mapped, report.survey.covered().seconds, Unit::kBytes);
-    if (const auto callers = CallersOf(rows[i], report); !callers.empty()) row["callers"] = callers;
-    document["rows"].push_back(std::move(row));
+  group.Add(std::move(table));
+  if (is_shown) {
+    for (render::Line& line : LossLines(answer.scan)) group.Add(std::move(line));
   }
-  return document;
+  report->Add(std::move(group));
 }
 
 }  // namespace heaprec::tools

@@ -1,187 +1,212 @@
 #include "tools/report/native_report.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
-#include "tools/report/estimate_format.h"
-#include "tools/report/group_estimates_format.h"
-#include "tools/report/live_format.h"
-#include "tools/text/table.h"
-#include "tools/text/terminal.h"
-#include "tools/text/text.h"
+#include "tools/report/live_columns.h"
 
 namespace heaprec::tools {
+
+using namespace render;
+
 namespace {
 
-using nlohmann::json;
-using Row = NativeSurvey::Row;
+constexpr int kSurvivalPoints = 8;
+constexpr double kFirstAge = 0.01;
 
-double Measure(const Row& row, bool by_live) { return by_live ? row.live.bytes.value : row.allocated.bytes.value; }
+struct NativeRow {
+  NativeVisitor::Row of;
+  std::string name;
+  std::vector<std::string> callers;  // the innermost first
+  double seconds = 0;                // of the recording
+};
 
-bool IsOfLeaks(const NativeReport& report) { return report.least_age_ns > 0; }
+bool IsByAge(const NativeAnswer& answer) { return answer.min_age_ns > 0; }
+double Measure(const NativeVisitor::Row& row, bool by_live) {
+  return by_live ? row.live.bytes.value : row.allocated.bytes.value;
+}
+double SecondsOf(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-// Of leaks, those that have something.
-std::vector<Row> RankedRows(const NativeReport& report) {
-  std::vector<Row> rows = report.native.Rows();
-  if (IsOfLeaks(report)) std::erase_if(rows, [](const Row& row) { return row.live.bytes.value == 0; });
-  std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
-    const double of_a = Measure(a, report.by_live), of_b = Measure(b, report.by_live);
-    return of_a != of_b ? of_a > of_b : Measure(a, !report.by_live) > Measure(b, !report.by_live);
+// Of those with an age, the ones that have something.
+std::vector<NativeVisitor::Row> Ranked(const NativeAnswer& answer) {
+  std::vector<NativeVisitor::Row> rows = answer.native.Rows();
+  if (IsByAge(answer)) std::erase_if(rows, [](const auto& row) { return row.live.bytes.value == 0; });
+  std::ranges::stable_sort(rows, [&](const auto& a, const auto& b) {
+    const double of_a = Measure(a, answer.by_live), of_b = Measure(b, answer.by_live);
+    return of_a != of_b ? of_a > of_b : Measure(a, !answer.by_live) > Measure(b, !answer.by_live);
   });
   return rows;
 }
 
-std::string NameOf(const Row& row, const NativeReport& report) {
-  return report.native.grouping().NameOf(row.key, report.tree);
-}
-
 // Of a stack, the innermost first, without its leaf.
-std::vector<std::string> CallersOf(const Row& row, const NativeReport& report) {
+std::vector<std::string> CallersOf(uint32_t key, const Grouping& grouping, const CallTree& tree) {
   std::vector<std::string> callers;
-  if (report.native.grouping().by() != By::kStack) return callers;
-  for (auto node = report.tree.At(row.key).parent; node != CallTree::kRoot; node = report.tree.At(node).parent) {
-    callers.emplace_back(report.tree.NameOf(node));
+  if (grouping.by() != By::kStack) return callers;
+  for (auto node = tree.At(key).parent; node != CallTree::kRoot; node = tree.At(node).parent) {
+    callers.emplace_back(tree.NameOf(node));
   }
   return callers;
 }
 
-std::string AgeOf(const NativeReport& report) {
-  return report.least_age_ns > 0 ? fmt::format(" for {} or longer", Duration(report.least_age_ns)) : "";
+std::vector<std::string> Below(std::vector<std::string> callers, size_t most) {
+  if (callers.size() > most) callers.resize(most);
+  return callers;
 }
 
-std::string HeadlineOf(const NativeReport& report) {
-  const LiveFigures alive = report.native.AllAlive();
-  const Figures& all = report.survey.chosen();
-  const auto seconds_ns = static_cast<uint64_t>(report.survey.covered().seconds * 1e9);
-  std::string text = fmt::format("{} alive{} in {} blocks, of {} allocated in {} blocks in {}\n",
-                                 BytesText(alive.bytes), AgeOf(report), CountText(alive.objects), BytesText(all.bytes),
-                                 CountText(all.objects), Duration(seconds_ns));
-  const Slope growth = report.native.AllGrowth();
-  if (std::isfinite(growth.per_second.high)) {
-    text +=
-        fmt::format("{} grows by {}\n", IsOfLeaks(report) ? "all that is alive" : "it", GrowthText(growth.per_second));
+// The share that reaches the ages from 10 ms to `longest_s`, each so many times the one before.
+Value SurvivalLine(const std::vector<Survival>& curve, double longest_s) {
+  List shares;
+  for (int i = 0; i < kSurvivalPoints; ++i) {
+    const double age = kFirstAge * std::pow(std::max(longest_s / kFirstAge, 1.0), i / (kSurvivalPoints - 1.0));
+    const auto reached = AgeAxis::ReachedAt(curve, age);
+    if (!reached) break;
+    shares.emplace_back(reached->value);
   }
-  return text;
+  return shares;
 }
 
-std::vector<std::string> LinesBelow(const Row& row, const NativeReport& report) {
-  std::vector<std::string> below = CallersOf(row, report);
-  if (below.size() > report.callers) below.resize(report.callers);
-  for (std::string& line : below) line = "  " + line;
-  return below;
+double LongestSeconds(const NativeAnswer& answer) {
+  return SecondsOf(answer.native.live().to_ns() - answer.native.live().from_ns());
 }
 
-Table LiveTableOf(const std::vector<Row>& rows, const NativeReport& report) {
-  Table table({{"live"}, {"blocks", 7, 2}, {"mean age", 6, 3}, {"growth", 8, 5}, {"allocated"}, {"blocks", 4, 1}},
-              report.native.grouping().Text());
-  for (const Row& row : rows) {
-    table.Add({BytesCell(row.live.bytes), CountCell(row.live.objects), AgeCell(row.live.mean_age_s),
-               GrowthCell(row.growth.per_second), BytesCell(row.allocated.bytes), CountCell(row.allocated.objects)},
-              NameOf(row, report), "", LinesBelow(row, report));
+using Columns = std::vector<Column<NativeRow>>;
+
+void AddLive(Columns* into) {
+  into->push_back({"live.bytes", "live", Unit::kBytes, Detail::kAlways,
+                   [](const NativeRow& row) { return row.of.live.bytes; }, Detail::kAlways});
+  into->push_back({"live.growth", "growth", Unit::kGrowth, Detail::kAlways,
+                   [](const NativeRow& row) { return row.of.growth.per_second; }});
+  into->push_back({"live.growth.p", "", Unit::kProbability, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.growth.p; }});
+  into->push_back({"allocated.bytes", "allocated", Unit::kBytes, Detail::kAlways,
+                   [](const NativeRow& row) { return row.of.allocated.bytes; }});
+  into->push_back({"live.objects", "blocks", Unit::kCount, Detail::kWide,
+                   [](const NativeRow& row) { return row.of.live.objects; }});
+  into->push_back({"live.mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
+                   [](const NativeRow& row) { return row.of.live.mean_age_s; }});
+  into->push_back({"live.median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.live.median_age_s; }});
+  into->push_back(
+      {"live.share", "", Unit::kShare, Detail::kJsonOnly, [](const NativeRow& row) { return row.of.live.share; }});
+  into->push_back({"live.samples", "", Unit::kInteger, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.live.samples; }});
+}
+
+void AddAllocated(Columns* into) {
+  into->push_back({"allocated.objects", "blocks allocated", Unit::kCount, Detail::kWide,
+                   [](const NativeRow& row) { return row.of.allocated.objects; }});
+  into->push_back({"allocated.share", "", Unit::kShare, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.allocated.share; }});
+  into->push_back({"allocated.mean_size", "", Unit::kBytes, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.allocated.mean_size; }});
+  into->push_back(
+      {"allocated.bytes_per_second", "", Unit::kBytesPerSecond, Detail::kJsonOnly, [](const NativeRow& row) {
+         return row.seconds > 0 ? Value(Scaled(row.of.allocated.bytes, 1 / row.seconds)) : Value();
+       }});
+  into->push_back({"allocated.samples", "", Unit::kInteger, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.allocated.samples; }});
+}
+
+void AddSurvival(const NativeAnswer& answer, Columns* into) {
+  const double age_s = SecondsOf(answer.min_age_ns), longest_s = LongestSeconds(answer);
+  into->push_back({"reaches_min_age", "get so old", Unit::kShare, Detail::kWide,
+                   [age_s](const NativeRow& row) { return AgeAxis::ReachedAt(row.of.survival, age_s); }});
+  into->push_back({"", "survival", Unit::kSparkline, Detail::kTextOnly,
+                   [longest_s](const NativeRow& row) { return SurvivalLine(row.of.survival, longest_s); }});
+  for (const auto& column : SurvivalColumns("seconds")) {
+    into->push_back({"survival_by_seconds." + column.name, "", column.unit, Detail::kJsonOnly,
+                     [get = column.get](const NativeRow& row) { return get(row.of.survival); }});
   }
-  return table;
 }
 
-double LongestSeconds(const NativeReport& report) {
-  return static_cast<double>(report.native.live().to_ns() - report.native.live().from_ns()) * 1e-9;
-}
-
-Cell ReachedCell(const Row& row, double age_s) {
-  const auto reached = LifeSteps::ReachedAt(row.survival, age_s);
-  return reached ? ShareCell(*reached) : Cell{"?", ""};
-}
-
-Table LeakTableOf(const std::vector<Row>& rows, const NativeReport& report, const Terminal& terminal) {
-  const double age_s = static_cast<double>(report.least_age_ns) * 1e-9;
-  Table table({{"leaked"},
-               {"blocks", 6, 2},
-               {"mean age", 5, 3},
-               {"growth", 8, 5},
-               {"allocated", 4, 1},
-               {"reach " + AgeText(age_s), 9, 4},
-               {"survival", 7}},
-              report.native.grouping().Text());
-  for (const Row& row : rows) {
-    table.Add({BytesCell(row.live.bytes),
-               CountCell(row.live.objects),
-               AgeCell(row.live.mean_age_s),
-               GrowthCell(row.growth.per_second),
-               BytesCell(row.allocated.bytes),
-               ReachedCell(row, age_s),
-               {SurvivalLine(row.survival, LongestSeconds(report), terminal.unicode), ""}},
-              NameOf(row, report), "", LinesBelow(row, report));
+Columns NativeColumns(const NativeAnswer& answer) {
+  Columns columns;
+  AddLive(&columns);
+  AddAllocated(&columns);
+  if (IsByAge(answer)) AddSurvival(answer, &columns);
+  if (answer.native.grouping().by() == By::kStack) {
+    columns.push_back({"callers", "", Unit::kText, Detail::kJsonOnly, &NativeRow::callers});
   }
-  return table;
+  columns.push_back({"name", answer.native.grouping().Text(), Unit::kText, Detail::kAlways, &NativeRow::name});
+  return columns;
 }
 
-std::string LegendOf(const NativeReport& report) {
-  if (!IsOfLeaks(report)) return "";
-  return fmt::format("survival: the share of what was allocated that lives for 10 ms ... {}\n",
-                     AgeText(LongestSeconds(report)));
+NativeRow Total(const NativeAnswer& answer) {
+  NativeRow all{{.key = 0,
+                 .allocated = answer.scan.matched(),
+                 .live = answer.native.AllAlive(),
+                 .growth = answer.native.AllGrowth(),
+                 .survival = {}},
+                "",
+                {},
+                answer.scan.scanned().seconds};
+  if (IsByAge(answer)) all.of.survival = answer.native.AllSurvival();
+  return all;
+}
+
+std::vector<render::Line> Headline(const NativeAnswer& answer, const NativeRow& all) {
+  std::string text = "{} live";
+  std::vector<Field> fields{{"", all.of.live.bytes, Unit::kBytes}};
+  if (IsByAge(answer)) {
+    text += " for {} or longer";
+    fields.push_back({"min_age_ns", answer.min_age_ns, Unit::kNanoseconds});
+  }
+  fields.push_back({"", all.of.live.objects, Unit::kCount});
+  fields.push_back({"", all.of.allocated.bytes, Unit::kBytes});
+  fields.push_back({"", all.of.allocated.objects, Unit::kCount});
+  fields.push_back({"", static_cast<uint64_t>(all.seconds * 1e9), Unit::kNanoseconds});
+  std::vector<render::Line> lines{
+      Sentence(text + " in {} blocks, of {} allocated in {} blocks in {}", std::move(fields))};
+  if (std::isfinite(all.of.growth.per_second.high)) {
+    lines.push_back(Sentence("all live bytes grow by {}", {{"", all.of.growth.per_second, Unit::kGrowth}}));
+  }
+  return lines;
 }
 
 }  // namespace
 
-std::string NativeText(const NativeReport& report) {
-  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
-  std::vector<Row> rows = RankedRows(report);
-  const size_t all = rows.size();
-  if (report.limit > 0 && all > report.limit) rows.resize(report.limit);
-  const Table table = IsOfLeaks(report) ? LeakTableOf(rows, report, terminal) : LiveTableOf(rows, report);
-  Text text;
-  Append(text, HeadlineOf(report) + "\n");
-  if (rows.empty()) {
-    Append(text, IsOfLeaks(report) ? "nothing is so old\n" : "there is no sample in it\n");
-  } else {
-    table.AppendTo(terminal, &text);
+Report NativeReport(const NativeAnswer& answer) {
+  const std::vector<NativeVisitor::Row> ranked = Ranked(answer);
+  const Grouping& grouping = answer.native.grouping();
+  const double seconds = answer.scan.scanned().seconds;
+  const size_t shown = answer.limit > 0 ? std::min(answer.limit, ranked.size()) : ranked.size();
+  std::vector<NativeRow> rows;
+  for (size_t i = 0; i < shown; ++i) {
+    rows.push_back({ranked[i], grouping.NameOf(ranked[i].key, answer.tree),
+                    CallersOf(ranked[i].key, grouping, answer.tree), seconds});
   }
-  if (rows.size() < all) {
-    Append(text, terminal.Dim(fmt::format("... {} more; --limit 0 shows all", Grouped(all - rows.size()))) + "\n");
+  const NativeRow all = Total(answer);
+  Columns columns = NativeColumns(answer);
+  Report report("heaprec.native_sampled/2");
+  report.Add(Headline(answer, all));
+  report.Add(Hidden({{"scan", answer.scan.AsObject()},
+                     {"exact", false},
+                     {"at_ns", answer.native.live().at_ns(), Unit::kNanoseconds},
+                     {"by", grouping.Text()},
+                     {"count", uint64_t{ranked.size()}, Unit::kInteger}}));
+  Table table = MakeTable("rows", columns, rows, ranked.size());
+  table.empty = IsByAge(answer) ? "no live block is that old" : "no native samples";
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = Below(rows[i].callers, answer.callers);
+  for (const Column<NativeRow>& column : columns) {
+    if (!column.name.empty() && column.name != "name" && column.name != "callers") {
+      report.Add(Hidden({{column.name, column.get(all), column.unit}}));
+    }
   }
-  Append(text, "\n" + (rows.empty() ? "" : LegendOf(report)));
-  if (!report.native.refusal().empty()) {
-    AppendPrintable(text, report.native.refusal());
-    text.push_back('\n');
+  report.Add(std::move(table));
+  if (IsByAge(answer) && !rows.empty()) {
+    report.Add(Sentence("survival: the share of the allocated bytes that lives for 10 ms to {}",
+                        {{"", LongestSeconds(answer), Unit::kSeconds}}));
   }
-  Append(text, fmt::format("unseen: up to {} of any {} that has no sample here (95 %)\n{}",
-                           Bytes(report.survey.unseen().bytes.high), report.native.grouping().Text(),
-                           report.survey.LossLine()));
-  return fmt::to_string(text);
-}
-
-std::string NativeJson(const NativeReport& report, const json& mapped) {
-  const std::vector<Row> rows = RankedRows(report);
-  const double seconds = report.survey.covered().seconds;
-  json live = AsJson(report.native.AllAlive());
-  live["growth"] = AsJson(report.native.AllGrowth());
-  json document = {{"schema", "heaprec.native_sampled/1"},
-                   {"survey", report.survey.AsJson()},
-                   {"exact", false},
-                   {"at_ns", report.native.live().at_ns()},
-                   {"least_age_ns", report.least_age_ns},
-                   {"by", report.native.grouping().Text()},
-                   {"live", live},
-                   {"allocated", AsJson(report.survey.chosen(), seconds, Unit::kBytes)},
-                   {"count", rows.size()},
-                   {"rows", json::array()}};
-  if (IsOfLeaks(report)) document["survival_by_seconds"] = AsJson(report.native.AllSurvival(), "seconds");
-  if (!mapped.is_null()) document["mapped"] = mapped;
-  if (!report.native.refusal().empty()) document["refusal"] = report.native.refusal();
-  const size_t count = report.limit > 0 ? std::min(report.limit, rows.size()) : rows.size();
-  for (size_t i = 0; i < count; ++i) {
-    json row = {{"name", NameOf(rows[i], report)},
-                {"live", AsJson(rows[i].live)},
-                {"allocated", AsJson(rows[i].allocated, seconds, Unit::kBytes)}};
-    row["live"]["growth"] = AsJson(rows[i].growth);
-    if (IsOfLeaks(report)) row["survival_by_seconds"] = AsJson(rows[i].survival, "seconds");
-    if (const auto callers = CallersOf(rows[i], report); !callers.empty()) row["callers"] = callers;
-    document["rows"].push_back(std::move(row));
+  if (!answer.native.refusal().empty()) {
+    report.Add(Sentence("{}", {{"unavailable_reason", answer.native.refusal()}}));
   }
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  report.Add(Sentence("detection limit: a " + grouping.Text() + " without samples allocated at most {} (95 %)",
+                      {{"detection_limit.bytes", answer.scan.unseen().bytes.high, Unit::kBytes}}));
+  report.Add(LossLines(answer.scan));
+  return report;
 }
 
 }  // namespace heaprec::tools

@@ -1,27 +1,38 @@
-// What `native` shows of a recording, as text and JSON.
+// `heaprec native` of a recording as a report: sampled blocks and mappings by call site.
+//
+// Context:  pure functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
 
+#include "tools/query/mapping_query.h"
 #include "tools/query/native_query.h"
 #include "tools/query/scan.h"
+#include "tools/render/report.h"
 
 namespace heaprec::tools {
 
-struct NativeReport {
-  const Survey& survey;
-  const NativeSurvey& native;
+struct NativeAnswer {
+  const RecordingScan& scan;
+  const NativeVisitor& native;
   const CallTree& tree;
-  bool by_live = true;        // what is alive ranks, else what was allocated
-  size_t limit = 0;           // rows; 0: all
-  size_t callers = 0;         // below a stack
-  uint64_t least_age_ns = 0;  // of what counts as alive
+  bool by_live = true;      // live bytes rank, else allocated bytes
+  size_t limit = 0;         // rows; 0: all
+  size_t callers = 0;       // below a stack, in text
+  uint64_t min_age_ns = 0;  // of what counts as live
 };
 
-std::string NativeText(const NativeReport& report);
-// `mapped`: of mappings; null: none were recorded.
-std::string NativeJson(const NativeReport& report, const nlohmann::json& mapped);
+// A stream of its own, and so a scan of its own.
+struct MappingAnswer {
+  const RecordingScan& scan;
+  const MappingVisitor& mappings;
+  const CallTree& tree;
+  size_t limit = 0, callers = 0;
+};
+
+render::Report NativeReport(const NativeAnswer& answer);
+// The mappings, as the member "mmap" of that report.
+void AddMappings(const MappingAnswer& answer, render::Report* report);
 
 }  // namespace heaprec::tools

@@ -1,4 +1,6 @@
-// What `native` shows of a table of exact sums, as text and JSON.
+// `heaprec native` of a table of exact sums as a report.
+//
+// Context:  pure functions.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +8,19 @@
 #include <vector>
 
 #include "tools/analysis/native_table_rows.h"
+#include "tools/render/report.h"
 
 namespace heaprec::tools {
 
-struct TableReport {
+struct TableAnswer {
   const NativeTableFile& table;
   const std::vector<TableRow>& rows;
-  const char* by;         // what a row is called
+  std::string by;         // what a row is called
   bool compared = false;  // with an older table
   size_t limit = 0;       // rows; 0: all
-  size_t callers = 0;     // below a site, in the text
+  size_t callers = 0;     // below a site, in text
 };
 
-std::string TableText(const TableReport& report);
-std::string TableJson(const TableReport& report);
+render::Report NativeTableReport(const TableAnswer& answer);
 
 }  // namespace heaprec::tools

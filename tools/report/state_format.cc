@@ -11,23 +11,27 @@ namespace {
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
 }  // namespace
 
-bool StateText::Append(const format::HeapState& state, Text& into) {
-  if (state.kind == format::StateKind::kPeriodic) {
+bool StateText::Append(const format::ProcessState& state, Text& into) {
+  if (state.kind == format::ProcessStateKind::kSnapshot) {
     AppendPeriodic(state, into);
     return true;
   }
-  if (state.kind == format::StateKind::kMemory) {
+  if (state.kind == format::ProcessStateKind::kMemory) {
     AppendMemory(state, into);
     return true;
   }
-  if (state.kind == format::StateKind::kGcBegin) {
+  if (state.kind == format::ProcessStateKind::kCpu) {
+    AppendCpu(state, into);
+    return true;
+  }
+  if (state.kind == format::ProcessStateKind::kGcBegin) {
     // It may be taken in behind its own end, from another lane: that has said how long it was.
     if (!ended_ns_ || state.time_ns >= *ended_ns_) begun_ = state;
     return false;
   }
   ended_ns_ = state.time_ns;
   const auto begun = std::exchange(begun_, std::nullopt);
-  AppendCollection(begun && state.kind == format::StateKind::kGcEnd ? &*begun : nullptr, &state, into);
+  AppendCollection(begun && state.kind == format::ProcessStateKind::kGcEnd ? &*begun : nullptr, &state, into);
   return true;
 }
 
@@ -37,17 +41,18 @@ bool StateText::AppendUnfinished(Text& into) {
   return begun.has_value();
 }
 
-void StateText::Append(const format::Fate& fate, Text& into) {
-  Open("heaprec.ObjectFate", FateKindName(fate.kind), fate.time_ns, into);
+void StateText::Append(const format::LifecycleEvent& lifecycle, Text& into) {
+  Open("heaprec.ObjectFate", LifecycleKindName(lifecycle.kind), lifecycle.time_ns, into);
   Field("sample", "sample", into);
-  tools::Append(into, fate.sample);
+  tools::Append(into, lifecycle.sample);
   Field("collections", "collections", into);
-  tools::Append(into, fate.collections);
-  if (fate.kind == format::FateKind::kReleased) {
+  tools::Append(into, lifecycle.collections);
+  if (lifecycle.kind == format::LifecycleKind::kEvicted) {
     Field("threshold", "threshold_bytes", into);
-    style_.json ? tools::Append(into, fmt::format("{:.17g}", fate.threshold)) : AppendBytes(into, fate.threshold);
+    style_.json ? tools::Append(into, fmt::format("{:.17g}", lifecycle.threshold))
+                : AppendBytes(into, lifecycle.threshold);
   }
-  if (fate.kind == format::FateKind::kShrunk) SizeField("left", "left", fate.left, into);
+  if (lifecycle.kind == format::LifecycleKind::kShrunk) SizeField("left", "left", lifecycle.left, into);
   Close(into);
 }
 
@@ -79,7 +84,7 @@ void StateText::Append(const format::CensusRow& row, Names* names, Text& into) {
   Close(into);
 }
 
-void StateText::AppendPeriodic(const format::HeapState& state, Text& into) {
+void StateText::AppendPeriodic(const format::ProcessState& state, Text& into) {
   Open("heaprec.HeapState", kHeapKind, state.time_ns, into);
   SizeField("heapUsed", "used", state.used, into);
   SizeField("heapCommitted", "committed", state.committed, into);
@@ -89,7 +94,7 @@ void StateText::AppendPeriodic(const format::HeapState& state, Text& into) {
   Close(into);
 }
 
-void StateText::AppendMemory(const format::HeapState& state, Text& into) {
+void StateText::AppendMemory(const format::ProcessState& state, Text& into) {
   Open("heaprec.NativeMemory", kMemoryKind, state.time_ns, into);
   if (state.cause.empty()) {
     SizeField("residentMemory", "rss", state.rss, into);
@@ -104,7 +109,20 @@ void StateText::AppendMemory(const format::HeapState& state, Text& into) {
   Close(into);
 }
 
-void StateText::AppendCollection(const format::HeapState* begin, const format::HeapState* end, Text& into) {
+void StateText::AppendCpu(const format::ProcessState& state, Text& into) {
+  const auto time = [&](std::string_view plain, std::string_view json, uint64_t ns) {
+    Field(plain, json, into);
+    if (ns == 0) return tools::Append(into, style_.json ? "null" : "N/A");
+    style_.json ? tools::Append(into, ns)
+                : tools::Append(into, fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9));
+  };
+  Open("heaprec.CpuTime", kCpuKind, state.time_ns, into);
+  time("processCpuTime", "process_cpu_ns", state.used);
+  time("collectorCpuTime", "gc_cpu_ns", state.committed);
+  Close(into);
+}
+
+void StateText::AppendCollection(const format::ProcessState* begin, const format::ProcessState* end, Text& into) {
   const uint64_t paused_ns = end != nullptr ? end->paused_ns : 0;
   // One pause began where its length says; of counted ones it is only known that they were before the look.
   const uint64_t since_ns = begin != nullptr ? begin->time_ns : end->time_ns - std::min(end->time_ns, paused_ns);

@@ -1,4 +1,4 @@
-// Collections, looks at the heap and fates of followed objects as text or JSON, in the manner of EventText.
+// Collections, looks at the heap and lifecycle events of tracked objects as text or JSON, in the manner of EventText.
 //
 // A collection is printed when it ends, with what was noted when it began.
 //
@@ -20,18 +20,19 @@ class StateText {
   StateText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
 
   // False: nothing yet, a collection has begun. JSON: without a newline or comma around it.
-  bool Append(const format::HeapState& state, Text& into);
-  void Append(const format::Fate& fate, Text& into);
+  bool Append(const format::ProcessState& state, Text& into);
+  void Append(const format::LifecycleEvent& lifecycle, Text& into);
   // `names`: of its block.
   void Append(const format::CensusRow& row, Names* names, Text& into);
   // After the last one: a collection that never ended. False: none.
   bool AppendUnfinished(Text& into);
 
  private:
-  void AppendPeriodic(const format::HeapState& state, Text& into);
-  void AppendMemory(const format::HeapState& state, Text& into);
+  void AppendPeriodic(const format::ProcessState& state, Text& into);
+  void AppendCpu(const format::ProcessState& state, Text& into);
+  void AppendMemory(const format::ProcessState& state, Text& into);
   // `end` nullptr: unfinished.
-  void AppendCollection(const format::HeapState* begin, const format::HeapState* end, Text& into);
+  void AppendCollection(const format::ProcessState* begin, const format::ProcessState* end, Text& into);
   void Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into);
   void Close(Text& into);
   void Field(std::string_view plain, std::string_view json, Text& into);
@@ -39,7 +40,7 @@ class StateText {
 
   const EventStyle style_;
   ClockText clock_;
-  std::optional<format::HeapState> begun_;
+  std::optional<format::ProcessState> begun_;
   std::optional<uint64_t> ended_ns_;  // the last collection
 };
 

@@ -1,334 +1,313 @@
 #include "tools/report/summary_report.h"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <algorithm>
 
 #include "tools/analysis/health/unavailable.h"
 #include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
-#include "tools/report/estimate_format.h"
-#include "tools/report/exception_format.h"
-#include "tools/report/gc_summary_format.h"
-#include "tools/text/text.h"
+#include "tools/report/group_columns.h"
+#include "tools/report/stream_facts.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
+
+using namespace render;
+
 namespace {
 
-// "19.2 GiB in 80,000,000 objects, all counted"; empty: there is none, and none was asked for.
-std::string CensusText(const CensusInAll& census, const format::FileHeader& header) {
-  if (!header.census_refused.empty()) return "none: " + ToUtf8(header.census_refused);
-  if (header.census == format::CensusMode::kOff) return {};
-  const format::CensusBooks& books = census.books();
-  std::string text =
-      fmt::format("{} in {} objects, by {} walks of {} TLABs and {} objects outside", BytesText(census.Bytes()),
-                  CountText(census.Objects()), Grouped(books.walks), Grouped(books.tlabs), Grouped(books.outside));
-  const uint64_t missing = census.MissingBytes();
-  if (missing > 0) text += fmt::format("; {} are missing", Bytes(static_cast<double>(missing)));
-  return text;
+using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
+
+Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
+
+RankedGroups Ranked(const ClassSiteTotals::Groups& groups, size_t limit) {
+  RankedGroups ranked;
+  for (const auto& group : groups) ranked.push_back(&group);
+  std::ranges::sort(ranked, [](const auto* a, const auto* b) {
+    const double of_a = a->second.bytes(), of_b = b->second.bytes();
+    return of_a != of_b ? of_a > of_b : a->first < b->first;
+  });
+  if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
+  return ranked;
 }
 
-// null: there is none.
-nlohmann::json CensusAsJson(const CensusInAll& census, const format::FileHeader& header) {
-  if (header.census == format::CensusMode::kOff) return nullptr;
-  return {{"bytes", AsJson(census.Bytes())},
-          {"objects", AsJson(census.Objects())},
-          {"walks", census.books().walks},
-          {"missing_bytes", census.MissingBytes()}};
+Table GroupsTable(const char* name, const char* heading, const ClassSiteTotals::Groups& groups,
+                  const SummaryAnswer& answer) {
+  std::vector<GroupRow> rows;
+  for (const auto* group : Ranked(groups, answer.limit)) {
+    rows.push_back({.name = group->first,
+                    .own = EstimateGroup(group->second, answer.estimator),
+                    .seconds = static_cast<double>(answer.facts.duration_ns) * 1e-9,
+                    .other = {},
+                    .frames = {}});
+  }
+  GroupWords words;
+  words.name = heading;
+  if (answer.breakdown.matched() != nullptr) words.share = "of all";
+  return MakeTable(name, GroupColumns(words), rows, groups.size());
 }
 
-class TextForm {
- public:
-  TextForm(const Recording& recording, const Facts& facts)
-      : recording_(recording), header_(recording.header()), tally_(facts.tally), volume_(facts.volume), facts_(facts) {}
-
-  // `tables`: lines of their own.
-  std::string Render(const Trust& trust, std::string_view tables) {
-    Origin();
-    if (HasHeap(header_)) {
-      Heap(tables);
-    } else {
-      File();
-      Rate(header_.CapOf(MainStream(header_)).rate_per_second);
-    }
-    if (header_.exceptions.interval_ns > 0) Exceptions();
-    if (header_.native.interval_ns > 0) Native();
-    if (header_.mapped.interval_ns > 0) Mapped();
-    if (!HasHeap(header_)) Salvaged();
-    for (const Remark& note : trust.notes) Line("note", note.text);
-    if (const std::string refusal = RefusalOfNative(header_); !refusal.empty()) Line("note", refusal);
-    Append(text_, "trustworthy: " + TrustText(TextsOf(trust.reasons)) + "\n");
-    return fmt::to_string(text_);
+void AddHeadline(const SummaryAnswer& answer, Group* into) {
+  const Facts& facts = answer.facts;
+  const double seconds = static_cast<double>(facts.duration_ns) * 1e-9;
+  const Field duration{"duration_ns", facts.duration_ns, Unit::kNanoseconds};
+  if (!HasHeap(answer.recording.header())) {
+    into->Add(Sentence("native memory of a program without a JVM, recorded for {}", {duration}));
+  } else {
+    const Estimate rate = seconds > 0 ? Scaled(facts.volume.bytes, 1 / seconds) : kUnknownEstimate;
+    into->Add(Sentence("{} allocated in {}, {value}; {} objects",
+                       {{"estimates.bytes", facts.volume.bytes, Unit::kBytes},
+                        duration,
+                        {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
+                        {"estimates.objects", facts.volume.objects, Unit::kCount}}));
   }
+  const std::vector<std::string> reasons = TextsOf(answer.trust.reasons);
+  into->Add(Sentence("trustworthy: " + TrustText(reasons)));
+  into->Add(Hidden({{"trustworthy", reasons.empty()}, {"reasons", reasons}}));
+}
 
- private:
-  void Line(std::string_view name, std::string_view value) {
-    fmt::format_to(fmt::appender(text_), "{:<16}", fmt::format("{}:", name));
-    AppendPrintable(text_, value);
-    text_.push_back('\n');
+void AddOrigin(const SummaryAnswer& answer, Group* into) {
+  const format::FileHeader& header = answer.recording.header();
+  const std::string program = ProgramOf(header);
+  if (!program.empty()) {
+    into->Add(Fact("program", "{}, PID {}", {{"", ToUtf8(program)}, {"", header.pid}}));
+  } else {
+    into->Add(Fact("JVM", "{} {}, {}, PID {}",
+                   {{"", ToUtf8(header.jvm_name)},
+                    {"", ToUtf8(header.jvm_version)},
+                    {"", ToUtf8(header.gc_name)},
+                    {"", header.pid}}));
   }
+  into->Add(Fact("recording", "{}, from {}, {}",
+                 {{"file", ToUtf8(answer.recording.source().name())},
+                  {"", header.start_epoch_ns, Unit::kEpochNs},
+                  {"ended", answer.facts.ended}}));
+  into->Add(Fact("agent", "{}, options: {}", {{"", ToUtf8(header.agent_version)}, {"", ToUtf8(header.agent_options)}},
+                 Detail::kWide));
+  into->Add(
+      Fact("source", "{} ({})", {{"", ToUtf8(header.source)}, {"", ToUtf8(header.source_reason)}}, Detail::kWide));
+  into->Add(Hidden({{"recording", HeaderValue(header)}, {"running", answer.recording.running()}}));
+}
 
-  void Origin() {
-    Line("recording", recording_.source().name());
-    if (const std::string program = ProgramOf(header_); !program.empty()) {
-      Line("program", fmt::format("{}, pid {}", ToUtf8(program), header_.pid));
-    } else {
-      Line("jvm", fmt::format("{} {}, pid {}", ToUtf8(header_.jvm_name), ToUtf8(header_.jvm_version), header_.pid));
-      Line("gc", ToUtf8(header_.gc_name));
-    }
-    Line("agent", fmt::format("{}, options: {}", ToUtf8(header_.agent_version), ToUtf8(header_.agent_options)));
-    Line("source", fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
-    Text start;
-    ClockText(header_.start_epoch_ns).AppendLocal(start, 0);
-    Line("start", fmt::to_string(start));
-    Line("duration", fmt::format("{}, {}", Duration(facts_.duration_ns), facts_.ended));
-  }
+void AddSamples(const SummaryAnswer& answer, Group* into) {
+  const Facts& facts = answer.facts;
+  const format::FileHeader& header = answer.recording.header();
+  const double limit = header.CapOf(MainStream(header)).rate_per_second;
+  const format::StreamCounters& counters = answer.recording.counters(MainStream(header));
+  into->Add(Fact("samples", "{}; {} lost; limit {} samples/s, {} of it used",
+                 {{"samples", facts.totals.events(), Unit::kInteger},
+                  {"", counters.AllLost(), Unit::kInteger},
+                  {"", limit},
+                  {"rate_used", facts.fill, Unit::kShare},
+                  {"mean_rate", facts.mean_rate, Unit::kPerSecond},
+                  {"bytes_per_sample", facts.bytes_per_event, Unit::kBytes}}));
+  into->Add(Fact("file", "{} bytes", {{"file_bytes", answer.recording.bytes_read(), Unit::kInteger}}, Detail::kWide));
+}
 
-  void Heap(std::string_view tables) {
-    Events();
-    Allocated();
-    text_.append(tables);
-    for (const auto& [name, value] : CourseLines(facts_.heap)) Line(name, value);
-    if (facts_.live) Live(*facts_.live);
-    if (const std::string census = CensusText(facts_.census, header_); !census.empty()) {
-      Line("census", census + facts_.by_census.Text());
-    }
-    Throttle();
-    Losses();
-  }
-
-  void File() {
-    Line("file",
-         fmt::format("{} bytes, {:.1f} bytes per event", Grouped(recording_.bytes_read()), facts_.bytes_per_event));
-  }
-
-  void Rate(double target) {
-    Line("rate", fmt::format("target {:g}/s, mean {:.1f}/s, fill {:.2f}", target, facts_.mean_rate, facts_.fill));
-  }
-
-  void Events() {
-    Line("events", Grouped(tally_.events()));
-    for (const format::Kind kind : format::kAllocationKinds) {
-      const auto at = static_cast<size_t>(kind);
-      const Volume::OfKind& of = volume_.kinds[at];
-      Line(fmt::format("  {}", KindName(kind)),
-           fmt::format("{}, standing for {} in {}", Grouped(tally_.kinds[at].events), BytesText(of.bytes),
-                       CountText(of.objects, "objects")));
-    }
-    Line("objects", CountText(volume_.objects));
-    File();
-  }
-
-  void Allocated() {
-    const uint64_t counted = recording_.books().candidate_bytes;
-    Line("allocated", fmt::format("{} ({} bytes) counted", Bytes(static_cast<double>(counted)), Grouped(counted)));
-    Line("  estimated", fmt::format("{}{} from the samples alone", BytesText(volume_.raw_bytes), OffText(counted)));
-    Line("  calibration", volume_.calibrated ? fmt::format("{:.4f}, in the bytes and objects above", volume_.factor)
-                          : counted > 0      ? std::string("none: no interval is complete")
-                                             : std::string("none: no bytes were counted"));
-  }
-
-  std::string OffText(uint64_t counted) const {
-    if (counted == 0) return {};
-    return fmt::format(", {:+.2f} %,", 100 * (volume_.raw_bytes.value / static_cast<double>(counted) - 1));
-  }
-
-  void Live(const AliveInAll& live) {
-    std::string text = fmt::format("{} in {} alive at the end, by {} samples", BytesText(live.bytes),
-                                   CountText(live.objects, "objects"), Grouped(live.samples));
-    Line("live", text);
-    text = fmt::format("up to {} objects at a time", Grouped(header_.live_bound));
-    if (live.not_followed > 0) {
-      text += fmt::format("; for want of room {} samples were not: others stand for them", Grouped(live.not_followed));
-    }
-    Line("  followed", text);
-  }
-
-  void Throttle() {
-    Rate(header_.rate_per_second);
-    Line("busiest", fmt::format("{} events in one interval of {:g} s, cap {}", Grouped(tally_.most_in_interval),
-                                static_cast<double>(header_.interval_ns) * 1e-9, Grouped(header_.interval_cap)));
-    Line("windows", Grouped(tally_.windows));
-    Line("intervals", fmt::format("{}, of which {} were thinned to the cap", Grouped(tally_.intervals),
-                                  Grouped(tally_.intervals_thinned)));
-  }
-
-  void Losses() {
-    const format::Books& books = recording_.books();
-    Line("points",
-         fmt::format("{}: {} committed, {} thinned at the hit; {} thinned in the second stage", Grouped(books.points),
-                     Grouped(books.committed), Grouped(books.thinned), Grouped(books.second_stage)));
-    Line("lost", LostText(books, format::Stream::kAllocations));
-    if (books.stack_chunks() > 0) {
-      Line("stack chunks",
-           fmt::format("{} objects of {} for stacks of virtual threads: counted, never sampled, and not "
-                       "among the bytes above",
-                       Grouped(books.stack_chunks()), Bytes(books.stack_chunk_bytes())));
-    }
-    Line("stacks",
-         fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than the JVM says",
-                     Grouped(books.stacks_walked), Grouped(books.stacks_asked), Grouped(books.stacks_differed)));
-    Salvaged();
-  }
-
-  void Salvaged() {
-    const SalvageReport& salvage = recording_.salvage();
-    Line("salvaged", salvage.ring_found ? fmt::format("{} events from the ring", Grouped(salvage.events)) : "0 events");
-    for (const format::SkippedRange& range : recording_.skipped()) {
-      Line(range.repaired ? "repaired" : "skipped",
-           fmt::format("bytes {} to {}{}: {}", range.begin, range.end, range.at_end ? " (the end)" : "", range.why));
-    }
-  }
-
-  void Exceptions() {
-    for (const auto& [name, value] : ThrownLines(facts_.thrown, kMostGroups)) Line(name, value);
-    const format::Books& books = recording_.books(format::Stream::kExceptions);
-    Line("  busiest",
-         fmt::format("{} samples in one interval of {:g} s, cap {}", Grouped(facts_.thrown_tally.most_in_interval),
-                     static_cast<double>(header_.exceptions.interval_ns) * 1e-9,
-                     Grouped(header_.exceptions.interval_cap)));
-    Line("  points", fmt::format("{}: {} committed; {} thinned in the second stage", Grouped(books.points),
-                                 Grouped(books.committed), Grouped(books.second_stage)));
-    Line("  lost", LostText(books, format::Stream::kExceptions));
-  }
-
-  void Native() {
-    const format::Books& books = recording_.books(format::Stream::kNative);
-    Line("native", fmt::format("{} in {} calls of malloc and its family, counted; {} samples: heaprec native",
-                               Bytes(static_cast<double>(books.candidate_bytes)), Grouped(books.candidates),
-                               Grouped(facts_.native_tally.events())));
-    Followed(books, format::Stream::kNative, facts_.native_tally);
-  }
-
-  void Mapped() {
-    const format::Books& books = recording_.books(format::Stream::kMapped);
-    Line("mapped", fmt::format("{} in {} mappings, counted; {} samples: heaprec native",
-                               Bytes(static_cast<double>(books.candidate_bytes)), Grouped(books.candidates),
-                               Grouped(facts_.mapped_tally.events())));
-    Followed(books, format::Stream::kMapped, facts_.mapped_tally);
-  }
-
-  void Followed(const format::Books& books, format::Stream stream, const Tally& tally) {
-    const format::StreamCap cap = header_.CapOf(stream);
-    Line("  busiest", fmt::format("{} samples in one interval of {:g} s, cap {}", Grouped(tally.most_in_interval),
-                                  static_cast<double>(cap.interval_ns) * 1e-9, Grouped(cap.interval_cap)));
-    Line("  points", fmt::format("{}: {} committed; {} thinned in the second stage", Grouped(books.points),
-                                 Grouped(books.committed), Grouped(books.second_stage)));
-    Line("  lost", LostText(books, stream));
-  }
-
-  static std::string LostText(const format::Books& books, format::Stream stream) {
-    std::string text;
-    for (size_t reason = 0; reason < format::kLosses; ++reason) {
-      if (books.lost[reason] == 0 || !format::IsLoss(static_cast<format::Loss>(reason))) continue;
-      const double weight = books.lost_weight[reason];
-      text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", format::LossName(static_cast<format::Loss>(reason)),
-                          Grouped(books.lost[reason]),
-                          format::CountsEvents(stream) ? fmt::format("{:.4g} throws", weight) : Bytes(weight));
-    }
-    return text.empty() ? "0" : text;
-  }
-
-  const Recording& recording_;
-  const format::FileHeader& header_;
-  const Tally& tally_;
-  const Volume& volume_;
-  const Facts& facts_;
-  Text text_;
-};
-
-nlohmann::json KindsAsJson(const Tally& tally, const Volume& volume) {
-  nlohmann::json kinds = nlohmann::json::object();
+// Samples by kind, and what they stand for.
+void AddKinds(const Facts& facts, Group* into) {
   for (const format::Kind kind : format::kAllocationKinds) {
-    const KindTally& of = tally.kinds[static_cast<size_t>(kind)];
-    const Volume::OfKind& estimate = volume.kinds[static_cast<size_t>(kind)];
-    kinds[KindName(kind)] = {
-        {"events", of.events},
-        {"weight_bytes", of.bytes},
-        {"weight_objects", IsUnknown(estimate.objects) ? nlohmann::json() : nlohmann::json(of.objects)},
-        {"bytes", AsJson(estimate.bytes)},
-        {"objects", AsJson(estimate.objects)},
-        {"share", AsJson(estimate.share)},
-    };
+    const KindTotals& samples = facts.totals.kinds[static_cast<size_t>(kind)];
+    const AllocationTotals::OfKind& of = facts.volume.kinds[static_cast<size_t>(kind)];
+    const std::string path = std::string("kinds.") + KindName(kind) + ".";
+    into->Add(Fact(std::string("  ") + KindName(kind), "{} samples, standing for {} in {} objects",
+                   {{path + "samples", samples.events, Unit::kInteger},
+                    {path + "bytes", of.bytes, Unit::kBytes},
+                    {path + "objects", of.objects, Unit::kCount},
+                    {path + "share", of.share, Unit::kShare},
+                    {path + "weight_bytes", samples.bytes, Unit::kBytes},
+                    {path + "weight_objects", IsUnknown(of.objects) ? Value() : Value(samples.objects)}},
+                   Detail::kWide));
   }
-  return kinds;
 }
 
-nlohmann::json VolumeAsJson(const Volume& volume) {
-  return {
-      {"calibrated", volume.calibrated},   {"calibration", volume.factor},
-      {"bytes", AsJson(volume.bytes)},     {"bytes_uncalibrated", AsJson(volume.raw_bytes)},
-      {"objects", AsJson(volume.objects)},
-  };
+void AddCounted(const SummaryAnswer& answer, Group* into) {
+  const AllocationTotals& volume = answer.facts.volume;
+  const uint64_t counted = answer.recording.counters().candidate_bytes;
+  const Estimate& raw = volume.raw_bytes;
+  const Value off = counted > 0 ? Value(raw.value / static_cast<double>(counted) - 1) : Value();
+  into->Add(Fact("counted", "{} ({} bytes)",
+                 {{"allocated_bytes", counted, Unit::kBytes}, {"", counted, Unit::kInteger}}, Detail::kWide));
+  into->Add(Fact("estimated", "{} from the samples alone, {} off",
+                 {{"estimates.bytes_uncalibrated", raw, Unit::kBytes},
+                  {"estimates.difference", off, Unit::kChange},
+                  {"estimates.calibrated", volume.calibrated},
+                  {"estimates.calibration", volume.factor}},
+                 Detail::kWide));
 }
 
-nlohmann::json LiveAsJson(const std::optional<AliveInAll>& live) {
-  if (!live) return nullptr;
-  return {{"bytes", AsJson(live->bytes)},
-          {"objects", AsJson(live->objects)},
-          {"samples", live->samples},
-          {"not_followed", live->not_followed}};
+void AddHeap(const GcSummary& heap, Group* into) {
+  Object causes;
+  for (const auto& [cause, count] : heap.causes) causes.push_back({ToUtf8(cause), count});
+  if (!heap.empty()) {
+    into->Add(Fact("heap", "peak used {}, peak committed {}; {} GC pauses, {} in all",
+                   {{"heap.used_max", OrUnknown(heap.most_used), Unit::kBytes},
+                    {"heap.committed_max", OrUnknown(heap.most_committed), Unit::kBytes},
+                    {"heap.pauses", heap.pauses, Unit::kInteger},
+                    {"heap.paused_ns", heap.paused_ns, Unit::kNanoseconds}}));
+    into->Add(Fact("heap after GC", "first {}, last {}, peak {}",
+                   {{"heap.used_after_first", OrUnknown(heap.first_after), Unit::kBytes},
+                    {"heap.used_after_last", OrUnknown(heap.last_after), Unit::kBytes},
+                    {"heap.used_after_max", OrUnknown(heap.most_after), Unit::kBytes}},
+                   Detail::kWide));
+    into->Add(Fact("longest pause", {"heap.longest_pause_ns", OrUnknown(heap.longest_pause_ns), Unit::kNanoseconds},
+                   Detail::kWide));
+    for (const auto& [cause, count] : heap.causes) {
+      into->Add(Fact("  GC cause", "{}: {}", {{"", ToUtf8(cause)}, {"", count, Unit::kInteger}}, Detail::kWide));
+    }
+    into->Add(Fact("process", "peak resident {}, peak threads {}",
+                   {{"heap.rss_max", OrUnknown(heap.most_rss), Unit::kBytes},
+                    {"heap.threads_max", OrUnknown(heap.most_threads), Unit::kInteger}},
+                   Detail::kWide));
+  }
+  into->Add(Hidden(
+      {{"heap.counted_only", heap.counted_only}, {"heap.unfinished", heap.unfinished}, {"heap.causes", causes}}));
 }
 
-nlohmann::json ThrownAsJson(const Facts& facts) {
-  nlohmann::json thrown = AsJson(facts.thrown);
-  thrown["most_in_interval"] = facts.thrown_tally.most_in_interval;
-  thrown["intervals"] = facts.thrown_tally.intervals;
-  thrown["windows"] = facts.thrown_tally.windows;
-  return thrown;
+void AddLive(const SummaryAnswer& answer, Group* into) {
+  if (!answer.facts.live) return into->Add(Hidden({{"live", nullptr}}));
+  const LiveAtEndTotals& live = *answer.facts.live;
+  into->Add(Fact("live at end", "{} in {} objects, from {} samples",
+                 {{"live.bytes", live.bytes, Unit::kBytes},
+                  {"live.objects", live.objects, Unit::kCount},
+                  {"live.samples", live.samples, Unit::kInteger}}));
+  into->Add(Fact("  tracked", "up to {} objects at a time; {} samples found no room and are represented by others",
+                 {{"", answer.recording.header().max_tracked_objects, Unit::kInteger},
+                  {"live.untracked", live.untracked, Unit::kInteger}},
+                 Detail::kWide));
 }
 
-nlohmann::json NativeAsJson(const Recording& recording, const Tally& tally) {
-  if (recording.header().native.interval_ns == 0) return nullptr;
-  const format::Books& books = recording.books(format::Stream::kNative);
-  return {{"allocated_bytes", books.candidate_bytes},   {"calls", books.candidates},    {"events", tally.events()},
-          {"most_in_interval", tally.most_in_interval}, {"intervals", tally.intervals}, {"windows", tally.windows}};
+void AddCensus(const SummaryAnswer& answer, Group* into) {
+  const format::FileHeader& header = answer.recording.header();
+  const CensusTotals& census = answer.facts.census;
+  into->Add(Hidden({{"census_adjustment", answer.facts.by_census.AsValue()}}));
+  if (!header.census_unavailable_reason.empty())
+    into->Add(Fact("census", "none: {}", {{"", ToUtf8(header.census_unavailable_reason)}}));
+  if (header.census == format::CensusMode::kOff) return into->Add(Hidden({{"census", nullptr}}));
+  const format::CensusCounters& counters = census.counters();
+  into->Add(Fact("census", "{} in {} objects" + answer.facts.by_census.Text(),
+                 {{"census.bytes", census.Bytes(), Unit::kBytes},
+                  {"census.objects", census.Objects(), Unit::kCount},
+                  {"census.missing_bytes", census.MissingBytes()}}));
+  into->Add(Fact("  counted", "{} walks of {} TLABs and {} objects outside",
+                 {{"census.walks", counters.walks, Unit::kInteger},
+                  {"census.tlabs", counters.tlabs, Unit::kInteger},
+                  {"census.outside", counters.outside, Unit::kInteger}},
+                 Detail::kWide));
+}
+
+void AddThrown(const SummaryAnswer& answer, Group* into) {
+  const ExceptionTotals& thrown = answer.facts.thrown;
+  const bool is_recorded = answer.recording.header().exceptions.interval_ns > 0;
+  const Detail shown = is_recorded ? Detail::kAlways : Detail::kJsonOnly;
+  into->Add(Fact("exceptions", "{} thrown, counted; {} samples",
+                 {{"exceptions.thrown", thrown.counted, Unit::kInteger},
+                  {"exceptions.samples", thrown.samples, Unit::kInteger},
+                  {"exceptions.estimated", thrown.estimated, Unit::kCount},
+                  {"exceptions.calibrated", thrown.calibrated},
+                  {"exceptions.calibration", thrown.factor}},
+                 shown));
+  using ThrownGroup = ExceptionTotals::Group;
+  for (const auto& [name, heading, groups] : {std::tuple{"exceptions.classes", "exception class", &thrown.classes},
+                                              {"exceptions.sites", "exception site", &thrown.sites}}) {
+    const std::vector<Column<ThrownGroup>> columns{
+        {"events", "throws", Unit::kCount, Detail::kAlways, &ThrownGroup::events, Detail::kAlways},
+        {"share", "share", Unit::kShare, Detail::kAlways, &ThrownGroup::share},
+        {"samples", "samples", Unit::kInteger, Detail::kWide, &ThrownGroup::samples},
+        {"name", heading, Unit::kText, Detail::kAlways, &ThrownGroup::name}};
+    std::vector<ThrownGroup> rows = *groups;
+    if (answer.limit > 0 && rows.size() > answer.limit) rows.resize(answer.limit);
+    Table table = MakeTable(name, columns, rows, groups->size());
+    table.detail = is_recorded ? Detail::kWide : Detail::kJsonOnly;
+    into->Add(std::move(table));
+  }
+}
+
+// How many samples the other streams have; the rest in StreamFacts.
+void AddStreams(const SummaryAnswer& answer, Group* into) {
+  const format::FileHeader& header = answer.recording.header();
+  const Facts& facts = answer.facts;
+  into->Add(StreamFacts(answer.recording, format::Stream::kAllocations, facts.totals));
+  if (header.exceptions.interval_ns > 0) {
+    into->Add(StreamFacts(answer.recording, format::Stream::kExceptions, facts.exception_totals));
+  }
+  for (const auto& [stream, totals, path] : {std::tuple{format::Stream::kNative, &facts.native_totals, "malloc"},
+                                             {format::Stream::kMapping, &facts.mapping_totals, "mmap"}}) {
+    if (header.CapOf(stream).interval_ns == 0) continue;
+    const format::StreamCounters& counters = answer.recording.counters(stream);
+    const std::string name = path;
+    into->Add(Fact(name, "{} in {} calls, counted; {} samples",
+                   {{name + ".allocated_bytes", counters.candidate_bytes, Unit::kBytes},
+                    {name + ".calls", counters.candidates, Unit::kInteger},
+                    {name + ".samples", totals->events(), Unit::kInteger}}));
+    into->Add(StreamFacts(answer.recording, stream, *totals));
+  }
+}
+
+void AddMatched(const SummaryAnswer& answer, Group* into) {
+  const Estimator& estimator = answer.estimator;
+  const GroupEstimates limit = EstimateGroup(Subset(), estimator);
+  if (const Subset* matched = answer.breakdown.matched()) {
+    const GroupEstimates all = EstimateGroup(*matched, estimator);
+    into->Add(Fact("matched", "{} samples, {} of the bytes, {} in {} objects",
+                   {{"matched.samples", all.samples, Unit::kInteger},
+                    {"matched.share", all.share, Unit::kShare},
+                    {"matched.bytes", all.bytes, Unit::kBytes},
+                    {"matched.objects", all.objects, Unit::kCount}}));
+  }
+  into->Add(Hidden({{"detection_limit.bytes", limit.bytes},
+                    {"detection_limit.objects", limit.objects},
+                    {"detection_limit.share", limit.share}}));
 }
 
 }  // namespace
 
-std::string SummaryText(const Recording& recording, const Facts& facts, const Trust& trust, std::string_view tables) {
-  return TextForm(recording, facts).Render(trust, tables);
+void SummaryTotal::Add(const Facts& facts, uint64_t counted_bytes) {
+  ++recordings;
+  events += facts.totals.events();
+  counted += counted_bytes;
+  bytes = Sum(bytes, facts.volume.bytes);
+  objects = Sum(objects, facts.volume.objects);
 }
 
-std::string SummaryJson(const Recording& recording, const Facts& facts, const Trust& trust,
-                        const nlohmann::json& tables) {
-  const Tally& tally = facts.tally;
-  nlohmann::json document = {
-      {"recording", HeaderAsJson(recording.header())},
-      {"duration_ns", facts.duration_ns},
-      {"ended", facts.ended},
-      {"running", recording.running()},
-      {"events", tally.events()},
-      {"kinds", KindsAsJson(tally, facts.volume)},
-      {"estimates", VolumeAsJson(facts.volume)},
-      {"exceptions", ThrownAsJson(facts)},
-      {"native", NativeAsJson(recording, facts.native_tally)},
-      {"heap", AsJson(facts.heap)},
-      {"live", LiveAsJson(facts.live)},
-      {"census", CensusAsJson(facts.census, recording.header())},
-      {"sharpened", facts.by_census.AsJson()},
-      {"allocated_bytes", recording.books().candidate_bytes},
-      {"estimated_bytes", tally.bytes()},
-      {"estimated_objects", IsUnknown(facts.volume.objects) ? nlohmann::json() : nlohmann::json(tally.objects())},
-      {"file_bytes", recording.bytes_read()},
-      {"bytes_per_event", facts.bytes_per_event},
-      {"mean_rate", facts.mean_rate},
-      {"fill", facts.fill},
-      {"most_in_interval", tally.most_in_interval},
-      {"windows", tally.windows},
-      {"intervals", tally.intervals},
-      {"intervals_thinned", tally.intervals_thinned},
-      {"losses", LossesAsJson(recording)},
-      {"trustworthy", trust.reasons.empty()},
-      {"reasons", TextsOf(trust.reasons)},
-      {"notes", TextsOf(trust.notes)},
-  };
-  document.update(tables);
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+Group SummaryReport(const SummaryAnswer& answer, const char* name) {
+  const bool has_heap = HasHeap(answer.recording.header());
+  Group group{name, {}};
+  AddHeadline(answer, &group);
+  AddOrigin(answer, &group);
+  AddSamples(answer, &group);
+  if (has_heap) {
+    AddKinds(answer.facts, &group);
+    AddCounted(answer, &group);
+    AddHeap(answer.facts.heap, &group);
+    AddLive(answer, &group);
+    AddCensus(answer, &group);
+    AddMatched(answer, &group);
+  }
+  AddThrown(answer, &group);
+  AddStreams(answer, &group);
+  group.Add(Hidden({{"losses", LossesValue(answer.recording)}}));
+  for (const TrustReason& note : answer.trust.notes) group.Add(Note(note.text));
+  if (const std::string why = RefusalOfNative(answer.recording.header()); !why.empty()) group.Add(Note(why));
+  if (!has_heap) return group;
+  group.Add(GroupsTable("classes", "class", answer.breakdown.classes(), answer));
+  group.Add(GroupsTable("sites", "site", answer.breakdown.sites(), answer));
+  group.Add(
+      Hidden({{"class_count", answer.breakdown.classes().size()}, {"site_count", answer.breakdown.sites().size()}}));
+  group.Add(Sentence("detection limit: a class or site without samples allocated at most {} (95 %)",
+                     {{"", EstimateGroup(Subset(), answer.estimator).bytes.high, Unit::kBytes}}));
+  return group;
+}
+
+Group TotalReport(const SummaryTotal& total) {
+  Group group{"total", {}};
+  group.Add(Sentence("total of {} recordings: {} in {} objects, {} counted, {} samples",
+                     {{"recordings", total.recordings, Unit::kInteger},
+                      {"bytes", total.bytes, Unit::kBytes},
+                      {"objects", total.objects, Unit::kCount},
+                      {"allocated_bytes", total.counted, Unit::kBytes},
+                      {"samples", total.events, Unit::kInteger}}));
+  return group;
 }
 
 }  // namespace heaprec::tools

@@ -1,24 +1,37 @@
-// The two forms of `summary`: text, and JSON.
+// `heaprec summary` as a report: a screen with the headline first, and the rest with --verbose.
 //
 // Threads:  one.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <string_view>
+#include <cstddef>
 
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/recording.h"
 #include "tools/query/summary_query.h"
+#include "tools/render/report.h"
 
 namespace heaprec::tools {
 
-// Classes and sites that the text shows, unless told.
-inline constexpr size_t kMostGroups = 5;
+// What the report is made of.
+struct SummaryAnswer {
+  const Recording& recording;
+  const Facts& facts;
+  const TrustReport& trust;
+  const ClassSiteTotals& breakdown;
+  const Estimator& estimator;
+  size_t limit = 0;  // of classes and of sites; 0: all
+};
 
-// `tables`: of classes and sites.
-std::string SummaryText(const Recording& recording, const Facts& facts, const Trust& trust, std::string_view tables);
-std::string SummaryJson(const Recording& recording, const Facts& facts, const Trust& trust,
-                        const nlohmann::json& tables);
+// What several recordings add up to. They were drawn apart, so variances add up, each side of an interval on its own.
+struct SummaryTotal {
+  uint64_t recordings = 0, events = 0, counted = 0;
+  Estimate bytes, objects;
+  void Add(const Facts& facts, uint64_t counted_bytes);
+};
+
+// `name`: empty, or "recordings[]" if there are several.
+render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
+render::Group TotalReport(const SummaryTotal& total);
 
 }  // namespace heaprec::tools

@@ -1,189 +1,127 @@
 #include "tools/report/timeline_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "tools/report/estimate_format.h"
-#include "tools/text/bars.h"
-#include "tools/text/text.h"
+#include "tools/report/selection.h"
 
 namespace heaprec::tools {
+
+using namespace render;
+
 namespace {
 
-using nlohmann::json;
+constexpr size_t kUsualWidth = 120, kMinSteps = 20;
+// Of the largest rate and the gaps, beside names that take a third of the width.
+constexpr size_t kPeakColumns = 16;
+constexpr size_t kChartLines = 6;
 
-constexpr size_t kName = 26, kMost = 12, kUsualWidth = 120, kRows = 6;
-constexpr double kMb = 1 << 20;
-
-std::string RateText(double rate, Unit unit) {
-  const Estimate known{rate, rate, rate};
-  return (unit == Unit::kBytes ? BytesCell(known) : CountCell(known)).value + "/s";
-}
-
-double SamplesPerMb(const StepState& state) {
-  return state.bytes > 0 ? static_cast<double>(state.kept) * kMb / static_cast<double>(state.bytes) : 0;
-}
-
-double FillOf(const StepState& state) {
-  return state.allowed > 0 ? static_cast<double>(state.kept) / static_cast<double>(state.allowed) : 0;
-}
-
-template <typename Of>
-std::vector<double> Values(const Timeline& timeline, Of of) {
-  std::vector<double> values;
-  for (const StepState& state : timeline.states) values.push_back(static_cast<double>(of(state)));
-  return values;
-}
-
-std::vector<double> Values(const Timeline::Series& series) {
-  std::vector<double> values;
-  for (const Estimate& rate : series.rates) values.push_back(rate.value);
-  return values;
-}
-
-double MostOf(const std::vector<double>& values) {
-  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-}
-
-// Lines of one width: a name, the most that the line shows, the line.
-class Lines {
- public:
-  Lines(const Timeline& timeline, const Terminal& terminal) : timeline_(timeline), terminal_(terminal) {
-    const size_t room = (terminal.width > 0 ? terminal.width : kUsualWidth) - std::min<size_t>(kName + kMost + 3, 60);
-    wide_ = std::max<size_t>(1, room / std::max<size_t>(timeline.axis.steps, 1));
-    wide_ = std::min<size_t>(wide_, 4);
-  }
-
-  void Add(std::string_view name, std::string_view most, std::string_view line) {
-    const std::string shown = Shortened(Printable(name), kName, terminal_.unicode);
-    text_ += shown + std::string(kName - std::min(kName, WidthOf(shown)), ' ') + fmt::format(" {:>{}}  ", most, kMost);
-    text_ += std::string(line) + "\n";
-  }
-  void AddLine(std::string_view name, const std::string& most, const std::vector<double>& values, double of) {
-    Add(name, most, Sparkline(Widened(values), of, terminal_.unicode));
-  }
-  void AddChart(const Timeline::Series& series) {
-    const std::vector<double> values = Widened(Values(series));
-    for (size_t row = 0; row < kRows; ++row) {
-      const std::string most = row == 0 ? RateText(series.Most(), timeline_.unit) : row + 1 == kRows ? "0" : "";
-      Add(row == 0 ? series.name : "", most, ChartLine(values, series.Most(), row, kRows, terminal_.unicode));
-    }
-  }
-  void AddScale() {
-    const size_t columns = wide_ * timeline_.axis.steps;
-    const std::string end = Duration(timeline_.axis.step_ns * timeline_.axis.steps);
-    const std::string step = "step " + Duration(timeline_.axis.step_ns);
-    std::string scale = "0";
-    if (columns > end.size() + 1) scale += std::string(columns - end.size() - 1, ' ') + end;
-    Add("", step, terminal_.Dim(scale));
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  static std::string Printable(std::string_view name) {
-    Text printable;
-    AppendPrintable(printable, name);
-    return fmt::to_string(printable);
-  }
-  std::vector<double> Widened(const std::vector<double>& values) const {
-    std::vector<double> wide;
-    for (const double value : values) wide.insert(wide.end(), wide_, value);
-    return wide;
-  }
-
-  const Timeline& timeline_;
-  const Terminal& terminal_;
-  size_t wide_ = 1;  // columns of a step
-  std::string text_;
+struct Step {
+  Estimate rate;
+  StepState state;
+  double rate_used = 0, samples_per_mib = 0;
 };
 
-void AddStates(const Timeline& timeline, Lines* lines) {
-  const std::vector<double> used = timeline.HeapUsed();
-  const std::vector<double> pauses = Values(timeline, [](const StepState& s) { return s.pauses; });
-  const std::vector<double> fill = Values(timeline, FillOf), chance = Values(timeline, SamplesPerMb);
-  if (MostOf(used) > 0) lines->AddLine("heap used", Bytes(MostOf(used)), used, MostOf(used));
-  if (MostOf(pauses) > 0) {
-    double all = 0;
-    for (const double of_step : pauses) all += of_step;
-    lines->AddLine("collections", fmt::format("{:.0f} in all", all), pauses, MostOf(pauses));
-  }
-  lines->AddLine("sampler: fill", fmt::format("{:.2f}", MostOf(fill)), fill, std::max(1.0, MostOf(fill)));
-  lines->AddLine("sampler: samples per MiB", fmt::format("{:.3g}", MostOf(chance)), chance, MostOf(chance));
+// A line of the chart.
+struct Curve {
+  std::string name;
+  double peak = 0;
+  Unit unit = Unit::kBytesPerSecond;
+  std::vector<double> values;
+  size_t height = 1;
+};
+
+Unit UnitOfRate(const Timeline& timeline) { return timeline.counts_events ? Unit::kPerSecond : Unit::kBytesPerSecond; }
+
+Curve CurveOf(const Timeline::Series& series, Unit unit, size_t height = 1) {
+  Curve curve{series.name, series.Most(), unit, {}, height};
+  for (const Estimate& rate : series.rates) curve.values.push_back(rate.value);
+  return curve;
 }
 
-json RatesAsJson(const Timeline::Series& series) {
-  json rates = json::array();
-  for (const Estimate& rate : series.rates) rates.push_back(AsJson(rate));
-  return rates;
+void AddCurve(const char* name, Unit unit, std::vector<double> values, std::vector<Curve>* curves) {
+  const double peak = values.empty() ? 0 : *std::ranges::max_element(values);
+  if (peak > 0) curves->push_back({name, peak, unit, std::move(values)});
+}
+
+std::vector<Curve> CurvesOf(const Timeline& timeline) {
+  std::vector<Curve> curves{CurveOf(timeline.all, UnitOfRate(timeline), kChartLines)};
+  for (const Timeline::Series& group : timeline.groups) curves.push_back(CurveOf(group, UnitOfRate(timeline)));
+  std::vector<double> pauses;
+  for (const StepState& state : timeline.states) pauses.push_back(static_cast<double>(state.pauses));
+  AddCurve("heap used", Unit::kBytes, timeline.HeapUsed(), &curves);
+  AddCurve("GC pauses", Unit::kInteger, std::move(pauses), &curves);
+  AddCurve("sampler: part of the limit", Unit::kShare, timeline.RateUsed(), &curves);
+  AddCurve("sampler: samples per MiB", Unit::kNumber, timeline.SamplesPerMib(), &curves);
+  return curves;
+}
+
+Table Chart(const Timeline& timeline) {
+  const std::vector<Curve> curves = CurvesOf(timeline);
+  const std::vector<Column<Curve>> columns{{"", "curve", Unit::kText, Detail::kTextOnly, &Curve::name},
+                                           {"", "peak", Unit::kByRow, Detail::kTextOnly, &Curve::peak},
+                                           {"", "time", Unit::kSparkline, Detail::kTextOnly, &Curve::values}};
+  Table table = MakeTable("", columns, curves);
+  for (size_t i = 0; i < curves.size(); ++i) {
+    table.rows[i].unit = curves[i].unit;
+    table.rows[i].height = curves[i].height;
+  }
+  table.detail = Detail::kTextOnly;
+  return table;
+}
+
+Table Steps(const Timeline& timeline) {
+  const std::vector<double> used = timeline.RateUsed(), per_mib = timeline.SamplesPerMib();
+  std::vector<Step> steps;
+  for (size_t i = 0; i < timeline.axis.steps; ++i) {
+    steps.push_back({timeline.all.rates[i], timeline.states[i], used[i], per_mib[i]});
+  }
+  const std::vector<Column<Step>> columns{
+      {timeline.counts_events ? "events_per_second" : "bytes_per_second", "rate", UnitOfRate(timeline), Detail::kAlways,
+       &Step::rate},
+      {"rate_used", "limit used", Unit::kShare, Detail::kAlways, &Step::rate_used},
+      {"samples_per_mib", "samples/MiB", Unit::kNumber, Detail::kAlways, &Step::samples_per_mib},
+      {"counted_bytes", "counted", Unit::kBytes, Detail::kAlways, [](const Step& of) { return of.state.bytes; }},
+      {"pauses", "GC pauses", Unit::kInteger, Detail::kAlways, [](const Step& of) { return of.state.pauses; }},
+      {"paused_ns", "paused", Unit::kNanoseconds, Detail::kAlways, [](const Step& of) { return of.state.paused_ns; }},
+      {"heap_used", "heap used", Unit::kBytes, Detail::kAlways, [](const Step& of) { return of.state.heap_used; }}};
+  Table table = MakeTable("steps", columns, steps);
+  table.detail = Detail::kJsonOnly;
+  return table;
+}
+
+Table GroupRates(const Timeline& timeline) {
+  const std::string rate = timeline.counts_events ? "events_per_second" : "bytes_per_second";
+  const std::vector<Column<Timeline::Series>> columns{
+      {"name", "name", Unit::kText, Detail::kAlways, &Timeline::Series::name},
+      {rate, "rates", UnitOfRate(timeline), Detail::kAlways,
+       [](const Timeline::Series& of) { return Value(of.rates); }}};
+  Table table = MakeTable("groups", columns, timeline.groups);
+  table.detail = Detail::kJsonOnly;
+  return table;
 }
 
 }  // namespace
 
-double Timeline::Series::Most() const { return MostOf(Values(*this)); }
-
-std::vector<double> Timeline::HeapUsed() const {
-  std::vector<double> used;
-  for (const StepState& state : states) {
-    const double before = used.empty() ? 0 : used.back();
-    used.push_back(state.heap_used > 0 ? static_cast<double>(state.heap_used) : before);
-  }
-  return used;
+size_t StepsWithin(size_t columns) {
+  const size_t width = columns > 0 ? columns : kUsualWidth, labels = width / 3 + kPeakColumns;
+  return std::max(width - std::min(width, labels), kMinSteps);
 }
 
-Timeline TimelineOf(const TimelineSurvey& survey, const std::vector<std::string>& groups, Unit unit) {
-  Timeline timeline{.axis = survey.axis(), .unit = unit, .all = {}, .groups = {}, .states = survey.states()};
-  const double per_second = 1 / survey.axis().Seconds();
-  timeline.all.name = unit == Unit::kBytes ? "all, bytes/s" : "all, events/s";
-  for (size_t step = 0; step < survey.axis().steps; ++step) {
-    timeline.all.rates.push_back(Scaled(survey.InStep(step).bytes, per_second));
+Report TimelineReport(const RecordingScan& scan, const Timeline& timeline) {
+  Report report("heaprec.timeline/2");
+  report.Add(HeadlineOf(scan));
+  if (timeline.axis.steps == 0) {
+    report.Add(Sentence("no samples"));
+  } else {
+    report.Add(Sentence("{} steps of {}", {{"", timeline.axis.steps, Unit::kInteger},
+                                           {"step_ns", timeline.axis.step_ns, Unit::kNanoseconds}}));
   }
-  for (size_t group = 0; group < groups.size(); ++group) {
-    timeline.groups.push_back({groups[group], {}});
-    for (size_t step = 0; step < survey.axis().steps; ++step) {
-      timeline.groups.back().rates.push_back(Scaled(survey.InStep(step, group).bytes, per_second));
-    }
-  }
-  return timeline;
-}
-
-size_t StepsWithin(const Terminal& terminal) {
-  const size_t width = terminal.width > 0 ? terminal.width : kUsualWidth, labels = kName + kMost + 3;
-  return width > labels + 20 ? width - labels : 20;
-}
-
-std::string TextOf(const Timeline& timeline, const Terminal& terminal) {
-  if (timeline.axis.steps == 0) return "no events\n";
-  Lines lines(timeline, terminal);
-  lines.AddChart(timeline.all);
-  lines.AddScale();
-  for (const Timeline::Series& group : timeline.groups) {
-    lines.AddLine(group.name, RateText(group.Most(), timeline.unit), Values(group), group.Most());
-  }
-  AddStates(timeline, &lines);
-  return lines.text();
-}
-
-json JsonOf(const Timeline& timeline) {
-  json steps = json::array();
-  const char* const rate = timeline.unit == Unit::kBytes ? "bytes_per_second" : "events_per_second";
-  for (size_t step = 0; step < timeline.axis.steps; ++step) {
-    const StepState& state = timeline.states[step];
-    steps.push_back({{rate, AsJson(timeline.all.rates[step])},
-                     {"fill", FillOf(state)},
-                     {"samples_per_mb", SamplesPerMb(state)},
-                     {"counted_bytes", state.bytes},
-                     {"pauses", state.pauses},
-                     {"paused_ns", state.paused_ns},
-                     {"heap_used", state.heap_used}});
-  }
-  json groups = json::array();
-  for (const Timeline::Series& group : timeline.groups) {
-    groups.push_back({{"name", group.name}, {rate, RatesAsJson(group)}});
-  }
-  return {
-      {"begin_ns", timeline.axis.begin_ns}, {"step_ns", timeline.axis.step_ns}, {"steps", steps}, {"groups", groups}};
+  report.Add(Hidden({{"begin_ns", timeline.axis.begin_ns}}));
+  report.Add(Steps(timeline));
+  report.Add(GroupRates(timeline));
+  if (timeline.axis.steps > 0) report.Add(Chart(timeline));
+  report.Add(FooterOf(scan, "step"));
+  return report;
 }
 
 }  // namespace heaprec::tools

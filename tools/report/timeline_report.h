@@ -1,44 +1,18 @@
-// A timeline as text for a terminal, as JSON, and as a picture.
+// `heaprec timeline` as a report.
 //
-// Threads:  one.
+// Context:  pure functions.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <vector>
+#include <cstddef>
 
-#include "tools/analysis/time_axis.h"
-#include "tools/query/timeline_query.h"
-#include "tools/report/group_estimates_format.h"
-#include "tools/text/terminal.h"
+#include "tools/query/scan.h"
+#include "tools/query/timeline.h"
+#include "tools/render/report.h"
 
 namespace heaprec::tools {
 
-struct Timeline {
-  struct Series {
-    std::string name;
-    std::vector<Estimate> rates;  // per second, of each step
-    double Most() const;
-  };
-  TimeAxis axis;
-  Unit unit = Unit::kBytes;
-  Series all;
-  std::vector<Series> groups;
-  std::vector<StepState> states;
-
-  // Bytes; where nobody looked, what was seen before.
-  std::vector<double> HeapUsed() const;
-};
-
-Timeline TimelineOf(const TimelineSurvey& survey, const std::vector<std::string>& groups, Unit unit);
-
-// How many steps fit.
-size_t StepsWithin(const Terminal& terminal);
-std::string TextOf(const Timeline& timeline, const Terminal& terminal);
-// {"begin_ns": ..., "step_ns": ..., "steps": [{"bytes_per_second": {...}, "heap_used": ..., ...}], "groups": [...]}
-nlohmann::json JsonOf(const Timeline& timeline);
-// Self-contained. `title`: what stands above it.
-std::string SvgOf(const Timeline& timeline, const std::string& title);
-std::string HtmlOf(const Timeline& timeline, const std::string& title);
+// How many steps fit into a text of this width; 0: a width that most terminals have.
+size_t StepsWithin(size_t columns);
+render::Report TimelineReport(const RecordingScan& scan, const Timeline& timeline);
 
 }  // namespace heaprec::tools

@@ -22,59 +22,59 @@ uint64_t NowNs(const format::FileHeader& header) {
 }
 
 // What was counted in the unit of the stream's weights.
-uint64_t CountedOf(const format::Books& books, format::Stream stream) {
-  return format::CountsEvents(stream) ? books.candidates : books.candidate_bytes;
+uint64_t CountedOf(const format::StreamCounters& counters, format::Stream stream) {
+  return format::CountsEvents(stream) ? counters.candidates : counters.candidate_bytes;
 }
 
 }  // namespace
 
-Rewriter::Rewriter(const format::FileHeader& header, Output* output)
-    : header_(header), output_(*output), before_(header.start.books) {
+RecordingCopier::RecordingCopier(const format::FileHeader& header, Output* output)
+    : header_(header), output_(*output), before_(header.start.counters) {
   Append(format::EncodeFileHeader(header));
   StartChunk();
 }
 
-void Rewriter::StartChunk() {
+void RecordingCopier::StartChunk() {
   if (chunk_) Append(chunk_->ProtectRest());
   chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++);
 }
 
-void Rewriter::Append(const format::ByteBuffer& bytes) {
+void RecordingCopier::Append(const format::ByteBuffer& bytes) {
   output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-uint64_t Rewriter::missing() const {
+uint64_t RecordingCopier::missing() const {
   uint64_t events = 0;
   for (const Missing& missing : missing_.of) events += missing.events;
   return events;
 }
 
-format::Result<bool> Rewriter::Write(const format::Result<format::ByteBuffer>& bytes) {
+format::Result<bool> RecordingCopier::Write(const format::Result<format::ByteBuffer>& bytes) {
   if (!bytes.ok()) return bytes.error();
   Append(*bytes);
   output_.Tick();
   return true;
 }
 
-format::Result<bool> Rewriter::Add(const format::Block& block) {
+format::Result<bool> RecordingCopier::Add(const format::Block& block) {
   if (block.chunk != source_chunk_ || chunk_->raw_bytes() > kChunkRawBytes) {
     if (chunk_->raw_bytes() > 0) StartChunk();
     source_chunk_ = block.chunk;
   }
   for (const format::Stream stream : format::kAllStreams) NoteMissing(block, stream);
-  before_ = block.books;
+  before_ = block.counters;
   positions_ = block.lane_positions;
-  chunk_->SetCensus(block.census_books, block.census_positions);
+  chunk_->SetCensus(block.census_counters, block.census_positions);
   AddRows(block);
   end_ns_ = std::max(end_ns_, block.end_ns);
-  return Write(chunk_->Flush(TrueBooks(block.books), positions_, end_ns_));
+  return Write(chunk_->Flush(TrueCounters(block.counters), positions_, end_ns_));
 }
 
 // The weight of what is missing is what was counted meanwhile, and is neither in this block nor lost by another name:
 // near enough for a loss.
-void Rewriter::NoteMissing(const format::Block& block, format::Stream stream) {
-  const format::Books& now = block.books[stream];
-  const format::Books& before = before_[stream];
+void RecordingCopier::NoteMissing(const format::Block& block, format::Stream stream) {
+  const format::StreamCounters& now = block.counters[stream];
+  const format::StreamCounters& before = before_[stream];
   uint64_t here = 0;
   double weight = 0;
   for (const format::Sample& sample : block.samples) {
@@ -91,47 +91,48 @@ void Rewriter::NoteMissing(const format::Block& block, format::Stream stream) {
   missing_[stream].weight += std::max(static_cast<double>(counted) - known, 0.0);
 }
 
-format::PerStream<format::Books> Rewriter::TrueBooks(format::PerStream<format::Books> books) const {
-  constexpr auto kFailed = static_cast<size_t>(format::Loss::kWriteFailed);
+format::PerStream<format::StreamCounters> RecordingCopier::TrueCounters(
+    format::PerStream<format::StreamCounters> counters) const {
+  constexpr auto kFailed = static_cast<size_t>(format::LossReason::kWriteFailed);
   for (const format::Stream stream : format::kAllStreams) {
-    books[stream].written -= std::min(books[stream].written, missing_[stream].events);
-    books[stream].lost[kFailed] += missing_[stream].events;
-    books[stream].lost_weight[kFailed] += missing_[stream].weight;
+    counters[stream].written -= std::min(counters[stream].written, missing_[stream].events);
+    counters[stream].lost[kFailed] += missing_[stream].events;
+    counters[stream].lost_weight[kFailed] += missing_[stream].weight;
   }
-  return books;
+  return counters;
 }
 
-void Rewriter::AddRows(const format::Block& block) {
+void RecordingCopier::AddRows(const format::Block& block) {
   const format::Dictionaries& names = *block.dictionaries;
   for (const format::Window& window : block.windows) chunk_->Add(window);
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
-  for (const format::HeapState& state : block.states) chunk_->Add(state);
+  for (const format::ProcessState& state : block.states) chunk_->Add(state);
   for (format::Sample sample : block.samples) {
     Name(names, &sample);
     chunk_->Add(sample);
   }
-  for (const format::Fate& fate : block.fates) chunk_->Add(fate);
-  for (format::Survivor survivor : block.survivors) {
-    Name(names, &survivor.sample);
-    chunk_->Add(survivor);
+  for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) chunk_->Add(lifecycle);
+  for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {
+    Name(names, &checkpoint_sample.sample);
+    chunk_->Add(checkpoint_sample);
   }
   for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(names, row));
   for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(names, row));
 }
 
-format::CensusRow Rewriter::Named(const format::Dictionaries& names, format::CensusRow row) {
+format::CensusRow RecordingCopier::Named(const format::Dictionaries& names, format::CensusRow row) {
   if (row.thread != kNone) row.thread = chunk_->InternThread(names.threads[row.thread]);
   if (row.class_id != kNone) row.class_id = chunk_->InternClass(names.classes[row.class_id]);
   return row;
 }
 
-void Rewriter::Name(const format::Dictionaries& names, format::Sample* sample) {
+void RecordingCopier::Name(const format::Dictionaries& names, format::Sample* sample) {
   if (sample->thread != kNone) sample->thread = chunk_->InternThread(names.threads[sample->thread]);
   if (sample->class_id != kNone) sample->class_id = chunk_->InternClass(names.classes[sample->class_id]);
   if (sample->stack != kNone) sample->stack = Stack(names, sample->stack);
 }
 
-Index Rewriter::Stack(const format::Dictionaries& names, Index leaf) {
+Index RecordingCopier::Stack(const format::Dictionaries& names, Index leaf) {
   std::vector<format::StackFrame> frames;
   bool truncated = false;
   for (Index at = leaf; at != kNone; at = names.stacks[at].parent) {
@@ -143,12 +144,13 @@ Index Rewriter::Stack(const format::Dictionaries& names, Index leaf) {
   return chunk_->InternStack(frames, truncated);
 }
 
-format::Result<bool> Rewriter::End(const format::PerStream<format::Books>& books, const format::Ending& ending) {
-  return Write(chunk_->Finish(TrueBooks(books), positions_, ending.time_ns, &ending));
+format::Result<bool> RecordingCopier::End(const format::PerStream<format::StreamCounters>& counters,
+                                          const format::EndMarker& ending) {
+  return Write(chunk_->Finish(TrueCounters(counters), positions_, ending.time_ns, &ending));
 }
 
 format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output) {
-  Rewriter rewriter(recording->header(), output);
+  RecordingCopier rewriter(recording->header(), output);
   uint64_t end_ns = 0;
   while (auto block = recording->Next()) {
     end_ns = std::max(end_ns, block->end_ns);
@@ -157,8 +159,8 @@ format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reaso
     if (output->failed()) break;
   }
   if (recording->running()) end_ns = std::max(end_ns, NowNs(recording->header()));
-  const format::Ending ending = recording->ending().value_or(format::Ending{end_ns, reason});
-  if (const auto ended = rewriter.End(recording->books_since_start(), ending); !ended) return ended.error();
+  const format::EndMarker ending = recording->ending().value_or(format::EndMarker{end_ns, reason});
+  if (const auto ended = rewriter.End(recording->counters_since_start(), ending); !ended) return ended.error();
   return Rewritten{recording->events(), rewriter.missing()};
 }
 

@@ -1,7 +1,9 @@
 // Writes a recording anew from the blocks of another: block for block, in chunks of its own, names under new indices.
 //
-// Books:    as the blocks have them, but events that the books say were written and that no block has (it was damaged)
-//           are taken from `written` and counted as Loss::kWriteFailed, so that the new file's ledger is true of it.
+// Books:    as the blocks have them, but events that the counters say were written and that no block has (it was
+// damaged)
+//           are taken from `written` and counted as LossReason::kWriteFailed, so that the new file's shared counters is
+//           true of it.
 // Threads:  one.
 // Failure:  a sentence for the user.
 // Format:   docs/format/recording.md
@@ -19,18 +21,18 @@
 
 namespace heaprec::tools {
 
-class Rewriter {
+class RecordingCopier {
  public:
   // Both outlive this.
-  Rewriter(const format::FileHeader& header, Output* output);
-  Rewriter(const Rewriter&) = delete;
-  Rewriter& operator=(const Rewriter&) = delete;
+  RecordingCopier(const format::FileHeader& header, Output* output);
+  RecordingCopier(const RecordingCopier&) = delete;
+  RecordingCopier& operator=(const RecordingCopier&) = delete;
 
   format::Result<bool> Add(const format::Block& block);
-  // `books`: at the end, as the blocks count them.
-  format::Result<bool> End(const format::PerStream<format::Books>& books, const format::Ending& ending);
+  // `counters`: at the end, as the blocks count them.
+  format::Result<bool> End(const format::PerStream<format::StreamCounters>& counters, const format::EndMarker& ending);
 
-  // Events that no block has though the books say that they were written.
+  // Events that no block has though the counters say that they were written.
   uint64_t missing() const;
 
  private:
@@ -44,7 +46,7 @@ class Rewriter {
   format::CensusRow Named(const format::Dictionaries& names, format::CensusRow row);
   format::Index Stack(const format::Dictionaries& names, format::Index leaf);
   void NoteMissing(const format::Block& block, format::Stream stream);
-  format::PerStream<format::Books> TrueBooks(format::PerStream<format::Books> books) const;
+  format::PerStream<format::StreamCounters> TrueCounters(format::PerStream<format::StreamCounters> counters) const;
   void StartChunk();
   format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes);
   void Append(const format::ByteBuffer& bytes);
@@ -56,7 +58,7 @@ class Rewriter {
   uint32_t source_chunk_ = 0;
   uint64_t end_ns_ = 0;
   std::vector<uint64_t> positions_;
-  format::PerStream<format::Books> before_;  // of the block before; at first, before the file
+  format::PerStream<format::StreamCounters> before_;  // of the block before; at first, before the file
   format::PerStream<Missing> missing_;
 };
 
@@ -64,7 +66,7 @@ class Rewriter {
 // `reason`.
 struct Rewritten {
   uint64_t events = 0;
-  uint64_t missing = 0;  // Rewriter::missing
+  uint64_t missing = 0;  // RecordingCopier::missing
 };
 format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
 

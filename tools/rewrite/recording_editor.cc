@@ -29,32 +29,33 @@ Index Mapped(std::vector<Index>* indices, size_t known, Index index, const Make&
 
 }  // namespace
 
-Editor::Editor(const format::FileHeader& header, Output* output, NameEdit* names)
+RecordingEditor::RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names)
     : header_(header), output_(*output), names_(names != nullptr ? *names : unchanged_) {
   output_.Append(AsText(format::EncodeFileHeader(header)));
 }
 
-void Editor::StartChunk(uint32_t sequence) {
+void RecordingEditor::StartChunk(uint32_t sequence) {
   chunk_ = std::make_unique<format::ChunkWriter>(header_, sequence);
   sequence_ = sequence;
   windows_.clear();
   for (Indices* indices : {&classes_, &methods_, &threads_, &stacks_}) indices->clear();
 }
 
-format::Result<std::monostate> Editor::Write(bool last, const format::Ending* ending) {
+format::Result<std::monostate> RecordingEditor::Write(bool last, const format::EndMarker* ending) {
   const Pending pending = *std::exchange(pending_, std::nullopt);
-  auto bytes = last ? chunk_->Finish(pending.books, pending.lane_positions, pending.end_ns, ending)
-                    : chunk_->Flush(pending.books, pending.lane_positions, pending.end_ns);
+  auto bytes = last ? chunk_->Finish(pending.counters, pending.lane_positions, pending.end_ns, ending)
+                    : chunk_->Flush(pending.counters, pending.lane_positions, pending.end_ns);
   if (!bytes.ok()) return bytes.error();
   output_.Append(AsText(*bytes));
   output_.Tick();
   return std::monostate{};
 }
 
-format::Result<std::monostate> Editor::Add(const format::Block& block) {
+format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) {
   const bool next_chunk = chunk_ == nullptr || block.chunk != sequence_;
   const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty() ||
-                        !block.fates.empty() || !block.survivors.empty() || !block.census_totals.empty();
+                        !block.lifecycle_events.empty() || !block.live_checkpoint.empty() ||
+                        !block.census_totals.empty();
   if (pending_ && (next_chunk || has_rows)) {
     auto written = Write(next_chunk, nullptr);
     if (!written.ok()) return written;
@@ -63,7 +64,7 @@ format::Result<std::monostate> Editor::Add(const format::Block& block) {
   // Those of samples only: what a block that was left out defined may be needed by a later one.
   for (const format::Window& window : block.windows) windows_[window.id] = {window, false};
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
-  for (const format::HeapState& state : block.states) chunk_->Add(state);
+  for (const format::ProcessState& state : block.states) chunk_->Add(state);
   const format::Dictionaries& names = *block.dictionaries;
   for (format::Sample sample : block.samples) {
     AddWindow(sample.window);
@@ -71,62 +72,62 @@ format::Result<std::monostate> Editor::Add(const format::Block& block) {
     chunk_->Add(sample);
     ++samples_;
   }
-  for (const format::Fate& fate : block.fates) chunk_->Add(fate);
-  for (format::Survivor survivor : block.survivors) {
-    Name(names, &survivor.sample);
-    chunk_->Add(survivor);
+  for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) chunk_->Add(lifecycle);
+  for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {
+    Name(names, &checkpoint_sample.sample);
+    chunk_->Add(checkpoint_sample);
   }
   for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(names, row));
   for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(names, row));
-  if (has_rows) chunk_->SetCensus(block.census_books, block.census_positions);
-  if (has_rows) pending_ = Pending{block.books, block.lane_positions, block.end_ns};
+  if (has_rows) chunk_->SetCensus(block.census_counters, block.census_positions);
+  if (has_rows) pending_ = Pending{block.counters, block.lane_positions, block.end_ns};
   return std::monostate{};
 }
 
-format::Result<std::monostate> Editor::Finish(const format::PerStream<format::Books>& books,
-                                              const std::optional<format::Ending>& ending) {
+format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& counters,
+                                                       const std::optional<format::EndMarker>& ending) {
   if (!pending_ && !ending) return std::monostate{};
   if (!pending_) pending_.emplace();
   if (chunk_ == nullptr) StartChunk(0);
-  pending_->books = books;
+  pending_->counters = counters;
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
   return Write(/*last=*/true, ending ? &*ending : nullptr);
 }
 
-void Editor::AddWindow(uint32_t id) {
+void RecordingEditor::AddWindow(uint32_t id) {
   const auto known = windows_.find(id);
   if (known == windows_.end() || std::exchange(known->second.written, true)) return;
   chunk_->Add(known->second.window);
 }
 
-void Editor::Name(const format::Dictionaries& names, format::Sample* sample) {
+void RecordingEditor::Name(const format::Dictionaries& names, format::Sample* sample) {
   sample->class_id = Class(names, sample->class_id);
   sample->thread = Thread(names, sample->thread);
   sample->stack = Stack(names, sample->stack);
 }
 
-format::CensusRow Editor::Named(const format::Dictionaries& names, format::CensusRow row) {
+format::CensusRow RecordingEditor::Named(const format::Dictionaries& names, format::CensusRow row) {
   row.thread = Thread(names, row.thread);
   row.class_id = Class(names, row.class_id);
   return row;
 }
 
-Index Editor::Class(const format::Dictionaries& names, Index index) {
+Index RecordingEditor::Class(const format::Dictionaries& names, Index index) {
   return Mapped(&classes_, names.classes.size(), index,
                 [&] { return chunk_->InternClass(names_.Class(names.classes[index])); });
 }
 
-Index Editor::Method(const format::Dictionaries& names, Index index) {
+Index RecordingEditor::Method(const format::Dictionaries& names, Index index) {
   return Mapped(&methods_, names.methods.size(), index,
                 [&] { return chunk_->InternMethod(names_.Method(names.methods[index])); });
 }
 
-Index Editor::Thread(const format::Dictionaries& names, Index index) {
+Index RecordingEditor::Thread(const format::Dictionaries& names, Index index) {
   return Mapped(&threads_, names.threads.size(), index,
                 [&] { return chunk_->InternThread(names_.Thread(names.threads[index])); });
 }
 
-Index Editor::Stack(const format::Dictionaries& names, Index leaf) {
+Index RecordingEditor::Stack(const format::Dictionaries& names, Index leaf) {
   return Mapped(&stacks_, names.stacks.size(), leaf, [&] {
     std::vector<format::StackFrame> frames;
     bool truncated = false;

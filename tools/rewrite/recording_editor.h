@@ -1,6 +1,6 @@
 // Writes a recording anew from the blocks of one that is read: what trim, merge and redact share.
 //
-// What a verb wants changed it changes in the block, or in the names as they are written. Chunks stay those of the
+// What a command wants changed it changes in the block, or in the names as they are written. Chunks stay those of the
 // source, so memory is bounded by one chunk's dictionaries and two blocks' rows.
 //
 // Units:    as format/model.h.
@@ -23,31 +23,31 @@
 namespace heaprec::tools {
 
 // Names as they are to be written; the default leaves them alone.
-class NameEdit {
+class NameMapper {
  public:
-  virtual ~NameEdit() = default;
+  virtual ~NameMapper() = default;
   virtual std::string Class(const std::string& name) { return name; }
   virtual format::Method Method(const format::Method& method) { return method; }
   virtual format::Thread Thread(const format::Thread& thread) { return thread; }
 };
 
-class Editor {
+class RecordingEditor {
  public:
   // Writes the file's header. All outlive it; `names` may be null.
-  Editor(const format::FileHeader& header, Output* output, NameEdit* names = nullptr);
+  RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names = nullptr);
 
   // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
   // dictionaries are needed during the call only.
   format::Result<std::monostate> Add(const format::Block& block);
-  // `books`: at the end. `ending` null: the recording stays one that was cut off.
-  format::Result<std::monostate> Finish(const format::PerStream<format::Books>& books,
-                                        const std::optional<format::Ending>& ending);
+  // `counters`: at the end. `ending` null: the recording stays one that was cut off.
+  format::Result<std::monostate> Finish(const format::PerStream<format::StreamCounters>& counters,
+                                        const std::optional<format::EndMarker>& ending);
 
   uint64_t samples() const { return samples_; }
 
  private:
   using Indices = std::vector<format::Index>;  // of the chunk that is written, by those of the one that is read
-  format::Result<std::monostate> Write(bool last, const format::Ending* ending);
+  format::Result<std::monostate> Write(bool last, const format::EndMarker* ending);
   void StartChunk(uint32_t sequence);
   void AddWindow(uint32_t id);
   // Its indices are of `names`; afterwards of the chunk that is written.
@@ -60,12 +60,12 @@ class Editor {
 
   const format::FileHeader header_;
   Output& output_;
-  NameEdit unchanged_;
-  NameEdit& names_;
+  NameMapper unchanged_;
+  NameMapper& names_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t sequence_ = 0;
   struct Pending {
-    format::PerStream<format::Books> books;
+    format::PerStream<format::StreamCounters> counters;
     std::vector<uint64_t> lane_positions;
     uint64_t end_ns = 0;
   };

@@ -113,7 +113,7 @@ format::Thread Redaction::Thread(const format::Thread& thread) {
 format::FileHeader Redaction::Header(format::FileHeader header) const {
   header.agent_options.clear();
   header.ring_path.clear();
-  if (!header.native_refused.empty()) header.native_refused = "redacted";  // it names libraries
+  if (!header.native_unavailable_reason.empty()) header.native_unavailable_reason = "redacted";  // it names libraries
   if (const std::string program = ProgramOf(header); !program.empty())
     header.jvm_name = Hex("program", program, kDigits);
   for (format::ServiceLabel& label : header.service_labels) label.value = Hex("service", label.value, kDigits);

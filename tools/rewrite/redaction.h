@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-class Redaction final : public NameEdit {
+class Redaction final : public NameMapper {
  public:
   // Without patterns everything is replaced but java.* and jdk.* classes; with patterns what one of them is found in
   // (class names and Class.method in Java's spelling, thread names, key=value of labels).

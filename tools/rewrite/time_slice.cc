@@ -12,9 +12,9 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Books;
-using format::Loss;
+using format::LossReason;
 using format::Stream;
+using format::StreamCounters;
 
 uint64_t CommonInterval(const format::FileHeader& header) {
   uint64_t common = std::max<uint64_t>(header.interval_ns, 1);
@@ -39,7 +39,7 @@ uint64_t FileBegin(const format::FileHeader& header) {
 // outage a row may stand for all intervals after the row before it.
 bool IsLost(const format::Interval& interval) { return interval.kept == 0 && interval.tau == 0 && interval.held > 0; }
 
-void AddCounts(const format::Interval& interval, Books* to) {
+void AddCounts(const format::Interval& interval, StreamCounters* to) {
   to->candidates += interval.candidates;
   to->candidate_bytes += interval.bytes;
 }
@@ -56,8 +56,8 @@ format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64
 
 }  // namespace
 
-Cut::Cut(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
-    : header_(header), from_ns_(from_ns), to_ns_(to_ns), start_(header.start.books) {
+TimeSlice::TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
+    : header_(header), from_ns_(from_ns), to_ns_(to_ns), start_(header.start.counters) {
   for (const Stream stream : format::kAllStreams) states_[stream].latest = start_[stream];
   const uint64_t common = CommonInterval(header);
   shift_ns_ = std::max(from_ns, FileBegin(header)) / common * common;
@@ -68,7 +68,7 @@ Cut::Cut(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
   header_.ring_path.clear();
 }
 
-std::optional<format::Block> Cut::Of(const format::Block& block) {
+std::optional<format::Block> TimeSlice::Of(const format::Block& block) {
   last_ns_ = std::max(last_ns_, block.end_ns);
   const auto within = [this](uint64_t time_ns) { return time_ns >= from_ns_ && time_ns < to_ns_; };
   format::Block cut;
@@ -80,7 +80,7 @@ std::optional<format::Block> Cut::Of(const format::Block& block) {
     window.start_ns = Since(window.start_ns);
     cut.windows.push_back(window);
   }
-  for (format::HeapState state : block.states) {
+  for (format::ProcessState state : block.states) {
     if (!within(state.time_ns)) continue;
     state.time_ns = Since(state.time_ns);
     cut.states.push_back(std::move(state));
@@ -91,23 +91,23 @@ std::optional<format::Block> Cut::Of(const format::Block& block) {
     cut.samples.push_back(sample);
   }
   AddIntervals(block, &cut);
-  if (header_.follows()) AddFates(block, &cut);
-  AddBooks(block, &cut);
+  if (header_.tracks()) AddLifecycleEvents(block, &cut);
+  AddCounters(block, &cut);
   AddCensus(block, &cut);
   // Windows alone are kept too: a later block's samples may be of them.
-  if (cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() && cut.fates.empty() &&
-      cut.survivors.empty() && cut.census_totals.empty()) {
+  if (cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() &&
+      cut.lifecycle_events.empty() && cut.live_checkpoint.empty() && cut.census_totals.empty()) {
     return std::nullopt;
   }
   return cut;
 }
 
-void Cut::LostRows::Add(const format::Interval& row) {
+void TimeSlice::LostRows::Add(const format::Interval& row) {
   held += row.held;
   counted += static_cast<double>(format::CountsEvents(row.stream) ? row.candidates : row.bytes);
 }
 
-void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
+void TimeSlice::AddIntervals(const format::Block& block, format::Block* cut) {
   for (State& state : states_.of) state.lost_rows = state.lost_rows_in = {}, state.dropped = 0;
   for (format::Interval interval : block.intervals) {
     State& state = states_[interval.stream];
@@ -125,9 +125,9 @@ void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
     if (is_cut && !AddBorder(*cut, &interval)) continue;
     if (is_lost) state.lost_rows_in.Add(interval);
     AddCounts(interval, &state.rows_in);
-    Books& books = books_[interval.stream];
-    books.written += interval.kept;
-    if (!is_lost) books.second_stage += interval.held - std::min(interval.held, interval.kept);
+    StreamCounters& counters = counters_[interval.stream];
+    counters.written += interval.kept;
+    if (!is_lost) counters.second_stage += interval.held - std::min(interval.held, interval.kept);
     interval.index -= shift_ns_ / length;
     cut->intervals.push_back(interval);
   }
@@ -135,7 +135,7 @@ void Cut::AddIntervals(const format::Block& block, format::Block* cut) {
 
 // Of an interval that a border cuts, nobody knows what was counted on which side: it counts nothing, and its samples
 // stand for themselves, as those of a salvaged interval do. False: it has none.
-bool Cut::AddBorder(const format::Block& cut, format::Interval* interval) const {
+bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) const {
   const uint64_t length = std::max<uint64_t>(header_.CapOf(interval->stream).interval_ns, 1);
   uint64_t kept = 0;
   double weight = 0;
@@ -153,82 +153,85 @@ bool Cut::AddBorder(const format::Block& cut, format::Interval* interval) const 
 }
 
 // A chunk says at its start who is alive.
-void Cut::NoteSurvivors(const format::Block& block) {
+void TimeSlice::NoteCheckpoint(const format::Block& block) {
   if (chunk_ != block.chunk && !has_begun_) {
     alive_.clear();
-    for (const format::Survivor& survivor : block.survivors) alive_[survivor.sample.id] = survivor;
+    for (const format::CheckpointSample& checkpoint_sample : block.live_checkpoint)
+      alive_[checkpoint_sample.sample.id] = checkpoint_sample;
   }
   chunk_ = block.chunk;
 }
 
-void Cut::NoteFate(const format::Fate& fate) {
-  Apply(fate);
-  if (fate.kind != format::FateKind::kReleased) return;
-  for (auto& [id, survivor] : alive_) {
-    if (survivor.sample.stream() == fate.stream && survivor.sample.time_ns < fate.time_ns)
-      survivor.threshold = std::max(survivor.threshold, fate.threshold);
+void TimeSlice::NoteLifecycleEvent(const format::LifecycleEvent& lifecycle) {
+  Apply(lifecycle);
+  if (lifecycle.kind != format::LifecycleKind::kEvicted) return;
+  for (auto& [id, checkpoint_sample] : alive_) {
+    if (checkpoint_sample.sample.stream() == lifecycle.stream && checkpoint_sample.sample.time_ns < lifecycle.time_ns)
+      checkpoint_sample.threshold = std::max(checkpoint_sample.threshold, lifecycle.threshold);
   }
 }
 
 // Whether the sample is one that is alive.
-bool Cut::Apply(const format::Fate& fate) {
-  const auto found = alive_.find(fate.sample);
+bool TimeSlice::Apply(const format::LifecycleEvent& lifecycle) {
+  const auto found = alive_.find(lifecycle.sample);
   if (found == alive_.end()) return false;
-  format::Survivor& survivor = found->second;
-  if (fate.kind == format::FateKind::kShrunk) {
-    survivor.gone = survivor.sample.size - std::min(survivor.sample.size, fate.left);
+  format::CheckpointSample& checkpoint_sample = found->second;
+  if (lifecycle.kind == format::LifecycleKind::kShrunk) {
+    checkpoint_sample.gone = checkpoint_sample.sample.size - std::min(checkpoint_sample.sample.size, lifecycle.left);
   } else {
     alive_.erase(found);
   }
   return true;
 }
 
-// A sample that a border leaves out has no fate in the cut either.
-void Cut::AddFates(const format::Block& block, format::Block* cut) {
-  NoteSurvivors(block);
+// A sample that a border leaves out has no lifecycle event in the cut either.
+void TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cut) {
+  NoteCheckpoint(block);
   for (const format::Sample& sample : block.samples) {
     const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
-    if (!is_left_out && header_.BoundOf(sample.stream()) > 0) alive_[sample.id] = {sample, 0, 0, 0};
+    if (!is_left_out && header_.MaxTracked(sample.stream()) > 0) alive_[sample.id] = {sample, 0, 0, 0};
   }
-  const auto is_within = [this](const format::Fate& fate) { return fate.time_ns >= from_ns_ && fate.time_ns < to_ns_; };
-  for (const format::Fate& fate : block.fates) {
-    if (!has_begun_ && fate.time_ns < from_ns_) NoteFate(fate);
+  const auto is_within = [this](const format::LifecycleEvent& lifecycle) {
+    return lifecycle.time_ns >= from_ns_ && lifecycle.time_ns < to_ns_;
+  };
+  for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) {
+    if (!has_begun_ && lifecycle.time_ns < from_ns_) NoteLifecycleEvent(lifecycle);
   }
   const bool begins = !cut->samples.empty() || !cut->states.empty() || !cut->intervals.empty() ||
-                      std::ranges::any_of(block.fates, is_within);
+                      std::ranges::any_of(block.lifecycle_events, is_within);
   if (!has_begun_ && !begins) return;
-  AddSurvivors(block, cut);
+  AddCheckpoint(block, cut);
   has_begun_ = true;
-  for (format::Fate fate : block.fates) {
-    if (!is_within(fate) || !Apply(fate)) continue;
-    fate.time_ns = Since(fate.time_ns);
-    books_[fate.stream].not_followed += fate.kind == format::FateKind::kNotFollowed ? 1 : 0;
-    cut->fates.push_back(fate);
+  for (format::LifecycleEvent lifecycle : block.lifecycle_events) {
+    if (!is_within(lifecycle) || !Apply(lifecycle)) continue;
+    lifecycle.time_ns = Since(lifecycle.time_ns);
+    counters_[lifecycle.stream].untracked += lifecycle.kind == format::LifecycleKind::kUntracked ? 1 : 0;
+    cut->lifecycle_events.push_back(lifecycle);
   }
 }
 
 // Who is alive when the span begins stands in the cut's first block, and who is when a chunk does in that one.
-void Cut::AddSurvivors(const format::Block& block, format::Block* cut) {
-  const auto add = [&](format::Survivor survivor) {
-    survivor.sample.time_ns = Since(survivor.sample.time_ns);
-    cut->survivors.push_back(survivor);
+void TimeSlice::AddCheckpoint(const format::Block& block, format::Block* cut) {
+  const auto add = [&](format::CheckpointSample checkpoint_sample) {
+    checkpoint_sample.sample.time_ns = Since(checkpoint_sample.sample.time_ns);
+    cut->live_checkpoint.push_back(checkpoint_sample);
   };
   if (!has_begun_) {
-    for (const auto& [id, survivor] : alive_) {
-      if (survivor.sample.time_ns < from_ns_) add(survivor);
+    for (const auto& [id, checkpoint_sample] : alive_) {
+      if (checkpoint_sample.sample.time_ns < from_ns_) add(checkpoint_sample);
     }
     return;
   }
-  for (const format::Survivor& survivor : block.survivors) {
-    if (alive_.count(survivor.sample.id) > 0) add(survivor);
+  for (const format::CheckpointSample& checkpoint_sample : block.live_checkpoint) {
+    if (alive_.count(checkpoint_sample.sample.id) > 0) add(checkpoint_sample);
   }
 }
 
 // Losses and thinned points are known from block to block only: the cut has those of the blocks that end within it. But
 // what could not be written is lost with its intervals, of which one block may have many: of these the cut has its own.
-void Cut::AddLosses(const Books& now, State* state, Books* books) const {
-  constexpr auto kFailed = static_cast<size_t>(Loss::kWriteFailed);
-  Books since = now.Since(state->latest);
+void TimeSlice::AddLosses(const StreamCounters& now, State* state, StreamCounters* counters) const {
+  constexpr auto kFailed = static_cast<size_t>(LossReason::kWriteFailed);
+  StreamCounters since = now.Since(state->latest);
   const LostRows &all = state->lost_rows, &in = state->lost_rows_in;
   if (all.held > 0) {
     const uint64_t dropped = since.second_stage - std::min(since.second_stage, state->dropped);
@@ -237,43 +240,44 @@ void Cut::AddLosses(const Books& now, State* state, Books* books) const {
     const double weight = part * since.lost_weight[kFailed];
     const double points = static_cast<double>(in.held) / static_cast<double>(all.held);
     const auto lost = static_cast<uint64_t>(std::llround(points * static_cast<double>(of_rows)));
-    books->lost[kFailed] += lost;
-    books->lost_weight[kFailed] += weight * (all.counted > 0 ? in.counted / all.counted : points);
-    books->second_stage += in.held - lost;
+    counters->lost[kFailed] += lost;
+    counters->lost_weight[kFailed] += weight * (all.counted > 0 ? in.counted / all.counted : points);
+    counters->second_stage += in.held - lost;
     since.lost[kFailed] -= of_rows, since.lost_weight[kFailed] -= weight;
   }
   if (!is_within_) return;
-  books->thinned += since.thinned;
+  counters->thinned += since.thinned;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    books->lost[reason] += since.lost[reason];
-    books->lost_weight[reason] += since.lost_weight[reason];
+    counters->lost[reason] += since.lost[reason];
+    counters->lost_weight[reason] += since.lost_weight[reason];
   }
   state->misses_rows |= since.lost[kFailed] > 0;
 }
 
-void Cut::AddBooks(const format::Block& block, format::Block* cut) {
+void TimeSlice::AddCounters(const format::Block& block, format::Block* cut) {
   is_within_ = block.end_ns > from_ns_ && block.end_ns <= to_ns_;
   for (const Stream stream : format::kAllStreams) {
     State& state = states_[stream];
-    Books& books = books_[stream];
-    AddLosses(block.books[stream], &state, &books);
-    state.latest = block.books[stream];
-    const Books excess = state.latest.Since(start_[stream]).Since(state.rows);
-    if (block.end_ns <= from_ns_) state.excess_at_begin = excess;
-    // Where the rows of what was lost are lost, too, the books alone have counted it.
-    if (is_within_ && state.misses_rows) state.missed = excess.Since(state.excess_at_begin);
-    for (const auto counter : {&Books::candidates, &Books::candidate_bytes}) {
-      books.*counter = std::max(books.*counter, state.rows_in.*counter + state.missed.*counter);
+    StreamCounters& counters = counters_[stream];
+    AddLosses(block.counters[stream], &state, &counters);
+    state.latest = block.counters[stream];
+    const StreamCounters weight_excess = state.latest.Since(start_[stream]).Since(state.rows);
+    if (block.end_ns <= from_ns_) state.excess_at_begin = weight_excess;
+    // Where the rows of what was lost are lost, too, the counters alone have counted it.
+    if (is_within_ && state.misses_rows) state.missed = weight_excess.Since(state.excess_at_begin);
+    for (const auto counter : {&StreamCounters::candidates, &StreamCounters::candidate_bytes}) {
+      counters.*counter = std::max(counters.*counter, state.rows_in.*counter + state.missed.*counter);
     }
-    books.committed = books.written + books.second_stage + books.lost[static_cast<size_t>(Loss::kWriteFailed)];
-    books.points = books.committed + books.thinned + books.LostPoints();
+    counters.committed =
+        counters.written + counters.second_stage + counters.lost[static_cast<size_t>(LossReason::kWriteFailed)];
+    counters.points = counters.committed + counters.thinned + counters.LostPoints();
   }
-  cut->books = books_;
+  cut->counters = counters_;
 }
 
 // Of seconds that lie within the span. What was a candidate is known from block to block, as losses are; where all are
 // walked it is what was found.
-void Cut::AddCensus(const format::Block& block, format::Block* cut) {
+void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
   const auto add = [this](const std::vector<format::CensusRow>& rows, std::vector<format::CensusRow>* into) {
     for (format::CensusRow row : rows) {
       if (row.time_ns < from_ns_ || row.time_ns + format::kCensusSlotNs > to_ns_) continue;
@@ -283,11 +287,12 @@ void Cut::AddCensus(const format::Block& block, format::Block* cut) {
   };
   add(block.census, &cut->census);
   add(block.census_totals, &cut->census_totals);
-  if (block.end_ns <= from_ns_) census_before_ = block.census_books;
+  if (block.end_ns <= from_ns_) census_before_ = block.census_counters;
   if (block.end_ns > from_ns_ && block.end_ns <= to_ns_) {
     const uint64_t walks = census_.walks, walked = census_.walked_bytes - census_.lost_bytes;
-    for (const auto counter : format::kCensusCounters) {
-      census_.*counter = block.census_books.*counter - std::min(block.census_books.*counter, census_before_.*counter);
+    for (const auto counter : format::kCensusCounterFields) {
+      census_.*counter =
+          block.census_counters.*counter - std::min(block.census_counters.*counter, census_before_.*counter);
     }
     census_.walks = walks;
     census_.walked_bytes = walked + census_.lost_bytes;
@@ -301,13 +306,13 @@ void Cut::AddCensus(const format::Block& block, format::Block* cut) {
     census_.tlab_bytes = census_.walked_bytes + census_.broken_bytes;
     census_.outside = census_.outside_bytes = 0;
   }
-  cut->census_books = census_;
+  cut->census_counters = census_;
 }
 
-std::optional<format::Ending> Cut::EndingOf(const std::optional<format::Ending>& ending) const {
-  if (ending && ending->time_ns < to_ns_) return format::Ending{Since(ending->time_ns), ending->reason};
+std::optional<format::EndMarker> TimeSlice::EndingOf(const std::optional<format::EndMarker>& ending) const {
+  if (ending && ending->time_ns < to_ns_) return format::EndMarker{Since(ending->time_ns), ending->reason};
   if (to_ns_ > last_ns_) return std::nullopt;
-  return format::Ending{Since(to_ns_), "trim"};
+  return format::EndMarker{Since(to_ns_), "trim"};
 }
 
 }  // namespace heaprec::tools

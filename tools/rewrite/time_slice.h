@@ -17,20 +17,20 @@
 
 namespace heaprec::tools {
 
-class Cut {
+class TimeSlice {
  public:
   // [from, to)
-  Cut(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns);
+  TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns);
 
   // Of the cut: an id of its own, its start, no ring.
   const format::FileHeader& header() const { return header_; }
   // What of the next block lies in the span; nullopt: nothing. Its dictionaries are those of `block`.
   std::optional<format::Block> Of(const format::Block& block);
   // Of the blocks so far.
-  const format::PerStream<format::Books>& books() const { return books_; }
+  const format::PerStream<format::StreamCounters>& counters() const { return counters_; }
   // Of the cut, when the recording that is read has or has not this ending; nullopt: it was cut off before the span's
   // end.
-  std::optional<format::Ending> EndingOf(const std::optional<format::Ending>& ending) const;
+  std::optional<format::EndMarker> EndingOf(const std::optional<format::EndMarker>& ending) const;
 
  private:
   // Rows of intervals whose samples could not be written: their points, and what was counted in the stream's unit.
@@ -41,38 +41,38 @@ class Cut {
   };
   // Of a stream.
   struct State {
-    format::Books latest;           // of the recording, by the last block
-    format::Books rows, rows_in;    // candidates and their bytes by the rows so far, and by those of the cut
-    format::Books excess_at_begin;  // what the books counted beyond the rows when the span began
+    format::StreamCounters latest;           // of the recording, by the last block
+    format::StreamCounters rows, rows_in;    // candidates and their bytes by the rows so far, and by those of the cut
+    format::StreamCounters excess_at_begin;  // what the counters counted beyond the rows when the span began
     std::optional<uint64_t> last_row;
     LostRows lost_rows, lost_rows_in;  // of the block
     uint64_t dropped = 0;              // by the second stage, of the block's other rows
-    format::Books missed;              // candidates and bytes of the cut that no row has
+    format::StreamCounters missed;     // candidates and bytes of the cut that no row has
     bool misses_rows = false;          // samples of the cut were lost with the rows of their intervals
   };
 
   void AddIntervals(const format::Block& block, format::Block* cut);
   bool AddBorder(const format::Block& cut, format::Interval* interval) const;
-  void AddLosses(const format::Books& now, State* state, format::Books* books) const;
+  void AddLosses(const format::StreamCounters& now, State* state, format::StreamCounters* counters) const;
   void AddCensus(const format::Block& block, format::Block* cut);
-  void AddBooks(const format::Block& block, format::Block* cut);
-  void AddFates(const format::Block& block, format::Block* cut);
-  void AddSurvivors(const format::Block& block, format::Block* cut);
-  void NoteSurvivors(const format::Block& block);
-  void NoteFate(const format::Fate& fate);
-  bool Apply(const format::Fate& fate);
+  void AddCounters(const format::Block& block, format::Block* cut);
+  void AddLifecycleEvents(const format::Block& block, format::Block* cut);
+  void AddCheckpoint(const format::Block& block, format::Block* cut);
+  void NoteCheckpoint(const format::Block& block);
+  void NoteLifecycleEvent(const format::LifecycleEvent& lifecycle);
+  bool Apply(const format::LifecycleEvent& lifecycle);
   uint64_t Since(uint64_t time_ns) const { return time_ns > shift_ns_ ? time_ns - shift_ns_ : 0; }
 
   format::FileHeader header_;
   const uint64_t from_ns_, to_ns_;
   uint64_t shift_ns_ = 0;  // a multiple of the intervals of every stream
   format::PerStream<State> states_;
-  format::PerStream<format::Books> start_;      // of the recording, before the file
-  format::CensusBooks census_before_, census_;  // of the recording, when the span begins; of the cut
-  uint64_t last_ns_ = 0;                        // of the blocks so far
-  format::PerStream<format::Books> books_;      // of the cut
+  format::PerStream<format::StreamCounters> start_;     // of the recording, before the file
+  format::CensusCounters census_before_, census_;       // of the recording, when the span begins; of the cut
+  uint64_t last_ns_ = 0;                                // of the blocks so far
+  format::PerStream<format::StreamCounters> counters_;  // of the cut
   // Followed and alive, by id, with the names of chunk_; from the first block of the cut on, those that the cut has.
-  std::map<uint64_t, format::Survivor> alive_;
+  std::map<uint64_t, format::CheckpointSample> alive_;
   std::optional<uint32_t> chunk_;
   bool has_begun_ = false;  // the cut has a block
   bool is_within_ = false;  // the block at hand ends in the span

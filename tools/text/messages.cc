@@ -5,7 +5,7 @@
 
 namespace heaprec::tools {
 
-void Complain(std::string_view sentence) {
+void PrintError(std::string_view sentence) {
   const std::string line = fmt::format("heaprec: {}\n", sentence);
   // One write, so that lines of several processes do not mix. If stderr is closed there is nobody left to tell.
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line.data(), line.size());

@@ -5,6 +5,6 @@
 
 namespace heaprec::tools {
 
-void Complain(std::string_view sentence);
+void PrintError(std::string_view sentence);
 
 }  // namespace heaprec::tools

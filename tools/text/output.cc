@@ -25,7 +25,7 @@ void Output::Flush() {
 ExitCode Output::status() const { return error_ == 0 || error_ == EPIPE ? ExitCode::kOk : ExitCode::kCannotWrite; }
 
 ExitCode Output::Report(const std::string& name) const {
-  if (status() != ExitCode::kOk) Complain(fmt::format("{}: {}", name, std::strerror(error_)));
+  if (status() != ExitCode::kOk) PrintError(fmt::format("{}: {}", name, std::strerror(error_)));
   return status();
 }
 

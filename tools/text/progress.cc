@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{1000}, kBetween{100};
 constexpr size_t kBar = 30, kLongestName = 40;
 
-void Say(const std::string& text) {
+void Print(const std::string& text) {
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -34,12 +34,12 @@ void Progress::Show(uint64_t bytes) {
   has_line_ = true;
   const bool unicode = Terminal::Of(STDERR_FILENO).unicode;
   const double part = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total_));
-  Say(fmt::format("\r\x1b[K{} {} {:.0f} %", Shortened(name_, kLongestName, unicode), Bar(part, kBar, unicode),
-                  100 * part));
+  Print(fmt::format("\r\x1b[K{} {} {:.0f} %", Shortened(name_, kLongestName, unicode), Bar(part, kBar, unicode),
+                    100 * part));
 }
 
 Progress::~Progress() {
-  if (has_line_) Say("\r\x1b[K");
+  if (has_line_) Print("\r\x1b[K");
 }
 
 }  // namespace heaprec::tools

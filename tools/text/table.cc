@@ -6,8 +6,8 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kGap = 2;         // between columns
-constexpr size_t kLeastName = 28;  // columns go before names become shorter than this
+constexpr size_t kGap = 2;       // between columns
+constexpr size_t kMinName = 28;  // columns go before names become shorter than this
 
 void Pad(size_t columns, Text* into) {
   for (; columns > 0; --columns) into->push_back(' ');
@@ -51,7 +51,7 @@ size_t Table::LongestName() const {
 }
 
 size_t Table::RoomForNames(size_t width) const {
-  return std::min(LongestName(), keep_ == Keep::kNames ? width * 3 / 4 : std::max(kLeastName, width / 3));
+  return std::min(LongestName(), keep_ == Keep::kNames ? width * 3 / 4 : std::max(kMinName, width / 3));
 }
 
 int Table::PatienceOf(const Column& column, bool has_interval) const {

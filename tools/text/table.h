@@ -1,4 +1,4 @@
-// A table of estimates that fits the terminal: figures with their intervals on the left, a name on the right.
+// A table of estimates that fits the terminal: estimates with their intervals on the left, a name on the right.
 //
 //     bytes              share           objects              class
 //  167.3 MiB 156-179     8.7 % 8.1-9.3     2.16 M 1.86M-2.51M  char[]

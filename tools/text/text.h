@@ -1,4 +1,4 @@
-// Small pieces of text: numbers, sizes, times and strings as the verbs print them.
+// Small pieces of text: numbers, sizes, times and strings as the commands print them.
 //
 // Units:    times in ns since the start of the recording.
 // Threads:  one (the clock texts cache the last second).

@@ -23,7 +23,7 @@ class Text {
  public:
   Text(JNIEnv* jni, jstring from) {
     const jsize chars = jni->GetStringLength(from);
-    if (chars > static_cast<jsize>(sources::kMostLabelBytes)) return;
+    if (chars > static_cast<jsize>(sources::kMaxLabelBytes)) return;
     jni->GetStringUTFRegion(from, 0, chars, text_);
     size_ = static_cast<size_t>(jni->GetStringUTFLength(from));
     fits_ = true;
@@ -32,7 +32,7 @@ class Text {
   std::string_view view() const { return {text_, size_}; }
 
  private:
-  char text_[3 * sources::kMostLabelBytes + 1];  // up to 3 bytes a char, and a terminator
+  char text_[3 * sources::kMaxLabelBytes + 1];  // up to 3 bytes a char, and a terminator
   size_t size_ = 0;
   bool fits_ = false;
 };

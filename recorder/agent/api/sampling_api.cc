@@ -23,7 +23,7 @@ bool IsValid(const heaprec_sampling& how) {
 
 }  // namespace
 
-int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, Sampler sampler, std::string* why) {
+int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sampler, std::string* why) {
   const auto refuse = [why](int answer, const std::string& sentence) {
     if (why != nullptr) *why = sentence;
     return answer;
@@ -64,18 +64,18 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   options_.source = SourceChoice::kAuto;
   const ChosenSource choice = ChooseSource(jni);
   if (!choice.armed) {
-    QuietJvm(*jvm_);
+    DisableEvents(*jvm_);
     return format::Error{choice.why};
   }
   jvmti_->SetHeapSamplingInterval(kJvmInterval);
-  const sources::IntervalParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(), jvm_->names,
-                                     ++recordings_};
+  const sources::CallbackSourceParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
+                                           jvm_->names, ++recordings_};
   jvmtiCapabilities files{};
   files.can_get_source_file_name = 1;
   jvmti_->AddCapabilities(&files);  // always to be had; without it frames have no file
   // Each may take megabytes.
-  if (!samplings_.empty() && EverybodyHasLeft(jvmti_)) samplings_.clear();
-  samplings_.push_back(std::make_unique<sources::IntervalSource>(parts, how));
+  if (!samplings_.empty() && NoThreadInside(jvmti_)) samplings_.clear();
+  samplings_.push_back(std::make_unique<sources::CallbackSource>(parts, how));
   samples_ = true;
   // Release: whoever sees the source sees all of it (pairs with the acquires in sources/entry.cc).
   sources::active_source.store(samplings_.back().get(), std::memory_order_release);
@@ -87,14 +87,14 @@ void Agent::StopSampling(JNIEnv* jni) {
   if (!samples_) return;
   samples_ = false;
   sources::active_source.store(nullptr);
-  QuietJvm(*jvm_);
-  samplings_.back()->followed().Clear(jni);
+  DisableEvents(*jvm_);
+  samplings_.back()->tracked().Clear(jni);
 }
 
-int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, Sampler sampler) {
+int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler) {
   const std::lock_guard lock(mutex_);
   if (jni == nullptr || visit == nullptr || samplings_.empty() || sampler != sampler_) return 0;
-  return samplings_.back()->followed().Visit(jni, which, visit, user);
+  return samplings_.back()->tracked().ForEach(jni, which, visit, user);
 }
 
 }  // namespace heaprec::agent
@@ -102,7 +102,7 @@ int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* us
 using heaprec::agent::Agent;
 using heaprec::agent::Log;
 using heaprec::agent::LogLevel;
-using heaprec::agent::Sampler;
+using heaprec::agent::SamplingClient;
 
 extern "C" {
 
@@ -110,7 +110,7 @@ JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) 
   if (how == nullptr) return HEAPREC_INVALID;
   try {
     std::string why;
-    const int answer = Agent::Instance().Sample(static_cast<JavaVM*>(vm), *how, Sampler::kAgent, &why);
+    const int answer = Agent::Instance().Sample(static_cast<JavaVM*>(vm), *how, SamplingClient::kAgent, &why);
     if (answer == HEAPREC_REFUSED) Log(LogLevel::kError, "no sampling: {}", why);
     return answer;
   } catch (...) {  // no memory
@@ -121,7 +121,7 @@ JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) 
 
 JNIEXPORT int64_t heaprec_visit_traces(void* jni, int which, heaprec_visit visit, void* user) {
   try {
-    return Agent::Instance().VisitTraces(static_cast<JNIEnv*>(jni), which, visit, user, Sampler::kAgent);
+    return Agent::Instance().VisitTraces(static_cast<JNIEnv*>(jni), which, visit, user, SamplingClient::kAgent);
   } catch (...) {
     return 0;
   }

@@ -162,19 +162,19 @@ class Frames {
   std::map<FrameKey, jint> known_;
 };
 
-std::string Sample(JNIEnv* jni, int64_t every, int32_t followed) {
+std::string Sample(JNIEnv* jni, int64_t every, int32_t tracked) {
   JavaVM* vm = nullptr;
   if (jni->GetJavaVM(&vm) != JNI_OK) return "no JVM";
   if (every > 0) every_bytes.store(every, std::memory_order_relaxed);
-  const heaprec_sampling how{sizeof(how), every > 0 ? OnSample : nullptr, nullptr, -every, kDepth, followed};
+  const heaprec_sampling how{sizeof(how), every > 0 ? OnSample : nullptr, nullptr, -every, kDepth, tracked};
   std::string why;
-  return Agent::Instance().Sample(vm, how, Sampler::kJava, &why) == HEAPREC_OK ? "" : why;
+  return Agent::Instance().Sample(vm, how, SamplingClient::kJava, &why) == HEAPREC_OK ? "" : why;
 }
 
 jobjectArray TracesOf(JNIEnv* jni, int which) {
   Found found;
   found.now_ns = static_cast<int64_t>(sources::MonotonicNs());
-  if (Agent::Instance().VisitTraces(jni, which, OnTrace, &found, Sampler::kJava) == 0) return nullptr;
+  if (Agent::Instance().VisitTraces(jni, which, OnTrace, &found, SamplingClient::kJava) == 0) return nullptr;
   Frames frames(Agent::Instance().jvm()->jvmti, jni, found.names);
   std::vector<jint> stacks;
   for (const heaprec_frame& frame : found.frames) stacks.push_back(frames.IndexOf(frame));
@@ -194,9 +194,9 @@ jobjectArray TracesOf(JNIEnv* jni, int which) {
 }  // namespace
 }  // namespace heaprec::agent
 
-JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlong every_bytes, jint followed) {
+JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlong every_bytes, jint tracked) {
   try {
-    const std::string why = heaprec::agent::Sample(jni, every_bytes, followed);
+    const std::string why = heaprec::agent::Sample(jni, every_bytes, tracked);
     return why.empty() ? nullptr : jni->NewStringUTF(why.c_str());
   } catch (...) {
     heaprec::sources::active_source.store(nullptr);

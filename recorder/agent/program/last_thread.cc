@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<bool> main_has_ended{false};
 
-// As StartQuietThread's callers name them.
+// As StartSignalMaskedThread's callers name them.
 bool IsOurs(const std::filesystem::path& task) {
   std::string name;
   std::getline(std::ifstream(task / "comm"), name);
@@ -31,7 +31,7 @@ void WatchMainThread() {
   pthread_setspecific(key, &main_has_ended);  // any value but null: the thread's end then comes by
 }
 
-bool OnlyOursAreLeft() {
+bool OnlyAgentThreadsLeft() {
   if (!main_has_ended.load(std::memory_order_relaxed)) return false;
   const std::string main = std::to_string(getpid());
   std::error_code error;
@@ -41,10 +41,10 @@ bool OnlyOursAreLeft() {
   return !error;
 }
 
-void EndProcess() {
+void ExitProcess() {
   static std::atomic<bool> is_under_way{false};
   if (is_under_way.exchange(true)) return;
-  auto thread = writer::StartQuietThread(
+  auto thread = writer::StartSignalMaskedThread(
       "heaprec-exit", [](void*) { exit(0); }, nullptr, nullptr);
   if (thread.ok()) pthread_detach(*thread);
 }

@@ -8,8 +8,8 @@ namespace heaprec::agent {
 
 void WatchMainThread();
 // The main thread has ended, and all threads that are left are ours.
-bool OnlyOursAreLeft();
+bool OnlyAgentThreadsLeft();
 // exit(0), as the C library does then, by a thread of its own. Returns at once.
-void EndProcess();
+void ExitProcess();
 
 }  // namespace heaprec::agent

@@ -29,7 +29,7 @@ namespace {
 
 constexpr char kVariable[] = "HEAPREC_SAMPLED";
 
-PlainRecording* recording = nullptr;  // never destroyed: its threads live as long as the process
+ProgramRecording* recording = nullptr;  // never destroyed: its threads live as long as the process
 pid_t recorded = 0;
 
 bool IsRecorded() { return recording != nullptr && getpid() == recorded; }
@@ -56,14 +56,14 @@ bool IsPreloaded() {
   return search.is_first;
 }
 
-void Refuse(const PlainOptions& options, const std::string& why) {
+void Refuse(const ProgramOptions& options, const std::string& why) {
   Log(LogLevel::kError, "{}: {}; native memory is not recorded", kVariable, why);
   WriteAnswer(options.answer, Reply::kError, why);
 }
 
 // Of the program's own threads there is one, so far.
 void Begin(const char* text) {
-  const auto options = ParsePlainOptions(text);
+  const auto options = ParseProgramOptions(text);
   if (!options.ok()) {
     const auto command = ParseCommand(text);
     return Refuse({.answer = command.ok() ? command->answer : ""}, options.error().message);
@@ -72,7 +72,7 @@ void Begin(const char* text) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!options->only.empty() && program.filename() != options->only) return;
   SetLogLevel(options->options.log_level);
-  auto started = PlainRecording::Start(options->options, program.string());
+  auto started = ProgramRecording::Start(options->options, program.string());
   if (!started.ok()) return Refuse(*options, started.error().message);
   recording = started->release();
   recorded = getpid();
@@ -83,7 +83,7 @@ void Begin(const char* text) {
         if (IsRecorded()) recording->Pause();
       },
       [] {
-        if (IsRecorded()) recording->GoOn();
+        if (IsRecorded()) recording->Resume();
       },
       native::AbandonHooks);
   WriteAnswer(options->answer, Reply::kOk, "recording " + recording->path());

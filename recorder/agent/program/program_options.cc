@@ -18,8 +18,8 @@ constexpr std::string_view kNativeRate = "native.rate";
 
 bool IsValid(std::string_view key) { return key == kNativeRate || std::ranges::find(kValid, key) != kValid.end(); }
 
-format::Result<PlainOptions> Parse(const std::vector<Option>& given) {
-  PlainOptions plain;
+format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
+  ProgramOptions plain;
   std::vector<Option> common;
   bool has_rate = false;
   for (const Option& option : given) {
@@ -45,8 +45,8 @@ format::Result<PlainOptions> Parse(const std::vector<Option>& given) {
 
 }  // namespace
 
-format::Result<PlainOptions> ParsePlainOptions(std::string_view text) {
-  const auto given = TakeApart(text);
+format::Result<ProgramOptions> ParseProgramOptions(std::string_view text) {
+  const auto given = SplitOptions(text);
   if (!given.ok()) return given.error();
   return Parse(*given);
 }

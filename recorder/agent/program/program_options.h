@@ -14,12 +14,12 @@
 
 namespace heaprec::agent {
 
-struct PlainOptions {
+struct ProgramOptions {
   Options options{};     // native, at native_per_second
   std::string only{};    // the name of a program's file; empty: any
   std::string answer{};  // as agent::Command
 };
 
-format::Result<PlainOptions> ParsePlainOptions(std::string_view text);
+format::Result<ProgramOptions> ParseProgramOptions(std::string_view text);
 
 }  // namespace heaprec::agent

@@ -24,9 +24,9 @@ Options WithAbsoluteFile(Options options) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<PlainRecording>> PlainRecording::Start(const Options& options,
-                                                                      const std::string& program) {
-  std::unique_ptr<PlainRecording> recording(new PlainRecording(options, program));
+format::Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const Options& options,
+                                                                          const std::string& program) {
+  std::unique_ptr<ProgramRecording> recording(new ProgramRecording(options, program));
   auto built = recording->Build();
   if (!built.ok()) return built.error();
   recording->native_->Activate(std::move(recording->plan_.native_calls));
@@ -39,11 +39,11 @@ format::Result<std::unique_ptr<PlainRecording>> PlainRecording::Start(const Opti
   return started.error();
 }
 
-PlainRecording::PlainRecording(Options options, const std::string& program)
+ProgramRecording::ProgramRecording(Options options, const std::string& program)
     : options_(WithAbsoluteFile(std::move(options))), program_(program), plan_(options_) {}
 
-format::Result<std::monostate> PlainRecording::Build() {
-  auto led = plan_.LeadNative();
+format::Result<std::monostate> ProgramRecording::Build() {
+  auto led = plan_.InstallMallocHooks();
   if (!led.ok()) return led.error();
   auto ring = plan_.MakeRing();
   if (!ring.ok()) return ring.error();
@@ -58,7 +58,7 @@ format::Result<std::monostate> PlainRecording::Build() {
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
   callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) { native_->OnPoint(record, pcs, java); };
   callbacks.on_new_chunk = [this] { native_->NewEpoch(); };
-  callbacks.on_stack = [this](const format::StackKey& key) { native_->AnnounceStack(key); };
+  callbacks.on_stack = [this](const format::StackKey& key) { native_->MarkStackEmitted(key); };
   callbacks.on_stop = [this] { native_->Stop(); };
   auto drain = plan_.MakeDrain(ring_.get(), header, std::move(callbacks));
   if (!drain.ok()) return drain.error();
@@ -66,25 +66,25 @@ format::Result<std::monostate> PlainRecording::Build() {
   return std::monostate{};
 }
 
-void PlainRecording::OnTick(uint64_t now_ns) {
-  if (OnlyOursAreLeft()) EndProcess();
+void ProgramRecording::OnTick(uint64_t now_ns) {
+  if (OnlyAgentThreadsLeft()) ExitProcess();
   const std::lock_guard lock(looking_);
   native_->OnTick(now_ns);
 }
 
-void PlainRecording::Pause() {
+void ProgramRecording::Pause() {
   if (!looking_.try_lock_for(kPausePatience)) return;
   holds_patching_ = native::HoldPatching(kPausePatience);
   paused_by_.store(pthread_self());
 }
 
-void PlainRecording::GoOn() {
+void ProgramRecording::Resume() {
   if (paused_by_.load() != pthread_self()) return;
   paused_by_.store(0);
   if (holds_patching_) native::LetPatching();
   looking_.unlock();
 }
 
-void PlainRecording::Stop(const std::string& reason) { EndAndWait(drain_.get(), reason); }
+void ProgramRecording::Stop(const std::string& reason) { EndAndWait(drain_.get(), reason); }
 
 }  // namespace heaprec::agent

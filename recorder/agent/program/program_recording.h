@@ -1,6 +1,6 @@
 // A recording of a program that has no JVM: native memory alone. Ring, stream and drain, put together.
 //
-// Context:  Start: setup, as long as there is one thread. Stop: any thread but the drain. Pause, GoOn: around fork.
+// Context:  Start: setup, as long as there is one thread. Stop: any thread but the drain. Pause, Resume: around fork.
 // Failure:  Start: an Error; nothing is then active. It is never destroyed: a thread may be inside it.
 #pragma once
 
@@ -23,21 +23,21 @@
 
 namespace heaprec::agent {
 
-class PlainRecording {
+class ProgramRecording {
  public:
   // `program`: the file of the program that runs.
-  static format::Result<std::unique_ptr<PlainRecording>> Start(const Options& options, const std::string& program);
+  static format::Result<std::unique_ptr<ProgramRecording>> Start(const Options& options, const std::string& program);
 
   // Ends it and waits (some seconds at most) until it is complete in the file.
   void Stop(const std::string& reason);
-  // The drain holds no lock of the loader's, which a child of fork would find held for ever, until GoOn by the same
+  // The drain holds no lock of the loader's, which a child of fork would find held for ever, until Resume by the same
   // thread. It is waited for a moment only: who forks may hold what the drain waits for.
   void Pause();
-  void GoOn();
+  void Resume();
   std::string path() const { return drain_->path(); }
 
  private:
-  PlainRecording(Options options, const std::string& program);
+  ProgramRecording(Options options, const std::string& program);
 
   format::Result<std::monostate> Build();
   void OnTick(uint64_t now_ns);

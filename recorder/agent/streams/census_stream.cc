@@ -26,11 +26,11 @@ void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, u
   into->Put(java_thread, identity.java_tid, os_tid, identity.Name());
 }
 
-std::optional<sources::CensusDraw> DrawOf(const CensusStream::Wish& wish) {
+std::optional<sources::CensusDraw> DrawOf(const CensusStream::Config& wish) {
   if (wish.mode != format::CensusMode::kDrawn) return std::nullopt;
   sources::CensusDraw draw;
   draw.config = ControllerFor(kAim * wish.per_second, /*unit_is_event=*/true);
-  draw.config.surplus = draw.config.surplus_of_new = 1;  // there is no second stage
+  draw.config.oversampling = draw.config.oversampling_new_stacks = 1;  // there is no second stage
   draw.most_per_second = static_cast<uint32_t>(wish.per_second);
   draw.seed = wish.seed;
   return draw;
@@ -38,7 +38,8 @@ std::optional<sources::CensusDraw> DrawOf(const CensusStream::Wish& wish) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<CensusStream>> CensusStream::Make(const Jvm& jvm, buffer::Ring& ring, const Wish& wish) {
+format::Result<std::unique_ptr<CensusStream>> CensusStream::Make(const Jvm& jvm, buffer::Ring& ring,
+                                                                 const Config& wish) {
   auto objects = jvm.Objects();
   if (!objects.ok()) return objects.error();
   if (directory.load() == nullptr) directory.store(new sources::CensusThreads);
@@ -48,7 +49,7 @@ format::Result<std::unique_ptr<CensusStream>> CensusStream::Make(const Jvm& jvm,
   return stream;
 }
 
-void CensusStream::Enlist(JNIEnv* jni) {
+void CensusStream::RegisterThreads(JNIEnv* jni) {
   jthread* threads = nullptr;
   jint count = 0;
   if (jvm_.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
@@ -67,7 +68,7 @@ format::Result<std::monostate> CensusStream::Look() {
   if (!is_active()) return format::Error{"the census has ended"};
   const auto look = [](void* self) {
     auto* const stream = static_cast<CensusStream*>(self);
-    stream->census_->LookStopped(*stream->jvm_.threads);
+    stream->census_->CountAtSafepoint(*stream->jvm_.threads);
   };
   return hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, look, this);
 }
@@ -77,7 +78,7 @@ void CensusStream::End(JNIEnv* jni) {
   if (!is_active()) return;
   const auto end = [](void* self) {
     auto* const stream = static_cast<CensusStream*>(self);
-    stream->census_->EndStopped(*stream->jvm_.threads);
+    stream->census_->StopAtSafepoint(*stream->jvm_.threads);
   };
   const auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, end, this);
   if (!is_active()) return;

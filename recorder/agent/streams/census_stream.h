@@ -1,7 +1,8 @@
 // The census of a recording: what the JVM's objects look like, who its threads are, and the census itself, put
 // together.
 //
-// Context:  Make, Enlist: setup. Begin: at a safepoint. End: any attached thread, or the drain while attached. OnTick,
+// Context:  Make, RegisterThreads: setup. Begin: at a safepoint. End: any attached thread, or the drain while attached.
+// OnTick,
 //           NewEpoch: drain. OnThreadStart, OnThreadEnd: inside those events.
 // Failure:  Make: an Error that says why this JVM cannot be counted. It lives as long as its recording: a thread may be
 //           inside it.
@@ -25,17 +26,17 @@ namespace heaprec::agent {
 
 class CensusStream {
  public:
-  struct Wish {
+  struct Config {
     format::CensusMode mode = format::CensusMode::kOff;
     double per_second = 0;
     uint64_t seed = 0, start_ns = 0;
   };
   // All outlive it.
-  static format::Result<std::unique_ptr<CensusStream>> Make(const Jvm& jvm, buffer::Ring& ring, const Wish& wish);
+  static format::Result<std::unique_ptr<CensusStream>> Make(const Jvm& jvm, buffer::Ring& ring, const Config& wish);
 
   // Learns who the threads are; from now on those that start, too.
-  void Enlist(JNIEnv* jni);
-  void Begin() { census_->BeginStopped(*jvm_.threads); }
+  void RegisterThreads(JNIEnv* jni);
+  void Begin() { census_->StartAtSafepoint(*jvm_.threads); }
   bool is_active() const { return census_->is_active(); }
   // What is in use is counted now. Error: the threads cannot be stopped for that, or it has ended. Context: as End.
   format::Result<std::monostate> Look();

@@ -14,11 +14,11 @@ constexpr uint32_t kDrainLane = 0;
 
 ExceptionStream::ExceptionStream(buffer::Ring& ring, const Jvm& jvm, const throttle::ControllerConfig& config,
                                  uint64_t start_ns, int stack_depth, uint64_t seed)
-    : ledger_(ring.header().BooksOf(format::Stream::kExceptions)),
+    : shared_counters_(ring.header().CountersOf(format::Stream::kExceptions)),
       board_(config, start_ns, format::kWindowStreamBit),
       // Stacks from JVMTI: where an exception is thrown the topmost frame is not always one that can be walked from.
-      capture_(ring, ledger_, board_, jvm.names, /*walker=*/nullptr, jvm.thread_fields, stack_depth, kFirstId),
-      source_(board_, ledger_, capture_, seed) {
+      capture_(ring, shared_counters_, board_, jvm.names, /*walker=*/nullptr, jvm.thread_fields, stack_depth, kFirstId),
+      source_(board_, shared_counters_, capture_, seed) {
   capture_.CommitWindow(board_.first(), kDrainLane);
 }
 
@@ -29,7 +29,7 @@ void ExceptionStream::Activate() {
 
 void ExceptionStream::OnTick(uint64_t now_ns) {
   const uint64_t thrown = source_.thrown();
-  ledger_.SetPopulation(thrown, 0);
+  shared_counters_.SetPopulation(thrown, 0);
   const auto window = board_.Tick(now_ns, thrown);
   if (window) capture_.CommitWindow(*window, kDrainLane);
 }
@@ -37,7 +37,7 @@ void ExceptionStream::OnTick(uint64_t now_ns) {
 void ExceptionStream::Stop() {
   sources::ExceptionSource* expected = &source_;
   sources::active_exceptions.compare_exchange_strong(expected, nullptr);
-  ledger_.SetPopulation(source_.thrown(), 0);
+  shared_counters_.SetPopulation(source_.thrown(), 0);
 }
 
 }  // namespace heaprec::agent

@@ -1,6 +1,6 @@
-// The exceptions of a recording: windows, books, capture and source of the second stream, put together.
+// The exceptions of a recording: windows, counters, capture and source of the second stream, put together.
 //
-// Context:  the constructor, Activate: setup. OnTick, NewEpoch, AnnounceStack, Stop: drain.
+// Context:  the constructor, Activate: setup. OnTick, NewEpoch, MarkStackEmitted, Stop: drain.
 // Failure:  none. It lives as long as its recording: a thread may be inside it.
 #pragma once
 
@@ -24,14 +24,14 @@ class ExceptionStream {
   void Activate();
   void OnTick(uint64_t now_ns);
   void NewEpoch() { capture_.NewEpoch(); }
-  void AnnounceStack(const format::StackKey& key) { capture_.AnnounceStack(key); }
+  void MarkStackEmitted(const format::StackKey& key) { capture_.MarkStackEmitted(key); }
   // No more samples; all that was thrown is counted.
   void Stop();
 
  private:
-  buffer::Ledger ledger_;
-  sources::WindowBoard board_;
-  sources::Capture capture_;
+  buffer::SharedCounters shared_counters_;
+  sources::WindowPublisher board_;
+  sources::SampleWriter capture_;
   sources::ExceptionSource source_;
 };
 

@@ -12,18 +12,18 @@
 namespace heaprec::agent {
 namespace {
 
-using format::Loss;
-using native::MappingSort;
-using sources::MappedPoint;
-using sources::MappedRanges;
+using format::LossReason;
+using native::MappingType;
+using sources::MappingPoint;
+using sources::MappingTable;
 
 // As many calls as can come between two ticks: 160,000 munmaps in a second.
-constexpr uint32_t kMostPoints = 1 << 14;
-constexpr uint32_t kWindow = format::kMappedWindowBit + 1;
+constexpr uint32_t kMaxPoints = 1 << 14;
+constexpr uint32_t kWindow = format::kMappingWindowBit + 1;
 // A page or more is always sampled, and stands for itself: 1 - exp(-4096) is 1.
 constexpr double kLambda = 1;
 
-std::string_view ClassOf(const MappedRanges::New& made) {
+std::string_view ClassOf(const MappingTable::New& made) {
   constexpr std::array<std::string_view, 4> kAlone{"reserve", "mmap", "mmap file", "mmap shared"},
       kInReserve{"reserve", "commit", "commit file", "commit shared"};
   return (made.is_in_reserve ? kInReserve : kAlone)[static_cast<size_t>(made.sort)];
@@ -39,7 +39,7 @@ std::vector<native::Mapping> MapsOfProcess() {
   while (std::fgets(line.data(), line.size(), file.get()) != nullptr) {
     unsigned long begin = 0, end = 0;                              // NOLINT(google-runtime-int): as sscanf has it
     if (std::sscanf(line.data(), "%lx-%lx", &begin, &end) == 2) {  // NOLINT(cert-err34-c): the kernel's own numbers
-      maps.push_back({begin, end, MappingSort::kPrivate, false});
+      maps.push_back({begin, end, MappingType::kPrivate, false});
     }
   }
   return maps;
@@ -47,43 +47,43 @@ std::vector<native::Mapping> MapsOfProcess() {
 
 }  // namespace
 
-MappedStream::MappedStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per_second, sources::NativeWriter& writer,
-                           sources::JavaFrames* java)
-    : ledger_(ring.header().BooksOf(format::Stream::kMapped)),
+MappingStream::MappingStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per_second,
+                             sources::NativeSampleWriter& writer, sources::JavaFrames* java)
+    : shared_counters_(ring.header().CountersOf(format::Stream::kMapping)),
       start_ns_(start_ns),
       writer_(writer),
-      points_(kMostPoints),
+      points_(kMaxPoints),
       mapping_calls_(ring.header().mapping_calls),
-      source_(ledger_, mapping_calls_, points_, kSurplus * per_second, java),
-      next_id_(format::FirstIdOf(format::Stream::kMapped)) {
+      source_(shared_counters_, mapping_calls_, points_, kSurplus * per_second, java),
+      next_id_(format::FirstIdOf(format::Stream::kMapping)) {
   writer_.WriteWindow({.id = kWindow, .start_ns = start_ns, .lambda = kLambda});
 }
 
-void MappedStream::OnTick(uint64_t now_ns) {
+void MappingStream::OnTick(uint64_t now_ns) {
   const uint64_t interval = (now_ns - start_ns_) / kIntervalNs;
   const bool has_ended = std::exchange(interval_, interval) != interval;
   TakeIn(has_ended ? start_ns_ + interval * kIntervalNs : UINT64_MAX, now_ns);
 }
 
-void MappedStream::Stop(uint64_t now_ns) {
+void MappingStream::Stop(uint64_t now_ns) {
   TakeIn(UINT64_MAX, now_ns);
   if (!kernels_.empty()) TakeIn(UINT64_MAX, now_ns);
 }
 
-void MappedStream::TakeIn(uint64_t until_ns, uint64_t now_ns) {
+void MappingStream::TakeIn(uint64_t until_ns, uint64_t now_ns) {
   while (!late_.empty() && late_.front().time_ns < until_ns) {
     Apply(late_.front());
     late_.pop_front();
   }
   // In the order of the calls, whatever their times.
-  points_.TakeAll([&](const MappedPoint& point) {
+  points_.TakeAll([&](const MappingPoint& point) {
     if (late_.empty() && point.time_ns < until_ns) {
       Apply(point);
     } else {
       late_.push_back(point);
     }
   });
-  const sources::MappedSource::Missed missed = source_.TakeMissed();
+  const sources::MappingSource::DroppedByJvm missed = source_.TakeMissed();
   calls_ += missed.mappings;
   bytes_ += missed.bytes;
   if (!kernels_.empty() && late_.empty()) ranges_.KeepOnly(std::exchange(kernels_, {}), now_ns);
@@ -91,48 +91,48 @@ void MappedStream::TakeIn(uint64_t until_ns, uint64_t now_ns) {
     ranges_.BeginAge();
     kernels_ = MapsOfProcess();
   }
-  for (const MappedRanges::Change& change : ranges_.TakeChanges()) {
+  for (const MappingTable::Change& change : ranges_.TakeChanges()) {
     writer_.WriteDeath(change.sample, change.time_ns, change.left);
   }
-  ledger_.SetPopulation(calls_, bytes_);
+  shared_counters_.SetPopulation(calls_, bytes_);
 }
 
-void MappedStream::Apply(const MappedPoint& point) {
+void MappingStream::Apply(const MappingPoint& point) {
   const native::Mapping& mapping = point.mapping;
   const uint64_t sample = point.is_lost ? 0 : next_id_;
   switch (point.what) {
-    case MappedPoint::What::kMap:
+    case MappingPoint::What::kMap:
       Add(point, ranges_.Map(sample, mapping, point.time_ns));
       // Behind its sample: a kill loses what was noted and not taken.
       mapping_calls_.taken.fetch_add(1, std::memory_order_relaxed);
       mapping_calls_.taken_bytes.fetch_add(mapping.end - mapping.begin, std::memory_order_relaxed);
       return;
-    case MappedPoint::What::kUnmap:
+    case MappingPoint::What::kUnmap:
       return ranges_.Unmap(mapping.begin, mapping.end, point.time_ns);
-    case MappedPoint::What::kLift:
-      return ranges_.Lift(point.moving, mapping.begin, mapping.end);
-    case MappedPoint::What::kPlace:
-      return Add(point, ranges_.Place(point.moving, sample, mapping.begin, mapping.end, point.time_ns));
+    case MappingPoint::What::kLift:
+      return ranges_.Detach(point.moving, mapping.begin, mapping.end);
+    case MappingPoint::What::kPlace:
+      return Add(point, ranges_.Attach(point.moving, sample, mapping.begin, mapping.end, point.time_ns));
   }
 }
 
 // All of a call's bytes are a sample; of none where they were reserved already.
-void MappedStream::Add(const MappedPoint& point, const MappedRanges::New& made) {
+void MappingStream::Add(const MappingPoint& point, const MappingTable::New& made) {
   if (made.bytes == 0) return;
   ++calls_;
   bytes_ += made.bytes;
   const auto weight = static_cast<double>(made.bytes);
   if (point.is_lost) {
-    ledger_.Point();
-    return ledger_.Lost(Loss::kRingFull, weight);
+    shared_counters_.Point();
+    return shared_counters_.Lost(LossReason::kRingFull, weight);
   }
   sources::NativePoint told = point;
   told.id = next_id_++;
   told.size = made.bytes;
   told.weight = weight;
   told.window = kWindow;
-  told.place = 1;  // followed; where it is, MappedRanges know
-  (void)writer_.Write(told, {format::Kind::kMapped, ClassOf(made)}, ledger_);
+  told.place = 1;  // tracked; where it is, MappingTable know
+  (void)writer_.Write(told, {format::Kind::kMapping, ClassOf(made)}, shared_counters_);
 }
 
 }  // namespace heaprec::agent

@@ -1,8 +1,8 @@
-// The mappings of a recording: books, hooks' side and the drain's of the fourth stream, put together.
+// The mappings of a recording: counters, hooks' side and the drain's of the fourth stream, put together.
 //
 // Context:  the constructor: setup. The rest: drain; mapper: setup.
 // Threads:  one; the hooks' side any.
-// Failure:  none; every loss goes to the ledger. It lives as long as its recording: a thread may be inside it.
+// Failure:  none; every loss goes to the shared counters. It lives as long as its recording: a thread may be inside it.
 // Format:   docs/format/recording.md#mappings
 #pragma once
 
@@ -18,18 +18,18 @@
 
 namespace heaprec::agent {
 
-class MappedStream {
+class MappingStream {
  public:
-  static constexpr uint32_t kMostFollowed = 32768;
+  static constexpr uint32_t kMaxTracked = 32768;
   // Of those that an interval of a second keeps (`per_second`) so many times come into it: which is drawn.
   static constexpr uint32_t kSurplus = 4;
 
   // All outlive it; `java` may be null.
-  MappedStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per_second, sources::NativeWriter& writer,
-               sources::JavaFrames* java);
+  MappingStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per_second, sources::NativeSampleWriter& writer,
+                sources::JavaFrames* java);
 
   static constexpr uint64_t kIntervalNs = 1'000'000'000;
-  native::Mapper* mapper() { return &source_; }
+  native::MmapListener* mapper() { return &source_; }
   // Takes in the calls so far. Where an interval has ended since the last tick, those of the next one wait for the next
   // tick: what was counted at its end is what was mapped in it.
   void OnTick(uint64_t now_ns);
@@ -38,18 +38,18 @@ class MappedStream {
 
  private:
   void TakeIn(uint64_t until_ns, uint64_t now_ns);
-  void Apply(const sources::MappedPoint& point);
-  void Add(const sources::MappedPoint& point, const sources::MappedRanges::New& made);
+  void Apply(const sources::MappingPoint& point);
+  void Add(const sources::MappingPoint& point, const sources::MappingTable::New& made);
 
-  buffer::Ledger ledger_;
+  buffer::SharedCounters shared_counters_;
   const uint64_t start_ns_;
-  sources::NativeWriter& writer_;
+  sources::NativeSampleWriter& writer_;
   sources::MappedPoints points_;
   format::RingMappingCalls& mapping_calls_;
-  sources::MappedSource source_;
-  sources::MappedRanges ranges_;
-  std::deque<sources::MappedPoint> late_;  // of the interval to come
-  std::vector<native::Mapping> kernels_;   // what it had mapped when a call was missed; empty: none was
+  sources::MappingSource source_;
+  sources::MappingTable ranges_;
+  std::deque<sources::MappingPoint> late_;  // of the interval to come
+  std::vector<native::Mapping> kernels_;    // what it had mapped when a call was missed; empty: none was
   uint64_t next_id_, calls_ = 0, bytes_ = 0, interval_ = 0;
 };
 

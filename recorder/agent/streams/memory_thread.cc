@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{200};
 
-std::optional<hotspot::MemorySummary> SummaryOf(const Jvm& jvm) {
-  if (!hotspot::TracksMemory(jvm.structs)) return std::nullopt;
-  auto found = jvm.symbols.ok() ? hotspot::MemorySummary::Find(*jvm.symbols)
-                                : format::Result<hotspot::MemorySummary>(jvm.symbols.error());
+std::optional<hotspot::NmtSummary> SummaryOf(const Jvm& jvm) {
+  if (!hotspot::NmtEnabled(jvm.structs)) return std::nullopt;
+  auto found = jvm.symbols.ok() ? hotspot::NmtSummary::Find(*jvm.symbols)
+                                : format::Result<hotspot::NmtSummary>(jvm.symbols.error());
   if (found.ok()) return *found;
   Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
   return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<hotspot::MemorySummary> SummaryOf(const Jvm& jvm) {
 
 }  // namespace
 
-MemoryThread::MemoryThread(const Jvm& jvm, sources::HeapWatch& rows, uint64_t period_ns)
+MemoryThread::MemoryThread(const Jvm& jvm, sources::HeapStateRecorder& rows, uint64_t period_ns)
     : jvm_(jvm), watch_(rows, SummaryOf(jvm), period_ns), thread_("heaprec-memory", [this] { Ask(); }) {}
 
 void MemoryThread::Ask() {
@@ -33,7 +33,7 @@ void MemoryThread::Ask() {
     if (!watch_.asks_jvm()) attached.reset();
     auto asked = watch_.Tick(attached ? attached->jni() : nullptr, sources::MonotonicNs());
     if (!asked.ok()) Log(LogLevel::kWarn, "memory: {}; NMT is not queried again", asked.error().message);
-    if (thread_.Rest(kTick)) return;
+    if (thread_.SleepOrStop(kTick)) return;
   }
 }
 

@@ -19,7 +19,7 @@ namespace heaprec::agent {
 class MemoryThread {
  public:
   // Both outlive it.
-  MemoryThread(const Jvm& jvm, sources::HeapWatch& rows, uint64_t period_ns);
+  MemoryThread(const Jvm& jvm, sources::HeapStateRecorder& rows, uint64_t period_ns);
 
   format::Result<std::monostate> Start() { return thread_.Start(); }
   // Nothing is asked any more, and the thread has left the JVM.
@@ -30,7 +30,7 @@ class MemoryThread {
   void Ask();
 
   const Jvm& jvm_;
-  sources::MemoryWatch watch_;
+  sources::MemoryPoller watch_;
   StoppableThread thread_;
 };
 

@@ -13,7 +13,7 @@ namespace heaprec::agent {
 namespace {
 
 // A thread is inside for microseconds, or until it is scheduled again.
-constexpr int kMostPauses = 50;
+constexpr int kMaxPauses = 50;
 constexpr timespec kPause{0, 1'000'000};
 
 std::atomic<bool> is_patching{false};
@@ -25,7 +25,7 @@ void PatchAside() {
     (void)native::PatchLibraries();
     is_patching.store(false);
   };
-  const auto thread = writer::StartQuietThread(
+  const auto thread = writer::StartSignalMaskedThread(
       "heaprec-loader", patch, [](void*) { is_patching.store(false); }, nullptr);
   if (!thread.ok()) return is_patching.store(false);
   pthread_detach(*thread);
@@ -36,16 +36,16 @@ void PatchAside() {
 NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns,
                            uint32_t recording, uint64_t seed, double reach, sources::JavaFrames* java,
                            uint32_t maps_per_second)
-    : ledger_(ring.header().BooksOf(format::Stream::kNative)),
+    : shared_counters_(ring.header().CountersOf(format::Stream::kNative)),
       board_(config, start_ns, format::kNativeWindowBit),
-      source_(board_, ledger_, ring, recording, format::SeedOf(format::Stream::kNative, seed), reach, java),
-      writer_(ring, ledger_),
+      source_(board_, shared_counters_, ring, recording, format::SeedOf(format::Stream::kNative, seed), reach, java),
+      writer_(ring, shared_counters_),
       recording_(recording) {
   writer_.WriteWindow(board_.first());
   if (maps_per_second > 0) mapped_.emplace(ring, start_ns, maps_per_second, writer_, java);
 }
 
-void NativeStream::Activate(std::unique_ptr<native::LedCalls> calls) {
+void NativeStream::Activate(std::unique_ptr<native::MallocHooks> calls) {
   writer_.RefreshLibraries();
   calls_ = std::move(calls);
   calls_->Activate(&source_, mapped_ ? mapped_->mapper() : nullptr);
@@ -57,7 +57,7 @@ void NativeStream::OnTick(uint64_t now_ns) {
   TakeIn();
   if (calls_ == nullptr) return;
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
-  ledger_.SetPopulation(totals.calls, totals.bytes);
+  shared_counters_.SetPopulation(totals.calls, totals.bytes);
   const auto window = board_.Tick(now_ns, totals.bytes);
   if (window) writer_.WriteWindow(*window);
   if (mapped_) mapped_->OnTick(now_ns);
@@ -84,10 +84,10 @@ void NativeStream::Stop() {
   // Now: until their slots are put back threads go on counting what nobody samples.
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   calls_.reset();
-  for (int i = 0; !native::IsQuiet() && i < kMostPauses; ++i) nanosleep(&kPause, nullptr);
+  for (int i = 0; !native::IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
   TakeIn();
   if (mapped_) mapped_->Stop(sources::MonotonicNs());
-  ledger_.SetPopulation(totals.calls, totals.bytes);
+  shared_counters_.SetPopulation(totals.calls, totals.bytes);
 }
 
 }  // namespace heaprec::agent

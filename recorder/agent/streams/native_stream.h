@@ -1,7 +1,7 @@
-// The native memory of a recording: windows, books, hooks and source of the third stream, and of the fourth, put
+// The native memory of a recording: windows, counters, hooks and source of the third stream, and of the fourth, put
 // together.
 //
-// Context:  the constructor, Activate: setup. OnTick, OnPoint, NewEpoch, AnnounceStack, Drop, Stop: drain.
+// Context:  the constructor, Activate: setup. OnTick, OnPoint, NewEpoch, MarkStackEmitted, Drop, Stop: drain.
 // Failure:  none. It lives as long as its recording: a thread may be inside it.
 #pragma once
 
@@ -23,15 +23,15 @@ namespace heaprec::agent {
 
 class NativeStream {
  public:
-  // Blocks that are followed at a time, half of them at least for longer than their interval.
-  static constexpr uint32_t kMostFollowed = 16384;
+  // Blocks that are tracked at a time, half of them at least for longer than their interval.
+  static constexpr uint32_t kMaxTracked = 16384;
 
   // `ring` outlives it, as does `java`, which may be null. `recording`: its number in this process.
   // `maps_per_second`: mappings that are kept of a second; 0: none are recorded.
   NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t recording,
                uint64_t seed, double reach, sources::JavaFrames* java, uint32_t maps_per_second = 0);
 
-  void Activate(std::unique_ptr<native::LedCalls> calls);
+  void Activate(std::unique_ptr<native::MallocHooks> calls);
   void OnTick(uint64_t now_ns);
   // As writer::DrainCallbacks::on_native_point.
   void OnPoint(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
@@ -39,7 +39,7 @@ class NativeStream {
     writer_.Write(record, pcs, java);
   }
   void NewEpoch() { writer_.NewEpoch(); }
-  void AnnounceStack(const format::StackKey& key) { writer_.AnnounceStack(key); }
+  void MarkStackEmitted(const format::StackKey& key) { writer_.MarkStackEmitted(key); }
   // Nobody wants to know when it is freed.
   static void Drop(uint16_t place, uint64_t sample) { native::Blocks().Drop(place, sample); }
   // No more samples; all that was allocated is counted. Idempotent.
@@ -49,13 +49,13 @@ class NativeStream {
   void Refresh();
   void TakeIn();
 
-  buffer::Ledger ledger_;
-  sources::WindowBoard board_;
+  buffer::SharedCounters shared_counters_;
+  sources::WindowPublisher board_;
   sources::NativeSource source_;
-  sources::NativeWriter writer_;
-  std::optional<MappedStream> mapped_;
+  sources::NativeSampleWriter writer_;
+  std::optional<MappingStream> mapped_;
   const uint32_t recording_;
-  std::unique_ptr<native::LedCalls> calls_;  // null: it is not active
+  std::unique_ptr<native::MallocHooks> calls_;  // null: it is not active
 };
 
 }  // namespace heaprec::agent

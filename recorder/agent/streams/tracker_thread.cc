@@ -10,32 +10,33 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{50};
 // A thread that has taken a place follows or gives it up within microseconds, or when it is scheduled again.
-constexpr int kMostClears = 50;
+constexpr int kMaxClears = 50;
 constexpr timespec kPause{0, 1'000'000};
 
 }  // namespace
 
-LiveThread::LiveThread(const Jvm& jvm, buffer::Ring& ring, const sources::HeapWatch& pauses, uint32_t bound)
+TrackerThread::TrackerThread(const Jvm& jvm, buffer::Ring& ring, const sources::HeapStateRecorder& pauses,
+                             uint32_t bound)
     : jvm_(jvm),
       places_(bound),
       watch_(ring, places_, pauses, jvm.heap),
       thread_("heaprec-live", [this] { Follow(); }) {}
 
-void LiveThread::Follow() {
+void TrackerThread::Follow() {
   for (;;) {
     const AttachedScope attached(jvm_.vm, "heaprec-live");
     if (attached.jni() == nullptr) {
-      if (thread_.Rest(kTick)) return;
+      if (thread_.SleepOrStop(kTick)) return;
       continue;
     }
-    while (!thread_.Rest(kTick)) watch_.Tick(attached.jni(), sources::MonotonicNs());
-    return LeaveNothing(attached.jni());
+    while (!thread_.SleepOrStop(kTick)) watch_.Tick(attached.jni(), sources::MonotonicNs());
+    return DeleteAllReferences(attached.jni());
   }
 }
 
-void LiveThread::LeaveNothing(JNIEnv* jni) {
-  watch_.LookNow(jni);
-  for (int i = 0; !watch_.Clear(jni) && i < kMostClears; ++i) nanosleep(&kPause, nullptr);
+void TrackerThread::DeleteAllReferences(JNIEnv* jni) {
+  watch_.PollNow(jni);
+  for (int i = 0; !watch_.Clear(jni) && i < kMaxClears; ++i) nanosleep(&kPause, nullptr);
 }
 
 }  // namespace heaprec::agent

@@ -18,25 +18,25 @@
 
 namespace heaprec::agent {
 
-class LiveThread {
+class TrackerThread {
  public:
-  // All outlive it. At most `bound` objects are followed at a time.
-  LiveThread(const Jvm& jvm, buffer::Ring& ring, const sources::HeapWatch& pauses, uint32_t bound);
+  // All outlive it. At most `bound` objects are tracked at a time.
+  TrackerThread(const Jvm& jvm, buffer::Ring& ring, const sources::HeapStateRecorder& pauses, uint32_t bound);
 
-  sources::Places& places() { return places_; }
+  sources::WeakRefTable& places() { return places_; }
 
   format::Result<std::monostate> Start() { return thread_.Start(); }
-  // Nothing new is followed any more: looks a last time, deletes all references, and is detached.
+  // Nothing new is tracked any more: looks a last time, deletes all references, and is detached.
   void Stop() { thread_.Stop(); }
   bool TryJoin() { return thread_.TryJoin(); }
 
  private:
   void Follow();
-  void LeaveNothing(JNIEnv* jni);
+  void DeleteAllReferences(JNIEnv* jni);
 
   const Jvm& jvm_;
-  sources::Places places_;
-  sources::DeathWatch watch_;
+  sources::WeakRefTable places_;
+  sources::WeakRefPoller watch_;
   StoppableThread thread_;
 };
 

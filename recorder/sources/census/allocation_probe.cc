@@ -10,7 +10,7 @@ namespace heaprec::sources {
 namespace {
 
 // A slot is taken while its probe is not null. Who calls a hook looks at all of them: there are few.
-std::array<std::atomic<AllocationProbe*>, AllocationProbe::kMost> probes;
+std::array<std::atomic<AllocationProbe*>, AllocationProbe::kMax> probes;
 // Hooks that are inside a probe, so that it is not freed under them.
 std::atomic<uint32_t> visitors{0};
 

@@ -4,7 +4,7 @@
 //
 // Context:  Begin, End: the thread itself, in native. AroundRetirement: alloc or gc; AtOutside: alloc. Those two take
 //           no heap, and wait for nobody but Begin and End, which walk what is left of one TLAB at most.
-// Threads:  up to kMost probes at a time, of any threads; one thread may have several.
+// Threads:  up to kMax probes at a time, of any threads; one thread may have several.
 // Failure:  Begin is null when there is no room for another. A probe says whether it saw all.
 #pragma once
 
@@ -26,7 +26,7 @@ struct ProbedObject {
 
 class AllocationProbe {
  public:
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMax = 64;
 
   // `java_thread` is the caller; at most `most_objects` are noted. Freed by End.
   static AllocationProbe* Begin(const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
@@ -61,7 +61,7 @@ class AllocationProbe {
     Retirement& operator=(const Retirement&) = delete;
 
    private:
-    AllocationProbe* held_[kMost];
+    AllocationProbe* held_[kMax];
     size_t count_ = 0;
   };
 

@@ -36,24 +36,24 @@ constinit thread_local const void* Census::retiring = nullptr;
 Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
                const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
                uint64_t start_ns)
-    : books_(ring.header().census),
+    : counters_(ring.header().census),
       threads_(threads),
       objects_(objects),
       writer_(ring, names, directory),
       start_ns_(start_ns) {
   if (!draw) return;
-  board_ = std::make_unique<WindowBoard>(draw->config, start_ns);
+  board_ = std::make_unique<WindowPublisher>(draw->config, start_ns);
   most_per_second_ = draw->most_per_second;
   seed_ = draw->seed;
 }
 
-void Census::BeginStopped(const hotspot::ThreadList& threads) {
+void Census::StartAtSafepoint(const hotspot::ThreadList& threads) {
   if (!NoteUse(threads)) return;
   retirement_watchers.fetch_add(1);
   active.store(this, std::memory_order_release);
 }
 
-void Census::LookStopped(const hotspot::ThreadList& threads) {
+void Census::CountAtSafepoint(const hotspot::ThreadList& threads) {
   if (!is_active()) return;
   threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
   // What has just been counted must not be counted again.
@@ -85,7 +85,7 @@ bool Census::NoteUse(const hotspot::ThreadList& threads) {
   return true;
 }
 
-void Census::EndStopped(const hotspot::ThreadList& threads) {
+void Census::StopAtSafepoint(const hotspot::ThreadList& threads) {
   if (!is_active()) return;
   threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
   active.store(nullptr);
@@ -109,7 +109,7 @@ void Census::EndRunning(const std::vector<void*>& threads) {
 void Census::OnTick(uint64_t now_ns) {
   if (board_ == nullptr) return;
   const auto at = [this](Count what) {
-    return books_.counters[static_cast<size_t>(what)].load(std::memory_order_relaxed);
+    return counters_.counters[static_cast<size_t>(what)].load(std::memory_order_relaxed);
   };
   (void)board_->Tick(now_ns, at(Count::kTlabs) + at(Count::kOutside));
 }
@@ -134,13 +134,13 @@ void Census::OnOutside(const void* java_thread, const void* klass, uint64_t byte
   Add(Count::kOutside, 1);
   Add(Count::kOutsideBytes, bytes);
   if (weight == 0) return;
-  ClassTally::Entry found{reinterpret_cast<uintptr_t>(klass), 1, bytes};
+  ClassCounts::Entry found{reinterpret_cast<uintptr_t>(klass), 1, bytes};
   Add(Count::kWalks, 1);
   Publish(java_thread, weight, {&found, 1}, bytes);
 }
 
 void Census::Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight) {
-  ClassTally tally;
+  ClassCounts tally;
   KnownClasses known;
   uint64_t walked = 0, published = 0;
   const auto publish = [&] {
@@ -162,7 +162,7 @@ void Census::Walk(const void* java_thread, uint64_t begin, uint64_t end, double 
   Add(Count::kBrokenBytes, end - begin - walked);
 }
 
-void Census::Publish(const void* java_thread, double weight, std::span<ClassTally::Entry> found, uint64_t bytes) {
+void Census::Publish(const void* java_thread, double weight, std::span<ClassCounts::Entry> found, uint64_t bytes) {
   Add(Count::kWalkedBytes, bytes);
   if (writer_.Write(java_thread, weight, found)) return;
   Add(Count::kLost, 1);
@@ -194,7 +194,7 @@ double Census::Draw(uint64_t bytes) {
   const double probability = std::min(board_->Read().lambda, 1.0) * left * left;
   throttle::Random random(throttle::Mix64(seed_ + draws_.fetch_add(1, std::memory_order_relaxed)));
   if (left > 0 && random.Uniform() >= probability) return 0;
-  if (left == 0 || !TakeTurn(now_ns)) {
+  if (left == 0 || !TryReserveWalk(now_ns)) {
     Add(Count::kOverBudget, 1);
     Add(Count::kOverBudgetBytes, bytes);
     return 0;
@@ -211,7 +211,7 @@ double Census::LeftOf(uint64_t now_ns) const {
   return 1 - static_cast<double>(turns & 0xffffffff) / most_per_second_;
 }
 
-bool Census::TakeTurn(uint64_t now_ns) {
+bool Census::TryReserveWalk(uint64_t now_ns) {
   const uint64_t second = SecondOf(now_ns);
   uint64_t turns = turns_.load(std::memory_order_relaxed);
   for (;;) {

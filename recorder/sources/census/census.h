@@ -5,10 +5,10 @@
 // a collector. Of a TLAB that was in use when the census began only what came later counts, and at the end those in use
 // are walked while the threads stand still.
 //
-// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. No heap, no lock that is waited for. BeginStopped,
-//           LookStopped, EndStopped: at a safepoint, where nobody retires. OnTick, NewEpoch: drain.
+// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. No heap, no lock that is waited for. StartAtSafepoint,
+//           CountAtSafepoint, StopAtSafepoint: at a safepoint, where nobody retires. OnTick, NewEpoch: drain.
 // Threads:  any.
-// Failure:  what is not counted is counted as that (format::CensusBooks).
+// Failure:  what is not counted is counted as that (format::CensusCounters).
 // Maths:    docs/streams.md#census
 #pragma once
 
@@ -43,11 +43,11 @@ class Census {
          uint64_t start_ns);
 
   // It becomes the active one: retirements and objects outside are shown to it.
-  void BeginStopped(const hotspot::ThreadList& threads);
+  void StartAtSafepoint(const hotspot::ThreadList& threads);
   // What is in use is walked, and the census goes on.
-  void LookStopped(const hotspot::ThreadList& threads);
+  void CountAtSafepoint(const hotspot::ThreadList& threads);
   // No more: what is in use is walked.
-  void EndStopped(const hotspot::ThreadList& threads);
+  void StopAtSafepoint(const hotspot::ThreadList& threads);
   // The same where nobody stands still: what is in use is not seen.
   void EndRunning(const std::vector<void*>& threads);
   bool is_active() const { return active.load(std::memory_order_relaxed) == this; }
@@ -58,7 +58,7 @@ class Census {
   // The hooks. retire() retires the TLAB.
   template <typename Retire>
   static void AroundRetirement(const void* tlab, const Retire& retire) {
-    // Acquire: sees the census as it was built (pairs with the release in BeginStopped).
+    // Acquire: sees the census as it was built (pairs with the release in StartAtSafepoint).
     Census* const census = active.load(std::memory_order_acquire);
     if (census == nullptr || retiring == tlab) return retire();
     retiring = tlab;
@@ -85,28 +85,28 @@ class Census {
   void LookAt(const void* tlab);
   void OnOutside(const void* java_thread, const void* klass, uint64_t bytes);
   void Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight);
-  void Publish(const void* java_thread, double weight, std::span<ClassTally::Entry> found, uint64_t bytes);
+  void Publish(const void* java_thread, double weight, std::span<ClassCounts::Entry> found, uint64_t bytes);
   Mark* MarkOf(const void* tlab) const;
   uint64_t TakeMark(const void* tlab);
   // The weight of a candidate that is drawn; 0: it is not.
   double Draw(uint64_t bytes);
   double LeftOf(uint64_t now_ns) const;
-  bool TakeTurn(uint64_t now_ns);
+  bool TryReserveWalk(uint64_t now_ns);
   uint64_t SecondOf(uint64_t now_ns) const { return (now_ns > start_ns_ ? now_ns - start_ns_ : 0) / kSecondNs; }
   void Add(Count what, uint64_t n) {
-    books_.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
+    counters_.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
   }
 
   static std::atomic<Census*> active;
   // One function of the JVM's that retires may call another.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local const void* retiring;
 
-  format::RingCensus& books_;
+  format::RingCensus& counters_;
   const hotspot::ThreadLayout& threads_;
   const hotspot::ObjectLayout& objects_;
   CensusWriter writer_;
   const uint64_t start_ns_;
-  std::unique_ptr<WindowBoard> board_;  // null: everything is walked
+  std::unique_ptr<WindowPublisher> board_;  // null: everything is walked
   uint32_t most_per_second_ = 0;
   uint64_t seed_ = 0;
   std::atomic<uint64_t> draws_{0};

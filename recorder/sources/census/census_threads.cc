@@ -36,7 +36,7 @@ CensusThreads::CensusThreads()
 
 CensusThreads::Slot* CensusThreads::Look(const void* java_thread) const {
   if (slots_ == nullptr) return nullptr;
-  for (size_t probe = 0; probe < kMostProbes; ++probe) {
+  for (size_t probe = 0; probe < kMaxProbes; ++probe) {
     Slot& slot = slots_[SlotOf(java_thread, probe, kSlots)];
     const void* const owner = slot.java_thread.load(std::memory_order_acquire);
     if (owner == java_thread) return &slot;
@@ -48,7 +48,7 @@ CensusThreads::Slot* CensusThreads::Look(const void* java_thread) const {
 CensusThreads::Slot* CensusThreads::PlaceFor(const void* java_thread) {
   if (slots_ == nullptr) return nullptr;
   if (Slot* const known = Look(java_thread)) return known;
-  for (size_t probe = 0; probe < kMostProbes; ++probe) {
+  for (size_t probe = 0; probe < kMaxProbes; ++probe) {
     Slot& slot = slots_[SlotOf(java_thread, probe, kSlots)];
     if (slot.java_thread.load(std::memory_order_relaxed) == nullptr || slot.has_ended.load(std::memory_order_relaxed)) {
       return &slot;
@@ -60,7 +60,7 @@ CensusThreads::Slot* CensusThreads::PlaceFor(const void* java_thread) {
 void CensusThreads::Put(const void* java_thread, uint64_t java_tid, uint32_t os_tid, std::string_view name) {
   CensusThread thread;
   // Labels stand behind a zero byte.
-  const std::string_view cut = Cut(name.substr(0, name.find('\0')), CensusThread::kMostNameBytes);
+  const std::string_view cut = Cut(name.substr(0, name.find('\0')), CensusThread::kMaxNameBytes);
   thread.key = format::ThreadKey(java_tid, os_tid, /*is_virtual=*/false, cut);
   thread.java_tid = java_tid;
   thread.os_tid = os_tid;

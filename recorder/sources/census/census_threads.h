@@ -18,12 +18,12 @@ namespace heaprec::sources {
 
 // As samples have it, without labels: the same thread is the same entry.
 struct CensusThread {
-  static constexpr size_t kMostNameBytes = 216;
+  static constexpr size_t kMaxNameBytes = 216;
   uint64_t key = 0;
   uint64_t java_tid = 0;
   uint32_t os_tid = 0;
   uint32_t name_bytes = 0;
-  char name[kMostNameBytes] = {};
+  char name[kMaxNameBytes] = {};
   std::string_view Name() const { return {name, name_bytes}; }
 };
 
@@ -37,7 +37,7 @@ class CensusThreads {
   bool Find(const void* java_thread, CensusThread* into) const;
 
  private:
-  static constexpr size_t kSlots = 1 << 13, kMostProbes = 64;
+  static constexpr size_t kSlots = 1 << 13, kMaxProbes = 64;
   // The version is odd while the entry is written.
   struct alignas(64) Slot {
     std::atomic<const void*> java_thread{nullptr};

@@ -24,14 +24,14 @@ std::byte* CopyFixed(std::byte* record, const Record& fields) {
 
 }  // namespace
 
-bool CensusWriter::Write(const void* java_thread, double weight, std::span<ClassTally::Entry> found) {
+bool CensusWriter::Write(const void* java_thread, double weight, std::span<ClassCounts::Entry> found) {
   if (found.empty()) return true;
   const auto hint = static_cast<uint32_t>(throttle::Mix64(reinterpret_cast<uintptr_t>(java_thread)));
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   format::CensusRecord record{};
   CensusThread thread;
   if (threads_.Find(java_thread, &thread)) record.thread_key = Define(thread, hint, epoch);
-  for (ClassTally::Entry& entry : found) {
+  for (ClassCounts::Entry& entry : found) {
     const void* const klass = reinterpret_cast<const void*>(entry.class_key);  // NOLINT: as the walk found it
     entry.class_key = Define(names_.KlassName(klass), hint, epoch);
   }

@@ -26,8 +26,8 @@ class CensusWriter {
       : ring_(ring), names_(names), threads_(threads) {}
 
   // Names the classes of `found` by their keys, too.
-  bool Write(const void* java_thread, double weight, std::span<ClassTally::Entry> found);
-  // Definitions have to be announced again.
+  bool Write(const void* java_thread, double weight, std::span<ClassCounts::Entry> found);
+  // Definitions have to be emitted again.
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -38,7 +38,7 @@ class CensusWriter {
   const hotspot::Names& names_;
   const CensusThreads& threads_;
   std::atomic<uint32_t> epoch_{1};
-  buffer::Announced<1 << 12> classes_, known_threads_;
+  buffer::EmittedDefinitions<1 << 12> classes_, known_threads_;
 };
 
 }  // namespace heaprec::sources

@@ -14,9 +14,9 @@
 
 namespace heaprec::sources {
 
-class ClassTally {
+class ClassCounts {
  public:
-  static constexpr size_t kMostClasses = 1024;
+  static constexpr size_t kMaxClasses = 1024;
 
   // class_key: the class' address, until CensusWriter has put its key there.
   using Entry = format::CensusEntry;
@@ -37,7 +37,7 @@ class ClassTally {
   std::span<Entry> entries() { return {entries_.data(), count_}; }
 
  private:
-  static constexpr size_t kSlots = 2 * kMostClasses;
+  static constexpr size_t kSlots = 2 * kMaxClasses;
 
   static uint64_t Address(const void* klass) { return reinterpret_cast<uintptr_t>(klass); }
 
@@ -48,7 +48,7 @@ class ClassTally {
       last_ = slots_[slot] - size_t{1};
       if (entries_[last_].class_key == Address(klass)) return true;
     }
-    if (count_ == kMostClasses) return false;
+    if (count_ == kMaxClasses) return false;
     entries_[count_] = {Address(klass), 0, 0};
     last_ = count_++;
     slots_[slot] = static_cast<uint16_t>(count_);
@@ -57,7 +57,7 @@ class ClassTally {
 
   std::array<uint16_t, kSlots> slots_{};  // index of the entry + 1
   size_t count_ = 0, last_ = 0;
-  std::array<Entry, kMostClasses> entries_;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_ are in use
+  std::array<Entry, kMaxClasses> entries_;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_ are in use
 };
 
 }  // namespace heaprec::sources

@@ -11,16 +11,16 @@
 namespace heaprec::sources {
 namespace {
 
-// Looked at for each object that is followed: twice as many die as are born, so that the dead make room.
+// Looked at for each object that is tracked: twice as many die as are born, so that the dead make room.
 constexpr size_t kLooks = 2;
 // As StackTraceElement has it.
 constexpr int32_t kNativeLine = -2;
 
 }  // namespace
 
-FollowedObjects::FollowedObjects(int capacity, int depth, const hotspot::Names& names)
+TrackedObjects::TrackedObjects(int capacity, int depth, const hotspot::Names& names)
     : capacity_(static_cast<size_t>(capacity)),
-      followed_(Room(capacity_, depth)),
+      tracked_(Room(capacity_, depth)),
       recent_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)),
       sampled_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)),
       vm_names_(names),
@@ -28,30 +28,30 @@ FollowedObjects::FollowedObjects(int capacity, int depth, const hotspot::Names& 
   for (size_t i = capacity_; i > 0; --i) free_.push_back(i - 1);
 }
 
-std::vector<FollowedObjects::Trace> FollowedObjects::Room(size_t count, int depth) {
+std::vector<TrackedObjects::Trace> TrackedObjects::Room(size_t count, int depth) {
   std::vector<Trace> traces(count);
   for (Trace& trace : traces) trace.frames.resize(static_cast<size_t>(depth));
   return traces;
 }
 
-void FollowedObjects::Follow(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace) {
+void TrackedObjects::Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace) {
   if (capacity_ == 0) return;
   if (busy_.test_and_set(std::memory_order_acquire)) {
-    not_followed_.fetch_add(1, std::memory_order_relaxed);
+    untracked_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   for (size_t i = 0; i < kLooks; ++i) Look(jni, next_look_++ % capacity_);
   bool failed = false;
-  if (const Trace* const followed = Put(jni, object, trace, &failed)) KeepNames(jvmti, jni, *followed);
-  if (failed) not_followed_.fetch_add(1, std::memory_order_relaxed);
+  if (const Trace* const tracked = Put(jni, object, trace, &failed)) KeepNames(jvmti, jni, *tracked);
+  if (failed) untracked_.fetch_add(1, std::memory_order_relaxed);
   busy_.clear(std::memory_order_release);
 }
 
-// Null: it is not followed.
-FollowedObjects::Trace* FollowedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed) {
-  const size_t place = Place();
+// Null: it is not tracked.
+TrackedObjects::Trace* TrackedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed) {
+  const size_t place = FindFreeEntry();
   if (place == capacity_) return nullptr;  // drawn out
-  Trace& into = followed_[place];
+  Trace& into = tracked_[place];
   if (into.object != nullptr) jni->DeleteWeakGlobalRef(std::exchange(into.object, nullptr));
   into.object = jni->NewWeakGlobalRef(object);
   if (into.object == nullptr) {
@@ -64,7 +64,7 @@ FollowedObjects::Trace* FollowedObjects::Put(JNIEnv* jni, jobject object, const 
   return &into;
 }
 
-void FollowedObjects::KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace) {
+void TrackedObjects::KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace) {
   for (int32_t i = 0; i < trace.fields.frame_count; ++i) {
     const heaprec_frame& frame = trace.frames[static_cast<size_t>(i)];
     if (names_.Has(frame)) continue;
@@ -74,7 +74,7 @@ void FollowedObjects::KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace
   }
 }
 
-void FollowedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
+void TrackedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
   const auto id = static_cast<jmethodID>(method);
   hotspot::Names::MethodView view;
   if (!vm_names_.Method(id, &view)) return;
@@ -89,10 +89,10 @@ void FollowedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
 }
 
 // Methods come and go with their classes; what is kept of those that no trace has makes room.
-void FollowedObjects::ForgetNames() {
+void TrackedObjects::ForgetNames() {
   if (!names_.IsHalfFull()) return;
   names_.Retain([this](const auto& keep) {
-    for (const std::vector<Trace>* const traces : {&followed_, &recent_, &sampled_}) {
+    for (const std::vector<Trace>* const traces : {&tracked_, &recent_, &sampled_}) {
       for (const Trace& trace : *traces) {
         for (int32_t i = 0; i < trace.fields.frame_count; ++i) keep(trace.frames[static_cast<size_t>(i)]);
       }
@@ -101,7 +101,7 @@ void FollowedObjects::ForgetNames() {
 }
 
 // A free one, or one whose object has to go; capacity_: the new one has to.
-size_t FollowedObjects::Place() {
+size_t TrackedObjects::FindFreeEntry() {
   ++seen_;
   if (!free_.empty()) {
     const size_t place = free_.back();
@@ -112,15 +112,15 @@ size_t FollowedObjects::Place() {
   return drawn < capacity_ ? static_cast<size_t>(drawn) : capacity_;
 }
 
-void FollowedObjects::Look(JNIEnv* jni, size_t index) {
-  Trace& trace = followed_[index];
+void TrackedObjects::Look(JNIEnv* jni, size_t index) {
+  Trace& trace = tracked_[index];
   if (trace.object == nullptr || jni->IsSameObject(trace.object, nullptr) == JNI_FALSE) return;
   jni->DeleteWeakGlobalRef(std::exchange(trace.object, nullptr));
-  Bury(trace);
+  MarkDead(trace);
   free_.push_back(index);
 }
 
-void FollowedObjects::Bury(Trace& dead) {
+void TrackedObjects::MarkDead(Trace& dead) {
   ++found_dead_;
   dead.fields.dead_ns = static_cast<int64_t>(MonotonicNs());
   Copy(dead.fields, &recent_[(found_dead_ - 1) % HEAPREC_GARBAGE]);
@@ -129,7 +129,7 @@ void FollowedObjects::Bury(Trace& dead) {
   if (drawn < HEAPREC_GARBAGE) Copy(dead.fields, &sampled_[drawn]);
 }
 
-void FollowedObjects::Copy(const heaprec_trace& from, Trace* into) {
+void TrackedObjects::Copy(const heaprec_trace& from, Trace* into) {
   into->fields = from;
   const size_t bytes = std::min(strlen(from.class_signature), kSignatureBytes - 1);
   std::memmove(into->signature, from.class_signature, bytes);
@@ -141,7 +141,7 @@ void FollowedObjects::Copy(const heaprec_trace& from, Trace* into) {
   into->fields.frame_count = static_cast<int32_t>(count);
 }
 
-int64_t FollowedObjects::Visit(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
+int64_t TrackedObjects::ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
   for (size_t i = 0; i < capacity_; ++i) Look(jni, i);
   ForgetNames();
@@ -158,7 +158,7 @@ int64_t FollowedObjects::Visit(JNIEnv* jni, int which, heaprec_visit visit, void
     ++count;
   };
   const uint64_t garbage = std::min<uint64_t>(found_dead_, recent_.size());
-  for (const Trace& trace : followed_) {
+  for (const Trace& trace : tracked_) {
     if (which == HEAPREC_LIVE && trace.object != nullptr) give(trace);
   }
   for (uint64_t i = 0; which == HEAPREC_RECENT_GARBAGE && i < garbage; ++i) {
@@ -169,10 +169,10 @@ int64_t FollowedObjects::Visit(JNIEnv* jni, int which, heaprec_visit visit, void
   return count;
 }
 
-void FollowedObjects::Clear(JNIEnv* jni) {
+void TrackedObjects::Clear(JNIEnv* jni) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
   for (size_t i = 0; i < capacity_; ++i) {
-    Trace& trace = followed_[i];
+    Trace& trace = tracked_[i];
     if (trace.object == nullptr) continue;
     jni->DeleteWeakGlobalRef(std::exchange(trace.object, nullptr));
     free_.push_back(i);

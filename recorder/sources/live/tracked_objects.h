@@ -4,9 +4,9 @@
 // Bound:    never more weak references than asked for. Once the table is full each new object takes a random one's
 //           place with probability capacity / seen.
 // Context:  Follow: alloc, inside a JVMTI callback (JNI is legal): it waits for nobody; while another thread is at work
-//           here the object is not followed, and counted. Visit, Clear: setup, an attached thread.
+//           here the object is not tracked, and counted. Visit, Clear: setup, an attached thread.
 // Threads:  any.
-// Failure:  no heap for the table, or no weak reference: what cannot be followed is not, and counted. Names of frames:
+// Failure:  no heap for the table, or no weak reference: what cannot be tracked is not, and counted. Names of frames:
 //           as FrameNames.
 #pragma once
 
@@ -24,19 +24,19 @@
 
 namespace heaprec::sources {
 
-class FollowedObjects {
+class TrackedObjects {
  public:
   // Context: setup: takes the heap that it will ever need.
-  FollowedObjects(int capacity, int depth, const hotspot::Names& names);
+  TrackedObjects(int capacity, int depth, const hotspot::Names& names);
 
   // While the methods of the trace's frames are on the calling thread's stack.
-  void Follow(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace);
+  void Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace);
   // Looks at all first, so that what is dead by now is garbage.
-  int64_t Visit(JNIEnv* jni, int which, heaprec_visit visit, void* user);
+  int64_t ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user);
   // Gives all references back.
   void Clear(JNIEnv* jni);
 
-  uint64_t not_followed() const { return not_followed_.load(std::memory_order_relaxed); }
+  uint64_t untracked() const { return untracked_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kSignatureBytes = 256;
@@ -52,17 +52,17 @@ class FollowedObjects {
   void KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace);
   void KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method);
   void ForgetNames();
-  size_t Place();
+  size_t FindFreeEntry();
   void Look(JNIEnv* jni, size_t index);
-  void Bury(Trace& dead);
+  void MarkDead(Trace& dead);
   static void Copy(const heaprec_trace& from, Trace* into);
   static std::vector<Trace> Room(size_t count, int depth);
 
   const size_t capacity_;
   std::atomic_flag busy_;
-  std::atomic<uint64_t> not_followed_{0};
-  std::vector<Trace> followed_, recent_, sampled_;
-  std::vector<size_t> free_;  // indices of followed_
+  std::atomic<uint64_t> untracked_{0};
+  std::vector<Trace> tracked_, recent_, sampled_;
+  std::vector<size_t> free_;  // indices of tracked_
   size_t next_look_ = 0;
   uint64_t seen_ = 0, found_dead_ = 0;
   const hotspot::Names& vm_names_;

@@ -10,57 +10,56 @@ namespace heaprec::sources {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kLeastBetweenNs = 100 * kMs, kMostBetweenNs = 2'000 * kMs;
-// Looks take at most 1/400 of a core, unless that meant more than kMostBetweenNs between two of them.
+constexpr uint64_t kMinBetweenNs = 100 * kMs, kMaxBetweenNs = 2'000 * kMs;
+// Looks take at most 1/400 of a core, unless that meant more than kMaxBetweenNs between two of them.
 constexpr uint64_t kShareOfLooks = 400;
 constexpr uint32_t kLane = 0;
 
 }  // namespace
 
-void DeathWatch::Tick(JNIEnv* jni, uint64_t now_ns) {
+void WeakRefPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
   if (IsTime(now_ns)) {
-    LookNow(jni);
+    PollNow(jni);
   } else {
-    Sweep(jni, /*looks=*/false);
+    Poll(jni, /*looks=*/false);
   }
 }
 
-bool DeathWatch::IsTime(uint64_t now_ns) const {
+bool WeakRefPoller::IsTime(uint64_t now_ns) const {
   if (now_ns < not_before_ns_) return false;
-  return pauses_.pauses() != seen_pauses_ || now_ns >= last_look_ns_ + kMostBetweenNs;
+  return pauses_.pauses() != seen_pauses_ || now_ns >= last_look_ns_ + kMaxBetweenNs;
 }
 
-void DeathWatch::LookNow(JNIEnv* jni) {
+void WeakRefPoller::PollNow(JNIEnv* jni) {
   // CPU time: a look that waits for a safepoint or for a core costs nothing, and must not put off the next one. Objects
   // that died meanwhile would count as alive.
   const uint64_t begin_ns = ThreadCpuNs();
   seen_pauses_ = pauses_.pauses();
-  Sweep(jni, /*looks=*/true);
+  Poll(jni, /*looks=*/true);
   last_look_ns_ = MonotonicNs();
-  not_before_ns_ =
-      last_look_ns_ + std::clamp(kShareOfLooks * (ThreadCpuNs() - begin_ns), kLeastBetweenNs, kMostBetweenNs);
+  not_before_ns_ = last_look_ns_ + std::clamp(kShareOfLooks * (ThreadCpuNs() - begin_ns), kMinBetweenNs, kMaxBetweenNs);
 }
 
-void DeathWatch::Sweep(JNIEnv* jni, bool looks) {
+void WeakRefPoller::Poll(JNIEnv* jni, bool looks) {
   // Before the first object is looked at: who is alive has survived those at least.
   const uint64_t collections = meter_.CollectionsEnded(pauses_.paused_in());
   for (uint32_t place = 1; place <= places_.count(); ++place) {
     const auto number = static_cast<uint16_t>(place);
-    const Places::View view = places_.Look(number);
-    if (view.state == Places::State::kDropped) Free(jni, number, view.reference);
-    if (looks && view.state == Places::State::kFollowed) LookAt(jni, number, view);
+    const WeakRefTable::View view = places_.Look(number);
+    if (view.state == WeakRefTable::State::kDropped) Free(jni, number, view.reference);
+    if (looks && view.state == WeakRefTable::State::kTracked) LookAt(jni, number, view);
   }
   if (looks) last_seen_alive_ = collections;
 }
 
 // Room first: once the place is dead, its death has to be told.
-void DeathWatch::LookAt(JNIEnv* jni, uint16_t place, const Places::View& view) {
+void WeakRefPoller::LookAt(JNIEnv* jni, uint16_t place, const WeakRefTable::View& view) {
   if (jni->IsSameObject(view.reference, nullptr) == JNI_FALSE) return;
   format::DeathRecord record{};
   buffer::LaneLease lease(ring_, kLane, sizeof(record));
   if (!lease.ok()) return;
   std::byte* const into = lease.Reserve(format::RecordType::kDeath, sizeof(record));
-  if (into == nullptr || !places_.Bury(place, view.sample)) return;
+  if (into == nullptr || !places_.MarkDead(place, view.sample)) return;
   record.monotonic_ns = MonotonicNs();  // under the lease: a lane is in order of time
   record.sample = view.sample;
   record.collections = std::max(view.collections, last_seen_alive_);
@@ -70,19 +69,19 @@ void DeathWatch::LookAt(JNIEnv* jni, uint16_t place, const Places::View& view) {
   Free(jni, place, view.reference);
 }
 
-void DeathWatch::Free(JNIEnv* jni, uint16_t place, jweak reference) {
+void WeakRefPoller::Free(JNIEnv* jni, uint16_t place, jweak reference) {
   if (reference != nullptr) jni->DeleteWeakGlobalRef(reference);
   places_.Free(place);
 }
 
-bool DeathWatch::Clear(JNIEnv* jni) {
+bool WeakRefPoller::Clear(JNIEnv* jni) {
   bool is_clear = true;
   for (uint32_t place = 1; place <= places_.count(); ++place) {
     const auto number = static_cast<uint16_t>(place);
-    const Places::View view = places_.Look(number);
-    if (view.state == Places::State::kFollowed) (void)places_.Drop(number, view.sample);
-    if (view.state == Places::State::kTaken) is_clear = false;
-    if (view.state == Places::State::kFollowed || view.state == Places::State::kDropped) {
+    const WeakRefTable::View view = places_.Look(number);
+    if (view.state == WeakRefTable::State::kTracked) (void)places_.Drop(number, view.sample);
+    if (view.state == WeakRefTable::State::kTaken) is_clear = false;
+    if (view.state == WeakRefTable::State::kTracked || view.state == WeakRefTable::State::kDropped) {
       Free(jni, number, view.reference);
     }
   }

@@ -1,4 +1,4 @@
-// Finds out which followed objects have died, commits their deaths to a lane, and gives their places back.
+// Finds out which tracked objects have died, commits their deaths to a lane, and gives their places back.
 //
 // A look asks of each reference whether the JVM has cleared it: some 0.1 us each. It is taken soon after a pause of the
 // collector, and every two seconds besides, for concurrent collectors clear references between pauses. Looks after
@@ -21,28 +21,29 @@
 
 namespace heaprec::sources {
 
-class DeathWatch {
+class WeakRefPoller {
  public:
   // All outlive it.
-  DeathWatch(buffer::Ring& ring, Places& places, const HeapWatch& pauses, const hotspot::HeapMeter& meter)
+  WeakRefPoller(buffer::Ring& ring, WeakRefTable& places, const HeapStateRecorder& pauses,
+                const hotspot::HeapMeter& meter)
       : ring_(ring), places_(places), pauses_(pauses), meter_(meter) {}
 
   // Deletes the references of dropped places, and looks for deaths if it is time. Call some times a second.
   void Tick(JNIEnv* jni, uint64_t now_ns);
   // Looks for deaths whatever the time.
-  void LookNow(JNIEnv* jni);
+  void PollNow(JNIEnv* jni);
   // Deletes all references. False: a thread is still about to follow something; call again.
   bool Clear(JNIEnv* jni);
 
  private:
   bool IsTime(uint64_t now_ns) const;
-  void Sweep(JNIEnv* jni, bool looks);
-  void LookAt(JNIEnv* jni, uint16_t place, const Places::View& view);
+  void Poll(JNIEnv* jni, bool looks);
+  void LookAt(JNIEnv* jni, uint16_t place, const WeakRefTable::View& view);
   void Free(JNIEnv* jni, uint16_t place, jweak reference);
 
   buffer::Ring& ring_;
-  Places& places_;
-  const HeapWatch& pauses_;
+  WeakRefTable& places_;
+  const HeapStateRecorder& pauses_;
   const hotspot::HeapMeter& meter_;
   uint64_t last_look_ns_ = 0, not_before_ns_ = 0;
   uint64_t seen_pauses_ = 0;

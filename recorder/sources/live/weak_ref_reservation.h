@@ -13,10 +13,11 @@
 
 namespace heaprec::sources {
 
-class Hold {
+class WeakRefReservation {
  public:
   // Nothing is held where `places` or `object` is null.
-  Hold(Places* places, const hotspot::HeapMeter* meter, JNIEnv* jni, jobject object) : places_(places) {
+  WeakRefReservation(WeakRefTable* places, const hotspot::HeapMeter* meter, JNIEnv* jni, jobject object)
+      : places_(places) {
     if (places == nullptr || object == nullptr) return;
     place_ = places->Take();
     if (place_ == 0) return;
@@ -24,23 +25,23 @@ class Hold {
     reference_ = jni->NewWeakGlobalRef(object);
     if (reference_ == nullptr) jni->ExceptionClear();
   }
-  ~Hold() {
-    if (place_ != 0) places_->GiveUp(place_, reference_);
+  ~WeakRefReservation() {
+    if (place_ != 0) places_->Cancel(place_, reference_);
   }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
+  WeakRefReservation(const WeakRefReservation&) = delete;
+  WeakRefReservation& operator=(const WeakRefReservation&) = delete;
 
-  // From now on the sample's. Where it is followed; 0: it is not.
-  uint16_t Follow(uint64_t sample) {
+  // From now on the sample's. Where it is tracked; 0: it is not.
+  uint16_t Track(uint64_t sample) {
     if (reference_ == nullptr) return 0;
     const uint16_t place = place_;
     place_ = 0;
-    places_->Follow(place, reference_, sample, collections_);
+    places_->Track(place, reference_, sample, collections_);
     return place;
   }
 
  private:
-  Places* const places_;
+  WeakRefTable* const places_;
   uint16_t place_ = 0;
   jweak reference_ = nullptr;
   uint64_t collections_ = 0;

@@ -8,21 +8,23 @@ namespace heaprec::sources {
 namespace {
 
 constexpr int kStateBits = 3;
-// A thread that allocates looks at no more. An eighth of the places is kept free for births (LiveSet): that no one of
-// so many in a row is has a chance of 1e-15.
-constexpr uint32_t kMostLooks = 256;
+// A thread that allocates looks at no more. An eighth of the places is kept free for births (TrackedSet): that no one
+// of so many in a row is has a chance of 1e-15.
+constexpr uint32_t kMaxLooks = 256;
 // What lies between two that begin to look at about the same time. A prime: all places come first in turn.
 constexpr uint32_t kStride = 65'537;
 
-uint64_t Word(Places::State state, uint64_t sample = 0) { return sample << kStateBits | static_cast<uint64_t>(state); }
+uint64_t Word(WeakRefTable::State state, uint64_t sample = 0) {
+  return sample << kStateBits | static_cast<uint64_t>(state);
+}
 
 }  // namespace
 
-Places::Places(uint32_t count)
-    : count_(std::clamp<uint32_t>(count, 1, kMostFollowed)), places_(std::make_unique<Place[]>(count_)) {}
+WeakRefTable::WeakRefTable(uint32_t count)
+    : count_(std::clamp<uint32_t>(count, 1, kMaxTracked)), places_(std::make_unique<Entry[]>(count_)) {}
 
-uint16_t Places::Take() {
-  const uint32_t looks = std::min(count_, kMostLooks);
+uint16_t WeakRefTable::Take() {
+  const uint32_t looks = std::min(count_, kMaxLooks);
   const uint32_t begin =
       static_cast<uint32_t>(uint64_t{next_.fetch_add(1, std::memory_order_relaxed)} * kStride % count_);
   for (uint32_t i = 0; i < looks; ++i) {
@@ -37,46 +39,46 @@ uint16_t Places::Take() {
   return 0;
 }
 
-void Places::Follow(uint16_t place, jweak reference, uint64_t sample, uint64_t collections) {
+void WeakRefTable::Track(uint16_t place, jweak reference, uint64_t sample, uint64_t collections) {
   At(place).reference = reference;
   At(place).collections.store(collections, std::memory_order_relaxed);
   // Release: reference and all are there before it can be looked at (pairs with the acquire in Look).
-  At(place).word.store(Word(State::kFollowed, sample), std::memory_order_release);
+  At(place).word.store(Word(State::kTracked, sample), std::memory_order_release);
 }
 
-void Places::GiveUp(uint16_t place, jweak reference) {
+void WeakRefTable::Cancel(uint16_t place, jweak reference) {
   At(place).reference = reference;
   At(place).word.store(Word(reference == nullptr ? State::kFree : State::kDropped), std::memory_order_release);
 }
 
-bool Places::Drop(uint16_t place, uint64_t sample) {
+bool WeakRefTable::Drop(uint16_t place, uint64_t sample) {
   if (place == 0 || place > count_) return false;
-  uint64_t expected = Word(State::kFollowed, sample);
+  uint64_t expected = Word(State::kTracked, sample);
   return At(place).word.compare_exchange_strong(expected, Word(State::kDropped), std::memory_order_acq_rel);
 }
 
-uint64_t Places::CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const {
+uint64_t WeakRefTable::CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const {
   if (place == 0 || place > count_) return otherwise;
   const uint64_t collections = At(place).collections.load(std::memory_order_acquire);
-  // A sample is followed once: who is there now was there when the count was read.
-  return At(place).word.load(std::memory_order_relaxed) == Word(State::kFollowed, sample) ? collections : otherwise;
+  // A sample is tracked once: who is there now was there when the count was read.
+  return At(place).word.load(std::memory_order_relaxed) == Word(State::kTracked, sample) ? collections : otherwise;
 }
 
-Places::View Places::Look(uint16_t place) const {
-  const Place& at = At(place);
+WeakRefTable::View WeakRefTable::Look(uint16_t place) const {
+  const Entry& at = At(place);
   const uint64_t word = at.word.load(std::memory_order_acquire);
   const auto state = static_cast<State>(word & ((1 << kStateBits) - 1));
-  const bool is_ours = state == State::kFollowed || state == State::kDropped || state == State::kDead;
+  const bool is_ours = state == State::kTracked || state == State::kDropped || state == State::kDead;
   if (!is_ours) return {state, word >> kStateBits, nullptr, 0};
   return {state, word >> kStateBits, at.reference, at.collections.load(std::memory_order_relaxed)};
 }
 
-bool Places::Bury(uint16_t place, uint64_t sample) {
-  uint64_t expected = Word(State::kFollowed, sample);
+bool WeakRefTable::MarkDead(uint16_t place, uint64_t sample) {
+  uint64_t expected = Word(State::kTracked, sample);
   return At(place).word.compare_exchange_strong(expected, Word(State::kDead, sample), std::memory_order_acq_rel);
 }
 
-void Places::Free(uint16_t place) {
+void WeakRefTable::Free(uint16_t place) {
   At(place).reference = nullptr;
   At(place).word.store(Word(State::kFree), std::memory_order_release);
 }

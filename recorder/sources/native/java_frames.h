@@ -19,7 +19,7 @@ class WalkedJavaFrames final : public JavaFrames {
  public:
   // All outlive it. `capture` describes them.
   WalkedJavaFrames(JavaVM* vm, const hotspot::ThreadOfEnv& thread_of, const hotspot::StackWalker& walker,
-                   Capture& capture)
+                   SampleWriter& capture)
       : vm_(vm), thread_of_(thread_of), walker_(walker), capture_(capture) {}
 
   void Take(NativePoint* point) override;
@@ -28,7 +28,7 @@ class WalkedJavaFrames final : public JavaFrames {
   JavaVM* const vm_;
   const hotspot::ThreadOfEnv& thread_of_;
   const hotspot::StackWalker& walker_;
-  Capture& capture_;
+  SampleWriter& capture_;
 };
 
 }  // namespace heaprec::sources

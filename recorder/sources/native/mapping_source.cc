@@ -14,7 +14,7 @@ constexpr int kCountBits = 32;
 
 }  // namespace
 
-bool MappedSource::MaySpend(uint64_t now_ns) {
+bool MappingSource::MaySpend(uint64_t now_ns) {
   const uint64_t second = now_ns / kSecondNs << kCountBits;
   uint64_t spent = spent_.load(std::memory_order_relaxed);
   uint64_t after = 0;
@@ -27,7 +27,7 @@ bool MappedSource::MaySpend(uint64_t now_ns) {
 }
 
 // A point is used again and again: all that is read of it is set.
-MappedPoint* MappedSource::Fill(MappedPoint* point, MappedPoint::What what, const native::Mapping& mapping) const {
+MappingPoint* MappingSource::Fill(MappingPoint* point, MappingPoint::What what, const native::Mapping& mapping) const {
   point->time_ns = MonotonicNs();
   point->what = what;
   point->mapping = mapping;
@@ -38,7 +38,7 @@ MappedPoint* MappedSource::Fill(MappedPoint* point, MappedPoint::What what, cons
   return point;
 }
 
-void MappedSource::Describe(const native::Registers& caller, MappedPoint* point) {
+void MappingSource::Describe(const native::Registers& caller, MappingPoint* point) {
   point->is_lost = !MaySpend(point->time_ns);
   if (point->is_lost) return;
   point->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
@@ -47,52 +47,52 @@ void MappedSource::Describe(const native::Registers& caller, MappedPoint* point)
   if (java_ != nullptr) java_->Take(point);
 }
 
-void MappedSource::OnMapped(const native::Mapping& mapping, const native::Registers& caller) {
-  MappedPoint* const point = points_.Take();
+void MappingSource::OnMapped(const native::Mapping& mapping, const native::Registers& caller) {
+  MappingPoint* const point = points_.Take();
   if (point == nullptr) {
     const uint64_t bytes = mapping.end - mapping.begin;
-    ledger_.Point();
-    ledger_.Lost(format::Loss::kRingFull, static_cast<double>(bytes));
+    shared_counters_.Point();
+    shared_counters_.Lost(format::LossReason::kRingFull, static_cast<double>(bytes));
     missed_.fetch_add(1, std::memory_order_relaxed);
     missed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     return is_incomplete_.store(true, std::memory_order_relaxed);
   }
   calls_.noted.fetch_add(1, std::memory_order_relaxed);
   calls_.noted_bytes.fetch_add(mapping.end - mapping.begin, std::memory_order_relaxed);
-  Describe(caller, Fill(point, MappedPoint::What::kMap, mapping));
-  points_.Give(point);
+  Describe(caller, Fill(point, MappingPoint::What::kMap, mapping));
+  points_.Submit(point);
 }
 
-void MappedSource::OnUnmapping(uintptr_t begin, uintptr_t end) {
-  MappedPoint* const point = points_.Take();
+void MappingSource::OnUnmapping(uintptr_t begin, uintptr_t end) {
+  MappingPoint* const point = points_.Take();
   if (point == nullptr) return is_incomplete_.store(true, std::memory_order_relaxed);
-  points_.Give(Fill(point, MappedPoint::What::kUnmap, {begin, end, native::MappingSort::kReserve, false}));
+  points_.Submit(Fill(point, MappingPoint::What::kUnmap, {begin, end, native::MappingType::kReserve, false}));
 }
 
 // Both points at once: what is lifted is placed.
-uint32_t MappedSource::OnMoving(uintptr_t begin, uintptr_t end) {
-  MappedPoint* const lift = points_.Take();
-  MappedPoint* const place = lift != nullptr ? points_.Take() : nullptr;
+uint32_t MappingSource::OnMoving(uintptr_t begin, uintptr_t end) {
+  MappingPoint* const lift = points_.Take();
+  MappingPoint* const place = lift != nullptr ? points_.Take() : nullptr;
   if (place == nullptr) {
-    if (lift != nullptr) points_.GiveUp(lift);
+    if (lift != nullptr) points_.Discard(lift);
     is_incomplete_.store(true, std::memory_order_relaxed);
     return kNoRoom;
   }
   const uint32_t moving = points_.NumberOf(place);
-  Fill(lift, MappedPoint::What::kLift, {begin, end, native::MappingSort::kReserve, false})->moving = moving;
-  points_.Give(lift);
+  Fill(lift, MappingPoint::What::kLift, {begin, end, native::MappingType::kReserve, false})->moving = moving;
+  points_.Submit(lift);
   return moving;
 }
 
-void MappedSource::OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) {
+void MappingSource::OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) {
   if (moving == kNoRoom) return;
-  MappedPoint* const place = points_.At(moving);
-  Describe(caller, Fill(place, MappedPoint::What::kPlace, {begin, end, native::MappingSort::kReserve, false}));
+  MappingPoint* const place = points_.At(moving);
+  Describe(caller, Fill(place, MappingPoint::What::kPlace, {begin, end, native::MappingType::kReserve, false}));
   place->moving = moving;
-  points_.Give(place);
+  points_.Submit(place);
 }
 
-MappedSource::Missed MappedSource::TakeMissed() {
+MappingSource::DroppedByJvm MappingSource::TakeMissed() {
   return {missed_.exchange(0, std::memory_order_relaxed), missed_bytes_.exchange(0, std::memory_order_relaxed),
           is_incomplete_.exchange(false, std::memory_order_relaxed)};
 }

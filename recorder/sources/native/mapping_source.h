@@ -5,7 +5,8 @@
 // Units:    bytes.
 // Context:  as native::Mapper: alloc, inside mmap's family, in whatever state the thread is in. TakeMissed: drain.
 // Threads:  any.
-// Failure:  a mapping for which there is no room is counted (TakeMissed, ledger), and is_incomplete: others may be
+// Failure:  a mapping for which there is no room is counted (TakeMissed, shared counters), and is_incomplete: others
+// may be
 //           gone.
 // Maths:    docs/streams.md#mappings
 #pragma once
@@ -22,7 +23,7 @@
 
 namespace heaprec::sources {
 
-struct MappedPoint : NativePoint {
+struct MappingPoint : NativePoint {
   enum class What : uint8_t {
     kMap,
     kUnmap,
@@ -34,32 +35,32 @@ struct MappedPoint : NativePoint {
   uint32_t moving = 0;
   native::Mapping mapping{};
 };
-using MappedPoints = PointPool<MappedPoint>;
+using MappedPoints = PointPool<MappingPoint>;
 
-class MappedSource final : public native::Mapper {
+class MappingSource final : public native::MmapListener {
  public:
   // All outlive the source. `java`: null where there are no Java frames to be had.
-  MappedSource(buffer::Ledger& ledger, format::RingMappingCalls& calls, MappedPoints& points, uint32_t most_per_second,
-               JavaFrames* java)
-      : ledger_(ledger),
+  MappingSource(buffer::SharedCounters& shared_counters, format::RingMappingCalls& calls, MappedPoints& points,
+                uint32_t most_per_second, JavaFrames* java)
+      : shared_counters_(shared_counters),
         calls_(calls),
         points_(points),
         java_(java),
         most_per_second_(most_per_second),
-        rules_(std::make_unique<native::FrameRules>()) {}
+        rules_(std::make_unique<native::CfiCache>()) {}
 
   void OnMapped(const native::Mapping& mapping, const native::Registers& caller) override;
   void OnUnmapping(uintptr_t begin, uintptr_t end) override;
   uint32_t OnMoving(uintptr_t begin, uintptr_t end) override;
   void OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) override;
-  void OnDoubt() override { is_incomplete_.store(true, std::memory_order_relaxed); }
+  void OnUnknownState() override { is_incomplete_.store(true, std::memory_order_relaxed); }
 
   // Since the last call: mappings that nobody will hear of, and whether others may have ended unheard.
-  struct Missed {
+  struct DroppedByJvm {
     uint64_t mappings = 0, bytes = 0;
     bool is_incomplete = false;
   };
-  Missed TakeMissed();
+  DroppedByJvm TakeMissed();
   // Rules of libraries that are gone.
   void ForgetLibraries() { rules_->Forget(); }
 
@@ -67,15 +68,15 @@ class MappedSource final : public native::Mapper {
   static constexpr uint32_t kNoRoom = 0xffffffff;
 
   bool MaySpend(uint64_t now_ns);
-  void Describe(const native::Registers& caller, MappedPoint* point);
-  MappedPoint* Fill(MappedPoint* point, MappedPoint::What what, const native::Mapping& mapping) const;
+  void Describe(const native::Registers& caller, MappingPoint* point);
+  MappingPoint* Fill(MappingPoint* point, MappingPoint::What what, const native::Mapping& mapping) const;
 
-  buffer::Ledger& ledger_;
+  buffer::SharedCounters& shared_counters_;
   format::RingMappingCalls& calls_;
   MappedPoints& points_;
   JavaFrames* const java_;
   const uint32_t most_per_second_;
-  std::unique_ptr<native::FrameRules> rules_;
+  std::unique_ptr<native::CfiCache> rules_;
   std::atomic<uint64_t> spent_{0};  // a second, and how many in it
   std::atomic<uint64_t> missed_{0}, missed_bytes_{0};
   std::atomic<bool> is_incomplete_{false};

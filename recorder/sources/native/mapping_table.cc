@@ -7,9 +7,9 @@
 namespace heaprec::sources {
 
 using native::Mapping;
-using native::MappingSort;
+using native::MappingType;
 
-MappedRanges::Layer::iterator MappedRanges::Divide(Layer* layer, uintptr_t at) {
+MappingTable::Layer::iterator MappingTable::Divide(Layer* layer, uintptr_t at) {
   const auto behind = layer->lower_bound(at);
   if (behind == layer->begin()) return behind;
   const auto before = std::prev(behind);
@@ -19,18 +19,18 @@ MappedRanges::Layer::iterator MappedRanges::Divide(Layer* layer, uintptr_t at) {
   return layer->emplace_hint(behind, at, rest);
 }
 
-MappedRanges::Layer MappedRanges::TakeOut(Layer* layer, uintptr_t begin, uintptr_t end) {
+MappingTable::Layer MappingTable::TakeOut(Layer* layer, uintptr_t begin, uintptr_t end) {
   Layer out;
   Divide(layer, end);
   for (auto at = Divide(layer, begin); at != layer->end() && at->first < end;) out.insert(layer->extract(at++));
   return out;
 }
 
-void MappedRanges::Cut(Layer* layer, uintptr_t begin, uintptr_t end, uint64_t now_ns) {
+void MappingTable::Cut(Layer* layer, uintptr_t begin, uintptr_t end, uint64_t now_ns) {
   Lose(TakeOut(layer, begin, end), now_ns);
 }
 
-void MappedRanges::Lose(const Layer& pieces, uint64_t now_ns) {
+void MappingTable::Lose(const Layer& pieces, uint64_t now_ns) {
   for (const auto& [begin, piece] : pieces) {
     const auto owner = owners_.find(piece.sample);
     if (owner == owners_.end()) continue;
@@ -40,16 +40,16 @@ void MappedRanges::Lose(const Layer& pieces, uint64_t now_ns) {
   }
 }
 
-void MappedRanges::Put(Layer* layer, uintptr_t begin, const Piece& piece) {
+void MappingTable::Put(Layer* layer, uintptr_t begin, const Piece& piece) {
   layer->insert_or_assign(begin, Piece{piece.end, piece.sample, piece.sort, age_});
   if (piece.sample != 0) owners_[piece.sample].left += piece.end - begin;
 }
 
-uint64_t MappedRanges::Fill(uint64_t sample, uintptr_t begin, uintptr_t end) {
+uint64_t MappingTable::Fill(uint64_t sample, uintptr_t begin, uintptr_t end) {
   uint64_t filled = 0;
   for (auto next = Divide(&reserved_, begin); begin < end;) {
     const uintptr_t until = next == reserved_.end() ? end : std::min(next->first, end);
-    if (begin < until) Put(&reserved_, begin, {until, sample, MappingSort::kReserve});
+    if (begin < until) Put(&reserved_, begin, {until, sample, MappingType::kReserve});
     filled += until - begin;
     if (until == end) break;
     begin = next->second.end;
@@ -58,7 +58,7 @@ uint64_t MappedRanges::Fill(uint64_t sample, uintptr_t begin, uintptr_t end) {
   return filled;
 }
 
-bool MappedRanges::IsReserved(uintptr_t begin, uintptr_t end) const {
+bool MappingTable::IsReserved(uintptr_t begin, uintptr_t end) const {
   auto next = reserved_.upper_bound(begin);
   if (next == reserved_.begin()) return false;
   for (--next; next != reserved_.end() && next->first <= begin; ++next) {
@@ -70,30 +70,30 @@ bool MappedRanges::IsReserved(uintptr_t begin, uintptr_t end) const {
 }
 
 // What the kernel gave away was nobody's: if it is known here, its end was missed.
-MappedRanges::New MappedRanges::Map(uint64_t sample, const Mapping& mapping, uint64_t now_ns) {
+MappingTable::New MappingTable::Map(uint64_t sample, const Mapping& mapping, uint64_t now_ns) {
   Cut(&touched_, mapping.begin, mapping.end, now_ns);
   if (!mapping.replaces) Cut(&reserved_, mapping.begin, mapping.end, now_ns);
-  if (mapping.sort != MappingSort::kReserve) return Touch(sample, mapping, now_ns);
-  return {Fill(sample, mapping.begin, mapping.end), MappingSort::kReserve, false};
+  if (mapping.sort != MappingType::kReserve) return Touch(sample, mapping, now_ns);
+  return {Fill(sample, mapping.begin, mapping.end), MappingType::kReserve, false};
 }
 
-MappedRanges::New MappedRanges::Touch(uint64_t sample, const Mapping& mapping, uint64_t now_ns) {
+MappingTable::New MappingTable::Touch(uint64_t sample, const Mapping& mapping, uint64_t now_ns) {
   const bool is_in_reserve = IsReserved(mapping.begin, mapping.end);
   if (!is_in_reserve) Cut(&reserved_, mapping.begin, mapping.end, now_ns);
   Put(&touched_, mapping.begin, {mapping.end, sample, mapping.sort});
   return {mapping.end - mapping.begin, mapping.sort, is_in_reserve};
 }
 
-void MappedRanges::Unmap(uintptr_t begin, uintptr_t end, uint64_t now_ns) {
+void MappingTable::Unmap(uintptr_t begin, uintptr_t end, uint64_t now_ns) {
   Cut(&touched_, begin, end, now_ns);
   Cut(&reserved_, begin, end, now_ns);
 }
 
-void MappedRanges::Lift(uint32_t moving, uintptr_t begin, uintptr_t end) {
+void MappingTable::Detach(uint32_t moving, uintptr_t begin, uintptr_t end) {
   lifted_[moving] = {begin, end, TakeOut(&reserved_, begin, end), TakeOut(&touched_, begin, end)};
 }
 
-void MappedRanges::PutBack(Layer* layer, const Layer& pieces, uintptr_t from, uintptr_t begin, uintptr_t end,
+void MappingTable::PutBack(Layer* layer, const Layer& pieces, uintptr_t from, uintptr_t begin, uintptr_t end,
                            uint64_t now_ns) {
   Layer gone;
   for (const auto& [at, piece] : pieces) {
@@ -104,8 +104,8 @@ void MappedRanges::PutBack(Layer* layer, const Layer& pieces, uintptr_t from, ui
   Lose(gone, now_ns);
 }
 
-MappedRanges::New MappedRanges::Place(uint32_t moving, uint64_t sample, uintptr_t begin, uintptr_t end,
-                                      uint64_t now_ns) {
+MappingTable::New MappingTable::Attach(uint32_t moving, uint64_t sample, uintptr_t begin, uintptr_t end,
+                                       uint64_t now_ns) {
   const auto found = lifted_.find(moving);
   if (found == lifted_.end()) return {};
   const Lifted lifted = std::move(found->second);
@@ -116,16 +116,16 @@ MappedRanges::New MappedRanges::Place(uint32_t moving, uint64_t sample, uintptr_
   PutBack(&touched_, lifted.touched, lifted.begin, begin, end, now_ns);
   const uintptr_t grown = begin + (lifted.end - lifted.begin);
   if (grown >= end) return {};
-  MappingSort sort = MappingSort::kPrivate;
+  MappingType sort = MappingType::kPrivate;
   if (!lifted.touched.empty()) {
     sort = lifted.touched.rbegin()->second.sort;
   } else if (!lifted.reserved.empty()) {
-    sort = MappingSort::kReserve;
+    sort = MappingType::kReserve;
   }
   return Map(sample, {grown, end, sort, false}, now_ns);
 }
 
-void MappedRanges::KeepOnly(const std::vector<Mapping>& mapped, uint64_t now_ns) {
+void MappingTable::KeepOnly(const std::vector<Mapping>& mapped, uint64_t now_ns) {
   uintptr_t from = 0;
   for (const Mapping& one : mapped) {
     for (Layer* const layer : {&touched_, &reserved_}) CutOld(layer, from, one.begin, now_ns);
@@ -134,7 +134,7 @@ void MappedRanges::KeepOnly(const std::vector<Mapping>& mapped, uint64_t now_ns)
   for (Layer* const layer : {&touched_, &reserved_}) CutOld(layer, from, UINTPTR_MAX, now_ns);
 }
 
-void MappedRanges::CutOld(Layer* layer, uintptr_t begin, uintptr_t end, uint64_t now_ns) {
+void MappingTable::CutOld(Layer* layer, uintptr_t begin, uintptr_t end, uint64_t now_ns) {
   if (begin >= end) return;
   Layer old = TakeOut(layer, begin, end);
   for (auto at = old.begin(); at != old.end();) {
@@ -145,7 +145,7 @@ void MappedRanges::CutOld(Layer* layer, uintptr_t begin, uintptr_t end, uint64_t
   Lose(old, now_ns);
 }
 
-std::vector<MappedRanges::Change> MappedRanges::TakeChanges() {
+std::vector<MappingTable::Change> MappingTable::TakeChanges() {
   std::vector<Change> changes;
   for (const uint64_t sample : std::exchange(changed_, {})) {
     const auto owner = owners_.find(sample);

@@ -22,12 +22,12 @@
 
 namespace heaprec::sources {
 
-class MappedRanges {
+class MappingTable {
  public:
   // What a call mapped that was not mapped before in its layer.
   struct New {
     uint64_t bytes = 0;
-    native::MappingSort sort = native::MappingSort::kPrivate;
+    native::MappingType sort = native::MappingType::kPrivate;
     bool is_in_reserve = false;  // of what may be touched
   };
 
@@ -35,8 +35,8 @@ class MappedRanges {
   void Unmap(uintptr_t begin, uintptr_t end, uint64_t now_ns);
   // Takes out what is there, under a number, until Place: there, the first so many bytes of it; the rest is gone. Bytes
   // beyond what was lifted are new, and are `sample`'s.
-  void Lift(uint32_t moving, uintptr_t begin, uintptr_t end);
-  New Place(uint32_t moving, uint64_t sample, uintptr_t begin, uintptr_t end, uint64_t now_ns);
+  void Detach(uint32_t moving, uintptr_t begin, uintptr_t end);
+  New Attach(uint32_t moving, uint64_t sample, uintptr_t begin, uintptr_t end, uint64_t now_ns);
   // For whoever asks the kernel what is mapped: calls that are under way when it answers come to be known later, and
   // what they move is gone from where it was. So: BeginAge, ask, take in all calls that were noted by then, and
   // KeepOnly, which ends what was there before the age, has not been touched since, and is in none of these ranges
@@ -54,7 +54,7 @@ class MappedRanges {
   struct Piece {
     uintptr_t end;
     uint64_t sample;
-    native::MappingSort sort;
+    native::MappingType sort;
     uint64_t age = 0;  // in which it was put there
   };
   using Layer = std::map<uintptr_t, Piece>;  // by begin; they do not overlap

@@ -13,18 +13,18 @@ namespace heaprec::sources {
 
 // A thread makes one on its stack and leaves it in a lane (format::NativePointRecord).
 struct NativePoint {
-  static constexpr size_t kMostNative = 48, kMostJava = 96, kMostNameBytes = format::kThreadNameBytes;
+  static constexpr size_t kMaxNative = 48, kMaxJava = 96, kMaxNameBytes = format::kThreadNameBytes;
 
   uint64_t time_ns = 0, id = 0, size = 0;
   double weight = 0;
   uint32_t window = 0, os_tid = 0;
-  uint16_t place = 0;  // in native::BlockTable; 0: it is not followed
+  uint16_t place = 0;  // in native::SampledBlocks; 0: it is not tracked
   native::Function function = native::Function::kMalloc;
-  char thread_name[kMostNameBytes] = {};
+  char thread_name[kMaxNameBytes] = {};
   size_t native_frames = 0, java_frames = 0;
   // Innermost first: return addresses, and the Java frames that called them.
-  std::array<uintptr_t, kMostNative> native;
-  std::array<format::RingFrame, kMostJava> java;
+  std::array<uintptr_t, kMaxNative> native;
+  std::array<format::RingFrame, kMaxJava> java;
   bool java_is_cut = false;
 };
 

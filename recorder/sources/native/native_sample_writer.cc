@@ -21,20 +21,20 @@ constexpr uint32_t kLane = 0;
 
 }  // namespace
 
-void NativeWriter::NewEpoch() {
+void NativeSampleWriter::NewEpoch() {
   methods_.clear();
   classes_.clear();
   threads_.clear();
   stacks_.clear();
 }
 
-void NativeWriter::WriteWindow(const PublishedWindow& window) {
+void NativeSampleWriter::WriteWindow(const PublishedWindow& window) {
   // Without it the window's samples still carry their weights.
   (void)buffer::CommitRecord(ring_, kLane, RecordType::kWindow, RecordOf(window));
 }
 
-void NativeWriter::Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
-                         std::span<const format::RingFrame> java) {
+void NativeSampleWriter::Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
+                               std::span<const format::RingFrame> java) {
   NativePoint point;
   point.time_ns = record.monotonic_ns;
   point.id = record.id;
@@ -51,24 +51,24 @@ void NativeWriter::Write(const format::NativePointRecord& record, std::span<cons
   point.java_frames = std::ranges::copy(java.first(std::min(java.size(), point.java.size())), point.java.begin()).out -
                       point.java.begin();
   point.java_is_cut = record.is_cut != 0;
-  const bool written = Write(point, {format::Kind::kNative, native::FunctionName(point.function)}, ledger_);
+  const bool written = Write(point, {format::Kind::kNative, native::FunctionName(point.function)}, shared_counters_);
   if (!written && point.place != 0) native::Blocks().Drop(point.place, point.id);
 }
 
-bool NativeWriter::Write(const NativePoint& point, const As& as, buffer::Ledger& ledger) {
-  const bool written = WriteSample(point, as, FramesOf(point, as.kind), ledger);
+bool NativeSampleWriter::Write(const NativePoint& point, const As& as, buffer::SharedCounters& shared_counters) {
+  const bool written = WriteSample(point, as, FramesOf(point, as.kind), shared_counters);
   if (written) return true;
-  ledger.Lost(format::Loss::kRingFull, point.weight);
-  ledger.Point();
+  shared_counters.Lost(format::LossReason::kRingFull, point.weight);
+  shared_counters.Point();
   return false;
 }
 
-std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point, format::Kind kind) {
-  const auto at = [&](size_t i) -> const native::CodePlace& { return places_.At(point.native[i]); };
+std::vector<format::RingFrame> NativeSampleWriter::FramesOf(const NativePoint& point, format::Kind kind) {
+  const auto at = [&](size_t i) -> const native::CodeLocation& { return places_.At(point.native[i]); };
   std::vector<format::RingFrame> frames;
   const auto [first, last] = format::FramesToShow(point.native_frames, at, kind);
   for (size_t i = first; i < last; ++i) {
-    const native::CodePlace& place = at(i);
+    const native::CodeLocation& place = at(i);
     frames.push_back({MethodOf(place), static_cast<int32_t>(place.offset), -1, format::FrameType::kNative});
   }
   frames.insert(frames.end(), point.java.begin(), point.java.begin() + static_cast<ptrdiff_t>(point.java_frames));
@@ -76,7 +76,7 @@ std::vector<format::RingFrame> NativeWriter::FramesOf(const NativePoint& point, 
   return frames;
 }
 
-bool NativeWriter::Define(RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text) {
+bool NativeSampleWriter::Define(RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text) {
   const size_t bytes = fixed_bytes + text.size();
   LaneLease lease(ring_, kLane, static_cast<uint32_t>(bytes + format::kRecordAlign));
   std::byte* const record = lease.ok() ? lease.Reserve(type, bytes) : nullptr;
@@ -89,7 +89,7 @@ bool NativeWriter::Define(RecordType type, const void* fixed, size_t fixed_bytes
   return true;
 }
 
-uint64_t NativeWriter::MethodOf(const native::CodePlace& place) {
+uint64_t NativeSampleWriter::MethodOf(const native::CodeLocation& place) {
   const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
   if (methods_.contains(key)) return key;
   const format::MethodRecord record{{},
@@ -102,14 +102,14 @@ uint64_t NativeWriter::MethodOf(const native::CodePlace& place) {
   return key;
 }
 
-uint64_t NativeWriter::ClassOf(std::string_view name) {
+uint64_t NativeSampleWriter::ClassOf(std::string_view name) {
   const uint64_t key = format::ClassKey(name);
   const format::ClassRecord record{{}, key, static_cast<uint32_t>(name.size()), 0};
   if (!classes_.contains(key) && Define(RecordType::kClass, &record, sizeof record, name)) classes_.insert(key);
   return key;
 }
 
-uint64_t NativeWriter::ThreadOf(const NativePoint& point) {
+uint64_t NativeSampleWriter::ThreadOf(const NativePoint& point) {
   const std::string_view name(point.thread_name, strnlen(point.thread_name, sizeof point.thread_name));
   const uint64_t key = format::ThreadKey(0, point.os_tid, false, name);
   const format::ThreadRecord record{{}, key, 0, point.os_tid, 0, static_cast<uint16_t>(name.size())};
@@ -117,8 +117,9 @@ uint64_t NativeWriter::ThreadOf(const NativePoint& point) {
   return key;
 }
 
-bool NativeWriter::WriteSample(const NativePoint& point, const As& as, const std::vector<format::RingFrame>& frames,
-                               buffer::Ledger& ledger) {
+bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
+                                     const std::vector<format::RingFrame>& frames,
+                                     buffer::SharedCounters& shared_counters) {
   const uint64_t class_key = ClassOf(as.class_name), thread_key = ThreadOf(point);
   const format::StackKey stack =
       frames.empty() ? format::StackKey{0, 0} : format::KeyOfStack(frames, /*truncated=*/false);
@@ -150,25 +151,25 @@ bool NativeWriter::WriteSample(const NativePoint& point, const As& as, const std
   sample.place = point.place;
   CopyFixed(record, sample);
   // Before it can be seen, and what becomes of the point before the point: a kill in between leaves none that is
-  // counted and has no fate, for who reads the ring makes a sample of it.
-  ledger.Committed();
-  ledger.Point();
+  // counted and has no lifecycle event, for who reads the ring makes a sample of it.
+  shared_counters.Committed();
+  shared_counters.Point();
   lease.Commit();
   return true;
 }
 
-void NativeWriter::WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left) {
+void NativeSampleWriter::WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left) {
   const Death death{sample, freed_ns, left};
-  if (!deaths_.empty() || !Bury(death)) deaths_.push_back(death);
+  if (!deaths_.empty() || !MarkDead(death)) deaths_.push_back(death);
 }
 
 // In their order: a mapping shrinks, and then is gone.
-void NativeWriter::WriteRest() {
-  const auto rest = std::ranges::find_if_not(deaths_, [this](const Death& death) { return Bury(death); });
+void NativeSampleWriter::WriteRest() {
+  const auto rest = std::ranges::find_if_not(deaths_, [this](const Death& death) { return MarkDead(death); });
   deaths_.erase(deaths_.begin(), rest);
 }
 
-bool NativeWriter::Bury(const Death& death) {
+bool NativeSampleWriter::MarkDead(const Death& death) {
   const format::DeathRecord record{{}, death.freed_ns, death.sample, death.left};
   return buffer::CommitRecord(ring_, kLane, RecordType::kDeath, record);
 }

@@ -2,7 +2,8 @@
 //
 // Context:  drain (it allocates).
 // Threads:  one.
-// Failure:  counted in the ledger (Loss::kLanesBusy, kRingFull, kOversized). The death of a block that finds no room is
+// Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized). The death of a block that
+// finds no room is
 //           kept for the next call.
 // Format:   docs/format/recording.md#native-frames
 #pragma once
@@ -21,20 +22,21 @@
 
 namespace heaprec::sources {
 
-class NativeWriter {
+class NativeSampleWriter {
  public:
   // All outlive the writer.
-  NativeWriter(buffer::Ring& ring, buffer::Ledger& ledger) : ring_(ring), ledger_(ledger) {}
+  NativeSampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters)
+      : ring_(ring), shared_counters_(shared_counters) {}
 
   // Counts the point that a thread has left in a lane.
   void Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
              std::span<const format::RingFrame> java);
-  // As a sample of another stream. The point is counted in `ledger`. False: so is that there was no room.
+  // As a sample of another stream. The point is counted in `shared counters`. False: so is that there was no room.
   struct As {
     format::Kind kind;
     std::string_view class_name;
   };
-  bool Write(const NativePoint& point, const As& as, buffer::Ledger& ledger);
+  bool Write(const NativePoint& point, const As& as, buffer::SharedCounters& shared_counters);
   void WriteWindow(const PublishedWindow& window);
   // `left`: bytes of it that are there still.
   void WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left = 0);
@@ -45,27 +47,27 @@ class NativeWriter {
     places_.Refresh();
     if (ring_.modules() != nullptr) places_.PublishTo(ring_.modules());
   }
-  // Definitions announced before this call are written again on their next use (a new chunk begins).
+  // Definitions emitted before this call are written again on their next use (a new chunk begins).
   void NewEpoch();
   // Samples need not bring the stack's definition any more, until the next epoch.
-  void AnnounceStack(const format::StackKey& key) { stacks_.insert(key.low); }
+  void MarkStackEmitted(const format::StackKey& key) { stacks_.insert(key.low); }
 
  private:
   struct Death {
     uint64_t sample, freed_ns, left;
   };
   std::vector<format::RingFrame> FramesOf(const NativePoint& point, format::Kind kind);
-  uint64_t MethodOf(const native::CodePlace& place);
+  uint64_t MethodOf(const native::CodeLocation& place);
   bool Define(format::RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text);
   uint64_t ClassOf(std::string_view name);
   uint64_t ThreadOf(const NativePoint& point);
   bool WriteSample(const NativePoint& point, const As& as, const std::vector<format::RingFrame>& frames,
-                   buffer::Ledger& ledger);
-  bool Bury(const Death& death);
+                   buffer::SharedCounters& shared_counters);
+  bool MarkDead(const Death& death);
 
   buffer::Ring& ring_;
-  buffer::Ledger& ledger_;
-  native::CodePlaces places_;
+  buffer::SharedCounters& shared_counters_;
+  native::Symbolizer places_;
   std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has been given
   std::vector<Death> deaths_;                                          // that found no room
 };

@@ -22,37 +22,37 @@ constexpr double kFarAway = 0x1p62;
 
 }  // namespace
 
-NativeSource::NativeSource(WindowBoard& board, buffer::Ledger& ledger, buffer::Ring& ring, uint32_t recording,
-                           uint64_t seed, double reach, JavaFrames* java)
+NativeSource::NativeSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, buffer::Ring& ring,
+                           uint32_t recording, uint64_t seed, double reach, JavaFrames* java)
     : board_(board),
-      ledger_(ledger),
+      shared_counters_(shared_counters),
       ring_(ring),
       java_(java),
       recording_(recording),
       seed_(seed),
       reach_(reach),
       next_id_(format::FirstIdOf(format::Stream::kNative)),
-      rules_(std::make_unique<native::FrameRules>()) {}
+      rules_(std::make_unique<native::CfiCache>()) {}
 
 void NativeSource::OnDue(native::ThreadClock* clock, const native::Allocation& allocation) {
   // Before the block changes any counter: docs/sampler.md#windows.
-  const throttle::LambdaInForce now = board_.Read();
+  const throttle::ActiveWindow now = board_.Read();
   const uint64_t bytes = clock->bytes.load(std::memory_order_relaxed);
   Begin(clock, allocation.size, now);
-  const throttle::Hit hit = clock->points.OnDelivered(bytes, allocation.size, now);
+  const throttle::DeliveryDecision hit = clock->points.OnDelivered(bytes, allocation.size, now);
   clock->due.store(bytes + static_cast<uint64_t>(std::min(hit.gap, kFarAway)));
-  if (hit.verdict == throttle::Hit::Verdict::kNone) return;
-  if (hit.verdict == throttle::Hit::Verdict::kKept) return Keep(*clock, allocation, hit);
-  ledger_.Point();
-  ledger_.Thinned();
+  if (hit.verdict == throttle::DeliveryDecision::Verdict::kNone) return;
+  if (hit.verdict == throttle::DeliveryDecision::Verdict::kKept) return Keep(*clock, allocation, hit);
+  shared_counters_.Point();
+  shared_counters_.Thinned();
 }
 
 // Of a thread that is new, or new in this recording, the block at hand is the first that counts.
-void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::LambdaInForce now) {
+void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::ActiveWindow now) {
   const bool is_known = clock->recording.load(std::memory_order_relaxed) == recording_;
   if (is_known && clock->points.started()) return;
   const uint64_t before = clock->bytes.load(std::memory_order_relaxed) - size;
-  clock->points.SetReach(reach_);
+  clock->points.SetMaxGap(reach_);
   clock->points.StartAt(before, 0, throttle::Mix64(seed_ ^ before ^ (uint64_t{clock->index} << 40) ^ clock->os_tid),
                         now);
   if (is_known) return;
@@ -63,7 +63,7 @@ void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::La
 }
 
 void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocation& allocation,
-                        const throttle::Hit& hit) {
+                        const throttle::DeliveryDecision& hit) {
   NativePoint point;
   point.time_ns = MonotonicNs();
   const auto window = board_.OnPoint({.weight = hit.weight_bytes, .effective = hit.effective_bytes}, point.time_ns);
@@ -89,12 +89,13 @@ void NativeSource::Commit(const void* block, uint32_t lane, const NativePoint& p
   LaneLease lease(ring_, lane, static_cast<uint32_t>(bytes + format::kRecordAlign));
   std::byte* const record = lease.ok() ? lease.Reserve(format::RecordType::kNativePoint, bytes) : nullptr;
   if (record == nullptr) {
-    ledger_.Point();
+    shared_counters_.Point();
     const bool is_busy = !lease.ok() && lease.found_busy_only();
-    return ledger_.Lost(is_busy ? format::Loss::kLanesBusy : format::Loss::kRingFull, point.weight);
+    return shared_counters_.Lost(is_busy ? format::LossReason::kLanesBusy : format::LossReason::kRingFull,
+                                 point.weight);
   }
   // A block that is still in the table was freed by a call that no hook saw.
-  if (const uint16_t stale = native::Blocks().Take(block)) native::Blocks().Bury(stale, block, point.time_ns);
+  if (const uint16_t stale = native::Blocks().Take(block)) native::Blocks().MarkDead(stale, block, point.time_ns);
   format::NativePointRecord fixed{};
   fixed.monotonic_ns = point.time_ns;
   fixed.id = point.id;

@@ -1,4 +1,4 @@
-// native=on: what malloc and its family give, all counted, and a sample of it, each block of which is followed until it
+// native=on: what malloc and its family give, all counted, and a sample of it, each block of which is tracked until it
 // is freed.
 //
 // The byte clock of a thread is the heap's, and touched at each point: nothing is forced, nothing is missed.
@@ -6,7 +6,7 @@
 // Units:    bytes.
 // Context:  OnDue: alloc, inside malloc's family, in whatever state the thread is in. The rest: drain.
 // Threads:  any.
-// Failure:  none; every loss goes to the ledger.
+// Failure:  none; every loss goes to the shared counters.
 // Maths:    docs/streams.md#native-memory
 #pragma once
 
@@ -30,12 +30,12 @@ class JavaFrames {
   virtual void Take(NativePoint* point) = 0;
 };
 
-class NativeSource final : public native::Sampler {
+class NativeSource final : public native::AllocationListener {
  public:
-  // All outlive the source. `recording`: its number in this process, from 1. `reach` as throttle::ByteClock::SetReach.
+  // All outlive the source. `recording`: its number in this process, from 1. `reach` as throttle::ByteClock::SetMaxGap.
   // `java`: null where there are no Java frames to be had.
-  NativeSource(WindowBoard& board, buffer::Ledger& ledger, buffer::Ring& ring, uint32_t recording, uint64_t seed,
-               double reach, JavaFrames* java);
+  NativeSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, buffer::Ring& ring, uint32_t recording,
+               uint64_t seed, double reach, JavaFrames* java);
 
   void OnDue(native::ThreadClock* clock, const native::Allocation& allocation) override;
 
@@ -43,19 +43,20 @@ class NativeSource final : public native::Sampler {
   void ForgetLibraries() { rules_->Forget(); }
 
  private:
-  void Begin(native::ThreadClock* clock, uint64_t size, throttle::LambdaInForce now);
-  void Keep(const native::ThreadClock& clock, const native::Allocation& allocation, const throttle::Hit& hit);
+  void Begin(native::ThreadClock* clock, uint64_t size, throttle::ActiveWindow now);
+  void Keep(const native::ThreadClock& clock, const native::Allocation& allocation,
+            const throttle::DeliveryDecision& hit);
   void Commit(const void* block, uint32_t lane, const NativePoint& point);
 
-  WindowBoard& board_;
-  buffer::Ledger& ledger_;
+  WindowPublisher& board_;
+  buffer::SharedCounters& shared_counters_;
   buffer::Ring& ring_;
   JavaFrames* const java_;
   const uint32_t recording_;
   const uint64_t seed_;
   const double reach_;
   std::atomic<uint64_t> next_id_;
-  std::unique_ptr<native::FrameRules> rules_;
+  std::unique_ptr<native::CfiCache> rules_;
 };
 
 }  // namespace heaprec::sources

@@ -1,6 +1,6 @@
 // Memory for a number of points on their way from the threads that meet them to the drain: no thread waits for it.
 //
-// Context:  Take, Give, GiveUp, NumberOf, At: alloc, inside mmap's family. TakeAll: drain.
+// Context:  Take, Give, Discard, NumberOf, At: alloc, inside mmap's family. TakeAll: drain.
 // Threads:  any; one drain.
 // Failure:  Take is null when all are on their way.
 #pragma once
@@ -19,9 +19,9 @@ namespace heaprec::sources {
 template <typename Point>
 class PointPool {
  public:
-  static constexpr uint32_t kMost = 1 << 15;
+  static constexpr uint32_t kMax = 1 << 15;
 
-  // At most `count` <= kMost are on their way.
+  // At most `count` <= kMax are on their way.
   explicit PointPool(uint32_t count) : count_(count), points_(static_cast<Point*>(std::calloc(count, sizeof(Point)))) {
     if (points_ == nullptr) throw std::bad_alloc();
   }
@@ -38,8 +38,8 @@ class PointPool {
     } while (!used_.compare_exchange_weak(used, used + 1, std::memory_order_relaxed));
     return new (&points_[used]) Point;
   }
-  void Give(Point* point) { links_.Push(&given_, NumberOf(point)); }
-  void GiveUp(Point* point) { links_.Push(&free_, NumberOf(point)); }
+  void Submit(Point* point) { links_.Push(&given_, NumberOf(point)); }
+  void Discard(Point* point) { links_.Push(&free_, NumberOf(point)); }
 
   uint32_t NumberOf(const Point* point) const { return static_cast<uint32_t>(point - points_); }
   Point* At(uint32_t number) { return &points_[number]; }
@@ -56,7 +56,7 @@ class PointPool {
   }
 
  private:
-  using Links = native::IndexLinks<kMost>;
+  using Links = native::IndexFreeLists<kMax>;
 
   const uint32_t count_;
   Links links_;

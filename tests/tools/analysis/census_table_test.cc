@@ -33,7 +33,7 @@ constexpr uint64_t kTickNs = 20'000'000;
 
 throttle::ControllerConfig ConfigOfCensus() {
   throttle::ControllerConfig config = throttle::ConfigFor(0.8 * kPerSecond, 1000);
-  config.surplus = config.surplus_of_new = 1;
+  config.oversampling = config.oversampling_new_stacks = 1;
   config.initial_rate = 10;
   return config;
 }
@@ -65,7 +65,7 @@ class Draws {
   const throttle::ControllerConfig config_;
   throttle::Controller controller_;
   throttle::Forecast forecast_;
-  throttle::PointTally since_;
+  throttle::PointSums since_;
   uint64_t candidates_ = 0, next_tick_ns_ = kTickNs, second_ = 0;
   double taken_ = 0;
 };

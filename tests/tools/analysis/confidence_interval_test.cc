@@ -8,14 +8,14 @@ namespace {
 
 TEST_CASE("a share of equal independent samples has Wilson's interval") {
   // 3 of 10, as in any table of Wilson's interval.
-  const Estimate some = ShareWithin(0.3, 0.3 * 0.7 / 10, 0.1);
+  const Estimate some = ShareInterval(0.3, 0.3 * 0.7 / 10, 0.1);
   CHECK(some.value == 0.3);
   CHECK(some.low == Approx(0.10779).margin(1e-5));
   CHECK(some.high == Approx(0.60322).margin(1e-5));
 }
 
 TEST_CASE("none of ten and all of ten are mirror images that end at 0 and 1") {
-  const Estimate none = ShareWithin(0, 0, 0.1), all = ShareWithin(1, 0, 0.1);
+  const Estimate none = ShareInterval(0, 0, 0.1), all = ShareInterval(1, 0, 0.1);
   CHECK(none.low == 0);
   CHECK(none.high == Approx(0.27753).margin(1e-5));
   CHECK(all.low == Approx(1 - none.high));
@@ -24,36 +24,36 @@ TEST_CASE("none of ten and all of ten are mirror images that end at 0 and 1") {
 
 TEST_CASE("a total of few samples has the score interval of their count, not below zero") {
   // Four samples of 100 each: 4 + 1.92 -+ 1.96 sqrt(4 + 0.96).
-  const Estimate four = TotalWithin(400, 4 * 100.0 * 100, 100);
+  const Estimate four = TotalInterval(400, 4 * 100.0 * 100, 100);
   CHECK(four.low == Approx(155.6).margin(0.1));
   CHECK(four.high == Approx(1028.6).margin(0.1));
-  const Estimate none = TotalWithin(0, 0, 100);
+  const Estimate none = TotalInterval(0, 0, 100);
   CHECK(none.low == 0);
   CHECK(none.high == Approx(384.1).margin(0.1));
 }
 
 TEST_CASE("a total of many samples has the normal interval") {
-  const Estimate many = TotalWithin(1e6, 1e6, 1);
+  const Estimate many = TotalInterval(1e6, 1e6, 1);
   CHECK(many.low == Approx(1e6 - kZ * 1e3).margin(3));
   CHECK(many.high == Approx(1e6 + kZ * 1e3).margin(3));
 }
 
 TEST_CASE("a variance that is below zero by chance still gives an interval around the value") {
-  for (const Estimate& of : {TotalWithin(50, -1, 0), ShareWithin(0.5, -1, 0), RatioWithin(0.5, -1, 9)}) {
+  for (const Estimate& of : {TotalInterval(50, -1, 0), ShareInterval(0.5, -1, 0), RatioInterval(0.5, -1, 9)}) {
     CHECK(of.low == of.value);
     CHECK(of.high == of.value);
   }
 }
 
 TEST_CASE("a ratio has Student's interval, and none from less than two samples") {
-  const Estimate ten = RatioWithin(100, 81, 10);
+  const Estimate ten = RatioInterval(100, 81, 10);
   // t(9) = 2.2622; the variance is that of n, not n - 1.
   CHECK(ten.high - 100 == Approx(2.2622 * 9 * std::sqrt(10.0 / 9)).epsilon(0.005));
   CHECK(ten.low == Approx(200 - ten.high));
-  CHECK(RatioWithin(1, 4, 100).low == 0);
+  CHECK(RatioInterval(1, 4, 100).low == 0);
   for (const double too_few : {0.0, 1.0, 1.9, std::nan("")}) {
-    CHECK(RatioWithin(7, 0, too_few).low == 0);
-    CHECK(std::isinf(RatioWithin(7, 0, too_few).high));
+    CHECK(RatioInterval(7, 0, too_few).low == 0);
+    CHECK(std::isinf(RatioInterval(7, 0, too_few).high));
   }
 }
 

@@ -19,11 +19,11 @@
 namespace heaprec::testing {
 
 // Sites with less are too rare for the promise of 95 %.
-inline constexpr double kLeastShare = 0.002;
+inline constexpr double kMinShare = 0.002;
 inline constexpr double kRounding = 1e-9;
 
 // One kind of interval, over the pairs of many runs.
-class Coverage {
+class ScanSummary {
  public:
   void Add(double truth, const tools::Estimate& estimate) {
     pairs_ += 1, of_run_.first += 1;
@@ -41,7 +41,7 @@ class Coverage {
     runs_.push_back(of_run_);
     of_run_ = {};
   }
-  void Merge(const Coverage& other) {
+  void Merge(const ScanSummary& other) {
     pairs_ += other.pairs_, held_ += other.held_, below_ += other.below_, above_ += other.above_;
     squares_ += other.squares_, errors_ += other.errors_, width_ += other.width_;
     runs_.insert(runs_.end(), other.runs_.begin(), other.runs_.end());
@@ -72,10 +72,10 @@ inline constexpr std::array<const char*, kMeasured> kNames{
     "bytes", "bytes, calibrated", "objects", "objects, calibrated", "share", "mean size"};
 inline constexpr uint64_t kFewForMean = 5;  // samples: no mean size is judged with less
 
-struct Coverages {
-  std::vector<std::array<Coverage, kMeasured>> cuts{Cuts().size()};
-  Coverage total;                        // raw
-  std::array<Coverage, kMeasured> rare;  // sites with less than 1 %
+struct ScanSummaries {
+  std::vector<std::array<ScanSummary, kMeasured>> cuts{Cuts().size()};
+  ScanSummary total;                        // raw
+  std::array<ScanSummary, kMeasured> rare;  // sites with less than 1 %
 
   template <typename Do>
   void ForEach(Do&& act) {
@@ -83,16 +83,16 @@ struct Coverages {
     std::for_each(rare.begin(), rare.end(), act);
     act(total);
   }
-  void Merge(Coverages other) {
-    std::vector<const Coverage*> from;
-    other.ForEach([&](const Coverage& one) { from.push_back(&one); });
+  void Merge(ScanSummaries other) {
+    std::vector<const ScanSummary*> from;
+    other.ForEach([&](const ScanSummary& one) { from.push_back(&one); });
     size_t next = 0;
-    ForEach([&](Coverage& one) { one.Merge(*from[next++]); });
+    ForEach([&](ScanSummary& one) { one.Merge(*from[next++]); });
   }
 };
 
 inline void MeasurePart(const Truth::Part& truth, double all, const tools::Subset& part, const tools::Estimator& raw,
-                        const tools::Estimator& calibrated, std::array<Coverage, kMeasured>* into) {
+                        const tools::Estimator& calibrated, std::array<ScanSummary, kMeasured>* into) {
   auto& of = *into;
   of[kBytes].Add(truth.bytes, raw.Bytes(part));
   of[kBytesCalibrated].Add(truth.bytes, calibrated.Bytes(part));
@@ -104,13 +104,13 @@ inline void MeasurePart(const Truth::Part& truth, double all, const tools::Subse
 
 inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tools::Design* design) {
   std::vector<std::vector<tools::Subset>> subsets;
-  for (const Cut& cut : Cuts()) {
+  for (const TimeSlice& cut : Cuts()) {
     const bool is_class = std::string_view(cut.name) == "class";
     const auto holds = is_class ? tools::Subset::Holds::kOneClass : tools::Subset::Holds::kAny;
-    subsets.emplace_back(cut.parts, tools::Subset(cut.chosen_by, holds));
+    subsets.emplace_back(cut.parts, tools::Subset(cut.matched_by, holds));
   }
   for (const format::Block& block : run.blocks) {
-    for (const tools::Drawn& drawn : design->Add(block)) {
+    for (const tools::WeightedSample& drawn : design->Add(block)) {
       const format::Sample& sample = block.samples[drawn.index];
       for (size_t i = 0; i < subsets.size(); ++i) {
         const uint32_t part = Cuts()[i].part({sample.thread, sample.stack, sample.size, sample.time_ns});
@@ -127,7 +127,7 @@ inline tools::Strata StrataOf(const AppRun& run) {
   return builder.Build({});
 }
 
-inline void Measure(const AppRun& run, Coverages* into) {
+inline void Measure(const AppRun& run, ScanSummaries* into) {
   tools::Design design(run.header);
   design.SetStrata(StrataOf(run));
   const auto subsets = SubsetsOf(run, &design);
@@ -136,7 +136,7 @@ inline void Measure(const AppRun& run, Coverages* into) {
   for (size_t cut = 0; cut < subsets.size(); ++cut) {
     for (size_t part = 0; part < subsets[cut].size(); ++part) {
       const Truth::Part& truth = run.truth.cuts[cut][part];
-      if (truth.bytes < kLeastShare * all) continue;
+      if (truth.bytes < kMinShare * all) continue;
       MeasurePart(truth, all, subsets[cut][part], raw, calibrated, &into->cuts[cut]);
       if (cut == 0 && truth.bytes < 0.01 * all) {
         MeasurePart(truth, all, subsets[cut][part], raw, calibrated, &into->rare);
@@ -144,12 +144,13 @@ inline void Measure(const AppRun& run, Coverages* into) {
     }
   }
   into->total.Add(all, raw.Total());
-  into->ForEach([](Coverage& one) { one.EndRun(); });
+  into->ForEach([](ScanSummary& one) { one.EndRun(); });
 }
 
 // `walked`: part of the TLABs that a census walks.
-inline Coverages MeasureApp(const App& app, double rate, double surplus, double seconds, int runs, double walked = 0) {
-  Coverages coverages;
+inline ScanSummaries MeasureApp(const App& app, double rate, double surplus, double seconds, int runs,
+                                double walked = 0) {
+  ScanSummaries coverages;
   for (int run = 0; run < runs; ++run) {
     const uint64_t seed = throttle::Mix64(static_cast<uint64_t>(run) + 1);
     Measure(RunApp(app, rate, surplus, seconds, seed, seed, walked), &coverages);

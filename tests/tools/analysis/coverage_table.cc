@@ -9,15 +9,15 @@
 
 namespace {
 
-using heaprec::testing::Coverage;
-using heaprec::testing::Coverages;
+using heaprec::testing::ScanSummaries;
+using heaprec::testing::ScanSummary;
 
-void PrintRow(const std::string& part, const char* what, const Coverage& c) {
+void PrintRow(const std::string& part, const char* what, const ScanSummary& c) {
   std::printf("%-20s %-20s %7.0f %8.4f %7.4f %6.3f %6.3f %7.4f %+7.4f %7.3f\n", part.c_str(), what, c.pairs(), c.held(),
               c.sigma(), c.below(), c.above(), c.error(), c.bias(), c.width());
 }
 
-void Print(const std::string& app, const Coverages& coverages) {
+void Print(const std::string& app, const ScanSummaries& coverages) {
   std::printf("\n%-41s %7s %8s %7s %6s %6s %7s %7s %7s\n", app.c_str(), "pairs", "coverage", "+-", "below", "above",
               "error", "bias", "width");
   const auto print = [](const std::string& part, const auto& measured) {
@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
   const double seconds = argc > 3 ? std::atof(argv[3]) : 12;
   const double surplus = argc > 4 ? std::atof(argv[4]) : 0;
   const double walked = argc > 5 ? std::atof(argv[5]) : 0;
-  Coverages all;
+  ScanSummaries all;
   for (const heaprec::testing::App& app : heaprec::testing::Apps()) {
-    const Coverages coverages = heaprec::testing::MeasureApp(app, rate, surplus, seconds, runs, walked);
+    const ScanSummaries coverages = heaprec::testing::MeasureApp(app, rate, surplus, seconds, runs, walked);
     if (argc > 6) Print(app.name, coverages);
     all.Merge(coverages);
   }

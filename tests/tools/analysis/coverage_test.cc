@@ -20,18 +20,18 @@ namespace {
 
 constexpr size_t kSiteCut = 0, kMethodCut = 1, kClassCut = 2;
 
-Coverages MeasureAll(double surplus, int runs, double walked = 0) {
-  Coverages all;
+ScanSummaries MeasureAll(double surplus, int runs, double walked = 0) {
+  ScanSummaries all;
   for (const App& app : Apps()) all.Merge(MeasureApp(app, 150, surplus, 12, runs, walked));
   return all;
 }
 
 // `exact`: the cut of which a census knows nearly all.
-void CheckAll(const Coverages& coverages, std::optional<size_t> exact = std::nullopt) {
+void CheckAll(const ScanSummaries& coverages, std::optional<size_t> exact = std::nullopt) {
   for (size_t what = 0; what < kMeanSize; ++what) {
     double held = 0, cuts = 0;
     for (size_t cut = 0; cut < Cuts().size(); ++cut) {
-      const Coverage& of = coverages.cuts[cut][what];
+      const ScanSummary& of = coverages.cuts[cut][what];
       INFO(Cuts()[cut].name << ", " << kNames[what] << ": " << of.held() << " +- " << of.sigma());
       CHECK(of.held() > (cut == kSiteCut ? 0.93 : 0.87));
       if (cut == exact) continue;
@@ -46,7 +46,7 @@ void CheckAll(const Coverages& coverages, std::optional<size_t> exact = std::nul
 }
 
 TEST_CASE("intervals hold the truth in 93 to 97 % of the pairs, raw and calibrated") {
-  const Coverages coverages = MeasureAll(0, 60);
+  const ScanSummaries coverages = MeasureAll(0, 60);
   CHECK(coverages.cuts[0][kBytes].pairs() >= 2000);
   CheckAll(coverages);
 }
@@ -56,7 +56,7 @@ TEST_CASE("intervals hold the truth in 93 to 97 % of the pairs when four times a
 }
 
 TEST_CASE("with a census of all the intervals still hold the truth, and of a class there is no error") {
-  const Coverages with = MeasureAll(0, 30, 1), without = MeasureAll(0, 30);
+  const ScanSummaries with = MeasureAll(0, 30, 1), without = MeasureAll(0, 30);
   CheckAll(with, kClassCut);
   // 0.032 is left of 0.063: classes that are too rare for a stratum of their own.
   CHECK(with.cuts[kClassCut][kBytes].error() < 0.7 * without.cuts[kClassCut][kBytes].error());

@@ -18,7 +18,7 @@ namespace {
 
 // As an estimator gives it for so many samples of the same weight.
 Estimate Count(double samples, double weight = 1) {
-  return TotalWithin(samples * weight, samples * weight * weight, weight);
+  return TotalInterval(samples * weight, samples * weight * weight, weight);
 }
 
 TEST_CASE("The beta distribution is what its closed forms and binomial sums are") {
@@ -85,7 +85,7 @@ Draws SharesOf(int samples, double share, double total) {
     const double n = samples, part = k / n;
     const double log = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(share) +
                        (n - k) * std::log1p(-share);
-    draws.emplace_back(std::exp(log), Scaled(ShareWithin(part, part * (1 - part) / n, 1 / n), total));
+    draws.emplace_back(std::exp(log), Scaled(ShareInterval(part, part * (1 - part) / n, 1 / n), total));
   }
   return draws;
 }
@@ -94,7 +94,7 @@ Draws SharesOf(int samples, double share, double total) {
 Draws CertainAnd(double certain, double samples) {
   Draws draws;
   for (int k = 0; k < 60; ++k) {
-    Estimate total = TotalWithin(certain + k, k, 1);
+    Estimate total = TotalInterval(certain + k, k, 1);
     total.low = std::max(total.low, std::min(certain, total.value));
     draws.emplace_back(std::exp(k * std::log(samples) - samples - std::lgamma(k + 1.0)), total);
   }
@@ -118,7 +118,7 @@ Chances ChancesOf(const Draws& before, double was, const Draws& after, double is
       for (size_t level = 0; level < all.below.size(); ++level) {
         all.below[level] += chance * (one.p < testing::kLevels[level]);
       }
-      all.more += chance * (Compare(old_one, new_one, 0, Asked::kMore).p < 0.05);
+      all.more += chance * (Compare(old_one, new_one, 0, Alternative::kMore).p < 0.05);
       all.held += chance * (one.change.low <= is - was && is - was <= one.change.high);
       all.ratio_held += chance * (one.ratio.low <= is / was && is / was <= one.ratio.high);
     }
@@ -168,7 +168,7 @@ TEST_CASE("A share that falls from all of it is found") {
 TEST_CASE("Beside exactly nothing the other side's lower end decides") {
   const Estimate nothing{0, 0, 0};
   std::vector<Difference> rows{Compare(nothing, Count(3)), Compare(Count(3), nothing), Compare(nothing, nothing),
-                               Compare(nothing, {5, 0, 20}), Compare(Count(3), nothing, 0, Asked::kMore)};
+                               Compare(nothing, {5, 0, 20}), Compare(Count(3), nothing, 0, Alternative::kMore)};
   Judge(&rows, 0.05);
   CHECK(rows[0].verdict == Verdict::kNew);
   CHECK(rows[0].p == 0);
@@ -178,10 +178,10 @@ TEST_CASE("Beside exactly nothing the other side's lower end decides") {
 }
 
 TEST_CASE("Asked for more alone, less is none, and more is found sooner") {
-  CHECK(Compare(Count(100), Count(130), 0, Asked::kMore).p == Approx(Compare(Count(100), Count(130)).p / 2));
-  CHECK(Compare(Count(130), Count(100), 0, Asked::kMore).p > 0.95);
-  CHECK(Compare(Count(100), Count(260), 1.5, Asked::kMore).p > 0.3);
-  CHECK(Compare(Count(100), Count(400), 1.5, Asked::kMore).p < 0.01);
+  CHECK(Compare(Count(100), Count(130), 0, Alternative::kMore).p == Approx(Compare(Count(100), Count(130)).p / 2));
+  CHECK(Compare(Count(130), Count(100), 0, Alternative::kMore).p > 0.95);
+  CHECK(Compare(Count(100), Count(260), 1.5, Alternative::kMore).p > 0.3);
+  CHECK(Compare(Count(100), Count(400), 1.5, Alternative::kMore).p < 0.01);
 }
 
 TEST_CASE("Within the margin nothing differs") {

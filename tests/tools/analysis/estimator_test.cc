@@ -46,7 +46,7 @@ class Recorded {
     interval.tau = tau;
     interval.held = interval.kept = block_.samples.size();
     block_.intervals.push_back(interval);
-    for (const Drawn& drawn : design_.Add(block_)) {
+    for (const WeightedSample& drawn : design_.Add(block_)) {
       if (block_.samples[drawn.index].thread == 1) one_.Add(drawn);
     }
     block_ = {};

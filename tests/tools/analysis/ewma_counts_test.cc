@@ -7,14 +7,14 @@ namespace heaprec::tools {
 namespace {
 
 TEST_CASE("what was never seen is not usual") {
-  UsualCounts counts;
+  EwmaCounts counts;
   CHECK(counts.Note(7, 3) == 0);
   counts.EndInterval();
   CHECK(counts.Note(8, 3) == 0);
 }
 
 TEST_CASE("what is there in every interval is as usual as it is often") {
-  UsualCounts counts;
+  EwmaCounts counts;
   for (int i = 0; i < 300; ++i) {
     const double usual = counts.Note(0, 5);
     if (i > 0) CHECK(usual == Approx(5));
@@ -23,7 +23,7 @@ TEST_CASE("what is there in every interval is as usual as it is often") {
 }
 
 TEST_CASE("the latest intervals count most, and what was long ago is forgotten") {
-  UsualCounts counts;
+  EwmaCounts counts;
   for (int i = 0; i < 40; ++i) {
     counts.Note(1, 8);
     counts.EndInterval();
@@ -36,7 +36,7 @@ TEST_CASE("the latest intervals count most, and what was long ago is forgotten")
 }
 
 TEST_CASE("a node is found among a million others, and memory holds the latest of them") {
-  UsualCounts counts;
+  EwmaCounts counts;
   uint64_t node = 1;
   for (int interval = 0; interval < 20; ++interval) {
     for (int i = 0; i < 50'000; ++i) counts.Note(node += 0x9e3779b97f4a7c15u, 1);

@@ -20,17 +20,18 @@ class Stacks {
       leaves_[stack] = node;
     }
   }
-  BoxTree Callees(BoxTree::Bounds bounds) const { return BoxTree::Callees(tree_, weights_, bounds); }
-  BoxTree Callers(BoxTree::Bounds bounds) const { return BoxTree::Callers(tree_, weights_, bounds); }
+  FlameBoxTree Callees(FlameBoxTree::Bounds bounds) const { return FlameBoxTree::Callees(tree_, weights_, bounds); }
+  FlameBoxTree Callers(FlameBoxTree::Bounds bounds) const { return FlameBoxTree::Callers(tree_, weights_, bounds); }
 
   // Boxes in preorder, as "  a 12" with a space for each level; "+2 3" for two folded ones.
-  std::string Text(const BoxTree& boxes) const {
+  std::string Text(const FlameBoxTree& boxes) const {
     std::vector<double> weights;
-    for (const BoxTree::Box& box : boxes.boxes()) weights.push_back(box.weight);
+    for (const FlameBoxTree::Box& box : boxes.boxes()) weights.push_back(box.weight);
     std::string text;
-    for (const BoxTree::BoxId id : boxes.Preorder(weights)) {
-      const BoxTree::Box& box = boxes.boxes()[id];
-      for (BoxTree::BoxId above = box.parent; above != BoxTree::kNone; above = boxes.boxes()[above].parent) text += ' ';
+    for (const FlameBoxTree::BoxId id : boxes.Preorder(weights)) {
+      const FlameBoxTree::Box& box = boxes.boxes()[id];
+      for (FlameBoxTree::BoxId above = box.parent; above != FlameBoxTree::kNone; above = boxes.boxes()[above].parent)
+        text += ' ';
       text += box.folded > 0 ? "+" + std::to_string(box.folded) : std::string(names_.At(box.name));
       text += " " + std::to_string(static_cast<int>(box.weight)) + "\n";
     }
@@ -66,10 +67,10 @@ TEST_CASE("Beyond the bound the smallest boxes are one, with what they sum up to
 }
 
 TEST_CASE("A leaf is in the deepest box that holds it, and in all below") {
-  const BoxTree boxes = kSome.Callees({.most = 4});
-  const auto path = [&](BoxTree::BoxId box) {
+  const FlameBoxTree boxes = kSome.Callees({.most = 4});
+  const auto path = [&](FlameBoxTree::BoxId box) {
     std::string text;
-    for (; box != BoxTree::kNone; box = boxes.boxes()[box].parent) {
+    for (; box != FlameBoxTree::kNone; box = boxes.boxes()[box].parent) {
       text += std::to_string(static_cast<int>(boxes.boxes()[box].weight)) + " ";
     }
     return text;

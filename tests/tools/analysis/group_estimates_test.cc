@@ -40,17 +40,17 @@ void AddRecording(const std::vector<Of>& all, GroupTable* table) {
   interval.bytes = static_cast<uint64_t>(bytes);
   block.intervals.push_back(interval);
   table->Start(std::nullopt);
-  for (const Drawn& drawn : design.Add(block)) table->Add(keys[drawn.index], drawn);
+  for (const WeightedSample& drawn : design.Add(block)) table->Add(keys[drawn.index], drawn);
   table->Close(Estimator(design, 0));
 }
 
 bool Holds(const Estimate& estimate) { return estimate.low <= estimate.value && estimate.value <= estimate.high; }
 
 TEST_CASE("one recording's figures are the estimator's") {
-  GroupTable table(Grain::kClass);
+  GroupTable table(OrderLevel::kClass);
   AddRecording({{7, 24, 2400, 30}, {3, 1000, 5000, 6}}, &table);
   REQUIRE(table.Rows().size() == 2);
-  const Figures& small = table.Of(7);
+  const GroupEstimates& small = table.Of(7);
   CHECK(small.samples == 30);
   CHECK(small.bytes.value == Approx(72'000));
   CHECK(small.objects.value == Approx(3'000));
@@ -63,11 +63,11 @@ TEST_CASE("one recording's figures are the estimator's") {
 }
 
 TEST_CASE("several recordings add up, and errors grow as the root of their number") {
-  GroupTable one(Grain::kClass), four(Grain::kClass);
+  GroupTable one(OrderLevel::kClass), four(OrderLevel::kClass);
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
   AddRecording(all, &one);
   for (int i = 0; i < 4; ++i) AddRecording(all, &four);
-  const Figures &a = one.Of(0), &b = four.Of(0);
+  const GroupEstimates &a = one.Of(0), &b = four.Of(0);
   CHECK(b.samples == 4 * a.samples);
   CHECK(b.bytes.value == Approx(4 * a.bytes.value));
   CHECK(b.bytes.high - b.bytes.value == Approx(2 * (a.bytes.high - a.bytes.value)));
@@ -80,7 +80,7 @@ TEST_CASE("several recordings add up, and errors grow as the root of their numbe
 }
 
 TEST_CASE("a group that only one recording has may have been in the other, unseen") {
-  GroupTable late(Grain::kClass), early(Grain::kClass);
+  GroupTable late(OrderLevel::kClass), early(OrderLevel::kClass);
   AddRecording({{0, 24, 2400, 50}}, &late);
   AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &late);
   AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &early);
@@ -90,17 +90,17 @@ TEST_CASE("a group that only one recording has may have been in the other, unsee
   CHECK(late.Of(1).share.value == Approx(10.0 / 110));
   CHECK(late.Of(1).share.high == Approx(early.Of(1).share.high));
   CHECK(late.Of(1).mean_size.value == Approx(24));
-  GroupTable alone(Grain::kClass);
+  GroupTable alone(OrderLevel::kClass);
   AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &alone);
   CHECK(late.Of(1).bytes.high > alone.Of(1).bytes.high);
 }
 
 TEST_CASE("mean sizes of recordings mix by their objects, and do not know in which parts exactly") {
-  GroupTable table(Grain::kClass);
+  GroupTable table(OrderLevel::kClass);
   // 2,000 objects, then 10,000; of another group so many bytes again, or the bytes would be counted.
   AddRecording({{0, 100, 10'000, 20}, {1, 24, 10'000, 20}}, &table);
   AddRecording({{0, 20, 10'000, 20}, {1, 24, 10'000, 20}}, &table);
-  const Figures& both = table.Of(0);
+  const GroupEstimates& both = table.Of(0);
   CHECK(both.mean_size.value == Approx(400'000.0 / 12'000));
   CHECK(both.mean_size.value == Approx(both.bytes.value / both.objects.value));
   CHECK(Holds(both.mean_size));
@@ -108,7 +108,7 @@ TEST_CASE("mean sizes of recordings mix by their objects, and do not know in whi
 }
 
 TEST_CASE("an empty recording changes nothing") {
-  GroupTable table(Grain::kClass), same(Grain::kClass);
+  GroupTable table(OrderLevel::kClass), same(OrderLevel::kClass);
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
   AddRecording(all, &same);
   AddRecording({}, &table);

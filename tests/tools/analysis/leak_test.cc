@@ -1,7 +1,7 @@
 // Leaks among sites that hold a steady amount: found, and no others.
 //
 // The simulation: 60 s, 24 steady sites of many sizes and lifetimes, of which the first 15 s are left out as the start
-// of a program; drawn at 8 kB a sample, of which 200 are followed at a time.
+// of a program; drawn at 8 kB a sample, of which 200 are tracked at a time.
 #include "tools/analysis/live/leak.h"
 
 #include <catch2/catch.hpp>
@@ -30,14 +30,14 @@ SimulatedProcess SteadyProcess() {
 }
 
 std::vector<Leak> LeaksOfRun(const SimulatedRun& run, uint32_t sites) {
-  const Lives lives = run.Lives();
-  LiveMoments moments;
+  const Lifetimes lives = run.Lifetimes();
+  LiveQueryTimes moments;
   moments.at_ns = moments.to_ns = run.end_ns;
   moments.from_ns = 15 * kSecondNs;
   moments.grown = kSurvived;
-  LiveLook look(lives, moments);
+  LiveSnapshot look(lives, moments);
   std::vector<LiveGroup> groups(sites);
-  for (const Life& life : lives.all()) {
+  for (const Lifetime& life : lives.all()) {
     LiveGroup* const one[] = {&groups[life.subject]};
     look.Add(life, one);
   }

@@ -14,7 +14,7 @@
 namespace heaprec::tools {
 namespace {
 
-using format::FateKind;
+using format::LifecycleKind;
 using testing::kSecondNs;
 using testing::SimulatedFollower;
 using testing::SimulatedProcess;
@@ -22,8 +22,8 @@ using testing::SimulatedRun;
 using testing::TrueLife;
 
 // Objects of 100 bytes that stand for 1,000 each, all born at second 0; collections at seconds 1 to 9.
-Lives Born(const std::vector<format::Fate>& fates, size_t count) {
-  Lives lives(format::FileHeader{});
+Lifetimes Born(const std::vector<format::LifecycleEvent>& lifecycle_events, size_t count) {
+  Lifetimes lives(format::FileHeader{});
   format::Block block;
   for (uint64_t i = 0; i < count; ++i) {
     format::Sample sample;
@@ -33,12 +33,12 @@ Lives Born(const std::vector<format::Fate>& fates, size_t count) {
     block.samples.push_back(sample);
   }
   for (uint64_t second = 1; second < 10; ++second) {
-    format::HeapState state;
+    format::ProcessState state;
     state.time_ns = second * kSecondNs;
     state.collections = second;
     block.states.push_back(state);
   }
-  block.fates = fates;
+  block.lifecycle_events = lifecycle_events;
   block.end_ns = 10 * kSecondNs;
   const std::vector<uint32_t> subjects(count, 0);
   lives.Add(block, subjects, {});
@@ -46,27 +46,27 @@ Lives Born(const std::vector<format::Fate>& fates, size_t count) {
   return lives;
 }
 
-format::Fate Died(uint64_t id, uint64_t collection) {
-  return {id, collection * kSecondNs + 1000, FateKind::kDied, collection - 1, 0};
+format::LifecycleEvent Died(uint64_t id, uint64_t collection) {
+  return {id, collection * kSecondNs + 1000, LifecycleKind::kDied, collection - 1, 0};
 }
 
-LifeTable TableOf(const Lives& lives, const LifeSteps& steps) {
+LifeTable TableOf(const Lifetimes& lives, const AgeAxis& steps) {
   LifeTable table;
-  for (const Life& life : lives.all()) table.Add(steps.Of(life, lives));
+  for (const Lifetime& life : lives.all()) table.Add(steps.Of(life, lives));
   return table;
 }
 
 TEST_CASE("A survival curve counts who was there to survive a step, and those that left otherwise no longer") {
   // Of ten, five die at the first collection, one at the third; one is released, with no threshold, after the second.
-  const Lives lives = Born({Died(0, 1),
-                            Died(1, 1),
-                            Died(2, 1),
-                            Died(3, 1),
-                            Died(4, 1),
-                            Died(5, 3),
-                            {6, 2 * kSecondNs + 5000, FateKind::kReleased, 2, 0}},
-                           10);
-  const LifeSteps steps = LifeSteps::OfCollections(16);
+  const Lifetimes lives = Born({Died(0, 1),
+                                Died(1, 1),
+                                Died(2, 1),
+                                Died(3, 1),
+                                Died(4, 1),
+                                Died(5, 3),
+                                {6, 2 * kSecondNs + 5000, LifecycleKind::kEvicted, 2, 0}},
+                               10);
+  const AgeAxis steps = AgeAxis::OfCollections(16);
   const LifeTable table = TableOf(lives, steps);
   CHECK(table.deaths() == 6);
   const auto curve = steps.CurveOf(table);
@@ -82,35 +82,35 @@ TEST_CASE("A survival curve counts who was there to survive a step, and those th
 }
 
 TEST_CASE("A curve by seconds tells the median, unless more than half are alive") {
-  const Lives lives = Born({Died(0, 1), Died(1, 2), Died(2, 3), Died(3, 4), Died(4, 5), Died(5, 6)}, 8);
-  const LifeSteps steps = LifeSteps::OfSeconds(10 * kSecondNs);
-  const MedianLife median = LifeSteps::MedianOf(steps.CurveOf(TableOf(lives, steps)));
+  const Lifetimes lives = Born({Died(0, 1), Died(1, 2), Died(2, 3), Died(3, 4), Died(4, 5), Died(5, 6)}, 8);
+  const AgeAxis steps = AgeAxis::OfSeconds(10 * kSecondNs);
+  const MedianLifetime median = AgeAxis::MedianOf(steps.CurveOf(TableOf(lives, steps)));
   REQUIRE(median.value);
   CHECK(*median.value > 3.3);
   CHECK(*median.value < 4.8);
   REQUIRE(median.low);
   CHECK(*median.low < *median.value);
-  const Lives others = Born({Died(0, 1)}, 8);
-  CHECK_FALSE(LifeSteps::MedianOf(steps.CurveOf(TableOf(others, steps))).value);
+  const Lifetimes others = Born({Died(0, 1)}, 8);
+  CHECK_FALSE(AgeAxis::MedianOf(steps.CurveOf(TableOf(others, steps))).value);
   CHECK(steps.CurveOf(LifeTable()).empty());
 }
 
 TEST_CASE("The share that reaches an age lies on the line between the steps, and ends where the curve does") {
   const std::vector<Survival> dies{{1, {0.8, 0.7, 0.9}}, {2, {0.4, 0.2, 0.6}}, {4, {0, 0, 0.1}}};
-  CHECK(LifeSteps::ReachedAt(dies, 0)->value == 1);
-  CHECK(LifeSteps::ReachedAt(dies, 0.5)->value == Approx(0.9));
-  CHECK(LifeSteps::ReachedAt(dies, 1.5)->low == Approx(0.45));
-  CHECK(LifeSteps::ReachedAt(dies, 3)->high == Approx(0.35));
-  CHECK(LifeSteps::ReachedAt(dies, 100)->value == 0);
+  CHECK(AgeAxis::ReachedAt(dies, 0)->value == 1);
+  CHECK(AgeAxis::ReachedAt(dies, 0.5)->value == Approx(0.9));
+  CHECK(AgeAxis::ReachedAt(dies, 1.5)->low == Approx(0.45));
+  CHECK(AgeAxis::ReachedAt(dies, 3)->high == Approx(0.35));
+  CHECK(AgeAxis::ReachedAt(dies, 100)->value == 0);
   const std::vector<Survival> lives{{1, {0.8, 0.7, 0.9}}};
-  CHECK(LifeSteps::ReachedAt(lives, 1)->value == Approx(0.8));
-  CHECK_FALSE(LifeSteps::ReachedAt(lives, 1.1));
-  CHECK_FALSE(LifeSteps::ReachedAt({}, 1));
+  CHECK(AgeAxis::ReachedAt(lives, 1)->value == Approx(0.8));
+  CHECK_FALSE(AgeAxis::ReachedAt(lives, 1.1));
+  CHECK_FALSE(AgeAxis::ReachedAt({}, 1));
 }
 
 TEST_CASE("Who is dead after the last step leaves nobody, and the interval still has an end above") {
-  const Lives lives = Born({Died(0, 1), Died(1, 1), Died(2, 1)}, 3);
-  const LifeSteps steps = LifeSteps::OfCollections(4);
+  const Lifetimes lives = Born({Died(0, 1), Died(1, 1), Died(2, 1)}, 3);
+  const AgeAxis steps = AgeAxis::OfCollections(4);
   const auto curve = steps.CurveOf(TableOf(lives, steps));
   REQUIRE(curve.size() == 1);
   CHECK(curve[0].reached.value == 0);
@@ -132,13 +132,13 @@ TEST_CASE("Survival is unbiased though most are released before they die, and it
   std::vector<double> born(ages.size()), reached(ages.size());
   for (uint64_t run = 0; run < kRuns; ++run) {
     const SimulatedRun simulated = SimulatedFollower(process, 5000 + run).Run();
-    const Lives lives = simulated.Lives();
-    const LifeSteps steps = LifeSteps::OfCollections(8);
+    const Lifetimes lives = simulated.Lifetimes();
+    const AgeAxis steps = AgeAxis::OfCollections(8);
     LifeTable table;
-    for (const Life& life : lives.all()) {
+    for (const Lifetime& life : lives.all()) {
       if (life.subject != 0) continue;
       table.Add(steps.Of(life, lives));
-      all += 1, released += life.end == LifeEnd::kReleased;
+      all += 1, released += life.end == LifetimeEnd::kEvicted;
     }
     const auto curve = steps.CurveOf(table);
     for (size_t i = 0; i < ages.size(); ++i) estimates[i].push_back(curve.at(ages[i] - 1).reached);
@@ -146,7 +146,7 @@ TEST_CASE("Survival is unbiased though most are released before they die, and it
       if (one.site != 0 || one.birth_ns > 30 * kSecondNs) continue;
       for (size_t i = 0; i < ages.size(); ++i) {
         born[i] += static_cast<double>(one.size);
-        if (one.found_in > one.born_in + ages[i]) reached[i] += static_cast<double>(one.size);
+        if (one.found_in > one.gcs_at_birth + ages[i]) reached[i] += static_cast<double>(one.size);
       }
     }
   }
@@ -170,7 +170,7 @@ TEST_CASE("Representative ones are kept with the same chance each, whenever they
   constexpr size_t kKept = 20, kOffered = 200, kRuns = 4000;
   std::vector<double> kept(kOffered);
   for (uint64_t run = 0; run < kRuns; ++run) {
-    Representative<size_t> sample(kKept, 99 + run);
+    ReservoirSample<size_t> sample(kKept, 99 + run);
     for (size_t i = 0; i < kOffered; ++i) sample.Offer([i] { return i; });
     REQUIRE(sample.kept().size() == kKept);
     CHECK(sample.seen() == kOffered);

@@ -1,7 +1,7 @@
 // Who is alive when, and what that stands for: small sequences with known answers, then many simulated processes.
 //
 // The simulation: 200 processes of 60 s with four sites (garbage, a leak, a cache that turns over, a few large arrays),
-// drawn at 8 kB a sample on average, of which 200 are followed at a time. The limits are five standard deviations of
+// drawn at 8 kB a sample on average, of which 200 are tracked at a time. The limits are five standard deviations of
 // what they limit away, or more; the seeds are fixed, and another would fail with less than 1e-6.
 #include "tools/analysis/live/lifetimes.h"
 
@@ -15,8 +15,8 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Fate;
-using format::FateKind;
+using format::LifecycleEvent;
+using format::LifecycleKind;
 using testing::kSecondNs;
 using testing::SimulatedFollower;
 using testing::SimulatedProcess;
@@ -31,17 +31,17 @@ format::Sample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint64_
   return sample;
 }
 
-format::HeapState Collection(uint64_t time_ns, uint64_t completed) {
-  format::HeapState state;
+format::ProcessState Collection(uint64_t time_ns, uint64_t completed) {
+  format::ProcessState state;
   state.time_ns = time_ns;
   state.collections = completed;
   return state;
 }
 
-double BytesAt(const Lives& lives, uint64_t time_ns) {
+double BytesAt(const Lifetimes& lives, uint64_t time_ns) {
   double bytes = 0;
-  for (const Life& life : lives.all()) {
-    if (life.IsFollowedAt(time_ns)) bytes += lives.WeightAt(life, time_ns);
+  for (const Lifetime& life : lives.all()) {
+    if (life.IsTrackedAt(time_ns)) bytes += lives.WeightAt(life, time_ns);
   }
   return bytes;
 }
@@ -51,23 +51,23 @@ constexpr uint32_t kOne[] = {0, 0, 0, 0};
 TEST_CASE("Where some of an interval find no place, its others stand for them") {
   format::FileHeader header;
   header.interval_ns = 1000;
-  Lives lives(header);
+  Lifetimes lives(header);
   format::Block block;
   block.samples = {Born(1, 10, 1000), Born(2, 20, 3000), Born(3, 30, 2000), Born(4, 1010, 500)};
-  block.fates = {{3, 1000, FateKind::kNotFollowed, 0, 0}};
+  block.lifecycle_events = {{3, 1000, LifecycleKind::kUntracked, 0, 0}};
   block.end_ns = 2000;
   lives.Add(block, std::span(kOne, 4), {});
   lives.Close(2000);
   CHECK(BytesAt(lives, 900) == Approx(6000));
   CHECK(BytesAt(lives, 1500) == Approx(6500));
-  CHECK(lives.not_followed() == 1);
+  CHECK(lives.untracked() == 1);
 }
 
 TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end of the recording") {
-  Lives lives(format::FileHeader{});
+  Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 20)};
-  block.fates = {{1, 50, FateKind::kDied, 2, 0}};
+  block.lifecycle_events = {{1, 50, LifecycleKind::kDied, 2, 0}};
   block.states = {Collection(5, 1), Collection(30, 2), Collection(49, 3)};
   block.end_ns = 60;
   lives.Add(block, std::span(kOne, 2), {});
@@ -86,23 +86,23 @@ TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end
   CHECK(lives.clock().BegunBy(48) == 2);
 }
 
-format::HeapState Pause(uint64_t time_ns, uint64_t counted) {
-  format::HeapState state = Collection(time_ns, counted);
-  state.kind = format::StateKind::kGcEnd;
+format::ProcessState Pause(uint64_t time_ns, uint64_t counted) {
+  format::ProcessState state = Collection(time_ns, counted);
+  state.kind = format::ProcessStateKind::kGcEnd;
   return state;
 }
 
 TEST_CASE("A concurrent collection is survived when its second pause has ended, or the next one begins") {
   format::FileHeader header;
   header.gc_name = "Z";
-  Lives lives(header);
+  Lifetimes lives(header);
   format::Block block;
   block.samples = {Born(1, 10)};
   block.states = {Collection(5, 1), Pause(20, 2), Pause(30, 2), Pause(31, 2), Pause(50, 3), Pause(70, 4), Pause(75, 4)};
   block.end_ns = 80;
   lives.Add(block, std::span(kOne, 1), {});
   lives.Close(80);
-  const Life& life = lives.all()[0];
+  const Lifetime& life = lives.all()[0];
   CHECK(lives.SurvivedBy(life, 29) == 0);
   CHECK(lives.SurvivedBy(life, 30) == 1);
   CHECK(lives.SurvivedBy(life, 69) == 1);  // of the third one pause is missing
@@ -113,12 +113,12 @@ TEST_CASE("A concurrent collection is survived when its second pause has ended, 
 TEST_CASE("What generational Shenandoah numbers without a pause is no collection") {
   format::FileHeader header;
   header.gc_name = "Shenandoah";
-  Lives lives(header);
+  Lifetimes lives(header);
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 10)};
   block.states = {Collection(5, 1),  Pause(20, 2), Pause(30, 2), Collection(35, 3),
                   Collection(40, 4), Pause(50, 5), Pause(60, 5)};
-  block.fates = {{1, 55, FateKind::kDied, 4, 0}};
+  block.lifecycle_events = {{1, 55, LifecycleKind::kDied, 4, 0}};
   block.end_ns = 80;
   lives.Add(block, std::span(kOne, 2), {});
   lives.Close(80);
@@ -132,12 +132,12 @@ TEST_CASE("Where only major collections find what is dead, the dead tell what ha
   header.interval_ns = 1'000'000'000;
   header.gc_name = "Z";
   header.source_reason = std::string("asked for; ") + format::kYoungReferents;
-  Lives lives(header);
+  Lifetimes lives(header);
   constexpr uint64_t kMs = 1'000'000;
   format::Block block;
   block.samples = {Born(1, 100 * kMs), Born(2, 200 * kMs), Born(3, 300 * kMs), Born(4, 2'500 * kMs)};
   // A time that is an end of an interval tells nothing.
-  block.fates = {{2, 1'500 * kMs, FateKind::kDied, 7, 0}, {4, 3'000 * kMs, FateKind::kDied, 9, 0}};
+  block.lifecycle_events = {{2, 1'500 * kMs, LifecycleKind::kDied, 7, 0}, {4, 3'000 * kMs, LifecycleKind::kDied, 9, 0}};
   block.states = {Pause(400 * kMs, 3), Pause(900 * kMs, 4)};
   block.end_ns = 4'000 * kMs;
   lives.Add(block, std::span(kOne, 4), {});
@@ -151,10 +151,10 @@ TEST_CASE("Where only major collections find what is dead, the dead tell what ha
 }
 
 TEST_CASE("What was released is stood for by those that competed with it, and by no others") {
-  Lives lives(format::FileHeader{});
+  Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 20), Born(3, 30, 7000), Born(4, 100)};
-  block.fates = {{1, 50, FateKind::kReleased, 0, 4000}, {9, 70, FateKind::kReleased, 0, 3000}};
+  block.lifecycle_events = {{1, 50, LifecycleKind::kEvicted, 0, 4000}, {9, 70, LifecycleKind::kEvicted, 0, 3000}};
   block.end_ns = 200;
   lives.Add(block, std::span(kOne, 4), {});
   lives.Close(200);
@@ -162,20 +162,20 @@ TEST_CASE("What was released is stood for by those that competed with it, and by
   CHECK(BytesAt(lives, 50) == 4000 + 7000);  // the heavy one stood for more already
   CHECK(BytesAt(lives, 99) == 4000 + 7000);  // a lower threshold later changes nothing
   CHECK(BytesAt(lives, 100) == 4000 + 7000 + 1000);
-  CHECK(lives.not_followed() == 0);
+  CHECK(lives.untracked() == 0);
 }
 
 TEST_CASE("What shrinks stands for a part of what it did, of the threshold too, and the part that is gone has died") {
-  Lives lives(format::FileHeader{});
+  Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10, 1000, 100), Born(2, 20)};
   const auto shrunk = [](uint64_t time_ns, uint64_t left) {
-    Fate fate{1, time_ns, FateKind::kShrunk, 0, 0};
-    fate.left = left;
-    return fate;
+    LifecycleEvent lifecycle{1, time_ns, LifecycleKind::kShrunk, 0, 0};
+    lifecycle.left = left;
+    return lifecycle;
   };
-  block.fates = {shrunk(30, 75), {9, 40, FateKind::kReleased, 0, 4000}, shrunk(50, 25), shrunk(60, 50)};
-  block.fates.push_back({1, 70, FateKind::kDied, 0, 0});
+  block.lifecycle_events = {shrunk(30, 75), {9, 40, LifecycleKind::kEvicted, 0, 4000}, shrunk(50, 25), shrunk(60, 50)};
+  block.lifecycle_events.push_back({1, 70, LifecycleKind::kDied, 0, 0});
   block.end_ns = 200;
   lives.Add(block, std::span(kOne, 2), {});
   lives.Close(200);
@@ -188,12 +188,12 @@ TEST_CASE("What shrinks stands for a part of what it did, of the threshold too, 
 }
 
 TEST_CASE("A survivor that has shrunk is what is left of it") {
-  Lives lives(format::FileHeader{});
+  Lifetimes lives(format::FileHeader{});
   format::Block block;
-  format::Survivor survivor;
-  survivor.sample = Born(1, 10, 1000, 100);
-  survivor.gone = 60;
-  block.survivors = {survivor};
+  format::CheckpointSample checkpoint_sample;
+  checkpoint_sample.sample = Born(1, 10, 1000, 100);
+  checkpoint_sample.gone = 60;
+  block.live_checkpoint = {checkpoint_sample};
   block.end_ns = 100;
   lives.Add(block, {}, std::span(kOne, 1));
   lives.Close(100);
@@ -202,26 +202,26 @@ TEST_CASE("A survivor that has shrunk is what is left of it") {
 }
 
 TEST_CASE("Samples that were never followed are counted and left out, and others of no interest still compete") {
-  Lives lives(format::FileHeader{});
+  Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 20), Born(3, 30)};
-  block.fates = {{1, 10, FateKind::kNotFollowed, 0, 0}, {2, 50, FateKind::kReleased, 0, 4000}};
-  const uint32_t of[] = {0, Lives::kLeftOut, 1};
+  block.lifecycle_events = {{1, 10, LifecycleKind::kUntracked, 0, 0}, {2, 50, LifecycleKind::kEvicted, 0, 4000}};
+  const uint32_t of[] = {0, Lifetimes::kLeftOut, 1};
   lives.Add(block, of, {});
   lives.Close(100);
   CHECK(lives.all().size() == 2);
-  CHECK(lives.not_followed() == 1);
-  CHECK(lives.not_followed_bytes() == 1000);
+  CHECK(lives.untracked() == 1);
+  CHECK(lives.untracked_bytes() == 1000);
   CHECK(BytesAt(lives, 100) == 4000);
 }
 
 TEST_CASE("Where none of an interval is followed, the next one that has some stands for it, in a later block too") {
   format::FileHeader header;
   header.interval_ns = 100;
-  Lives lives(header);
+  Lifetimes lives(header);
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 20), Born(3, 110), Born(4, 120)};
-  block.fates = {{3, 199, FateKind::kNotFollowed, 0, 0}, {4, 199, FateKind::kNotFollowed, 0, 0}};
+  block.lifecycle_events = {{3, 199, LifecycleKind::kUntracked, 0, 0}, {4, 199, LifecycleKind::kUntracked, 0, 0}};
   block.end_ns = 200;
   lives.Add(block, std::span(kOne, 4), {});
   format::Block next;
@@ -232,17 +232,17 @@ TEST_CASE("Where none of an interval is followed, the next one that has some sta
   CHECK(BytesAt(lives, 150) == 2000);
   CHECK(BytesAt(lives, 250) == 2000 + 4000);
   CHECK(BytesAt(lives, 350) == 2000 + 4000 + 1000);
-  CHECK(lives.not_followed_bytes() == 2000);
+  CHECK(lives.untracked_bytes() == 2000);
 }
 
 TEST_CASE("A later chunk alone tells who is alive, with the threshold since birth") {
   format::FileHeader header;
   header.start.begin_ns = 1000;
-  Lives lives(header);
+  Lifetimes lives(header);
   format::Block block;
-  block.survivors = {{Born(1, 10), 5000, 1}, {Born(2, 20), 0, 4}};
+  block.live_checkpoint = {{Born(1, 10), 5000, 1}, {Born(2, 20), 0, 4}};
   block.states = {Collection(1100, 7)};
-  block.fates = {{2, 1200, FateKind::kDied, 7, 0}};
+  block.lifecycle_events = {{2, 1200, LifecycleKind::kDied, 7, 0}};
   block.end_ns = 2000;
   lives.Add(block, {}, std::span(kOne, 2));
   lives.Close(2000);
@@ -254,18 +254,18 @@ TEST_CASE("A later chunk alone tells who is alive, with the threshold since birt
 }
 
 TEST_CASE("Who is not among the survivors of a later chunk lost its fate, and who is stays one life") {
-  Lives lives(format::FileHeader{});
+  Lifetimes lives(format::FileHeader{});
   format::Block first, second;
   first.samples = {Born(1, 10), Born(2, 20)};
   first.end_ns = 100;
-  second.survivors = {{Born(2, 20), 3000, 0}};
+  second.live_checkpoint = {{Born(2, 20), 3000, 0}};
   second.end_ns = 200;
   lives.Add(first, std::span(kOne, 2), {});
   CHECK(lives.Knows(1));
   lives.Add(second, {}, std::span(kOne, 1));
   lives.Close(200);
   REQUIRE(lives.all().size() == 2);
-  CHECK(lives.all()[0].end == LifeEnd::kUnknown);
+  CHECK(lives.all()[0].end == LifetimeEnd::kUnknown);
   CHECK(BytesAt(lives, 99) == 2000);
   CHECK(BytesAt(lives, 100) == 3000);  // the release that raised it is lost, too
 }
@@ -274,7 +274,7 @@ TEST_CASE("Who is not among the survivors of a later chunk lost its fate, and wh
 auto Lasting(double seconds) {
   return [seconds](throttle::Random*, double) { return seconds; };
 }
-auto About(double seconds) {
+auto TrustTopic(double seconds) {
   return [seconds](throttle::Random* random, double) { return seconds * random->Exponential(); };
 }
 constexpr double kForever = 1e9;
@@ -283,18 +283,20 @@ enum Site : uint32_t { kGarbage, kLeak, kCache, kArrays, kSites };
 
 SimulatedProcess Process() {
   SimulatedProcess process;
-  process.sites = {
-      {1500, 320, About(0.1)}, {150, 200, Lasting(kForever)}, {200, 300, About(8)}, {2, 100'000, About(5)}};
+  process.sites = {{1500, 320, TrustTopic(0.1)},
+                   {150, 200, Lasting(kForever)},
+                   {200, 300, TrustTopic(8)},
+                   {2, 100'000, TrustTopic(5)}};
   return process;
 }
 
-std::vector<Alive> AliveOf(const Lives& lives, uint32_t site, uint64_t time_ns) {
-  std::vector<Alive> alive;
-  for (const Life& life : lives.all()) {
-    if (life.subject != site || !life.IsFollowedAt(time_ns)) continue;
+std::vector<LiveSample> AliveOf(const Lifetimes& lives, uint32_t site, uint64_t time_ns) {
+  std::vector<LiveSample> alive;
+  for (const Lifetime& life : lives.all()) {
+    if (life.subject != site || !life.IsTrackedAt(time_ns)) continue;
     alive.push_back({lives.WeightAt(life, time_ns), static_cast<double>(life.size),
                      static_cast<double>(time_ns - life.birth_ns) * 1e-9,
-                     static_cast<double>(lives.clock().BegunBy(time_ns) - life.born_in)});
+                     static_cast<double>(lives.clock().BegunBy(time_ns) - life.gcs_at_birth)});
   }
   return alive;
 }
@@ -312,7 +314,7 @@ struct Outcome {
   double coverage() const { return held / runs; }
 };
 
-double TrueSlope(const SimulatedRun& run, const Lives& lives, uint32_t site, const std::vector<uint64_t>& instants,
+double TrueSlope(const SimulatedRun& run, const Lifetimes& lives, uint32_t site, const std::vector<uint64_t>& instants,
                  uint64_t survived) {
   double mean = 0, along = 0, spread = 0;
   for (const uint64_t at : instants) mean += static_cast<double>(at) * 1e-9 / static_cast<double>(instants.size());
@@ -328,28 +330,28 @@ TEST_CASE("Bytes alive are unbiased, and their intervals hold, with a bounded nu
   Outcome bytes[kSites], total, slope[kSites];
   for (uint64_t run = 0; run < 200; ++run) {
     const SimulatedRun simulated = SimulatedFollower(Process(), 1000 + run).Run();
-    REQUIRE(simulated.most_followed == 200);
-    const Lives lives = simulated.Lives();
+    REQUIRE(simulated.max_tracked == 200);
+    const Lifetimes lives = simulated.Lifetimes();
     const uint64_t at = 47 * kSecondNs + 123'456'789;
     const Growth growth(InstantsOf(lives, 20 * kSecondNs, 60 * kSecondNs, 1, 12), 1);
     LiveTotal all;
     double truth_of_all = 0;
     for (uint32_t site = 0; site < kSites; ++site) {
-      for (const Alive& one : AliveOf(lives, site, at)) all.Add(one);
+      for (const LiveSample& one : AliveOf(lives, site, at)) all.Add(one);
     }
     for (uint32_t site = 0; site < kSites; ++site) {
       const double truth = simulated.TrueBytes(site, at, lives.clock().BegunBy(at));
       truth_of_all += truth;
-      bytes[site].Add(truth, FiguresOf(AliveOf(lives, site, at), all, all.Unit()).bytes);
+      bytes[site].Add(truth, EstimateGroup(AliveOf(lives, site, at), all, all.Unit()).bytes);
       GrowthSum sum;
-      for (const Life& life : lives.all()) {
+      for (const Lifetime& life : lives.all()) {
         if (life.subject == site) sum.Add(growth.PartOf(life, lives));
       }
       growth.Close(&sum);
       const double true_slope = TrueSlope(simulated, lives, site, growth.instants(), 1);
       slope[site].Add(true_slope, Growth::Of(sum).per_second);
     }
-    total.Add(truth_of_all, TotalWithin(all.bytes, all.variance, all.Unit()));
+    total.Add(truth_of_all, TotalInterval(all.bytes, all.variance, all.Unit()));
   }
   for (uint32_t site = 0; site < kSites; ++site) {
     INFO("site " << site << ": off by " << bytes[site].mean() << " +- " << bytes[site].sigma_of_mean() << ", held "

@@ -1,4 +1,4 @@
-// A process whose objects are followed as a recorder follows them, with the truth: what is alive when, and how long
+// A process whose objects are tracked as a recorder follows them, with the truth: what is alive when, and how long
 // objects live.
 //
 // Collections come in equal distances and find all that is dead. Objects are drawn by the byte, with a rate that
@@ -39,7 +39,7 @@ struct SimulatedProcess {
 struct TrueLife {
   uint32_t site = 0;
   uint64_t birth_ns = 0, found_ns = 0, size = 0;
-  uint64_t born_in = 0, found_in = 0;  // collections counted, `found_in` with the one that found it
+  uint64_t gcs_at_birth = 0, found_in = 0;  // collections counted, `found_in` with the one that found it
 };
 
 struct SimulatedRun {
@@ -47,18 +47,18 @@ struct SimulatedRun {
   std::vector<format::Block> blocks;
   std::vector<std::vector<uint32_t>> sites;  // of the blocks' samples
   uint64_t end_ns = 0, bound = 0;
-  size_t most_followed = 0;
+  size_t max_tracked = 0;
 
   double TrueBytes(uint32_t site, uint64_t time_ns, uint64_t collections_at, uint64_t survived = 0) const {
     double bytes = 0;
     for (const TrueLife& one : truth) {
       const bool counts = one.site == site && one.birth_ns <= time_ns && time_ns < one.found_ns;
-      if (counts && collections_at >= one.born_in + survived) bytes += static_cast<double>(one.size);
+      if (counts && collections_at >= one.gcs_at_birth + survived) bytes += static_cast<double>(one.size);
     }
     return bytes;
   }
-  tools::Lives Lives() const {
-    tools::Lives lives(format::FileHeader{});
+  tools::Lifetimes Lifetimes() const {
+    tools::Lifetimes lives(format::FileHeader{});
     for (size_t i = 0; i < blocks.size(); ++i) lives.Add(blocks[i], sites[i], {});
     lives.Close(end_ns);
     return lives;
@@ -77,7 +77,7 @@ class SimulatedFollower {
   }
 
  private:
-  struct Followed {
+  struct Tracked {
     double priority;
     uint64_t id, found_ns, found_in;
   };
@@ -99,7 +99,7 @@ class SimulatedFollower {
     one.site = site;
     one.birth_ns = static_cast<uint64_t>(birth_s * 1e9);
     one.size = 16 + static_cast<uint64_t>(static_cast<double>(process_.sites[site].size) * (0.5 + random_.Uniform()));
-    one.born_in = static_cast<uint64_t>(birth_s / process_.collection_s);
+    one.gcs_at_birth = static_cast<uint64_t>(birth_s / process_.collection_s);
     const double finder = std::floor(death_s / process_.collection_s) + 1;
     const bool is_found = finder * process_.collection_s < process_.seconds;
     one.found_in = is_found ? static_cast<uint64_t>(finder) : std::numeric_limits<uint64_t>::max();
@@ -122,17 +122,17 @@ class SimulatedFollower {
     for (; next_ < run_.truth.size() && run_.truth[next_].birth_ns < end_ns; ++next_) Draw(lambda, end_ns, &block);
     FindDead(end_ns, &block);
     Release(end_ns, &block);
-    std::sort(block.fates.begin(), block.fates.end(),
-              [](const format::Fate& a, const format::Fate& b) { return a.time_ns < b.time_ns; });
+    std::sort(block.lifecycle_events.begin(), block.lifecycle_events.end(),
+              [](const format::LifecycleEvent& a, const format::LifecycleEvent& b) { return a.time_ns < b.time_ns; });
     run_.blocks.push_back(std::move(block));
   }
 
   void AddStates(uint64_t begin_ns, uint64_t end_ns, format::Block* block) {
     if (begin_ns == 0) block->states.emplace_back();
     for (; CollectionNs(collections_ + 1) < end_ns; ++collections_) {
-      format::HeapState state;
+      format::ProcessState state;
       state.time_ns = std::max(CollectionNs(collections_ + 1), begin_ns);
-      state.kind = format::StateKind::kGcEnd;
+      state.kind = format::ProcessStateKind::kGcEnd;
       state.collections = collections_ + 1;
       block->states.push_back(state);
     }
@@ -151,32 +151,32 @@ class SimulatedFollower {
     block->samples.push_back(sample);
     run_.sites.back().push_back(one.site);
     const double priority = sample.weight / (1 - random_.Uniform());
-    followed_.push_back({priority, sample.id, one.found_ns, one.found_in});
+    tracked_.push_back({priority, sample.id, one.found_ns, one.found_in});
     (void)end_ns;
   }
 
   void FindDead(uint64_t end_ns, format::Block* block) {
-    std::erase_if(followed_, [&](const Followed& one) {
+    std::erase_if(tracked_, [&](const Tracked& one) {
       if (one.found_ns >= end_ns) return false;
-      block->fates.push_back({one.id, one.found_ns, format::FateKind::kDied, one.found_in - 1, 0});
+      block->lifecycle_events.push_back({one.id, one.found_ns, format::LifecycleKind::kDied, one.found_in - 1, 0});
       return true;
     });
   }
 
   void Release(uint64_t end_ns, format::Block* block) {
-    std::sort(followed_.begin(), followed_.end(),
-              [](const Followed& a, const Followed& b) { return a.priority > b.priority; });
-    for (; followed_.size() > process_.bound; followed_.pop_back()) {
-      const Followed& out = followed_.back();
-      block->fates.push_back({out.id, end_ns, format::FateKind::kReleased, collections_, out.priority});
+    std::sort(tracked_.begin(), tracked_.end(),
+              [](const Tracked& a, const Tracked& b) { return a.priority > b.priority; });
+    for (; tracked_.size() > process_.bound; tracked_.pop_back()) {
+      const Tracked& out = tracked_.back();
+      block->lifecycle_events.push_back({out.id, end_ns, format::LifecycleKind::kEvicted, collections_, out.priority});
     }
-    run_.most_followed = std::max(run_.most_followed, followed_.size());
+    run_.max_tracked = std::max(run_.max_tracked, tracked_.size());
   }
 
   const SimulatedProcess process_;
   throttle::Random random_;
   SimulatedRun run_;
-  std::vector<Followed> followed_;
+  std::vector<Tracked> tracked_;
   uint64_t ids_ = 0, collections_ = 0;
   size_t next_ = 0;
 };

@@ -92,25 +92,25 @@ using Allocation = SimulatedRecorder::Allocation;
 
 // Ways to take an application apart: which of its parts an allocation belongs to; kNoPart: none.
 inline constexpr uint32_t kNoPart = ~0u;
-struct Cut {
+struct TimeSlice {
   const char* name;
-  tools::Grain chosen_by;
+  tools::OrderLevel matched_by;
   uint32_t parts;
   uint32_t (*part)(const Allocation& of);
 };
-inline const std::vector<Cut>& Cuts() {
+inline const std::vector<TimeSlice>& Cuts() {
   constexpr uint64_t kMs = 1'000'000;
-  static const std::vector<Cut> cuts{
-      {"site", tools::Grain::kStack, kAppSites, [](const Allocation& of) { return of.site; }},
-      {"method", tools::Grain::kMethod, kAppSites / 2, [](const Allocation& of) { return MethodOfSite(of.site); }},
-      {"class", tools::Grain::kClass, kAppSites / 4, [](const Allocation& of) { return ClassOfSite(of.site); }},
-      {"thread (4 groups)", tools::Grain::kThread, 4, [](const Allocation& of) { return of.thread % 4; }},
-      {"every sixth site", tools::Grain::kStack, 6, [](const Allocation& of) { return of.site % 6; }},
-      {"class, 3.3 to 7.6 s", tools::Grain::kClass, kAppSites / 4,
+  static const std::vector<TimeSlice> cuts{
+      {"site", tools::OrderLevel::kStack, kAppSites, [](const Allocation& of) { return of.site; }},
+      {"method", tools::OrderLevel::kMethod, kAppSites / 2, [](const Allocation& of) { return MethodOfSite(of.site); }},
+      {"class", tools::OrderLevel::kClass, kAppSites / 4, [](const Allocation& of) { return ClassOfSite(of.site); }},
+      {"thread (4 groups)", tools::OrderLevel::kThread, 4, [](const Allocation& of) { return of.thread % 4; }},
+      {"every sixth site", tools::OrderLevel::kStack, 6, [](const Allocation& of) { return of.site % 6; }},
+      {"class, 3.3 to 7.6 s", tools::OrderLevel::kClass, kAppSites / 4,
        [](const Allocation& of) {
          return of.time_ns > 3300 * kMs && of.time_ns < 7600 * kMs ? ClassOfSite(of.site) : kNoPart;
        }},
-      {"class, by size", tools::Grain::kClass, kAppSites / 2,
+      {"class, by size", tools::OrderLevel::kClass, kAppSites / 2,
        [](const Allocation& of) { return 2 * ClassOfSite(of.site) + (of.size > 200); }},
   };
   return cuts;
@@ -124,7 +124,7 @@ struct Truth {
   double all_bytes = 0;
 
   Truth() {
-    for (const Cut& cut : Cuts()) cuts.emplace_back(cut.parts);
+    for (const TimeSlice& cut : Cuts()) cuts.emplace_back(cut.parts);
   }
   void Count(const Allocation& one) {
     const auto size = static_cast<double>(one.size);
@@ -175,7 +175,7 @@ inline AppRun RunApp(const App& app, double rate_per_second, double surplus, dou
                      uint64_t load_seed, double walked = 0) {
   AppRun run;
   throttle::ControllerConfig config = throttle::ConfigFor(rate_per_second, 1e6);
-  if (surplus > 0) config.surplus = surplus;
+  if (surplus > 0) config.oversampling = surplus;
   run.header.interval_ns = config.interval_ns;
   run.header.source = "hooks";
   NamePlaces(app.threads, run.names.get());

@@ -49,10 +49,10 @@ class Counted {
     block_.intervals.front().bytes += static_cast<uint64_t>(row.bytes.estimate());
   }
 
-  Strata Build(const format::CensusBooks& books = {}) {
+  Strata Build(const format::CensusCounters& counters = {}) {
     StrataBuilder builder(header_);
     builder.Add(block_);
-    Strata strata = builder.Build(books);
+    Strata strata = builder.Build(counters);
     why_none_ = builder.why_none();
     return strata;
   }
@@ -61,10 +61,10 @@ class Counted {
     Design design;
     Subset subset;
   };
-  Judged Of(format::Index class_id, format::Index site, Grain chosen_by, bool with_census = true) {
-    Judged judged{Design(header_), Subset(chosen_by, Subset::Holds::kOneClass)};
+  Judged Of(format::Index class_id, format::Index site, OrderLevel matched_by, bool with_census = true) {
+    Judged judged{Design(header_), Subset(matched_by, Subset::Holds::kOneClass)};
     if (with_census) judged.design.SetStrata(Build());
-    for (const Drawn& drawn : judged.design.Add(block_)) {
+    for (const WeightedSample& drawn : judged.design.Add(block_)) {
       const format::Sample& sample = block_.samples[drawn.index];
       if (sample.class_id == class_id && (site == format::kNone || sample.thread == site)) judged.subset.Add(drawn);
     }
@@ -89,7 +89,7 @@ TEST_CASE("a class of which everything was counted has its bytes, objects and me
   counted.Samples(50, kBytes);
   counted.Census(kString, 4'000, 400'000);
   counted.Census(kBytes, 1'000, 500'000);
-  const auto judged = counted.Of(kString, format::kNone, Grain::kClass);
+  const auto judged = counted.Of(kString, format::kNone, OrderLevel::kClass);
   const Estimator estimator(judged.design, 0);
   for (const auto& [estimate, truth] : {std::pair{estimator.Bytes(judged.subset), 400'000.0},
                                         {estimator.Objects(judged.subset), 4'000.0},
@@ -115,7 +115,7 @@ TEST_CASE("stacks of virtual threads, which are never sampled, are not charged t
     counted.block().intervals.front().bytes = sampled;
   }
   SECTION("where it does not") { counted.Census(kChunk, 1'000, 300'000); }
-  const auto judged = counted.Of(kRare, format::kNone, Grain::kClass);
+  const auto judged = counted.Of(kRare, format::kNone, OrderLevel::kClass);
   INFO(counted.why_none());
   CHECK(Estimator(judged.design, 0).Bytes(judged.subset).value == Approx(60'000).epsilon(0.02));
 }
@@ -128,8 +128,8 @@ TEST_CASE("sites share what was counted of their class, each as sure as it is al
   counted.Census(kString, 4'000, 400'000);
   counted.Census(kBytes, 1'000, 500'000);
   for (const auto& [site, truth] : {std::pair{1u, 320'000.0}, {2u, 80'000.0}}) {
-    const auto with = counted.Of(kString, site, Grain::kThread),
-               without = counted.Of(kString, site, Grain::kThread, false);
+    const auto with = counted.Of(kString, site, OrderLevel::kThread),
+               without = counted.Of(kString, site, OrderLevel::kThread, false);
     const Estimate sharp = Estimator(with.design, 0).Bytes(with.subset);
     const Estimate plain = Estimator(without.design, 0).Bytes(without.subset);
     CHECK(sharp.value == Approx(truth));
@@ -149,7 +149,7 @@ TEST_CASE("a site that has all samples of its class may still not be alone with 
   counted.Samples(50, kBytes, 2);
   counted.Census(kString, 2'000, 200'000);
   counted.Census(kBytes, 1'000, 500'000);
-  const auto judged = counted.Of(kString, 1, Grain::kThread);
+  const auto judged = counted.Of(kString, 1, OrderLevel::kThread);
   const Estimator estimator(judged.design, 0);
   CHECK(estimator.Bytes(judged.subset).high == Approx(200'000));
   // Wilson's interval of 20 in 20: from 0.84 on; unequal weights are not told from equal ones.
@@ -168,7 +168,7 @@ TEST_CASE("rare classes are one stratum together, however many samples chance ga
   counted.Census(kRare, 800, 80'000);
   counted.Census(kRarer, 800, 80'000);
   CHECK(counted.Build().count() == 3);
-  const auto rare = counted.Of(kRare, format::kNone, Grain::kClass);
+  const auto rare = counted.Of(kRare, format::kNone, OrderLevel::kClass);
   const Estimate bytes = Estimator(rare.design, 0).Bytes(rare.subset);
   CHECK(bytes.value == Approx(160'000.0 * 14 / 16));
   CHECK(bytes.low < 0.8 * bytes.value);
@@ -185,9 +185,9 @@ TEST_CASE("the rest of the classes takes the smallest in that have a stratum, un
   counted.Census(kRare, 10, 1'000);
   counted.Census(kRarer, 10, 1'000);  // not sampled
   CHECK(counted.Build().count() == 2);
-  const auto string = counted.Of(kString, format::kNone, Grain::kClass);
+  const auto string = counted.Of(kString, format::kNone, OrderLevel::kClass);
   CHECK(Width(Estimator(string.design, 0).Bytes(string.subset)) == 0);
-  const auto bytes = counted.Of(kBytes, format::kNone, Grain::kClass);
+  const auto bytes = counted.Of(kBytes, format::kNone, OrderLevel::kClass);
   CHECK(Estimator(bytes.design, 0).Bytes(bytes.subset).value == Approx(122'000.0 * 12 / 13));
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("a drawn census and the samples each count by the other's variance") {
   counted.Census(kBytes, 50'000, 500'000, 5, 10);               // too few walks
   const Strata strata = counted.Build();
   CHECK(strata.count() == 1);
-  const auto judged = counted.Of(kString, format::kNone, Grain::kClass);
+  const auto judged = counted.Of(kString, format::kNone, OrderLevel::kClass);
   const double sampled = 10'000, walked = 9 * 1'000;  // bytes that a sample, and a walk, stand for beyond themselves
   const double known = sampled / (sampled + walked);
   CHECK(judged.subset.bytes() == Approx(500'000 + known * 100'000).epsilon(0.01));
@@ -215,7 +215,7 @@ TEST_CASE("what is missing in a census is of classes that nobody knows: it is of
   CHECK(counted.Build().count() == 1);
   CHECK(counted.why_none().empty());
 
-  format::CensusBooks lost;
+  format::CensusCounters lost;
   lost.lost = 1;
   lost.lost_bytes = 7;
   CHECK(counted.Build(lost).count() == 0);

@@ -17,35 +17,35 @@ format::Sample SampleAt(uint64_t time_ns, format::Kind kind, uint64_t size, doub
 }
 
 TEST_CASE("A window that a later chunk repeats is counted once") {
-  Tally tally(kSecond);
+  StreamTotals totals(kSecond);
   format::Block block;
   block.windows = {{1, 0, 1e-6}, {2, 10, 1e-6}, {3, 20, 1e-6}};
-  tally.Add(block);
+  totals.Add(block);
   block.windows = {{4, 30, 1e-6}};
-  tally.Add(block);
+  totals.Add(block);
   block.chunk = 1;
   block.windows = {{3, 20, 1e-6}, {4, 30, 1e-6}, {5, 40, 1e-6}};
-  tally.Add(block);
-  CHECK(tally.windows == 5);
+  totals.Add(block);
+  CHECK(totals.windows == 5);
 }
 
 TEST_CASE("Weights add up by kind, and the busiest interval is found across blocks") {
-  Tally tally(kSecond);
+  StreamTotals totals(kSecond);
   format::Block block;
   block.samples = {SampleAt(1, format::Kind::kTlab, 10, 100), SampleAt(kSecond - 1, format::Kind::kTlab, 10, 100),
                    SampleAt(kSecond, format::Kind::kOutside, 10, 30)};
-  tally.Add(block);
+  totals.Add(block);
   block.samples = {SampleAt(kSecond + 1, format::Kind::kTlab, 10, 100),
                    SampleAt(kSecond + 2, format::Kind::kTlab, 10, 5),
                    SampleAt(2 * kSecond, format::Kind::kTlab, 10, 5)};
   block.end_ns = 3 * kSecond;
-  tally.Add(block);
-  CHECK(tally.events() == 6);
-  CHECK(tally.kinds[1].events == 1);
-  CHECK(tally.bytes() == 340);
-  CHECK(tally.objects() == 34);
-  CHECK(tally.most_in_interval == 3);
-  CHECK(tally.last_ns == 3 * kSecond);
+  totals.Add(block);
+  CHECK(totals.events() == 6);
+  CHECK(totals.kinds[1].events == 1);
+  CHECK(totals.bytes() == 340);
+  CHECK(totals.objects() == 34);
+  CHECK(totals.most_in_interval == 3);
+  CHECK(totals.last_ns == 3 * kSecond);
 }
 
 }  // namespace

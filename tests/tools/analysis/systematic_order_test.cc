@@ -78,7 +78,7 @@ format::Block EvenBlock(uint64_t interval, uint32_t of_each) {
 TEST_CASE("what is alike lies side by side on the line") {
   Design design(HooksHeader());
   const format::Block block = EvenBlock(0, 3);
-  const std::span<const Drawn> drawn = design.Add(block);
+  const std::span<const WeightedSample> drawn = design.Add(block);
   REQUIRE(drawn.size() == 24);
   std::vector<size_t> ends(kNodes + 1);
   for (size_t i = 0; i < drawn.size(); ++i) {
@@ -93,10 +93,10 @@ TEST_CASE("what is alike lies side by side on the line") {
 
 TEST_CASE("the parts of a program have smaller variances the longer their pieces are") {
   Design design(HooksHeader());
-  Subset all, of_class(Grain::kClass), of_thread(Grain::kThread), odd(Grain::kThread);
+  Subset all, of_class(OrderLevel::kClass), of_thread(OrderLevel::kThread), odd(OrderLevel::kThread);
   for (uint64_t interval = 0; interval < 50; ++interval) {
     const format::Block block = EvenBlock(interval, 4);
-    for (const Drawn& drawn : design.Add(block)) {
+    for (const WeightedSample& drawn : design.Add(block)) {
       const format::Sample& sample = block.samples[drawn.index];
       all.Add(drawn);
       if (sample.class_id == 0) of_class.Add(drawn);

@@ -57,10 +57,10 @@ format::Block RandomBlock(Random* random, size_t samples, const format::Dictiona
   return block;
 }
 
-std::vector<Drawn> DrawnOf(const format::Block& block) {
-  std::vector<Drawn> drawn;
+std::vector<WeightedSample> WeightedSamplesOf(const format::Block& block) {
+  std::vector<WeightedSample> drawn;
   for (const format::Sample& sample : block.samples) {
-    Drawn& one = drawn.emplace_back();
+    WeightedSample& one = drawn.emplace_back();
     one.index = static_cast<uint32_t>(drawn.size() - 1);
     one.interval = sample.time_ns / (kSecond / 2);
     one.weight = sample.weight;
@@ -69,12 +69,12 @@ std::vector<Drawn> DrawnOf(const format::Block& block) {
   return drawn;
 }
 
-std::vector<uint32_t> OneByOne(const format::Block& block, const std::vector<Drawn>& drawn) {
-  PlaceKeys keys;
+std::vector<uint32_t> OneByOne(const format::Block& block, const std::vector<WeightedSample>& drawn) {
+  SiteKeys keys;
   keys.Enter(block);
   const auto measure = [&](uint32_t at) {
     const format::Sample& sample = block.samples[at];
-    const PlaceKeys::Place place = keys.At(keys.PlaceOf(sample));
+    const SiteKeys::Site place = keys.At(keys.PlaceOf(sample));
     const float tau = drawn[at].raised() > 0 ? static_cast<float>(drawn[at].weight) : kNoLine;
     return std::tuple(drawn[at].interval, tau, Mixed(place.of_class, drawn[at].interval), place.of_method,
                       place.of_stack, keys.OfThreadAt(place, sample.thread), Mixed(sample.id, at));
@@ -86,15 +86,15 @@ std::vector<uint32_t> OneByOne(const format::Block& block, const std::vector<Dra
 }
 
 TEST_CASE("the order of a line is that of comparing its samples one by one") {
-  LineOrder order;
+  SystematicSort order;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);
     const format::Block block = RandomBlock(&random, random.Next() % 400, seed % 4 == 0 ? nullptr : &SomeNames());
-    const std::vector<Drawn> drawn = DrawnOf(block);
-    PlaceKeys keys;
+    const std::vector<WeightedSample> drawn = WeightedSamplesOf(block);
+    SiteKeys keys;
     keys.Enter(block);
     std::vector<uint32_t> found;
-    for (const LineOrder::Placed& placed : order.Of(block, drawn, &keys)) found.push_back(placed.at);
+    for (const SystematicSort::Placed& placed : order.Of(block, drawn, &keys)) found.push_back(placed.at);
     INFO("seed " << seed);
     REQUIRE(found == OneByOne(block, drawn));
   }
@@ -105,13 +105,13 @@ TEST_CASE("a design says the same of drafts that another has made") {
   header.interval_ns = kSecond / 2;
   header.source = "hooks";
   Design alone(header), told(header);
-  Drafter drafter(header, format::Stream::kAllocations, Grain::kThread);
+  SamplePreparer preparer(header, format::Stream::kAllocations, OrderLevel::kThread);
   Random random(1);
   for (int i = 0; i < 20; ++i) {
     const format::Block block = RandomBlock(&random, 300, &SomeNames());
-    Draft draft;
-    drafter.Make(block, &draft);
-    const std::span<const Drawn> one = alone.Add(block), other = told.Add(block, std::move(draft));
+    PreparedSamples draft;
+    preparer.Make(block, &draft);
+    const std::span<const WeightedSample> one = alone.Add(block), other = told.Add(block, std::move(draft));
     REQUIRE(one.size() == other.size());
     for (size_t at = 0; at < one.size(); ++at) {
       REQUIRE(one[at].index == other[at].index);

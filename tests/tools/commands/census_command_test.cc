@@ -82,7 +82,7 @@ TEST_CASE("A census of all is exact, by class, thread and second") {
   CHECK(CensusOf("--from 1s " + path)["total"]["objects"]["value"] == 1);
   CHECK(CensusOf("--sort objects --limit 1 " + path)["rows"].size() == 1);
   const Outcome text = Heaprec("census " + path);
-  CHECK(text.out.find("977.4 KiB in 36 objects, each counted\n") == 0);
+  CHECK(text.out.find("977 KiB in 36 objects, each counted\n") == 0);
   CHECK(text.out.ends_with("# 3 walks of 2 TLABs and 1 objects outside\n"));
   CHECK(Heaprec("verify " + path).code == 0);
 }
@@ -121,17 +121,17 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   const std::string path = directory / "rec.bin";
   RecordingFile file(path, CensusHeader());
   file.AddWalk(0, "main", 1, {{"p/Node", 5, 160}});
-  format::CensusBooks& books = file.census();
-  books.tlabs = 3;
-  books.tlab_bytes = 160 + 64 + 40;
-  books.walks += 1;
-  books.walked_bytes += 40;
-  books.lost = 1;
-  books.lost_bytes = 40;
-  books.broken = 1;
-  books.broken_bytes = 64;
-  books.unseen = 1;
-  books.unseen_bytes = 1000;
+  format::CensusCounters& counters = file.census();
+  counters.tlabs = 3;
+  counters.tlab_bytes = 160 + 64 + 40;
+  counters.walks += 1;
+  counters.walked_bytes += 40;
+  counters.lost = 1;
+  counters.lost_bytes = 40;
+  counters.broken = 1;
+  counters.broken_bytes = 64;
+  counters.unseen = 1;
+  counters.unseen_bytes = 1000;
   file.End("jvm exit", kSecond);
   CHECK(Heaprec("verify " + path).code == 0);
   const Outcome text = Heaprec("census " + path);
@@ -188,7 +188,7 @@ TEST_CASE("A census is compared with one before it") {
   CHECK(RowOf(census, "p.New")["before"]["objects"]["value"] == 0);
   CHECK(census["rows"][0]["name"] == "byte[]");
   const Outcome text = Heaprec("census " + after + " --before " + before);
-  CHECK(text.out.find("before: 977.4 KiB in 36 objects, each counted\nafter:  1.2 KiB in 51 objects") == 0);
+  CHECK(text.out.find("before: 977 KiB in 36 objects, each counted\nafter:  1.19 KiB in 51 objects") == 0);
 }
 
 TEST_CASE("print shows the rows of a census, and trim and recover keep what they may") {
@@ -238,7 +238,7 @@ TEST_CASE("A recording without a census is refused with the way to one") {
   CHECK(none.code == 3);
   CHECK(none.err.find("census=all") != std::string::npos);
   format::FileHeader header = SomeHeader();
-  header.census_refused = "no symbols of ThreadLocalAllocBuffer";
+  header.census_unavailable_reason = "no symbols of ThreadLocalAllocBuffer";
   { RecordingFile(path, header).End("jvm exit", kSecond); }
   CHECK(Heaprec("census " + path).err.find("no census: no symbols of ThreadLocalAllocBuffer") != std::string::npos);
   CHECK(Heaprec("census --by site " + path).code == 2);
@@ -280,14 +280,14 @@ TEST_CASE("What was sampled of a class is scaled to what a census counted of it,
   CHECK(Heaprec("top --no-census " + path).out.find("census") == std::string::npos);
   const json summary = json::parse(Heaprec("summary --json " + path).out);
   CHECK(summary["classes"][0]["bytes"]["low"] == 120'000);
-  CHECK(summary["sharpened"]["strata"] == 2);
+  CHECK(summary["census_adjustment"]["strata"] == 2);
   CHECK(Heaprec("summary " + path).out.find("; sharpened by a census\n") != std::string::npos);
   const json plain = json::parse(Heaprec("summary --json --no-census " + path).out);
   CHECK(plain["classes"][0]["bytes"]["low"] < 120'000);
-  CHECK(plain["sharpened"].is_null());
+  CHECK(plain["census_adjustment"].is_null());
 
   // A pattern may hold classes that were not sampled: no more is known of it than an interval says.
-  const json pattern = json::parse(Heaprec("top --json --class 'java.lang.*' " + path).out)["chosen"]["bytes"];
+  const json pattern = json::parse(Heaprec("top --json --class 'java.lang.*' " + path).out)["matched"]["bytes"];
   CHECK(pattern["value"].get<double>() == Approx(120'000));
   CHECK(pattern["low"] < 119'000);
 

@@ -1,4 +1,4 @@
-// check: how budgets are read, when one is broken, and the reports.
+// check: how budgets are read, when one is exceeded, and the reports.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -90,39 +90,39 @@ TEST_CASE("What is wrong with a budget is said with its place and examples") {
   }
 }
 
-// Of one budget: "broken" and exit code 1, "kept" or "not_shown" and 0.
+// Of one budget: "exceeded" and exit code 1, "within" or "inconclusive" and 0.
 std::string OutcomeOf(const std::string& options, const std::string& path) {
   const auto outcome = Heaprec("check --format json " + options + " " + path);
   INFO(outcome.err);
   REQUIRE(outcome.code <= 1);
   const json document = json::parse(outcome.out);
-  CHECK((document["broken"] > 0) == (outcome.code == 1));
+  CHECK((document["exceeded"] > 0) == (outcome.code == 1));
   std::string text;
   for (const json& check : document["checks"]) text += (text.empty() ? "" : " ") + check["outcome"].get<std::string>();
   return text;
 }
 
-TEST_CASE("A budget is broken only if the whole interval lies above it") {
+TEST_CASE("A budget is exceeded only if the whole interval lies above it") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteQuarters(path);
-  CHECK(OutcomeOf("--budget 'total<2MB'", path) == "kept");
-  CHECK(OutcomeOf("--budget 'total<1MB'", path) == "broken");
-  CHECK(OutcomeOf("--budget 'total<100kB/s'", path) == "broken");
-  CHECK(OutcomeOf("--budget 'total<250kB/s'", path) == "kept");
+  CHECK(OutcomeOf("--budget 'total<2MB'", path) == "within");
+  CHECK(OutcomeOf("--budget 'total<1MB'", path) == "exceeded");
+  CHECK(OutcomeOf("--budget 'total<100kB/s'", path) == "exceeded");
+  CHECK(OutcomeOf("--budget 'total<250kB/s'", path) == "within");
   // A quarter, within 19.5 and 31.4 %.
-  CHECK(OutcomeOf("--budget 'class:byte[]<15%'", path) == "broken");
-  CHECK(OutcomeOf("--budget 'class:byte[]<24%'", path) == "not_shown");
-  CHECK(OutcomeOf("--budget 'class:byte[]<26%'", path) == "not_shown");
-  CHECK(OutcomeOf("--budget 'class:byte[]<35%'", path) == "kept");
-  CHECK(OutcomeOf("--budget 'site:com.acme.*<200kB' --budget 'site:com.acme.*<900kB'", path) == "broken kept");
-  CHECK(OutcomeOf("--budget 'method:App.main<1.8MB' --budget 'method:App.main<2MB'", path) == "broken kept");
-  CHECK(OutcomeOf("--budget 'package:java.util<1MB' --budget 'package:com.acme<1MB'", path) == "broken kept");
-  CHECK(OutcomeOf("--budget 'thread:main<1MB' --budget 'thread:orker<1MB'", path) == "broken kept");
-  CHECK(OutcomeOf("--budget 'site:com.nobody.*<1MB'", path) == "kept");
-  CHECK(OutcomeOf("--ops 10 --budget 'total<150kB/op' --budget 'total<250kB/op'", path) == "broken kept");
-  CHECK(OutcomeOf("--ops 10 --budget 'class:String<100 objects/op'", path) == "broken");
-  CHECK(OutcomeOf("--class String --budget 'total<1.6MB' --budget 'total<1MB'", path) == "kept broken");
+  CHECK(OutcomeOf("--budget 'class:byte[]<15%'", path) == "exceeded");
+  CHECK(OutcomeOf("--budget 'class:byte[]<24%'", path) == "inconclusive");
+  CHECK(OutcomeOf("--budget 'class:byte[]<26%'", path) == "inconclusive");
+  CHECK(OutcomeOf("--budget 'class:byte[]<35%'", path) == "within");
+  CHECK(OutcomeOf("--budget 'site:com.acme.*<200kB' --budget 'site:com.acme.*<900kB'", path) == "exceeded within");
+  CHECK(OutcomeOf("--budget 'method:App.main<1.8MB' --budget 'method:App.main<2MB'", path) == "exceeded within");
+  CHECK(OutcomeOf("--budget 'package:java.util<1MB' --budget 'package:com.acme<1MB'", path) == "exceeded within");
+  CHECK(OutcomeOf("--budget 'thread:main<1MB' --budget 'thread:orker<1MB'", path) == "exceeded within");
+  CHECK(OutcomeOf("--budget 'site:com.nobody.*<1MB'", path) == "within");
+  CHECK(OutcomeOf("--ops 10 --budget 'total<150kB/op' --budget 'total<250kB/op'", path) == "exceeded within");
+  CHECK(OutcomeOf("--ops 10 --budget 'class:String<100 objects/op'", path) == "exceeded");
+  CHECK(OutcomeOf("--class String --budget 'total<1.6MB' --budget 'total<1MB'", path) == "within exceeded");
 }
 
 TEST_CASE("A baseline is exceeded only if the ratio's interval says so") {
@@ -130,14 +130,15 @@ TEST_CASE("A baseline is exceeded only if the ratio's interval says so") {
   const std::string old = directory / "old.bin", now = directory / "now.bin";
   WriteQuarters(old);
   WriteQuarters(now, 30'000);
-  const std::string baseline = "--by none --baseline " + old + " --max-regression 3% ";
-  CHECK(OutcomeOf(baseline, old) == "kept");
-  CHECK(OutcomeOf(baseline, now) == "broken");
-  CHECK(OutcomeOf("--by none --baseline " + old + " --max-regression 60%", now) == "kept");
+  const std::string by_work = "--by none --baseline " + old + " --max-regression 3% ",
+                    baseline = by_work + "--per second ";
+  CHECK(OutcomeOf(baseline, old) == "within");
+  CHECK(OutcomeOf(baseline, now) == "exceeded");
+  CHECK(OutcomeOf("--by none --baseline " + old + " --max-regression 60%", now) == "within");
   CHECK(OutcomeOf(baseline + "--budget 'class:byte[]<9MB' --budget 'class:String<99%'", now) ==
-        "kept kept broken broken not_shown");
-  CHECK(OutcomeOf(baseline + "--ops 200 --baseline-ops 100", now) == "kept");
-  CHECK(OutcomeOf("--baseline " + old + " --max-regression 150% --by none", now) == "kept");
+        "within within exceeded exceeded inconclusive");
+  CHECK(OutcomeOf(by_work + "--ops 200 --baseline-ops 100", now) == "within");
+  CHECK(OutcomeOf("--baseline " + old + " --max-regression 150% --by none", now) == "within");
 }
 
 TEST_CASE("Against a baseline every site is compared, and those that are shown to be more are broken") {
@@ -145,30 +146,33 @@ TEST_CASE("Against a baseline every site is compared, and those that are shown t
   const std::string old = directory / "old.bin", now = directory / "now.bin";
   WriteQuarters(old);
   WriteQuarters(now, 30'000);
-  const std::string baseline = "check --format json --baseline " + old + " --max-regression 60% ";
+  const std::string baseline = "check --format json --per second --baseline " + old + " --max-regression 60% ";
   const auto outcome = Heaprec(baseline + now);
   CHECK(outcome.code == 1);
   const json document = json::parse(outcome.out);
   INFO(document.dump(1));
-  CHECK(document["rows"] == json({{"by", "site"}, {"count", 2}, {"broken", 1}, {"fdr", 0.05}}));
-  CHECK(document["broken"] == 1);
+  CHECK(document["rows"]["by"] == "site");
+  CHECK(document["rows"]["count"] == 2);
+  CHECK(document["rows"]["exceeded"] == 1);
+  CHECK(document["rows"]["fdr"] == 0.05);
+  CHECK(document["exceeded"] == 1);
   REQUIRE(document["checks"].size() == 2);
   CHECK(document["checks"][0]["name"] == "total against the baseline, bytes/s");
-  CHECK(document["checks"][0]["outcome"] == "kept");
+  CHECK(document["checks"][0]["outcome"] == "within");
   const json& site = document["checks"][1];
   CHECK(site["name"] == "site:com.acme.Cache.fill against the baseline, bytes/s");
-  CHECK(site["outcome"] == "broken");
+  CHECK(site["outcome"] == "exceeded");
   CHECK(site["value"]["value"] == Approx(3));
   CHECK(site["value"]["low"] > 1.6);
   CHECK(site["measured"].get<std::string>().find(", from 48.8 KiB/s to 146.5 KiB/s") != std::string::npos);
   CHECK(json::parse(Heaprec(baseline + "--by class " + now).out)["checks"][1]["name"] ==
         "class:byte[] against the baseline, bytes/s");
-  CHECK(OutcomeOf("--baseline " + old + " --max-regression 250%", now) == "kept");
+  CHECK(OutcomeOf("--baseline " + old + " --max-regression 250%", now) == "within");
   // The other way round: less is no regression.
-  CHECK(OutcomeOf("--baseline " + now + " --max-regression 0%", old) == "kept");
+  CHECK(OutcomeOf("--baseline " + now + " --max-regression 0%", old) == "within");
   const std::string kept = Heaprec("check --baseline " + now + " --max-regression 0% " + old).out;
   INFO(kept);
-  CHECK(kept.find("\nby site: 0 of 2 broken against the baseline, at a false discovery rate of 5 %\n") !=
+  CHECK(kept.find("\nby site: 0 of 2 exceeded against the baseline, at a false discovery rate of 5 %;") !=
         std::string::npos);
   const std::string junit = Heaprec("check --format junit --baseline " + now + " --max-regression 0% " + old).out;
   CHECK(junit.find("tests=\"2\" failures=\"0\"") != std::string::npos);
@@ -199,14 +203,14 @@ TEST_CASE("A budget for a lambda holds in every run, whatever the JVM called it"
   const std::string as_shown = "com.acme.App$$Lambda$141/0x00007f0f84115150";
   for (const std::string& path : {one, other}) {
     INFO(path << ": " << Heaprec("top --by site " + path).out);
-    CHECK(OutcomeOf("--budget 'class:" + as_shown + "<9kB'", path) == "broken");
-    CHECK(OutcomeOf("--budget 'site:" + as_shown + ".apply<9kB'", path) == "broken");
-    CHECK(OutcomeOf("--budget 'method:com.acme.App$$Lambda.apply<9kB'", path) == "broken");
-    CHECK(OutcomeOf("--budget 'site:com.acme.App$$Lambda$*<9kB'", path) == "broken");
-    CHECK(OutcomeOf("--budget 'class:com.acme.App$$Lambda<9kB'", path) == "broken");
-    CHECK(OutcomeOf("--budget 'class:com.acme.App<9kB'", path) == "not_shown");
+    CHECK(OutcomeOf("--budget 'class:" + as_shown + "<9kB'", path) == "exceeded");
+    CHECK(OutcomeOf("--budget 'site:" + as_shown + ".apply<9kB'", path) == "exceeded");
+    CHECK(OutcomeOf("--budget 'method:com.acme.App$$Lambda.apply<9kB'", path) == "exceeded");
+    CHECK(OutcomeOf("--budget 'site:com.acme.App$$Lambda$*<9kB'", path) == "exceeded");
+    CHECK(OutcomeOf("--budget 'class:com.acme.App$$Lambda<9kB'", path) == "exceeded");
+    CHECK(OutcomeOf("--budget 'class:com.acme.App<9kB'", path) == "inconclusive");
   }
-  CHECK(OutcomeOf("--baseline " + one + " --max-regression 3%", other) == "kept");
+  CHECK(OutcomeOf("--baseline " + one + " --max-regression 3%", other) == "within");
 }
 
 TEST_CASE("One sample breaks a budget of nothing") {
@@ -224,8 +228,8 @@ TEST_CASE("One sample breaks a budget of nothing") {
   file.End("jvm exit", 10 * kSecond);
   for (const char* none : {"0", "0%", "0 objects", "0B/s"}) {
     INFO(none);
-    CHECK(OutcomeOf(std::string("--budget 'class:com.acme.Rare<") + none + "'", path) == "broken");
-    CHECK(OutcomeOf(std::string("--budget 'class:com.acme.Absent<") + none + "'", path) == "not_shown");
+    CHECK(OutcomeOf(std::string("--budget 'class:com.acme.Rare<") + none + "'", path) == "exceeded");
+    CHECK(OutcomeOf(std::string("--budget 'class:com.acme.Absent<") + none + "'", path) == "inconclusive");
   }
 }
 
@@ -258,13 +262,14 @@ TEST_CASE("Exceptions are counted: budgets and baselines of theirs are events, n
   const auto bytes = Heaprec(of + "--budget 'class:Often<300B' " + one);
   CHECK(bytes.code == 2);
   CHECK(bytes.err.find("counts throws") != std::string::npos);
-  const std::string baseline = Heaprec(of + "--by class --baseline " + one + " --max-regression 3% " + other).out;
+  const std::string baseline =
+      Heaprec(of + "--by class --per second --baseline " + one + " --max-regression 3% " + other).out;
   INFO(baseline);
-  CHECK(baseline.find("BROKEN     class:com.acme.Often against the baseline, events/s: +900.0 % (") !=
+  CHECK(baseline.find("EXCEEDED     class:com.acme.Often against the baseline, events/s: +900.0 % (") !=
         std::string::npos);
   CHECK(baseline.find("from 75/s to 750/s") != std::string::npos);
   CHECK(baseline.find("class:com.acme.Rare") == std::string::npos);
-  const auto diff = Heaprec("diff --kind exception --by class " + one + " " + other);
+  const auto diff = Heaprec("diff --kind exception --per second --by class " + one + " " + other);
   INFO(diff.out);
   CHECK(diff.out.find(": 100/s before, 775/s after") != std::string::npos);
   CHECK(diff.out.find("75/s -> 750/s") != std::string::npos);
@@ -295,20 +300,56 @@ TEST_CASE("Text and Markdown say what was measured and what is allowed") {
   const std::string budgets = " --budget 'total<1MB' --budget 'site:a|b*<1MB' --budget 'class:byte[]<25%' ";
   const std::string text = Heaprec("check" + budgets + path).out;
   INFO(text);
-  CHECK(text.find("rec.bin: 1 of 3 budgets broken, 1 not shown\n") != std::string::npos);
-  CHECK(text.find("\nBROKEN     total<1MB: 1.9 MiB measured") != std::string::npos);
+  CHECK(text.find("rec.bin: 1 of 3 budgets exceeded, 1 inconclusive\n") != std::string::npos);
+  CHECK(text.find("\nEXCEEDED     total<1MB: 1.9 MiB measured") != std::string::npos);
   CHECK(text.find(") measured, 1.0 MiB allowed\n") != std::string::npos);
-  CHECK(text.find("\nkept       site:a|b*<1MB: 0 B (") != std::string::npos);
-  CHECK(text.find("\nnot shown  class:byte[]<25%: 25.0 % (") != std::string::npos);
+  CHECK(text.find("\nwithin       site:a|b*<1MB: 0 B (") != std::string::npos);
+  CHECK(text.find("\ninconclusive class:byte[]<25%: 25.0 % (") != std::string::npos);
   const std::string markdown = Heaprec("check --format markdown" + budgets + path).out;
   INFO(markdown);
-  CHECK(markdown.find("| ❌ **broken** | <code>total&lt;1MB</code> | 1.9 MiB | 1.0 MiB |") != std::string::npos);
+  CHECK(markdown.find("| ❌ **exceeded** | <code>total&lt;1MB</code> | 1.9 MiB | 1.0 MiB |") != std::string::npos);
   CHECK(markdown.find("<code>site:a&#124;b&#42;&lt;1MB</code>") != std::string::npos);
   // Each row has the same cells.
   for (size_t at = markdown.find("\n| "); at != std::string::npos; at = markdown.find("\n| ", at + 1)) {
     const std::string row = markdown.substr(at + 1, markdown.find('\n', at + 1) - at - 1);
     CHECK(Count(row, "|") == 5);
   }
+}
+
+TEST_CASE("SARIF has a result for each budget, and its level") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteQuarters(path);
+  const json sarif = json::parse(
+      Heaprec("check --format sarif --budget 'total<1MB' --budget 'class:byte[]<25%' --budget 'total<9MB' " + path)
+          .out);
+  CHECK(sarif["version"] == "2.1.0");
+  const json& results = sarif["runs"][0]["results"];
+  REQUIRE(results.size() == 3);
+  CHECK(results[0]["level"] == "error");
+  CHECK(results[1]["level"] == "warning");
+  CHECK(results[2]["kind"] == "pass");
+  CHECK(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == path);
+}
+
+TEST_CASE("Several baselines and several recordings are runs of the same program") {
+  const Directory directory;
+  std::string options, now;
+  for (int run = 0; run < 3; ++run) {
+    const std::string old_run = directory / ("old" + std::to_string(run)),
+                      new_run = directory / ("new" + std::to_string(run));
+    WriteQuarters(old_run, 10'000 + 100 * run);
+    WriteQuarters(new_run, 30'000 - 100 * run);
+    options += " --baseline " + old_run, now += " " + new_run;
+  }
+  const auto outcome = Heaprec("check --format json --per second --max-regression 20%" + options + now);
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 1);
+  const json document = json::parse(outcome.out);
+  CHECK(document["runs"] == 3);
+  CHECK(document["runs_of_baseline"] == 3);
+  CHECK(document["rows"]["exceeded"] == 1);
+  CHECK(document["checks"][0]["value"]["value"] == Approx(1.5).epsilon(0.02));
 }
 
 TEST_CASE("check says what is missing") {

@@ -251,9 +251,9 @@ TEST_CASE("A dash is standard input") {
 TEST_CASE("What is no recording is exit 3") {
   const Directory directory;
   Overwrite(directory / "text", "hello\n");
-  for (const char* verb : {"print ", "summary ", "export "}) {
-    CHECK(Heaprec(verb + directory / "text").code == 3);
-    const Outcome missing = Heaprec(verb + directory / "missing");
+  for (const char* command : {"print ", "summary ", "export "}) {
+    CHECK(Heaprec(command + directory / "text").code == 3);
+    const Outcome missing = Heaprec(command + directory / "missing");
     CHECK(missing.code == 3);
     CHECK(missing.err == "heaprec: " + directory / "missing" + ": No such file or directory\n");
   }
@@ -282,8 +282,8 @@ TEST_CASE("Damage in the middle is skipped, named with its offset, and exit 4") 
   bytes[second + 100] ^= 0x10;
   Overwrite(path, bytes);
 
-  for (const char* verb : {"print ", "export ", "summary "}) {
-    const Outcome outcome = Heaprec(verb + path);
+  for (const char* command : {"print ", "export ", "summary "}) {
+    const Outcome outcome = Heaprec(command + path);
     CHECK(outcome.code == 4);
     CHECK(outcome.err.find("heaprec: " + path + ": offset ") == 0);
   }
@@ -316,13 +316,13 @@ TEST_CASE("A recording that was cut off in a block is read up to there with exit
 TEST_CASE("Wrong usage names what is valid and is exit 2") {
   const Directory directory;
   WriteSmall(directory / "rec.bin");
-  const Outcome verb = Heaprec("prnt rec.bin");
-  CHECK(verb.code == 2);
-  CHECK(verb.err.find("heaprec: unknown command 'prnt'; did you mean 'print'?; commands: record, attach, ") == 0);
+  const Outcome command = Heaprec("prnt rec.bin");
+  CHECK(command.code == 2);
+  CHECK(command.err.find("heaprec: unknown command 'prnt'; did you mean 'print'?; commands: record, attach, ") == 0);
   for (const char* name : {"print, ", "export, ", "verify, ", "sql, ", "doctor"}) {
-    CHECK(verb.err.find(name) != std::string::npos);
+    CHECK(command.err.find(name) != std::string::npos);
   }
-  CHECK(verb.err.ends_with("; see 'heaprec --help'\n"));
+  CHECK(command.err.ends_with("; see 'heaprec --help'\n"));
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
@@ -349,11 +349,11 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
 TEST_CASE("Help and version go to standard output with exit 0") {
   CHECK(Heaprec("--version").out.find("heaprec ") == 0);
   CHECK(Heaprec("--version").code == 0);
-  for (const char* verb : {"print", "export", "summary", "sql", "doctor"}) {
-    const Outcome outcome = Heaprec(verb + std::string(" --help"));
+  for (const char* command : {"print", "export", "summary", "sql", "doctor"}) {
+    const Outcome outcome = Heaprec(command + std::string(" --help"));
     CHECK(outcome.code == 0);
     CHECK(outcome.out.find("Examples:") != std::string::npos);
-    CHECK(Heaprec("--help").out.find(verb) != std::string::npos);
+    CHECK(Heaprec("--help").out.find(command) != std::string::npos);
   }
 }
 

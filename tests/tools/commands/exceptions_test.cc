@@ -64,7 +64,7 @@ void WriteMixed(const std::string& path, const format::FileHeader& header = Head
     file.Add(format::Interval{
         .index = index, .candidates = 60, .held = 2, .kept = 2, .stream = format::Stream::kExceptions});
   }
-  file.books(format::Stream::kExceptions).candidates = 120;
+  file.counters(format::Stream::kExceptions).candidates = 120;
   file.End("jvm exit", kSecond);
 }
 
@@ -122,17 +122,18 @@ TEST_CASE("export has exceptions only when asked for them") {
 TEST_CASE("summary tells of exceptions apart, calibrated to how many were thrown") {
   const Directory directory;
   WriteMixed(directory / "rec.bin");
-  const std::string out = Heaprec("summary " + directory / "rec.bin").out;
-  for (const char* line : {"events:         2\n", "allocated:      4.7 KiB (4,800 bytes) counted\n",
-                           "exceptions:     120 thrown, counted; 4 samples\n", "busiest:        2 events",
-                           "  busiest:      2 samples in one interval of 0.5 s, cap 10\n"}) {
+  const std::string out = Heaprec("summary --verbose " + directory / "rec.bin").out;
+  for (const char* line :
+       {"samples:     2; 0 lost", "counted:     4.69 KiB (4,800 bytes)\n",
+        "exceptions:  120 thrown, counted; 4 samples\n", "  busiest:   2 samples in an interval of 1.00 s",
+        "  busiest:   2 samples in an interval of 500 ms, limit 10\n"}) {
     INFO(line << "---\n" << out);
     CHECK(out.find(line) != std::string::npos);
   }
-  CHECK(out.ends_with("\ntrustworthy: yes\n"));
+  CHECK(out.find("\ntrustworthy: yes\n") != std::string::npos);
   const json document = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
-  CHECK(document["events"] == 2);
-  CHECK(document["estimated_bytes"] == 4800);
+  CHECK(document["samples"] == 2);
+  CHECK(document["estimates"]["bytes"]["value"] == 4800);
   const json& thrown = document["exceptions"];
   CHECK(thrown["thrown"] == 120);
   CHECK(thrown["estimated"]["value"] == Approx(100));
@@ -152,7 +153,7 @@ TEST_CASE("A recording without exceptions does not speak of them, and one that w
   const Directory directory;
   format::FileHeader header = testing::SomeHeader();
   for (const char* refused : {"", "the JVM is old"}) {
-    header.exceptions_refused = refused;
+    header.exceptions_unavailable_reason = refused;
     const std::string path = directory / (std::string("rec") + (*refused != 0 ? "1" : "0"));
     RecordingFile file(path, header);
     file.Add(Allocated(kMs));
@@ -160,7 +161,7 @@ TEST_CASE("A recording without exceptions does not speak of them, and one that w
     const std::string out = Heaprec("summary " + path).out;
     CHECK(out.find("exceptions:  ") == std::string::npos);
     CHECK((out.find("exceptions are not recorded: the JVM is old") != std::string::npos) == (*refused != 0));
-    CHECK(out.ends_with("\ntrustworthy: yes\n"));
+    CHECK(out.find("\ntrustworthy: yes\n") != std::string::npos);
   }
 }
 
@@ -173,24 +174,25 @@ TEST_CASE("The books and the cap of each stream are judged on their own") {
     file.Add(Allocated(kMs));
     file.Add(Thrown(2 * kMs, 500));
     file.Add(Thrown(3 * kMs, 500));
-    change(file.books(format::Stream::kExceptions));
+    change(file.counters(format::Stream::kExceptions));
     file.End("jvm exit", kSecond);
     const std::string out = Heaprec("summary " + path).out;
-    return out.substr(out.rfind("trustworthy"));
+    const size_t at = out.rfind("trustworthy");
+    return out.substr(at, out.find('\n', at) + 1 - at);
   };
   format::FileHeader header = HeaderWithExceptions();
-  CHECK(verdict(header, [](format::Books&) {}) == "trustworthy: yes\n");
-  CHECK(verdict(header, [](format::Books& books) {
-          books.points += 100;
+  CHECK(verdict(header, [](format::StreamCounters&) {}) == "trustworthy: yes\n");
+  CHECK(verdict(header, [](format::StreamCounters& counters) {
+          counters.points += 100;
         }).find("exceptions: the books do not add up") != std::string::npos);
-  CHECK(verdict(header, [](format::Books& books) {
-          books.points += 1;
-          books.lost[1] = 1;
-          books.lost_weight[1] = 50;
+  CHECK(verdict(header, [](format::StreamCounters& counters) {
+          counters.points += 1;
+          counters.lost[1] = 1;
+          counters.lost_weight[1] = 50;
         }).find("exceptions: 5 % of the events were lost") != std::string::npos);
   header.exceptions.interval_cap = 1;
-  CHECK(verdict(header, [](format::Books&) {}).find("exceptions: an interval holds 2 events, over its cap of 1") !=
-        std::string::npos);
+  CHECK(verdict(header, [](format::StreamCounters&) {
+        }).find("exceptions: an interval holds 2 events, over its cap of 1") != std::string::npos);
 }
 
 TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of its own") {
@@ -201,7 +203,7 @@ TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of i
   RingFile ring(header);
   ring.Define(0, Allocated(0));
   ring.Define(0, Thrown(0, 1));
-  std::map<uint64_t, std::vector<throttle::HeldPoint>> expected;
+  std::map<uint64_t, std::vector<throttle::BufferedPoint>> expected;
   for (uint64_t id = 1; id <= 100; ++id) {
     const uint64_t time = id * 10 * kMs;  // two intervals of half a second, and the start of a third
     const Event thrown = Thrown(time, static_cast<double>(1 + id % 7), "java/io/IOException", 7, id);
@@ -210,7 +212,7 @@ TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of i
     expected[time / (kSecond / 2)].push_back(
         {.id = id, .weight = thrown.weight, .time_ns = time, .class_key = format::ClassKey(thrown.class_name)});
   }
-  ring.header().exceptions.books.candidates = 400;
+  ring.header().exceptions.counters.candidates = 400;
   ring.WriteTo(directory / "rec.ring");
 
   auto recording = Recording::Open(directory / "rec.bin");
@@ -241,11 +243,11 @@ TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of i
   }
   CHECK(kept == thrown.size());
   CHECK(kept == 21);
-  const format::Books& books = (*recording)->books(format::Stream::kExceptions);
-  CHECK(books.candidates == 400);
-  CHECK(books.written == 21);
-  CHECK(books.second_stage == 79);
-  CHECK((*recording)->books().written == 100);
+  const format::StreamCounters& counters = (*recording)->counters(format::Stream::kExceptions);
+  CHECK(counters.candidates == 400);
+  CHECK(counters.written == 21);
+  CHECK(counters.second_stage == 79);
+  CHECK((*recording)->counters().written == 100);
 }
 
 }  // namespace

@@ -291,7 +291,7 @@ def check_tables(recording, rows, choice):
     """What `top` shows of the same events: group by group, and all of it."""
     table = json.loads(run(HEAPREC, "top", "--by", "class", "--limit", "0", "--json", *choice, recording))
     for what, column in (("bytes", "calibrated_bytes"), ("objects", "calibrated_objects")):
-        close(table["chosen"][what]["value"], sum(row[column] for row in rows), f"top: {what} in all", 1e-6)
+        close(table["matched"][what]["value"], sum(row[column] for row in rows), f"top: {what} in all", 1e-6)
         sums = sums_by(rows, lambda row: row["class"], column)
         groups = {row["name"]: row[what]["value"] for row in table["tables"][0]["rows"]}
         assert groups.keys() == sums.keys()

@@ -90,7 +90,7 @@ TEST_CASE("summary makes its tables of the events that are chosen, and judges th
     return nlohmann::json::parse(outcome.out);
   };
   const auto all = summary("");
-  CHECK_FALSE(all.contains("chosen"));
+  CHECK_FALSE(all.contains("matched"));
   CHECK(all["classes"][0]["samples"] == 3);
   for (const auto& [options, samples] : {std::pair{"--label request=42", 1},
                                          {"--label request", 2},
@@ -100,19 +100,19 @@ TEST_CASE("summary makes its tables of the events that are chosen, and judges th
                                          {"--class Integer", 0},
                                          {"--kind outside", 0}}) {
     INFO(options);
-    const auto chosen = summary(options);
-    CHECK(chosen["chosen"]["samples"] == samples);
-    CHECK(chosen["class_count"] == (samples > 0 ? 1 : 0));
-    if (samples > 0) CHECK(chosen["classes"][0]["bytes"] == chosen["chosen"]["bytes"]);
-    if (samples > 0) CHECK(chosen["sites"][0]["share"] == chosen["chosen"]["share"]);
-    CHECK(chosen["events"] == all["events"]);
-    CHECK(chosen["estimates"] == all["estimates"]);
-    CHECK(chosen["trustworthy"] == all["trustworthy"]);
+    const auto matched = summary(options);
+    CHECK(matched["matched"]["samples"] == samples);
+    CHECK(matched["class_count"] == (samples > 0 ? 1 : 0));
+    if (samples > 0) CHECK(matched["classes"][0]["bytes"] == matched["matched"]["bytes"]);
+    if (samples > 0) CHECK(matched["sites"][0]["share"] == matched["matched"]["share"]);
+    CHECK(matched["samples"] == all["samples"]);
+    CHECK(matched["estimates"] == all["estimates"]);
+    CHECK(matched["trustworthy"] == all["trustworthy"]);
   }
-  CHECK(summary("--label request")["chosen"]["bytes"]["value"].get<double>() ==
+  CHECK(summary("--label request")["matched"]["bytes"]["value"].get<double>() ==
         Approx(all["estimates"]["bytes"]["value"].get<double>() * 2 / 3));
   const std::string text = Heaprec("summary --label request " + path).out;
-  CHECK(text.find("chosen:         2 events, 66.7 % (") != std::string::npos);
+  CHECK(text.find("2 samples, 66.7 % (") != std::string::npos);
   CHECK(Heaprec("summary --label =x " + path).code == 2);
 }
 

@@ -10,8 +10,8 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Fate;
-using format::FateKind;
+using format::LifecycleEvent;
+using format::LifecycleKind;
 using nlohmann::json;
 using testing::At;
 using testing::Directory;
@@ -28,15 +28,15 @@ constexpr uint64_t kEpochNs = 1'795'192'800'000'000'000;  // of SomeHeader
 
 format::FileHeader LiveHeader() {
   format::FileHeader header = SomeHeader();
-  header.live_bound = 4096;
+  header.max_tracked_objects = 4096;
   return header;
 }
 
-format::HeapState Collection(uint64_t number) {
-  format::HeapState state;
+format::ProcessState Collection(uint64_t number) {
+  format::ProcessState state;
   state.id = number + 1;
   state.time_ns = number * 2 * kSecond;
-  state.kind = number == 0 ? format::StateKind::kPeriodic : format::StateKind::kGcEnd;
+  state.kind = number == 0 ? format::ProcessStateKind::kSnapshot : format::ProcessStateKind::kGcEnd;
   state.collections = number;
   return state;
 }
@@ -54,7 +54,7 @@ Event Array(uint64_t id, uint64_t time_ns) {
 
 // 8 s: one array a second, of which the first dies, the second is released; a survivor of 3 s before; the chunk
 // changes at 4 s.
-void WriteLives(const std::string& path) {
+void WriteLifetimes(const std::string& path) {
   format::FileHeader header = LiveHeader();
   header.start.part = 1;
   header.start.begin_ns = 10 * kSecond;
@@ -62,14 +62,14 @@ void WriteLives(const std::string& path) {
   RecordingFile file(path, header);
   Event old = Array(1, 7 * kSecond);
   old.class_name = "p/Old";
-  file.AddSurvivor(old, 30'000, 3);
+  file.AddCheckpointSample(old, 30'000, 3);
   file.Add(Collection(5));
   for (uint64_t i = 2; i <= 4; ++i) file.Add(Array(i, (8 + i) * kSecond));
-  file.Add(Fate{2, 12 * kSecond + kMs, FateKind::kDied, 5, 0});
+  file.Add(LifecycleEvent{2, 12 * kSecond + kMs, LifecycleKind::kDied, 5, 0});
   file.Add(Collection(6));
   file.Flush();
   for (uint64_t i = 5; i <= 7; ++i) file.Add(Array(i, (8 + i) * kSecond));
-  file.Add(Fate{3, 14 * kSecond + kMs, FateKind::kReleased, 0, 25'000});
+  file.Add(LifecycleEvent{3, 14 * kSecond + kMs, LifecycleKind::kEvicted, 0, 25'000});
   file.Add(Collection(7));
   file.End("jvm exit", 18 * kSecond);
 }
@@ -90,7 +90,7 @@ TEST_CASE(
     "export --live has a row for each sample that is alive, with what it stands for, its age and its collections") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
-  WriteLives(path);
+  WriteLifetimes(path);
   const auto rows = RowsOf("--live " + path);
   REQUIRE(rows.size() == 5);
   CHECK(rows[0]["class"] == "p.Old");
@@ -110,13 +110,13 @@ TEST_CASE(
   CHECK(rows[4]["kind"] == "tlab");
   double bytes = 0;
   for (const json& row : rows) bytes += row["weight_bytes"].get<double>();
-  CHECK(json::parse(Heaprec("live --json " + path).out)["alive"]["bytes"]["value"] == Approx(bytes));
+  CHECK(json::parse(Heaprec("live --json " + path).out)["live"]["bytes"]["value"] == Approx(bytes));
 }
 
 TEST_CASE("export --live --at shows any time, and filters choose objects") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
-  WriteLives(path);
+  WriteLifetimes(path);
   const auto early = RowsOf("--live --at 11500ms " + path);
   REQUIRE(early.size() == 3);
   CHECK(early[1]["stack"] == "p.Main.main:2;p.Leak.add:7");
@@ -134,7 +134,7 @@ TEST_CASE("export --live --at shows any time, and filters choose objects") {
 TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
-  WriteLives(path);
+  WriteLifetimes(path);
   const Outcome csv = Heaprec("export --live " + path);
   CHECK(
       csv.out.starts_with("time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels,"
@@ -152,7 +152,7 @@ TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs
 TEST_CASE("What cannot be exported so is refused") {
   const Directory directory;
   const std::string path = directory / "rec.bin", small = directory / "small.bin";
-  WriteLives(path);
+  WriteLifetimes(path);
   WriteSmall(small);
   const Outcome without = Heaprec("export --live " + small);
   CHECK(without.code == 3);

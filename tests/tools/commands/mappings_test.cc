@@ -8,8 +8,8 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Fate;
-using format::FateKind;
+using format::LifecycleEvent;
+using format::LifecycleKind;
 using nlohmann::json;
 using testing::Directory;
 using testing::Event;
@@ -25,15 +25,15 @@ constexpr uint64_t kMb = 1 << 20;
 format::FileHeader HeaderWithMappings() {
   format::FileHeader header = testing::SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
-  header.native_bound = 16384;
+  header.max_tracked_blocks = 16384;
   header.mapped = {.interval_ns = kSecond, .interval_cap = 1000, .rate_per_second = 1000};
-  header.mapped_bound = 32768;
+  header.max_tracked_mappings = 32768;
   return header;
 }
 
 Event Mapped(uint64_t number, uint64_t time_ns, const std::string& class_name, const std::string& site, uint64_t mb) {
   Event event;
-  event.kind = format::Kind::kMapped;
+  event.kind = format::Kind::kMapping;
   event.time_ns = time_ns;
   event.class_name = class_name;
   event.size = mb * kMb;
@@ -45,14 +45,14 @@ Event Mapped(uint64_t number, uint64_t time_ns, const std::string& class_name, c
   return event;
 }
 
-Fate Changed(uint64_t number, uint64_t time_ns, uint64_t left_mb) {
-  Fate fate;
-  fate.sample = kFirst + number;
-  fate.time_ns = time_ns;
-  fate.kind = left_mb > 0 ? FateKind::kShrunk : FateKind::kDied;
-  fate.stream = format::Stream::kMapped;
-  fate.left = left_mb * kMb;
-  return fate;
+LifecycleEvent Changed(uint64_t number, uint64_t time_ns, uint64_t left_mb) {
+  LifecycleEvent lifecycle;
+  lifecycle.sample = kFirst + number;
+  lifecycle.time_ns = time_ns;
+  lifecycle.kind = left_mb > 0 ? LifecycleKind::kShrunk : LifecycleKind::kDied;
+  lifecycle.stream = format::Stream::kMapping;
+  lifecycle.left = left_mb * kMb;
+  return lifecycle;
 }
 
 format::Interval Second(uint64_t index, uint64_t count, uint64_t mb) {
@@ -61,14 +61,14 @@ format::Interval Second(uint64_t index, uint64_t count, uint64_t mb) {
           .bytes = mb * kMb,
           .held = count,
           .kept = count,
-          .stream = format::Stream::kMapped};
+          .stream = format::Stream::kMapping};
 }
 
 // A heap of 64 MiB, trimmed from 72, of which 30 MiB are committed at last; a file; and one that comes and goes.
 void WriteMaps(const std::string& path) {
   RecordingFile file(path, HeaderWithMappings());
   file.Add(format::Window{1, 0, 1e-4});
-  file.Add(format::Window{format::kMappedWindowBit + 1, 0, 1});
+  file.Add(format::Window{format::kMappingWindowBit + 1, 0, 1});
   Event of_heap;
   file.Add(of_heap);
   file.Add(Mapped(1, 100 * kMs, "reserve", "libjvm.so.heap_reserve", 72));
@@ -84,7 +84,7 @@ void WriteMaps(const std::string& path) {
   file.Add(Second(1, 2, 37));
   file.Flush();
   file.Add(Changed(4, 2500 * kMs, 26));
-  file.books(format::Stream::kMapped).candidates = 5;
+  file.counters(format::Stream::kMapping).candidates = 5;
   file.End("stop", 3 * kSecond);
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("native: what is reserved and what is committed, by site, beside mallo
   WriteMaps(directory / "rec.bin");
   const json document = Document("native --json " + (directory / "rec.bin"));
   CHECK(document["allocated"]["bytes"]["value"] == 0);
-  const json mapped = document["mapped"];
+  const json mapped = document["mmap"];
   CHECK(Mb(mapped["reserved"]) == Approx(64 + 5));
   CHECK(Mb(mapped["committed"]) == Approx(4 + 26 + 5));
   CHECK(mapped["committed"]["low"] == mapped["committed"]["high"]);
@@ -125,29 +125,29 @@ TEST_CASE("native: what is reserved and what is committed, by site, beside mallo
   CHECK(Mb(rows["libother.so.churn"]["committed"]) == 0);
   CHECK(Mb(rows["libother.so.churn"]["mapped"]["bytes"]) == Approx(7));
   const auto text = Heaprec("native --by library " + (directory / "rec.bin"));
-  CHECK(text.out.find("mapped: 69.0 MiB reserved, 35.0 MiB committed, in 4 mappings") != std::string::npos);
+  CHECK(text.out.find("mappings: 69.0 MiB reserved, 35.0 MiB committed, in 4 mappings") != std::string::npos);
   CHECK(text.out.find("libjvm.so") != std::string::npos);
   CHECK(Heaprec("native --leaks 1 " + (directory / "rec.bin")).out.find("reserved") == std::string::npos);
   const json stacks = Document("native --json --callers 1 " + (directory / "rec.bin"));
-  CHECK(stacks["mapped"]["rows"][0]["callers"] == json({"libjvm.so.create_vm"}));
+  CHECK(stacks["mmap"]["rows"][0]["callers"] == json({"libjvm.so.create_vm"}));
 }
 
 TEST_CASE("mappings are a kind of their own, in no total of others") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteMaps(path);
-  CHECK(Document("top --json " + path)["chosen"]["samples"] == 1);
+  CHECK(Document("top --json " + path)["matched"]["samples"] == 1);
   const json top = Document("top --kind mapped --by class --json " + path);
   CHECK(top["total"]["value"] == Approx(124 * kMb));
   auto alive = RowsOf(Document("live --kind mapped --by class --json " + path)["tables"][0]);
   CHECK(Mb(alive["reserve"]["bytes"]) == Approx(64));
   CHECK(Mb(alive["commit"]["bytes"]) == Approx(30));
   CHECK(Mb(alive["mmap file"]["bytes"]) == Approx(5));
-  CHECK(Mb(Document("live --kind mapped --at 1150ms --json " + path)["alive"]["bytes"]) == Approx(64 + 10 + 5 + 30));
+  CHECK(Mb(Document("live --kind mapped --at 1150ms --json " + path)["live"]["bytes"]) == Approx(64 + 10 + 5 + 30));
   CHECK(Heaprec("top --kind mapped,native " + path).code == 2);
   CHECK(Heaprec("print --kind shrunk " + path).out.find("left") != std::string::npos);
   CHECK(Heaprec("print --kind mapped " + path).out.find("libzip.so.open") != std::string::npos);
-  CHECK(Heaprec("summary " + path).out.find("5 mappings") != std::string::npos);
+  CHECK(Heaprec("summary " + path).out.find("in 5 calls, counted") != std::string::npos);
   CHECK(Heaprec("verify " + path).code == 0);
   CHECK(Heaprec("doctor " + path).code == 0);
   const auto sql = Heaprec("sql --csv --kind mapped " + path + " \"select kind, sum(calibrated_bytes) from samples\"");
@@ -162,7 +162,7 @@ TEST_CASE("what was cut out of a recording still knows what is left of each mapp
     REQUIRE(Heaprec(std::string("trim -f --from ") + from + " -o " + (directory / "later.bin") + " " +
                     (directory / "rec.bin"))
                 .code == 0);
-    const json mapped = Document("native --json " + (directory / "later.bin"))["mapped"];
+    const json mapped = Document("native --json " + (directory / "later.bin"))["mmap"];
     CHECK(Mb(mapped["reserved"]) == Approx(64 + 5));
     CHECK(Mb(mapped["committed"]) == Approx(4 + 26 + 5));
     CHECK(Heaprec("verify " + (directory / "later.bin")).code == 0);
@@ -174,7 +174,7 @@ TEST_CASE("what a killed process left in its ring of mappings counts once") {
   format::FileHeader header = HeaderWithMappings();
   header.ring_path = directory / "rec.ring";
   RecordingFile file(directory / "rec.bin", header);
-  file.Add(format::Window{format::kMappedWindowBit + 1, 0, 1});
+  file.Add(format::Window{format::kMappingWindowBit + 1, 0, 1});
   file.Add(Mapped(1, 100 * kMs, "reserve", "libjvm.so.heap_reserve", 72));
   file.Add(Changed(1, 110 * kMs, 64));
   file.Add(Second(0, 1, 72));
@@ -187,12 +187,12 @@ TEST_CASE("what a killed process left in its ring of mappings counts once") {
   ring.AddDeath(1, kFirst + 1, 110 * kMs, 64 * kMb);  // in the file already
   ring.AddDeath(1, kFirst + 1, 1200 * kMs, 60 * kMb);
   ring.AddDeath(1, kFirst + 2, 1300 * kMs, 8 * kMb);
-  format::RingBooks& books = ring.header().mapped.books;
-  books.points = books.committed = books.candidates = 2;
-  books.written = 1;
-  books.candidate_bytes = 82 * kMb;
+  format::RingCounters& counters = ring.header().mapped.counters;
+  counters.points = counters.committed = counters.candidates = 2;
+  counters.written = 1;
+  counters.candidate_bytes = 82 * kMb;
   ring.WriteTo(header.ring_path);
-  const json mapped = Document("native --json " + (directory / "rec.bin"))["mapped"];
+  const json mapped = Document("native --json " + (directory / "rec.bin"))["mmap"];
   CHECK(Mb(mapped["reserved"]) == Approx(60));
   CHECK(Mb(mapped["committed"]) == Approx(8));
   CHECK(Heaprec("verify " + (directory / "rec.bin")).code == 0);

@@ -10,8 +10,8 @@
 namespace heaprec::tools {
 namespace {
 
-using format::HeapState;
-using format::StateKind;
+using format::ProcessState;
+using format::ProcessStateKind;
 using nlohmann::json;
 using testing::Directory;
 using testing::Heaprec;
@@ -25,21 +25,21 @@ class Looks {
  public:
   explicit Looks(RecordingFile* file) : file_(file) {}
   void AddCategory(uint64_t time_ns, const std::string& name, uint64_t reserved, uint64_t committed) {
-    HeapState state = At(time_ns, StateKind::kMemory);
+    ProcessState state = At(time_ns, ProcessStateKind::kMemory);
     state.used = reserved;
     state.committed = committed;
     state.cause = name;
     file_->Add(state);
   }
   void AddProcess(uint64_t time_ns, uint64_t rss, uint64_t pss, uint64_t not_shared) {
-    HeapState state = At(time_ns, StateKind::kMemory);
+    ProcessState state = At(time_ns, ProcessStateKind::kMemory);
     state.used = pss;
     state.committed = not_shared;
     state.rss = rss;
     file_->Add(state);
   }
   void AddHeap(uint64_t time_ns, uint64_t rss) {
-    HeapState state = At(time_ns, StateKind::kPeriodic);
+    ProcessState state = At(time_ns, ProcessStateKind::kSnapshot);
     state.used = 30 * kMb;
     state.committed = 64 * kMb;
     state.rss = rss;
@@ -47,8 +47,8 @@ class Looks {
   }
 
  private:
-  HeapState At(uint64_t time_ns, StateKind kind) {
-    HeapState state;
+  ProcessState At(uint64_t time_ns, ProcessStateKind kind) {
+    ProcessState state;
     state.id = next_++;
     state.time_ns = time_ns;
     state.kind = kind;
@@ -81,7 +81,7 @@ TEST_CASE("categories, RSS and PSS stand on one time axis") {
   WriteLooks(directory / "rec.bin");
   const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
   REQUIRE(outcome.code == 0);
-  const json looks = json::parse(outcome.out)["recordings"][0]["looks"];
+  const json looks = json::parse(outcome.out)["recordings"][0]["snapshots"];
   REQUIRE(looks.size() == 3);
   CHECK(looks[2]["time_ns"] == 20 * kSecond);
   CHECK(looks[2]["rss"] == 102 * kMb);
@@ -92,9 +92,9 @@ TEST_CASE("categories, RSS and PSS stand on one time axis") {
                                        {"Class", {{"reserved", 800 * kMb}, {"committed", 40 * kMb}}}});
   const auto text = Heaprec("native --categories --limit 2 " + (directory / "rec.bin"));
   CHECK(text.code == 0);
-  CHECK(text.out.find("after 20.0 s, and what changed since 0.0 s") != std::string::npos);
+  CHECK(text.out.find("after 20.0 s, and what changed since 0 s") != std::string::npos);
   CHECK(text.out.find("+20.0 MiB") != std::string::npos);
-  CHECK(text.out.find("2 of 3 looks; --limit 0 shows all") != std::string::npos);
+  CHECK(text.out.find("2 of 3 snapshots; --limit 0 shows all") != std::string::npos);
 }
 
 TEST_CASE("what is alive of our sites stands beside the looks") {
@@ -102,7 +102,7 @@ TEST_CASE("what is alive of our sites stands beside the looks") {
   {
     auto header = testing::SomeHeader();
     header.native = {.interval_ns = 30 * kSecond, .interval_cap = 100, .rate_per_second = 100};
-    header.native_bound = 16384;
+    header.max_tracked_blocks = 16384;
     RecordingFile file(directory / "rec.bin", header);
     file.Add(format::Window{1, 0, 1e-4});
     file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
@@ -122,11 +122,11 @@ TEST_CASE("what is alive of our sites stands beside the looks") {
     Looks looks(&file);
     for (const uint64_t at : {1, 10, 20}) looks.AddProcess(at * kSecond, 100 * kMb, 80 * kMb, 70 * kMb);
     for (uint64_t i = 10; i < 20; ++i) {
-      format::Fate fate;
-      fate.sample = kFirst + i;
-      fate.time_ns = 15 * kSecond + i;
-      fate.stream = format::Stream::kNative;
-      file.Add(fate);
+      format::LifecycleEvent lifecycle;
+      lifecycle.sample = kFirst + i;
+      lifecycle.time_ns = 15 * kSecond + i;
+      lifecycle.stream = format::Stream::kNative;
+      file.Add(lifecycle);
     }
     file.End("stop", 25 * kSecond);
   }
@@ -143,8 +143,8 @@ TEST_CASE("what is alive of our sites stands beside the looks") {
   CHECK(live["libgive.so.give"] == std::vector<double>{0, 1e6, 0});
   CHECK(sites[0]["live_bytes"][1]["low"].get<double>() < 2e6);
   const auto text = Heaprec("native --categories " + (directory / "rec.bin"));
-  CHECK(text.out.find("alive: libkeep.so.keep") != std::string::npos);
-  CHECK(text.out.find("process: pss") != std::string::npos);
+  CHECK(text.out.find("live: libkeep.so.keep") != std::string::npos);
+  CHECK(text.out.find("process: PSS") != std::string::npos);
 }
 
 TEST_CASE("without the JVM's categories there is what the looks at the heap say of the process") {
@@ -155,7 +155,7 @@ TEST_CASE("without the JVM's categories there is what the looks at the heap say 
   looks.AddHeap(2 * kSecond, 95 * kMb);
   file.Flush();
   const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
-  const json found = json::parse(outcome.out)["recordings"][0]["looks"];
+  const json found = json::parse(outcome.out)["recordings"][0]["snapshots"];
   CHECK(found == json{{{"time_ns", kSecond}, {"rss", 90 * kMb}}, {{"time_ns", 2 * kSecond}, {"rss", 95 * kMb}}});
   const auto text = Heaprec("native --categories " + (directory / "rec.bin"));
   CHECK(text.out.find("-XX:NativeMemoryTracking=summary") != std::string::npos);
@@ -168,11 +168,11 @@ TEST_CASE("native of a recording without samples shows what the JVM and the kern
   const auto text = Heaprec("native " + path);
   CHECK(text.code == 0);
   CHECK(text.out.find("# native memory was not sampled (native=on)") == 0);
-  CHECK(text.out.find("process: pss") != std::string::npos);
+  CHECK(text.out.find("process: PSS") != std::string::npos);
   CHECK(text.out.find("JVM: Class") != std::string::npos);
   const json document = json::parse(Heaprec("native --json " + path).out);
   CHECK(document == json::parse(Heaprec("native --categories --json " + path).out));
-  CHECK(document["schema"] == "heaprec.memory/1");
+  CHECK(document["schema"] == "heaprec.memory/2");
   // What only samples tell.
   for (const std::string option : {"--leaks 1", "--by library", "--callers 3"}) {
     const auto refused = Heaprec("native " + option + " " + path);
@@ -190,7 +190,7 @@ TEST_CASE("a single look has nothing that changed") {
     file.End("stop", 2 * kSecond);
   }
   const std::string text = Heaprec("native " + directory / "rec.bin").out;
-  CHECK(text.find("after 1.0 s\n") != std::string::npos);
+  CHECK(text.find("after 1.00 s\n") != std::string::npos);
   CHECK(text.find("change") == std::string::npos);
   INFO(text);
   CHECK(text.find("20.0 MiB  80.0 MiB  Class\n") != std::string::npos);
@@ -255,8 +255,8 @@ TEST_CASE("looks at native memory are printed when asked for, and are none at th
   for (const json& event : all) categories += event["kind"] == "memory" && event.contains("category");
   CHECK(categories == 9);
   const json heap = json::parse(Heaprec("summary --json " + (directory / "rec.bin")).out)["heap"];
-  CHECK(heap["used_most"] == 30 * kMb);
-  CHECK(heap["committed_most"] == 64 * kMb);
+  CHECK(heap["used_max"] == 30 * kMb);
+  CHECK(heap["committed_max"] == 64 * kMb);
 }
 
 }  // namespace heaprec::tools

@@ -18,7 +18,7 @@ using testing::RecordingFile;
 format::FileHeader HeaderWithNative() {
   format::FileHeader header = testing::SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
-  header.native_bound = 16384;
+  header.max_tracked_blocks = 16384;
   return header;
 }
 
@@ -37,12 +37,12 @@ Event Native(uint64_t number, uint64_t time_ns, const std::string& site, double 
   return event;
 }
 
-format::Fate Freed(uint64_t number, uint64_t time_ns) {
-  format::Fate fate;
-  fate.sample = kFirst + number;
-  fate.time_ns = time_ns;
-  fate.stream = format::Stream::kNative;
-  return fate;
+format::LifecycleEvent Freed(uint64_t number, uint64_t time_ns) {
+  format::LifecycleEvent lifecycle;
+  lifecycle.sample = kFirst + number;
+  lifecycle.time_ns = time_ns;
+  lifecycle.stream = format::Stream::kNative;
+  return lifecycle;
 }
 
 // Ten seconds: a leak of 1 MB a second in samples of 100 kB; what is freed at once; and two objects of the heap.
@@ -68,7 +68,7 @@ void WriteLeak(const std::string& path) {
                               .kept = 20,
                               .stream = format::Stream::kNative});
   }
-  file.books(format::Stream::kNative).candidates = 40'000;
+  file.counters(format::Stream::kNative).candidates = 40'000;
   file.End("stop", 10 * kSecond);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("native: what lives, what was allocated and what grows, by site") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
   const json document = Document("native --json " + (directory / "rec.bin"));
-  CHECK(document["schema"] == "heaprec.native_sampled/1");
+  CHECK(document["schema"] == "heaprec.native_sampled/2");
   CHECK(document["allocated"]["bytes"]["value"] == Approx(40e6));
   CHECK(document["live"]["bytes"]["value"] == Approx(10e6));
   CHECK(document["live"]["growth"]["value"].get<double>() == Approx(1e6).epsilon(0.05));
@@ -117,18 +117,20 @@ TEST_CASE("native --leaks: only what is old") {
   CHECK(document["live"]["bytes"]["value"] == Approx(5.1e6));
   const auto rows = RowsOf(document);
   REQUIRE(rows.size() == 1);
-  for (const json& point : rows.at("libleak.so.2.cache_keep")["survival_by_seconds"]) CHECK(point["value"] == 1);
+  const json kept = rows.at("libleak.so.2.cache_keep");
+  for (const json& share : kept["survival_by_seconds"]["reached"]) CHECK(share == 1);
   // A quarter of all is the leak's, the rest lives for 10 ms.
   const json all = document["survival_by_seconds"];
-  CHECK(all.back()["value"].get<double>() == Approx(0.25).margin(0.01));
-  CHECK(all.back()["seconds"].get<double>() > 8);
+  CHECK(all["reached"].back().get<double>() == Approx(0.25).margin(0.01));
+  CHECK(all["seconds"].back().get<double>() > 8);
   const auto text = Heaprec("native --leaks 5 " + (directory / "rec.bin"));
-  CHECK(text.out.find("alive for 5.000 s or longer") != std::string::npos);
+  CHECK(text.out.find("live for 5.000 s or longer") != std::string::npos);
   CHECK(text.out.find("cache_keep") != std::string::npos);
   CHECK(text.out.find("parse") == std::string::npos);
   CHECK(text.out.find("100.0 %") != std::string::npos);  // reach 5 s
-  CHECK(text.out.find("lives for 10 ms ... 10.0 s") != std::string::npos);
-  CHECK(Heaprec("native --leaks 60 " + (directory / "rec.bin")).out.find("nothing is so old") != std::string::npos);
+  CHECK(text.out.find("lives for 10 ms to 10.0 s") != std::string::npos);
+  CHECK(Heaprec("native --leaks 60 " + (directory / "rec.bin")).out.find("no live block is that old") !=
+        std::string::npos);
   const auto junk = Heaprec("native --leaks 5 " + (directory / "none.bin"));
   CHECK(junk.code == 3);
 }
@@ -139,12 +141,15 @@ TEST_CASE("live and leaks of native memory speak of blocks that are freed, not o
   const std::string path = " --kind native " + (directory / "rec.bin");
   const std::string live = Heaprec("live" + path).out, leaks = Heaprec("leaks" + path).out;
   CHECK(live.find("10.0k blocks") == std::string::npos);
-  CHECK(live.find(" blocks, 5.05 s old on average\nit grows by +") != std::string::npos);
-  CHECK(leaks.find(" blocks, 5.05 s old on average; grows by ") != std::string::npos);
+  CHECK(live.find(" blocks, mean age 5.05 s\nlive bytes grow by +") != std::string::npos);
+  for (const char* column : {"blocks 95 %", "mean age 95 %", "growth 95 %", "\nLEAK  +", " 5.05 s "}) {
+    CAPTURE(leaks, column);
+    CHECK(leaks.find(column) != std::string::npos);
+  }
   const std::string lifetimes = Heaprec("live --lifetimes" + path).out;
-  CHECK(lifetimes.find("200 sampled blocks, followed until they were freed; reach: ") == 0);
+  CHECK(lifetimes.find("200 sampled blocks, tracked until they were freed; reach: ") == 0);
   CHECK(lifetimes.find("freed  ") != std::string::npos);
-  CHECK(lifetimes.find("reach 1.00 s") != std::string::npos);
+  CHECK(lifetimes.find("reach 1 s") != std::string::npos);
   const std::string freed = Heaprec("live --garbage recent" + path).out;
   CHECK(freed.find("100 of 100 sampled blocks that were freed, the last one first\n") == 0);
   CHECK(freed.find("freed at") != std::string::npos);
@@ -156,16 +161,16 @@ TEST_CASE("live and leaks of native memory speak of blocks that are freed, not o
   }
   const json document = Document("live --lifetimes --json" + path);
   CHECK(document["all"]["dies_young"].is_null());
-  CHECK(document["all"]["survival_by_collections"].empty());
-  CHECK_FALSE(document["all"]["survival_by_seconds"].empty());
+  CHECK(document["all"]["survival_by_collections"]["reached"].empty());
+  CHECK_FALSE(document["all"]["survival_by_seconds"]["reached"].empty());
 }
 
 TEST_CASE("what only collections tell is not asked of native memory") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
   const std::string path = " --kind native " + (directory / "rec.bin");
-  for (const std::string verb : {"live --survived 2", "live --lifetimes --survived 2", "leaks --survived 2"}) {
-    const auto outcome = Heaprec(verb + path);
+  for (const std::string command : {"live --survived 2", "live --lifetimes --survived 2", "leaks --survived 2"}) {
+    const auto outcome = Heaprec(command + path);
     CHECK(outcome.code == 2);
     CHECK(outcome.err ==
           "heaprec: --survived: blocks are not subject to garbage collection; they live until they are freed\n");
@@ -179,8 +184,8 @@ TEST_CASE("what only collections tell is not asked of native memory") {
     file.Add(Event{});
     file.End("stop", kSecond);
   }
-  for (const std::string verb : {"live", "leaks"}) {
-    const auto outcome = Heaprec(verb + " --kind native " + (directory / "heap.bin"));
+  for (const std::string command : {"live", "leaks"}) {
+    const auto outcome = Heaprec(command + " --kind native " + (directory / "heap.bin"));
     CHECK(outcome.code == 3);
     CHECK(outcome.err.find("native memory was not sampled; record with native=on") != std::string::npos);
   }
@@ -203,19 +208,19 @@ TEST_CASE("native memory is in no total of the heap, and the heap in none of its
   WriteLeak(directory / "rec.bin");
   const std::string path = directory / "rec.bin";
   const json heap = Document("top --json " + path);
-  CHECK(heap["chosen"]["samples"] == 2);
+  CHECK(heap["matched"]["samples"] == 2);
   const json native = Document("top --by library --kind native --json " + path);
   CHECK(native["total"]["value"] == Approx(40e6));
-  CHECK(native["chosen"]["samples"] == 200);
+  CHECK(native["matched"]["samples"] == 200);
   CHECK(native["tables"][0]["rows"][0]["name"] == "libchurn.so");
-  CHECK(Document("live --kind native --by site --json " + path)["alive"]["bytes"]["value"] == Approx(10e6));
+  CHECK(Document("live --kind native --by site --json " + path)["live"]["bytes"]["value"] == Approx(10e6));
   const json leaks = Document("leaks --kind native --json " + path);
   CHECK(leaks["leaks"] == 1);
   CHECK(leaks["rows"][0]["name"] == "libleak.so.2.cache_keep");
   CHECK(Heaprec("top --kind native,tlab " + path).code == 2);
   CHECK(Heaprec("verify " + path).code == 0);
   const auto summary = Heaprec("summary " + path);
-  CHECK(summary.out.find("40,000 calls of malloc and its family") != std::string::npos);
+  CHECK(summary.out.find("40,000 calls, counted") != std::string::npos);
   CHECK(Heaprec("print --kind native --limit 1 " + path).out.find("libleak.so.2.cache_keep") != std::string::npos);
   const auto collapsed = Heaprec("export --format collapsed --kind native -o - " + path);
   CHECK(collapsed.out.find("p.Main.main;libjava.so.JNI_Call;libchurn.so.parse") != std::string::npos);
@@ -225,12 +230,12 @@ TEST_CASE("why native memory was refused is said, printably, and redacted") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   const auto write = [&](format::FileHeader header) {
-    header.native_refused = "calls of \x1b[31mlibsecret.so are not seen";
+    header.native_unavailable_reason = "calls of \x1b[31mlibsecret.so are not seen";
     std::remove(path.c_str());
     RecordingFile file(path, header);
     file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
     file.Add(Event{});
-    if (header.native_bound > 0) file.Add(Native(1, kSecond / 2, "libleak.so.2.cache_keep", 100'000));
+    if (header.max_tracked_blocks > 0) file.Add(Native(1, kSecond / 2, "libleak.so.2.cache_keep", 100'000));
     file.End("stop", kSecond);
   };
   write(testing::SomeHeader());
@@ -239,13 +244,15 @@ TEST_CASE("why native memory was refused is said, printably, and redacted") {
   CHECK(refused.err.find("native memory was not sampled: calls of ") != std::string::npos);
   CHECK(refused.err.find('\x1b') == std::string::npos);
   CHECK(Heaprec("summary " + path).out.find("native memory was not sampled: calls of ") != std::string::npos);
-  CHECK(Heaprec("doctor " + path).out.find("native: native memory was not sampled: calls of ") != std::string::npos);
+  CHECK(Heaprec("doctor " + path).out.find("  native           native memory was not sampled: calls of ") !=
+        std::string::npos);
   write(HeaderWithNative());
   const auto in_part = Heaprec("native " + path);
   CHECK(in_part.code == 0);
   CHECK(in_part.out.find("\nnative memory was sampled in part: calls of ") != std::string::npos);
   CHECK(in_part.out.find('\x1b') == std::string::npos);
-  CHECK(Document("native --json " + path)["refusal"].get<std::string>().ends_with("libsecret.so are not seen"));
+  CHECK(Document("native --json " + path)["unavailable_reason"].get<std::string>().ends_with(
+      "libsecret.so are not seen"));
   REQUIRE(Heaprec("redact -q -o " + (directory / "public.bin") + " " + path).code == 0);
   CHECK(Heaprec("summary --json " + (directory / "public.bin")).out.find("libsecret") == std::string::npos);
   CHECK(Heaprec("native " + (directory / "public.bin")).out.find("sampled in part: redacted") != std::string::npos);

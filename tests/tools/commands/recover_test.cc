@@ -79,13 +79,13 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   event.id = 77;
   ring.Define(0, event);
   ring.Add(0, event);
-  ring.header().books.points = 2;
-  ring.header().books.committed = 2;
-  ring.header().books.candidate_bytes = 4800;
+  ring.header().counters.points = 2;
+  ring.header().counters.committed = 2;
+  ring.header().counters.candidate_bytes = 4800;
   ring.WriteTo(ring_path);
   const Outcome recovered = Heaprec("recover --json " + directory / "rec.bin" + " -o " + directory / "out.bin");
   CHECK(recovered.code == 0);
-  CHECK(json::parse(recovered.out)["losses"]["salvage"]["events"] == 1);
+  CHECK(json::parse(recovered.out)["losses"]["salvage"]["samples"] == 1);
   CHECK(json::parse(recovered.out)["was_complete"] == false);
   CHECK(recovered.err == "heaprec: " + directory / "out.bin" + ": 2 samples, 1 of them from the ring\n");
   const std::string events = EventsOf(directory / "rec.bin");
@@ -98,13 +98,13 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   CHECK(without != events);
   const Outcome lossy = Heaprec("verify " + directory / "rec.bin");
   CHECK(lossy.code == 0);
-  CHECK(lossy.out.find("cut off, its ring is gone: what only the ring held") != std::string::npos);
+  CHECK(lossy.out.find("cut off, its ring is gone: samples that only the ring held") != std::string::npos);
   if (header.ring_path != ring_path) {
     std::filesystem::create_symlink(directory / "away", ring_path);
     CHECK(EventsOf(directory / "rec.bin") == without);
   }
   CHECK(EventsOf(directory / "out.bin") == events);
-  const json verified = json::parse(Heaprec("verify --json " + directory / "out.bin").out)[0];
+  const json verified = json::parse(Heaprec("verify --json " + directory / "out.bin").out)["recordings"][0];
   CHECK(verified["ok"] == true);
   CHECK(verified["state"] == "ended: recovered");
   CHECK(verified["losses"]["salvage"]["ring_found"] == false);
@@ -120,7 +120,7 @@ Outcome RecoverWithExcess(const Directory& directory, uint64_t points) {
   event.id = 77;
   ring.Define(0, event);
   ring.Add(0, event);
-  ring.header().books.points += points;
+  ring.header().counters.points += points;
   ring.WriteTo(header.ring_path);
   CHECK(Heaprec("recover " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
   return Heaprec("verify --json " + directory / "out.bin");
@@ -131,7 +131,7 @@ TEST_CASE("Points that a kill met under way are lost by name, and the recovered 
   const Outcome verified = RecoverWithExcess(directory, 3);
   INFO(verified.out);
   CHECK(verified.code == 0);
-  CHECK(json::parse(verified.out)[0]["losses"]["lost"]["killed"]["points"] == 3);
+  CHECK(json::parse(verified.out)["recordings"][0]["losses"]["lost"]["killed"]["points"] == 3);
   CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 3 sample points") != std::string::npos);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("What parity repairs costs nothing, is reported, and is recovered clea
   Flip(path, ends[0] + 20);
   const Outcome verified = Heaprec("verify " + path);
   CHECK(verified.code == 4);
-  CHECK(verified.out == path + ": damaged, 80 events in 81 blocks, ended: jvm exit, 24 damaged bytes repaired\n");
+  CHECK(verified.out == path + ": damaged, 80 events in 81 blocks, ended: jvm exit, damaged bytes repaired: 24\n");
   CHECK(verified.err == "heaprec: " + path + ": offset " + std::to_string(ends[0] - 3) +
                             ": block payload hash differs (24 bytes repaired)\n");
   CHECK(EventsOf(path) == events);
@@ -228,10 +228,10 @@ TEST_CASE("Books that contradict the rows are found, with the block's offset") {
   RecordingFile file(path, SomeHeader());
   const size_t header = file.size();
   file.Add(At(kMs));
-  file.books().written += 1;
+  file.counters().written += 1;
   file.Add(format::Interval{0, 1, 2400, 5, 2, 0});
   file.Flush();
-  file.books().written -= 2;
+  file.counters().written -= 2;
   file.Add(format::Interval{0, 1, 2400, 1, 151, 0});
   file.End("jvm exit", kSecond);
   const Outcome verified = Heaprec("verify " + path);
@@ -255,7 +255,8 @@ TEST_CASE("Verify looks at all files, and the worst decides") {
   const std::string good = directory / "good.bin ";
   CHECK(Heaprec("verify " + good + directory / "bad.bin").code == 4);
   CHECK(Heaprec("verify " + good + directory / "text " + directory / "bad.bin").code == 3);
-  const json all = json::parse(Heaprec("verify --json " + good + directory / "text " + directory / "bad.bin").out);
+  const json all =
+      json::parse(Heaprec("verify --json " + good + directory / "text " + directory / "bad.bin").out)["recordings"];
   REQUIRE(all.size() == 3);
   CHECK(all[0]["ok"] == true);
   CHECK(all[1].contains("error"));

@@ -68,7 +68,8 @@ TEST_CASE("samples has the events with their names, in numbers that add up to th
   CHECK(first["calibrated_bytes"] == Approx(2400));
   const json summary = json::parse(Heaprec("summary --json " + path).out);
   CHECK(Ask(path, "select calibration from recordings")[0]["calibration"] == summary["estimates"]["calibration"]);
-  CHECK(Ask(path, "select sum(weight_bytes) as sum from samples")[0]["sum"] == summary["estimated_bytes"]);
+  CHECK(Ask(path, "select sum(weight_bytes) as sum from samples")[0]["sum"] ==
+        summary["estimates"]["bytes_uncalibrated"]["value"]);
   CHECK(Ask(path, "select method from by_method where weight_bytes > 2400") ==
         json::parse(R"([{"method": "p.Leaf.allocate"}, {"method": "p.Main.main"}])"));
   CHECK(Ask(path, "select count(*) as n from intervals")[0]["n"] == 3);

@@ -8,8 +8,8 @@
 namespace heaprec::tools {
 namespace {
 
-using format::HeapState;
-using format::StateKind;
+using format::ProcessState;
+using format::ProcessStateKind;
 using nlohmann::json;
 using testing::Count;
 using testing::Directory;
@@ -21,8 +21,8 @@ using testing::RingFile;
 
 constexpr uint64_t kMb = 1 << 20;
 
-HeapState Look(uint64_t id, uint64_t time_ns, uint64_t rss) {
-  HeapState state;
+ProcessState Look(uint64_t id, uint64_t time_ns, uint64_t rss) {
+  ProcessState state;
   state.id = id;
   state.time_ns = time_ns;
   state.used = 30 * kMb;
@@ -32,19 +32,19 @@ HeapState Look(uint64_t id, uint64_t time_ns, uint64_t rss) {
   return state;
 }
 
-HeapState Begin(uint64_t id, uint64_t time_ns) {
-  HeapState state;
+ProcessState Begin(uint64_t id, uint64_t time_ns) {
+  ProcessState state;
   state.id = id;
   state.time_ns = time_ns;
-  state.kind = StateKind::kGcBegin;
+  state.kind = ProcessStateKind::kGcBegin;
   state.used = 50 * kMb;
   state.committed = 64 * kMb;
   return state;
 }
 
-HeapState End(uint64_t id, uint64_t time_ns, uint64_t paused_ns, uint64_t used) {
-  HeapState state = Begin(id, time_ns);
-  state.kind = StateKind::kGcEnd;
+ProcessState End(uint64_t id, uint64_t time_ns, uint64_t paused_ns, uint64_t used) {
+  ProcessState state = Begin(id, time_ns);
+  state.kind = ProcessStateKind::kGcEnd;
   state.used = used;
   state.pauses = 1;
   state.paused_ns = paused_ns;
@@ -108,12 +108,12 @@ TEST_CASE("summary adds up the pauses, the heap after them and the largest proce
   CHECK(heap["longest_pause_ns"] == 3 * kMs);
   CHECK(heap["causes"]["Allocation Failure"] == 2);
   CHECK(heap["used_after_first"] == 10 * kMb);
-  CHECK(heap["used_after_most"] == 12 * kMb);
-  CHECK(heap["rss_most"] == 120 * kMb);
-  CHECK(heap["threads_most"] == 7);
+  CHECK(heap["used_after_max"] == 12 * kMb);
+  CHECK(heap["rss_max"] == 120 * kMb);
+  CHECK(heap["threads_max"] == 7);
   CHECK(heap["unfinished"] == true);
   const auto text = Heaprec("summary " + (directory / "rec.bin")).out;
-  CHECK(Count(text, "collections:    2 pauses, 5.0 ms in all, the longest 3.0 ms; one more had begun") == 1);
+  CHECK(Count(text, "; 2 GC pauses, 0.005 s in all\n") == 1);
 }
 
 TEST_CASE("states that only the ring holds are salvaged, those that the file has are not taken twice") {
@@ -132,7 +132,7 @@ TEST_CASE("states that only the ring holds are salvaged, those that the file has
   ring.WriteTo(header.ring_path);
   auto recording = Recording::Open(directory / "rec.bin");
   REQUIRE(recording.ok());
-  std::vector<HeapState> states;
+  std::vector<ProcessState> states;
   while (const auto block = (*recording)->Next()) {
     states.insert(states.end(), block->states.begin(), block->states.end());
   }

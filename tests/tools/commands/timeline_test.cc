@@ -38,10 +38,10 @@ void WriteTenSeconds(const std::string& path) {
     file.Add(format::Interval{second, count, count * 2240, count, count, 0});
     file.Flush();
   }
-  format::HeapState end;
+  format::ProcessState end;
   end.id = 1;
   end.time_ns = 6 * kSecond + 500 * kMs;
-  end.kind = format::StateKind::kGcEnd;
+  end.kind = format::ProcessStateKind::kGcEnd;
   end.used = 5 << 20;
   end.pauses = 1;
   end.paused_ns = 3 * kMs;
@@ -60,7 +60,7 @@ TEST_CASE("histogram has a class for each power of two, empty ones between too")
   const Directory directory;
   WriteTenSeconds(directory / "rec.bin");
   const json document = Parsed("histogram --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.histogram/1");
+  CHECK(document["schema"] == "heaprec.histogram/2");
   const json& classes = document["classes"];
   REQUIRE(classes.size() == 7);  // 16 to 32, ..., 1024 to 2048
   CHECK(classes[0]["from"] == 16);
@@ -84,14 +84,14 @@ TEST_CASE("timeline has the rate of each step, and what sampler and heap did") {
   const Directory directory;
   WriteTenSeconds(directory / "rec.bin");
   const json document = Parsed("timeline --by class --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.timeline/1");
+  CHECK(document["schema"] == "heaprec.timeline/2");
   CHECK(document["step_ns"] == kSecond);
   const json& steps = document["steps"];
   REQUIRE(steps.size() == 10);
   CHECK(steps[0]["bytes_per_second"]["value"] == Approx(22'400));
   CHECK(steps[4]["bytes_per_second"]["value"] == Approx(9 * 22'400));
   CHECK(steps[4]["bytes_per_second"]["low"] < 9 * 22'400);
-  CHECK(steps[4]["fill"] == Approx(90.0 / 150));
+  CHECK(steps[4]["rate_used"] == Approx(90.0 / 150));
   CHECK(steps[4]["counted_bytes"] == 90 * 2240);
   CHECK(steps[6]["pauses"] == 1);
   CHECK(steps[6]["heap_used"] == 5 << 20);
@@ -114,7 +114,7 @@ TEST_CASE("timeline keeps to the span and the steps asked for, and reads standar
   const Outcome piped = Shell("cat " + directory / "rec.bin" + " | $HEAPREC timeline --by class --json -");
   REQUIRE(piped.code == 0);
   CHECK(json::parse(piped.out)["steps"].size() == 10);
-  CHECK(Heaprec("timeline --class nothing.such " + directory / "rec.bin").out.find("no events") != std::string::npos);
+  CHECK(Heaprec("timeline --class nothing.such " + directory / "rec.bin").out.find("no samples") != std::string::npos);
 }
 
 TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
@@ -123,7 +123,7 @@ TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
   const std::string text = Shell("LC_ALL=C.UTF-8 $HEAPREC timeline --by class " + directory / "rec.bin").out;
   INFO(text);
   CHECK(text.find("█") != std::string::npos);
-  CHECK(text.find("collections") != std::string::npos);
+  CHECK(text.find("GC pauses") != std::string::npos);
   const std::string ascii = Shell("LC_ALL=C $HEAPREC timeline " + directory / "rec.bin").out;
   for (const char c : ascii) REQUIRE(static_cast<unsigned char>(c) < 0x80);
   const std::string svg = directory / "t.svg", html = directory / "t.html";

@@ -61,7 +61,7 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
   const Directory directory;
   WriteCalls(directory / "rec.bin");
   const json document = Parsed("top --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.top/1");
+  CHECK(document["schema"] == "heaprec.top/2");
   CHECK(document["unit"] == "bytes");
   REQUIRE(document["tables"].size() == 2);
   CHECK(document["tables"][0]["by"] == "class");
@@ -80,8 +80,8 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
     CHECK(strings[figure]["high"] > strings[figure]["value"]);
   }
   CHECK(document["total"]["value"] == Approx(318'000));
-  CHECK(document["survey"]["seconds"] == Approx(2));
-  CHECK(document["survey"]["recordings"][0]["losses"]["written"] == 100);
+  CHECK(document["scan"]["seconds"] == Approx(2));
+  CHECK(document["scan"]["recordings"][0]["losses"]["written"] == 100);
 }
 
 TEST_CASE("top groups by whatever is asked for") {
@@ -122,8 +122,8 @@ TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leav
   };
   const json focused = top("--focus 'Pool\\.gr.w'");
   CHECK(NamesIn(focused["tables"][0]["rows"]) == Names{"r.Pool.grow"});
-  CHECK(focused["survey"]["chosen"] == 30);
-  CHECK(focused["chosen"]["share"]["value"] == Approx(150.0 / 318));
+  CHECK(focused["scan"]["matched"] == 30);
+  CHECK(focused["matched"]["share"]["value"] == Approx(150.0 / 318));
   CHECK(NamesIn(top("--ignore Pool")["tables"][0]["rows"]) == Names{"p.q.Leaf.make"});
   const json hidden = top("--hide '^(p\\.q|r)\\.'");
   CHECK(NamesIn(hidden["tables"][0]["rows"]) == Names{"p.Main.work"});
@@ -142,7 +142,7 @@ TEST_CASE("several files add up, and standard input is one of them") {
   const Outcome outcome = Shell("cat " + path + " | $HEAPREC top --by class --json " + path + " -");
   REQUIRE(outcome.code == 0);
   const json two = json::parse(outcome.out);
-  CHECK(two["survey"]["recordings"].size() == 2);
+  CHECK(two["scan"]["recordings"].size() == 2);
   CHECK(two["total"]["value"] == Approx(2 * 318'000));
   const json &a = one["tables"][0]["rows"][0], &b = two["tables"][0]["rows"][0];
   CHECK(b["bytes"]["value"] == Approx(2 * a["bytes"]["value"].get<double>()));
@@ -168,7 +168,7 @@ TEST_CASE("exceptions are events, and are not mixed with bytes") {
       event.weight = 5;
       file.Add(event);
     }
-    file.books(format::Stream::kExceptions).candidates = 100;
+    file.counters(format::Stream::kExceptions).candidates = 100;
     file.End("jvm exit", kSecond);
   }
   const json document = Parsed("top --kind exception --by class --json " + path);
@@ -194,7 +194,7 @@ TEST_CASE("a terminal's width is respected, and names keep their ends") {
     size_t begin = outcome.out.find("bytes  "), longest = 0;
     for (size_t end; (end = outcome.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
       const std::string line = outcome.out.substr(begin, end - begin);
-      if (line.starts_with("unseen")) break;
+      if (line.starts_with("detection limit")) break;
       longest = std::max(longest, line.size());
     }
     CHECK(longest <= std::stoul(width));
@@ -212,8 +212,8 @@ TEST_CASE("names cannot steer the terminal") {
     file.Add(event);
     file.End("jvm exit", kSecond);
   }
-  for (const char* verb : {"top", "top --by stack", "tree"}) {
-    const std::string out = Heaprec(std::string(verb) + " " + directory / "rec.bin").out;
+  for (const char* command : {"top", "top --by stack", "tree"}) {
+    const std::string out = Heaprec(std::string(command) + " " + directory / "rec.bin").out;
     INFO(out);
     CHECK(out.find('\x1b') == std::string::npos);
     CHECK(out.find("e\nvil") == std::string::npos);
@@ -224,7 +224,7 @@ TEST_CASE("tree shows callees from the root, each with what is below it") {
   const Directory directory;
   WriteCalls(directory / "rec.bin");
   const json document = Parsed("tree --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.tree/1");
+  CHECK(document["schema"] == "heaprec.tree/2");
   CHECK(NamesIn(document["children"]) == Names{"p.Main.main"});
   const json& work = document["children"][0]["children"][0];
   CHECK(work["name"] == "p.Main.work");
@@ -254,7 +254,9 @@ TEST_CASE("tree shows callers from the allocation, pruned by share, limit and de
         Names{"p.q.Leaf.make"});
   const std::string text = Shell("LC_ALL=C $HEAPREC tree " + directory / "rec.bin").out;
   INFO(text);
-  CHECK(text.find("`- p.Main.main\n") != std::string::npos);
+  // An only child stands below its parent, without a branch.
+  CHECK(text.find("  p.Main.main\n") < text.find("  p.Main.work\n"));
+  CHECK(text.find("  p.Main.work\n") != std::string::npos);
   CHECK(text.find("   |- p.q.Leaf.make\n") != std::string::npos);
   CHECK(text.find("   `- r.Pool.grow\n") != std::string::npos);
   CHECK(Shell("LC_ALL=C.UTF-8 $HEAPREC tree " + directory / "rec.bin").out.find("└─ r.Pool.grow\n") !=

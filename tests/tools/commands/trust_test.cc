@@ -1,4 +1,4 @@
-// Every verb that shows estimates says of a recording that lost most of its points that they should not be believed.
+// Every command that shows estimates says of a recording that lost most of its points that they should not be believed.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -27,8 +27,8 @@ const std::string kWhy = kLine + "native memory: 90 % of the bytes were lost";
 void WriteLossy(const std::string& path, Stream lossy) {
   format::FileHeader header = testing::SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
-  header.native_bound = 16384;
-  header.live_bound = 1024;
+  header.max_tracked_blocks = 16384;
+  header.max_tracked_objects = 1024;
   RecordingFile file(path, header);
   file.Add(format::Window{1, 0, 1e-4});
   file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
@@ -44,16 +44,16 @@ void WriteLossy(const std::string& path, Stream lossy) {
     event.id = (uint64_t{1} << 61) + i;
     file.Add(event);
   }
-  format::Books& books = file.books(lossy);
-  const auto full = static_cast<size_t>(format::Loss::kRingFull);
-  books.lost[full] = 900;
-  books.lost_weight[full] = 90e6;
-  books.points += 900;
-  books.candidate_bytes += 90'000'000;
-  format::HeapState look;
+  format::StreamCounters& counters = file.counters(lossy);
+  const auto full = static_cast<size_t>(format::LossReason::kRingFull);
+  counters.lost[full] = 900;
+  counters.lost_weight[full] = 90e6;
+  counters.points += 900;
+  counters.candidate_bytes += 90'000'000;
+  format::ProcessState look;
   look.id = 1;
   look.time_ns = kSecond;
-  look.kind = format::StateKind::kMemory;
+  look.kind = format::ProcessStateKind::kMemory;
   look.rss = 1 << 20;
   file.Add(look);
   file.End("stop", 10 * kSecond);
@@ -73,10 +73,10 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
   const std::string path = directory / "rec.bin";
   WriteLossy(path, Stream::kNative);
   CHECK(Heaprec("summary " + path).out.find("\n" + kWhy + "\n") != std::string::npos);
-  for (const std::string verb :
+  for (const std::string command :
        {"top", "tree", "histogram", "timeline", "live", "live --lifetimes", "live --garbage recent", "leaks"}) {
-    const Outcome outcome = Heaprec(verb + " --kind native " + path);
-    CAPTURE(verb, outcome.out, outcome.err);
+    const Outcome outcome = Heaprec(command + " --kind native " + path);
+    CAPTURE(command, outcome.out, outcome.err);
     CHECK(outcome.code == 0);
     CHECK(outcome.out.ends_with("\n# " + kWhy + "\n"));
     CHECK(outcome.err.empty());
@@ -97,7 +97,7 @@ TEST_CASE("Few bytes and no sample are chance, many are not") {
     RecordingFile file(path, testing::SomeHeader());
     file.Add(format::Window{1, 0, 1e-5});
     file.Add(format::Interval{.index = 0, .bytes = bytes});
-    file.books(Stream::kAllocations).candidate_bytes = bytes;
+    file.counters(Stream::kAllocations).candidate_bytes = bytes;
     file.End("stop", kSecond);
     CAPTURE(bytes);
     CHECK(Document("summary --json " + path)["trustworthy"] == (bytes < 1000));
@@ -111,24 +111,24 @@ TEST_CASE("native tells mappings that were lost from blocks that were not") {
   {
     format::FileHeader header = testing::SomeHeader();
     header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
-    header.native_bound = 16384;
+    header.max_tracked_blocks = 16384;
     header.mapped = {.interval_ns = kSecond, .interval_cap = 1000, .rate_per_second = 1000};
-    header.mapped_bound = 32768;
+    header.max_tracked_mappings = 32768;
     RecordingFile file(path, header);
-    file.Add(format::Window{format::kMappedWindowBit + 1, 0, 1});
+    file.Add(format::Window{format::kMappingWindowBit + 1, 0, 1});
     Event event = testing::At(kMs);
-    event.kind = format::Kind::kMapped;
+    event.kind = format::Kind::kMapping;
     event.class_name = "mmap";
     event.size = 4096;
     event.weight = 4096;
     event.id = (uint64_t{1} << 60) + 1;
     event.place = 1;
     file.Add(event);
-    format::Books& books = file.books(Stream::kMapped);
-    books.lost[static_cast<size_t>(format::Loss::kRingFull)] = 1;
-    books.lost_weight[static_cast<size_t>(format::Loss::kRingFull)] = 4096;
-    books.points += 1;
-    books.candidate_bytes += 4096;
+    format::StreamCounters& counters = file.counters(Stream::kMapping);
+    counters.lost[static_cast<size_t>(format::LossReason::kRingFull)] = 1;
+    counters.lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] = 4096;
+    counters.points += 1;
+    counters.candidate_bytes += 4096;
     file.End("stop", kSecond);
   }
   const std::string line = "\n# " + kLine + "mappings: 50 % of the bytes were lost\n";
@@ -136,9 +136,9 @@ TEST_CASE("native tells mappings that were lost from blocks that were not") {
   CHECK(outcome.out.ends_with(line));
   CHECK(Count(outcome.out, kLine) == 1);
   const json document = Document("native --json " + path);
-  CHECK(document["survey"]["trustworthy"] == true);
-  CHECK(document["mapped"]["trustworthy"] == false);
-  CHECK(document["mapped"]["reasons"] == json{"mappings: 50 % of the bytes were lost"});
+  CHECK(document["scan"]["trustworthy"] == true);
+  CHECK(document["mmap"]["trustworthy"] == false);
+  CHECK(document["mmap"]["reasons"] == json{"mappings: 50 % of the bytes were lost"});
 }
 
 TEST_CASE("doctor says what was lost of native memory, and not that nothing was") {
@@ -153,10 +153,10 @@ TEST_CASE("An empty recording has no empty table") {
   const Directory directory;
   format::FileHeader header = testing::SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
-  header.native_bound = 16384;
+  header.max_tracked_blocks = 16384;
   RecordingFile(directory / "rec.bin", header).End("stop", kSecond);
   const Outcome outcome = Heaprec("native " + directory / "rec.bin");
-  CHECK(outcome.out.find("there is no sample in it\n") != std::string::npos);
+  CHECK(outcome.out.find("no native samples\n") != std::string::npos);
   CHECK(outcome.out.find("mean age") == std::string::npos);
 }
 
@@ -164,12 +164,12 @@ TEST_CASE("Forms without a last line say on stderr what should not be believed")
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLossy(path, Stream::kNative);
-  for (const std::string& verb :
+  for (const std::string& command :
        {"flame -q -o " + directory / "flame.html", "flame -q --svg -o " + directory / "flame.svg",
         "timeline --svg " + directory / "time.svg", std::string("live --csv"), std::string("live --lifetimes --csv"),
         std::string("export --format csv"), std::string("export --format collapsed")}) {
-    const Outcome outcome = Heaprec(verb + " --kind native " + path);
-    CAPTURE(verb, outcome.err);
+    const Outcome outcome = Heaprec(command + " --kind native " + path);
+    CAPTURE(command, outcome.err);
     CHECK(outcome.code == 0);
     CHECK(outcome.err == "heaprec: " + path + ": " + kWhy + "\n");
     CHECK(outcome.out.find("trustworthy") == std::string::npos);
@@ -186,19 +186,20 @@ TEST_CASE("JSON has the reasons in members of their own") {
   const std::string path = directory / "rec.bin";
   WriteLossy(path, Stream::kNative);
   const json why = {"native memory: 90 % of the bytes were lost"};
-  for (const std::string verb : {"top", "tree", "histogram", "timeline", "live", "live --lifetimes",
-                                 "live --garbage recent", "leaks", "native", "native --leaks 1"}) {
-    CAPTURE(verb);
-    const std::string kind = verb.starts_with("native") ? "" : " --kind native";
-    const json survey = Document(verb + kind + " --json " + path)["survey"];
-    CHECK(survey["trustworthy"] == false);
-    CHECK(survey["reasons"] == why);
-    CHECK(survey["recordings"][0]["trustworthy"] == false);
-    CHECK(survey["recordings"][0]["reasons"] == why);
+  for (const std::string command : {"top", "tree", "histogram", "timeline", "live", "live --lifetimes",
+                                    "live --garbage recent", "leaks", "native", "native --leaks 1"}) {
+    CAPTURE(command);
+    const std::string kind = command.starts_with("native") ? "" : " --kind native";
+    const json document = Document(command + kind + " --json " + path);
+    const json& scan = document[document.contains("scan") ? "scan" : "survey"];
+    CHECK(scan["trustworthy"] == false);
+    CHECK(scan["reasons"] == why);
+    CHECK(scan["recordings"][0]["trustworthy"] == false);
+    CHECK(scan["recordings"][0]["reasons"] == why);
   }
   const json diff = Document("diff --json --kind native " + path + " " + path);
-  CHECK(diff["before"]["trustworthy"] == false);
-  CHECK(diff["after"]["reasons"] == why);
+  CHECK(diff["before"]["runs"][0]["trustworthy"] == false);
+  CHECK(diff["after"]["runs"][0]["reasons"] == why);
   const json memory = Document("native --categories --json " + path)["recordings"][0];
   CHECK(memory["trustworthy"] == false);
   CHECK(memory["reasons"] == why);
@@ -213,12 +214,12 @@ TEST_CASE("A check of what is not trustworthy is inconclusive in each of its for
   const auto text = Heaprec(check);
   CHECK(text.code == 1);
   CHECK(text.out.starts_with(path + ": " + inconclusive + "; --accept-untrustworthy"));
-  CHECK(testing::Count(text.out, "\nnot shown ") == 2);
+  CHECK(testing::Count(text.out, "\ninconclusive ") == 2);
   CHECK(text.out.ends_with("\n# " + kWhy + "\n"));
   const auto markdown = Heaprec(check + " --format markdown");
   CHECK(markdown.code == 1);
   CHECK(markdown.out.find(inconclusive) != std::string::npos);
-  CHECK(markdown.out.find("kept") == std::string::npos);
+  CHECK(markdown.out.find("within") == std::string::npos);
   CHECK(markdown.out.find(kWhy) != std::string::npos);
   const auto junit = Heaprec(check + " --format junit");
   CHECK(junit.code == 1);
@@ -228,21 +229,21 @@ TEST_CASE("A check of what is not trustworthy is inconclusive in each of its for
   const auto as_json = Heaprec(check + " --format json");
   CHECK(as_json.code == 1);
   const json document = json::parse(as_json.out);
-  CHECK(document["inconclusive"] == true);
-  CHECK(document["broken"] == 0);
-  CHECK(document["not_shown"] == 2);
+  CHECK(document["withheld"] == true);
+  CHECK(document["exceeded"] == 0);
+  CHECK(document["inconclusive"] == 2);
   CHECK(document["trustworthy"] == false);
   CHECK(document["reasons"] == json{kWhy});
 
   const auto accepted = Heaprec(check + " --accept-untrustworthy --format json");
   CHECK(accepted.code == 1);  // the second budget is broken
   const json judged = json::parse(accepted.out);
-  CHECK(judged["inconclusive"] == false);
-  CHECK(judged["broken"] == 1);
+  CHECK(judged["withheld"] == false);
+  CHECK(judged["exceeded"] == 1);
   CHECK(judged["trustworthy"] == false);
   const auto kept = Heaprec("check --kind native --accept-untrustworthy --budget 'total<1GB' " + path);
   CHECK(kept.code == 0);
-  CHECK(kept.out.find("0 of 1 budgets broken") != std::string::npos);
+  CHECK(kept.out.find("0 of 1 budgets exceeded") != std::string::npos);
   CHECK(kept.out.ends_with("\n# " + kWhy + "\n"));
 }
 
@@ -257,22 +258,23 @@ TEST_CASE("A check against a baseline that is not trustworthy is inconclusive") 
   CHECK(compared.code == 1);
   CHECK(compared.out.starts_with(path + ": inconclusive: the baseline is untrustworthy"));
   CHECK(compared.out.ends_with("\n# baseline trustworthy: no, because 90 % of the bytes were lost\n"));
-  CHECK(compared.out.find("BROKEN") == std::string::npos);
+  CHECK(compared.out.find("EXCEEDED") == std::string::npos);
 }
 
 TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the other way round") {
   const Directory directory;
   WriteLossy(directory / "native.bin", Stream::kNative);
   WriteLossy(directory / "heap.bin", Stream::kAllocations);
-  for (const std::string verb : {"top", "live", "leaks", "timeline"}) {
-    CAPTURE(verb);
-    CHECK(Heaprec(verb + " " + directory / "native.bin").out.find(kLine) == std::string::npos);
-    CHECK(Heaprec(verb + " --kind native " + directory / "heap.bin").out.find(kLine) == std::string::npos);
-    CHECK(Heaprec(verb + " " + directory / "heap.bin").out.ends_with("\n# " + kLine + "90 % of the bytes were lost\n"));
+  for (const std::string command : {"top", "live", "leaks", "timeline"}) {
+    CAPTURE(command);
+    CHECK(Heaprec(command + " " + directory / "native.bin").out.find(kLine) == std::string::npos);
+    CHECK(Heaprec(command + " --kind native " + directory / "heap.bin").out.find(kLine) == std::string::npos);
+    CHECK(Heaprec(command + " " + directory / "heap.bin")
+              .out.ends_with("\n# " + kLine + "90 % of the bytes were lost\n"));
   }
   const json both = Document("top --json " + directory / "heap.bin" + " " + directory / "native.bin");
-  CHECK(both["survey"]["recordings"][0]["trustworthy"] == false);
-  CHECK(both["survey"]["recordings"][1]["trustworthy"] == true);
+  CHECK(both["scan"]["recordings"][0]["trustworthy"] == false);
+  CHECK(both["scan"]["recordings"][1]["trustworthy"] == true);
   CHECK(Heaprec("top " + directory / "heap.bin" + " " + directory / "native.bin")
             .out.ends_with("90 % of the bytes were lost (1 of 2 recordings)\n"));
   CHECK(Heaprec("native " + directory / "heap.bin").out.find(kLine) == std::string::npos);

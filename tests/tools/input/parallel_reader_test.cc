@@ -100,7 +100,7 @@ size_t CheckSame(const std::string& path) {
   const auto source = std::move(*FileSource::Open(path));
   const std::vector<std::string> expected = AllOf(Open(source.get()).get());
   for (const size_t threads : {1, 2, 5}) {
-    WideReader wide(source.get(), Open(source.get()), threads);
+    ParallelReader wide(source.get(), Open(source.get()), threads);
     const std::vector<std::string> found = AllOf(&wide);
     REQUIRE(found.size() == expected.size());
     for (size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == expected[i]);
@@ -164,7 +164,7 @@ TEST_CASE("each block comes with what was made of it by somebody who saw all of 
     file.StartChunk();
   }
   const auto source = std::move(*FileSource::Open(path));
-  WideReader wide(source.get(), Open(source.get()), 3);
+  ParallelReader wide(source.get(), Open(source.get()), 3);
   wide.Prepare([] { return std::make_unique<Watcher>(); });
   size_t blocks = 0;
   for (; const auto block = wide.Next(); ++blocks) {
@@ -187,7 +187,7 @@ TEST_CASE("what is appended after the end was reached is read when it is asked f
     file.StartChunk();
   }
   const auto source = std::move(*FileSource::Open(path));
-  WideReader wide(source.get(), Open(source.get()), 2);
+  ParallelReader wide(source.get(), Open(source.get()), 2);
   while (wide.Next()) {
   }
   for (int i = 0; i < 8; ++i) {
@@ -217,7 +217,7 @@ TEST_CASE("a reader of several chunks that is not read to its end ends all the s
   }
   const auto source = std::move(*FileSource::Open(path));
   for (int blocks = 0; blocks < 5; ++blocks) {
-    WideReader wide(source.get(), Open(source.get()), 4);
+    ParallelReader wide(source.get(), Open(source.get()), 4);
     for (int i = 0; i < blocks; ++i) CHECK(wide.Next());
   }
 }

@@ -74,7 +74,7 @@ void CheckSame(const std::string& path) {
   const std::vector<std::string> expected = AllOf(plain.get());
   REQUIRE(expected.size() > 50);
   for (const size_t before : {0, 1, 16, 1000}) {
-    AheadReader ahead(Open(source.get()), before);
+    ReadAheadReader ahead(Open(source.get()), before);
     CHECK(AllOf(&ahead) == expected);
     CHECK_FALSE(ahead.Next());
   }
@@ -108,7 +108,7 @@ TEST_CASE("what is appended after the end was reached is read when it is asked f
   RecordingFile file(path, testing::SomeHeader());
   WriteInto(&file);
   const auto source = std::move(*FileSource::Open(path));
-  AheadReader ahead(Open(source.get()), 0);
+  ReadAheadReader ahead(Open(source.get()), 0);
   while (ahead.Next()) {
   }
   for (int i = 0; i < 3; ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("a reader that is not read to its end ends all the same") {
   WriteInto(&file);
   const auto source = std::move(*FileSource::Open(path));
   for (int blocks = 0; blocks < 5; ++blocks) {
-    AheadReader ahead(Open(source.get()), 0);
+    ReadAheadReader ahead(Open(source.get()), 0);
     for (int i = 0; i < blocks; ++i) CHECK(ahead.Next());
   }
 }

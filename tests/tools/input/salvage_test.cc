@@ -37,7 +37,7 @@ struct Found {
 struct Everything {
   std::vector<Found> events;  // in order
   SalvageReport salvage;
-  format::Books books;
+  format::StreamCounters counters;
 };
 
 Everything ReadAll(const std::string& path) {
@@ -57,7 +57,7 @@ Everything ReadAll(const std::string& path) {
     }
   }
   all.salvage = (*recording)->salvage();
-  all.books = (*recording)->books();
+  all.counters = (*recording)->counters();
   return all;
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain 
   RingFile ring(pair.header);
   ring.Define(0, At(0, 1));
   ring.DefineClass(0, "q/Other");
-  std::map<uint64_t, std::vector<throttle::HeldPoint>> expected;
+  std::map<uint64_t, std::vector<throttle::BufferedPoint>> expected;
   double total = 0;
   for (uint64_t id = 1; id <= 200; ++id) {
     const double weight = 1000.0 * static_cast<double>(1 + id % 17);
@@ -219,8 +219,8 @@ TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain 
   CHECK(all.events.size() == 21);
   CHECK(sum == Approx(total).epsilon(1e-9));  // thinning passes the weight on
   CHECK(all.salvage.held == 200);
-  CHECK(all.books.second_stage == 179);
-  CHECK(all.books.written == 21);
+  CHECK(all.counters.second_stage == 179);
+  CHECK(all.counters.written == 21);
 }
 
 TEST_CASE("samples=N holds for file and ring together, as if the drain had gone on") {
@@ -234,7 +234,7 @@ TEST_CASE("samples=N holds for file and ring together, as if the drain had gone 
   ring.Define(0, At(0, 1));
   std::map<uint64_t, double> expected;
   for (uint64_t interval = 0; interval < kIntervals; ++interval) {
-    std::vector<throttle::HeldPoint> points;
+    std::vector<throttle::BufferedPoint> points;
     for (uint64_t i = 1; i <= kPoints; ++i) {
       const Event event = At(interval * kSecond + i * kSecond / 64, interval * kPoints + i, 1000 + 10.0 * i);
       points.push_back({.id = event.id, .weight = event.weight, .time_ns = event.time_ns});
@@ -276,18 +276,18 @@ TEST_CASE("A sample that comes after its interval was written counts in the next
   CHECK(all.events[2].sample.time_ns == 1500 * kMs);
 }
 
-// Streams beside the allocations: their header, and their books after all has been read.
+// Streams beside the allocations: their header, and their counters after all has been read.
 struct Native {
   Pair pair;
   Native() { pair.header.native = pair.header.mapped = {kSecond, 150, 150}; }
-  format::Books Read(RingFile& ring, format::Stream stream, std::vector<Found>* events) {
+  format::StreamCounters Read(RingFile& ring, format::Stream stream, std::vector<Found>* events) {
     RecordingFile(pair.file, pair.header).Flush({0, 0});
     ring.WriteTo(pair.ring);
     *events = ReadAll(pair.file).events;
     auto recording = Recording::Open(pair.file);
     while ((*recording)->Next()) {
     }
-    return (*recording)->books(stream);
+    return (*recording)->counters(stream);
   }
 };
 
@@ -312,7 +312,7 @@ TEST_CASE("A point of malloc that the drain had not yet looked at becomes a samp
   // The drain has taken this one: its sample is in the file, or the second stage dropped it.
   ring.AddNativePoint(1, PointAt(300 * kMs, 9, 7000), {0x1234}, /*is_taken=*/true);
   std::vector<Found> events;
-  const format::Books books = native.Read(ring, format::Stream::kNative, &events);
+  const format::StreamCounters counters = native.Read(ring, format::Stream::kNative, &events);
   REQUIRE(events.size() == 2);
   CHECK(events[0].sample.id == point.id);
   CHECK(events[0].sample.weight == 5000);
@@ -322,26 +322,26 @@ TEST_CASE("A point of malloc that the drain had not yet looked at becomes a samp
   CHECK(events[0].root == "?.0x5677:-1");
   CHECK(events[1].sample.weight == 6000);
   CHECK(events[1].leaf == "p.Leaf.allocate:7");
-  CHECK(books.points == 2);
-  CHECK(books.committed == 2);
-  CHECK(books.LostPoints() == 0);
+  CHECK(counters.points == 2);
+  CHECK(counters.committed == 2);
+  CHECK(counters.LostPoints() == 0);
 }
 
 TEST_CASE("Mappings that the drain had not yet looked at are lost, and counted") {
   Native native;
   RingFile ring(native.pair.header);
-  ring.header().mapped.books.points = ring.header().mapped.books.committed = 3;
-  ring.header().mapped.books.candidate_bytes = 30'000;
+  ring.header().mapped.counters.points = ring.header().mapped.counters.committed = 3;
+  ring.header().mapped.counters.candidate_bytes = 30'000;
   ring.header().mapping_calls.noted = 5;
   ring.header().mapping_calls.noted_bytes = 38'000;
   ring.header().mapping_calls.taken = 3;
   ring.header().mapping_calls.taken_bytes = 30'000;
   std::vector<Found> events;
-  const format::Books books = native.Read(ring, format::Stream::kMapped, &events);
-  CHECK(books.points == 5);
-  CHECK(books.lost[static_cast<size_t>(format::Loss::kKilled)] == 2);
-  CHECK(books.lost_weight[static_cast<size_t>(format::Loss::kKilled)] == 8'000);
-  CHECK(books.candidate_bytes == 38'000);
+  const format::StreamCounters counters = native.Read(ring, format::Stream::kMapping, &events);
+  CHECK(counters.points == 5);
+  CHECK(counters.lost[static_cast<size_t>(format::LossReason::kKilled)] == 2);
+  CHECK(counters.lost_weight[static_cast<size_t>(format::LossReason::kKilled)] == 8'000);
+  CHECK(counters.candidate_bytes == 38'000);
 }
 
 TEST_CASE("A recording that has ended needs no ring, even if there is one") {

@@ -96,13 +96,13 @@ TEST_CASE("what is more than nothing shows, and the most is full") {
 }
 
 TEST_CASE("a typo is a few letters, not another word") {
-  const std::vector<std::string> verbs{"record", "summary", "top", "trim", "tree"};
-  CHECK(Nearest("summry", verbs) == "summary");
-  CHECK(Nearest("recrod", verbs) == "record");
-  CHECK(Nearest("tpo", verbs) == "top");
-  CHECK(Nearest("frobnicate", verbs).empty());
-  CHECK(Nearest(std::string(100'000, 'x'), verbs).empty());
-  CHECK(Nearest("", verbs).empty());
+  const std::vector<std::string> commands{"record", "summary", "top", "trim", "tree"};
+  CHECK(Nearest("summry", commands) == "summary");
+  CHECK(Nearest("recrod", commands) == "record");
+  CHECK(Nearest("tpo", commands) == "top");
+  CHECK(Nearest("frobnicate", commands).empty());
+  CHECK(Nearest(std::string(100'000, 'x'), commands).empty());
+  CHECK(Nearest("", commands).empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tools/export/row_format.h"
 #include "tools/input/dictionary_names.h"
+#include "tools/text/percent.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -48,6 +49,20 @@ TEST_CASE("Numbers are grouped and durations readable") {
   CHECK(Duration(12'345'000'000) == "12.345 s");
   CHECK(Duration(3'723'000'000'000) == "1 h 02 min 03 s");
   CHECK(Duration(90'000'000'000) == "1 min 30 s");
+}
+
+TEST_CASE("A percentage has two digits or is whole, and never an exponent") {
+  CHECK(ShortPercent(0) == "0 %");
+  CHECK(ShortPercent(1e-6) == "<0.001 %");
+  CHECK(ShortPercent(0.00047) == "0.047 %");
+  CHECK(ShortPercent(0.005) == "0.5 %");
+  CHECK(ShortPercent(0.05) == "5 %");
+  CHECK(ShortPercent(0.0789) == "7.9 %");
+  CHECK(ShortPercent(0.0996) == "10 %");
+  CHECK(ShortPercent(0.994) == "99 %");
+  CHECK(ShortPercent(1) == "100 %");
+  CHECK(ShortPercent(2) == "200 %");
+  CHECK(ShortPercent(4.5) == "450 %");
 }
 
 TEST_CASE("A JSON string reads back as it was") {

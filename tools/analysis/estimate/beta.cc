@@ -7,7 +7,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr int kMostSteps = 20000;  // some sqrt(a + b) are needed
+constexpr int kMaxSteps = 20000;  // some sqrt(a + b) are needed
 constexpr double kTiny = 1e-300;
 
 // The continued fraction of the incomplete beta function by Lentz's method (DLMF 8.17.22).
@@ -15,7 +15,7 @@ double Fraction(double x, double a, double b) {
   double c = 1, d = 1 - (a + b) * x / (a + 1);
   d = 1 / (std::abs(d) < kTiny ? kTiny : d);
   double product = d;
-  for (int m = 1; m < kMostSteps; ++m) {
+  for (int m = 1; m < kMaxSteps; ++m) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
     const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
     double step = 1;

@@ -24,12 +24,12 @@ Estimate Around(double value, double low, double high) {
 
 }  // namespace
 
-Estimate TotalWithin(double value, double variance, double unit) {
+Estimate TotalInterval(double value, double variance, double unit) {
   const Score score = ScoreOf(variance, unit);
   return Around(value, value + score.shift - score.half, value + score.shift + score.half);
 }
 
-Estimate ShareWithin(double value, double variance, double unit) {
+Estimate ShareInterval(double value, double variance, double unit) {
   const Score score = ScoreOf(variance, unit);
   const double scale = 1 + kZ * kZ * unit;
   Estimate share =
@@ -38,7 +38,7 @@ Estimate ShareWithin(double value, double variance, double unit) {
   return share;
 }
 
-Estimate RatioWithin(double value, double variance, double effective_samples) {
+Estimate RatioInterval(double value, double variance, double effective_samples) {
   if (!(effective_samples >= 2)) return {value, 0, std::numeric_limits<double>::infinity()};
   // Student's quantile to the second order in 1 / freedom, within 2 % from 4 on.
   const double freedom = effective_samples - 1;

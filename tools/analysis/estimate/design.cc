@@ -5,24 +5,24 @@
 
 namespace heaprec::tools {
 
-Design::Design(const format::FileHeader& header, format::Stream stream, Grain finest)
-    : drafter_(header, stream, finest) {}
+Design::Design(const format::FileHeader& header, format::Stream stream, OrderLevel finest)
+    : preparer_(header, stream, finest) {}
 
-std::span<const Drawn> Design::Add(const format::Block& block) {
-  drafter_.Make(block, &draft_);
+std::span<const WeightedSample> Design::Add(const format::Block& block) {
+  preparer_.Make(block, &draft_);
   return Take(block);
 }
 
-std::span<const Drawn> Design::Add(const format::Block& block, Draft draft) {
+std::span<const WeightedSample> Design::Add(const format::Block& block, PreparedSamples draft) {
   draft_ = std::move(draft);
   return Take(block);
 }
 
-std::span<const Drawn> Design::Take(const format::Block& block) {
+std::span<const WeightedSample> Design::Take(const format::Block& block) {
   Count(block);
-  line_.Lay(&draft_);
+  line_.Assign(&draft_);
   strata_.Scale(block, draft_.drawn);
-  for (const Drawn& drawn : draft_.drawn) {
+  for (const WeightedSample& drawn : draft_.drawn) {
     all_.Add(drawn);
     if (!not_counted_.empty() && not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);
   }
@@ -32,28 +32,28 @@ std::span<const Drawn> Design::Take(const format::Block& block) {
 void Design::Count(const format::Block& block) {
   not_counted_.clear();
   for (const format::Interval& interval : block.intervals) {
-    if (interval.stream == drafter_.stream()) Count(interval);
+    if (interval.stream == preparer_.stream()) Count(interval);
   }
   for (const format::Window& window : block.windows) {
-    if (format::StreamOfWindow(window.id) != drafter_.stream() || !(window.lambda > 0)) continue;
+    if (format::StreamOfWindow(window.id) != preparer_.stream() || !(window.lambda > 0)) continue;
     widest_spacing_ = std::max(widest_spacing_, 1 / window.lambda);
   }
 }
 
 // Where points were held, bytes or events were counted, if there was anybody to count them.
 void Design::Count(const format::Interval& interval) {
-  const uint64_t counted = format::CountsEvents(drafter_.stream()) ? interval.candidates : interval.bytes;
+  const uint64_t counted = format::CountsEvents(preparer_.stream()) ? interval.candidates : interval.bytes;
   counted_ += counted;
   not_kept_ += interval.held - std::min(interval.held, interval.kept);
   if (counted == 0 && interval.held > 0) not_counted_.insert(interval.index);
-  if (drafter_.has_quotas() && HasQuota(interval)) NoteQuota(interval);
+  if (preparer_.has_quotas() && HasQuota(interval)) NoteQuota(interval);
 }
 
 // If the rows of all intervals are present, the counters add nothing but what they counted of the next interval.
-void Design::CountUnwritten(const format::Books& books) {
-  const uint64_t lost = books.lost[static_cast<size_t>(format::Loss::kWriteFailed)];
-  if (lost == 0 || format::CountsEvents(drafter_.stream()) || books.second_stage + lost <= not_kept_) return;
-  if (books.candidate_bytes > counted_) SetCounted(books.candidate_bytes);
+void Design::CountUnwritten(const format::StreamCounters& counters) {
+  const uint64_t lost = counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
+  if (lost == 0 || format::CountsEvents(preparer_.stream()) || counters.second_stage + lost <= not_kept_) return;
+  if (counters.candidate_bytes > counted_) SetCounted(counters.candidate_bytes);
 }
 
 // What was kept is the quota, rounded down or up at random.

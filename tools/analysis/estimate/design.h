@@ -25,16 +25,16 @@ class Design {
  public:
   // `finest`: of the grains by which subsets of it are chosen. Coarser is faster.
   explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations,
-                  Grain finest = Grain::kThread);
+                  OrderLevel finest = OrderLevel::kThread);
 
   // Before the first block: scales what is sampled to what a census counted of the same recording.
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
 
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
   // subsets take them; valid until the next block.
-  std::span<const Drawn> Add(const format::Block& block);
-  // The same with what a Drafter for the same stream and grain, on any thread, made of it.
-  std::span<const Drawn> Add(const format::Block& block, Draft draft);
+  std::span<const WeightedSample> Add(const format::Block& block);
+  // The same with what a SamplePreparer for the same stream and grain, on any thread, made of it.
+  std::span<const WeightedSample> Add(const format::Block& block, PreparedSamples draft);
 
   // All samples so far.
   const Subset& all() const { return all_; }
@@ -52,18 +52,18 @@ class Design {
     counted_ = total;
     uncounted_ = Subset();
   }
-  // After the last block: where the rows of lost intervals are missing, what was counted is what `books` say.
-  void CountUnwritten(const format::Books& books);
+  // After the last block: where the rows of lost intervals are missing, what was counted is what `counters` say.
+  void CountUnwritten(const format::StreamCounters& counters);
 
  private:
-  std::span<const Drawn> Take(const format::Block& block);
+  std::span<const WeightedSample> Take(const format::Block& block);
   void Count(const format::Block& block);
   void Count(const format::Interval& interval);
   void NoteQuota(const format::Interval& interval);
 
-  Drafter drafter_;
-  Draft draft_;
-  Line line_;
+  SamplePreparer preparer_;
+  PreparedSamples draft_;
+  SystematicOrder line_;
   Strata strata_;
   std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
   Subset all_, uncounted_;

@@ -99,17 +99,17 @@ bool IsNothing(const Estimate& of) { return of.high <= 0; }
 bool IsExact(const Estimate& of) { return of.low == of.high; }
 
 // What is known says it all; beside exactly nothing the other's lower end says whether it is more.
-void CompareExactly(double margin, Asked asked, Difference* of) {
+void CompareExactly(double margin, Alternative asked, Difference* of) {
   const bool is_more = of->after.low > of->before.high * (1 + margin);
   const bool is_less = of->after.high < of->before.low * (1 - margin);
-  of->p = of->least_p = is_more || (is_less && asked == Asked::kEither) ? 0 : 1;
+  of->p = of->least_p = is_more || (is_less && asked == Alternative::kEither) ? 0 : 1;
   of->ratio.low = RatioOfValues(of->before.high, of->after.low);
   of->ratio.high = RatioOfValues(of->before.low, of->after.high);
 }
 
 }  // namespace
 
-Difference Compare(const Estimate& before, const Estimate& after, double margin, Asked asked) {
+Difference Compare(const Estimate& before, const Estimate& after, double margin, Alternative asked) {
   Difference of{before, after, ChangeOf(before, after), {RatioOfValues(before.value, after.value), 0, 0}};
   of.ratio.high = std::numeric_limits<double>::infinity();
   if (IsUnknown(before) || IsUnknown(after)) {
@@ -128,7 +128,7 @@ Difference Compare(const Estimate& before, const Estimate& after, double margin,
   const double most = ShareAt(1 + margin, more), least = ShareAt(std::max(1 - margin, 0.0), less);
   of.p = AtLeast(more.after.count, more.all(), most);
   of.least_p = AtLeast(more.all(), more.all(), most);
-  if (asked == Asked::kMore) return of;
+  if (asked == Alternative::kMore) return of;
   of.p = std::min(1.0, 2 * std::min(of.p, AtMost(less.after.count, less.all(), least)));
   of.least_p = std::min(1.0, 2 * std::min(of.least_p, AtMost(0, less.all(), least)));
   return of;

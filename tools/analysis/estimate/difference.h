@@ -32,14 +32,19 @@ struct Difference {
   double least_p = 1;  // that so few samples can have at all
   double q = 1;        // the least false discovery rate at which it counts as real
   Verdict verdict = Verdict::kSame;
+  // Over several runs (replicates.h); 0: not known.
+  double error = 0;       // relative standard error of the difference, with what runs vary by
+  double freedom = 0;     // its degrees of freedom
+  double detectable = 0;  // the least relative change that would have been found in four of five comparisons
 };
 
 // What p is to tell: noise from a difference, or from more alone.
-enum class Asked : uint8_t { kEither, kMore };
+enum class Alternative : uint8_t { kEither, kMore };
 
 // Both in the same unit: per second, per operation, or shares. `margin`: a ratio from 1 - margin to 1 + margin is no
 // difference.
-Difference Compare(const Estimate& before, const Estimate& after, double margin = 0, Asked asked = Asked::kEither);
+Difference Compare(const Estimate& before, const Estimate& after, double margin = 0,
+                   Alternative asked = Alternative::kEither);
 
 // Benjamini and Hochberg's procedure: of the rows that are said to differ, on average at most `rate` do not. Rows of so
 // few samples that they could not differ are not asked.

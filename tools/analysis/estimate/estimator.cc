@@ -5,7 +5,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr double kLeastObject = 16;  // bytes: no object of HotSpot is smaller
+constexpr double kMinObject = 16;  // bytes: no object of HotSpot is smaller
 
 // Student's t in place of z, as a factor on the variance, for it is an estimate itself: a sum of squares with a
 // relative variance of fourth / variance^2. Of that, what n equal samples have (1 / n) is in the score intervals
@@ -24,24 +24,26 @@ double WideningOfObjects(const Subset& of) {
 
 }  // namespace
 
-double LostWeight(const format::Books& books) {
+double LostWeight(const format::StreamCounters& counters) {
   double lost = 0;
-  for (const format::Loss reason : {format::Loss::kMissed, format::Loss::kRingFull, format::Loss::kLanesBusy,
-                                    format::Loss::kWriteFailed, format::Loss::kOversized, format::Loss::kKilled}) {
-    lost += books.lost_weight[static_cast<size_t>(reason)];
+  for (const format::LossReason reason :
+       {format::LossReason::kDroppedByJvm, format::LossReason::kRingFull, format::LossReason::kLanesBusy,
+        format::LossReason::kWriteFailed, format::LossReason::kOversized, format::LossReason::kKilled}) {
+    lost += counters.lost_weight[static_cast<size_t>(reason)];
   }
   return lost;
 }
 
-double UnwrittenWeight(const format::Books& books) {
-  return books.lost_weight[static_cast<size_t>(format::Loss::kWriteFailed)];
+double UnwrittenWeight(const format::StreamCounters& counters) {
+  return counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)];
 }
 
 Estimator::Estimator(const Design& design, double lost_weight, Weights weights, const Subset* whole,
-                     double unwritten_weight)
+                     double unwritten_weight, ChosenBy chosen)
     : all_(design.all()),
       whole_(whole != nullptr ? *whole : all_),
       shares_of_all_(whole == nullptr),
+      shares_of_any_(whole != nullptr && chosen == ChosenBy::kAny),
       variance_(design.VarianceOfBytes()),
       unwritten_(unwritten_weight) {
   if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
@@ -67,7 +69,7 @@ double Estimator::UnitBytes(double variance, double bytes) const {
 
 // Likewise; the typical sample is of an object of the subset's mean size.
 double Estimator::UnitObjects(const Subset& of) const {
-  const double typical = of.bytes() > 0 ? unit_ * of.objects() / of.bytes() : unit_ / kLeastObject;
+  const double typical = of.bytes() > 0 ? unit_ * of.objects() / of.bytes() : unit_ / kMinObject;
   const double all = of.objects() + typical;
   return all > 0 ? (std::max(of.WholeChain().objects, 0.0) + typical * typical) / all : 0;
 }
@@ -81,7 +83,7 @@ Estimate Estimator::WrittenTotal() const {
   if (const auto known = all_.KnownStrata()) return {known->bytes, known->bytes, known->bytes};
   const double variance = calibrated_ ? uncounted_variance_ : variance_;
   if (variance <= 0) return {factor_ * all_.bytes(), factor_ * all_.bytes(), factor_ * all_.bytes()};
-  return Scaled(TotalWithin(all_.bytes(), variance, UnitBytes(variance, all_.bytes())), factor_);
+  return Scaled(TotalInterval(all_.bytes(), variance, UnitBytes(variance, all_.bytes())), factor_);
 }
 
 Estimate Estimator::Share(const Subset& of) const {
@@ -95,7 +97,22 @@ Estimate Estimator::Share(const Subset& of) const {
 
 Estimate Estimator::WrittenShare(const Subset& of) const {
   if (counted_whole_ && of.KnownStrata()) return Scaled(WrittenBytes(of), 1 / *counted_whole_);
-  return ShareWith(of, whole_, 0);
+  return shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
+}
+
+// Of what a filter by class, site, thread, ... left. Its total is estimated, too: the part and the rest of it vary on
+// their own, so what the part has of the total's variance is its own variance.
+Estimate Estimator::ShareOfAny(const Subset& of) const {
+  if (whole_.bytes() <= 0) return {0, 0, 1};
+  const double share = std::min(of.bytes() / whole_.bytes(), 1.0);
+  const double chain = of.WholeChain().bytes, rest = std::max(whole_.WholeChain().bytes - chain, 0.0);
+  const double variance =
+      std::max((1 - 2 * share) * of.Remaining().bytes + share * share * whole_.Remaining().bytes, 0.0);
+  const double unit =
+      (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(rest, std::max(whole_.bytes() - of.bytes(), 0.0));
+  const Estimate within =
+      ShareInterval(share, WideningOfBytes(of) * variance / (whole_.bytes() * whole_.bytes()), unit / whole_.bytes());
+  return of.samples() == whole_.samples() ? Estimate{share, share, share} : within;
 }
 
 // `variance_of_whole`: of its bytes, if the share is to be one of a whole that is not known. Parts of a whole that was
@@ -109,7 +126,7 @@ Estimate Estimator::ShareWith(const Subset& of, const Subset& whole, double vari
   const double others = chain + whole.first_stage().bytes - 2 * of.first_stage().bytes;
   const double unit =
       (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, whole.bytes() - of.bytes());
-  return ShareWithin(share, WideningOfBytes(of) * variance / (whole.bytes() * whole.bytes()), unit / whole.bytes());
+  return ShareInterval(share, WideningOfBytes(of) * variance / (whole.bytes() * whole.bytes()), unit / whole.bytes());
 }
 
 // As a share of the classes that it has a part in.
@@ -120,7 +137,7 @@ Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) c
   const double unit =
       (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, std::max(strata.bytes - of.bytes(), 0.0));
   const double variance = WideningOfBytes(of) * of.Remaining().bytes;
-  return Scaled(ShareWithin(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
+  return Scaled(ShareInterval(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
 }
 
 Estimate Estimator::Bytes(const Subset& of) const {
@@ -135,7 +152,7 @@ Estimate Estimator::WrittenBytes(const Subset& of) const {
     bytes = BytesWithin(*strata, of);
   } else if (!calibrated_) {
     const double chain = of.WholeChain().bytes;
-    bytes = TotalWithin(of.bytes(), WideningOfBytes(of) * of.Remaining().bytes, UnitBytes(chain, of.bytes()));
+    bytes = TotalInterval(of.bytes(), WideningOfBytes(of) * of.Remaining().bytes, UnitBytes(chain, of.bytes()));
   } else {
     bytes = Scaled(ShareWith(of, all_, uncounted_variance_), factor_ * all_.bytes());
   }
@@ -146,7 +163,7 @@ Estimate Estimator::WrittenBytes(const Subset& of) const {
 // Objects that nobody saw are as large as those that were, if any was.
 Estimate Estimator::Objects(const Subset& of) const {
   Estimate objects = WrittenObjects(of);
-  objects.high += unwritten_ * (of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kLeastObject);
+  objects.high += unwritten_ * (of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kMinObject);
   return objects;
 }
 
@@ -157,13 +174,13 @@ Estimate Estimator::WrittenObjects(const Subset& of) const {
   const double raw = of.WholeChain().objects;
   double variance = of.Remaining().objects, unit = UnitObjects(of);
   if (calibrated_) {
-    const double per_byte = all_.bytes() > 0 ? of.objects() / all_.bytes() : 0;
-    variance +=
-        -2 * per_byte * of.objects_with_all() + per_byte * per_byte * (all_.bytes_with_all() + uncounted_variance_);
+    const double objects_per_byte = all_.bytes() > 0 ? of.objects() / all_.bytes() : 0;
+    variance += -2 * objects_per_byte * of.objects_with_all() +
+                objects_per_byte * objects_per_byte * (all_.bytes_with_all() + uncounted_variance_);
     // Known bytes of like objects are known objects, however few the samples.
     if (raw > 0) unit *= std::clamp(variance / raw, 0.0, 1.0);
   }
-  Estimate objects = Scaled(TotalWithin(of.objects(), WideningOfObjects(of) * variance, unit), factor_);
+  Estimate objects = Scaled(TotalInterval(of.objects(), WideningOfObjects(of) * variance, unit), factor_);
   if (strata && of.bytes() > 0) {
     // Nor are they known better than the bytes.
     const Estimate bytes = Scaled(BytesWithin(*strata, of), objects.value / of.bytes());
@@ -175,7 +192,7 @@ Estimate Estimator::WrittenObjects(const Subset& of) const {
 
 Estimate Estimator::MeanSize(const Subset& of) const {
   if (of.unsized() > 0) return kUnknownEstimate;
-  if (of.objects() <= 0) return RatioWithin(0, 0, 0);
+  if (of.objects() <= 0) return RatioInterval(0, 0, 0);
   const double mean = of.bytes() / of.objects();
   if (const auto strata = of.KnownStrata(); strata && strata->all && *strata->all > 0) {
     return Scaled({1, 1, 1}, strata->bytes / *strata->all);
@@ -185,7 +202,7 @@ Estimate Estimator::MeanSize(const Subset& of) const {
   // Kish's number, but certain samples do not make it less.
   const double kish = of.objects() * of.objects() / of.independent().objects;
   const double effective = std::min(static_cast<double>(of.samples()), kish);
-  return RatioWithin(mean, variance / (of.objects() * of.objects()), effective);
+  return RatioInterval(mean, variance / (of.objects() * of.objects()), effective);
 }
 
 }  // namespace heaprec::tools

@@ -3,7 +3,7 @@
 //   Design design(header);                                    // sees every block
 //   Subset one;                                               // any number of them
 //   for (block) { design.Add(block); for (sample) if (...) one.Add(design.Of(sample)); }
-//   const Estimator estimator(design, LostWeight(books));      // after the last block
+//   const Estimator estimator(design, LostWeight(counters));      // after the last block
 //   const Estimate bytes = estimator.Bytes(one);
 //
 // Calibrated estimates are the raw ones times factor(), so that tables add up to what was counted. With a census that
@@ -25,21 +25,22 @@
 namespace heaprec::tools {
 
 // What points stood for which no sample shows, in the stream's unit.
-double LostWeight(const format::Books& books);
+double LostWeight(const format::StreamCounters& counters);
 // The part of it that was in blocks that could not be written. Any class or site may have had all of it.
-double UnwrittenWeight(const format::Books& books);
+double UnwrittenWeight(const format::StreamCounters& counters);
 
 // With a census that counted all both are the same.
 enum class Weights : bool { kRaw, kCalibrated };
 
 class Estimator {
  public:
-  // `whole`: what shares are of, samples that were chosen by time; nullptr: all.
+  // `whole`: what shares are of; nullptr: all. Samples within a span of time, or with kAny those of any filter.
+  enum class ChosenBy : bool { kTime, kAny };
   Estimator(const Design& design, double lost_weight, Weights weights = Weights::kCalibrated,
-            const Subset* whole = nullptr, double unwritten_weight = 0);
-  Estimator(const Design& design, const format::Books& books, Weights weights = Weights::kCalibrated,
-            const Subset* whole = nullptr)
-      : Estimator(design, LostWeight(books), weights, whole, UnwrittenWeight(books)) {}
+            const Subset* whole = nullptr, double unwritten_weight = 0, ChosenBy chosen = ChosenBy::kTime);
+  Estimator(const Design& design, const format::StreamCounters& counters, Weights weights = Weights::kCalibrated,
+            const Subset* whole = nullptr, ChosenBy chosen = ChosenBy::kTime)
+      : Estimator(design, LostWeight(counters), weights, whole, UnwrittenWeight(counters), chosen) {}
 
   // Counted bytes over what the samples say of them; 1 if raw or nothing was counted.
   double factor() const { return factor_; }
@@ -60,6 +61,7 @@ class Estimator {
   Estimate MeanSize(const Subset& of) const;  // bytes per object; 0 to infinity if fewer than two samples tell
 
  private:
+  Estimate ShareOfAny(const Subset& of) const;
   Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
   Estimate BytesWithin(const Subset::Known& strata, const Subset& of) const;
   Estimate WrittenTotal() const;
@@ -70,7 +72,7 @@ class Estimator {
   double UnitObjects(const Subset& of) const;
 
   const Subset all_, whole_;
-  const bool shares_of_all_;
+  const bool shares_of_all_, shares_of_any_;
   const double variance_;  // of all_.bytes()
   bool calibrated_ = false;
   bool all_counted_ = false;             // by a census, each class

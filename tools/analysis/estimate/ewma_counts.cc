@@ -12,7 +12,7 @@ namespace {
 constexpr double kMemory = 8;
 // Nodes that were last seen so many intervals ago are forgotten, and earlier where so many would be known.
 constexpr uint64_t kForgotten = 64;
-constexpr size_t kMostKnown = 1 << 18;
+constexpr size_t kMaxKnown = 1 << 18;
 
 // What is left of a count after so many intervals. Who asks later than this is told 0: exp(-16) is nothing.
 double Left(uint64_t intervals) {
@@ -26,7 +26,7 @@ double Left(uint64_t intervals) {
 
 }  // namespace
 
-double UsualCounts::Note(uint64_t node, size_t samples) {
+double EwmaCounts::Note(uint64_t node, size_t samples) {
   if (2 * (taken_ + 1) > entries_.size()) Rebuild();
   Entry* const entry = Find(node == 0 ? 1 : node);
   entry->sum *= Left(intervals_ - entry->last);
@@ -36,12 +36,12 @@ double UsualCounts::Note(uint64_t node, size_t samples) {
   return before;
 }
 
-void UsualCounts::EndInterval() {
+void EwmaCounts::EndInterval() {
   if (++intervals_ % kForgotten == 0) Rebuild();
 }
 
 // The entry of the node, new if there was none. Nodes are hashes already.
-UsualCounts::Entry* UsualCounts::Find(uint64_t node) {
+EwmaCounts::Entry* EwmaCounts::Find(uint64_t node) {
   const size_t mask = entries_.size() - 1;
   for (size_t at = node & mask;; at = (at + 1) & mask) {
     Entry& entry = entries_[at];
@@ -54,18 +54,18 @@ UsualCounts::Entry* UsualCounts::Find(uint64_t node) {
   }
 }
 
-bool UsualCounts::IsKnown(const Entry& entry, uint64_t horizon) const {
+bool EwmaCounts::IsKnown(const Entry& entry, uint64_t horizon) const {
   return entry.node != 0 && intervals_ <= entry.last + horizon;
 }
 
 // Without what is to be forgotten, and with room for as much again.
-void UsualCounts::Rebuild() {
+void EwmaCounts::Rebuild() {
   uint64_t horizon = kForgotten;
   size_t known = 0;
   for (;; horizon /= 2) {
     known = static_cast<size_t>(
         std::count_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return IsKnown(entry, horizon); }));
-    if (known <= kMostKnown || horizon == 0) break;
+    if (known <= kMaxKnown || horizon == 0) break;
   }
   std::vector<Entry> before(std::bit_ceil(4 * (known + 64)));
   before.swap(entries_);

@@ -13,12 +13,12 @@
 
 namespace heaprec::tools {
 
-class UsualCounts {
+class EwmaCounts {
  public:
   // What was usual before this interval, in which the node has so many samples: they are then counted.
   double Note(uint64_t node, size_t samples);
   // The node will be noted soon.
-  void Announce(uint64_t node) const {
+  void MarkEmitted(uint64_t node) const {
     if (!entries_.empty()) __builtin_prefetch(&entries_[node & (entries_.size() - 1)], 1);
   }
   void EndInterval();

@@ -18,7 +18,7 @@ Estimate Mixed(const Estimate& one, double weight, const Estimate& other, double
 }
 
 // Bytes per object, of the objects of both: where they differ in size, it matters how many of each there were.
-Estimate MeanOfBoth(const Figures& one, const Figures& other, const Estimate& objects) {
+Estimate MeanOfBoth(const GroupEstimates& one, const GroupEstimates& other, const Estimate& objects) {
   if (IsUnknown(objects)) return kUnknownEstimate;
   if (!(one.objects.value > 0)) return other.mean_size;
   if (!(other.objects.value > 0)) return one.mean_size;
@@ -35,7 +35,7 @@ Estimate MeanOfBoth(const Figures& one, const Figures& other, const Estimate& ob
 
 }  // namespace
 
-Figures FiguresOf(const Subset& group, const Estimator& estimator) {
+GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator) {
   return {group.samples(), estimator.Bytes(group), estimator.Objects(group), estimator.Share(group),
           estimator.MeanSize(group)};
 }
@@ -46,10 +46,10 @@ Estimate Sum(const Estimate& one, const Estimate& other) {
   return {value, value - std::hypot(of_one.low, of_other.low), value + std::hypot(of_one.high, of_other.high)};
 }
 
-Figures Sum(const Figures& sum, double whole, const Figures& one, double whole_of_one) {
+GroupEstimates Sum(const GroupEstimates& sum, double whole, const GroupEstimates& one, double whole_of_one) {
   if (!(whole > 0)) return one;
   if (!(whole_of_one > 0)) return sum;
-  Figures both;
+  GroupEstimates both;
   both.samples = sum.samples + one.samples;
   both.bytes = Sum(sum.bytes, one.bytes);
   both.objects = Sum(sum.objects, one.objects);

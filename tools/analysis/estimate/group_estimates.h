@@ -16,20 +16,20 @@
 
 namespace heaprec::tools {
 
-struct Figures {
+struct GroupEstimates {
   uint64_t samples = 0;
   Estimate bytes, objects;
   Estimate share;      // of all that was recorded, in bytes
   Estimate mean_size;  // bytes per object
 };
 
-Figures FiguresOf(const Subset& group, const Estimator& estimator);
+GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator);
 
 // Of two that were drawn apart.
 Estimate Sum(const Estimate& one, const Estimate& other);
 
 // Adds what another recording says of the same group. `whole`, `whole_of_one`: the bytes of all that the sum so far,
 // and the other, recorded.
-Figures Sum(const Figures& sum, double whole, const Figures& one, double whole_of_one);
+GroupEstimates Sum(const GroupEstimates& sum, double whole, const GroupEstimates& one, double whole_of_one);
 
 }  // namespace heaprec::tools

@@ -20,30 +20,30 @@ uint64_t IntervalNs(const format::FileHeader& header, format::Stream stream) {
   return interval_ns > 0 ? interval_ns : kDefaultIntervalNs;
 }
 
-Grain PartedAt(const PlaceKey& a, const PlaceKey& b) {
-  size_t grain = 0;
-  while (grain < kNodes && a[grain] == b[grain]) ++grain;
-  return static_cast<Grain>(grain);
+OrderLevel PartedAt(const SiteKey& a, const SiteKey& b) {
+  size_t level = 0;
+  while (level < kNodes && a[level] == b[level]) ++level;
+  return static_cast<OrderLevel>(level);
 }
 
 }  // namespace
 
 bool HasQuota(const format::Interval& interval) { return interval.tau > 0 && std::isfinite(interval.tau); }
 
-Drafter::Drafter(const format::FileHeader& header, format::Stream stream, Grain finest)
+SamplePreparer::SamplePreparer(const format::FileHeader& header, format::Stream stream, OrderLevel finest)
     : stream_(stream),
       interval_ns_(IntervalNs(header, stream)),
       has_no_chances_(stream == format::Stream::kAllocations && IsBiased(header.source)),
       has_quotas_(stream == format::Stream::kAllocations && header.max_samples > 0),
       nodes_(std::min(static_cast<size_t>(finest) + 1, kNodes)) {}
 
-void Drafter::Make(const format::Block& block, Draft* draft) {
+void SamplePreparer::Make(const format::Block& block, PreparedSamples* draft) {
   Enter(block);
   by_time_.clear();
   bool any_raised = false;
   for (uint32_t i = 0; i < block.samples.size(); ++i) {
     if (block.samples[i].stream() != stream_) continue;
-    Drawn& drawn = by_time_.emplace_back(Of(block.samples[i]));
+    WeightedSample& drawn = by_time_.emplace_back(Of(block.samples[i]));
     drawn.index = i;
     drawn.SetChances();
     any_raised |= drawn.raised() > 0;
@@ -56,13 +56,13 @@ void Drafter::Make(const format::Block& block, Draft* draft) {
     draft->drawn.swap(by_time_);
     return;
   }
-  const std::span<const LineOrder::Placed> order = order_.Of(block, by_time_, &keys_);
+  const std::span<const SystematicSort::Placed> order = order_.Of(block, by_time_, &keys_);
   draft->drawn.reserve(order.size());
-  for (const LineOrder::Placed& placed : order) draft->drawn.push_back(by_time_[placed.at]);
+  for (const SystematicSort::Placed& placed : order) draft->drawn.push_back(by_time_[placed.at]);
   AddLines(order, draft);
 }
 
-void Drafter::Enter(const format::Block& block) {
+void SamplePreparer::Enter(const format::Block& block) {
   if (block.chunk != chunk_) windows_.clear();
   chunk_ = block.chunk;
   for (const format::Window& window : block.windows) windows_[window.id] = window.lambda;
@@ -76,8 +76,8 @@ void Drafter::Enter(const format::Block& block) {
   keys_.Enter(block);
 }
 
-Drawn Drafter::Of(const format::Sample& sample) {
-  Drawn drawn;
+WeightedSample SamplePreparer::Of(const format::Sample& sample) {
+  WeightedSample drawn;
   drawn.class_id = sample.class_id;
   drawn.stack = sample.stack;
   drawn.weight = drawn.first_weight = sample.weight;
@@ -94,7 +94,7 @@ Drawn Drafter::Of(const format::Sample& sample) {
   return drawn;
 }
 
-uint64_t Drafter::IntervalOf(uint64_t time_ns) {
+uint64_t SamplePreparer::IntervalOf(uint64_t time_ns) {
   if (time_ns - interval_begin_ns_ >= interval_ns_) {
     interval_ = time_ns / interval_ns_;
     interval_begin_ns_ = interval_ * interval_ns_;
@@ -102,18 +102,18 @@ uint64_t Drafter::IntervalOf(uint64_t time_ns) {
   return interval_;
 }
 
-double Drafter::LambdaOf(uint32_t window) {
+double SamplePreparer::LambdaOf(uint32_t window) {
   if (window == window_ && lambda_ > 0) return lambda_;
   const auto known = windows_.find(window);
   window_ = window;
   return lambda_ = known == windows_.end() ? 0 : known->second;
 }
 
-double Drafter::FirstWeight(double size, double lambda) const {
-  return format::CountsEvents(stream_) ? 1 / lambda : size / format::InclusionProbability(lambda * size);
+double SamplePreparer::FirstWeight(double size, double lambda) const {
+  return format::CountsEvents(stream_) ? 1 / lambda : size / format::PoissonInclusion(lambda * size);
 }
 
-void Drafter::AddLines(std::span<const LineOrder::Placed> order, Draft* draft) {
+void SamplePreparer::AddLines(std::span<const SystematicSort::Placed> order, PreparedSamples* draft) {
   const auto& drawn = draft->drawn;
   for (uint32_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const float tau = order[begin].tau;
@@ -127,26 +127,26 @@ void Drafter::AddLines(std::span<const LineOrder::Placed> order, Draft* draft) {
   }
 }
 
-void Drafter::AddNodes(std::span<const LineOrder::Placed> line, Draft* draft) {
+void SamplePreparer::AddNodes(std::span<const SystematicSort::Placed> line, PreparedSamples* draft) {
   line_keys_.clear();
-  for (const LineOrder::Placed& placed : line) line_keys_.push_back(KeyOf(placed));
-  const std::span<Drawn> drawn = std::span(draft->drawn).subspan(draft->lines.back().begin, line.size());
+  for (const SystematicSort::Placed& placed : line) line_keys_.push_back(KeyOf(placed));
+  const std::span<WeightedSample> drawn = std::span(draft->drawn).subspan(draft->lines.back().begin, line.size());
   for (size_t i = 0; i < line.size(); ++i) {
     const size_t beyond = i + 1 < line.size() ? i + 1 : 0;
-    const Grain parted = PartedAt(line_keys_[i], line_keys_[beyond]);
+    const OrderLevel parted = PartedAt(line_keys_[i], line_keys_[beyond]);
     drawn[i].rank = static_cast<uint32_t>(i);
     drawn[i].in_line = static_cast<uint32_t>(line.size());
     drawn[i].after.parted = drawn[beyond].before.parted = parted;
     const auto first_new = i == 0 ? size_t{0} : static_cast<size_t>(drawn[i].before.parted);
-    for (size_t grain = 0; grain < nodes_; ++grain) {
-      if (grain >= first_new) draft->nodes[grain].push_back({line_keys_[i][grain], 0});
-      ++draft->nodes[grain].back().samples;
+    for (size_t level = 0; level < nodes_; ++level) {
+      if (level >= first_new) draft->nodes[level].push_back({line_keys_[i][level], 0});
+      ++draft->nodes[level].back().samples;
     }
   }
 }
 
-PlaceKey Drafter::KeyOf(const LineOrder::Placed& placed) const {
-  const PlaceKeys::Place& place = keys_.At(placed.place);
+SiteKey SamplePreparer::KeyOf(const SystematicSort::Placed& placed) const {
+  const SiteKeys::Site& place = keys_.At(placed.place);
   return {place.of_class, place.of_method, place.of_stack, placed.of_thread};
 }
 

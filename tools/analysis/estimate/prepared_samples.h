@@ -2,7 +2,7 @@
 // and what several threads can do for several chunks at once.
 //
 // Units:    as format/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
-// Threads:  one for each Drafter; a Draft is a value.
+// Threads:  one for each SamplePreparer; a PreparedSamples is a value.
 // Failure:  none: a sample whose window is unknown counts as drawn in one stage, which gives wider intervals.
 // Maths:    docs/estimates.md#variance
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace heaprec::tools {
 
-struct Draft {
+struct PreparedSamples {
   struct Line {
     uint32_t begin = 0, end = 0;  // of `drawn`
     double surplus = 0;           // how many held ones a sample stands for on average
@@ -32,7 +32,7 @@ struct Draft {
     uint32_t samples = 0;
   };
   // The samples of the stream in the order in which subsets take them; but for `line`, and the roundings.
-  std::vector<Drawn> drawn;
+  std::vector<WeightedSample> drawn;
   std::vector<Line> lines;
   // Of the lines, by grain, as they lie side by side; of grains that nobody asks for none.
   std::array<std::vector<Node>, kNodes> nodes;
@@ -41,13 +41,13 @@ struct Draft {
 // Of samples=N: the interval's quota was bytes / tau samples.
 bool HasQuota(const format::Interval& interval);
 
-class Drafter {
+class SamplePreparer {
  public:
   // `finest`: of the grains by which subsets are chosen. Coarser is faster.
-  Drafter(const format::FileHeader& header, format::Stream stream, Grain finest);
+  SamplePreparer(const format::FileHeader& header, format::Stream stream, OrderLevel finest);
 
   // The next block of the same chunk, or of another, whole, also what is filtered out.
-  void Make(const format::Block& block, Draft* draft);
+  void Make(const format::Block& block, PreparedSamples* draft);
 
   format::Stream stream() const { return stream_; }
   // MethodKeys of the chunk's methods, as far as they were needed: 0, or not there, if not.
@@ -57,14 +57,14 @@ class Drafter {
 
  private:
   void Enter(const format::Block& block);
-  Drawn Of(const format::Sample& sample);
+  WeightedSample Of(const format::Sample& sample);
   uint64_t IntervalOf(uint64_t time_ns);
   // 0: not known.
   double LambdaOf(uint32_t window);
   double FirstWeight(double size, double lambda) const;
-  void AddLines(std::span<const LineOrder::Placed> order, Draft* draft);
-  void AddNodes(std::span<const LineOrder::Placed> line, Draft* draft);
-  PlaceKey KeyOf(const LineOrder::Placed& placed) const;
+  void AddLines(std::span<const SystematicSort::Placed> order, PreparedSamples* draft);
+  void AddNodes(std::span<const SystematicSort::Placed> line, PreparedSamples* draft);
+  SiteKey KeyOf(const SystematicSort::Placed& placed) const;
 
   const format::Stream stream_;
   const uint64_t interval_ns_;
@@ -79,11 +79,11 @@ class Drafter {
   double lambda_ = 0;
   uint64_t interval_ = 0, interval_begin_ns_ = 0;
   std::unordered_set<uint64_t> few_;  // intervals of the block that could keep but a few by their quota
-  PlaceKeys keys_;
-  LineOrder order_;
+  SiteKeys keys_;
+  SystematicSort order_;
   // Kept for their memory.
-  std::vector<Drawn> by_time_;
-  std::vector<PlaceKey> line_keys_;
+  std::vector<WeightedSample> by_time_;
+  std::vector<SiteKey> line_keys_;
 };
 
 }  // namespace heaprec::tools

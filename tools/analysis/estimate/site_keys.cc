@@ -21,7 +21,7 @@ uint64_t HashOf(format::Index class_id, format::Index stack) {
 
 }  // namespace
 
-void PlaceKeys::Enter(const format::Block& block) {
+void SiteKeys::Enter(const format::Block& block) {
   if (block.chunk != chunk_ || block.dictionaries != names_) {
     for (Keys* keys : {&classes_, &methods_, &threads_, &frames_, &stacks_}) keys->clear();
     places_.clear();
@@ -31,7 +31,7 @@ void PlaceKeys::Enter(const format::Block& block) {
   names_ = block.dictionaries;
 }
 
-uint32_t PlaceKeys::PlaceOf(const format::Sample& sample) {
+uint32_t SiteKeys::PlaceOf(const format::Sample& sample) {
   const format::Index class_id = sample.class_id, stack = sample.stack;
   const uint32_t known = place_table_.Find(HashOf(class_id, stack), [&](uint32_t place) {
     return places_[place].stack == stack && places_[place].class_id == class_id;
@@ -43,7 +43,7 @@ uint32_t PlaceKeys::PlaceOf(const format::Sample& sample) {
   return place;
 }
 
-PlaceKeys::Place PlaceKeys::New(format::Index class_id, format::Index stack) {
+SiteKeys::Site SiteKeys::New(format::Index class_id, format::Index stack) {
   const uint64_t of_class = OfClass(class_id);
   uint64_t leaf = 0, whole = 0;
   if (names_ == nullptr || stack >= names_->stacks.size()) {
@@ -57,25 +57,25 @@ PlaceKeys::Place PlaceKeys::New(format::Index class_id, format::Index stack) {
   return {of_class, Mixed(of_class, leaf), Mixed(of_class, whole), class_id, stack};
 }
 
-uint64_t PlaceKeys::OfClass(format::Index index) {
+uint64_t SiteKeys::OfClass(format::Index index) {
   return Once(index, names_ ? &names_->classes : nullptr, &classes_,
               [](const std::string& name) { return format::ClassKey(name); });
 }
 
-uint64_t PlaceKeys::OfMethod(format::Index index) {
+uint64_t SiteKeys::OfMethod(format::Index index) {
   return Once(index, names_ ? &names_->methods : nullptr, &methods_, [](const format::Method& method) {
     return format::MethodKey(method.class_name, method.name, method.descriptor);
   });
 }
 
-uint64_t PlaceKeys::OfThread(format::Index index) {
+uint64_t SiteKeys::OfThread(format::Index index) {
   return Once(index, names_ ? &names_->threads : nullptr, &threads_, [](const format::Thread& thread) {
     return format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
   });
 }
 
 // By the method and the place in it.
-void PlaceKeys::LookAtFrames() {
+void SiteKeys::LookAtFrames() {
   frames_.reserve(names_->frames.size());
   for (size_t i = frames_.size(); i < names_->frames.size(); ++i) {
     const format::Frame& frame = names_->frames[i];
@@ -84,7 +84,7 @@ void PlaceKeys::LookAtFrames() {
 }
 
 // A parent always precedes its children, so what is known of it is enough; anything else is a damaged tree.
-uint64_t PlaceKeys::OfStack(format::Index stack) {
+uint64_t SiteKeys::OfStack(format::Index stack) {
   if (stack < stacks_.size()) return stacks_[stack];
   LookAtFrames();
   const size_t known = stacks_.size();

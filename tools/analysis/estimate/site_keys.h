@@ -17,7 +17,7 @@
 namespace heaprec::tools {
 
 // By grain, from kClass to kThread: each holds those before it, so that they are the nodes of a tree.
-using PlaceKey = std::array<uint64_t, kNodes>;
+using SiteKey = std::array<uint64_t, kNodes>;
 
 // A hash of both: the finaliser of SplitMix64 over a linear combination.
 inline uint64_t Mixed(uint64_t a, uint64_t b) {
@@ -27,10 +27,10 @@ inline uint64_t Mixed(uint64_t a, uint64_t b) {
   return z ^ (z >> 31);
 }
 
-class PlaceKeys {
+class SiteKeys {
  public:
   // A class and a stack of the chunk. Two of them have the same keys if their names are the same.
-  struct Place {
+  struct Site {
     uint64_t of_class = 0, of_method = 0, of_stack = 0;
     format::Index class_id = format::kNone, stack = format::kNone;
   };
@@ -39,16 +39,16 @@ class PlaceKeys {
   void Enter(const format::Block& block);
   // The number of its place: they count up from 0, and last for the chunk.
   uint32_t PlaceOf(const format::Sample& sample);
-  const Place& At(uint32_t place) const { return places_[place]; }
+  const Site& At(uint32_t place) const { return places_[place]; }
   size_t places() const { return places_.size(); }
   // MethodKeys by index; 0, or not there: not needed so far.
   const std::vector<uint64_t>& methods() const { return methods_; }
   // Of a sample of this place and thread, the finest key.
-  uint64_t OfThreadAt(const Place& place, format::Index thread) { return Mixed(place.of_stack, OfThread(thread)); }
+  uint64_t OfThreadAt(const Site& place, format::Index thread) { return Mixed(place.of_stack, OfThread(thread)); }
 
  private:
   using Keys = std::vector<uint64_t>;  // 0: not looked at yet
-  Place New(format::Index class_id, format::Index stack);
+  Site New(format::Index class_id, format::Index stack);
   uint64_t OfClass(format::Index index);
   uint64_t OfMethod(format::Index index);
   uint64_t OfThread(format::Index index);
@@ -59,7 +59,7 @@ class PlaceKeys {
   uint32_t chunk_ = format::kNone;
   Keys classes_, methods_, threads_;
   Keys frames_, stacks_;  // of the frames and nodes so far
-  std::vector<Place> places_;
+  std::vector<Site> places_;
   format::IndexTable place_table_;  // by class and stack
 };
 

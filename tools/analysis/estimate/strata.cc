@@ -5,7 +5,7 @@ namespace heaprec::tools {
 namespace {
 
 // Weight and objects, but none of the chances.
-void ScaleTo(const Stratum& stratum, Drawn* one) {
+void ScaleTo(const Stratum& stratum, WeightedSample* one) {
   one->stratum = &stratum;
   one->weight *= stratum.factor;
   one->first_weight *= stratum.factor;
@@ -14,12 +14,12 @@ void ScaleTo(const Stratum& stratum, Drawn* one) {
 
 }  // namespace
 
-void Strata::Scale(const format::Block& block, std::span<Drawn> drawn) {
-  if (book_ == nullptr) return;
+void Strata::Scale(const format::Block& block, std::span<WeightedSample> drawn) {
+  if (table_ == nullptr) return;
   dictionaries_ = block.dictionaries;
   if (block.chunk != chunk_ || dictionaries_->classes.size() < of_index_.size()) of_index_.clear();
   chunk_ = block.chunk;
-  for (Drawn& one : drawn) {
+  for (WeightedSample& one : drawn) {
     if (const Stratum* const stratum = Of(one.class_id)) ScaleTo(*stratum, &one);
   }
 }
@@ -33,8 +33,8 @@ const Stratum* Strata::Of(format::Index class_id) {
 }
 
 const Stratum* Strata::Find(const std::string& class_name) const {
-  const auto known = book_->of_class.find(class_name);
-  return known != book_->of_class.end() ? &book_->strata[known->second] : nullptr;
+  const auto known = table_->of_class.find(class_name);
+  return known != table_->of_class.end() ? &table_->strata[known->second] : nullptr;
 }
 
 }  // namespace heaprec::tools

@@ -22,23 +22,23 @@ namespace heaprec::tools {
 class Strata {
  public:
   // By name as dictionaries have it, of the classes of each stratum.
-  struct Book {
+  struct Table {
     std::vector<Stratum> strata;
     std::unordered_map<std::string, size_t> of_class;
   };
 
   Strata() = default;  // none
-  explicit Strata(Book book) : book_(std::make_shared<const Book>(std::move(book))) {}
+  explicit Strata(Table table) : table_(std::make_shared<const Table>(std::move(table))) {}
 
-  size_t count() const { return book_ != nullptr ? book_->strata.size() : 0; }
+  size_t count() const { return table_ != nullptr ? table_->strata.size() : 0; }
   // Samples of the next block.
-  void Scale(const format::Block& block, std::span<Drawn> drawn);
+  void Scale(const format::Block& block, std::span<WeightedSample> drawn);
 
  private:
   const Stratum* Of(format::Index class_id);
   const Stratum* Find(const std::string& class_name) const;
 
-  std::shared_ptr<const Book> book_;
+  std::shared_ptr<const Table> table_;
   // Of the chunk at hand, by class.
   struct Looked {
     bool done = false;

@@ -3,7 +3,7 @@
 //
 //   StrataBuilder builder(header);
 //   for (block) builder.Add(block);
-//   design.SetStrata(builder.Build(recording.census_books()));
+//   design.SetStrata(builder.Build(recording.census_counters()));
 //
 // Units:    bytes and objects.
 // Threads:  one.
@@ -31,7 +31,7 @@ class StrataBuilder {
   // The next block, whole.
   void Add(const format::Block& block);
   // After the last one.
-  Strata Build(const format::CensusBooks& books);
+  Strata Build(const format::CensusCounters& counters);
 
   // Empty: there are strata.
   const std::string& why_none() const { return why_none_; }
@@ -45,18 +45,18 @@ class StrataBuilder {
     Sums& operator+=(const Sums& other);
   };
   struct OfClass {
-    Subset sampled{Grain::kClass};
+    Subset sampled{OrderLevel::kClass};
     Sums sums;
   };
   using Classes = std::map<std::string, OfClass>;
   using Class = Classes::value_type;
 
-  bool IsComplete(const format::CensusBooks& books);
+  bool IsComplete(const format::CensusCounters& counters);
   bool IsEnough(const Sums& sums) const;
-  Strata::Book Exact();
-  Strata::Book Composed();
+  Strata::Table Exact();
+  Strata::Table Composed();
   static Stratum Make(const Sums& sums, double known);
-  static size_t AddStratum(const Sums& sums, double known, Strata::Book* book);
+  static size_t AddStratum(const Sums& sums, double known, Strata::Table* table);
 
   const format::CensusMode mode_;
   const bool is_biased_;

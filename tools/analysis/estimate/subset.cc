@@ -16,11 +16,12 @@ constexpr size_t kFew = 8;
 
 template <typename Other>
 Spread Subset::Product(const End& a, const Other& b) {
-  const double loose = (a.loose + b.loose) / 2;
-  return loose * Spread{a.weight * b.weight, a.objects * b.objects, (a.weight * b.objects + a.objects * b.weight) / 2};
+  const double second_stage_exclusion = (a.second_stage_exclusion + b.second_stage_exclusion) / 2;
+  return second_stage_exclusion *
+         Spread{a.weight * b.weight, a.objects * b.objects, (a.weight * b.objects + a.objects * b.weight) / 2};
 }
 
-void Subset::Add(const Drawn& sample) {
+void Subset::Add(const WeightedSample& sample) {
   const double w = sample.weight, o = sample.objects;
   ++samples_;
   bytes_ += w;
@@ -31,12 +32,12 @@ void Subset::Add(const Drawn& sample) {
 
   // y / p times z / p times 1 - p = 1 - s / w.
   const Spread square{w * w, o * o, w * o};
-  const Spread independent = sample.not_sure * square;
+  const Spread independent = sample.exclusion * square;
   independent_ += independent;
   bytes_fourth_ += independent.bytes * independent.bytes;
   objects_fourth_ += independent.objects * independent.objects;
   // Of the first stage alone, and its estimate over both: y / p times z / p times (w_1 - s) / w.
-  const Spread first_stage = sample.first_part * square;
+  const Spread first_stage = sample.first_stage_part * square;
   first_stage_ += first_stage;
   if (sample.stratum == nullptr) {
     ++unknown_;
@@ -47,11 +48,11 @@ void Subset::Add(const Drawn& sample) {
     piece.first_stage += first_stage;
   }
   if (sample.line == 0) return;
-  second_stage_ += sample.loose * square;
+  second_stage_ += sample.second_stage_exclusion * square;
   AddToLine(sample);
 }
 
-void Subset::AddToLine(const Drawn& sample) {
+void Subset::AddToLine(const WeightedSample& sample) {
   if (sample.line == line_ && sample.rank == last_.rank + 1) {
     second_stage_ += -1 * Product(last_, sample);
     if (sample.before.parted > chosen_by_) ++whole_;
@@ -61,7 +62,7 @@ void Subset::AddToLine(const Drawn& sample) {
   last_ = EndOf(sample, sample.after);
 }
 
-void Subset::BeginRun(const Drawn& sample) {
+void Subset::BeginRun(const WeightedSample& sample) {
   const End first = EndOf(sample, sample.before);
   if (sample.line == line_) {
     run_ = EndRun(first);
@@ -105,15 +106,15 @@ std::pair<Spread, Spread> Subset::Pending() const {
   return {{}, rounded};
 }
 
-Subset::End Subset::EndOf(const Drawn& sample, const Drawn::Side& side) const {
-  const Grain grain = std::max(chosen_by_, side.parted);
+Subset::End Subset::EndOf(const WeightedSample& sample, const WeightedSample::Side& side) const {
+  const OrderLevel level = std::max(chosen_by_, side.parted);
   return {.weight = sample.weight,
           .objects = sample.objects,
-          .loose = sample.loose,
-          .rounding = sample.rounding[static_cast<size_t>(grain)],
+          .second_stage_exclusion = sample.second_stage_exclusion,
+          .rounding = sample.rounding[static_cast<size_t>(level)],
           .next = side.rounding,
-          .per_byte = sample.per_byte,
-          .earlier = line_ > 0 ? last_.per_byte : sample.per_byte,
+          .objects_per_byte = sample.objects_per_byte,
+          .earlier = line_ > 0 ? last_.objects_per_byte : sample.objects_per_byte,
           .rank = sample.rank,
           .parted = side.parted};
 }

@@ -21,14 +21,14 @@ namespace heaprec::tools {
 
 class Subset {
  public:
-  // `chosen_by`: the finest grain that has a say in what belongs here. One that is finer than needed gives wider
+  // `matched_by`: the finest grain that has a say in what belongs here. One that is finer than needed gives wider
   // intervals; a subset that cuts through the places of threads (by time, by size) needs nothing finer than kThread.
   // kOneClass: what is chosen are all objects of a class, and no other; with kClass as grain a census may then know it
   // without an error.
   enum class Holds : bool { kAny, kOneClass };
-  explicit Subset(Grain chosen_by = Grain::kThread, Holds holds = Holds::kAny)
-      : chosen_by_(chosen_by), is_class_(holds == Holds::kOneClass && chosen_by == Grain::kClass) {}
-  void Add(const Drawn& sample);
+  explicit Subset(OrderLevel matched_by = OrderLevel::kThread, Holds holds = Holds::kAny)
+      : chosen_by_(matched_by), is_class_(holds == Holds::kOneClass && matched_by == OrderLevel::kClass) {}
+  void Add(const WeightedSample& sample);
 
   uint64_t samples() const { return samples_; }
   double bytes() const { return bytes_; }      // sum of weights: unbiased
@@ -66,17 +66,17 @@ class Subset {
   // The end of a run: samples next to each other on the line, all of them in the subset.
   struct End {
     double weight = 0, objects = 0;
-    double loose = 0;               // the chance that the second stage left it out
-    double rounding = 1, next = 1;  // of its own node, and of the one beyond
-    double per_byte = 0;            // objects
-    double earlier = 0;             // likewise, of the subset's sample before it
+    double second_stage_exclusion = 0;  // the chance that the second stage left it out
+    double rounding = 1, next = 1;      // of its own node, and of the one beyond
+    double objects_per_byte = 0;        // objects
+    double earlier = 0;                 // likewise, of the subset's sample before it
     uint32_t rank = 0;
-    Grain parted = Grain::kSample;
+    OrderLevel parted = OrderLevel::kSample;
   };
-  void AddToLine(const Drawn& sample);
-  void BeginRun(const Drawn& sample);
-  End EndOf(const Drawn& sample, const Drawn::Side& side) const;
-  // `b`: an End or a Drawn.
+  void AddToLine(const WeightedSample& sample);
+  void BeginRun(const WeightedSample& sample);
+  End EndOf(const WeightedSample& sample, const WeightedSample::Side& side) const;
+  // `b`: an End or a WeightedSample.
   template <typename Other>
   static Spread Product(const End& a, const Other& b);
   static Spread ProductOfEnds(const End& first, const End& last);
@@ -99,7 +99,7 @@ class Subset {
   Piece& PieceOf(const Stratum* stratum);
   void NotePiece(uint32_t stratum, size_t piece);
 
-  Grain chosen_by_;
+  OrderLevel chosen_by_;
   bool is_class_;
   std::vector<Piece> pieces_;
   std::vector<uint32_t> piece_of_;      // by stratum, once there are many; from 1

@@ -23,17 +23,18 @@ namespace heaprec::tools {
 // average, of `surplus` times as many held, over that of a piece with hardly any: from 1 down to 1/3 and less.
 double RoundingLeft(double samples, double surplus);
 
-class Line {
+class SystematicOrder {
  public:
   // What a draft leaves open, of the recording's next block: numbers its lines and sets their roundings.
-  void Lay(Draft* draft);
+  void Assign(PreparedSamples* draft);
 
  private:
-  size_t SetRounding(std::span<Drawn> line, double surplus, size_t grain, std::span<const Draft::Node> nodes);
-  static void SetSides(std::span<Drawn> line);
+  size_t SetRounding(std::span<WeightedSample> line, double surplus, size_t level,
+                     std::span<const PreparedSamples::Node> nodes);
+  static void SetSides(std::span<WeightedSample> line);
 
   uint64_t lines_ = 0;  // so far
-  std::array<UsualCounts, kNodes> usual_;
+  std::array<EwmaCounts, kNodes> usual_;
 };
 
 }  // namespace heaprec::tools

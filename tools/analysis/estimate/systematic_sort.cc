@@ -5,24 +5,24 @@
 
 namespace heaprec::tools {
 
-bool LineOrder::Visited::operator<(const Visited& other) const {
+bool SystematicSort::Visited::operator<(const Visited& other) const {
   if (of_class != other.of_class) return of_class < other.of_class;
   if (of_method != other.of_method) return of_method < other.of_method;
   return of_stack < other.of_stack;
 }
 
-bool LineOrder::Visited::IsSameAs(const Visited& other) const {
+bool SystematicSort::Visited::IsSameAs(const Visited& other) const {
   return of_stack == other.of_stack && of_method == other.of_method && of_class == other.of_class;
 }
 
-std::span<const LineOrder::Placed> LineOrder::Of(const format::Block& block, std::span<const Drawn> samples,
-                                                 PlaceKeys* keys) {
+std::span<const SystematicSort::Placed> SystematicSort::Of(const format::Block& block,
+                                                           std::span<const WeightedSample> samples, SiteKeys* keys) {
   placed_.clear();
-  for (const Drawn& drawn : samples) {
+  for (const WeightedSample& drawn : samples) {
     const format::Sample& sample = block.samples[drawn.index];
     const uint32_t place = keys->PlaceOf(sample);
     placed_.push_back({.of_thread = keys->OfThreadAt(keys->At(place), sample.thread),
-                       .lot = Mixed(sample.id, drawn.index),
+                       .random_key = Mixed(sample.id, drawn.index),
                        .at = static_cast<uint32_t>(placed_.size()),
                        .place = place,
                        .tau = drawn.raised() > 0 ? static_cast<float>(drawn.weight) : kNoLine});
@@ -45,21 +45,21 @@ std::span<const LineOrder::Placed> LineOrder::Of(const format::Block& block, std
 }
 
 // Mostly there is but one line.
-void LineOrder::SortByTau(std::span<Placed> interval) {
+void SystematicSort::SortByTau(std::span<Placed> interval) {
   const auto is_before = [](const Placed& a, const Placed& b) { return a.tau < b.tau; };
   if (!std::is_sorted(interval.begin(), interval.end(), is_before)) {
     std::sort(interval.begin(), interval.end(), is_before);
   }
 }
 
-void LineOrder::SortLine(std::span<Placed> line, uint64_t interval, const PlaceKeys& keys) {
+void SystematicSort::SortLine(std::span<Placed> line, uint64_t interval, const SiteKeys& keys) {
   Visit(line, interval, keys);
   uint32_t next = 0;
   for (const Visited& visited : visited_) next += std::exchange(count_[visited.place], next);
   for (const Placed& one : line) line_[count_[one.place]++] = one;
   std::copy_n(line_.begin(), line.size(), line.begin());
   const auto is_before = [](const Placed& a, const Placed& b) {
-    return a.of_thread != b.of_thread ? a.of_thread < b.of_thread : a.lot < b.lot;
+    return a.of_thread != b.of_thread ? a.of_thread < b.of_thread : a.random_key < b.random_key;
   };
   for (size_t i = 0, begin = 0; i < visited_.size();) {
     // Places of the same names are one.
@@ -75,11 +75,11 @@ void LineOrder::SortLine(std::span<Placed> line, uint64_t interval, const PlaceK
 }
 
 // Counts the samples of each place, and sorts the places.
-void LineOrder::Visit(std::span<const Placed> line, uint64_t interval, const PlaceKeys& keys) {
+void SystematicSort::Visit(std::span<const Placed> line, uint64_t interval, const SiteKeys& keys) {
   visited_.clear();
   for (const Placed& one : line) {
     if (count_[one.place]++ > 0) continue;
-    const PlaceKeys::Place& place = keys.At(one.place);
+    const SiteKeys::Site& place = keys.At(one.place);
     visited_.push_back({Mixed(place.of_class, interval), place.of_method, place.of_stack, one.place});
   }
   std::sort(visited_.begin(), visited_.end());

@@ -21,17 +21,17 @@ namespace heaprec::tools {
 // No line: the second stage gave the sample no weight.
 inline constexpr float kNoLine = 0;
 
-class LineOrder {
+class SystematicSort {
  public:
   struct Placed {
-    uint64_t of_thread = 0, lot = 0;  // what it is sorted by within its place
-    uint32_t at = 0;                  // which of the samples
+    uint64_t of_thread = 0, random_key = 0;  // what it is sorted by within its place
+    uint32_t at = 0;                         // which of the samples
     uint32_t place = 0;
     float tau = kNoLine;  // of the line: the weight that the second stage gave
   };
   // Of the samples of a block that `samples` has, in order of time. `keys` has entered the block. Valid until the next
   // call.
-  std::span<const Placed> Of(const format::Block& block, std::span<const Drawn> samples, PlaceKeys* keys);
+  std::span<const Placed> Of(const format::Block& block, std::span<const WeightedSample> samples, SiteKeys* keys);
 
  private:
   struct Visited {  // a place in the line at hand
@@ -41,8 +41,8 @@ class LineOrder {
     bool IsSameAs(const Visited& other) const;
   };
   void SortByTau(std::span<Placed> interval);
-  void SortLine(std::span<Placed> line, uint64_t interval, const PlaceKeys& keys);
-  void Visit(std::span<const Placed> line, uint64_t interval, const PlaceKeys& keys);
+  void SortLine(std::span<Placed> line, uint64_t interval, const SiteKeys& keys);
+  void Visit(std::span<const Placed> line, uint64_t interval, const SiteKeys& keys);
 
   // Kept for their memory.
   std::vector<Placed> placed_, line_;

@@ -15,13 +15,13 @@ namespace heaprec::tools {
 
 // The nodes of the second stage's order, from coarse to fine: each lies in one piece on the line, within those before.
 // kSample: in random order within the node of a thread.
-enum class Grain : uint8_t { kClass, kMethod, kStack, kThread, kSample };
+enum class OrderLevel : uint8_t { kClass, kMethod, kStack, kThread, kSample };
 inline constexpr size_t kNodes = 4;  // all but kSample
 inline constexpr size_t kGrains = kNodes + 1;
 
 struct Stratum;
 
-struct Drawn {
+struct WeightedSample {
   uint32_t index = 0;  // into the samples of its block
   // As the sample has them. By these samples are grouped, in an order in which they are far from each other.
   format::Index class_id = format::kNone, stack = format::kNone;
@@ -33,7 +33,7 @@ struct Drawn {
 
   // Of these, what every subset asks for: the chance that it was left out by both stages, by the second, and the first
   // stage's part in it, as docs/estimates.md#variance weighs squares by; objects for each byte.
-  double not_sure = 0, loose = 0, first_part = 0, per_byte = 0;
+  double exclusion = 0, second_stage_exclusion = 0, first_stage_part = 0, objects_per_byte = 0;
   void SetChances();
 
   // The line it lay on, if the second stage raised it (else 0): the `rank`-th of `in_line` samples.
@@ -44,7 +44,7 @@ struct Drawn {
   std::array<float, kGrains> rounding{1, 1, 1, 1, 1};
   // Towards a neighbour on the line (which is a circle): the grain at which the two part, and the neighbour's rounding.
   struct Side {
-    Grain parted = Grain::kSample;
+    OrderLevel parted = OrderLevel::kSample;
     float rounding = 1;
   };
   Side before, after;
@@ -55,12 +55,12 @@ struct Drawn {
   double raised() const { return weight - first_weight; }
 };
 
-inline void Drawn::SetChances() {
+inline void WeightedSample::SetChances() {
   if (!(weight > 0)) return;
-  not_sure = 1 - size / weight;
-  loose = raised() / weight;
-  first_part = (first_weight - size) / weight;
-  per_byte = objects / weight;
+  exclusion = 1 - size / weight;
+  second_stage_exclusion = raised() / weight;
+  first_stage_part = (first_weight - size) / weight;
+  objects_per_byte = objects / weight;
 }
 
 }  // namespace heaprec::tools

@@ -6,7 +6,7 @@
 namespace heaprec::tools {
 
 struct Advice {
-  std::string_view means, todo;
+  std::string_view impact, action;
 };
 
 // Of a symptom's id; empty texts if there is nothing to say.

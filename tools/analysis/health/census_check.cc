@@ -40,7 +40,9 @@ void CensusCheck::Look(const format::Block& block, const Find& find) {
       !Near(rows.bytes.estimate(), totals.bytes.estimate())) {
     find("census: the classes do not add up to the total");
   }
-  const auto is_exact = [](const CensusRow& row) { return row.objects.excess == 0 && row.bytes.excess == 0; };
+  const auto is_exact = [](const CensusRow& row) {
+    return row.objects.weight_excess == 0 && row.bytes.weight_excess == 0;
+  };
   if (header_.census == format::CensusMode::kAll && !std::ranges::all_of(block.census_totals, is_exact)) {
     find("census: weights, although every TLAB was walked");
   }
@@ -48,26 +50,26 @@ void CensusCheck::Look(const format::Block& block, const Find& find) {
     walks_ += row.walks;
     bytes_ += row.bytes.counted;
   }
-  if (block.census_books == format::CensusBooks{}) return;
-  for (const auto counter : format::kCensusCounters) {
-    if (block.census_books.*counter >= books_.*counter) continue;
+  if (block.census_counters == format::CensusCounters{}) return;
+  for (const auto counter : format::kCensusCounterFields) {
+    if (block.census_counters.*counter >= counters_.*counter) continue;
     find("census: a recorder counter decreased");
     break;
   }
-  books_ = block.census_books;
+  counters_ = block.census_counters;
 }
 
-void CensusCheck::Close(const format::CensusBooks& books, bool is_whole, const Find& find) const {
+void CensusCheck::Close(const format::CensusCounters& counters, bool is_whole, const Find& find) const {
   if (!is_whole || header_.census == format::CensusMode::kOff) return;
-  if (bytes_ + books.lost_bytes != books.walked_bytes) {
-    find(fmt::format("census: {} bytes walked, but {} recorded and {} lost", books.walked_bytes, bytes_,
-                     books.lost_bytes));
+  if (bytes_ + counters.lost_bytes != counters.walked_bytes) {
+    find(fmt::format("census: {} bytes walked, but {} recorded and {} lost", counters.walked_bytes, bytes_,
+                     counters.lost_bytes));
   }
   if (header_.census != format::CensusMode::kAll) return;
-  const uint64_t candidates = books.tlab_bytes + books.outside_bytes;
-  if (candidates != books.walked_bytes + books.broken_bytes) {
-    find(fmt::format("census: {} bytes due, but {} walked and {} not walked", candidates, books.walked_bytes,
-                     books.broken_bytes));
+  const uint64_t candidates = counters.tlab_bytes + counters.outside_bytes;
+  if (candidates != counters.walked_bytes + counters.broken_bytes) {
+    find(fmt::format("census: {} bytes due, but {} walked and {} not walked", candidates, counters.walked_bytes,
+                     counters.broken_bytes));
   }
 }
 

@@ -1,4 +1,4 @@
-// Is what a census says consistent with itself: its classes with its totals, and both with its books?
+// Is what a census says consistent with itself: its classes with its totals, and both with its counters?
 //
 // Failure:  none; what does not hold is handed to `find`.
 #pragma once
@@ -18,12 +18,12 @@ class CensusCheck {
   explicit CensusCheck(const format::FileHeader& header) : header_(header) {}
 
   void Look(const format::Block& block, const Find& find);
-  // `books`: at the end. `is_whole`: all blocks from the start to an ending were there.
-  void Close(const format::CensusBooks& books, bool is_whole, const Find& find) const;
+  // `counters`: at the end. `is_whole`: all blocks from the start to an ending were there.
+  void Close(const format::CensusCounters& counters, bool is_whole, const Find& find) const;
 
  private:
   const format::FileHeader& header_;
-  format::CensusBooks books_;
+  format::CensusCounters counters_;
   uint64_t walks_ = 0, bytes_ = 0;  // of the totals
 };
 

@@ -25,33 +25,33 @@ constexpr double kVague = 0.1;
 constexpr double kLowFill = 0.5;
 constexpr double kClockSeconds = 1;
 
-const char* IdOf(About about) {
+const char* IdOf(TrustTopic about) {
   switch (about) {
-    case About::kEnd:
+    case TrustTopic::kEnd:
       return "end";
-    case About::kDamage:
+    case TrustTopic::kDamage:
       return "damage";
-    case About::kSource:
+    case TrustTopic::kSource:
       return "source";
-    case About::kStacks:
+    case TrustTopic::kStacks:
       return "stacks";
-    case About::kTotal:
+    case TrustTopic::kTotal:
       return "total";
-    case About::kQuotas:
+    case TrustTopic::kQuotas:
       return "quotas";
-    case About::kLosses:
+    case TrustTopic::kLosses:
       return "losses";
-    case About::kBooks:
+    case TrustTopic::kStreamCounters:
       return "books";
-    case About::kClocks:
+    case TrustTopic::kClocks:
       return "clocks";
-    case About::kCap:
+    case TrustTopic::kCap:
       return "cap";
-    case About::kRing:
+    case TrustTopic::kRing:
       return "ring";
-    case About::kNames:
+    case TrustTopic::kNames:
       return "names";
-    case About::kExceptions:
+    case TrustTopic::kExceptions:
       return "exceptions";
   }
   return "?";
@@ -61,49 +61,51 @@ std::string Percent(double share) { return fmt::format("{:.3g} %", 100 * share);
 
 class Examination {
  public:
-  explicit Examination(const Examined& of)
-      : of_(of), recording_(of.recording), header_(recording_.header()), books_(recording_.books()) {}
+  explicit Examination(const DiagnosisInput& of)
+      : of_(of), recording_(of.recording), header_(recording_.header()), counters_(recording_.counters()) {}
 
-  std::vector<Symptom> Run() {
+  std::vector<Finding> Run() {
     TakeTrust();
     TakeVerification();
-    if (const std::string refusal = RefusalOfNative(header_); !refusal.empty()) Say("native", Level::kNote, refusal);
+    if (const std::string refusal = RefusalOfNative(header_); !refusal.empty())
+      AddFinding("native", Level::kNote, refusal);
     Total();
     Losses(Stream::kAllocations);
     Losses(Stream::kExceptions);
     Losses(Stream::kNative);
-    Losses(Stream::kMapped);
-    if (!any_loss_) Say("losses", Level::kOk, "nothing was lost", 0);
+    Losses(Stream::kMapping);
+    if (!any_loss_) AddFinding("losses", Level::kOk, "nothing was lost", 0);
     Samples();
     Throttle();
     Source();
     Times();
-    std::ranges::stable_sort(symptoms_, std::ranges::greater(), &Symptom::level);
-    return std::move(symptoms_);
+    std::ranges::stable_sort(findings_, std::ranges::greater(), &Finding::level);
+    return std::move(findings_);
   }
 
  private:
   // `advice`: the id of its words, if not its own.
-  void Say(const char* id, Level level, std::string what, std::optional<double> value = std::nullopt,
-           std::string_view advice = {}) {
+  void AddFinding(const char* id, Level level, std::string what, std::optional<double> value = std::nullopt,
+                  std::string_view advice = {}) {
     const Advice words = level == Level::kOk ? Advice() : AdviceFor(advice.empty() ? id : advice);
-    symptoms_.push_back({id, level, std::move(what), value, std::string(words.means), std::string(words.todo)});
+    findings_.push_back({id, level, std::move(what), value, std::string(words.impact), std::string(words.action)});
   }
-  bool Said(std::string_view id) const {
-    return std::ranges::any_of(symptoms_, [id](const Symptom& symptom) { return symptom.id == id; });
+  bool HasFinding(std::string_view id) const {
+    return std::ranges::any_of(findings_, [id](const Finding& symptom) { return symptom.id == id; });
   }
 
   void TakeTrust() {
-    const Trust trust = Judge(recording_, of_.tallies, of_.volume);
-    for (const Remark& reason : trust.reasons) {
-      const bool biased = reason.about == About::kSource;
-      Say(IdOf(reason.about), Level::kProblem, reason.text, std::nullopt, biased ? AdviceForSource() : "");
+    const TrustReport trust = AssessTrust(recording_, of_.tallies, of_.volume);
+    for (const TrustReason& reason : trust.reasons) {
+      const bool biased = reason.about == TrustTopic::kSource;
+      AddFinding(IdOf(reason.about), Level::kProblem, reason.text, std::nullopt, biased ? AdviceForSource() : "");
     }
-    for (const Remark& note : trust.notes) {
-      Say(IdOf(note.about), Level::kNote, note.text, std::nullopt, note.about == About::kEnd ? AdviceForEnd() : "");
+    for (const TrustReason& note : trust.notes) {
+      AddFinding(IdOf(note.about), Level::kNote, note.text, std::nullopt,
+                 note.about == TrustTopic::kEnd ? AdviceForEnd() : "");
     }
-    if (!Said("end")) Say("end", Level::kOk, "complete: " + ToUtf8(recording_.ending()->reason));
-    if (!Said("damage")) Say("damage", Level::kOk, "no damaged bytes");
+    if (!HasFinding("end")) AddFinding("end", Level::kOk, "complete: " + ToUtf8(recording_.ending()->reason));
+    if (!HasFinding("damage")) AddFinding("damage", Level::kOk, "no damaged bytes");
   }
 
   std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
@@ -115,52 +117,53 @@ class Examination {
   void TakeVerification() {
     const auto& findings = of_.verification.findings();
     if (findings.empty())
-      return Say("consistency", Level::kOk, "every block is consistent with itself and the books", 0);
+      return AddFinding("consistency", Level::kOk, "every block is consistent with itself and the books", 0);
     const uint64_t count = findings.size() + of_.verification.more_findings();
-    Say("consistency", Level::kProblem,
-        fmt::format("{} contradictions; the first, at offset {}: {}", Grouped(count), findings[0].offset,
-                    findings[0].what),
-        static_cast<double>(count));
+    AddFinding("consistency", Level::kProblem,
+               fmt::format("{} contradictions; the first, at offset {}: {}", Grouped(count), findings[0].offset,
+                           findings[0].what),
+               static_cast<double>(count));
   }
 
   void Total() {
-    if (Said("total") || !HasHeap(header_)) return;
-    const auto counted = static_cast<double>(books_.candidate_bytes);
+    if (HasFinding("total") || !HasHeap(header_)) return;
+    const auto counted = static_cast<double>(counters_.candidate_bytes);
     const double estimated = of_.volume.raw_bytes.value;
     if (!(counted > 0)) {
-      return Say("total", Level::kNote, fmt::format("{} estimated; nothing was counted", Bytes(estimated)),
-                 std::nullopt, "uncounted");
+      return AddFinding("total", Level::kNote, fmt::format("{} estimated; nothing was counted", Bytes(estimated)),
+                        std::nullopt, "uncounted");
     }
     const double off = estimated / counted - 1;
-    Say("total", Level::kOk,
+    AddFinding(
+        "total", Level::kOk,
         fmt::format("{} estimated, {} counted: {:+.2f} %, within chance", Bytes(estimated), Bytes(counted), 100 * off),
         off);
   }
 
   void Losses(Stream stream) {
-    const format::Books& books = recording_.books(stream);
+    const format::StreamCounters& counters = recording_.counters(stream);
     const bool bytes = !format::CountsEvents(stream);
-    const double all = static_cast<double>(bytes ? books.candidate_bytes : books.candidates);
+    const double all = static_cast<double>(bytes ? counters.candidate_bytes : counters.candidates);
     const double seen = bytes ? of_.tallies[stream].bytes() : of_.tallies[stream].objects();
-    for (size_t reason = 0; reason < books.lost.size(); ++reason) {
-      if (books.lost[reason] == 0 || !format::IsLoss(static_cast<format::Loss>(reason))) continue;
-      const double weight = books.lost_weight[reason];
+    for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
+      if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+      const double weight = counters.lost_weight[reason];
       const double share = std::max(all, seen) > 0 ? weight / std::max(all, seen) : 1;
-      const std::string name = format::LossName(static_cast<format::Loss>(reason));
-      Say(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
-          fmt::format("{}{}: {} point{}, {} of the {}", PrefixOf(stream), name, Grouped(books.lost[reason]),
-                      books.lost[reason] == 1 ? "" : "s", Percent(share), bytes ? "bytes" : "throws"),
-          share);
+      const std::string name = format::LossReasonName(static_cast<format::LossReason>(reason));
+      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
+                 fmt::format("{}{}: {} point{}, {} of the {}", PrefixOf(stream), name, Grouped(counters.lost[reason]),
+                             counters.lost[reason] == 1 ? "" : "s", Percent(share), bytes ? "bytes" : "throws"),
+                 share);
       any_loss_ = true;
     }
   }
 
   // A part of the samples that tells less than it should.
   void Part(const char* id, const Completeness::Part& part, const char* what, double warn) {
-    if (part.samples == 0) return Say(id, Level::kOk, fmt::format("no sample {}", what), 0);
+    if (part.samples == 0) return AddFinding(id, Level::kOk, fmt::format("no sample {}", what), 0);
     const double share = of_.completeness.ShareOf(part);
-    Say(id, share >= warn ? Level::kWarning : Level::kNote,
-        fmt::format("{} samples, {} of the bytes, {}", Grouped(part.samples), Percent(share), what), share);
+    AddFinding(id, share >= warn ? Level::kWarning : Level::kNote,
+               fmt::format("{} samples, {} of the bytes, {}", Grouped(part.samples), Percent(share), what), share);
   }
 
   void Samples() {
@@ -170,75 +173,80 @@ class Examination {
     Part("no_stack", samples.no_stack, "without a stack", kWarnShare);
     Part("unknown_classes", samples.unknown_class, "of a class that nobody knows", kWarnShare);
     Part("no_thread", samples.no_thread, "without a thread", kWarnShare);
-    if (Said("names")) return;
-    if (samples.lost_names == 0) return Say("names", Level::kOk, "no names are lost", 0);
-    Say("names", Level::kWarning, fmt::format("{} names are lost with damaged bytes", Grouped(samples.lost_names)),
-        static_cast<double>(samples.lost_names));
+    if (HasFinding("names")) return;
+    if (samples.lost_names == 0) return AddFinding("names", Level::kOk, "no names are lost", 0);
+    AddFinding("names", Level::kWarning,
+               fmt::format("{} names are lost with damaged bytes", Grouped(samples.lost_names)),
+               static_cast<double>(samples.lost_names));
   }
 
   void Throttle() {
-    const Tally& tally = of_.tallies[Stream::kAllocations];
+    const StreamTotals& totals = of_.tallies[Stream::kAllocations];
     const Estimate& total = of_.volume.raw_bytes;
     if (total.value > 0 && std::isfinite(total.high)) {
       const double half = (total.high - total.low) / 2 / total.value;
-      Say("precision", half > kVague ? Level::kNote : Level::kOk,
-          fmt::format("{} samples: their total alone is sure to {} (95 %)", Grouped(tally.events()), Percent(half)),
+      AddFinding(
+          "precision", half > kVague ? Level::kNote : Level::kOk,
+          fmt::format("{} samples: their total alone is sure to {} (95 %)", Grouped(totals.events()), Percent(half)),
           half);
     }
-    if (tally.intervals == 0) return;
-    const double thinned = static_cast<double>(tally.intervals_thinned) / static_cast<double>(tally.intervals);
-    Say("ceiling", tally.intervals_thinned > 0 ? Level::kNote : Level::kOk,
-        fmt::format("{} of {} intervals had more points than their cap of {}", Grouped(tally.intervals_thinned),
-                    Grouped(tally.intervals), Grouped(header_.interval_cap)),
-        thinned);
-    const double seconds = static_cast<double>(tally.intervals) * static_cast<double>(header_.interval_ns) * 1e-9;
+    if (totals.intervals == 0) return;
+    const double thinned = static_cast<double>(totals.intervals_thinned) / static_cast<double>(totals.intervals);
+    AddFinding("ceiling", totals.intervals_thinned > 0 ? Level::kNote : Level::kOk,
+               fmt::format("{} of {} intervals had more points than their cap of {}", Grouped(totals.intervals_thinned),
+                           Grouped(totals.intervals), Grouped(header_.interval_cap)),
+               thinned);
+    const double seconds = static_cast<double>(totals.intervals) * static_cast<double>(header_.interval_ns) * 1e-9;
     if (!(header_.rate_per_second > 0) || !(seconds > 0)) return;
-    const double fill = static_cast<double>(tally.events()) / seconds / header_.rate_per_second;
-    Say("fill", fill < kLowFill ? Level::kNote : Level::kOk,
-        fmt::format("{} of the samples that {:g}/s allows", Percent(fill), header_.rate_per_second), fill);
+    const double fill = static_cast<double>(totals.events()) / seconds / header_.rate_per_second;
+    AddFinding("fill", fill < kLowFill ? Level::kNote : Level::kOk,
+               fmt::format("{} of the samples that {:g}/s allows", Percent(fill), header_.rate_per_second), fill);
   }
 
   void Source() {
-    if (!Said("source")) {
-      Say("source", Level::kOk, fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
+    if (!HasFinding("source")) {
+      AddFinding("source", Level::kOk, fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
     }
-    if (!Said("stacks")) {
-      Say("stacks", Level::kOk,
-          fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than it says", Grouped(books_.stacks_walked),
-                      Grouped(books_.stacks_asked), Grouped(books_.stacks_differed)),
-          static_cast<double>(books_.stacks_differed));
+    if (!HasFinding("stacks")) {
+      AddFinding("stacks", Level::kOk,
+                 fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than it says",
+                             Grouped(counters_.stacks_walked), Grouped(counters_.stacks_from_jvmti),
+                             Grouped(counters_.stack_mismatches)),
+                 static_cast<double>(counters_.stack_mismatches));
     }
-    if (Said("ring")) return;
+    if (HasFinding("ring")) return;
     if (header_.ring_path.empty())
-      return Say("ring", Level::kNote, "there was no shared ring", std::nullopt, "no_ring");
-    Say("ring", Level::kOk,
-        recording_.salvage().ring_found
-            ? fmt::format("{} events came from the ring", Grouped(recording_.salvage().events))
-            : "nothing had to be salvaged");
+      return AddFinding("ring", Level::kNote, "there was no shared ring", std::nullopt, "no_ring");
+    AddFinding("ring", Level::kOk,
+               recording_.salvage().ring_found
+                   ? fmt::format("{} events came from the ring", Grouped(recording_.salvage().events))
+                   : "nothing had to be salvaged");
   }
 
   void Times() {
     const auto& moved = of_.clock_moved_seconds;
     if (!moved) {
-      Say("clock", Level::kOk, "times are of one monotonic clock; the wall clock is known at the start only");
+      AddFinding("clock", Level::kOk, "times are of one monotonic clock; the wall clock is known at the start only");
     } else if (std::abs(*moved) < kClockSeconds) {
-      Say("clock", Level::kOk, "the wall clock was not set since the start", moved);
+      AddFinding("clock", Level::kOk, "the wall clock was not set since the start", moved);
     } else {
-      Say("clock", Level::kNote, fmt::format("the wall clock was set: by {:+.3f} s since the start", *moved), moved);
+      AddFinding("clock", Level::kNote, fmt::format("the wall clock was set: by {:+.3f} s since the start", *moved),
+                 moved);
     }
     if (header_.start.begin_ns > 0) {
-      Say("front", Level::kNote,
+      AddFinding(
+          "front", Level::kNote,
           fmt::format("the first {} of the recording are in other files, or dropped", Duration(header_.start.begin_ns)),
           static_cast<double>(header_.start.begin_ns) * 1e-9);
     }
   }
 
-  const Examined& of_;
+  const DiagnosisInput& of_;
   const Recording& recording_;
   const format::FileHeader& header_;
-  const format::Books& books_;
+  const format::StreamCounters& counters_;
   bool any_loss_ = false;
-  std::vector<Symptom> symptoms_;
+  std::vector<Finding> findings_;
 };
 
 }  // namespace
@@ -257,6 +265,6 @@ const char* LevelName(Level level) {
   return "?";
 }
 
-std::vector<Symptom> Diagnose(const Examined& examined) { return Examination(examined).Run(); }
+std::vector<Finding> Diagnose(const DiagnosisInput& examined) { return Examination(examined).Run(); }
 
 }  // namespace heaprec::tools

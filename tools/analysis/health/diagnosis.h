@@ -1,6 +1,6 @@
 // What `heaprec doctor` finds in a recording: how sure its numbers are, why, and what to do about it.
 //
-// Built on Judge (trust.h) and Verification: what they object to is a problem here, and nothing else is.
+// Built on AssessTrust (trust.h) and Verification: what they object to is a problem here, and nothing else is.
 #pragma once
 
 #include <optional>
@@ -19,20 +19,20 @@ namespace heaprec::tools {
 enum class Level { kOk, kNote, kWarning, kProblem };
 const char* LevelName(Level level);
 
-struct Symptom {
+struct Finding {
   std::string id;  // stable: "losses", "source", ...; docs/guide/trust.md#doctor
   Level level = Level::kOk;
   std::string what;             // with its number
   std::optional<double> value;  // that number; shares are 0 to 1
-  std::string means;            // for the estimates; empty where all is well
-  std::string todo;             // likewise
+  std::string impact;           // for the estimates; empty where all is well
+  std::string action;           // likewise
 };
 
 // All that is known of a recording once it was read.
-struct Examined {
+struct DiagnosisInput {
   const Recording& recording;
-  const format::PerStream<Tally>& tallies;
-  const Volume& volume;
+  const format::PerStream<StreamTotals>& tallies;
+  const AllocationTotals& volume;
   const Verification& verification;
   const Completeness& completeness;
   // How far the wall clock has moved against the monotonic one since the start; nullopt: cannot be known.
@@ -40,6 +40,6 @@ struct Examined {
 };
 
 // The worst first.
-std::vector<Symptom> Diagnose(const Examined& examined);
+std::vector<Finding> Diagnose(const DiagnosisInput& examined);
 
 }  // namespace heaprec::tools

@@ -1,7 +1,7 @@
-// Is what a recording says of followed objects consistent with itself?
+// Is what a recording says of tracked objects consistent with itself?
 //
-// Checked: each fate is of a sample that is followed and has none yet; their order, and thresholds; survivors stand in
-// the first block of a chunk, and are those that are alive; what is not followed, against the books.
+// Checked: each lifecycle event is of a sample that is tracked and has none yet; their order, and thresholds; survivors
+// stand in the first block of a chunk, and are those that are alive; what is not tracked, against the counters.
 //
 // Threads:  one.
 // Format:   docs/format/recording.md#lifecycle-events
@@ -16,27 +16,27 @@
 
 namespace heaprec::tools {
 
-class FateCheck {
+class LifecycleCheck {
  public:
   using Find = std::function<void(std::string)>;
 
   // Of one stream.
-  FateCheck(const format::FileHeader& header, format::Stream stream)
-      : stream_(stream), follows_(header.BoundOf(stream) > 0), before_(header.start.books[stream]) {}
+  LifecycleCheck(const format::FileHeader& header, format::Stream stream)
+      : stream_(stream), tracks_(header.MaxTracked(stream) > 0), before_(header.start.counters[stream]) {}
 
   // Every block, in order. `is_gap`: bytes before it were skipped, or it was salvaged.
   void Look(const format::Block& block, bool is_gap, const Find& find);
 
  private:
-  bool HasSurvivors(const format::Block& block) const;
-  void LookAtSurvivors(const format::Block& block, const Find& find);
-  void LookAtFate(const format::Fate& fate, const Find& find);
+  bool HasCheckpoint(const format::Block& block) const;
+  void CheckCheckpoint(const format::Block& block, const Find& find);
+  void CheckLifecycleEvent(const format::LifecycleEvent& lifecycle, const Find& find);
 
   const format::Stream stream_;
-  const bool follows_;
-  format::Books before_;
+  const bool tracks_;
+  format::StreamCounters before_;
   std::unordered_set<uint64_t> alive_;
-  bool knows_all_ = false;  // every sample that may be followed is known
+  bool knows_all_ = false;  // every sample that may be tracked is known
   bool any_block_ = false;
   uint32_t chunk_ = 0;
   uint64_t last_ns_ = 0;

@@ -1,7 +1,7 @@
 // Can the numbers of a recording be relied on? Reasons for no, and notes that do not change a yes.
 //
 // no: not one block; damaged bytes in the middle; attribution by refill (source tlab); of any stream: more than 0.1 %
-// of the bytes (or events) lost, books that do not add up, an interval over its cap; counted bytes that the samples
+// of the bytes (or events) lost, counters that do not add up, an interval over its cap; counted bytes that the samples
 // cannot have come from; samples=N that are too few for the recording; a ring that could not be read to its end or
 // whose names are gone.
 #pragma once
@@ -17,42 +17,44 @@
 namespace heaprec::tools {
 
 // What a remark is about.
-enum class About : uint8_t {
-  kEnd,         // how the recording ended, and whether anything was read
-  kDamage,      // bytes that could not be decoded
-  kSource,      // where samples came from
-  kStacks,      // walked, or asked of the JVM
-  kTotal,       // two counts of the same bytes
-  kQuotas,      // samples=N
-  kLosses,      // points without a sample
-  kBooks,       // the recorder's own counts
-  kClocks,      // threads without a byte clock
-  kCap,         // the most samples of an interval
-  kRing,        // what was salvaged
-  kNames,       // definitions that are gone
-  kExceptions,  // why there are none
+enum class TrustTopic : uint8_t {
+  kEnd,             // how the recording ended, and whether anything was read
+  kDamage,          // bytes that could not be decoded
+  kSource,          // where samples came from
+  kStacks,          // walked, or asked of the JVM
+  kTotal,           // two counts of the same bytes
+  kQuotas,          // samples=N
+  kLosses,          // points without a sample
+  kStreamCounters,  // the recorder's own counts
+  kClocks,          // threads without a byte clock
+  kCap,             // the most samples of an interval
+  kRing,            // what was salvaged
+  kNames,           // definitions that are gone
+  kExceptions,      // why there are none
 };
 
-struct Remark {
-  About about = About::kEnd;
+struct TrustReason {
+  TrustTopic about = TrustTopic::kEnd;
   std::string text;
 };
 
-struct Trust {
-  std::vector<Remark> reasons;  // empty: trustworthy
-  std::vector<Remark> notes;
+struct TrustReport {
+  std::vector<TrustReason> reasons;  // empty: trustworthy
+  std::vector<TrustReason> notes;
 };
 
-inline std::vector<std::string> TextsOf(const std::vector<Remark>& remarks) {
+inline std::vector<std::string> TextsOf(const std::vector<TrustReason>& remarks) {
   std::vector<std::string> texts;
-  for (const Remark& remark : remarks) texts.push_back(remark.text);
+  for (const TrustReason& remark : remarks) texts.push_back(remark.text);
   return texts;
 }
 
 // After the recording was read to its end.
-Trust Judge(const Recording& recording, const format::PerStream<Tally>& tallies, const Balance& balance);
+TrustReport AssessTrust(const Recording& recording, const format::PerStream<StreamTotals>& tallies,
+                        const CountCheck& balance);
 // What is said of one stream's numbers alone. `balance`: of allocations; nullptr: of another stream.
-Trust JudgeStream(const Recording& recording, format::Stream stream, const Tally& tally, const Balance* balance);
+TrustReport AssessStreamTrust(const Recording& recording, format::Stream stream, const StreamTotals& totals,
+                              const CountCheck* balance);
 
 // What stands in front of a sentence about a stream: nothing of the heap's, "native memory: ".
 const char* PrefixOf(format::Stream stream);

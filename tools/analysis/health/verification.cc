@@ -9,28 +9,31 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Books;
 using format::Index;
 using format::kNone;
 using format::Stream;
+using format::StreamCounters;
 
-constexpr size_t kMostFindings = 100;
+constexpr size_t kMaxFindings = 100;
 // Threads that may have been at a hit, and of which the recording has nothing else.
 constexpr uint64_t kSilentThreads = 64;
 
-constexpr uint64_t Books::*kCounters[] = {&Books::candidates,  &Books::candidate_bytes, &Books::points,
-                                          &Books::thinned,     &Books::committed,       &Books::written,
-                                          &Books::second_stage};
+constexpr uint64_t StreamCounters::*kCounters[] = {&StreamCounters::candidates,  &StreamCounters::candidate_bytes,
+                                                   &StreamCounters::points,      &StreamCounters::thinned,
+                                                   &StreamCounters::committed,   &StreamCounters::written,
+                                                   &StreamCounters::second_stage};
 
 bool Fits(Index index, size_t size) { return index == kNone || index < size; }
 
-uint64_t LostOf(const Books& books, format::Loss loss) { return books.lost[static_cast<size_t>(loss)]; }
+uint64_t LostOf(const StreamCounters& counters, format::LossReason loss) {
+  return counters.lost[static_cast<size_t>(loss)];
+}
 
 bool Apart(uint64_t a, uint64_t b, uint64_t slack) { return (a > b ? a - b : b - a) > slack; }
 
 std::string Named(Stream stream, std::string sentence) {
   if (stream == Stream::kNative) return "native memory: " + sentence;
-  if (stream == Stream::kMapped) return "mappings: " + sentence;
+  if (stream == Stream::kMapping) return "mappings: " + sentence;
   return stream == Stream::kExceptions ? "exceptions: " + sentence : sentence;
 }
 
@@ -39,15 +42,15 @@ std::string Named(Stream stream, std::string sentence) {
 // Blocks count from the start of the recording, which may be before that of the file.
 Verification::Verification(const format::FileHeader& header)
     : header_(header),
-      fates_(header, Stream::kAllocations),
-      native_fates_(header, Stream::kNative),
-      mapped_fates_(header, Stream::kMapped),
+      lifecycle_events_(header, Stream::kAllocations),
+      native_lifecycle_events_(header, Stream::kNative),
+      mapping_lifecycle_events_(header, Stream::kMapping),
       census_(header) {
-  for (const Stream stream : format::kAllStreams) streams_[stream].books = header.start.books[stream];
+  for (const Stream stream : format::kAllStreams) streams_[stream].counters = header.start.counters[stream];
 }
 
 void Verification::Find(uint64_t offset, std::string what) {
-  if (findings_.size() < kMostFindings) {
+  if (findings_.size() < kMaxFindings) {
     findings_.push_back({offset, std::move(what)});
   } else {
     ++more_;
@@ -71,9 +74,10 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   LookAtNames(block);
   LookAtSamples(block);
   for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
-  for (FateCheck* const fates : {&fates_, &native_fates_, &mapped_fates_}) {
-    fates->Look(block, is_gap || recording.salvage().ring_found,
-                [&](std::string what) { Find(block.offset, std::move(what)); });
+  for (LifecycleCheck* const lifecycle_events :
+       {&lifecycle_events_, &native_lifecycle_events_, &mapping_lifecycle_events_}) {
+    lifecycle_events->Look(block, is_gap || recording.salvage().ring_found,
+                           [&](std::string what) { Find(block.offset, std::move(what)); });
   }
   census_.Look(block, [&](std::string what) { Find(block.offset, std::move(what)); });
 }
@@ -141,18 +145,18 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
     Find(block.offset, Named(stream, fmt::format("{} samples, but the intervals kept {}", samples, kept)));
   }
   state.samples += samples;
-  const Books& now = block.books[stream];
+  const StreamCounters& now = block.counters[stream];
   for (const auto counter : kCounters) {
-    if (now.*counter < state.books.*counter) {
+    if (now.*counter < state.counters.*counter) {
       Find(block.offset, Named(stream, "a recorder counter decreased"));
       break;
     }
   }
-  if (!is_gap && now.written - state.books.written != samples) {
+  if (!is_gap && now.written - state.counters.written != samples) {
     Find(block.offset, Named(stream, fmt::format("recorder counters say {} samples written, but the block has {}",
-                                                 now.written - state.books.written, samples)));
+                                                 now.written - state.counters.written, samples)));
   }
-  state.books = now;
+  state.counters = now;
 }
 
 void Verification::Close(const Recording& recording) {
@@ -160,40 +164,40 @@ void Verification::Close(const Recording& recording) {
   if (blocks_ == 0 && !recording.running() && !recording.salvage().ring_found)
     Find(recording.bytes_read(), "no block could be read");
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
-  // Of a file that begins later, or ends where another goes on, the books know more than it holds.
+  // Of a file that begins later, or ends where another goes on, the counters know more than it holds.
   const bool is_whole = recording.ending() && recording.is_settled() && header_.start == format::FileStart{} &&
                         !recording.misses_bytes() && recording.tail_bytes() == 0;
-  census_.Close(recording.census_books(), is_whole,
+  census_.Close(recording.census_counters(), is_whole,
                 [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });
 }
 
 // A thread that was stopped in the middle of a hit has counted its point, but not what became of it. An ending waits
 // for them; a kill meets as many as there are.
 void Verification::CloseStream(const Recording& recording, Stream stream) {
-  const Books& books = recording.books(stream);
+  const StreamCounters& counters = recording.counters(stream);
   uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
   if (!recording.ending()) slack += kSilentThreads + threads_;
   const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
-  const uint64_t known = books.committed + books.thinned + books.LostPoints();
+  const uint64_t known = counters.committed + counters.thinned + counters.LostPoints();
   // Whoever read the ring has counted those that the kill met.
-  const uint64_t under_way = LostOf(books, format::Loss::kKilled) > 0 ? 0 : slack;
-  if (Apart(books.points, known, under_way)) {
-    find(fmt::format("{} points, but {} committed + {} thinned + {} lost", books.points, books.committed, books.thinned,
-                     books.LostPoints()));
+  const uint64_t under_way = LostOf(counters, format::LossReason::kKilled) > 0 ? 0 : slack;
+  if (Apart(counters.points, known, under_way)) {
+    find(fmt::format("{} points, but {} committed + {} thinned + {} lost", counters.points, counters.committed,
+                     counters.thinned, counters.LostPoints()));
   }
-  const uint64_t failed = LostOf(books, format::Loss::kWriteFailed);
-  const uint64_t accounted = books.written + books.second_stage + failed;
-  if (recording.is_settled() && Apart(books.committed, accounted, slack)) {
-    find(fmt::format("{} committed, but {} written + {} dropped in the second stage + {} not written", books.committed,
-                     books.written, books.second_stage, failed));
+  const uint64_t failed = LostOf(counters, format::LossReason::kWriteFailed);
+  const uint64_t accounted = counters.written + counters.second_stage + failed;
+  if (recording.is_settled() && Apart(counters.committed, accounted, slack)) {
+    find(fmt::format("{} committed, but {} written + {} dropped in the second stage + {} not written",
+                     counters.committed, counters.written, counters.second_stage, failed));
   }
   if (recording.misses_bytes()) return;
   const StreamState& state = streams_[stream];
-  if (state.samples != books.written) {
-    find(fmt::format("{} samples written, but the file has {}", books.written, state.samples));
+  if (state.samples != counters.written) {
+    find(fmt::format("{} samples written, but the file has {}", counters.written, state.samples));
   }
-  if (failed == 0 && state.second_stage != books.second_stage) {
-    find(fmt::format("{} dropped in the second stage, but the intervals say {}", books.second_stage,
+  if (failed == 0 && state.second_stage != counters.second_stage) {
+    find(fmt::format("{} dropped in the second stage, but the intervals say {}", counters.second_stage,
                      state.second_stage));
   }
 }

@@ -1,8 +1,8 @@
-// Is what a recording says consistent with itself? Looks at each block, then at the books.
+// Is what a recording says consistent with itself? Looks at each block, then at the counters.
 //
 // Checked: weights, times and their order; indices within the dictionaries; per interval what was kept against what is
-// there, and its cap; per block the books against its rows; what became of followed objects (FateCheck); at the end the
-// ledger's identities (format/stream_counters.h).
+// there, and its cap; per block the counters against its rows; what became of tracked objects (LifecycleCheck); at the
+// end the shared counters's identities (format/stream_counters.h).
 //
 // Failure:  none; what does not hold is a finding.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace heaprec::tools {
 
-struct Finding {
+struct Inconsistency {
   uint64_t offset = 0;  // of the block; at the end: of the end
   std::string what;
 };
@@ -33,14 +33,14 @@ class Verification {
   // After the last.
   void Close(const Recording& recording);
 
-  const std::vector<Finding>& findings() const { return findings_; }
+  const std::vector<Inconsistency>& findings() const { return findings_; }
   // Beyond those that are kept.
   uint64_t more_findings() const { return more_; }
   uint64_t blocks() const { return blocks_; }
 
  private:
   struct StreamState {
-    format::Books books;
+    format::StreamCounters counters;
     uint64_t next_interval = 0, samples = 0, kept = 0, second_stage = 0;
     bool any_interval = false;
   };
@@ -51,10 +51,10 @@ class Verification {
   void Find(uint64_t offset, std::string what);
 
   const format::FileHeader& header_;
-  FateCheck fates_, native_fates_, mapped_fates_;
+  LifecycleCheck lifecycle_events_, native_lifecycle_events_, mapping_lifecycle_events_;
   CensusCheck census_;
   format::PerStream<StreamState> streams_;
-  std::vector<Finding> findings_;
+  std::vector<Inconsistency> findings_;
   uint64_t more_ = 0;
   uint64_t blocks_ = 0, end_ns_ = 0;
   uint32_t chunk_ = 0;

@@ -1,8 +1,12 @@
 #include "tools/analysis/live/collection_clock.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace heaprec::tools {
 namespace {
@@ -10,6 +14,11 @@ namespace {
 // The recorder looks for the dead every 100 to 150 ms at most: what one major collection found dead lies closer
 // together.
 constexpr uint64_t kBetweenMajorsNs = 250'000'000;
+// Of generational ZGC: mark start, mark end, relocate start; the old generation has the latter two.
+constexpr uint64_t kYoungPauses = 3, kOldPauses = 2;
+// What lets ZGC promote all young objects before a major collection: should_preclean_young (zDriver.cpp).
+constexpr std::array<std::string_view, 5> kPromotingCauses{
+    "System.gc()", "Diagnostic Command", "JvmtiEnv ForceGarbageCollection", "FullGCAlot", "WhiteBox Initiated Full GC"};
 // The second pause of a cycle ends marking: from then on the weak references to the dead are null.
 constexpr uint64_t kMarkingPauses = 2;
 
@@ -35,10 +44,16 @@ CollectionClock::CollectionClock(const format::FileHeader& header, format::Strea
       needs_pause_(header.gc_name == "Shenandoah"),
       interval_ns_(header.CapOf(stream).interval_ns) {}
 
-void CollectionClock::Add(const format::HeapState& state) {
-  if (of_majors_ || state.kind == format::StateKind::kMemory) return;
+void CollectionClock::Add(const format::ProcessState& state) {
+  if (!format::IsOfHeap(state.kind)) return;
+  if (of_majors_) {
+    if (state.kind != format::ProcessStateKind::kGcEnd) return;
+    const bool promotes_all = std::ranges::find(kPromotingCauses, state.cause) != kPromotingCauses.end();
+    return pauses_of_majors_.push_back({state.time_ns, state.collections, promotes_all});
+  }
   begun_.emplace_back(state.time_ns, state.collections);
-  if (is_concurrent_ && state.kind == format::StateKind::kGcEnd) pauses_.emplace_back(state.time_ns, state.collections);
+  if (is_concurrent_ && state.kind == format::ProcessStateKind::kGcEnd)
+    pauses_.emplace_back(state.time_ns, state.collections);
 }
 
 // A death that was found after the end of its object's interval, but before that was closed, has the time of the end:
@@ -74,10 +89,47 @@ void CollectionClock::Close() {
   KeepGrowing(&ended_);
 }
 
-// What has died by a major collection was old by then, and so was all that is older: objects are promoted in the order
-// of their birth.
+// Of the count under which the recording began, pauses may be missing. Young collections go on beside an old one: its
+// pauses then have their counts, but there are as many of them.
+std::vector<CollectionClock::Major> CollectionClock::MajorsOfPauses() {
+  std::ranges::sort(pauses_of_majors_, {}, [](const Pause& pause) { return std::pair(pause.time_ns, pause.count); });
+  std::map<uint64_t, uint64_t> pauses;  // by count
+  std::vector<Major> majors;
+  uint64_t old_pauses = 0, promoting_since_ns = 0;
+  for (const Pause& pause : pauses_of_majors_) {
+    const uint64_t of_count = ++pauses[pause.count];
+    if (of_count == 1 && pause.promotes_all && promoting_since_ns == 0) promoting_since_ns = pause.time_ns;
+    if (of_count <= kYoungPauses || ++old_pauses % kOldPauses != 0) continue;
+    majors.push_back({pause.time_ns, std::exchange(promoting_since_ns, 0)});
+  }
+  return majors;
+}
+
+// What was found dead by a major collection was old by then, and so was all that is older: objects are promoted in the
+// order of their birth.
 void CollectionClock::CloseMajors() {
   std::sort(deaths_.begin(), deaths_.end());
+  const std::vector<Major> majors = MajorsOfPauses();
+  if (majors.empty()) return CloseMajorsByDeaths();
+  uint64_t known_to_ns = 0;
+  auto death = deaths_.begin();
+  for (size_t i = 0; i < majors.size(); ++i) {
+    const uint64_t next_ns = i + 1 < majors.size() ? majors[i + 1].ended_ns : UINT64_MAX;
+    uint64_t found_ns = std::min(majors[i].ended_ns + kBetweenMajorsNs, next_ns);
+    for (; death != deaths_.end() && death->first < next_ns; ++death) {
+      if (death->first < majors[i].ended_ns) continue;  // before the first
+      known_to_ns = std::max(known_to_ns, death->second);
+      found_ns = std::max(found_ns, death->first);
+    }
+    known_to_ns = std::max(known_to_ns, majors[i].promoted_to_ns);
+    known_to_.push_back(known_to_ns);
+    begun_.emplace_back(found_ns, known_to_.size());
+  }
+  deaths_.clear();
+}
+
+// A recording without pauses: deaths alone show that there was a major collection.
+void CollectionClock::CloseMajorsByDeaths() {
   uint64_t known_to_ns = 0;
   for (size_t i = 0; i < deaths_.size(); ++i) {
     known_to_ns = std::max(known_to_ns, deaths_[i].second);

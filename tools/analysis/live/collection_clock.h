@@ -6,8 +6,10 @@
 //   clock.Close();
 //
 // A collection of a concurrent collector begins some time before it tells which objects are dead. Generational ZGC
-// looks at weak references in major collections only, and does not announce them: there only deaths show that one has
-// ended, and that every tracked object born before the youngest of the dead has survived it.
+// looks at weak references in major collections only. The JVM's pauses tell how many there were: a young collection has
+// three pauses, and the old one behind it two more, under the same count. A collection that somebody asked for promotes
+// all young objects first: every tracked object born before it that is not found dead has survived it. Of any other
+// major collection that is known of the objects born before the youngest one that it found dead.
 //
 // Units:    time in ns since the start of the recording.
 // Threads:  one; any after Close.
@@ -29,7 +31,7 @@ class CollectionClock {
  public:
   CollectionClock(const format::FileHeader& header, format::Stream stream);
 
-  void Add(const format::HeapState& state);
+  void Add(const format::ProcessState& state);
   void AddDeath(uint64_t birth_ns, uint64_t died_ns);
   void Close();
 
@@ -50,7 +52,18 @@ class CollectionClock {
  private:
   using Counts = std::vector<std::pair<uint64_t, uint64_t>>;  // (time, count), ascending in both
   static uint64_t CountAt(const Counts& counts, uint64_t time_ns);
+  // A major collection as the JVM's pauses tell.
+  struct Major {
+    uint64_t ended_ns = 0;
+    uint64_t promoted_to_ns = 0;  // all objects born before it were old; 0: not known
+  };
+  struct Pause {
+    uint64_t time_ns = 0, count = 0;
+    bool promotes_all = false;
+  };
+  std::vector<Major> MajorsOfPauses();
   void CloseMajors();
+  void CloseMajorsByDeaths();
 
   const bool of_majors_;
   const bool is_concurrent_;
@@ -61,6 +74,7 @@ class CollectionClock {
   Counts ended_;                                       // empty: as begun_
   std::vector<std::pair<uint64_t, uint64_t>> deaths_;  // of_majors: (died, birth)
   std::vector<uint64_t> paused_;                       // needs_pause: the counts that had a pause, ascending
+  std::vector<Pause> pauses_of_majors_;                // of_majors: their ends
   std::vector<uint64_t> known_to_;                     // of_majors: births up to then, by major collection
 };
 

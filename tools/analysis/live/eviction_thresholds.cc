@@ -4,7 +4,7 @@
 
 namespace heaprec::tools {
 
-void Thresholds::Close() {
+void EvictionThresholds::Close() {
   std::stable_sort(releases_.begin(), releases_.end(),
                    [](const auto& one, const auto& other) { return one.first < other.first; });
   const size_t count = releases_.size();
@@ -13,7 +13,7 @@ void Thresholds::Close() {
   for (size_t i = count; i-- > 1;) highest_[i] = std::max(highest_[2 * i], highest_[2 * i + 1]);
 }
 
-double Thresholds::Highest(uint64_t from_ns, uint64_t to_ns) const {
+double EvictionThresholds::Highest(uint64_t from_ns, uint64_t to_ns) const {
   const auto begins = [](const auto& release, uint64_t time_ns) { return release.first < time_ns; };
   const auto ends = [](uint64_t time_ns, const auto& release) { return time_ns < release.first; };
   const auto first = std::lower_bound(releases_.begin(), releases_.end(), from_ns, begins);

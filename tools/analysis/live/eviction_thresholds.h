@@ -1,4 +1,4 @@
-// The thresholds at which samples were released from being followed, over time: the highest of any span.
+// The thresholds at which samples were released from being tracked, over time: the highest of any span.
 //
 // Units:    time in ns since the start of the recording; thresholds in bytes.
 // Threads:  one; any after Close.
@@ -13,7 +13,7 @@
 
 namespace heaprec::tools {
 
-class Thresholds {
+class EvictionThresholds {
  public:
   void Add(uint64_t time_ns, double threshold) { releases_.emplace_back(time_ns, threshold); }
   // After the last Add, before the first Highest.

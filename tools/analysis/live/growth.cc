@@ -34,7 +34,8 @@ double FreedomOf(const GrowthSum& of, double samples) {
 
 }  // namespace
 
-std::vector<uint64_t> InstantsOf(const Lives& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived, size_t most) {
+std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
+                                 size_t most) {
   std::vector<uint64_t> all;
   const auto& counts = lives.clock().counts();
   if (lives.is_range()) {
@@ -51,16 +52,16 @@ std::vector<uint64_t> InstantsOf(const Lives& lives, uint64_t from_ns, uint64_t 
     if (!all.empty() && all.back() < to_ns) all.push_back(to_ns);
   }
   if (all.size() <= most || most < 2) return all;
-  std::vector<uint64_t> chosen;
+  std::vector<uint64_t> matched;
   const double step = static_cast<double>(all.back() - all.front()) / static_cast<double>(most - 1);
   double next = static_cast<double>(all.front());
   for (const uint64_t instant : all) {
     const bool is_last = instant == all.back();
     if (static_cast<double>(instant) < next && !is_last) continue;
-    chosen.push_back(instant);
+    matched.push_back(instant);
     next += step * (1 + std::floor((static_cast<double>(instant) - next) / step));
   }
-  return chosen;
+  return matched;
 }
 
 std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count) {
@@ -106,11 +107,11 @@ Growth::Growth(std::vector<uint64_t> instants, uint64_t survived)
 // A sample that is alive at two instants was drawn for the first with a chance of size / weight there, and again for
 // the second, which is later, with the smaller chance there: their covariance is (later weight) (earlier weight -
 // size).
-GrowthPart Growth::PartOf(const Life& life, const Lives& lives) const {
+GrowthPart Growth::PartOf(const Lifetime& life, const Lifetimes& lives) const {
   GrowthPart part;
   double earlier = 0;
   for (auto at = std::lower_bound(instants_.begin(), instants_.end(), life.from_ns); at != instants_.end(); ++at) {
-    if (!life.IsFollowedAt(*at)) break;
+    if (!life.IsTrackedAt(*at)) break;
     if (lives.SurvivedBy(life, *at) < survived_) continue;
     const auto i = static_cast<size_t>(at - instants_.begin());
     if (part.bytes.empty()) part.first = i;

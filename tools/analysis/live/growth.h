@@ -2,7 +2,7 @@
 //
 //   const Growth growth(InstantsOf(lives, from_ns, to_ns, survived), survived);
 //   GrowthSum of_site;
-//   for (const Life& life : ...) of_site.Add(growth.PartOf(life, lives));
+//   for (const Lifetime& life : ...) of_site.Add(growth.PartOf(life, lives));
 //   growth.Close(&of_site);
 //   const Slope slope = Growth::Of(of_site);
 //
@@ -26,7 +26,7 @@ namespace heaprec::tools {
 // At most `most` instants, each just before a collection is counted, for what the one before found dead is known
 // by then; and `to_ns`. The first is so late that something may have survived `survived` collections since the
 // recording began.
-std::vector<uint64_t> InstantsOf(const Lives& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
+std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
                                  size_t most = 32);
 // Of what no collection ends: so many, evenly over the time.
 std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count = 32);
@@ -61,7 +61,7 @@ class Growth {
   Growth(std::vector<uint64_t> instants, uint64_t survived);
 
   const std::vector<uint64_t>& instants() const { return instants_; }
-  GrowthPart PartOf(const Life& life, const Lives& lives) const;
+  GrowthPart PartOf(const Lifetime& life, const Lifetimes& lives) const;
   // After the last life of the recording.
   void Close(GrowthSum* of) const;
   static Slope Of(const GrowthSum& closed);

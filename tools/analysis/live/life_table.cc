@@ -11,8 +11,8 @@ constexpr double kStepsOfDoubling = 4;
 
 }  // namespace
 
-void LifeTable::Add(const std::vector<StepOfLife>& life) {
-  for (const StepOfLife& of : life) {
+void LifeTable::Add(const std::vector<AgeStep>& life) {
+  for (const AgeStep& of : life) {
     if (of.step >= steps_.size()) steps_.resize(of.step + size_t{1});
     Step& step = steps_[of.step];
     (of.died ? step.died : step.lived) += of.weight;
@@ -21,8 +21,8 @@ void LifeTable::Add(const std::vector<StepOfLife>& life) {
   }
 }
 
-LifeSteps LifeSteps::OfSeconds(uint64_t span_ns) {
-  LifeSteps steps(false);
+AgeAxis AgeAxis::OfSeconds(uint64_t span_ns) {
+  AgeAxis steps(false);
   for (double step = 0;; ++step) {
     const double end = static_cast<double>(kFirstStepNs) * std::exp2(step / kStepsOfDoubling);
     if (end > static_cast<double>(span_ns)) return steps;
@@ -30,28 +30,28 @@ LifeSteps LifeSteps::OfSeconds(uint64_t span_ns) {
   }
 }
 
-LifeSteps LifeSteps::OfCollections(uint64_t most) {
-  LifeSteps steps(true);
+AgeAxis AgeAxis::OfCollections(uint64_t most) {
+  AgeAxis steps(true);
   for (uint64_t survived = 1; survived <= most; ++survived) steps.ends_.push_back(survived);
   return steps;
 }
 
-std::vector<StepOfLife> LifeSteps::Of(const Life& life, const Lives& lives) const {
+std::vector<AgeStep> AgeAxis::Of(const Lifetime& life, const Lifetimes& lives) const {
   return by_collections_ ? ByCollections(life, lives) : BySeconds(life, lives);
 }
 
-std::vector<StepOfLife> LifeSteps::BySeconds(const Life& life, const Lives& lives) const {
-  std::vector<StepOfLife> told;
+std::vector<AgeStep> AgeAxis::BySeconds(const Lifetime& life, const Lifetimes& lives) const {
+  std::vector<AgeStep> told;
   const uint64_t first_age = life.from_ns - life.birth_ns;
   for (uint32_t step = 0; step < ends_.size(); ++step) {
     const uint64_t begin = step > 0 ? ends_[step - 1] : 0, end_ns = life.birth_ns + ends_[step];
     if (end_ns > lives.end_ns()) break;
     if (begin < first_age) continue;
-    if (life.IsFollowedAt(end_ns)) {
+    if (life.IsTrackedAt(end_ns)) {
       told.push_back({step, lives.WeightAt(life, end_ns), false});
       continue;
     }
-    if (life.end == LifeEnd::kDied && life.end_ns > life.birth_ns + begin) {
+    if (life.end == LifetimeEnd::kDied && life.end_ns > life.birth_ns + begin) {
       told.push_back({step, lives.WeightAt(life, life.end_ns), true});
     }
     break;
@@ -59,28 +59,28 @@ std::vector<StepOfLife> LifeSteps::BySeconds(const Life& life, const Lives& live
   return told;
 }
 
-// The collection that ends a step is the one that the life has yet to survive: its number is born_in + step + 1.
-std::vector<StepOfLife> LifeSteps::ByCollections(const Life& life, const Lives& lives) const {
-  std::vector<StepOfLife> told;
+// The collection that ends a step is the one that the life has yet to survive: its number is gcs_at_birth + step + 1.
+std::vector<AgeStep> AgeAxis::ByCollections(const Lifetime& life, const Lifetimes& lives) const {
+  std::vector<AgeStep> told;
   const auto& looks = lives.clock().counts();
-  auto look = std::upper_bound(looks.begin(), looks.end(), life.born_in,
+  auto look = std::upper_bound(looks.begin(), looks.end(), life.gcs_at_birth,
                                [](uint64_t completed, const auto& one) { return completed < one.second; });
   const uint64_t survived = life.Survived();
   for (uint32_t step = 0; step < ends_.size(); ++step) {
-    while (look != looks.end() && look->second < life.born_in + step + 1) ++look;
+    while (look != looks.end() && look->second < life.gcs_at_birth + step + 1) ++look;
     if (look == looks.end()) break;
-    const bool died = life.end == LifeEnd::kDied && step == survived;
+    const bool died = life.end == LifetimeEnd::kDied && step == survived;
     if (died) {
       told.push_back({step, lives.WeightAt(life, life.end_ns), true});
       break;
     }
     if (step >= survived) break;
-    if (life.IsFollowedAt(look->first)) told.push_back({step, lives.WeightAt(life, look->first), false});
+    if (life.IsTrackedAt(look->first)) told.push_back({step, lives.WeightAt(life, look->first), false});
   }
   return told;
 }
 
-std::vector<Survival> LifeSteps::CurveOf(const LifeTable& group) const {
+std::vector<Survival> AgeAxis::CurveOf(const LifeTable& group) const {
   std::vector<Survival> curve;
   double reached = 1, greenwood = 0;
   for (size_t i = 0; i < group.steps().size() && i < ends_.size(); ++i) {
@@ -92,13 +92,13 @@ std::vector<Survival> LifeSteps::CurveOf(const LifeTable& group) const {
     // Greenwood's: the variance of the logarithm. Once all are dead nothing is added.
     if (step.lived > 0) greenwood += dies / ((1 - dies) * samples);
     const double age = by_collections_ ? static_cast<double>(ends_[i]) : static_cast<double>(ends_[i]) * 1e-9;
-    curve.push_back({age, ShareWithin(reached, reached * reached * greenwood, 1 / samples)});
+    curve.push_back({age, ShareInterval(reached, reached * reached * greenwood, 1 / samples)});
     if (!(step.lived > 0)) break;
   }
   return curve;
 }
 
-MedianLife LifeSteps::MedianOf(const std::vector<Survival>& curve) {
+MedianLifetime AgeAxis::MedianOf(const std::vector<Survival>& curve) {
   const auto crosses = [&curve](double Estimate::*side) -> std::optional<double> {
     double age = 0, reached = 1;
     for (const Survival& one : curve) {
@@ -111,7 +111,7 @@ MedianLife LifeSteps::MedianOf(const std::vector<Survival>& curve) {
   return {crosses(&Estimate::value), crosses(&Estimate::low), crosses(&Estimate::high)};
 }
 
-std::optional<Estimate> LifeSteps::ReachedAt(const std::vector<Survival>& curve, double age) {
+std::optional<Estimate> AgeAxis::ReachedAt(const std::vector<Survival>& curve, double age) {
   Survival before{0, {1, 1, 1}};
   for (const Survival& one : curve) {
     if (one.age >= age) {

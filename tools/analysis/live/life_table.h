@@ -1,9 +1,9 @@
-// How long objects live: the survival curve of a group of followed samples, corrected for those that are still alive or
-// not followed any more (Kaplan and Meier's estimate, weighted, by steps of age).
+// How long objects live: the survival curve of a group of tracked samples, corrected for those that are still alive or
+// not tracked any more (Kaplan and Meier's estimate, weighted, by steps of age).
 //
-//   const LifeSteps steps = LifeSteps::OfSeconds(span_ns);      // or OfCollections(8)
+//   const AgeAxis steps = AgeAxis::OfSeconds(span_ns);      // or OfCollections(8)
 //   LifeTable of_site;
-//   for (const Life& life : ...) of_site.Add(steps.Of(life, lives));
+//   for (const Lifetime& life : ...) of_site.Add(steps.Of(life, lives));
 //   for (const Survival& one : steps.CurveOf(of_site)) ...
 //
 // In a step counts who reached its beginning, and whom the recording would have shown at its end. Those alive at its
@@ -24,7 +24,7 @@
 namespace heaprec::tools {
 
 // What a sample tells of a step.
-struct StepOfLife {
+struct AgeStep {
   uint32_t step = 0;
   double weight = 0;
   bool died = false;
@@ -32,7 +32,7 @@ struct StepOfLife {
 
 class LifeTable {
  public:
-  void Add(const std::vector<StepOfLife>& life);
+  void Add(const std::vector<AgeStep>& life);
   struct Step {
     double lived = 0, died = 0, squares = 0;
   };
@@ -51,28 +51,28 @@ struct Survival {
 };
 
 // The age that half of a group does not reach. nullopt: more than half reach all ages that were seen.
-struct MedianLife {
+struct MedianLifetime {
   std::optional<double> value, low, high;
 };
 
-class LifeSteps {
+class AgeAxis {
  public:
   // Four to a doubling, from 10 ms.
-  static LifeSteps OfSeconds(uint64_t span_ns);
+  static AgeAxis OfSeconds(uint64_t span_ns);
   // One for each collection: `most` of them.
-  static LifeSteps OfCollections(uint64_t most);
+  static AgeAxis OfCollections(uint64_t most);
 
-  std::vector<StepOfLife> Of(const Life& life, const Lives& lives) const;
+  std::vector<AgeStep> Of(const Lifetime& life, const Lifetimes& lives) const;
   // From the first step on, as far as samples tell.
   std::vector<Survival> CurveOf(const LifeTable& group) const;
-  static MedianLife MedianOf(const std::vector<Survival>& curve);
+  static MedianLifetime MedianOf(const std::vector<Survival>& curve);
   // The share that reaches an age, by a straight line between the steps. nullopt: the curve does not go so far.
   static std::optional<Estimate> ReachedAt(const std::vector<Survival>& curve, double age);
 
  private:
-  explicit LifeSteps(bool by_collections) : by_collections_(by_collections) {}
-  std::vector<StepOfLife> BySeconds(const Life& life, const Lives& lives) const;
-  std::vector<StepOfLife> ByCollections(const Life& life, const Lives& lives) const;
+  explicit AgeAxis(bool by_collections) : by_collections_(by_collections) {}
+  std::vector<AgeStep> BySeconds(const Lifetime& life, const Lifetimes& lives) const;
+  std::vector<AgeStep> ByCollections(const Lifetime& life, const Lifetimes& lives) const;
 
   const bool by_collections_;
   std::vector<uint64_t> ends_;  // of the steps: ns, or collections survived

@@ -5,11 +5,12 @@
 #include <unordered_set>
 namespace heaprec::tools {
 
-using format::Fate;
-using format::FateKind;
+using format::LifecycleEvent;
+using format::LifecycleKind;
 
-void Lives::Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors) {
-  AddSurvivors(block, survivors);
+void Lifetimes::Add(const format::Block& block, std::span<const uint32_t> samples,
+                    std::span<const uint32_t> live_checkpoint) {
+  AddCheckpoint(block, live_checkpoint);
   raises_.Add(block);
   for (size_t i = 0; i < block.samples.size(); ++i) {
     const format::Sample& sample = block.samples[i];
@@ -17,50 +18,50 @@ void Lives::Add(const format::Block& block, std::span<const uint32_t> samples, s
     if (sample.stream() != stream_ || samples[i] == kLeftOut) continue;
     Born(sample, sample.weight_bytes() * raises_.Of(sample), samples[i], sample.time_ns);
   }
-  for (const Fate& fate : block.fates) {
-    if (fate.stream == stream_) End(fate);
+  for (const LifecycleEvent& lifecycle : block.lifecycle_events) {
+    if (lifecycle.stream == stream_) End(lifecycle);
   }
-  for (const format::HeapState& state : block.states) clock_.Add(state);
+  for (const format::ProcessState& state : block.states) clock_.Add(state);
   last_block_ns_ = std::max(last_block_ns_, block.end_ns);
 }
 
 // A chunk lists all that is alive when it begins. One whose first block is lost lists none.
-void Lives::AddSurvivors(const format::Block& block, std::span<const uint32_t> subjects) {
-  if (block.survivors.empty()) return;
+void Lifetimes::AddCheckpoint(const format::Block& block, std::span<const uint32_t> subjects) {
+  if (block.live_checkpoint.empty()) return;
   std::unordered_set<uint64_t> listed;
-  for (size_t i = 0; i < block.survivors.size(); ++i) {
-    const format::Survivor& survivor = block.survivors[i];
-    if (survivor.sample.stream() != stream_) continue;
-    listed.insert(survivor.sample.id);
-    NoteBirth(survivor.sample);
-    if (!Knows(survivor.sample.id)) {
+  for (size_t i = 0; i < block.live_checkpoint.size(); ++i) {
+    const format::CheckpointSample& checkpoint_sample = block.live_checkpoint[i];
+    if (checkpoint_sample.sample.stream() != stream_) continue;
+    listed.insert(checkpoint_sample.sample.id);
+    NoteBirth(checkpoint_sample.sample);
+    if (!Knows(checkpoint_sample.sample.id)) {
       if (subjects[i] == kLeftOut) continue;
-      Born(survivor.sample, survivor.sample.weight_bytes(), subjects[i], last_block_ns_);
-      all_.back().born_in = survivor.collections;
+      Born(checkpoint_sample.sample, checkpoint_sample.sample.weight_bytes(), subjects[i], last_block_ns_);
+      all_.back().gcs_at_birth = checkpoint_sample.collections;
     }
-    Life& life = all_[followed_.at(survivor.sample.id)];
-    if (life.size > survivor.left()) {  // what told of it is lost, or was before this file
-      life.share *= static_cast<double>(survivor.left()) / static_cast<double>(life.size);
-      life.size = survivor.left();
+    Lifetime& life = all_[tracked_.at(checkpoint_sample.sample.id)];
+    if (life.size > checkpoint_sample.left()) {  // what told of it is lost, or was before this file
+      life.share *= static_cast<double>(checkpoint_sample.left()) / static_cast<double>(life.size);
+      life.size = checkpoint_sample.left();
     }
-    life.threshold = survivor.threshold;
+    life.threshold = checkpoint_sample.threshold;
     life.threshold_from_ns = last_block_ns_;
   }
-  for (auto known = followed_.begin(); known != followed_.end();) {
-    Life& life = all_[known->second];
+  for (auto known = tracked_.begin(); known != tracked_.end();) {
+    Lifetime& life = all_[known->second];
     const bool is_lost = !listed.contains(known->first);
-    if (is_lost) life.end = LifeEnd::kUnknown, life.end_ns = last_block_ns_;
-    known = is_lost ? followed_.erase(known) : std::next(known);
+    if (is_lost) life.end = LifetimeEnd::kUnknown, life.end_ns = last_block_ns_;
+    known = is_lost ? tracked_.erase(known) : std::next(known);
   }
 }
 
-void Lives::NoteBirth(const format::Sample& sample) {
+void Lifetimes::NoteBirth(const format::Sample& sample) {
   if (is_range() && sample.stream() == stream_) births_.emplace(sample.id, sample.time_ns);
 }
 
-void Lives::Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns) {
-  if (!followed_.emplace(sample.id, all_.size()).second) return;
-  Life life;
+void Lifetimes::Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns) {
+  if (!tracked_.emplace(sample.id, all_.size()).second) return;
+  Lifetime life;
   life.birth_ns = sample.time_ns;
   life.from_ns = std::max(from_ns, sample.time_ns);
   life.size = sample.size;
@@ -69,54 +70,54 @@ void Lives::Born(const format::Sample& sample, double weight, uint32_t subject, 
   all_.push_back(life);
 }
 
-void Lives::End(const Fate& fate) {
+void Lifetimes::End(const LifecycleEvent& lifecycle) {
   // Also of a sample that is of no interest: all competed.
-  if (fate.kind == FateKind::kReleased) thresholds_.Add(fate.time_ns, fate.threshold);
-  if (fate.kind == FateKind::kNotFollowed) ++not_followed_;
-  const auto birth = births_.find(fate.sample);
+  if (lifecycle.kind == LifecycleKind::kEvicted) thresholds_.Add(lifecycle.time_ns, lifecycle.threshold);
+  if (lifecycle.kind == LifecycleKind::kUntracked) ++untracked_;
+  const auto birth = births_.find(lifecycle.sample);
   if (birth != births_.end()) {
-    if (fate.kind == FateKind::kDied) clock_.AddDeath(birth->second, fate.time_ns);
+    if (lifecycle.kind == LifecycleKind::kDied) clock_.AddDeath(birth->second, lifecycle.time_ns);
     births_.erase(birth);
   }
-  const auto found = followed_.find(fate.sample);
-  if (found == followed_.end()) return;
-  if (fate.kind == FateKind::kShrunk) return Shrink(fate, found->second);
-  Life& life = all_[found->second];
-  life.end = fate.kind == FateKind::kDied ? LifeEnd::kDied : LifeEnd::kReleased;
-  life.end_ns = std::max(fate.time_ns, life.from_ns);
-  life.ended_in = fate.collections;
-  if (fate.kind == FateKind::kNotFollowed) {
+  const auto found = tracked_.find(lifecycle.sample);
+  if (found == tracked_.end()) return;
+  if (lifecycle.kind == LifecycleKind::kShrunk) return Shrink(lifecycle, found->second);
+  Lifetime& life = all_[found->second];
+  life.end = lifecycle.kind == LifecycleKind::kDied ? LifetimeEnd::kDied : LifetimeEnd::kEvicted;
+  life.end_ns = std::max(lifecycle.time_ns, life.from_ns);
+  life.ended_in = lifecycle.collections;
+  if (lifecycle.kind == LifecycleKind::kUntracked) {
     life.end_ns = life.from_ns;
-    not_followed_bytes_ += life.weight;
+    untracked_bytes_ += life.weight;
   }
-  followed_.erase(found);
+  tracked_.erase(found);
 }
 
-void Lives::Shrink(const Fate& fate, size_t index) {
-  Life& rest = all_[index];
-  if (fate.left >= rest.size) return;
-  Life gone = rest;
-  const double left = static_cast<double>(fate.left) / static_cast<double>(rest.size);
-  gone.size -= fate.left;
+void Lifetimes::Shrink(const LifecycleEvent& lifecycle, size_t index) {
+  Lifetime& rest = all_[index];
+  if (lifecycle.left >= rest.size) return;
+  Lifetime gone = rest;
+  const double left = static_cast<double>(lifecycle.left) / static_cast<double>(rest.size);
+  gone.size -= lifecycle.left;
   gone.share *= 1 - left;
-  gone.end = LifeEnd::kDied;
-  gone.end_ns = std::max(fate.time_ns, gone.from_ns);
-  rest.size = fate.left;
+  gone.end = LifetimeEnd::kDied;
+  gone.end_ns = std::max(lifecycle.time_ns, gone.from_ns);
+  rest.size = lifecycle.left;
   rest.share *= left;
   all_.push_back(gone);
 }
 
-void Lives::Close(uint64_t end_ns) {
+void Lifetimes::Close(uint64_t end_ns) {
   last_block_ns_ = end_ns;
   thresholds_.Close();
   clock_.Close();
   births_.clear();
-  for (Life& life : all_) {
-    if (life.end == LifeEnd::kAlive) life.end_ns = std::max(end_ns, life.from_ns);
+  for (Lifetime& life : all_) {
+    if (life.end == LifetimeEnd::kAlive) life.end_ns = std::max(end_ns, life.from_ns);
     // The recorder counts minor collections, too.
-    const bool is_stored = life.born_in != 0 && !is_range();
-    life.born_in = is_stored ? clock_.OfRecorded(life.born_in) : clock_.BegunBy(life.birth_ns);
-    if (life.end != LifeEnd::kDied) {
+    const bool is_stored = life.gcs_at_birth != 0 && !is_range();
+    life.gcs_at_birth = is_stored ? clock_.OfRecorded(life.gcs_at_birth) : clock_.BegunBy(life.birth_ns);
+    if (life.end != LifetimeEnd::kDied) {
       life.ended_in = clock_.EndedBy(life.end_ns);
     } else if (is_range()) {
       life.ended_in = life.end_ns > 0 ? clock_.EndedBy(life.end_ns - 1) : 0;
@@ -126,16 +127,16 @@ void Lives::Close(uint64_t end_ns) {
   }
 }
 
-double Lives::WeightAt(const Life& life, uint64_t time_ns) const {
+double Lifetimes::WeightAt(const Lifetime& life, uint64_t time_ns) const {
   double weight = std::max(life.weight, thresholds_.Highest(life.birth_ns + 1, time_ns));
   if (time_ns >= life.threshold_from_ns) weight = std::max(weight, life.threshold);
   return life.share * weight;
 }
 
-uint64_t Lives::SurvivedBy(const Life& life, uint64_t time_ns) const {
+uint64_t Lifetimes::SurvivedBy(const Lifetime& life, uint64_t time_ns) const {
   const uint64_t ended = clock_.EndedBy(time_ns);
-  const uint64_t survived = ended - std::min(ended, life.born_in);
-  return life.end == LifeEnd::kDied ? std::min(survived, life.Survived()) : survived;
+  const uint64_t survived = ended - std::min(ended, life.gcs_at_birth);
+  return life.end == LifetimeEnd::kDied ? std::min(survived, life.Survived()) : survived;
 }
 
 }  // namespace heaprec::tools

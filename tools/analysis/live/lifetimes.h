@@ -1,15 +1,16 @@
-// The lives of the sampled objects of a recording that followed them (option live): who is alive at a time, what each
+// The lives of the sampled objects of a recording that tracked them (option live): who is alive at a time, what each
 // of those stands for, and how old it is.
 //
 //   Lives lives(recording.header());
 //   lives.Add(block, of_samples, of_survivors);              // every block; a number for each that is of interest
 //   lives.Close(end_ns);
-//   for (const Life& life : lives.all()) if (life.IsFollowedAt(t)) sum += lives.WeightAt(life, t);   // bytes alive at
+//   for (const Lifetime& life : lives.all()) if (life.IsTrackedAt(t)) sum += lives.WeightAt(life, t);   // bytes alive
+//   at
 //   t
 //
 // Units:    time in ns since the start of the recording; bytes; collections that the JVM has counted, each when it
 // begins. Threads:  one; any after Close. Memory:   88 bytes for each sample of interest. Failure:  none. A sample that
-// a later chunk does not list among the survivors lost its fate to damage: it is followed
+// a later chunk does not list among the survivors lost its lifecycle event to damage: it is tracked
 //           up to there, and what becomes of it is unknown. A mapping of which a part is gone is two lives: that of
 //           the part, and that of the rest.
 // Maths:    docs/streams.md#live-objects
@@ -29,40 +30,40 @@
 
 namespace heaprec::tools {
 
-enum class LifeEnd : uint8_t {
-  kAlive,     // at the end of the recording
-  kDied,      // was found dead
-  kReleased,  // is not followed any more: others stand for it
-  kUnknown    // its fate was lost
+enum class LifetimeEnd : uint8_t {
+  kAlive,    // at the end of the recording
+  kDied,     // was found dead
+  kEvicted,  // is not tracked any more: others stand for it
+  kUnknown   // its lifecycle event was lost
 };
 
-struct Life {
+struct Lifetime {
   uint64_t birth_ns = 0;
-  uint64_t from_ns = 0;  // followed from then on: later than its birth if that is in no part of the file
+  uint64_t from_ns = 0;  // tracked from then on: later than its birth if that is in no part of the file
   uint64_t end_ns = 0;   // and until then; kAlive: the end of the recording
   uint64_t size = 0;
-  double weight = 0;                   // at its birth
-  double threshold = 0;                // the highest that is known from a list of survivors...
-  uint64_t threshold_from_ns = 0;      // ... of this time
-  uint64_t born_in = 0, ended_in = 0;  // collections by its birth, and when it was last known to be alive
-  double share = 1;                    // of a mapping that parts of which are gone: this part's
-  uint32_t subject = 0;                // the caller's number
-  LifeEnd end = LifeEnd::kAlive;
+  double weight = 0;                        // at its birth
+  double threshold = 0;                     // the highest that is known from a list of survivors...
+  uint64_t threshold_from_ns = 0;           // ... of this time
+  uint64_t gcs_at_birth = 0, ended_in = 0;  // collections by its birth, and when it was last known to be alive
+  double share = 1;                         // of a mapping that parts of which are gone: this part's
+  uint32_t subject = 0;                     // the caller's number
+  LifetimeEnd end = LifetimeEnd::kAlive;
 
-  bool IsFollowedAt(uint64_t time_ns) const {
-    return from_ns <= time_ns && (time_ns < end_ns || (end == LifeEnd::kAlive && time_ns == end_ns));
+  bool IsTrackedAt(uint64_t time_ns) const {
+    return from_ns <= time_ns && (time_ns < end_ns || (end == LifetimeEnd::kAlive && time_ns == end_ns));
   }
   // Collections survived by the end.
-  uint64_t Survived() const { return ended_in > born_in ? ended_in - born_in : 0; }
+  uint64_t Survived() const { return ended_in > gcs_at_birth ? ended_in - gcs_at_birth : 0; }
 };
 
-class Lives {
+class Lifetimes {
  public:
   // In place of a subject: of no interest.
   static constexpr uint32_t kLeftOut = 0xffffffff;
 
-  // `stream`: whose samples are followed; subjects of others are left out.
-  explicit Lives(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations)
+  // `stream`: whose samples are tracked; subjects of others are left out.
+  explicit Lifetimes(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations)
       : stream_(stream),
         is_imported_(IsImported(header.source)),
         raises_(header.CapOf(stream).interval_ns, stream),
@@ -70,47 +71,47 @@ class Lives {
         last_block_ns_(header.start.begin_ns) {}
 
   // `samples`, `survivors`: subjects of the block's, in its order. Of survivors that are known already none is needed.
-  void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> survivors);
-  bool Knows(uint64_t sample) const { return followed_.contains(sample); }
+  void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> live_checkpoint);
+  bool Knows(uint64_t sample) const { return tracked_.contains(sample); }
   // `end_ns`: of the recording.
   void Close(uint64_t end_ns);
 
   // In the order in which they were added.
-  const std::vector<Life>& all() const { return all_; }
+  const std::vector<Lifetime>& all() const { return all_; }
   uint64_t end_ns() const { return last_block_ns_; }
-  // What a life that is followed then stands for; its objects are this over its size.
-  double WeightAt(const Life& life, uint64_t time_ns) const;
+  // What a life that is tracked then stands for; its objects are this over its size.
+  double WeightAt(const Lifetime& life, uint64_t time_ns) const;
   // Collections that it has survived by then: none of those that had begun, but not yet been found to have ended it.
-  uint64_t SurvivedBy(const Life& life, uint64_t time_ns) const;
+  uint64_t SurvivedBy(const Lifetime& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }
   // Otherwise the recording does not say how many collections there were: an import from a file without them.
   bool knows_collections() const { return !is_imported_ || !clock_.counts().empty(); }
   // What has not survived a collection may be garbage that the JVM does not tell: it is live at most.
   bool is_range() const { return clock_.of_majors(); }
 
-  // Samples that were never followed, for want of room, and bytes of those of interest: others stand for them (Raises).
-  uint64_t not_followed() const { return not_followed_; }
-  double not_followed_bytes() const { return not_followed_bytes_; }
+  // Samples that were never tracked, for want of room, and bytes of those of interest: others stand for them (Raises).
+  uint64_t untracked() const { return untracked_; }
+  double untracked_bytes() const { return untracked_bytes_; }
 
  private:
-  void AddSurvivors(const format::Block& block, std::span<const uint32_t> subjects);
+  void AddCheckpoint(const format::Block& block, std::span<const uint32_t> subjects);
   // `weight`: raised, where some of its interval found no place.
   void Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns);
-  void End(const format::Fate& fate);
-  void Shrink(const format::Fate& fate, size_t index);
+  void End(const format::LifecycleEvent& lifecycle);
+  void Shrink(const format::LifecycleEvent& lifecycle, size_t index);
   void NoteBirth(const format::Sample& sample);
 
   const format::Stream stream_;
   const bool is_imported_;
-  Raises raises_;
-  std::vector<Life> all_;
-  std::unordered_map<uint64_t, size_t> followed_;  // of all_, by sample: those that have no end yet
-  Thresholds thresholds_;
+  TrackingAdjustment raises_;
+  std::vector<Lifetime> all_;
+  std::unordered_map<uint64_t, size_t> tracked_;  // of all_, by sample: those that have no end yet
+  EvictionThresholds thresholds_;
   CollectionClock clock_;
-  std::unordered_map<uint64_t, uint64_t> births_;  // is_range: of all samples that are followed, of no interest too
+  std::unordered_map<uint64_t, uint64_t> births_;  // is_range: of all samples that are tracked, of no interest too
   uint64_t last_block_ns_ = 0;
-  uint64_t not_followed_ = 0;
-  double not_followed_bytes_ = 0;
+  uint64_t untracked_ = 0;
+  double untracked_bytes_ = 0;
 };
 
 }  // namespace heaprec::tools

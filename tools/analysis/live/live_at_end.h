@@ -1,8 +1,8 @@
-// What is alive at the end of a recording that followed objects until they died, in all.
+// What is alive at the end of a recording that tracked objects until they died, in all.
 //
 // Units:    bytes, objects.
 // Threads:  one.
-// Memory:   as Lives.
+// Memory:   as Lifetimes.
 // Maths:    docs/streams.md#live-objects
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace heaprec::tools {
 
-struct AliveInAll {
-  uint64_t samples = 0, not_followed = 0;
+struct LiveAtEndTotals {
+  uint64_t samples = 0, untracked = 0;
   Estimate bytes, objects;  // ranges without a value where only major collections tell what is dead
 };
 
@@ -25,13 +25,13 @@ class LiveAtEnd {
  public:
   explicit LiveAtEnd(const format::FileHeader& header);
   void Add(const format::Block& block);
-  // nullopt: none was followed.
-  std::optional<AliveInAll> Close(uint64_t end_ns);
+  // nullopt: none was tracked.
+  std::optional<LiveAtEndTotals> Close(uint64_t end_ns);
 
  private:
   const bool is_imported_;
-  std::optional<Lives> lives_;
-  std::vector<uint32_t> samples_, survivors_;
+  std::optional<Lifetimes> lives_;
+  std::vector<uint32_t> samples_, live_checkpoint_;
 };
 
 }  // namespace heaprec::tools

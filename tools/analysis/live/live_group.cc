@@ -15,64 +15,64 @@ std::vector<uint64_t> LaterHalf(const std::vector<uint64_t>& instants) {
   return later;
 }
 
-std::vector<uint64_t> InstantsIn(const Lives& lives, const LiveMoments& moments) {
+std::vector<uint64_t> InstantsIn(const Lifetimes& lives, const LiveQueryTimes& moments) {
   if (moments.by_time) return EvenInstants(moments.from_ns, moments.to_ns);
   return InstantsOf(lives, moments.from_ns, moments.to_ns, moments.grown);
 }
 
 }  // namespace
 
-LiveLook::LiveLook(const Lives& lives, const LiveMoments& moments)
+LiveSnapshot::LiveSnapshot(const Lifetimes& lives, const LiveQueryTimes& moments)
     : lives_(lives),
       moments_(moments),
       growth_(InstantsIn(lives, moments), moments.grown),
       late_(LaterHalf(growth_.instants()), moments.grown),
-      by_seconds_(LifeSteps::OfSeconds(moments.lifetimes ? lives.end_ns() : 0)),
-      by_collections_(LifeSteps::OfCollections(moments.collections)) {}
+      by_seconds_(AgeAxis::OfSeconds(moments.lifetimes ? lives.end_ns() : 0)),
+      by_collections_(AgeAxis::OfCollections(moments.collections)) {}
 
-void LiveLook::Add(const Life& life, std::span<LiveGroup* const> groups) {
+void LiveSnapshot::Add(const Lifetime& life, std::span<LiveGroup* const> groups) {
   AddAlive(life, groups);
   AddCourse(life, groups);
   const GrowthPart growth = growth_.PartOf(life, lives_), late = late_.PartOf(life, lives_);
   for (LiveGroup* group : groups) group->open.Add(growth), group->open_late.Add(late);
   if (!moments_.lifetimes || life.birth_ns < moments_.from_ns || life.birth_ns >= moments_.to_ns) return;
-  const std::vector<StepOfLife> seconds = by_seconds_.Of(life, lives_), collections = by_collections_.Of(life, lives_);
+  const std::vector<AgeStep> seconds = by_seconds_.Of(life, lives_), collections = by_collections_.Of(life, lives_);
   for (LiveGroup* group : groups) {
     group->seconds.Add(seconds);
     group->collections.Add(collections);
     ++group->lives;
-    group->died += life.end == LifeEnd::kDied ? 1 : 0;
+    group->died += life.end == LifetimeEnd::kDied ? 1 : 0;
     group->born += life.share * life.weight;
   }
 }
 
 // nullopt: not then, or not what is asked for.
-std::optional<Alive> LiveLook::AliveAt(const Life& life, uint64_t time_ns) const {
-  if (!life.IsFollowedAt(time_ns) || time_ns - life.birth_ns < moments_.least_age_ns) return std::nullopt;
+std::optional<LiveSample> LiveSnapshot::AliveAt(const Lifetime& life, uint64_t time_ns) const {
+  if (!life.IsTrackedAt(time_ns) || time_ns - life.birth_ns < moments_.least_age_ns) return std::nullopt;
   const uint64_t survived = lives_.SurvivedBy(life, time_ns);
   if (survived < moments_.survived) return std::nullopt;
-  return Alive{lives_.WeightAt(life, time_ns), static_cast<double>(life.size),
-               static_cast<double>(time_ns - life.birth_ns) * 1e-9, static_cast<double>(survived)};
+  return LiveSample{lives_.WeightAt(life, time_ns), static_cast<double>(life.size),
+                    static_cast<double>(time_ns - life.birth_ns) * 1e-9, static_cast<double>(survived)};
 }
 
-void LiveLook::AddAlive(const Life& life, std::span<LiveGroup* const> groups) const {
+void LiveSnapshot::AddAlive(const Lifetime& life, std::span<LiveGroup* const> groups) const {
   if (const auto alive = AliveAt(life, moments_.at_ns)) {
     for (LiveGroup* group : groups) group->alive.push_back(*alive);
   }
 }
 
-void LiveLook::AddCourse(const Life& life, std::span<LiveGroup* const> groups) const {
-  for (size_t i = 0; i < moments_.course.size(); ++i) {
-    const auto alive = AliveAt(life, moments_.course[i]);
+void LiveSnapshot::AddCourse(const Lifetime& life, std::span<LiveGroup* const> groups) const {
+  for (size_t i = 0; i < moments_.series.size(); ++i) {
+    const auto alive = AliveAt(life, moments_.series[i]);
     if (!alive) continue;
     for (LiveGroup* group : groups) {
-      group->course.resize(moments_.course.size());
-      group->course[i].push_back(*alive);
+      group->series.resize(moments_.series.size());
+      group->series[i].push_back(*alive);
     }
   }
 }
 
-void LiveLook::Close(LiveGroup* group) const {
+void LiveSnapshot::Close(LiveGroup* group) const {
   growth_.Close(&group->open);
   late_.Close(&group->open_late);
   const bool is_first = group->growth.squares == 0 && group->growth.bytes.empty();

@@ -1,8 +1,8 @@
-// A group of followed samples (a class, a site, ...) over one recording or several: who of it is alive, how its bytes
+// A group of tracked samples (a class, a site, ...) over one recording or several: who of it is alive, how its bytes
 // grow, how long its objects live.
 //
-//   LiveLook look(lives, {...});                     // after the last block of a recording
-//   for (const Life& life : lives.all()) look.Add(life, {&of_class, &of_site});
+//   LiveSnapshot look(lives, {...});                     // after the last block of a recording
+//   for (const Lifetime& life : lives.all()) look.Add(life, {&of_class, &of_site});
 //   look.Close(&of_class), look.Close(&of_site);     // each once
 //
 // Threads:  one.
@@ -22,9 +22,9 @@
 namespace heaprec::tools {
 
 struct LiveGroup {
-  std::vector<Alive> alive;
-  std::vector<std::vector<Alive>> course;  // likewise, at each of the moments of LiveMoments::course
-  GrowthSum growth, late;                  // of what survived; late: in the later half of the time
+  std::vector<LiveSample> alive;
+  std::vector<std::vector<LiveSample>> series;  // likewise, at each of the moments of LiveQueryTimes::course
+  GrowthSum growth, late;                       // of what survived; late: in the later half of the time
   LifeTable seconds, collections;
   uint64_t lives = 0, died = 0;  // in the life tables
   double born = 0;               // bytes that they stood for at their birth
@@ -32,7 +32,7 @@ struct LiveGroup {
 };
 
 // When a recording is looked at, and for what.
-struct LiveMoments {
+struct LiveQueryTimes {
   uint64_t at_ns = 0;               // who is alive
   uint64_t from_ns = 0, to_ns = 0;  // over which growth is measured; lives of what was born meanwhile
   uint64_t survived = 0;            // only what has survived so many collections counts as alive
@@ -41,26 +41,26 @@ struct LiveMoments {
   uint64_t least_age_ns = 0;        // only what is as old counts as alive
   bool lifetimes = false;
   uint64_t collections = 0;  // of the life table
-  std::vector<uint64_t> course;
+  std::vector<uint64_t> series;
 };
 
-class LiveLook {
+class LiveSnapshot {
  public:
-  LiveLook(const Lives& lives, const LiveMoments& moments);
+  LiveSnapshot(const Lifetimes& lives, const LiveQueryTimes& moments);
 
   const std::vector<uint64_t>& instants() const { return growth_.instants(); }
-  void Add(const Life& life, std::span<LiveGroup* const> groups);
+  void Add(const Lifetime& life, std::span<LiveGroup* const> groups);
   void Close(LiveGroup* group) const;
 
  private:
-  std::optional<Alive> AliveAt(const Life& life, uint64_t time_ns) const;
-  void AddAlive(const Life& life, std::span<LiveGroup* const> groups) const;
-  void AddCourse(const Life& life, std::span<LiveGroup* const> groups) const;
+  std::optional<LiveSample> AliveAt(const Lifetime& life, uint64_t time_ns) const;
+  void AddAlive(const Lifetime& life, std::span<LiveGroup* const> groups) const;
+  void AddCourse(const Lifetime& life, std::span<LiveGroup* const> groups) const;
 
-  const Lives& lives_;
-  const LiveMoments moments_;
+  const Lifetimes& lives_;
+  const LiveQueryTimes moments_;
   const Growth growth_, late_;
-  const LifeSteps by_seconds_, by_collections_;
+  const AgeAxis by_seconds_, by_collections_;
 };
 
 }  // namespace heaprec::tools

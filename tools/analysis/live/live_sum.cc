@@ -7,7 +7,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr double kLeastObject = 16;  // bytes: no object of HotSpot is smaller
+constexpr double kMinObject = 16;  // bytes: no object of HotSpot is smaller
 
 // As Estimator has it: what one sample of the group stands for, with one typical sample added, for the few of a group
 // may all be light by chance.
@@ -24,30 +24,31 @@ Estimate ShareOf(const LiveTotal& group, const LiveTotal& whole, double unit) {
   const double others = std::max(whole.variance - group.variance, 0.0);
   const double one =
       (1 - share) * UnitOf(group.variance, group.bytes, unit) + share * UnitOf(others, whole.bytes - group.bytes, unit);
-  return ShareWithin(share, variance / (whole.bytes * whole.bytes), one / whole.bytes);
+  return ShareInterval(share, variance / (whole.bytes * whole.bytes), one / whole.bytes);
 }
 
-using Age = double Alive::*;
+using Age = double LiveSample::*;
 
-Estimate MeanOf(const std::vector<Alive>& group, const LiveTotal& total, Age age) {
-  if (!(total.bytes > 0)) return RatioWithin(0, 0, 0);
+Estimate MeanOf(const std::vector<LiveSample>& group, const LiveTotal& total, Age age) {
+  if (!(total.bytes > 0)) return RatioInterval(0, 0, 0);
   double sum = 0;
-  for (const Alive& one : group) sum += one.weight * one.*age;
+  for (const LiveSample& one : group) sum += one.weight * one.*age;
   const double mean = sum / total.bytes;
   double variance = 0;
-  for (const Alive& one : group) {
+  for (const LiveSample& one : group) {
     variance += one.weight * (one.weight - one.size) * (one.*age - mean) * (one.*age - mean);
   }
-  return RatioWithin(mean, variance / (total.bytes * total.bytes), total.bytes * total.bytes / total.squares);
+  return RatioInterval(mean, variance / (total.bytes * total.bytes), total.bytes * total.bytes / total.squares);
 }
 
-double MedianOf(const std::vector<Alive>& group, double bytes, Age age) {
-  std::vector<const Alive*> by_age;
+double MedianOf(const std::vector<LiveSample>& group, double bytes, Age age) {
+  std::vector<const LiveSample*> by_age;
   by_age.reserve(group.size());
-  for (const Alive& one : group) by_age.push_back(&one);
-  std::sort(by_age.begin(), by_age.end(), [age](const Alive* a, const Alive* b) { return a->*age < b->*age; });
+  for (const LiveSample& one : group) by_age.push_back(&one);
+  std::sort(by_age.begin(), by_age.end(),
+            [age](const LiveSample* a, const LiveSample* b) { return a->*age < b->*age; });
   double below = 0;
-  for (const Alive* one : by_age) {
+  for (const LiveSample* one : by_age) {
     below += one->weight;
     if (below >= bytes / 2) return one->*age;
   }
@@ -56,7 +57,7 @@ double MedianOf(const std::vector<Alive>& group, double bytes, Age age) {
 
 }  // namespace
 
-void LiveTotal::Add(const Alive& one) {
+void LiveTotal::Add(const LiveSample& one) {
   ++samples;
   bytes += one.weight;
   seen += one.size;
@@ -71,45 +72,47 @@ void LiveTotal::Add(const Alive& one) {
   variance_of_objects += stands_for * (stands_for - 1);
 }
 
-LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit) {
+LiveEstimates EstimateGroup(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit) {
   LiveTotal total;
-  for (const Alive& one : group) total.Add(one);
-  LiveFigures figures;
-  figures.samples = total.samples;
-  figures.bytes = TotalWithin(total.bytes, total.variance, UnitOf(total.variance, total.bytes, unit));
-  figures.bytes.low = std::max(figures.bytes.low, std::min(total.seen, total.bytes));
-  const double typical = total.bytes > 0 ? unit * total.objects / total.bytes : unit / kLeastObject;
-  figures.objects =
-      TotalWithin(total.objects, total.variance_of_objects, UnitOf(total.variance_of_objects, total.objects, typical));
-  figures.objects.low = std::max(figures.objects.low, std::min<double>(total.samples, total.objects));
-  figures.share = ShareOf(total, whole, unit);
-  if (total.unsized > 0) figures.objects = kUnknownEstimate;
-  figures.mean_age_s = MeanOf(group, total, &Alive::age_s);
-  figures.mean_survived = MeanOf(group, total, &Alive::survived);
-  figures.median_age_s = MedianOf(group, total.bytes, &Alive::age_s);
-  figures.median_survived = MedianOf(group, total.bytes, &Alive::survived);
+  for (const LiveSample& one : group) total.Add(one);
+  LiveEstimates estimates;
+  estimates.samples = total.samples;
+  estimates.bytes = TotalInterval(total.bytes, total.variance, UnitOf(total.variance, total.bytes, unit));
+  estimates.bytes.low = std::max(estimates.bytes.low, std::min(total.seen, total.bytes));
+  const double typical = total.bytes > 0 ? unit * total.objects / total.bytes : unit / kMinObject;
+  estimates.objects = TotalInterval(total.objects, total.variance_of_objects,
+                                    UnitOf(total.variance_of_objects, total.objects, typical));
+  estimates.objects.low = std::max(estimates.objects.low, std::min<double>(total.samples, total.objects));
+  estimates.share = ShareOf(total, whole, unit);
+  if (total.unsized > 0) estimates.objects = kUnknownEstimate;
+  estimates.mean_age_s = MeanOf(group, total, &LiveSample::age_s);
+  estimates.mean_survived = MeanOf(group, total, &LiveSample::survived);
+  estimates.median_age_s = MedianOf(group, total.bytes, &LiveSample::age_s);
+  estimates.median_survived = MedianOf(group, total.bytes, &LiveSample::survived);
   if (total.weightless > 0) {
     // Ages are means of the bytes.
-    figures.bytes = figures.objects = figures.share = figures.mean_age_s = figures.mean_survived = kUnknownEstimate;
-    figures.median_age_s = figures.median_survived = kUnknownEstimate.value;
+    estimates.bytes = estimates.objects = estimates.share = estimates.mean_age_s = estimates.mean_survived =
+        kUnknownEstimate;
+    estimates.median_age_s = estimates.median_survived = kUnknownEstimate.value;
   }
-  return figures;
+  return estimates;
 }
 
-LiveRange RangeOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit) {
+LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  std::vector<Alive> old;
-  std::copy_if(group.begin(), group.end(), std::back_inserter(old), [](const Alive& one) { return one.survived >= 1; });
-  const LiveFigures most = FiguresOf(group, whole, unit), least = FiguresOf(old, whole, unit);
+  std::vector<LiveSample> old;
+  std::copy_if(group.begin(), group.end(), std::back_inserter(old),
+               [](const LiveSample& one) { return one.survived >= 1; });
+  const LiveEstimates most = EstimateGroup(group, whole, unit), least = EstimateGroup(old, whole, unit);
   // The smallest share: nothing else is garbage; the largest: all else that may be is.
   const double others = std::max(whole.bytes - most.bytes.value, 0.0);
   const double old_others = std::max(whole.old_bytes - least.bytes.value, 0.0);
   const auto share = [](double bytes, double rest) { return bytes > 0 ? bytes / (bytes + rest) : 0; };
   LiveRange range{least, least.bytes, least.objects};
-  range.figures.samples = most.samples;
-  range.figures.bytes = {kNone, least.bytes.low, most.bytes.high};
-  range.figures.objects = {kNone, least.objects.low, most.objects.high};
-  range.figures.share = {kNone, share(least.bytes.low, others), share(most.bytes.high, old_others)};
+  range.estimates.samples = most.samples;
+  range.estimates.bytes = {kNone, least.bytes.low, most.bytes.high};
+  range.estimates.objects = {kNone, least.objects.low, most.objects.high};
+  range.estimates.share = {kNone, share(least.bytes.low, others), share(most.bytes.high, old_others)};
   return range;
 }
 

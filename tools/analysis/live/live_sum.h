@@ -1,4 +1,4 @@
-// What followed samples that are alive at a time add up to: bytes, objects, ages, each with its 95 % interval.
+// What tracked samples that are alive at a time add up to: bytes, objects, ages, each with its 95 % interval.
 //
 // Several recordings were drawn apart, so the samples of all of them may be in one sum.
 //
@@ -15,7 +15,7 @@
 namespace heaprec::tools {
 
 // A sample alive.
-struct Alive {
+struct LiveSample {
   double weight = 0;  // bytes that it stands for at that time
   double size = 0;    // of its object
   double age_s = 0, survived = 0;
@@ -30,12 +30,12 @@ struct LiveTotal {
   double squares = 0;    // of weights
   double old_bytes = 0;  // of those that survived a collection
 
-  void Add(const Alive& one);
+  void Add(const LiveSample& one);
   // Bytes that a sample stands for.
   double Unit() const { return bytes > 0 ? variance / bytes : 0; }
 };
 
-struct LiveFigures {
+struct LiveEstimates {
   uint64_t samples = 0;
   // Ranges have no value: from the least that is known to be live to the most that may be.
   Estimate bytes, objects, share;
@@ -44,15 +44,15 @@ struct LiveFigures {
   double median_age_s = 0, median_survived = 0;
 };
 
-// Of a recording in which whatever has not survived a collection may be garbage (Lives::is_range). Known: what has;
+// Of a recording in which whatever has not survived a collection may be garbage (Lifetimes::is_range). Known: what has;
 // ages and collections survived are of that alone.
 struct LiveRange {
-  LiveFigures figures;  // bytes, objects and share are ranges
+  LiveEstimates estimates;  // bytes, objects and share are ranges
   Estimate known_bytes, known_objects;
 };
 
 // `unit`: bytes that a sample of any group stands for; `whole`: what shares are of.
-LiveFigures FiguresOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit);
-LiveRange RangeOf(const std::vector<Alive>& group, const LiveTotal& whole, double unit);
+LiveEstimates EstimateGroup(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit);
+LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit);
 
 }  // namespace heaprec::tools

@@ -14,9 +14,9 @@ namespace heaprec::tools {
 // Of all offered so far each is kept with the same chance: when `seen` have been offered, the new one replaces each
 // entry with probability 1 / seen.
 template <typename Entry>
-class Representative {
+class ReservoirSample {
  public:
-  Representative(size_t most, uint64_t seed) : most_(most), random_(seed) {}
+  ReservoirSample(size_t most, uint64_t seed) : most_(most), random_(seed) {}
   // `make` is called if the entry is kept.
   template <typename Make>
   void Offer(Make&& make) {

@@ -6,14 +6,15 @@
 
 namespace heaprec::tools {
 
-Raises::Raises(uint64_t interval_ns, format::Stream stream)
+TrackingAdjustment::TrackingAdjustment(uint64_t interval_ns, format::Stream stream)
     : interval_ns_(std::max<uint64_t>(interval_ns, 1)), stream_(stream) {}
 
-void Raises::Add(const format::Block& block) {
+void TrackingAdjustment::Add(const format::Block& block) {
   raises_.clear();
   without_place_.clear();
-  for (const format::Fate& fate : block.fates) {
-    if (fate.stream == stream_ && fate.kind == format::FateKind::kNotFollowed) without_place_.insert(fate.sample);
+  for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) {
+    if (lifecycle.stream == stream_ && lifecycle.kind == format::LifecycleKind::kUntracked)
+      without_place_.insert(lifecycle.sample);
   }
   if (without_place_.empty() && owed_ == 0) return;
   struct Sums {
@@ -35,7 +36,7 @@ void Raises::Add(const format::Block& block) {
   }
 }
 
-double Raises::Of(const format::Sample& sample) const {
+double TrackingAdjustment::Of(const format::Sample& sample) const {
   if (without_place_.contains(sample.id)) return 1;
   const auto found = raises_.find(IntervalOf(sample));
   return found == raises_.end() ? 1 : found->second;

@@ -1,4 +1,4 @@
-// By how much the samples of an interval that are followed are raised to stand for those that found no place: those of
+// By how much the samples of an interval that are tracked are raised to stand for those that found no place: those of
 // the same interval, and of the intervals before in which none found one.
 //
 // Maths:    docs/streams.md#live-objects
@@ -12,10 +12,10 @@
 
 namespace heaprec::tools {
 
-class Raises {
+class TrackingAdjustment {
  public:
   // Of one stream, with its `interval_ns`.
-  explicit Raises(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations);
+  explicit TrackingAdjustment(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations);
 
   // The next block; of those before nothing is asked any more. Intervals and their samples share one.
   void Add(const format::Block& block);

@@ -36,7 +36,7 @@ std::string InUnit(const FlameFigure& figure, double value) {
 
 }  // namespace
 
-std::string FigureText(const FlameFigure& figure, double value) {
+std::string EstimateText(const FlameFigure& figure, double value) {
   if (std::isnan(value)) return "unknown";
   if (std::isinf(value)) return "∞";
   return (figure.is_signed && value > 0 ? "+" : "") + InUnit(figure, value);
@@ -46,15 +46,15 @@ std::string BoxName(const FlameBox& box, const FlameName& name) {
   return box.folded > 0 ? fmt::format("… {} more", Grouped(box.folded)) : name.text;
 }
 
-std::string BoxText(const FlameGraph& graph, const FlameTree& tree, size_t box, size_t figures) {
+std::string BoxText(const FlameGraph& graph, const FlameTree& tree, size_t box, size_t estimates) {
   std::string text = BoxName(tree.boxes[box], graph.names[tree.boxes[box].name]);
-  for (size_t i = 0; i < std::min(figures, graph.figures.size()); ++i) {
-    const FlameFigure& figure = graph.figures[i];
-    const Estimate& of = tree.figures[i][box];
-    const std::string value = FigureText(figure, of.value);
+  for (size_t i = 0; i < std::min(estimates, graph.estimates.size()); ++i) {
+    const FlameFigure& figure = graph.estimates[i];
+    const Estimate& of = tree.estimates[i][box];
+    const std::string value = EstimateText(figure, of.value);
     text += fmt::format("\n{}: {}", figure.label, value);
     if (!figure.has_interval) continue;
-    const std::string low = FigureText(figure, of.low), high = FigureText(figure, of.high);
+    const std::string low = EstimateText(figure, of.low), high = EstimateText(figure, of.high);
     if (low != value || high != value) text += fmt::format(" ({} to {})", low, high);
   }
   return text;

@@ -19,39 +19,43 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kMostBoxes = 10'000;
+constexpr size_t kMaxBoxes = 10'000;
 
 // A side is read quietly: diff has said what is damaged.
-ExitCode Read(const SurveyOptions& options, CallTree* tree, Surveyor* surveyor, double* seconds) {
-  auto survey = Survey::Parse(options);
-  if (!survey.ok()) return ExitCode::kUsage;
-  survey->BeQuiet();
-  const ExitCode code = survey->Run(tree, surveyor);
-  *seconds = survey->covered().seconds;
+ExitCode Read(const ScanOptions& options, CallTree* tree, ScanVisitor* visitor, double* seconds) {
+  auto scan = RecordingScan::Parse(options);
+  if (!scan.ok()) return ExitCode::kUsage;
+  scan->BeQuiet();
+  const ExitCode code = scan->Run(tree, visitor);
+  *seconds = scan->scanned().seconds;
   return code == ExitCode::kDamaged ? ExitCode::kOk : code;
 }
 
 // Boxes are chosen by the sum of both sides, each per second or operation.
-std::vector<double> SumOf(const LeafSurvey& before, double scale_before, const LeafSurvey& after, double scale_after) {
+std::vector<double> SumOf(const LeafVisitor& before, double scale_before, const LeafVisitor& after,
+                          double scale_after) {
   std::vector<double> sum(std::max(before.weights().size(), after.weights().size()));
   for (size_t i = 0; i < before.weights().size(); ++i) sum[i] += before.weights()[i] * scale_before;
   for (size_t i = 0; i < after.weights().size(); ++i) sum[i] += after.weights()[i] * scale_after;
   return sum;
 }
 
-double Exposure(const Scale& scale, const LeafSurvey& leaves) {
-  double exposure = scale.per == Per::kOp ? scale.operations : scale.seconds;
-  if (scale.per == Per::kTotal) {
-    exposure = 0;
-    for (const double weight : leaves.weights()) exposure += weight;
+double Normalization(const Scale& scale, const LeafVisitor& leaves) {
+  double normalization = scale.seconds;
+  if (scale.per == Per::kOp) normalization = scale.operations * scale.runs;
+  if (scale.per == Per::kCpuSecond) normalization = scale.cpu_seconds;
+  if (scale.per == Per::kTotal) normalization = scale.runs;
+  if (scale.per == Per::kShare) {
+    normalization = 0;
+    for (const double weight : leaves.weights()) normalization += weight;
   }
-  return exposure > 0 ? exposure : 1;
+  return normalization > 0 ? normalization : 1;
 }
 
-std::vector<FlameFigure> FiguresOf(const Scale& scale, bool of_exceptions) {
+std::vector<FlameFigure> EstimateGroup(const Scale& scale, bool of_exceptions) {
   using Unit = FlameFigure::Unit;
   const Unit amount = scale.objects || of_exceptions ? Unit::kCount : Unit::kBytes;
-  const Unit unit = scale.per == Per::kTotal ? Unit::kShare : amount;
+  const Unit unit = scale.per == Per::kShare ? Unit::kShare : amount;
   return {{"before", "before", unit, scale.Suffix(), true, false},
           {"after", "after", unit, scale.Suffix(), true, false},
           {"change", "change", unit, scale.Suffix(), true, true},
@@ -69,32 +73,35 @@ Estimate Bounded(Estimate ratio) {
   return ratio;
 }
 
-FlameTree TreeOf(const std::string& order, const BoxTree& boxes, size_t table, const BoxSurvey& before,
-                 const BoxSurvey& after, const DiffPage& page, FlameAssembly* assembly) {
-  std::vector<Difference> differences;
+FlameTree TreeOf(const std::string& order, const FlameBoxTree& boxes, size_t table, const BoxVisitor& before,
+                 const BoxVisitor& after, const DiffPage& page, FlameAssembly* assembly) {
+  std::vector<RunsOfRow> rows;
   std::vector<double> sums;
-  for (BoxTree::BoxId box = 0; box < boxes.boxes().size(); ++box) {
-    differences.push_back(Compare(page.scale_before.Of(before.Of(table, box)),
-                                  page.scale_after.Of(after.Of(table, box)), page.question.margin));
-    sums.push_back(OrUnbounded(differences.back().before).value + OrUnbounded(differences.back().after).value);
+  for (FlameBoxTree::BoxId box = 0; box < boxes.boxes().size(); ++box) {
+    const Estimate was = page.scale_before.Of(before.Of(table, box)), is = page.scale_after.Of(after.Of(table, box));
+    rows.push_back({{was}, {is}, 0});
+    sums.push_back(OrUnbounded(was).value + OrUnbounded(is).value);
   }
-  Judge(&differences, page.question.fdr);
-  FlameTree tree{.order = order, .boxes = {}, .figures = std::vector<std::vector<Estimate>>(7), .verdicts = {}};
-  const std::vector<BoxTree::BoxId> shown = boxes.Preorder(sums);
+  const std::vector<Difference> differences =
+      CompareRuns(rows, {.rate = page.question.fdr, .margin = page.question.margin}).rows;
+  FlameTree tree{.order = order, .boxes = {}, .estimates = std::vector<std::vector<Estimate>>(7), .verdicts = {}};
+  const std::vector<FlameBoxTree::BoxId> shown = boxes.Preorder(sums);
   tree.boxes = assembly->Boxes(boxes, shown);
-  for (const BoxTree::BoxId box : shown) {
+  for (const FlameBoxTree::BoxId box : shown) {
     const Difference& of = differences[box];
-    const auto samples = [&](const BoxSurvey& side) { return Point(static_cast<double>(side.Of(table, box).samples)); };
-    const Estimate figures[] = {of.before,   of.after,        of.change,     Bounded(of.ratio),
-                                Point(of.p), samples(before), samples(after)};
-    for (size_t i = 0; i < tree.figures.size(); ++i) tree.figures[i].push_back(figures[i]);
+    const auto samples = [&](const BoxVisitor& side) {
+      return Point(static_cast<double>(side.Of(table, box).samples));
+    };
+    const Estimate estimates[] = {of.before,   of.after,        of.change,     Bounded(of.ratio),
+                                  Point(of.p), samples(before), samples(after)};
+    for (size_t i = 0; i < tree.estimates.size(); ++i) tree.estimates[i].push_back(estimates[i]);
     tree.verdicts.push_back(static_cast<uint8_t>(of.verdict));
   }
   return tree;
 }
 
 ExitCode Fail(ExitCode code, std::string_view sentence) {
-  Complain(sentence);
+  PrintError(sentence);
   return code;
 }
 
@@ -119,21 +126,21 @@ ExitCode WriteDiffPage(const DiffPage& given) {
   DiffPage page = given;
   // Folding is for tables by method: a page shows stacks as they are.
   page.before.fold = page.after.fold = false;
-  const auto survey = Survey::Parse(page.before);
-  if (!survey.ok()) return Fail(ExitCode::kUsage, survey.error().message);
+  const auto scan = RecordingScan::Parse(page.before);
+  if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
   NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, survey->TreeOptions());
-  LeafSurvey old_leaves(true), new_leaves(true);
+  CallTree tree(&names, scan->TreeOptions());
+  LeafVisitor old_leaves(true), new_leaves(true);
   for (const auto& [options, leaves, scale] : {std::tuple{&page.before, &old_leaves, &page.scale_before},
                                                std::tuple{&page.after, &new_leaves, &page.scale_after}}) {
     const ExitCode code = Read(*options, &tree, leaves, &scale->seconds);
     if (code != ExitCode::kOk) return code;
   }
-  const std::vector<double> weights = SumOf(old_leaves, 1 / Exposure(page.scale_before, old_leaves), new_leaves,
-                                            1 / Exposure(page.scale_after, new_leaves));
-  const BoxTree callees = BoxTree::Callees(tree, weights, {kMostBoxes, 0});
-  const BoxTree callers = BoxTree::Callers(tree, weights, {kMostBoxes, 0});
-  BoxSurvey before(&old_leaves, {&callees, &callers}), after(&new_leaves, {&callees, &callers});
+  const std::vector<double> weights = SumOf(old_leaves, 1 / Normalization(page.scale_before, old_leaves), new_leaves,
+                                            1 / Normalization(page.scale_after, new_leaves));
+  const FlameBoxTree callees = FlameBoxTree::Callees(tree, weights, {kMaxBoxes, 0});
+  const FlameBoxTree callers = FlameBoxTree::Callers(tree, weights, {kMaxBoxes, 0});
+  BoxVisitor before(&old_leaves, {&callees, &callers}), after(&new_leaves, {&callees, &callers});
   for (const auto& [options, boxes] : {std::pair{&page.before, &before}, std::pair{&page.after, &after}}) {
     double seconds = 0;
     const ExitCode code = Read(*options, &tree, boxes, &seconds);
@@ -153,7 +160,7 @@ ExitCode WriteDiffPage(const DiffPage& given) {
   graph.measures = {{"both", "Both", "What was allocated before and after", {"before", "after"}},
                     {"after", "After", "What is allocated after", {}},
                     {"before", "Before", "What was allocated before", {}}};
-  graph.figures = FiguresOf(page.scale_before, survey->of_exceptions());
+  graph.estimates = EstimateGroup(page.scale_before, scan->of_exceptions());
   FlameAssembly assembly(&names, {&old_leaves, &new_leaves});
   graph.trees = {TreeOf("callees", callees, 0, before, after, page, &assembly),
                  TreeOf("callers", callers, 1, before, after, page, &assembly)};

@@ -10,13 +10,13 @@
 namespace heaprec::tools {
 
 struct DiffPage {
-  SurveyOptions before, after;
+  ScanOptions before, after;
   Scale scale_before, scale_after;
   Question question;
   std::string output;
   bool force = false;
   std::string headline;
-  // Why a side should not be believed (Survey::Doubt); empty: it may be.
+  // Why a side should not be believed (RecordingScan::Doubt); empty: it may be.
   std::string doubt_of_before, doubt_of_after;
 };
 

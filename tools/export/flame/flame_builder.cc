@@ -13,21 +13,21 @@ constexpr uint32_t kAllName = 0, kFoldedName = 1;
 
 }  // namespace
 
-std::vector<FlameBox> FlameAssembly::Boxes(const BoxTree& tree, std::span<const BoxTree::BoxId> order) {
+std::vector<FlameBox> FlameAssembly::Boxes(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order) {
   std::vector<FlameBox> boxes;
   boxes.reserve(order.size());
   std::vector<uint32_t> depths(tree.boxes().size());
-  for (const BoxTree::BoxId box : order) {
-    const BoxTree::Box& of = tree.boxes()[box];
-    depths[box] = of.parent == BoxTree::kNone ? 0 : depths[of.parent] + 1;
+  for (const FlameBoxTree::BoxId box : order) {
+    const FlameBoxTree::Box& of = tree.boxes()[box];
+    depths[box] = of.parent == FlameBoxTree::kNone ? 0 : depths[of.parent] + 1;
     boxes.push_back({depths[box], NameOf(tree, box), of.folded});
   }
   return boxes;
 }
 
-uint32_t FlameAssembly::NameOf(const BoxTree& tree, BoxTree::BoxId box) {
-  const BoxTree::Box& of = tree.boxes()[box];
-  if (of.parent == BoxTree::kNone) return kAllName;
+uint32_t FlameAssembly::NameOf(const FlameBoxTree& tree, FlameBoxTree::BoxId box) {
+  const FlameBoxTree::Box& of = tree.boxes()[box];
+  if (of.parent == FlameBoxTree::kNone) return kAllName;
   if (of.folded > 0) return kFoldedName;
   const auto [known, is_new] = indexes_.try_emplace(of.name, static_cast<uint32_t>(flame_names_.size()));
   if (is_new) flame_names_.push_back({names_.At(of.name), KindOf(of.name)});
@@ -35,7 +35,7 @@ uint32_t FlameAssembly::NameOf(const BoxTree& tree, BoxTree::BoxId box) {
 }
 
 FrameKind FlameAssembly::KindOf(NamePool::Id name) const {
-  for (const LeafSurvey* leaves : leaves_) {
+  for (const LeafVisitor* leaves : leaves_) {
     if (leaves->IsClass(name)) return FrameKind::kClass;
     if (leaves->IsNative(name)) return FrameKind::kNative;
   }
@@ -61,17 +61,18 @@ std::vector<CodeShares> UnlessUnknown(std::vector<CodeShares> shares) {
 
 }  // namespace
 
-std::vector<CodeShares> CodeOf(const BoxTree& tree, std::span<const BoxTree::BoxId> order, const FrameTypes& types) {
+std::vector<CodeShares> CodeOf(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order,
+                               const FrameTypes& types) {
   std::vector<CodeShares> shares;
-  for (const BoxTree::BoxId box : order) shares.push_back(SharesOf(types.Of(tree.boxes()[box].node)));
+  for (const FlameBoxTree::BoxId box : order) shares.push_back(SharesOf(types.Of(tree.boxes()[box].node)));
   return UnlessUnknown(std::move(shares));
 }
 
-std::vector<CodeShares> CodeByName(const CallTree& calls, const BoxTree& tree, std::span<const BoxTree::BoxId> order,
-                                   const FrameTypes& types) {
+std::vector<CodeShares> CodeByName(const CallTree& calls, const FlameBoxTree& tree,
+                                   std::span<const FlameBoxTree::BoxId> order, const FrameTypes& types) {
   const auto by_name = types.ByName(calls);
   std::vector<CodeShares> shares;
-  for (const BoxTree::BoxId box : order) {
+  for (const FlameBoxTree::BoxId box : order) {
     const auto found = by_name.find(tree.boxes()[box].name);
     const bool is_frame = found != by_name.end() && tree.boxes()[box].folded == 0;
     shares.push_back(is_frame ? SharesOf(found->second) : CodeShares{});

@@ -20,27 +20,28 @@ namespace heaprec::tools {
 // The boxes of a graph in the order in which they are shown, by names that several trees share.
 class FlameAssembly {
  public:
-  FlameAssembly(const NamePool* names, std::vector<const LeafSurvey*> leaves)
+  FlameAssembly(const NamePool* names, std::vector<const LeafVisitor*> leaves)
       : names_(*names), leaves_(std::move(leaves)) {}
 
   // `order`: boxes in preorder.
-  std::vector<FlameBox> Boxes(const BoxTree& tree, std::span<const BoxTree::BoxId> order);
+  std::vector<FlameBox> Boxes(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order);
   // Of all trees so far.
   std::vector<FlameName> TakeNames() { return std::move(flame_names_); }
 
  private:
-  uint32_t NameOf(const BoxTree& tree, BoxTree::BoxId box);
+  uint32_t NameOf(const FlameBoxTree& tree, FlameBoxTree::BoxId box);
   FrameKind KindOf(NamePool::Id name) const;
 
   const NamePool& names_;
-  const std::vector<const LeafSurvey*> leaves_;
+  const std::vector<const LeafVisitor*> leaves_;
   std::vector<FlameName> flame_names_{{"all", FrameKind::kAll}, {"", FrameKind::kFolded}};
   std::unordered_map<NamePool::Id, uint32_t> indexes_;  // into flame_names_
 };
 
 // How the boxes ran that are shown, in that order; empty if of none is it known. Callers are told by name alone.
-std::vector<CodeShares> CodeOf(const BoxTree& tree, std::span<const BoxTree::BoxId> order, const FrameTypes& types);
-std::vector<CodeShares> CodeByName(const CallTree& calls, const BoxTree& tree, std::span<const BoxTree::BoxId> order,
-                                   const FrameTypes& types);
+std::vector<CodeShares> CodeOf(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order,
+                               const FrameTypes& types);
+std::vector<CodeShares> CodeByName(const CallTree& calls, const FlameBoxTree& tree,
+                                   std::span<const FlameBoxTree::BoxId> order, const FrameTypes& types);
 
 }  // namespace heaprec::tools

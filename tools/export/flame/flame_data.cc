@@ -72,7 +72,7 @@ class Writer {
     Literal(graph_.icicle ? ",\"icicle\":true," : ",\"icicle\":false,");
     if (!graph_.trees.empty()) AppendField(text_, "first", graph_.trees.front().order);
     Measures();
-    Figures();
+    GroupEstimates();
     Names();
     Trees();
     text_.push_back('}');
@@ -98,10 +98,10 @@ class Writer {
     });
   }
 
-  void Figures() {
+  void GroupEstimates() {
     static constexpr std::array<std::string_view, 5> kUnits{"bytes", "count", "share", "ratio", "probability"};
     Literal(",\"rows\":");
-    AppendList(text_, graph_.figures, [this](const FlameFigure& figure) {
+    AppendList(text_, graph_.estimates, [this](const FlameFigure& figure) {
       text_.push_back('{');
       AppendField(text_, "column", figure.id);
       AppendField(text_, "label", figure.label);
@@ -151,7 +151,7 @@ class Writer {
       AppendList(text_, tree.verdicts, [this](uint8_t verdict) { Append(text_, uint64_t{verdict}); });
     }
     if (!tree.code.empty()) Code(tree.code);
-    for (size_t i = 0; i < graph_.figures.size(); ++i) Column(graph_.figures[i], tree.figures[i]);
+    for (size_t i = 0; i < graph_.estimates.size(); ++i) Column(graph_.estimates[i], tree.estimates[i]);
     text_.push_back('}');
   }
 

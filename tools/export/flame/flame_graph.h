@@ -46,15 +46,15 @@ struct CodeShares {
 struct FlameTree {
   std::string order;  // "callees": root first, or "callers"
   std::vector<FlameBox> boxes;
-  std::vector<std::vector<Estimate>> figures;  // of FlameGraph::figures, each by box
-  std::vector<uint8_t> verdicts;               // of a differential graph, by box: Verdict; else empty
-  std::vector<CodeShares> code{};              // by box; empty: of none is it known
+  std::vector<std::vector<Estimate>> estimates;  // of FlameGraph::estimates, each by box
+  std::vector<uint8_t> verdicts;                 // of a differential graph, by box: Verdict; else empty
+  std::vector<CodeShares> code{};                // by box; empty: of none is it known
 };
 
 // What the width of a box may be: a figure, or the sum of several, that adds up along the tree.
 struct FlameMeasure {
   std::string id, label, title;
-  std::vector<std::string> sum;  // ids of figures; empty: the figure `id`
+  std::vector<std::string> sum;  // ids of estimates; empty: the figure `id`
 };
 
 struct FlameGraph {
@@ -62,7 +62,7 @@ struct FlameGraph {
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::string> notes;  // warnings
   std::vector<FlameMeasure> measures;
-  std::vector<FlameFigure> figures;
+  std::vector<FlameFigure> estimates;
   std::vector<FlameName> names;
   std::vector<FlameTree> trees;  // the first is shown first
   bool icicle = false;           // root at the top

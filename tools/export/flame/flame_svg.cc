@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kRow = 18, kMargin = 10, kHead = 46;
 constexpr double kCharacter = 6.7;  // of the monospaced font, 11 px
-constexpr double kLeastText = 4 * kCharacter;
+constexpr double kMinText = 4 * kCharacter;
 // Narrower boxes are left out; those in which no pointer rests say their first figure alone: a picture has thousands.
-constexpr double kLeast = 0.5, kLeastFigures = 3;
+constexpr double kLeast = 0.5, kMinFigures = 3;
 constexpr double kBox = kRow - 1;
 
 // One class for each kind, j (JDK) and a (application) for an eighth of the hues each, v for a verdict, light and dark,
@@ -47,8 +47,8 @@ class Picture {
  public:
   Picture(const FlameGraph& graph, Text& text) : graph_(graph), tree_(graph.trees.front()), text_(text) {
     const std::vector<std::string>& sum = graph.measures.front().sum;
-    for (size_t i = 0; i < graph.figures.size(); ++i) {
-      const std::string& id = graph.figures[i].id;
+    for (size_t i = 0; i < graph.estimates.size(); ++i) {
+      const std::string& id = graph.estimates[i].id;
       const bool counts = sum.empty() ? id == graph.measures.front().id : std::count(sum.begin(), sum.end(), id) > 0;
       if (counts) widths_.push_back(i);
     }
@@ -78,7 +78,7 @@ class Picture {
 
   double Value(size_t box) const {
     double sum = 0;
-    for (const size_t figure : widths_) sum += tree_.figures[figure][box].value;
+    for (const size_t figure : widths_) sum += tree_.estimates[figure][box].value;
     return sum;
   }
 
@@ -140,7 +140,7 @@ class Picture {
     const double left = Tenths(left_[i]);
     Format("<path class=\"{}\" d=\"M{:g} 0h{:g}v{:g}H{:g}z\"><title>", ClassOf(i, name), left,
            std::max(Tenths(wide_[i] - (wide_[i] > 3 ? 0.6 : 0)), kLeast), kBox, left);
-    AppendMarkup(text_, BoxText(graph_, tree_, i, wide_[i] < kLeastFigures ? 1 : SIZE_MAX));
+    AppendMarkup(text_, BoxText(graph_, tree_, i, wide_[i] < kMinFigures ? 1 : SIZE_MAX));
     Append(text_, std::string_view("</title></path>\n"));
     const std::string label = Label(box, name, wide_[i] - kCharacter);
     if (label.empty()) return;
@@ -159,7 +159,7 @@ class Picture {
 
   // What there is room for.
   static std::string Label(const FlameBox& box, const FlameName& name, double room) {
-    if (room < kLeastText) return {};
+    if (room < kMinText) return {};
     const auto most = static_cast<size_t>(room / kCharacter);
     const std::string whole = BoxName(box, name);
     if (box.folded > 0 || Length(whole) <= most) return std::string(FirstCharacters(whole, most));
@@ -173,7 +173,7 @@ class Picture {
   const FlameGraph& graph_;
   const FlameTree& tree_;
   Text& text_;
-  std::vector<size_t> widths_;  // figures that a box's width is the sum of
+  std::vector<size_t> widths_;  // estimates that a box's width is the sum of
   std::vector<double> left_, wide_;
   std::vector<std::vector<size_t>> by_depth_;  // those that are drawn
   uint32_t rows_ = 1;

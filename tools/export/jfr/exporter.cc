@@ -23,8 +23,8 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 
 // A weight is of whole bytes there; what a damaged recording says may be anything.
 uint64_t WholeBytes(double weight) {
-  constexpr double kMost = 0x1p62;
-  return weight > 0 ? static_cast<uint64_t>(std::llround(std::min(weight, kMost))) : 0;
+  constexpr double kMax = 0x1p62;
+  return weight > 0 ? static_cast<uint64_t>(std::llround(std::min(weight, kMax))) : 0;
 }
 
 class JfrExporter final : public Exporter {
@@ -46,7 +46,7 @@ class JfrExporter final : public Exporter {
     for (const format::Sample* sample : filtered.samples) {
       end_ns_ = std::max(end_ns_, sample->time_ns);
       // It has no such events.
-      if (sample->stream() == format::Stream::kNative || sample->stream() == format::Stream::kMapped) continue;
+      if (sample->stream() == format::Stream::kNative || sample->stream() == format::Stream::kMapping) continue;
       const Calibration::Weight weight = filtered.calibration.WeightOf(*sample);
       sample->stream() == format::Stream::kAllocations ? AddAllocation(*sample, weight.bytes)
                                                        : AddException(*sample, weight.objects);
@@ -56,8 +56,8 @@ class JfrExporter final : public Exporter {
     }
     end_ns_ = std::max(end_ns_, filtered.block.end_ns);
     alive_.Add(filtered);
-    for (const format::HeapState& state : filtered.block.states) {
-      if (state.kind == format::StateKind::kGcEnd) heap_after_.emplace_back(state.time_ns, state.used);
+    for (const format::ProcessState& state : filtered.block.states) {
+      if (state.kind == format::ProcessStateKind::kGcEnd) heap_after_.emplace_back(state.time_ns, state.used);
     }
   }
 
@@ -127,7 +127,7 @@ class JfrExporter final : public Exporter {
   }
 
   // The JDK has these at the end of a recording, too. Its own tell the references that hold the object.
-  void AddAlive(const format::Sample& sample, const AliveDetail& detail) {
+  void AddAlive(const format::Sample& sample, const LiveDetail& detail) {
     jfr::ConstantPools& constants = chunk_.constants();
     chunk_.AddEvent(TypeId::kOldObjectSample, detail.at_ns, [&](Sink sink) {
       sink.Long(0);  // duration
@@ -174,7 +174,7 @@ class JfrExporter final : public Exporter {
   const std::string_view weights_;
   Output& output_;
   jfr::Chunk chunk_;
-  AliveSamples alive_;
+  LiveSamples alive_;
   std::vector<std::pair<uint64_t, uint64_t>> heap_after_;  // times of collections, and bytes used then
   uint64_t start_epoch_ns_ = 0, begin_ns_ = 0, end_ns_ = 0;
 };

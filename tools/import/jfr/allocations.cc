@@ -12,7 +12,7 @@ constexpr std::string_view kInNewTlab = "jdk.ObjectAllocationInNewTLAB";
 constexpr std::string_view kOutsideTlab = "jdk.ObjectAllocationOutsideTLAB";
 
 // What no machine has: such a number was never written by a JVM, and sums of it are of no use.
-constexpr double kMostBytes = 0x1p62;
+constexpr double kMaxBytes = 0x1p62;
 
 // The fields of all three kinds of events, as far as there are any.
 struct Fields {
@@ -66,7 +66,7 @@ std::optional<Allocation> ReadAllocation(const Event& event) {
     read.tlab_size = 0;
     read.kind = format::Kind::kOutside;
   }
-  if (!(read.weight > 0) || read.weight > kMostBytes) return std::nullopt;
+  if (!(read.weight > 0) || read.weight > kMaxBytes) return std::nullopt;
   return read;
 }
 

@@ -14,7 +14,7 @@ constexpr std::string_view kMagic("FLR\0", 4);
 constexpr uint64_t kMajor = 2;
 constexpr uint8_t kCompressed = 1;
 constexpr double kNsPerSecond = 1e9;
-constexpr double kMostNs = 0x1p61;  // 73 years: sums of two fit
+constexpr double kMaxNs = 0x1p61;  // 73 years: sums of two fit
 
 }  // namespace
 
@@ -52,7 +52,7 @@ int64_t ChunkHeader::TimeOf(int64_t ticks) const {
   const double ticks_per_ns = static_cast<double>(ticks_per_second) / kNsPerSecond;
   const auto since_start = static_cast<int64_t>(static_cast<uint64_t>(ticks) - static_cast<uint64_t>(start_ticks));
   const double ns = static_cast<double>(since_start) / ticks_per_ns;
-  return std::abs(ns) < kMostNs ? start_ns + static_cast<int64_t>(ns) : start_ns;
+  return std::abs(ns) < kMaxNs ? start_ns + static_cast<int64_t>(ns) : start_ns;
 }
 
 }  // namespace heaprec::tools::jfr

@@ -7,14 +7,14 @@ namespace {
 
 using format::Error;
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;
-constexpr int kMostLevels = 4;  // a class' name is a constant of a symbol, which is a string
+constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
+constexpr int kMaxLevels = 4;  // a class' name is a constant of a symbol, which is a string
 
 }  // namespace
 
 std::optional<Error> Constants::Add(std::string_view event) {
   bytes_ += event.size();
-  if (bytes_ > kMostBytes) return Error{"more than 1 GiB of constants in a chunk"};
+  if (bytes_ > kMaxBytes) return Error{"more than 1 GiB of constants in a chunk"};
   Cursor at(events_.emplace_back(event), compressed_);
   at.Long();  // start
   at.Long();  // duration
@@ -75,7 +75,7 @@ std::string Constants::TextOfPart(const Field& field, Cursor at, std::string_vie
 }
 
 std::string Constants::Text(const Type& type, bool pooled, Cursor at, int level) const {
-  if (level > kMostLevels) return {};
+  if (level > kMaxLevels) return {};
   if (pooled) {
     const std::optional<Cursor> constant = Find(type, static_cast<uint64_t>(at.Long()));
     return constant ? Text(type, /*pooled=*/false, *constant, level + 1) : std::string();

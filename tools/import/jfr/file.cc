@@ -9,8 +9,8 @@ namespace heaprec::tools::jfr {
 namespace {
 
 constexpr size_t kPiece = 1 << 18;
-constexpr size_t kSizeAndType = 18;                      // at most, in bytes
-constexpr uint64_t kMostEventBytes = uint64_t{1} << 30;  // constants of a chunk may be one event
+constexpr size_t kSizeAndType = 18;                     // at most, in bytes
+constexpr uint64_t kMaxEventBytes = uint64_t{1} << 30;  // constants of a chunk may be one event
 
 constexpr int64_t kMetadata = 0, kConstants = 1;  // types of events that every file has
 
@@ -55,7 +55,7 @@ std::optional<File::Span> File::SpanAt(uint64_t offset, uint64_t* size) {
   const uint64_t left = next_chunk_ - offset;
   Cursor start(BytesAt(offset, std::min<uint64_t>(left, kSizeAndType)), header_.compressed);
   const int32_t bytes = start.Int();
-  if (bytes <= 0 || static_cast<uint64_t>(bytes) > std::min(left, kMostEventBytes)) return std::nullopt;
+  if (bytes <= 0 || static_cast<uint64_t>(bytes) > std::min(left, kMaxEventBytes)) return std::nullopt;
   *size = static_cast<uint64_t>(bytes);
   Cursor event(BytesAt(offset, *size), header_.compressed);
   event.Int();

@@ -7,10 +7,10 @@
 namespace heaprec::tools::jfr {
 namespace {
 
-using format::HeapState;
-using format::StateKind;
+using format::ProcessState;
+using format::ProcessStateKind;
 
-constexpr size_t kMostCauseBytes = 256;  // docs/format/recording.md#states
+constexpr size_t kMaxCauseBytes = 256;  // docs/format/recording.md#states
 
 // Files may hold any numbers: this wraps around.
 int64_t Plus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
@@ -100,27 +100,27 @@ void Collections::Add(const Event& event, const Constants& constants) {
     span.paused = Positive(span.length);
     collection.pauses.push_back(span);
   } else {
-    cause.resize(std::min(cause.size(), kMostCauseBytes));
+    cause.resize(std::min(cause.size(), kMaxCauseBytes));
     collection.cause = cause;
     collection.whole.push_back(span);
   }
 }
 
-void Collections::AddStates(uint64_t id, const Collection& collection, const ChunkHeader& header, int64_t start_ns,
-                            std::vector<HeapState>* states) {
+void Collections::AddStates(uint64_t number, const Collection& collection, const ChunkHeader& header, int64_t start_ns,
+                            std::vector<ProcessState>* states) {
   const std::vector<Span>& pauses = collection.pauses.empty() ? collection.whole : collection.pauses;
-  // The JVM counts from 0 here, and a collection counts from its begin.
-  const auto state = [&](StateKind kind, int64_t ticks) {
-    HeapState made;
+  // A collection counts from its begin.
+  const auto state = [&](ProcessStateKind kind, int64_t ticks) {
+    ProcessState made;
     made.kind = kind;
     made.time_ns = SinceStart(header, ticks, start_ns);
-    made.collections = id + 1;
+    made.collections = number;
     return made;
   };
   const size_t first = states->size();
   for (const Span& pause : pauses) {
-    HeapState begin = state(StateKind::kGcBegin, pause.begin),
-              end = state(StateKind::kGcEnd, Plus(pause.begin, pause.length));
+    ProcessState begin = state(ProcessStateKind::kGcBegin, pause.begin),
+                 end = state(ProcessStateKind::kGcEnd, Plus(pause.begin, pause.length));
     begin.cause = end.cause = collection.cause;
     end.pauses = 1;
     end.paused_ns = SinceStart(header, Plus(header.start_ticks, static_cast<int64_t>(pause.paused)), header.start_ns);
@@ -128,18 +128,24 @@ void Collections::AddStates(uint64_t id, const Collection& collection, const Chu
     states->push_back(std::move(end));
   }
   for (const Summary& summary : collection.summaries) {
-    HeapState look = state(StateKind::kPeriodic, summary.ticks);
-    HeapState& at = pauses.size() == 1 ? (*states)[first + (summary.is_after ? 1 : 0)] : look;
+    ProcessState look = state(ProcessStateKind::kSnapshot, summary.ticks);
+    ProcessState& at = pauses.size() == 1 ? (*states)[first + (summary.is_after ? 1 : 0)] : look;
     at.used = summary.used;
     at.committed = summary.committed;
     if (pauses.size() != 1) states->push_back(std::move(look));
   }
 }
 
-std::vector<HeapState> Collections::States(const ChunkHeader& header, int64_t start_ns) const {
-  std::vector<HeapState> states;
-  for (const auto& [id, collection] : collections_) AddStates(id, collection, header, start_ns, &states);
-  std::ranges::stable_sort(states, {}, &HeapState::time_ns);
+std::optional<uint64_t> Collections::FirstId() const {
+  return collections_.empty() ? std::nullopt : std::optional(collections_.begin()->first);
+}
+
+std::vector<ProcessState> Collections::States(const ChunkHeader& header, int64_t start_ns, uint64_t first_id) const {
+  std::vector<ProcessState> states;
+  for (const auto& [id, collection] : collections_) {
+    AddStates(id - std::min(id, first_id) + 1, collection, header, start_ns, &states);
+  }
+  std::ranges::stable_sort(states, {}, &ProcessState::time_ns);
   return states;
 }
 

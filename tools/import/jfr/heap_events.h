@@ -39,8 +39,11 @@ class Collections {
  public:
   // Ignores events of other kinds.
   void Add(const Event& event, const Constants& constants);
-  // In order of time, without ids; times are since `start_ns`, the start of the recording.
-  std::vector<format::HeapState> States(const ChunkHeader& header, int64_t start_ns) const;
+  // The smallest gcId; nullopt: there is none.
+  std::optional<uint64_t> FirstId() const;
+  // In order of time, without ids; times are since `start_ns`, the start of the recording. `first_id`: of the first
+  // collection in the file. What the JVM collected before that is not counted: no object of the file survived it.
+  std::vector<format::ProcessState> States(const ChunkHeader& header, int64_t start_ns, uint64_t first_id) const;
 
  private:
   struct Span {
@@ -57,8 +60,9 @@ class Collections {
     std::vector<Span> whole, pauses;
     std::vector<Summary> summaries;
   };
-  static void AddStates(uint64_t id, const Collection& collection, const ChunkHeader& header, int64_t start_ns,
-                        std::vector<format::HeapState>* states);
+  // `number`: of the collection in the file, from 1.
+  static void AddStates(uint64_t number, const Collection& collection, const ChunkHeader& header, int64_t start_ns,
+                        std::vector<format::ProcessState>* states);
 
   std::map<uint64_t, Collection> collections_;  // by gcId
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace heaprec::tools::jfr {
 namespace {
 
 constexpr uint64_t kIntervalNs = 1'000'000'000;
-constexpr size_t kMostAtOnce = 1 << 20;  // allocations, sorted by time
+constexpr size_t kMaxAtOnce = 1 << 20;  // allocations, sorted by time
 constexpr size_t kRowsOfBlock = 4096;
 constexpr uint64_t kFirstOldObject = uint64_t{1} << 40;  // id: no sample of the recording has it
 constexpr uint64_t kChunkBytes = 8 << 20;                // docs/format/recording.md#bounds
@@ -36,18 +37,18 @@ format::RecordingId IdOf(const std::string& text) {
 }
 
 // heaprec's own weights, if they were not biased from the first.
-bool IsUnbiased(const Survey& survey) {
-  const std::string& source = survey.heaprec_source;
+bool IsUnbiased(const JfrScan& scan) {
+  const std::string& source = scan.heaprec_source;
   return !source.empty() && source != "tlab" && source != kImported;
 }
 
-std::string ReasonOf(const Survey& survey, EventSet set) {
-  if (!survey.heaprec_source.empty()) {
-    return fmt::format("JFR that heaprec exported; source {}; {}", survey.heaprec_source,
-                       IsUnbiased(survey) ? "windows and counted bytes are not in it" : "weights are biased");
+std::string ReasonOf(const JfrScan& scan, EventSet set) {
+  if (!scan.heaprec_source.empty()) {
+    return fmt::format("JFR that heaprec exported; source {}; {}", scan.heaprec_source,
+                       IsUnbiased(scan) ? "windows and counted bytes are not in it" : "weights are biased");
   }
-  const bool by_jvm = survey.producer == "JFR";
-  std::string reason = survey.producer;
+  const bool by_jvm = scan.producer == "JFR";
+  std::string reason = scan.producer;
   if (set == EventSet::kSamples) {
     reason +=
         ", jdk.ObjectAllocationSample; weights are biased: who refills a TLAB is charged with what its thread "
@@ -59,7 +60,7 @@ std::string ReasonOf(const Survey& survey, EventSet set) {
   } else {
     reason += "; weights are biased: a sample stands for its interval, for its size if that is more, or for a TLAB";
   }
-  if (survey.lost_bytes > 0) reason += fmt::format("; {} bytes of events were lost", Grouped(survey.lost_bytes));
+  if (scan.lost_bytes > 0) reason += fmt::format("; {} bytes of events were lost", Grouped(scan.lost_bytes));
   return reason;
 }
 
@@ -79,7 +80,7 @@ class RecordingWriter {
 
   format::Result<bool> Add(const Allocation& allocation, uint64_t time_ns) {
     format::Sample sample;
-    sample.id = ++books_[format::Stream::kAllocations].written;
+    sample.id = ++counters_[format::Stream::kAllocations].written;
     sample.time_ns = time_ns;
     sample.kind = allocation.kind;
     sample.class_id = names_->Class(allocation.object_class);
@@ -89,11 +90,11 @@ class RecordingWriter {
     sample.tlab_size = allocation.tlab_size;
     sample.weight = allocation.weight;
     chunk_->Add(sample);
-    if (header_.live_bound > 0) AddUntracked(sample);
+    if (header_.max_tracked_objects > 0) AddUntracked(sample);
     return Added(time_ns);
   }
 
-  format::Result<bool> Add(format::HeapState state) {
+  format::Result<bool> Add(format::ProcessState state) {
     state.id = ++states_;
     const uint64_t time_ns = state.time_ns;
     chunk_->Add(state);
@@ -104,15 +105,15 @@ class RecordingWriter {
   format::Result<bool> Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
     auto written = FinishChunk();
     for (size_t i = 0; i < objects.size(); ++i) {
-      format::Survivor survivor;
-      survivor.sample.id = kFirstOldObject + i;
-      survivor.sample.time_ns = born_ns[i];
-      survivor.sample.class_id = names_->Class(objects[i].object_class);
-      survivor.sample.thread = names_->Thread(objects[i].thread, objects[i].labels);
-      survivor.sample.stack = names_->Stack(objects[i].stack);
-      survivor.sample.size = objects[i].size;
-      survivor.sample.weight = objects[i].weight;
-      chunk_->Add(survivor);
+      format::CheckpointSample checkpoint_sample;
+      checkpoint_sample.sample.id = kFirstOldObject + i;
+      checkpoint_sample.sample.time_ns = born_ns[i];
+      checkpoint_sample.sample.class_id = names_->Class(objects[i].object_class);
+      checkpoint_sample.sample.thread = names_->Thread(objects[i].thread, objects[i].labels);
+      checkpoint_sample.sample.stack = names_->Stack(objects[i].stack);
+      checkpoint_sample.sample.size = objects[i].size;
+      checkpoint_sample.sample.weight = objects[i].weight;
+      chunk_->Add(checkpoint_sample);
     }
     return written;
   }
@@ -120,8 +121,8 @@ class RecordingWriter {
   void ExtendTo(uint64_t end_ns) { end_ns_ = std::max(end_ns_, end_ns); }
 
   format::Result<bool> End() {
-    const format::Ending ending{end_ns_, "import"};
-    return Write(chunk_->Finish(Books(), {}, end_ns_, &ending));
+    const format::EndMarker ending{end_ns_, "import"};
+    return Write(chunk_->Finish(StreamCounters(), {}, end_ns_, &ending));
   }
 
  private:
@@ -129,9 +130,10 @@ class RecordingWriter {
 
   // What becomes of the samples the file does not say: only old objects are known to be alive.
   void AddUntracked(const format::Sample& sample) {
-    last_fate_ns_ = std::max(last_fate_ns_, sample.time_ns);
-    chunk_->Add(format::Fate{.sample = sample.id, .time_ns = last_fate_ns_, .kind = format::FateKind::kNotFollowed});
-    ++books_[format::Stream::kAllocations].not_followed;
+    last_lifecycle_ns_ = std::max(last_lifecycle_ns_, sample.time_ns);
+    chunk_->Add(format::LifecycleEvent{
+        .sample = sample.id, .time_ns = last_lifecycle_ns_, .kind = format::LifecycleKind::kUntracked});
+    ++counters_[format::Stream::kAllocations].untracked;
   }
 
   // A row is: a block is written once there are enough of them.
@@ -140,23 +142,23 @@ class RecordingWriter {
     if (++pending_ < kRowsOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return true;
     pending_ = 0;
     names_written_ = names_->bytes();
-    if (chunk_->raw_bytes() < kChunkBytes) return Write(chunk_->Flush(Books(), {}, end_ns_));
+    if (chunk_->raw_bytes() < kChunkBytes) return Write(chunk_->Flush(StreamCounters(), {}, end_ns_));
     return FinishChunk();
   }
 
   format::Result<bool> FinishChunk() {
     pending_ = 0;
-    auto written = Write(chunk_->Finish(Books(), {}, end_ns_, nullptr));
+    auto written = Write(chunk_->Finish(StreamCounters(), {}, end_ns_, nullptr));
     StartChunk();
     Enter(*file_);
     return written;
   }
 
   // Nothing is lost on the way here: what was drawn is what is written.
-  const format::PerStream<format::Books>& Books() {
-    format::Books& books = books_[format::Stream::kAllocations];
-    books.points = books.committed = books.written;
-    return books_;
+  const format::PerStream<format::StreamCounters>& StreamCounters() {
+    format::StreamCounters& counters = counters_[format::Stream::kAllocations];
+    counters.points = counters.committed = counters.written;
+    return counters_;
   }
 
   format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes) {
@@ -176,9 +178,9 @@ class RecordingWriter {
   std::unique_ptr<NamesOfChunk> names_;
   uint32_t next_chunk_ = 0;
   size_t pending_ = 0;  // rows
-  uint64_t names_written_ = 0, end_ns_ = 0, last_fate_ns_ = 0;
+  uint64_t names_written_ = 0, end_ns_ = 0, last_lifecycle_ns_ = 0;
   uint64_t states_ = 0;
-  format::PerStream<format::Books> books_;
+  format::PerStream<format::StreamCounters> counters_;
 };
 
 // The allocations of a chunk stand as threads handed in their buffers: they are sorted here.
@@ -191,15 +193,15 @@ class ChunkImport {
 
   format::Result<bool> Add(const Allocation& allocation) {
     allocations_.push_back(allocation);
-    return allocations_.size() < kMostAtOnce ? true : Write();
+    return allocations_.size() < kMaxAtOnce ? true : Write();
   }
 
-  std::vector<format::HeapState> StatesOf(const Collections& collections) const {
-    return collections.States(header_, start_ns_);
+  std::vector<format::ProcessState> StatesOf(const Collections& collections, uint64_t first_id) const {
+    return collections.States(header_, start_ns_, first_id);
   }
 
-  format::Result<bool> Add(const std::vector<format::HeapState>& states) {
-    for (const format::HeapState& state : states) {
+  format::Result<bool> Add(const std::vector<format::ProcessState>& states) {
+    for (const format::ProcessState& state : states) {
       auto added = writer_.Add(state);
       if (!added.ok()) return added;
     }
@@ -235,9 +237,10 @@ class ChunkImport {
   std::vector<Allocation> allocations_;
 };
 
-// `last`: the old objects to import stand in this chunk; else nullptr.
+// `last`: the old objects to import stand in this chunk; else nullptr. `first_gc`: the id of the file's first
+// collection; nullopt as long as there is none.
 format::Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport* chunk,
-                                 Imported* imported) {
+                                 std::optional<uint64_t>* first_gc, Imported* imported) {
   Collections collections;
   std::vector<OldObject> objects;
   while (const auto event = file->NextEvent()) {
@@ -255,9 +258,10 @@ format::Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* fil
   }
   auto written = chunk->Write();
   if (!written.ok()) return written;
-  const std::vector<format::HeapState> states = chunk->StatesOf(collections);
+  if (!*first_gc) *first_gc = collections.FirstId();
+  const std::vector<format::ProcessState> states = chunk->StatesOf(collections, first_gc->value_or(0));
   imported->collections +=
-      static_cast<uint64_t>(std::ranges::count(states, format::StateKind::kGcEnd, &format::HeapState::kind));
+      static_cast<uint64_t>(std::ranges::count(states, format::ProcessStateKind::kGcEnd, &format::ProcessState::kind));
   imported->old_objects += objects.size();
   written = chunk->Add(states);
   return written.ok() && !objects.empty() ? chunk->Add(objects) : written;
@@ -265,31 +269,33 @@ format::Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* fil
 
 }  // namespace
 
-format::FileHeader HeaderOf(const Survey& survey, EventSet set) {
+format::FileHeader HeaderOf(const JfrScan& scan, EventSet set) {
   format::FileHeader header;
-  header.start_epoch_ns = static_cast<uint64_t>(survey.start_ns);
+  header.start_epoch_ns = static_cast<uint64_t>(scan.start_ns);
   header.interval_ns = kIntervalNs;
-  header.pid = static_cast<uint32_t>(survey.pid);
-  header.jvm_name = survey.jvm_name;
-  header.jvm_version = survey.jvm_version;
-  header.source = IsUnbiased(survey) ? kImportedOwn : kImported;
-  header.source_reason = ReasonOf(survey, set);
-  header.live_bound = survey.old_objects.count;
-  const uint64_t events = survey.events.contains(set) ? survey.events.at(set) : 0;
+  header.pid = static_cast<uint32_t>(scan.pid);
+  header.jvm_name = scan.jvm_name;
+  header.jvm_version = scan.jvm_version;
+  header.source = IsUnbiased(scan) ? kImportedOwn : kImported;
+  header.source_reason = ReasonOf(scan, set);
+  header.max_tracked_objects = scan.old_objects.count;
+  const uint64_t events = scan.events.contains(set) ? scan.events.at(set) : 0;
   header.recording_id =
-      IdOf(fmt::format("{} {} {} {} {}", survey.start_ns, survey.chunks, events, survey.pid, static_cast<int>(set)));
+      IdOf(fmt::format("{} {} {} {} {}", scan.start_ns, scan.chunks, events, scan.pid, static_cast<int>(set)));
   return header;
 }
 
-format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const Survey& survey,
+format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const JfrScan& scan,
                                 EventSet set, Output* output) {
   RecordingWriter writer(header, output);
   Imported imported;
+  std::optional<uint64_t> first_gc;
   File file(source);
   while (!output->failed() && file.NextChunk()) {
     ChunkImport chunk(file, header.start_epoch_ns, &writer);
-    const bool has_last_objects = file.chunks() == survey.old_objects.chunk;
-    auto written = ImportChunk(set, has_last_objects ? &survey.old_objects : nullptr, &file, &chunk, &imported);
+    const bool has_last_objects = file.chunks() == scan.old_objects.chunk;
+    auto written =
+        ImportChunk(set, has_last_objects ? &scan.old_objects : nullptr, &file, &chunk, &first_gc, &imported);
     if (!written.ok()) return written.error();
   }
   auto ended = writer.End();

@@ -29,10 +29,10 @@ struct Imported {
 };
 
 // The header of the recording.
-format::FileHeader HeaderOf(const Survey& survey, EventSet set);
+format::FileHeader HeaderOf(const JfrScan& scan, EventSet set);
 
-// Writes all of it. `survey`: of this source. An error: it cannot be encoded.
-format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const Survey& survey,
+// Writes all of it. `scan`: of this source. An error: it cannot be encoded.
+format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const JfrScan& scan,
                                 EventSet set, Output* output);
 
 }  // namespace heaprec::tools::jfr

@@ -14,55 +14,55 @@ void ForEachFieldOf(Event event, const Visit& visit) {
   ForEachField(*event.type, &event.fields, visit);
 }
 
-void ReadJvm(const Event& event, const Constants& constants, Survey* survey) {
+void ReadJvm(const Event& event, const Constants& constants, JfrScan* scan) {
   ForEachFieldOf(event, [&](const Field& field, Cursor at) {
-    if (field.name == "jvmName") survey->jvm_name = constants.TextOf(field, at);
-    if (field.name == "jvmVersion") survey->jvm_version = constants.TextOf(field, at);
-    if (field.name == "pid") survey->pid = static_cast<uint64_t>(ReadInteger(*field.type, &at));
+    if (field.name == "jvmName") scan->jvm_name = constants.TextOf(field, at);
+    if (field.name == "jvmVersion") scan->jvm_version = constants.TextOf(field, at);
+    if (field.name == "pid") scan->pid = static_cast<uint64_t>(ReadInteger(*field.type, &at));
   });
 }
 
-void CountOldObject(const Event& event, const Constants& constants, Survey* survey) {
+void CountOldObject(const Event& event, const Constants& constants, JfrScan* scan) {
   const auto object = ReadOldObject(event, constants);
   if (!object) return;
-  OldObjects& last = survey->old_objects;
-  const bool is_later = last.chunk != survey->chunks || object->seen_ticks > last.seen_ticks;
-  if (is_later) last = {0, survey->chunks, object->seen_ticks};
+  OldObjects& last = scan->old_objects;
+  const bool is_later = last.chunk != scan->chunks || object->seen_ticks > last.seen_ticks;
+  if (is_later) last = {0, scan->chunks, object->seen_ticks};
   if (object->seen_ticks == last.seen_ticks) ++last.count;
 }
 
-void Look(const Event& event, const Constants& constants, Survey* survey) {
+void Look(const Event& event, const Constants& constants, JfrScan* scan) {
   const std::string_view name = event.type->name;
   if (const auto set = EventSetOf(name)) {
-    ++survey->events[*set];
+    ++scan->events[*set];
   } else if (IsOldObject(name)) {
-    CountOldObject(event, constants, survey);
+    CountOldObject(event, constants, scan);
   } else if (name == "jdk.JVMInformation") {
-    ReadJvm(event, constants, survey);
+    ReadJvm(event, constants, scan);
   } else if (name == "jdk.DataLoss") {
     ForEachFieldOf(event, [&](const Field& field, Cursor at) {
-      if (field.name == "amount") survey->lost_bytes += static_cast<uint64_t>(ReadInteger(*field.type, &at));
+      if (field.name == "amount") scan->lost_bytes += static_cast<uint64_t>(ReadInteger(*field.type, &at));
     });
   } else if (name == "heaprec.Recording") {
     ForEachFieldOf(event, [&](const Field& field, const Cursor& at) {
-      if (field.name == "source") survey->heaprec_source = constants.TextOf(field, at);
+      if (field.name == "source") scan->heaprec_source = constants.TextOf(field, at);
     });
   }
 }
 
 }  // namespace
 
-Survey SurveyOf(format::ByteSource* source) {
-  Survey survey;
+JfrScan ScanOf(format::ByteSource* source) {
+  JfrScan scan;
   File file(source);
   while (file.NextChunk()) {
-    if (survey.chunks++ == 0) survey.start_ns = file.header().start_ns;
+    if (scan.chunks++ == 0) scan.start_ns = file.header().start_ns;
     // The JDK's metadata has no events of this name.
-    if (file.metadata().Named("profiler.Log") != nullptr) survey.producer = "async-profiler";
-    while (const auto event = file.NextEvent()) Look(*event, file.constants(), &survey);
+    if (file.metadata().Named("profiler.Log") != nullptr) scan.producer = "async-profiler";
+    while (const auto event = file.NextEvent()) Look(*event, file.constants(), &scan);
   }
-  survey.damage = file.damage();
-  return survey;
+  scan.damage = file.damage();
+  return scan;
 }
 
 }  // namespace heaprec::tools::jfr

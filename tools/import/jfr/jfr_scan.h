@@ -18,7 +18,7 @@ struct OldObjects {
   int64_t seen_ticks = 0;
 };
 
-struct Survey {
+struct JfrScan {
   std::map<EventSet, uint64_t> events;
   uint64_t chunks = 0;
   int64_t start_ns = 0;  // of the first chunk
@@ -32,6 +32,6 @@ struct Survey {
   std::optional<format::SkippedRange> damage;
 };
 
-Survey SurveyOf(format::ByteSource* source);
+JfrScan ScanOf(format::ByteSource* source);
 
 }  // namespace heaprec::tools::jfr

@@ -12,9 +12,9 @@ namespace {
 using format::Error;
 
 // Far above what the JDK has (20,000 elements, 5 levels), far below what would take long.
-constexpr size_t kMostElements = 1 << 20;
-constexpr int kMostLevels = 16;
-constexpr uint64_t kMostParts = 10'000;
+constexpr size_t kMaxElements = 1 << 20;
+constexpr int kMaxLevels = 16;
+constexpr uint64_t kMaxParts = 10'000;
 
 constexpr std::pair<std::string_view, Primitive> kPrimitives[] = {
     {"boolean", Primitive::kBoolean}, {"byte", Primitive::kByte},     {"short", Primitive::kShort},
@@ -29,16 +29,16 @@ int64_t NumberIn(std::string_view text) {
 
 // Whether a value of the type has a bounded number of parts; one that holds itself has not.
 bool IsBounded(Type* type, int level) {
-  if (type->parts > 0) return type->parts <= kMostParts;
-  type->parts = kMostParts + 1;  // to whoever comes here again meanwhile
+  if (type->parts > 0) return type->parts <= kMaxParts;
+  type->parts = kMaxParts + 1;  // to whoever comes here again meanwhile
   uint64_t parts = 1;
-  if (level > kMostLevels) return false;
+  if (level > kMaxLevels) return false;
   for (const Field& field : type->fields) {
     if (!field.pooled && !IsBounded(field.type, level + 1)) return false;
     parts += field.pooled ? 1 : field.type->parts;
   }
   type->parts = parts;
-  return parts <= kMostParts;
+  return parts <= kMaxParts;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Metadata::Element Metadata::ReadElement(int level, size_t* elements, Cursor* at)
     at->Fail();
     return {};
   };
-  if (level > kMostLevels || ++*elements > kMostElements) at->Fail();
+  if (level > kMaxLevels || ++*elements > kMaxElements) at->Fail();
   Element element{text()};
   for (int32_t left = at->Int(); left > 0 && at->ok(); --left) {
     const std::string_view name = text();

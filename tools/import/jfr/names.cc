@@ -10,14 +10,14 @@ namespace {
 using format::Index;
 using format::kNone;
 
-constexpr size_t kMostFrames = 8192;       // what is nearer to the root is cut off
-constexpr size_t kMostTextBytes = 65'535;  // of a name in a class file
+constexpr size_t kMaxFrames = 8192;       // what is nearer to the root is cut off
+constexpr size_t kMaxTextBytes = 65'535;  // of a name in a class file
 constexpr std::string_view kOurClass = "heaprec";
 constexpr std::string_view kGap = "[truncated]";
 constexpr Index kGapMethod = kNone - 1;  // no method: our export writes one for frames that were not recorded
 
 std::string Bounded(std::string text) {
-  text.resize(std::min(text.size(), kMostTextBytes));
+  text.resize(std::min(text.size(), kMaxTextBytes));
   return text;
 }
 
@@ -139,7 +139,7 @@ void NamesOfChunk::AddFrame(const Type& type, Cursor at, std::vector<format::Sta
 bool NamesOfChunk::AddFrames(const Field& field, Cursor at, std::vector<format::StackFrame>* frames) {
   if (!field.array) return true;
   for (int32_t left = at.Int(); left > 0 && at.ok(); --left) {
-    if (frames->size() == kMostFrames) return false;
+    if (frames->size() == kMaxFrames) return false;
     if (field.pooled) {
       const auto constant = constants_.Find(*field.type, static_cast<uint64_t>(at.Long()));
       if (constant) AddFrame(*field.type, *constant, frames);

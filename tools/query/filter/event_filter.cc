@@ -98,8 +98,8 @@ void FilterOptions::AddChoiceTo(Command& command) {
   }
   std::vector<std::string> known{"tlab", "outside", "exception", "native", "mapped"};
   if (with_states)
-    known.insert(known.end(),
-                 {kCollectionKind, kHeapKind, kMemoryKind, "died", "released", "not_followed", "shrunk", kCensusKind});
+    known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, "died", "released", "not_followed",
+                               "shrunk", kCensusKind});
   command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
   command.AddOption("--label", labels, "Threads with this label: KEY=VALUE or KEY (repeat to require several)")
       .Value("LABEL")
@@ -149,9 +149,11 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.census_ = std::count(options.kinds.begin(), options.kinds.end(), kCensusKind) > 0;
   filter.heap_ = std::count(options.kinds.begin(), options.kinds.end(), kHeapKind) > 0;
   filter.memory_ = std::count(options.kinds.begin(), options.kinds.end(), kMemoryKind) > 0;
-  for (int kind = 0; kind < format::kFateKinds; ++kind) {
-    const char* const name = FateKindName(static_cast<format::FateKind>(kind));
-    filter.fates_[static_cast<size_t>(kind)] = std::count(options.kinds.begin(), options.kinds.end(), name) > 0;
+  filter.cpu_ = std::count(options.kinds.begin(), options.kinds.end(), kCpuKind) > 0;
+  for (int kind = 0; kind < format::kLifecycleKinds; ++kind) {
+    const char* const name = LifecycleKindName(static_cast<format::LifecycleKind>(kind));
+    filter.lifecycle_events_[static_cast<size_t>(kind)] =
+        std::count(options.kinds.begin(), options.kinds.end(), name) > 0;
   }
   for (const std::string& label : options.labels) {
     const size_t equals = label.find('=');
@@ -176,12 +178,12 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
 
 // Threads, times and kinds cut through whatever the line of the second stage holds together.
 void Filter::NoteChoice(const FilterOptions& options) {
-  const auto refine = [this](Grain grain) { chosen_by_ = chosen_by_ ? std::max(*chosen_by_, grain) : grain; };
-  if (class_) refine(Grain::kClass);
-  if (site_ || focus_ || ignore_) refine(Grain::kStack);
+  const auto refine = [this](OrderLevel level) { chosen_by_ = chosen_by_ ? std::max(*chosen_by_, level) : level; };
+  if (class_) refine(OrderLevel::kClass);
+  if (site_ || focus_ || ignore_) refine(OrderLevel::kStack);
   const bool one_of_two =
       kinds_[static_cast<size_t>(format::Kind::kTlab)] != kinds_[static_cast<size_t>(format::Kind::kOutside)];
-  if (from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two) refine(Grain::kThread);
+  if (from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two) refine(OrderLevel::kThread);
 }
 
 bool Filter::TakesAny(format::Stream stream) const {
@@ -228,14 +230,16 @@ bool Filter::Keeps(const format::Sample& sample) {
   return KeepsStack(sample.stack);
 }
 
-bool Filter::Keeps(const format::HeapState& state) const {
+bool Filter::Keeps(const format::ProcessState& state) const {
   if (!KeepsTime(state.time_ns) || !KeepsAnyThreadAndPlace()) return false;
-  if (state.kind == format::StateKind::kMemory) return memory_;
-  return state.kind == format::StateKind::kPeriodic ? heap_ : collections_;
+  if (state.kind == format::ProcessStateKind::kMemory) return memory_;
+  if (state.kind == format::ProcessStateKind::kCpu) return cpu_;
+  return state.kind == format::ProcessStateKind::kSnapshot ? heap_ : collections_;
 }
 
-bool Filter::Keeps(const format::Fate& fate) const {
-  return KeepsTime(fate.time_ns) && KeepsAnyThreadAndPlace() && fates_[static_cast<size_t>(fate.kind)];
+bool Filter::Keeps(const format::LifecycleEvent& lifecycle) const {
+  return KeepsTime(lifecycle.time_ns) && KeepsAnyThreadAndPlace() &&
+         lifecycle_events_[static_cast<size_t>(lifecycle.kind)];
 }
 
 bool Filter::Keeps(const format::CensusRow& row) {

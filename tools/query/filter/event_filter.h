@@ -1,4 +1,4 @@
-// Which events a verb takes: the options that print, export and later verbs share.
+// Which events a command takes: the options that print, export and later commands share.
 //
 // Units:    times in ns since the start of the recording.
 // Threads:  one.
@@ -29,11 +29,11 @@ namespace heaprec::tools {
 // As given on the command line.
 struct FilterOptions {
   std::string from, to, thread, class_name, site;
-  std::string focus, ignore, hide;  // of verbs that show stacks
+  std::string focus, ignore, hide;  // of commands that show stacks
   std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
   bool allocations_only = false;  // unless kinds are given
-  bool with_states = false;       // gc, heap and fates are kinds, too: taken only if they are given
+  bool with_states = false;       // gc, heap and lifecycle events are kinds, too: taken only if they are given
 
   void AddTo(Command& command);
   // All but --limit.
@@ -56,8 +56,8 @@ class Filter {
     return static_cast<int64_t>(time_ns) >= from_ns_ && static_cast<int64_t>(time_ns) < to_ns_;
   }
   // A state has neither thread nor class nor stack, so it passes no filter of these.
-  bool Keeps(const format::HeapState& state) const;
-  bool Keeps(const format::Fate& fate) const;
+  bool Keeps(const format::ProcessState& state) const;
+  bool Keeps(const format::LifecycleEvent& lifecycle) const;
   // Of time, class and thread; a row has no stack, and no labels.
   bool Keeps(const format::CensusRow& row);
 
@@ -65,7 +65,7 @@ class Filter {
   // Frames that are not to be shown: the caller leaves them out.
   const std::optional<FramePattern>& hide() const { return hide_; }
   // The finest grain that has a say in what is kept, for estimates of it; nullopt: all of every stream asked for is.
-  std::optional<Grain> chosen_by() const { return chosen_by_; }
+  std::optional<OrderLevel> matched_by() const { return chosen_by_; }
   // Of `stream`, whether any event can pass.
   bool TakesAny(format::Stream stream) const;
   // Times of the recording that can pass: from, to (ns since its start).
@@ -84,7 +84,7 @@ class Filter {
   std::optional<NamePattern> thread_, class_;
   std::optional<StackMatch> site_, focus_, ignore_;
   std::optional<FramePattern> hide_;
-  std::optional<Grain> chosen_by_;
+  std::optional<OrderLevel> chosen_by_;
   std::optional<uint64_t> java_tid_, os_tid_;
   struct Label {
     std::string key;
@@ -92,8 +92,8 @@ class Filter {
   };
   std::vector<Label> labels_;
   std::array<bool, format::kKinds> kinds_{};
-  bool collections_ = false, heap_ = false, memory_ = false, census_ = false;
-  std::array<bool, format::kFateKinds> fates_{};
+  bool collections_ = false, heap_ = false, memory_ = false, cpu_ = false, census_ = false;
+  std::array<bool, format::kLifecycleKinds> lifecycle_events_{};
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 
   int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();

@@ -18,7 +18,7 @@ using format::Result;
 
 constexpr int64_t kSecond = 1'000'000'000;
 // 1e15 ns after 1970 is 12 January 1970: no recording is that old, and nobody means an offset of 11 days in ns.
-constexpr int64_t kLeastEpochNs = 1'000'000'000'000'000;
+constexpr int64_t kMinEpochNs = 1'000'000'000'000'000;
 constexpr double kMaxOffsetNs = 9.2e18;
 
 struct Unit {
@@ -155,7 +155,7 @@ Result<TimePoint> ParseTimePoint(std::string_view text) {
     int64_t ns = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
     if (error == std::errc() && ns == 0) return TimePoint{true, 0};
-    if (error == std::errc() && ns >= kLeastEpochNs) return TimePoint{false, ns};
+    if (error == std::errc() && ns >= kMinEpochNs) return TimePoint{false, ns};
     return Error{fmt::format("'{}': too small for epoch nanoseconds; an offset needs a unit, as in {}s", text, text)};
   }
   if (const auto offset = ParseOffset(text)) return *offset;

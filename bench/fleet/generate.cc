@@ -1,0 +1,182 @@
+// Recordings of a fleet of which the truth is known: bench/fleet/README.md
+//
+// Usage: generate DIR HOSTS SECONDS SEED
+//
+// Two services: `checkout` in versions 1.0 and 1.1, and `search`. Sites have rates that differ between hosts; three
+// sites of 1.1 allocate more or less; one site of the last host of search allocates five times as much. Objects are
+// sampled as the agent does: kept with 1 - exp(-lambda size). DIR/truth.json has what was allocated.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "format/chunk_writer.h"
+
+namespace heaprec {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kStartSeconds = 1795168800;  // 2026-11-20T10:00:00Z
+constexpr int kSites = 40;
+constexpr double kBytesPerSecond = 50e6, kSamplesPerSecond = 20;
+constexpr double kLambda = kSamplesPerSecond / kBytesPerSecond;
+constexpr double kBetweenHosts = 0.05, kBetweenSites = 0.03;  // standard deviations of logarithms
+
+struct Host {
+  std::string service, version, name;
+  int number = 0;
+  bool is_outlier = false;
+};
+
+// Of a site in a version, over what it is in 1.0.
+double ChangeOf(const Host& host, int site) {
+  if (host.is_outlier && site == 9) return 5;
+  if (host.version != "1.1") return 1;
+  if (site == 7) return 1.5;
+  if (site == 12) return 0.6;
+  return site == 20 ? 2.0 : 1;
+}
+
+uint64_t SizeOf(int site) { return 16 * (1 + static_cast<uint64_t>(site * 7 % 64)); }
+std::string ClassOf(int site) { return "com/acme/Type" + std::to_string(site / 2); }
+std::string MethodOf(int site) { return "site" + std::to_string(site); }
+
+format::FileHeader HeaderOf(const Host& host, uint64_t seed) {
+  format::FileHeader header;
+  const uint64_t id[2] = {seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(host.number) + 1, seed};
+  std::memcpy(header.recording_id.data(), id, sizeof id);
+  header.start_epoch_ns = kStartSeconds * kSecondNs;
+  header.interval_ns = kSecondNs;
+  header.interval_cap = 150;
+  header.rate_per_second = kSamplesPerSecond;
+  header.jvm_name = "simulated";
+  header.jvm_version = "17.0.21+9";
+  header.gc_name = "G1";
+  header.source = "hooks";
+  header.source_reason = "simulated";
+  header.service_labels = {
+      {"service.name", host.service}, {"service.version", host.version}, {"service.instance.id", host.name}};
+  return header;
+}
+
+class Simulation {
+ public:
+  Simulation(const Host& host, std::string path, uint64_t seed)
+      : host_(host), header_(HeaderOf(host, seed)), writer_(header_, 0), file_(path, std::ios::binary), random_(seed) {
+    std::normal_distribution<double> normal;
+    const double all = std::exp(kBetweenHosts * normal(random_));
+    double sum = 0;
+    for (int site = 0; site < kSites; ++site) sum += 1.0 / (site + 1);
+    for (int site = 0; site < kSites; ++site) {
+      const double share = 1.0 / (site + 1) / sum;
+      rates_.push_back(kBytesPerSecond * share * all * std::exp(kBetweenSites * normal(random_)) *
+                       ChangeOf(host, site));
+    }
+    truth_.resize(kSites);
+    Append(format::EncodeFileHeader(header_));
+    writer_.Add(format::Window{.id = 1, .start_ns = 0, .lambda = kLambda});
+  }
+
+  json Run(uint64_t seconds) {
+    for (uint64_t second = 0; second < seconds; ++second) {
+      Interval(second);
+      if (second % 2 == 1) Append(*writer_.Flush(counters_, {}, (second + 1) * kSecondNs));
+    }
+    const format::EndMarker ending{seconds * kSecondNs, "jvm exit"};
+    Append(*writer_.Finish(counters_, {}, seconds * kSecondNs, &ending));
+    json sites = json::array();
+    for (int site = 0; site < kSites; ++site) {
+      sites.push_back({{"site", "com.acme.Work." + MethodOf(site)}, {"bytes", truth_[static_cast<size_t>(site)]}});
+    }
+    return {{"host", host_.name}, {"service", host_.service}, {"version", host_.version}, {"sites", sites}};
+  }
+
+ private:
+  void Append(const format::ByteBuffer& bytes) {
+    file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  void Interval(uint64_t second) {
+    uint64_t counted = 0, kept = 0, objects = 0;
+    for (int site = 0; site < kSites; ++site) {
+      const uint64_t size = SizeOf(site);
+      const auto count =
+          std::poisson_distribution<uint64_t>(rates_[static_cast<size_t>(site)] / static_cast<double>(size))(random_);
+      const double chance = -std::expm1(-kLambda * static_cast<double>(size));
+      const auto samples = std::binomial_distribution<uint64_t>(count, chance)(random_);
+      for (uint64_t i = 0; i < samples; ++i) Add(second, site, static_cast<double>(size) / chance);
+      counted += count * size;
+      objects += count;
+      kept += samples;
+      truth_[static_cast<size_t>(site)] += static_cast<double>(count * size);
+    }
+    writer_.Add(format::Interval{.index = second, .candidates = objects, .bytes = counted, .held = kept, .kept = kept});
+    format::StreamCounters& counters = counters_[format::Stream::kAllocations];
+    counters.candidates += objects;
+    counters.candidate_bytes += counted;
+    counters.points += kept, counters.committed += kept, counters.written += kept;
+  }
+
+  void Add(uint64_t second, int site, double weight) {
+    format::Sample sample;
+    sample.id = ++id_;
+    sample.time_ns = second * kSecondNs + random_() % kSecondNs;
+    sample.thread = writer_.InternThread({.java_tid = 1, .os_tid = 1, .is_virtual = false, .name = "main"});
+    sample.class_id = writer_.InternClass(ClassOf(site));
+    const std::vector<format::StackFrame> stack{
+        {writer_.InternMethod("com/acme/Work", MethodOf(site), "()V"), 1, 1, {}},
+        {writer_.InternMethod("com/acme/Main", "main", "()V"), 1, 1, {}}};
+    sample.stack = writer_.InternStack(stack, false);
+    sample.size = SizeOf(site);
+    sample.tlab_size = 1 << 16;
+    sample.window = 1;
+    sample.weight = weight;
+    writer_.Add(sample);
+  }
+
+  const Host host_;
+  const format::FileHeader header_;
+  format::ChunkWriter writer_;
+  std::ofstream file_;
+  std::mt19937_64 random_;
+  std::vector<double> rates_, truth_;
+  format::PerStream<format::StreamCounters> counters_;
+  uint64_t id_ = 0;
+};
+
+std::vector<Host> HostsOf(int count) {
+  std::vector<Host> hosts;
+  for (int i = 0; i < count; ++i) {
+    const bool is_search = i >= count * 2 / 3;
+    const std::string version = is_search ? "3.0" : i < count / 3 ? "1.0" : "1.1";
+    hosts.push_back({is_search ? "search" : "checkout", version, "host" + std::to_string(100 + i), i, i == count - 1});
+  }
+  return hosts;
+}
+
+}  // namespace
+}  // namespace heaprec
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::cerr << "usage: generate DIR HOSTS SECONDS SEED\n";
+    return 2;
+  }
+  const std::string folder = argv[1];
+  const uint64_t seed = std::stoull(argv[4]);
+  nlohmann::json truth = nlohmann::json::array();
+  for (const heaprec::Host& host : heaprec::HostsOf(std::stoi(argv[2]))) {
+    heaprec::Simulation simulation(host, folder + "/" + host.name + ".hrec",
+                                   seed * 1000 + static_cast<uint64_t>(host.number));
+    truth.push_back(simulation.Run(std::stoull(argv[3])));
+  }
+  std::ofstream(folder + "/truth.json") << truth.dump(1) << "\n";
+  return 0;
+}

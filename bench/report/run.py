@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Size and speed of the report page, in headless Chromium.
+
+usage: bench/report/run.py HEAPREC REC.hrec [--samples N]
+
+Makes the page of REC, reduced to N samples (default 100,000; REC must have as many), opens it seven times and does each
+kind of interaction 15 times. An interaction is measured from the change of the state to the end of the frame that draws
+it: script, layout and paint of that frame. Writes bench/results/report.json.
+"""
+
+import argparse
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/tools/commands"))
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from browser import Browser  # noqa: E402
+from record import record  # noqa: E402
+
+OPENINGS, REPEATS = 7, 15
+# Each makes the k-th change of its kind.
+INTERACTIONS = {
+    "brush": "page.change({a: [s.begin + (s.end - s.begin) * (0.1 + k / 40), s.begin + (s.end - s.begin) * (0.5 + k / 40)]}, true)",
+    "class filter": "page.change({cls: model.classes.keys[k % model.classes.keys.length]})",
+    "site filter": "page.change({cls: null, site: model.siteNames[s.site[k * 97 % s.n]]})",
+    "frame": "page.change({site: null, focus: 1 + k * 37 % (page.tree.size - 1)})",
+    "search": "page.change({focus: 0, q: ['map', 'get', 'put', 'byte', 'init'][k % 5]})",
+    "tab": "page.change({q: '', tab: ['classes', 'threads', 'sites'][k % 3]})",
+    "compare": "page.change({a: [s.begin, s.begin + (s.end - s.begin) * (0.3 + k / 100)], b: [s.begin + (s.end - s.begin) * 0.5, s.end]})",
+}
+MEASURE = """
+const [change, repeats] = arguments, done = arguments[2], {page, model} = window.heaprec, s = model.main, act = new Function("page", "model", "s", "k", change);
+const times = [];
+const one = k => {
+  if (k === repeats) return done(times);
+  const start = performance.now();
+  act(page, model, s, k);
+  // The first frame draws; a message that it sends comes after layout and paint.
+  requestAnimationFrame(() => {
+    const {port1, port2} = new MessageChannel();
+    port1.onmessage = () => { times.push(performance.now() - start); setTimeout(() => one(k + 1), 30); };
+    port2.postMessage(0);
+  });
+};
+one(0);
+"""
+
+
+def measure(page):
+    with Browser((1280, 900)) as browser:
+        openings = []
+        for _ in range(OPENINGS):
+            browser.call("POST", "/url", {"url": "about:blank"})
+            browser.call("POST", "/url", {"url": page.resolve().as_uri()})
+            openings.append(browser.wait("window.heaprec && window.heaprec.ready"))
+        interactions = {
+            name: browser.call("POST", "/execute/async", {"script": MEASURE, "args": [change, REPEATS]})
+            for name, change in INTERACTIONS.items()
+        }
+    return openings, interactions
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("heaprec")
+    options.add_argument("recording")
+    options.add_argument("--samples", type=int, default=100_000)
+    given = options.parse_args()
+    page = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-bench-")) / "report.html"
+    said = subprocess.run([given.heaprec, "report", "--max-samples", str(given.samples), "-o", str(page), given.recording],
+                          check=True, capture_output=True, text=True).stderr
+    openings, interactions = measure(page)
+    slowest = max(interactions, key=lambda name: statistics.median(interactions[name]))
+    size, opened = page.stat().st_size / 2**20, statistics.median(openings) / 1000
+    worst = statistics.median(interactions[slowest])
+    common = {"area": "Report page", "command": f"bench/report/run.py HEAPREC REC --samples {given.samples}"}
+    record("report", "report.size", figure=f"Page of {given.samples:,} samples", goal="< 3 MiB", value=round(size, 2), unit="MiB",
+           reached=size < 3, **common)
+    record("report", "report.open", figure=f"Opening a page of {given.samples:,} samples", goal="< 1 s", value=round(opened, 2),
+           unit="s", reached=opened < 1, **common)
+    record("report", "report.interaction", figure=f"Slowest interaction: {slowest}", goal="< 100 ms", value=round(worst), unit="ms",
+           reached=worst < 100, **common)
+    print(said.strip())
+    print("opened:", ", ".join(f"{t:.0f}" for t in openings), "ms")
+    for name, times in interactions.items():
+        print(f"{name}: median {statistics.median(times):.0f} ms, {min(times):.0f} to {max(times):.0f}")
+
+
+if __name__ == "__main__":
+    main()

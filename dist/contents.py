@@ -1,0 +1,54 @@
+"""What an installation of heaprec consists of: the one list that packages are made from and tested against."""
+
+import collections
+
+# source: a name on package.py's command line, or one that package.py generates itself; path: below the prefix.
+File = collections.namedtuple("File", "source path mode")
+
+PROGRAM = 0o755
+DATA = 0o644
+
+FILES = [
+    File("heaprec", "bin/heaprec", PROGRAM),
+    File("libheaprec.so", "lib/heaprec/libheaprec.so", DATA),
+    File("libheaprec-native.so", "lib/heaprec/libheaprec-native.so", DATA),
+    File("heaprec.jar", "lib/heaprec/heaprec.jar", DATA),
+    File("heaprec.h", "include/heaprec.h", DATA),
+    File("heaprec_sampling.h", "include/heaprec_sampling.h", DATA),
+    File("bash", "share/bash-completion/completions/heaprec", DATA),
+    File("zsh", "share/zsh/vendor-completions/_heaprec", DATA),
+    File("fish", "share/fish/vendor_completions.d/heaprec.fish", DATA),
+    File("LICENSE", "share/doc/heaprec/LICENSE", DATA),
+    File("CHANGELOG.md", "share/doc/heaprec/CHANGELOG.md", DATA),
+    File("sbom", "share/doc/heaprec/heaprec.spdx.json", DATA),
+]
+MAN_PAGES = "share/man/man1"  # heaprec.1 and one for each command, compressed
+
+# Debian's policy has these too.
+DEB_FILES = [File("copyright", "share/doc/heaprec/copyright", DATA)]
+
+# Debian packages of which the products contain code: static archives, headers and scripts. third_party/NAME.BUILD: package.
+THIRD_PARTY = {
+    "capstone": "libcapstone-dev",
+    "cli11": "libcli11-dev",
+    "crypto": "libssl-dev",
+    "dygraphs": "libjs-dygraphs",
+    "elf": "libelf-dev",
+    "fmt": "libfmt-dev",
+    "json": "nlohmann-json3-dev",
+    "protozero": "libprotozero-dev",
+    "re2": "libre2-dev",
+    "sqlite": "libsqlite3-dev",
+    "xxhash": "libxxhash-dev",
+    "zlib": "zlib1g-dev",
+    "zstd": "libzstd-dev",
+}
+COMPILERS = ["libstdc++-12-dev", "libgcc-12-dev", "libc6-dev"]  # static parts of GCC; of libc only the start of a program
+# Tests; the JDK's headers only declare; heaprec fleet, which is not in the command yet, uses libssl.
+NOT_CONTAINED = {"catch2", "jvmti", "ssl"}
+
+
+def files(commands):
+    """All files of an archive, for the names of heaprec's commands."""
+    pages = ["heaprec"] + [f"heaprec-{command}" for command in commands]
+    return FILES + [File(f"man:{page}", f"{MAN_PAGES}/{page}.1.gz", DATA) for page in pages]

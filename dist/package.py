@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Makes the release files: archives of heaprec for Linux on x86-64, and a Debian package. The same bytes each time.
+
+package.py --version V --tar OUT --static-tar OUT --deb OUT NAME=FILE...
+
+NAME=FILE: the sources that contents.py names, and `heaprec-static`, the command that the static archive has in place of
+`heaprec`. Man pages and completions are the command's own; what is in the bill of materials is asked of dpkg.
+Times in the archives are those of $SOURCE_DATE_EPOCH, or 2000-01-01: the bytes depend on the sources alone.
+"""
+
+import argparse
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+
+import contents  # noqa: E402
+
+EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "946684800"))
+COMMAND = re.compile(r"(?<![-\w])([a-z]+) {2,}[A-Z]")  # in `heaprec --help`: a name, then what the command does
+CONTROL = """\
+Package: heaprec
+Version: {version}
+Architecture: amd64
+Maintainer: The heaprec authors <heaprec@localhost>
+Installed-Size: {kilobytes}
+Depends: libc6 (>= 2.17)
+Section: devel
+Priority: optional
+Description: allocation flight recorder for HotSpot JVMs
+ heaprec samples the allocations of a running JVM, of Java objects and of
+ native memory, and shows what allocates, with 95 % intervals.
+"""
+COPYRIGHT = """\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: heaprec
+
+Files: *
+Copyright: The heaprec authors
+License: Apache-2.0
+ The full text is in /usr/share/common-licenses/Apache-2.0. heaprec.spdx.json beside
+ this file lists the libraries of which the programs contain code.
+"""
+
+
+def output_of(*command):
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "80"}
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, timeout=60).stdout
+
+
+def compressed(data):
+    return gzip.compress(data, 9, mtime=0)
+
+
+def undated(jar):
+    """The jar with the same entries in the same order, without the times of the build."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(jar)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.infolist():
+            info = zipfile.ZipInfo(entry.filename, time.gmtime(EPOCH)[:6])
+            info.external_attr = (0o755 << 16 | 0x10) if entry.is_dir() else 0o644 << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(info, old.read(entry))
+    return out.getvalue()
+
+
+def sources_of(named, version):
+    """({name of a source: bytes}, names of the commands)."""
+    heaprec = os.path.abspath(named["heaprec"])
+    found = output_of(heaprec, "--version").decode().split()
+    if version not in found:
+        sys.exit(f"package.py: {heaprec} is version {' '.join(found)}, dist/BUILD says {version}")
+    commands = COMMAND.findall(output_of(heaprec, "--help").decode())
+    sources = {}
+    for name, path in named.items():
+        with open(path, "rb") as file:
+            sources[name] = file.read()
+    sources["heaprec.jar"] = undated(sources["heaprec.jar"])
+    for shell in ("bash", "zsh", "fish"):
+        sources[shell] = output_of(heaprec, "completion", shell)
+    sources["man:heaprec"] = compressed(output_of(heaprec, "man"))
+    for command in commands:
+        sources[f"man:heaprec-{command}"] = compressed(output_of(heaprec, "man", command))
+    sources["copyright"] = COPYRIGHT.encode()
+    sources["sbom"] = bill_of_materials(version, sources)
+    return sources, commands
+
+
+def installed(package):
+    text = output_of("dpkg-query", "-W", "-f=${Version}\t${source:Package}\t${source:Version}", package).decode()
+    return text.split("\t")
+
+
+def spdx_package(name, version, source, url):
+    return {
+        "SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name),
+        "name": name,
+        "versionInfo": version,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": False,
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": "NOASSERTION",
+        "copyrightText": "NOASSERTION",
+        "sourceInfo": source,
+        "externalRefs": [{
+            "referenceCategory": "PACKAGE-MANAGER",
+            "referenceType": "purl",
+            "referenceLocator": url,
+        }],
+    }
+
+
+def bill_of_materials(version, sources):
+    """SPDX 2.3: heaprec, and each Debian package of which its programs contain code."""
+    packages = []
+    for name in sorted(contents.THIRD_PARTY.values()) + contents.COMPILERS:
+        binary, source, source_version = installed(name)
+        url = f"pkg:deb/debian/{name}@{binary.replace('+', '%2B').replace(':', '%3A')}?arch=amd64"
+        packages.append(spdx_package(name, binary, f"built from Debian's source package {source} {source_version}", url))
+    products = hashlib.sha256(b"".join(sources[name] for name in ("heaprec", "libheaprec.so", "libheaprec-native.so")))
+    own = {
+        "SPDXID": "SPDXRef-heaprec",
+        "name": "heaprec",
+        "versionInfo": version,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": False,
+        "licenseConcluded": "Apache-2.0",
+        "licenseDeclared": "Apache-2.0",
+        "copyrightText": "NOASSERTION",
+    }
+    document = {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": f"heaprec-{version}",
+        "documentNamespace": f"https://spdx.org/spdxdocs/heaprec-{version}-{products.hexdigest()}",
+        "creationInfo": {
+            "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(EPOCH)),
+            "creators": [f"Tool: heaprec-package-{version}"],
+        },
+        "packages": [own] + packages,
+        "relationships": [{
+            "spdxElementId": "SPDXRef-DOCUMENT",
+            "relationshipType": "DESCRIBES",
+            "relatedSpdxElement": "SPDXRef-heaprec",
+        }] + [{
+            "spdxElementId": "SPDXRef-heaprec",
+            "relationshipType": "STATIC_LINK",
+            "relatedSpdxElement": package["SPDXID"],
+        } for package in packages],
+    }
+    return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def tar_of(entries, top):
+    """A tar file of (path, mode, bytes), with the folders they lie in."""
+    out = io.BytesIO()
+    folders = set()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+
+        def add(name, mode, data):
+            info = tarfile.TarInfo(name)
+            info.mode, info.mtime, info.uname, info.gname = mode, EPOCH, "root", "root"
+            if data is None:
+                info.type = tarfile.DIRTYPE
+                tar.addfile(info)
+            else:
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+
+        if top == ".":
+            add("./", 0o755, None)
+        for path, mode, data in sorted(entries):
+            parts = f"{top}/{path}".split("/")
+            for depth in range(1, len(parts)):
+                folder = "/".join(parts[:depth])
+                if folder not in folders and folder != ".":
+                    folders.add(folder)
+                    add(folder + "/", 0o755, None)
+            add("/".join(parts), mode, data)
+    return out.getvalue()
+
+
+def ar_of(members):
+    """An archive as ar makes it, which is what a Debian package is."""
+    out = [b"!<arch>\n"]
+    for name, data in members:
+        out.append(f"{name:<16}{EPOCH:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode())
+        out.append(data + b"\n" * (len(data) % 2))
+    return b"".join(out)
+
+
+def deb_of(entries, version):
+    sums = "".join(f"{hashlib.md5(data).hexdigest()}  usr/{path}\n" for path, _, data in sorted(entries))
+    kilobytes = sum((len(data) + 1023) // 1024 for _, _, data in entries)
+    control = CONTROL.format(version=version, kilobytes=kilobytes)
+    members = [("control", 0o644, control.encode()), ("md5sums", 0o644, sums.encode())]
+    return ar_of([
+        ("debian-binary", b"2.0\n"),
+        ("control.tar.xz", lzma.compress(tar_of(members, "."), preset=6)),
+        ("data.tar.xz", lzma.compress(tar_of([(f"usr/{path}", mode, data) for path, mode, data in entries], "."), preset=6)),
+    ])
+
+
+def write(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in ("version", "tar", "static-tar", "deb"):
+        parser.add_argument("--" + option, required=True)
+    parser.add_argument("sources", nargs="+", metavar="NAME=FILE")
+    options = parser.parse_args(argv)
+    sources, commands = sources_of(dict(pair.split("=", 1) for pair in options.sources), options.version)
+
+    def entries(files):
+        return [(file.path, file.mode, sources[file.source]) for file in files]
+
+    top = f"heaprec-{options.version}-linux-x86_64"
+    write(options.tar, compressed(tar_of(entries(contents.files(commands)), top)))
+    write(options.deb, deb_of(entries(contents.files(commands) + contents.DEB_FILES), options.version))
+    sources["heaprec"] = sources["heaprec-static"]
+    write(options.static_tar, compressed(tar_of(entries(contents.files(commands)), top + "-static")))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,49 @@
+#include "recorder/hotspot/jdk_rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heaprec::hotspot {
+namespace {
+
+using Rules = JdkRules;
+
+// Each column with the place in HotSpot's sources (src/hotspot/share) that decides it:
+//   threshold      gc/shared/memAllocator.cpp, MemAllocator::Allocation::notify_allocation_jvmti_sampler, and
+//                  runtime/threadHeapSampler.hpp. 11: an allocation outside of the TLAB leaves the TLAB's end as it is.
+//                  17: `_bytes_until_sample`, and the TLAB keeps `_bytes_since_last_sample_point`. 25: one threshold in
+//                  bytes that the thread has allocated (JDK-8355692).
+//   method_ids     oops/method.cpp, Method::resolve_jmethod_id. 26: a key of oops/jmethodIDTable.cpp (JDK-8268406).
+//   knows_frames   code/nmethod.hpp, code/codeBlob.hpp and cpu/x86/frame_x86.hpp: which fields, StackLayout asks for.
+//   excluded_bytes utilities/unsigned5.hpp, `X` (JDK-8292758).
+//   narrow_klass   memory/universe.hpp on 11, oops/compressedOops.hpp and compressedKlass.hpp later.
+//   field_id_shift runtime/jfieldIDWorkaround.hpp, `offset_shift`. 28: one bit more says whether a field is flat.
+//   inline         gc/serial/serialHeap.hpp, supports_inline_contig_alloc (removed by JDK-8290706).
+//   virtual        prims/jvmtiExport.cpp, since JEP 444.
+//   default_z      gc/z/z_globals.hpp; without generations until JEP 474, and no flag since JEP 490.
+constexpr std::array<Rules, 7> kRows{{
+    {11, Rules::ThresholdRule::kJdk11, Rules::MethodIds::kPointers, true, 0, "Universe", 2, true, false,
+     Rules::DefaultZ::kOneGeneration},
+    {17, Rules::ThresholdRule::kJdk17, Rules::MethodIds::kPointers, true, 0, "CompressedKlassPointers", 2, true, false,
+     Rules::DefaultZ::kOneGeneration},
+    {21, Rules::ThresholdRule::kJdk17, Rules::MethodIds::kPointers, true, 1, "CompressedKlassPointers", 2, false, true,
+     Rules::DefaultZ::kOneGeneration},
+    {25, Rules::ThresholdRule::kJdk25, Rules::MethodIds::kPointers, true, 1, "CompressedKlassPointers", 2, false, true,
+     Rules::DefaultZ::kGenerations},
+    {26, Rules::ThresholdRule::kJdk25, Rules::MethodIds::kNumbers, true, 1, "CompressedKlassPointers", 2, false, true,
+     Rules::DefaultZ::kGenerations},
+    {27, Rules::ThresholdRule::kJdk25, Rules::MethodIds::kNumbers, true, 1, "CompressedKlassPointers", 2, false, true,
+     Rules::DefaultZ::kGenerations},
+    // Conservative. The flag decides whether there are young objects whose weak references are kept, or they may be.
+    {0, Rules::ThresholdRule::kUnknown, Rules::MethodIds::kUnknown, false, 1, "CompressedKlassPointers", 0, false, true,
+     Rules::DefaultZ::kUnknown},
+}};
+
+}  // namespace
+
+const JdkRules& JdkRules::For(int major) {
+  const auto row = std::find_if(kRows.begin(), kRows.end() - 1, [major](const Rules& of) { return of.jdk == major; });
+  return *row;
+}
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,253 @@
+// heaprec attach from outside: JVMs of another user, with other files, in namespaces of their own. Nothing is prepared
+// for it in there.
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
+
+namespace heaprec::testing {
+namespace {
+
+constexpr int kCannotAttach = 5;
+
+Command HeaprecCommand(const std::vector<std::string>& args) {
+  Command command{{HeaprecPath()}};
+  command.args.insert(command.args.end(), args.begin(), args.end());
+  command.environment = {"HEAPREC_LIB=" + AgentPath()};
+  return command;
+}
+
+Outcome Heaprec(const std::vector<std::string>& args) { return Run(HeaprecCommand(args)); }
+
+bool MayUse(std::vector<std::string> unshare) {
+  unshare.insert(unshare.end(), {"true"});
+  if (geteuid() == 0 && IsOpenToOthers(JavaHome()) && Run(Command{unshare}).exit_code == 0) return true;
+  WARN("skipped: needs root, namespaces, and a JDK that every user can read");
+  return false;
+}
+
+// The root folder of a container: /usr and the JDK of this machine, programs.jar, no agent; each of its other folders
+// as the script says. Everything in it is visible in there alone.
+class Container {
+ public:
+  explicit Container(std::string mounts, std::vector<std::string> unshare = {"unshare", "--mount"},
+                     const std::string& user = "65534:65534")
+      : mounts_(std::move(mounts)), unshare_(std::move(unshare)), user_(user) {
+    REQUIRE(mkdtemp(root_.data()) != nullptr);
+    CHECK(chmod(root_.c_str(), 0755) == 0);
+    for (const char* folder : {"tmp", "var/tmp", "dev/shm", "work", "proc", "programs"}) {
+      std::filesystem::create_directories(root_ + "/" + folder);
+    }
+    std::filesystem::copy_file(ProgramsJar(), root_ + "/programs/programs.jar");
+  }
+  ~Container() { std::filesystem::remove_all(root_); }
+  Container(const Container&) = delete;
+  Container& operator=(const Container&) = delete;
+
+  Process Start() const {
+    // A JVM that reads random numbers needs the device; /proc must be that of its pid namespace.
+    const std::string script = R"(set -e; PATH=$PATH:/usr/sbin; root=$0; jdk=$1; user=$2; shift 2
+mount --bind $root $root
+for folder in /usr /etc $jdk; do mkdir -p $root$folder; mount --rbind $folder $root$folder; done
+mount --rbind /proc $root/proc
+for link in bin lib lib64; do ln -sfn usr/$link $root/$link; done
+for device in null random urandom; do touch $root/dev/$device; mount --bind /dev/$device $root/dev/$device; done
+)" + mounts_ + R"(
+exec chroot --userspec=$user $root /bin/sh -c 'cd /work; exec "$@"' sh "$@")";
+    std::vector<std::string> words = unshare_;
+    words.insert(words.end(), {"sh", "-c", script, root_, JavaHome(), user_, JavaHome() + "/bin/java", "-Xmx200m",
+                               "-cp", "/programs/programs.jar", "e2e.Load", "1", "600000", "50"});
+    Process process(Command{words});
+    const bool runs = process.WaitForOutput("running");
+    INFO(process.Out());
+    REQUIRE(runs);
+    return process;
+  }
+
+ private:
+  std::string root_ = "/tmp/heaprec-test-XXXXXX";
+  const std::string mounts_;
+  const std::vector<std::string> unshare_;
+  const std::string user_;
+};
+
+// The JVM itself: the process that was started, or its only child where that is in a pid namespace.
+std::string PidOf(const Process& process) {
+  const std::string pid = std::to_string(process.pid());
+  const std::string children = ReadFile("/proc/" + pid + "/task/" + pid + "/children");
+  return children.empty() ? pid : children.substr(0, children.find(' '));
+}
+
+// What heaprec has left behind in a container, whose folders nobody else uses.
+std::vector<std::string> LeftIn(const std::string& pid) {
+  std::vector<std::string> left;
+  for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm", "/work"}) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + pid + "/root" + folder, error)) {
+      const std::string name = entry.path().filename();
+      // Rings are the agent's own, while it records.
+      if (name.starts_with("heaprec-") && entry.is_directory()) left.push_back(std::string(folder) + "/" + name);
+    }
+  }
+  return left;
+}
+
+// A recording of a second, copied out; stop and dump of a second recording, whose agent's file is gone by then.
+void CheckRecords(const Process& jvm) {
+  const std::string pid = PidOf(jvm), folder = std::filesystem::absolute(FreshFolder()).string();
+  INFO(ReadFile("/proc/" + pid + "/status"));
+  const Outcome first = Heaprec({"attach", pid, "-o", folder + "/first.hrec", "--duration", "1s"});
+  INFO(first.err);
+  REQUIRE(first.exit_code == 0);
+  CHECK(first.out == "PID " + pid + ": recorded " + folder + "/first.hrec\n");
+  const auto rows = ReadRows(folder + "/first.hrec");
+  CHECK(rows.trustworthy());
+  CHECK(rows.summary["recording"]["source"] == "hooks");
+  CHECK(LeftIn(pid).empty());
+  struct stat status {};
+  REQUIRE(stat((folder + "/first.hrec").c_str(), &status) == 0);
+  CHECK(status.st_uid == geteuid());
+
+  Process second(HeaprecCommand({"attach", pid, "-q", "-o", folder + "/second.hrec"}));
+  const auto is_recording = [&] { return Heaprec({"dump", "-q", pid, "-o", folder + "/dump.hrec"}).exit_code == 0; };
+  for (int i = 0; i < 300 && !is_recording(); ++i) usleep(100'000);
+  CHECK(ReadRows(folder + "/dump.hrec").trustworthy());
+  const Outcome stopped = Heaprec({"stop", "-q", pid});
+  INFO(stopped.err);
+  CHECK(stopped.exit_code == 0);
+  CHECK(second.Finish().exit_code == 0);
+  CHECK(ReadRows(folder + "/second.hrec").summary["ended"] == "stop");
+  CHECK(LeftIn(pid).empty());
+}
+
+void End(Process* jvm) {
+  jvm->Kill(SIGKILL);
+  (void)jvm->Finish();
+}
+
+const char* const kOwnTmp = "mount -t tmpfs -o mode=1777 none $root/tmp";
+
+}  // namespace
+
+TEST_CASE("A JVM of another user in a mount and a pid namespace is recorded, and nothing is left in its files") {
+  const std::vector<std::string> unshare{"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"};
+  if (!MayUse(unshare)) return;
+  const Container container(kOwnTmp, unshare);
+  Process jvm = container.Start();
+  CheckRecords(jvm);
+  End(&jvm);
+}
+
+TEST_CASE("A read-only root and a /tmp that is mounted noexec leave another place for the agent") {
+  if (!MayUse({"unshare", "--mount"})) return;
+  const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
+mount -t tmpfs -o mode=1777 none $root/dev/shm
+mount -o remount,bind,ro $root)");
+  Process jvm = container.Start();
+  CheckRecords(jvm);
+  End(&jvm);
+}
+
+TEST_CASE("The JVM's working folder holds the agent where nothing else can") {
+  if (!MayUse({"unshare", "--mount"})) return;
+  const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
+mount -t tmpfs -o mode=1777 none $root/work
+mount -o remount,bind,ro $root)");
+  Process jvm = container.Start();
+  CheckRecords(jvm);
+  End(&jvm);
+}
+
+TEST_CASE("Where no folder can hold the agent, each says why, and nothing is left") {
+  if (!MayUse({"unshare", "--mount"})) return;
+  const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
+mount -o remount,bind,ro $root)");
+  Process jvm = container.Start();
+  const std::string pid = PidOf(jvm), out = FreshFolder() + "/rec.hrec";
+  const Outcome refused = Heaprec({"attach", pid, "-o", out});
+  INFO(refused.err);
+  CHECK(refused.exit_code == kCannotAttach);
+  CHECK(refused.err.find("(/tmp: mounted noexec; /var/tmp: Read-only file system; /dev/shm: Read-only file system; "
+                         "/work: Read-only file system)") != std::string::npos);
+  CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  CHECK_FALSE(FileExists(out));
+  CHECK(LeftIn(pid).empty());
+  End(&jvm);
+}
+
+TEST_CASE("A JVM of another user among the same files is recorded, where it can neither read our files nor write") {
+  if (!MayUse({"unshare", "--mount"})) return;
+  std::string folder = "/tmp/heaprec-test-XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  CHECK(chmod(folder.c_str(), 0755) == 0);
+  std::filesystem::copy_file(ProgramsJar(), folder + "/programs.jar");
+  std::filesystem::create_directory(folder + "/closed");
+  CHECK(chmod((folder + "/closed").c_str(), 0700) == 0);
+  std::filesystem::copy_file(AgentPath(), folder + "/closed/libheaprec.so");
+  Process jvm(Command{{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", JavaHome() + "/bin/java",
+                       "-Xmx200m", "-cp", folder + "/programs.jar", "e2e.Load", "1", "600000", "50"}});
+  REQUIRE(jvm.WaitForOutput("running"));
+  const std::string pid = std::to_string(jvm.pid()), out = folder + "/closed/rec.hrec";
+  const std::string options = folder + "/closed/options";
+  REQUIRE(Run(Command{{"sh", "-c", "echo rate=77 >" + options}}).exit_code == 0);
+  const std::vector<std::string> attach{
+      "attach", pid, "--lib", folder + "/closed/libheaprec.so", "-o", out, "--duration", "1s", "--options", options};
+  const Outcome outcome = Heaprec(attach);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  const auto rows = ReadRows(out);
+  CHECK(rows.trustworthy());
+  CHECK(rows.summary["recording"]["rate_per_second"] == 77);
+  // Our own file is not overwritten: the next one has a number, as the agent's have.
+  CHECK(Heaprec(attach).exit_code == 0);
+  CHECK(FileExists(folder + "/closed/rec-1.hrec"));
+  CHECK(Heaprec({"attach", pid, "-o", folder + "/absent/rec.hrec"}).exit_code != 0);
+  End(&jvm);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("Ctrl-C ends a recording that is copied out; the end of the JVM does, too") {
+  if (!MayUse({"unshare", "--mount"})) return;
+  const Container container(kOwnTmp);
+  Process jvm = container.Start();
+  const std::string pid = PidOf(jvm), folder = FreshFolder();
+  const auto is_recording = [&] {
+    return Heaprec({"status", "--json", pid}).out.find("\"recording\": {") != std::string::npos;
+  };
+  Process first(HeaprecCommand({"attach", pid, "-o", folder + "/first.hrec"}));
+  for (int i = 0; i < 300 && !is_recording(); ++i) usleep(100'000);
+  first.Kill(SIGINT);
+  CHECK(first.Finish().exit_code == 0);
+  CHECK(ReadRows(folder + "/first.hrec").summary["ended"] == "stop");
+  Process second(HeaprecCommand({"attach", pid, "-o", folder + "/second.hrec"}));
+  for (int i = 0; i < 300 && !is_recording(); ++i) usleep(100'000);
+  jvm.Kill(SIGTERM);
+  (void)jvm.Finish();
+  CHECK(second.Finish().exit_code == 0);
+  CHECK(ReadRows(folder + "/second.hrec").summary["ended"] == "jvm exit");
+}
+
+TEST_CASE("With --inside the recording stays in the container, and attach does not wait") {
+  if (!MayUse({"unshare", "--mount"})) return;
+  const Container container(kOwnTmp);
+  Process jvm = container.Start();
+  const std::string pid = PidOf(jvm);
+  const Outcome attached = Heaprec({"attach", pid, "--inside", "-o", "/tmp/rec.hrec"});
+  INFO(attached.err);
+  CHECK(attached.out == "PID " + pid + ": recording /tmp/rec.hrec\n");
+  CHECK(LeftIn(pid).empty());
+  CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
+  CHECK(FileExists("/proc/" + pid + "/root/tmp/rec.hrec"));
+  End(&jvm);
+}
+
+}  // namespace heaprec::testing

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Unpacks other Debian releases, each with its own glibc and JDKs, into folders to be entered with chroot.
+# Usage: fetch_trees.sh [bullseye] [sid]     both without arguments; 400 and 500 MB
+#
+# Folder:  $HEAPREC_TREES, or ~/.cache/heaprec/trees; then <folder>/<release> is a root file system. What is there is kept.
+# Packages come as fetch_jdks.sh gets them; they are unpacked, not configured: no script of theirs runs.
+# Exit code: 0 when every tree asked for is there; else 1, with a line for each that is not.
+set -uo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=${HEAPREC_TREES:-$HOME/.cache/heaprec/trees}
+# shellcheck source=tests/e2e/apt_root.sh
+source "$here/apt_root.sh"
+base=(base-files libc6 libc-bin libgcc-s1 libstdc++6 bash dash coreutils sed grep findutils tar gzip xz-utils dpkg passwd)
+
+suites_of() {
+  case $1 in
+    bullseye) echo bullseye bullseye-security ;;
+    sid) echo sid ;;
+    *) return 1 ;;
+  esac
+}
+jdks_of() {
+  case $1 in
+    bullseye) echo openjdk-11-jdk-headless openjdk-17-jdk-headless ;;
+    sid) echo openjdk-17-jdk-headless openjdk-25-jdk-headless ;;
+  esac
+}
+
+# base-files first: where /bin is a link to /usr/bin, it says so.
+unpack() {
+  local debs=$1 tree=$2 deb
+  dpkg-deb -x "$(find "$debs" -name 'base-files_*.deb' | head -n 1)" "$tree" || return 1
+  for deb in "$debs"/*.deb; do
+    # Through tar, which leaves a link to a folder in place.
+    dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$tree" || return 1
+  done
+}
+
+fetch() {
+  local release=$1 suites packages work tree
+  read -ra suites <<<"$(suites_of "$release")"
+  [ ${#suites[@]} -gt 0 ] || { echo "no Debian release $release is known here" >&2; return 1; }
+  read -ra packages <<<"$(jdks_of "$release")"
+  tree=$folder/$release
+  work=$folder/.partial-$release
+  if [ -e "$tree/.complete" ]; then return 0; fi
+  rm -rf "$work" "$tree"
+  mkdir -p "$work/tree"
+  echo "fetching $release" >&2
+  prepare_root "$work/apt" "${suites[@]}" || return 1
+  apt "$work/apt" install --download-only --no-install-recommends -y "${base[@]}" "${packages[@]}" >/dev/null || return 1
+  unpack "$work/apt/cache/archives" "$work/tree" || return 1
+  # What the packages' scripts would have made.
+  [ -e "$work/tree/bin/sh" ] || ln -s dash "$work/tree/bin/sh"
+  printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n' >"$work/tree/etc/passwd"
+  touch "$work/tree/.complete"
+  mv "$work/tree" "$tree"
+  rm -rf "$work"
+}
+
+[ $# -gt 0 ] || set -- bullseye sid
+status=0
+for release in "$@"; do fetch "$release" || { echo "the tree of $release is not there" >&2; status=1; }; done
+exit $status

@@ -1,0 +1,103 @@
+#include "tools/fleet/server.h"
+
+#include <catch2/catch.hpp>
+
+#include "tools/fleet/fleet_time.h"
+#include "tools/fleet/names.h"
+#include "tools/fleet/native_block.h"
+#include "tools/fleet/schema.h"
+#include "tools/fleet/sql_builder.h"
+#include "tools/fleet/url.h"
+
+namespace heaprec::tools::fleet {
+
+using namespace std::string_literals;
+
+TEST_CASE("Literals of SQL cannot be left") {
+  CHECK(Quoted("it's") == "'it\\'s'");
+  CHECK(Quoted("a\\'; DROP TABLE x; --") == "'a\\\\\\'; DROP TABLE x; --'");
+  CHECK(Quoted("\0\n"s) == "'\\0\\n'");
+  CHECK_FALSE(IsIdentifier("a; DROP"));
+  CHECK_FALSE(IsIdentifier("1a"));
+  CHECK(IsIdentifier("heaprec_2"));
+}
+
+TEST_CASE("Addresses") {
+  const auto url = Url::Parse("https://[::1]:9000/db/");
+  REQUIRE(url.ok());
+  CHECK(url->is_tls);
+  CHECK(url->host == "::1");
+  CHECK(url->port == "9000");
+  CHECK(url->path == "db");
+  CHECK(Url::Parse("http://host")->port == "8123");
+  for (const char* wrong : {"host:8123", "ftp://host", "http://", "http://u:p@host", "http://host:x", "http://host:"}) {
+    CHECK_FALSE(Url::Parse(wrong).ok());
+  }
+  CHECK_FALSE(Server::Open({.url = "http://host/a-b"}).ok());
+  CHECK_FALSE(Server::Open({.url = "http://host", .token = "secret"}).ok());
+}
+
+TEST_CASE("A block comes back as it went") {
+  NativeBlock block({{"n", "UInt64"}, {"x", "Float32"}, {"text", "String"}, {"ids", "Array(UInt64)"}});
+  const std::string text(65536, '\0');
+  block[0].AddU64(13'000'000'000'000'000'003u);
+  block[1].AddF32(0.5F);
+  block[2].AddText(text);
+  block[3].AddArray(std::vector<uint64_t>{1, 2});
+  block.EndRow();
+  const std::string bytes = block.Encode();
+  const auto answer = DecodeNative(bytes + bytes);
+  REQUIRE(answer.ok());
+  REQUIRE(answer->rows == 2);
+  CHECK(answer->columns[0].numbers[1] == 13'000'000'000'000'000'003u);
+  CHECK(answer->columns[1].reals[0] == 0.5);
+  CHECK(answer->columns[2].texts[1] == text);
+  CHECK(answer->columns[3].arrays[1] == std::vector<uint64_t>{1, 2});
+  CHECK(block.Names() == "n, x, text, ids");
+}
+
+TEST_CASE("A block that was cut, or is none, is refused") {
+  NativeBlock block({{"text", "String"}});
+  block[0].AddText("some words");
+  block.EndRow();
+  const std::string bytes = block.Encode();
+  for (size_t size = 1; size < bytes.size(); ++size) CHECK_FALSE(DecodeNative(bytes.substr(0, size)).ok());
+  CHECK_FALSE(DecodeNative("<html><body>It works!</body></html>").ok());
+  CHECK(DecodeNative("")->rows == 0);
+}
+
+TEST_CASE("Statements of a file") {
+  const auto statements = StatementsOf("-- a note\nCREATE $a (\n  x\n);\nDROP $b;\n", {{"a", "one"}, {"b", "two"}});
+  REQUIRE(statements.size() == 2);
+  CHECK(statements[0] == "CREATE one (   x )");
+  CHECK(statements[1] == "DROP two");
+}
+
+TEST_CASE("Names are the same on all hosts") {
+  CHECK(FleetName("com.sun.proxy.$Proxy12.run") == "com.sun.proxy.$Proxy.run");
+  CHECK(FleetName("p.S$$EnhancerBySpringCGLIB$$1a2b3c.m") == "p.S$$EnhancerBySpringCGLIB$$.m");
+  CHECK(FleetName("p.C.m1") == "p.C.m1");
+  CHECK(NameId(NameKind::kClass, "a") != NameId(NameKind::kMethod, "a"));
+}
+
+TEST_CASE("Whole hours are read rolled up, edges from slices") {
+  CHECK(WholeHours({3000, 8000}).from == 3600);
+  CHECK(WholeHours({3000, 8000}).to == 7200);
+  CHECK(WholeHours({3000, 7000}).from == WholeHours({3000, 7000}).to);
+  RowQuery query{.sums = "d.sums", .hours = "d.hours", .range = {3600, 7200}, .recordings = {7}};
+  query.columns = {"bytes"};
+  CHECK(RowsSql(query, {}).find("d.sums") == std::string::npos);
+  CHECK(RowsSql(query, {{7, 1}}).find("d.sums") != std::string::npos);
+  query.range = {3600, 7300};
+  CHECK(RowsSql(query, {}).find("UNION ALL") != std::string::npos);
+}
+
+TEST_CASE("Times and lengths") {
+  CHECK(*ParseLength("10m") == 600);
+  CHECK(*ParseFleetTime("2h", 10'000) == 2800);
+  CHECK(*ParseFleetTime("2026-11-20T10:00:00Z", 0) == 1795168800);
+  CHECK(TimeText(1795168800) == "2026-11-20 10:00:00");
+  for (const char* wrong : {"", "10", "m", "-5m", "10y", "tomorrow"}) CHECK_FALSE(ParseFleetTime(wrong, 100).ok());
+}
+
+}  // namespace heaprec::tools::fleet

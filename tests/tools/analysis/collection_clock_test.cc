@@ -1,0 +1,78 @@
+// Which collections a recording of generational ZGC shows, from the JVM's pauses and from what was found dead.
+#include "tools/analysis/live/collection_clock.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+format::FileHeader GenerationalZ() {
+  format::FileHeader header;
+  header.gc_name = "Z";
+  header.source_reason = format::kYoungReferents;
+  return header;
+}
+
+void AddPauses(CollectionClock* clock, uint64_t count, int pauses, uint64_t from_ms, const std::string& cause) {
+  for (int i = 0; i < pauses; ++i) {
+    format::ProcessState state;
+    state.kind = format::ProcessStateKind::kGcEnd;
+    state.time_ns = (from_ms + static_cast<uint64_t>(i)) * kMs;
+    state.collections = count;
+    state.cause = cause;
+    clock->Add(state);
+  }
+}
+
+TEST_CASE("A major collection that was asked for shows what is alive, though nothing is found dead") {
+  CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
+  AddPauses(&clock, 1, 3, 1000, "Allocation Rate");
+  AddPauses(&clock, 2, 3, 2000, "System.gc()");  // promotes all
+  AddPauses(&clock, 3, 5, 2010, "System.gc()");
+  clock.Close();
+  REQUIRE(clock.counts().size() == 1);
+  CHECK(clock.EndedBy(1500 * kMs) == 0);
+  CHECK(clock.EndedBy(2014 * kMs) == 0);  // the recorder has not yet looked
+  CHECK(clock.EndedBy(3000 * kMs) == 1);
+  CHECK(clock.BegunBy(1999 * kMs) == 0);
+  CHECK(clock.BegunBy(2001 * kMs) == 1);
+}
+
+TEST_CASE("Another major collection shows what is older than the youngest object that it found dead") {
+  CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
+  AddPauses(&clock, 1, 5, 1000, "Timer");
+  AddPauses(&clock, 2, 3, 1500, "Allocation Rate");
+  AddPauses(&clock, 3, 5, 2000, "Timer");
+  clock.AddDeath(700 * kMs, 2100 * kMs);
+  clock.AddDeath(300 * kMs, 2120 * kMs);
+  clock.Close();
+  REQUIRE(clock.counts().size() == 2);
+  CHECK(clock.BegunBy(699 * kMs) == 1);  // of the first nothing is known
+  CHECK(clock.BegunBy(701 * kMs) == 2);
+  CHECK(clock.EndedBy(2500 * kMs) == 2);
+}
+
+TEST_CASE("Young collections beside an old one make no major collection of their own") {
+  CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
+  AddPauses(&clock, 1, 3, 1000, "Timer");
+  AddPauses(&clock, 2, 2, 1010, "Allocation Rate");  // while the old generation is marked
+  AddPauses(&clock, 2, 2, 1020, "Timer");
+  AddPauses(&clock, 3, 4, 1030, "Allocation Rate");
+  clock.Close();
+  CHECK(clock.counts().size() == 1);
+}
+
+TEST_CASE("Without pauses in the recording deaths alone show major collections") {
+  CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
+  clock.AddDeath(100 * kMs, 1000 * kMs);
+  clock.AddDeath(200 * kMs, 1100 * kMs);
+  clock.AddDeath(300 * kMs, 5000 * kMs);
+  clock.Close();
+  CHECK(clock.counts().size() == 2);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,97 @@
+// Sites: which frames only allocate for their caller, the list in a file, and CPU time and progress of recordings.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <numeric>
+
+#include "tests/tools/small_recording.h"
+#include "tools/analysis/allocation_primitives.h"
+#include "tools/analysis/cpu_time.h"
+#include "tools/analysis/progress_blocks.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::ProcessState;
+using format::ProcessStateKind;
+
+TEST_CASE("Allocation primitives are whole methods, or all with a prefix") {
+  const AllocationPrimitives all = AllocationPrimitives::Default();
+  for (const char* method :
+       {"java.lang.Object.clone", "java.util.Arrays.copyOfRange", "java.lang.StringConcatHelper.newArray",
+        "java.lang.invoke.DirectMethodHandle.allocateInstance",
+        "java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke"}) {
+    INFO(method);
+    CHECK(all.Contains(method));
+  }
+  for (const char* method :
+       {"java.util.BitSet.clone", "java.util.ArrayList.grow", "java.util.Arrays.copyOfX", "p.A.run", ""}) {
+    INFO(method);
+    CHECK_FALSE(all.Contains(method));
+  }
+  CHECK(AllocationPrimitives().empty());
+}
+
+TEST_CASE("A file replaces the list, or adds to it") {
+  const testing::Directory directory;
+  const std::string path = directory / "primitives.txt";
+  std::ofstream(path) << "# ours\ncom.acme.Pool.take\ncom.acme.Buffers.*   # all\n\n";
+  const auto own = AllocationPrimitives::Read(path);
+  REQUIRE(own.ok());
+  CHECK(own->Contains("com.acme.Pool.take"));
+  CHECK(own->Contains("com.acme.Buffers.of"));
+  CHECK_FALSE(own->Contains("java.lang.Object.clone"));
+  std::ofstream(path, std::ios::app) << "default\n";
+  CHECK(AllocationPrimitives::Read(path)->Contains("java.lang.Object.clone"));
+  std::ofstream(path) << "a.*.b\n";
+  CHECK_FALSE(AllocationPrimitives::Read(path).ok());
+  CHECK_FALSE(AllocationPrimitives::Read(directory / "none").ok());
+}
+
+format::Block BlockAt(std::initializer_list<std::pair<uint64_t, uint64_t>> looks) {
+  format::Block block;
+  for (const auto& [seconds, cpu_seconds] : looks) {
+    ProcessState state;
+    state.kind = ProcessStateKind::kCpu;
+    state.time_ns = seconds * 1'000'000'000;
+    state.used = cpu_seconds * 1'000'000'000;
+    state.committed = state.used / 10;
+    block.states.push_back(state);
+  }
+  return block;
+}
+
+TEST_CASE("CPU time is that between two times, as it grew; beyond the looks as on average") {
+  CpuTimeline cpu;
+  CHECK_FALSE(cpu.Between(0, 1));
+  cpu.Add(BlockAt({{0, 5}, {1, 6}}));
+  cpu.Add(BlockAt({{2, 8}, {2, 8}, {4, 9}}));
+  const auto between = [&](double from, double to) {
+    return cpu.Between(static_cast<uint64_t>(from * 1e9), static_cast<uint64_t>(to * 1e9))->process;
+  };
+  CHECK(between(0, 4) == Approx(4));
+  CHECK(between(1, 2) == Approx(2));
+  CHECK(between(0.5, 1.5) == Approx(1.5));
+  CHECK(between(3, 6) == Approx(0.5 + 2));
+  CHECK(cpu.Between(0, 4'000'000'000)->collector == Approx(0.4));
+  CHECK_FALSE(cpu.Between(7, 7));
+}
+
+TEST_CASE("Blocks hold as much of all in each, however fast it ran") {
+  ProgressBlocks slow, fast;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    const bool is_early = i < 500;
+    slow.Add(is_early ? 1 : 2, i * 100'000'000, 1);
+    fast.Add(is_early ? 1 : 2, i * 7'000'000, 1);
+  }
+  for (const uint32_t key : {1U, 2U}) {
+    const auto of_slow = slow.Of(key), of_fast = fast.Of(key);
+    CHECK(std::accumulate(of_slow.begin(), of_slow.end(), 0.0) == Approx(ProgressBlocks::kBlocks));
+    for (size_t i = 0; i < of_slow.size(); ++i) CHECK(of_slow[i] == Approx(of_fast[i]).margin(0.2));
+  }
+  CHECK(slow.Of(1)[0] == Approx(2).margin(0.1));
+  CHECK(slow.Of(1)[9] == 0);
+  CHECK(slow.Of(3)[0] == 0);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

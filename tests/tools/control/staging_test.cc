@@ -1,0 +1,152 @@
+// The agent and the recording in another process's files; here that process is the test itself.
+#include "tools/control/staging.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include "tools/control/recording_relay.h"
+
+namespace heaprec::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Scratch {
+ public:
+  Scratch() { REQUIRE(mkdtemp(path_.data()) != nullptr); }
+  ~Scratch() { fs::remove_all(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::string File(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name, std::ios::binary) << text;
+    return path_ + "/" + name;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = (fs::temp_directory_path() / "staging-XXXXXX").string();
+};
+
+Process Ourselves() {
+  auto process = LookAt(getpid());
+  REQUIRE(process.ok());
+  return *process;
+}
+
+}  // namespace
+
+TEST_CASE("A staged agent is the same bytes in a folder of its own, and goes with it") {
+  const Scratch scratch;
+  std::string bytes(300'000, 'x');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 2654435761U >> 24);
+  const std::string agent = scratch.File("libheaprec.so", bytes);
+  std::string folder;
+  {
+    auto staged = StageAgent(Ourselves(), agent);
+    REQUIRE(staged.ok());
+    folder = (*staged)->path();
+    CHECK(Contents(folder + "/libheaprec.so") == bytes);
+    CHECK(IsInPrivateFolder(folder + "/libheaprec.so"));
+    struct stat status {};
+    REQUIRE(stat(folder.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0700);
+  }
+  CHECK_FALSE(fs::exists(folder));
+}
+
+TEST_CASE("An agent that is not there is refused, with each place, and leaves nothing") {
+  const auto staged = StageAgent(Ourselves(), "/nowhere/libheaprec.so");
+  REQUIRE_FALSE(staged.ok());
+  CHECK(staged.error().message.find("/tmp: /nowhere/libheaprec.so: No such file") != std::string::npos);
+  CHECK(staged.error().message.find("/var/tmp: ") != std::string::npos);
+}
+
+TEST_CASE("Names of private folders are told from others") {
+  CHECK(IsInPrivateFolder("/tmp/heaprec-0123456789abcdef/libheaprec.so"));
+  CHECK_FALSE(IsInPrivateFolder("/tmp/heaprec-0123456789abcdeg/libheaprec.so"));
+  CHECK_FALSE(IsInPrivateFolder("/tmp/heaprec-0123/libheaprec.so"));
+  CHECK_FALSE(IsInPrivateFolder("/opt/heaprec/libheaprec.so"));
+  CHECK_FALSE(IsInPrivateFolder(""));
+}
+
+TEST_CASE("What a user can write to and read is found without a trace") {
+  const Scratch scratch;
+  const Process process = Ourselves();
+  CHECK(CanWriteIn(process, scratch.path()));
+  CHECK_FALSE(CanWriteIn(process, scratch.path() + "/absent"));
+  CHECK(fs::is_empty(scratch.path()));
+  const std::string file = scratch.File("file", "x");
+  CHECK(CanRead(process, file));
+  if (geteuid() != 0) return;
+  Process nobody = process;
+  nobody.uid = nobody.gid = 65534;  // the folder is 0700 and root's
+  CHECK_FALSE(CanWriteIn(nobody, scratch.path()));
+  CHECK_FALSE(CanRead(nobody, file));
+  CHECK(CanWriteIn(process, scratch.path()));  // we are ourselves again
+}
+
+TEST_CASE("C libraries that the agent cannot be loaded with are named") {
+  const Scratch scratch;
+  Process process = Ourselves();
+  CHECK_FALSE(process.libc.empty());
+  CHECK(WhyNoAgent(process) == std::nullopt);
+  process.libc = "/lib/ld-musl-x86_64.so.1";
+  CHECK(WhyNoAgent(process).value().find("musl") != std::string::npos);
+  const auto with = [&](const std::string& text) {
+    process.libc = scratch.File("libc.so.6", text);
+    return WhyNoAgent(process);
+  };
+  const std::string filler(70'000, '\0');
+  const std::string sentence = "GNU C Library (Debian EGLIBC 2.11.3-4) stable release version 2.11.3, by R. McGrath.\n";
+  CHECK(with(filler + sentence).value() == "the JVM uses glibc 2.11; the agent needs glibc 2.17 or later");
+  for (size_t before = 65'536 - sentence.size(); before < 65'536; before += 7) {  // across the pieces that are read
+    CHECK(with(std::string(before, '\0') + sentence).has_value());
+  }
+  CHECK(with("GNU C Library (GNU libc) stable release version 2.17, by Roland McGrath.\n") == std::nullopt);
+  CHECK(with("GNU C Library (Debian GLIBC 3.0-1) release version 3.0.\n") == std::nullopt);
+  CHECK(with("nothing of the kind") == std::nullopt);
+  process.libc = scratch.path() + "/absent";
+  CHECK(WhyNoAgent(process) == std::nullopt);
+}
+
+TEST_CASE("A relay waits until its recording is written no more") {
+  const auto relay = RecordingRelay::Make(Ourselves());
+  REQUIRE(relay.ok());
+  int polls = 0;
+  {
+    const Descriptor file(open((*relay)->path().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    REQUIRE(write(file.number(), "recorded", 8) == 8);
+    CHECK_FALSE((*relay)->Wait([&] { return ++polls > 6; }));  // more than idle polls
+  }
+  CHECK((*relay)->Wait([] { return false; }));
+  const Descriptor recording = (*relay)->Recording();
+  REQUIRE(recording.is_open());
+  std::string text(8, '\0');
+  CHECK(read(recording.number(), text.data(), text.size()) == 8);
+  CHECK(text == "recorded");
+}
+
+TEST_CASE("A relay reads plain files only") {
+  auto relay = RecordingRelay::Make(Ourselves());
+  REQUIRE(relay.ok());
+  REQUIRE(symlink("/etc/passwd", (*relay)->path().c_str()) == 0);
+  CHECK_FALSE((*relay)->Recording().is_open());
+  REQUIRE(unlink((*relay)->path().c_str()) == 0);
+  REQUIRE(mkfifo((*relay)->path().c_str(), 0600) == 0);
+  CHECK_FALSE((*relay)->Recording().is_open());
+}
+
+}  // namespace heaprec::tools

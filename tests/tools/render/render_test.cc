@@ -1,0 +1,176 @@
+// One declared report in each of its forms.
+#include <catch2/catch.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tools/render/renderers.h"
+#include "tools/render/value_format.h"
+
+namespace heaprec::tools::render {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr Terminal kWideEnough{0, false, true};
+
+struct Estimate {
+  double value, low, high;
+};
+
+struct ClassRow {
+  std::string name;
+  Estimate bytes, share, objects;
+  uint64_t samples;
+};
+
+const std::vector<Column<ClassRow>>& Columns() {
+  static const auto* columns = new std::vector<Column<ClassRow>>{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &ClassRow::bytes, Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, &ClassRow::share},
+      {"objects", "objects", Unit::kCount, Detail::kWide, &ClassRow::objects},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, &ClassRow::samples},
+      {"name", "class", Unit::kText, Detail::kAlways, &ClassRow::name}};
+  return *columns;
+}
+
+Report Example() {
+  const std::vector<ClassRow> rows{
+      {"com.example.List", {10'118'758, 8'514'437, 11'219'763}, {0.088, 0.07, 0.1}, {421e3, 355e3, 502e3}, 40},
+      {"byte[], \"raw\"", {24, 24, 24}, {0, 0, 0.012}, {1, 1, 1}, 1}};
+  Report report("heaprec.example/2");
+  report.Add(Sentence("{} allocated in {}, {value}", {{"total", Estimate{115e6, 110e6, 120e6}, Unit::kBytes},
+                                                      {"duration_ns", uint64_t{2'000'000'000}, Unit::kNanoseconds},
+                                                      {"", Estimate{57e6, 55e6, 60e6}, Unit::kBytesPerSecond}}));
+  report.Add(Hidden({{"scan.lost", 3}, {"limit", kInfinity}}));
+  report.Add(Fact("lost samples", {"", 1234567, Unit::kInteger}));
+  report.Add(Fact("ring", "{} of it used", {{"ring.used", 0.25, Unit::kShare}}, Detail::kWide));
+  Table table = MakeTable("tables[]", Columns(), rows, 93);
+  table.fields = {{"by", "class"}};
+  report.Add(std::move(table));
+  report.Add(Note("{} recordings were left out", {{"left_out", 2, Unit::kInteger}}));
+  return report;
+}
+
+TEST_CASE("text has the headline, the facts, the table with its rest, and the notes") {
+  CHECK(RenderText(Example(), kWideEnough, false) ==
+        "110 MiB (105-114) allocated in 2.000 s, 54.4 MiB/s\n"
+        "lost samples: 1,234,567\n"
+        "\n"
+        "   bytes 95 %       share 95 %      objects 95 %       class\n"
+        "9.65 MiB 8.12-10.7  8.8 % 7.0-10.0    421 k 355k-502k  com.example.List\n"
+        "    24 B            0.0 % 0.0-1.2         1            byte[], \"raw\"\n"
+        "... 91 more; --limit 0 shows all\n"
+        "\n"
+        "2 recordings were left out\n");
+}
+
+TEST_CASE("on a narrow terminal intervals go first, then columns, and the rest of the line is the name's") {
+  const std::string text = RenderText(Example(), {46, false, true}, false);
+  INFO(text);
+  CHECK(text.find("   bytes 95 %       share  class\n") != std::string::npos);
+  CHECK(text.find("9.65 MiB 8.12-10.7  8.8 %  com.example.List\n") != std::string::npos);
+  const std::string narrower = RenderText(Example(), {42, false, true}, false);
+  INFO(narrower);
+  CHECK(narrower.find("9.65 MiB 8.12-10.7  8.8 %  c.example.List\n") != std::string::npos);
+  const std::string wide = RenderText(Example(), {46, false, true}, true);
+  CHECK(wide.find("421 k 355k-502k  com.example.List") != std::string::npos);
+  CHECK(wide.find("ring:         25.0 % of it used\n") != std::string::npos);
+}
+
+TEST_CASE("JSON has all numbers as they are, and what is unknown or infinite is null") {
+  const json document = json::parse(RenderJson(Example()));
+  CHECK(document["schema"] == "heaprec.example/2");
+  CHECK(document["total"] == json{{"value", 115e6}, {"low", 110e6}, {"high", 120e6}});
+  CHECK(document["duration_ns"] == 2'000'000'000);
+  CHECK(document["scan"]["lost"] == 3);
+  CHECK(document["limit"].is_null());
+  CHECK(document["ring"]["used"] == 0.25);
+  CHECK(document["notes"] == json{"2 recordings were left out"});
+  REQUIRE(document["tables"].size() == 1);
+  const json& table = document["tables"][0];
+  CHECK(table["by"] == "class");
+  CHECK(table["count"] == 93);
+  CHECK(table["rows"][0]["samples"] == 40);
+  CHECK(table["rows"][1]["name"] == "byte[], \"raw\"");
+  CHECK(table["rows"][1]["share"]["high"] == 0.012);
+}
+
+TEST_CASE("CSV has an interval in three columns and quotes where needed") {
+  CHECK(RenderCsv(Example()) ==
+        "by,bytes,bytes_low,bytes_high,share,share_low,share_high,objects,objects_low,objects_high,samples,name\n"
+        "class,10118758,8514437,11219763,0.088,0.07,0.1,421000,355000,502000,40,com.example.List\n"
+        "class,24,24,24,0,0,0.012,1,1,1,1,\"byte[], \"\"raw\"\"\"\n");
+}
+
+TEST_CASE("CSV of a report without tables has its facts") {
+  Report report("heaprec.example/2");
+  report.Add(Fact("total", {"total", Estimate{3, 2, kInfinity}, Unit::kBytes}));
+  report.Add(Fact("state", {"state", "ended"}));
+  CHECK(RenderCsv(report) == "name,value,low,high\ntotal,3,2,\nstate,ended,,\n");
+}
+
+TEST_CASE("Markdown and HTML escape what would be markup") {
+  const std::string markdown = RenderMarkdown(Example(), false);
+  CHECK(markdown.find("| bytes | share | class |\n| ---: | ---: | --- |\n") != std::string::npos);
+  CHECK(markdown.find("| 9.65 MiB (8.12-10.7) | 8.8 % (7.0-10.0) | com.example.List |") != std::string::npos);
+  CHECK(markdown.find("byte\\[], ") != std::string::npos);
+  const std::string html = RenderHtml(Example(), true);
+  CHECK(html.find("<td class=\"number\" data-value=\"10118758\">9.65 MiB <small>8.12-10.7</small></td>") !=
+        std::string::npos);
+  CHECK(html.find("byte[], &quot;raw&quot;") != std::string::npos);
+}
+
+TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
+  Report report("heaprec.tree/2");
+  Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
+  table.is_tree = true;
+  table.columns = {{"bytes", "bytes", Unit::kBytes}, {"name", "below", Unit::kText}};
+  const Row leaf{{8, "leaf"}, {}, {}, 0}, other{{16, "other"}, {}, {}, 2};
+  table.rows = {{{24, "main"}, {}, {leaf, other}, 0}};
+  report.Add(std::move(table));
+  CHECK(RenderText(report, kWideEnough, false) == "bytes  below\n 24 B  main\n  8 B  ├─ leaf\n 16 B  └─ other (+2)\n");
+  const json document = json::parse(RenderJson(report));
+  CHECK(document["children"][0]["children"][1]["left_out"] == 2);
+  CHECK(RenderCsv(report) == "depth,bytes,name\n0,24,main\n1,8,leaf\n1,16,other\n");
+}
+
+TEST_CASE("groups become objects and arrays") {
+  Report report("heaprec.doctor/2");
+  for (const char* file : {"a.hrec", "b.hrec"}) {
+    Group group{"recordings[]", {}};
+    group.Add(Fact("file", {"file", file}));
+    report.Add(std::move(group));
+  }
+  const json document = json::parse(RenderJson(report));
+  CHECK(document["recordings"][1]["file"] == "b.hrec");
+  CHECK(RenderText(report, kWideEnough, false) == "file:      a.hrec\nfile:      b.hrec\n");
+}
+
+std::string Inline(const Value& value, Unit unit) { return FormatInline(value, unit, true); }
+
+TEST_CASE("numbers have three digits and their interval no more than it is worth") {
+  CHECK(Inline(Estimate{175426560, 163577856, 187695104}, Unit::kBytes) == "167 MiB (156-179)");
+  CHECK(Inline(Estimate{0, 0, 26500}, Unit::kBytes) == "0 KiB (0-25.9)");
+  CHECK(Inline(Estimate{2.16e6, 1.86e6, 2.51e6}, Unit::kCount) == "2.16 M (1.86M-2.51M)");
+  CHECK(Inline(Estimate{36.2e3, 6.38, 205}, Unit::kCount) == "36.2 k (6.38-205)");
+  CHECK(Inline(Estimate{kNone, 27136, 18350080}, Unit::kBytes) == "26.5 KiB-17.5 MiB");
+  CHECK(Inline(Estimate{5, 0, kInfinity}, Unit::kBytes) == "5 B (?)");
+  CHECK(Inline(Estimate{kNone, kNone, kNone}, Unit::kBytes) == "unknown");
+  CHECK(Inline(nullptr, Unit::kShare) == "unknown");
+  CHECK(Inline(0.0876, Unit::kShare) == "8.8 %");
+  CHECK(Inline(Estimate{0.12, -0.03, 0.3}, Unit::kChange) == "+12.0 % (-3.0..+30.0)");
+  CHECK(Inline(Estimate{1.2 * 1048576, -0.5 * 1048576, 3 * 1048576}, Unit::kGrowth) == "+1.20 MiB/s (-0.50..+3.00)");
+  CHECK(Inline(0.0034, Unit::kSeconds) == "3.40 ms");
+  CHECK(Inline(0, Unit::kSeconds) == "0 s");
+  CHECK(Inline(240, Unit::kSeconds) == "4.00 min");
+  CHECK(Inline(uint64_t{18446744073709551615u}, Unit::kInteger) == "18,446,744,073,709,551,615");
+  CHECK(Inline(-1234567, Unit::kInteger) == "-1,234,567");
+  CHECK(Inline("a\x1b[31m", Unit::kText) == "a\\x1b[31m");
+  CHECK(Inline(true, Unit::kText) == "yes");
+  CHECK(Inline(List{1, 2}, Unit::kText) == "1, 2");
+}
+
+}  // namespace
+}  // namespace heaprec::tools::render

@@ -1,0 +1,72 @@
+// The columns of top, tree and histogram: one declaration is all that a column needs. tests/style/reports_test.py
+// checks that no other file names them.
+#include "tools/report/group_columns.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tools/render/renderers.h"
+
+namespace heaprec::tools {
+namespace {
+
+using namespace render;
+
+constexpr Terminal kUnbounded{0, false, true};
+
+GroupRow SomeRow() {
+  GroupRow row;
+  row.name = "p.Leaf.make";
+  row.own.samples = 70;
+  row.own.bytes = {168'000, 150'000, 190'000};
+  row.own.objects = {7'000, 6'000, 8'000};
+  row.own.share = {0.53, 0.5, 0.56};
+  row.own.mean_size = {24, 24, 24};
+  row.seconds = 2;
+  return row;
+}
+
+Report ReportOf(const std::vector<Column<GroupRow>>& columns) {
+  Report report("heaprec.top/2");
+  report.Add(MakeTable<GroupRow>("tables[]", columns, {SomeRow()}));
+  return report;
+}
+
+TEST_CASE("A column that is added to the declaration is in text, JSON, CSV, Markdown and HTML") {
+  std::vector<Column<GroupRow>> columns = GroupColumns(GroupWords{});
+  columns.insert(columns.begin(), {"bytes_per_sample", "bytes/sample", Unit::kBytes, Detail::kAlways,
+                                   [](const GroupRow& row) { return row.own.bytes.value / 70; }});
+  const Report report = ReportOf(columns);
+  CHECK(RenderText(report, kUnbounded, false).find("bytes/sample") != std::string::npos);
+  CHECK(RenderText(report, kUnbounded, false).find("2.34 KiB") != std::string::npos);
+  const nlohmann::json row = nlohmann::json::parse(RenderJson(report))["tables"][0]["rows"][0];
+  CHECK(row["bytes_per_sample"] == 2400);
+  CHECK(RenderCsv(report).starts_with("bytes_per_sample,bytes,"));
+  CHECK(RenderMarkdown(report, false).find("| bytes/sample |") != std::string::npos);
+  CHECK(RenderHtml(report, false).find("data-value=\"2400\">2.34 KiB") != std::string::npos);
+}
+
+TEST_CASE("Rates are per second of what was read, and unknown if nothing was") {
+  const auto rate = [](double seconds) {
+    GroupRow row = SomeRow();
+    row.seconds = seconds;
+    Report report("heaprec.top/2");
+    report.Add(MakeTable<GroupRow>("rows", GroupColumns(GroupWords{}), {row}));
+    return nlohmann::json::parse(RenderJson(report))["rows"][0]["bytes_per_second"];
+  };
+  CHECK(rate(2)["value"] == 84'000);
+  CHECK(rate(0)["high"].is_null());
+}
+
+TEST_CASE("Throws have no bytes and no sizes") {
+  GroupWords words;
+  words.counts_events = true;
+  const nlohmann::json row = nlohmann::json::parse(RenderJson(ReportOf(GroupColumns(words))))["tables"][0]["rows"][0];
+  CHECK(row["events"]["value"] == 168'000);
+  CHECK(row.contains("events_per_second"));
+  CHECK_FALSE(row.contains("bytes"));
+  CHECK_FALSE(row.contains("mean_size"));
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,40 @@
+"""Names with markup, quotes, 64 kB and right-to-left text are harmless in a page of heaprec report.
+
+usage: hostile_browser.py HEAPREC RECORDING
+
+The recording is that of report_page_test.cc.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
+
+from browser import Browser  # noqa: E402
+
+
+def main(heaprec, recording):
+    page = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-hostile-")) / "report.html"
+    subprocess.run([heaprec, "report", "--quiet", "--title", "</title><script>alert(1)</script>", "-o", str(page), recording], check=True)
+    with Browser() as browser:
+        for fragment in ("", "tab=classes", "tab=threads", "mine=1&reverse=1", "tab=facts", "tab=trust", "q=<script>"):
+            browser.call("POST", "/url", {"url": "about:blank"})
+            browser.call("POST", "/url", {"url": page.as_uri() + "#" + fragment})
+            browser.wait("document.documentElement.dataset.ready === 'yes'")
+            planted = browser.run("return document.querySelectorAll('img, iframe, object, body script:not([id]) ~ b script').length")
+            if planted:
+                raise AssertionError(f"#{fragment}: {planted} elements came out of names")
+            width = browser.run("return document.documentElement.scrollWidth - innerWidth")
+            if width > 0:
+                raise AssertionError(f"#{fragment}: a long name makes the page {width} pixels too wide")
+        browser.run("for (const box of window.heaprec.page.flame.boxes) window.heaprec.page.change({focus: box.i})")
+        browser.wait("!window.heaprec.page.waiting")
+        requests = [url for url in browser.requests() if not url.startswith(("file://", "about:", "data:", "blob:"))]
+        if requests or browser.complaints():
+            raise AssertionError(f"requests: {requests}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

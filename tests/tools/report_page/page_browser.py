@@ -1,0 +1,261 @@
+"""Drives a page of heaprec report in a real browser: brush, zoom, search, filters, compare, keys, links, and no network.
+
+usage: page_browser.py HEAPREC RECORDING [FOLDER for screenshots]
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
+
+from browser import BACKSPACE, DOWN, ENTER, ESCAPE, RIGHT, Browser  # noqa: E402
+
+READY = "document.documentElement.dataset.ready === 'yes'"
+SHIFT = "\ue008"
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
+
+
+def expect_true(what, value):
+    if not value:
+        raise AssertionError(what)
+    return value
+
+
+class Report:
+    def __init__(self, browser, page):
+        self.browser = browser
+        self.page = pathlib.Path(page)
+
+    def open(self, fragment=""):
+        self.browser.call("POST", "/url", {"url": "about:blank"})
+        self.browser.call("POST", "/url", {"url": self.page.resolve().as_uri() + ("#" + fragment if fragment else "")})
+        self.browser.wait(READY)
+
+    def state(self, key):
+        return self.browser.run("return window.heaprec.page.state[arguments[0]]", key)
+
+    def settled(self):
+        """Once the frame that draws the last change is over."""
+        self.browser.wait("!window.heaprec.page.waiting")
+
+    def act(self, script, *arguments):
+        self.browser.run(script, *arguments)
+        self.settled()
+
+    def click(self, selector):
+        self.browser.click(selector)
+        self.settled()
+
+    def type(self, keys):
+        self.browser.type(keys)
+        self.settled()
+
+    def plot(self):
+        return self.browser.run("const b = window.heaprec.page.brush.box(); return {x: b.x + b.left, y: b.y, width: b.width, heat: b.y + b.heat + 40}")
+
+    def drag(self, begin, end, y=30, shift=False):
+        """Over the tracks, in parts of their width."""
+        plot = self.plot()
+        x = [round(plot["x"] + part * plot["width"]) for part in (begin, (begin + end) / 2, end)]
+        y = round(plot["y"] + y)
+        moves = [{"type": "pointerMove", "x": place, "y": y, "duration": 0} for place in x]
+        mouse = [moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0}]
+        pause = {"type": "pause", "duration": 0}
+        keys = [{"type": "keyDown", "value": SHIFT}, *[pause] * len(mouse), {"type": "keyUp", "value": SHIFT}]
+        actions = [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [pause, *mouse, pause] if shift else mouse}]
+        if shift:
+            actions.append({"type": "key", "id": "keys", "actions": keys})
+        self.browser.call("POST", "/actions", {"actions": actions})
+        self.settled()
+
+    def rows(self):
+        return self.browser.run("return [...document.querySelectorAll('#tbody tr[data-key] .name')].map(cell => cell.title)")
+
+    def box(self, place=0):
+        """The middle of a box of the flame graph: the `place`-th by width, without the root."""
+        return self.browser.run("""
+            const {flame} = window.heaprec.page, at = flame.canvas.getBoundingClientRect();
+            const box = flame.boxes.filter(b => b.i > 0).sort((a, b) => b.width - a.width || a.i - b.i)[arguments[0]];
+            return {i: box.i, x: at.left + box.x + box.width / 2, y: at.top + box.y + flame.row / 2, name: flame.tree.label(box.i)};
+        """, place)
+
+
+def brushes(report):
+    expect("no range", report.state("a"), None)
+    before = report.browser.text("#total")
+    report.drag(0.25, 0.5)
+    begin, end = report.state("a")
+    expect_true("the range is where it was drawn", 0 < begin < end)
+    expect_true("the total follows", report.browser.text("#total") != before)
+    expect_true("a chip says so", "–" in report.browser.text("#chips"))
+    report.drag(0.3, 0.4)  # from within: it moves
+    moved = report.state("a")
+    expect_true("the inside moves the range", moved[0] > begin and abs((moved[1] - moved[0]) - (end - begin)) < 1e-3)
+    report.drag(0.8, 0.8)  # a click outside
+    expect("cleared", report.state("a"), None)
+    report.drag(0.1, 0.6, y=report.plot()["heat"] - report.plot()["y"])
+    expect_true("the heat map can be brushed", report.state("a"))
+    report.type("z")
+    expect_true("z zooms", report.state("zoom"))
+    report.type("z")
+    expect("z zooms out", report.state("zoom"), None)
+    report.type("r")
+    expect("r resets", report.state("a"), None)
+
+
+def filters(report):
+    rows = report.rows()
+    report.click("#tbody tr[data-key]")
+    expect("a click filters", report.state("site"), rows[0])
+    expect("its own table keeps its rows", report.rows(), rows)
+    report.click("#tab-classes")
+    of_site = report.rows()
+    expect_true("other tables are filtered", 0 < len(of_site))
+    report.click("#chips [data-clear=site]")
+    expect("a chip clears", report.state("site"), None)
+    expect_true("more classes without the filter", len(report.rows()) >= len(of_site))
+    report.click("#tab-classes")
+    report.click("#tbody tr[data-key]")
+    expect_true("classes filter", report.state("cls"))
+    report.click("#tbody tr[data-key]")
+    expect("and a second click clears", report.state("cls"), None)
+    report.click("#tab-threads")
+    report.click("#tbody tr[data-key]")
+    expect_true("threads filter", report.state("thread"))
+    report.click("#pools")
+    expect("without pools", report.state("pools"), False)
+    report.click("#tbody tr[data-key]")
+    expect_true("single threads filter", report.state("thread"))
+    report.click("#reset")
+    expect("reset", report.state("thread"), None)
+
+
+def flame(report):
+    browser = report.browser
+    report.click("#tab-sites")
+    box = report.box(5)
+    browser.point(box["x"], box["y"])
+    browser.wait("document.getElementById('tip').style.visibility === 'visible'")
+    tip = browser.run("return document.getElementById('tip').innerText")
+    expect_true(f"the tooltip has an interval: {tip!r}", " to " in tip and "%" in tip)
+    browser.point(box["x"], box["y"], click=True)
+    report.settled()
+    expect("a click zooms", report.state("focus"), box["i"])
+    expect_true("and filters", report.browser.text("#chips").startswith("under "))
+    browser.run("document.getElementById('flame').focus()")
+    report.type(BACKSPACE)
+    expect_true("Backspace zooms out", report.state("focus") < box["i"])
+    report.click("#crumbs button")
+    expect("the path leads back", report.state("focus"), 0)
+    for key, name in (("v", "reverse"), ("f", "fold"), ("m", "mine"), ("i", "icicle")):
+        was = report.state(name)
+        report.type(key)
+        expect(f"{key} switches {name}", report.state(name), not was)
+        report.type(key)
+        expect(f"{key} switches {name} back", report.state(name), was)
+    browser.run("document.getElementById('flame').focus()")
+    report.type([DOWN, DOWN, RIGHT, ENTER])
+    expect_true("arrows and Enter zoom", report.state("focus") > 0)
+    report.type("r")
+
+
+def search(report):
+    report.type("/")
+    report.type("compile")
+    expect("searched", report.state("q"), "compile")
+    expect_true("says what matches", "matches " in report.browser.text("#crumbs"))
+    report.type(ESCAPE)
+    expect("Esc ends it", report.state("q"), "")
+    report.type("/")
+    report.type("(")
+    expect("a bad expression", report.browser.run("return document.getElementById('search').className"), "bad")
+    report.type(ESCAPE)
+
+
+def compares(report):
+    report.drag(0.05, 0.45)
+    report.drag(0.5, 0.95, shift=True)
+    expect_true("a second range", report.state("b"))
+    expect_true("the bar has the change", "/s" in report.browser.text("#total"))
+    expect("columns", report.browser.run("return [...document.querySelectorAll('#thead th')].map(th => th.innerText.trim().split(' ▾')[0]).filter(Boolean)[1]"), "A /s")
+    expect_true("q-values", report.browser.run("return window.heaprec.page.rows.all.every(row => row.q >= 0 && row.q <= 1)"))
+    a, b = report.state("a"), report.state("b")
+    report.type("s")
+    expect("s swaps", [report.state("a"), report.state("b")], [b, a])
+    report.click("#command")
+    expect_true("the command compares", report.browser.run("return window.heaprec.copied").startswith("heaprec diff --window "))
+    report.click("#markdown")
+    expect_true("Markdown", report.browser.run("return window.heaprec.copied").startswith("| Site | A /s |"))
+    report.type([ESCAPE, ESCAPE])
+    expect("Esc clears one after the other", [report.state("a"), report.state("b")], [None, None])
+
+
+def links(report):
+    report.drag(0.2, 0.7)
+    report.click("#tab-classes")
+    report.click("#tbody tr[data-key]")
+    box = report.box(3)
+    report.browser.point(box["x"], box["y"], click=True)
+    report.settled()
+    report.type("d")
+    fragment = report.browser.run("return location.hash.slice(1)")
+    view = "return [document.getElementById('total').textContent, document.getElementById('chips').textContent, document.getElementById('tbody').textContent]"
+    before = report.browser.run(view)
+    report.open(fragment)
+    expect("a link reproduces the view", report.browser.run(view), before)
+    expect_true("with its theme", report.browser.run("return document.documentElement.dataset.theme") in ("dark", "light"))
+    report.open("a=9-1&cls=nothing&tab=../../x&focus=zzz&zoom=a-b&q=%ff&theme=pink&b=")
+    expect("bad fragments are ignored", [report.state(key) for key in ("a", "b", "cls", "focus", "zoom", "tab")], [None, None, None, 0, None, "sites"])
+
+
+def commands(report, heaprec, recording):
+    """The copied command prints the table that is shown."""
+    report.open()
+    report.drag(0.2, 0.7)
+    report.click("#tab-classes")
+    report.type("c")
+    copied = report.browser.run("return window.heaprec.copied")
+    expect_true(copied, copied.startswith("heaprec top --from "))
+    words = copied.split()[1:-1]
+    document = json.loads(subprocess.run([heaprec, *words, "--json", recording], check=True, capture_output=True).stdout)
+    expect("the same rows", report.rows(), [row["name"] for row in document["tables"][0]["rows"]][:60])
+
+
+def is_sealed(report):
+    requests = [url for url in report.browser.requests() if not url.startswith(("file://", "about:", "data:", "blob:"))]
+    expect("requests", requests, [])
+    expect("the console", report.browser.complaints(), [])
+    policy = report.browser.run("return document.querySelector('meta[http-equiv]').content")
+    expect_true(policy, policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe" not in policy)
+
+
+def pictures(report, folder):
+    for width, height in ((1280, 900), (2560, 1300), (400, 900)):
+        report.browser.resize(width, height)
+        report.open()
+        report.browser.screenshot(pathlib.Path(folder) / f"report-{width}.png")
+
+
+def main(heaprec, recording, folder=None):
+    page = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-page-")) / "report.html"
+    subprocess.run([heaprec, "report", "--quiet", "-o", str(page), recording], check=True)
+    with Browser((1280, 1000)) as browser:
+        report = Report(browser, page)
+        report.open()
+        for test in (brushes, filters, flame, search, compares, links):
+            test(report)
+        commands(report, heaprec, recording)
+        is_sealed(report)
+        if folder:
+            pictures(report, folder)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

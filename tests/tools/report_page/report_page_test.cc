@@ -1,0 +1,100 @@
+// report from outside: what it writes, what it refuses, and names that try to get out of the page.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using testing::At;
+using testing::Contents;
+using testing::Directory;
+using testing::Event;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::Outcome;
+using testing::RecordingFile;
+using testing::Shell;
+using testing::SomeHeader;
+
+constexpr uint32_t kSamples = 400;
+
+std::string Hostile(uint32_t i) {
+  switch (i % 5) {
+    case 0:
+      return "p/Evil.</script><script>alert(1)</script>";
+    case 1:
+      return "p/Quotes.\"'`><img src=x onerror=alert(1)>";
+    case 2:
+      return "p/Long." + std::string(65000, 'x');
+    case 3:
+      return "p/\u202e\u05e9\u05dc\u05d5\u05dd.\u200f<b>";
+    default:
+      return "p/Control.\x01\x1b[31m\n";
+  }
+}
+
+// Every name of every kind is hostile.
+void WriteHostile(const std::string& path) {
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint32_t i = 0; i < kSamples; ++i) {
+    Event event = At((2 * i + 1) * kMs);
+    event.stack = {Hostile(i), Hostile(i + 1), Hostile(i / 5), "p/App.main:3"};
+    event.class_name = Hostile(i + 2);
+    event.weight = 1000 + 10 * i;
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, kSamples, 1'500'000, kSamples, kSamples, 0});
+  file.End("jvm exit", 2 * kSecond);
+}
+
+TEST_CASE("names of a page are never more than text") {
+  const Directory directory;
+  const std::string recording = directory / "hostile.hrec";
+  WriteHostile(recording);
+  const Outcome driven = Shell("python3 tests/tools/report_page/hostile_browser.py tools/heaprec " + recording);
+  INFO(driven.out << driven.err);
+  CHECK(driven.code == 0);
+}
+
+TEST_CASE("a page is one file, written once") {
+  const Directory directory;
+  const std::string recording = directory / "rec.hrec", page = directory / "page.html";
+  WriteHostile(recording);
+  const Outcome written = Heaprec("report -o " + page + " " + recording);
+  CHECK(written.code == 0);
+  CHECK(written.err.find("400 samples") != std::string::npos);
+  const std::string html = Contents(page);
+  CHECK(html.find("http-equiv=\"Content-Security-Policy\"") != std::string::npos);
+  CHECK(html.find("alert(1)") == std::string::npos);
+  CHECK(html.find("src=\"http") == std::string::npos);
+  CHECK(Heaprec("report -o " + page + " " + recording).code != 0);
+  CHECK(Heaprec("report -f -o " + page + " " + recording).code == 0);
+  CHECK(Contents(page) == html);
+}
+
+TEST_CASE("a page says that it was reduced") {
+  const Directory directory;
+  const std::string recording = directory / "many.hrec", page = directory / "few.html";
+  WriteHostile(recording);
+  const Outcome written = Heaprec("report --max-samples 100 -f -o " + page + " " + recording);
+  CHECK(written.code == 0);
+  CHECK(written.err.find("reduced from 400") != std::string::npos);
+}
+
+TEST_CASE("report refuses what it cannot do") {
+  const Directory directory;
+  const std::string recording = directory / "one.hrec";
+  WriteHostile(recording);
+  CHECK(Heaprec("report " + recording + " " + recording + " " + recording).code == 2);
+  CHECK(Heaprec("report --max-samples 0 " + recording).code == 2);
+  CHECK(Heaprec("report -f -o " + recording + " " + recording).err.find("is the recording itself") !=
+        std::string::npos);
+  CHECK(Heaprec("report " + directory / "none.hrec").code != 0);
+}
+
+}  // namespace
+}  // namespace heaprec::tools

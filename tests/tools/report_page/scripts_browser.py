@@ -1,0 +1,108 @@
+"""The scripts of the report page on their own, in a real browser: arithmetic, formats, links, trees.
+
+usage: scripts_browser.py SCRIPT...
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
+
+from browser import Browser  # noqa: E402
+
+EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
+  bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
+  BoxTree Model Side FAILS readColumns markdownOf numberText tablesOf flame""".split()
+
+# A model of four samples: main -> a -> (b, c); b twice on one path; one library.
+MODEL = """
+window.makeModel = () => {
+  const names = ["", "byte[]", "int[]", "main", "shop.App.main", "shop.App.a", "lib.x.B.b", "lib.x.C.c"];
+  const u32 = values => Uint32Array.from(values), none = u32([]), f64 = values => Float64Array.from(values);
+  const columns = {second: u32([0, 0, 1, 1]), microsecond: u32([100000, 500000, 0, 999999]), class: u32([0, 1, 0, 0]),
+    node: u32([3, 4, 4, 5]), thread: u32([0, 0, 0, 0]), size: u32([100, 200, 100, 50]), window: u32([1, 1, 1, 1]),
+    parted: Uint8Array.from([4, 4, 4, 4]), weight_code: Uint8Array.from([2, 2, 2, 2]), explicit_weight: f64([1000, 2000, 3000, 4000]),
+    explicit_first_weight: f64([1000, 2000, 3000, 4000]), explicit_size: f64([]), uncounted: none, alive: none, alive_weight: f64([]),
+    lambda: f64([0, 1e-3]), rounding0: new Float32Array(0), rounding1: new Float32Array(0), rounding2: new Float32Array(0),
+    rounding3: new Float32Array(0), line_begin: none, line_end: none, line_weight: f64([]), classes: u32([1, 2]), threads: u32([3]),
+    node_back: u32([0, 1, 1, 1, 2, 2]), node_name: u32([0, 4, 5, 6, 7, 6]), node_type: Uint8Array.from([0, 2, 2, 2, 3, 2])};
+  const design = {factor: 2, calibrated: true, variance_of_bytes: 1, unwritten: 0, counted_bytes: 20000};
+  const header = {names, strata: [], stratum_of_class: [-1, -1], has_no_chances: false, thinned_to: 0, samples: 4, interval_ns: 1e9,
+    begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], design, own: "", file: "x.hrec"};
+  return new page.Model([{header, columns}]);
+};
+"""
+
+# Each: what, an expression, what it is. Numbers agree within 1e-9.
+CASES = [
+    ("lgamma", "page.lgamma(10.5)", 13.940625219403763),
+    ("lgamma below 1", "page.lgamma(0.25)", 1.2880225246980774),
+    ("erfc", "page.erfc(1.959963984540054 / Math.SQRT2)", 0.05),
+    ("beta, symmetric", "page.betaBelow(0.5, 3, 3)", 0.5),
+    ("beta(1, b) is a power", "page.betaBelow(0.2, 1, 4)", 1 - 0.8**4),
+    ("the quantile inverts it", "page.betaBelow(page.betaQuantile(0.025, 12.5, 3.5), 12.5, 3.5)", 0.025),
+    ("Wilson's interval", "page.shareWithin(0.5, 0.25 / 10, 1 / 10)", [0.5, 0.23659309051256394, 0.7634069094874361]),
+    ("a total of one sample", "page.totalWithin(1, 1, 1)[1] < 0.2 && page.totalWithin(1, 1, 1)[2] > 5", True),
+    ("equal rates do not differ", "page.compare([10, 5, 20], [10, 5, 20]).p", 1),
+    ("far ones do", "page.compare([10, 9, 11], [100, 90, 110]).p < 1e-6", True),
+    ("a change adds up", "page.compare([10, 9, 11], [15, 14, 16]).change", [5, 5 - 2**0.5, 5 + 2**0.5]),
+    ("a ratio holds its value", "(r => r[1] < 1.5 && r[0] === 1.5 && r[2] > 1.5)(page.ratioOf(page.compare([10, 9, 11], [15, 14, 16])))", True),
+    ("false discoveries", "(rows => (page.judge(rows), rows.map(r => r.q)))([0.01, 0.02, 0.9].map(p => ({p, leastP: 0, before: [1], after: [2]})))", [0.03, 0.03, 0.9]),
+    ("bytes", "[0, 999, 1024, 1536, 1048576, -2048].map(page.bytesText).map(t => t.replace('\\u00a0', ' '))", ["0 B", "999 B", "1.00 KiB", "1.50 KiB", "1.00 MiB", "\u22122.00 KiB"]),
+    ("percent", "[0, 0.0001, 0.01234, 0.5, 1].map(page.percentText).map(t => t.replace('\\u00a0', ' '))", ["0 %", "<0.1 %", "1.23 %", "50.0 %", "100 %"]),
+    ("markup is text", "page.escapeText('<img src=x onerror=\"alert(1)\">&')", "&#60;img src=x onerror=&#34;alert(1)&#34;&#62;&#38;"),
+    ("64 kB are cut", "page.escapeText('x'.repeat(65536)).length", 600),
+    ("shell", "[page.quoted('a.b'), page.quoted(\"it's $HOME\")]", ["a.b", "'it'\\''s $HOME'"]),
+    ("packages", "[page.splitName('org.h2.Page$Leaf.copy'), page.splitName('byte[]'), page.splitName('java.lang.Object[]')]", [["org.h2", "Page$Leaf.copy"], ["", "byte[]"], ["java.lang", "Object[]"]]),
+    ("lambdas lose their addresses", "page.shortName('shop.Orders$$Lambda$18/0x00007f3df40b9fe0.call')", "Orders$$Lambda.call"),
+    ("ticks", "page.timeTicks(0, 10, 500)", [0, 2, 4, 6, 8, 10]),
+    ("ticks of a clock are round", "page.timeTicks(0, 10, 500, 0.5)", [1.5, 3.5, 5.5, 7.5, 9.5]),
+    ("a link and back", """(s => { const t = page.stateOfFragment(page.stateToFragment(s, String), 0, 100, ["sites", "classes"]);
+        return [t.a, t.cls, t.q, t.tab, t.mine, t.pools, t.focusHash]; })({...page.NO_STATE, a: [1.5, 2.25], cls: "a&b=c#", q: "x+y %", tab: "classes", mine: true, pools: false, focus: 7})""",
+     [[1.5, 2.25], "a&b=c#", "x+y %", "classes", True, False, "7"]),
+    ("planes", "Array.from(page.readColumns(Uint8Array.from([1, 2, 1, 0, 0, 0, 0, 0]), 0, [['x', 'u32', 2]]).x)", [257, 2]),
+    ("own code is detected", "makeModel().own", ["shop"]),
+    ("the boxes", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [...t.key.keys()].map(i => t.depth[i] + t.label(i)); })(makeModel())",
+     ["0all", "1shop.App.main", "2shop.App.a", "3lib.x.C.c", "4byte[]", "4int[]", "3lib.x.B.b", "4lib.x.B.b", "5byte[]", "4byte[]"]),
+    ("folded", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: true}); return t.size; })(makeModel())", 8),
+    ("libraries in one box", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: true, fold: false}); return [...t.key.keys()].map(i => t.label(i)); })(makeModel())",
+     ["all", "shop.App.main", "shop.App.a", "lib.x code", "byte[]", "int[]"]),
+    ("backwards", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}); return t.label(1) + t.label(2); })(makeModel())", "byte[]lib.x.B.b"),
+    ("a path has a number", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [1, 4, 8].map(i => t.find(t.hashOf(i))); })(makeModel())", [1, 4, 8]),
+    ("sums go up", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); const s = new page.Side(m.main, {}); return Array.from(t.upwards(s.sums(t.at[0], t.size).bytes)).slice(0, 4); })(makeModel())", [20000, 20000, 20000, 10000]),
+    ("a range has its begin, not its end", "(m => [[0.1, 0.5], [0.5, 1], [1, 1.999999]].map(time => new page.Side(m.main, {time}).all().bytes))(makeModel())", [1000, 2000, 3000]),
+    ("a view ignores its own filter", "(m => [new page.Side(m.main, {cls: 1}).all().bytes, new page.Side(m.main, {cls: 1}).all(page.FAILS.cls).bytes])(makeModel())", [2000, 10000]),
+    ("all of a selection is all of it", "(m => { const [row] = new page.Side(m.main, {time: [0, 0.2]}).rows(m.main.cls, 2, page.GRAIN.kClass); return [row.share[0], row.share[2]]; })(makeModel())", [1, 1]),
+    ("documents", "page.tablesOf({tables: [{by: 'class', rows: [{name: 'x'}]}]}).map(t => t.title)", ["class"]),
+]
+
+
+def close(got, wanted):
+    if isinstance(wanted, list):
+        return isinstance(got, list) and len(got) == len(wanted) and all(map(close, got, wanted))
+    if isinstance(wanted, float):
+        return isinstance(got, (int, float)) and abs(got - wanted) <= 1e-9 * max(1.0, abs(wanted))
+    return got == wanted
+
+
+def main(scripts):
+    code = "".join(pathlib.Path(script).read_text() for script in scripts if not script.endswith("app.js"))
+    with Browser() as browser:
+        browser.run("""
+            window.Dygraph = {PLUGINS: [], Plugins: {}};
+            const names = arguments[1].map(name => `${name}: typeof ${name} === "undefined" ? undefined : ${name}`);
+            window.page = new Function(arguments[0] + "; return {" + names.join(", ") + "};")();
+        """, code, EXPORTS)
+        browser.run(MODEL)
+        wrong = []
+        for what, expression, wanted in CASES:
+            got = browser.run(f"return {expression}")
+            if not close(got, wanted):
+                wrong.append(f"{what}: {got!r}, not {wanted!r}")
+        if wrong:
+            raise AssertionError("\n".join(wrong))
+        print(f"{len(CASES)} cases")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

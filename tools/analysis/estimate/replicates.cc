@@ -1,0 +1,286 @@
+#include "tools/analysis/estimate/replicates.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/student.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kPower = 0.4;  // two-sided: one of five changes of the least size is missed
+// A row whose sampling variance is larger says nothing of how runs vary.
+constexpr double kMaxSampling = 0.25;
+// What is assumed of runs before any is seen: a deviation within a factor of two of 5 %. It decides where a table has
+// few rows. Real programs are yet to be measured (bench/compare/README.md).
+constexpr double kUsualDeviation = 0.05, kUsualSpread = 0.7, kUsualFreedom = 6, kUsualFreedomSpread = 1;
+// Single pairs: rows that have changed are among those that the variation is estimated from. So each may be one, with
+// this chance, and then its relative difference is of this size.
+constexpr double kChangedPart = 0.05, kChangedSize = 0.5, kMinFreedomOfPair = 4;
+constexpr std::array kFreedoms{2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 40.0, kInfinity};
+constexpr double kMinDeviation = 0.001, kMaxDeviation = 3, kDeviationStep = 1.15;
+constexpr double kMaxRows = 200;  // rows of one program vary together: no more than so many count in the fit
+constexpr size_t kFewestBlocks = 4;
+constexpr double kManyDegrees = 1e6;
+
+double Square(double x) { return x * x; }
+
+// What is known of a row before rows are put together.
+struct Row {
+  bool is_known = false;
+  double before = 0, after = 0, mean = 0;  // of the runs
+  double sampling = 0;                     // relative variance of one run, by sampling error
+  double own = 0, freedom = 0;             // of one run as its runs show it; a pair: of the difference, over two
+  double factor = 0;                       // variance of the difference over that of one run: 1 / n_A + 1 / n_B
+
+  double difference() const { return (after - before) / mean; }
+};
+
+double MeanOf(std::span<const Estimate> runs) {
+  return std::accumulate(runs.begin(), runs.end(), 0.0,
+                         [](double sum, const Estimate& one) { return sum + one.value; }) /
+         static_cast<double>(runs.size());
+}
+
+Estimate MeanEstimate(std::span<const Estimate> runs) {
+  Estimate sum = runs.front();
+  for (const Estimate& one : runs.subspan(1)) sum = Sum(sum, one);
+  return Scaled(sum, 1 / static_cast<double>(runs.size()));
+}
+
+// What one sample stands for in this estimate, by its interval (docs/estimates.md#differences).
+double WeightOf(const Estimate& of) {
+  const double below = of.value - of.low, above = of.high - of.value;
+  const double variance = below * above / Square(kZ), unit = std::max(above - below, 0.0) / Square(kZ);
+  const double all = of.value + unit;
+  return all > 0 ? (variance + Square(unit)) / all : 0;
+}
+
+bool IsUsable(const Estimate& of) { return std::isfinite(of.value) && std::isfinite(of.low) && std::isfinite(of.high); }
+
+double SquaresAround(double mean, std::span<const Estimate> runs) {
+  double sum = 0;
+  for (const Estimate& run : runs) sum += Square(run.value - mean);
+  return sum;
+}
+
+Row RowOf(const RunsOfRow& of) {
+  Row row;
+  if (of.before.empty() || of.after.empty()) return row;
+  const auto before = static_cast<double>(of.before.size()), after = static_cast<double>(of.after.size());
+  row.before = MeanOf(of.before), row.after = MeanOf(of.after);
+  row.mean = (before * row.before + after * row.after) / (before + after);
+  row.is_known = std::ranges::all_of(of.before, IsUsable) && std::ranges::all_of(of.after, IsUsable) && row.mean > 0;
+  if (!row.is_known) return row;
+  double weight = 0;
+  for (const auto* side : {&of.before, &of.after}) {
+    for (const Estimate& run : *side) weight += WeightOf(run);
+  }
+  row.sampling = weight / (before + after) / row.mean;
+  row.factor = 1 / before + 1 / after;
+  row.freedom = before + after - 2;
+  if (row.freedom > 0) {
+    row.own =
+        (SquaresAround(row.before, of.before) + SquaresAround(row.after, of.after)) / row.freedom / Square(row.mean);
+  } else {
+    row.own = Square(row.difference()) / row.factor;
+    row.sampling = std::max(row.sampling, of.over_time / row.factor);
+  }
+  return row;
+}
+
+// `same`: the logarithm of the density of `own` if the row has not changed.
+double LogWithChanged(double same, double own, double expected) {
+  static const DensityF kNormal(1, kInfinity);
+  const double variance = expected + Square(kChangedSize) / 2;
+  const double changed = kNormal.Log(std::max(own / variance, 1e-6)) - std::log(variance);
+  return std::log((1 - kChangedPart) * std::exp(same) + kChangedPart * std::exp(changed));
+}
+
+// How well a prior explains what the rows show, beside what is usual: the logarithm of its likelihood. Rows have the
+// same degrees of freedom.
+double LogLikelihood(std::span<const Row* const> rows, double deviation, const DensityF& density) {
+  const bool is_pair = !rows.empty() && rows.front()->freedom <= 0;
+  double sum = 0;
+  for (const Row* row : rows) {
+    const double expected = row->sampling + Square(deviation);
+    // A difference of exactly 0, of what was counted, is as good as a small one.
+    const double same = density.Log(std::max(row->own / expected, 1e-6)) - std::log(expected);
+    sum += is_pair ? LogWithChanged(same, row->own, expected) : same;
+  }
+  const auto count = static_cast<double>(rows.size());
+  return count > kMaxRows ? sum * kMaxRows / count : sum;
+}
+
+double LogUsual(double deviation, double freedom) {
+  const double finite = std::isinf(freedom) ? 100 : freedom;
+  return -Square(std::log(deviation / kUsualDeviation) / kUsualSpread) / 2 -
+         Square(std::log(finite / kUsualFreedom) / kUsualFreedomSpread) / 2;
+}
+
+RunVariation FitVariation(std::span<const Row> rows) {
+  std::vector<const Row*> told;
+  for (const Row& row : rows) {
+    if (row.is_known && row.sampling < kMaxSampling) told.push_back(&row);
+  }
+  RunVariation best{kUsualDeviation, kUsualFreedom, told.size()};
+  double most = -kInfinity;
+  const double own_freedom = told.empty() ? 1 : std::max(told.front()->freedom, 1.0);
+  const bool is_pair = !told.empty() && told.front()->freedom <= 0;
+  for (const double freedom : kFreedoms) {
+    if (is_pair && freedom < kMinFreedomOfPair) continue;
+    const DensityF density(own_freedom, freedom);
+    for (double deviation = kMinDeviation; deviation < kMaxDeviation; deviation *= kDeviationStep) {
+      const double likely = LogLikelihood(told, deviation, density) + LogUsual(deviation, freedom);
+      if (likely <= most) continue;
+      most = likely;
+      best.deviation = deviation, best.degrees_of_freedom = freedom;
+    }
+  }
+  return best;
+}
+
+// The variance of one run, and how sure it is.
+struct Moderated {
+  double variance, freedom;
+};
+
+// Of a pair the part of the variance that sampling explains is known: that leaves more degrees of freedom.
+// Satterthwaite's would be the square of this factor, which takes the deviation for surer than it is: simulated pairs
+// named too many rows.
+double FreedomOf(double sampling, double own_freedom, const RunVariation& variation) {
+  const double known = own_freedom > 0 ? 0 : sampling / Square(variation.deviation);
+  return variation.degrees_of_freedom * (1 + known);
+}
+
+Moderated Moderate(const Row& row, const RunVariation& variation) {
+  const double prior = row.sampling + Square(variation.deviation),
+               weight = FreedomOf(row.sampling, row.freedom, variation);
+  if (row.freedom <= 0 || !(weight < kManyDegrees)) return {prior, weight};
+  const double both = (weight * prior + row.freedom * row.own) / (weight + row.freedom);
+  return {std::max(both, row.sampling), weight + row.freedom};
+}
+
+double PValue(const Row& row, const Moderated& moderated, const RunQuestion& question) {
+  const double error = row.mean * std::sqrt(moderated.variance * row.factor);
+  if (!(error > 0)) return 1;
+  const double more = StudentAbove((row.after - (1 + question.margin) * row.before) / error, moderated.freedom);
+  if (question.asked == Alternative::kMore) return more;
+  const double least = std::max(1 - question.margin, 0.0);
+  const double less = StudentAbove((least * row.before - row.after) / error, moderated.freedom);
+  return std::min(1.0, 2 * std::min(more, less));
+}
+
+void Widen(double error, double freedom, double mean, Difference* of) {
+  const double reach = StudentTwoSided(0.05, freedom) * error;
+  of->change.low = std::min(of->change.low, of->change.value - reach * mean);
+  of->change.high = std::max(of->change.high, of->change.value + reach * mean);
+  if (!std::isfinite(of->ratio.value)) return;
+  of->ratio.low = std::min(of->ratio.low, of->ratio.value * std::exp(-reach));
+  of->ratio.high = std::max(of->ratio.high, of->ratio.value * std::exp(reach));
+}
+
+double Detectable(double threshold, double error, double freedom) {
+  return (StudentTwoSided(threshold, freedom) + StudentTwoSided(kPower, freedom)) * error;
+}
+
+double Middle(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Of the p-values that were tested: the largest that counts as real; if none does, what one alone would need.
+double ThresholdOf(const std::vector<Difference>& rows, size_t tested, double rate) {
+  double threshold = tested > 0 ? rate / static_cast<double>(tested) : rate;
+  for (const Difference& row : rows) {
+    if (row.verdict != Verdict::kSame) threshold = std::max(threshold, row.p);
+  }
+  return std::min(threshold, rate);
+}
+
+}  // namespace
+
+double RunComparison::DetectableAt(double share) const {
+  if (!(share > 0) || runs_before == 0 || runs_after == 0) return kInfinity;
+  const double variance = unit_share / share + Square(variation.deviation);
+  const double factor = 1 / static_cast<double>(runs_before) + 1 / static_cast<double>(runs_after);
+  const auto own_freedom = static_cast<double>(runs_before + runs_after - 2);
+  const double freedom = FreedomOf(unit_share / share, own_freedom, variation) + own_freedom;
+  return Detectable(threshold, std::sqrt(variance * factor), freedom);
+}
+
+RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& question) {
+  RunComparison all;
+  std::vector<Row> known;
+  double sum = 0;
+  for (const RunsOfRow& row : rows) {
+    known.push_back(RowOf(row));
+    if (known.back().is_known) sum += known.back().mean;
+    all.runs_before = std::max(all.runs_before, row.before.size());
+    all.runs_after = std::max(all.runs_after, row.after.size());
+  }
+  all.variation = FitVariation(known);
+  std::vector<double> units;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = known[i];
+    Difference one =
+        rows[i].before.empty() || rows[i].after.empty()
+            ? Difference{}
+            : Compare(MeanEstimate(rows[i].before), MeanEstimate(rows[i].after), question.margin, question.asked);
+    if (!row.is_known || row.mean < question.least_share * sum) {
+      one.p = one.least_p = 1;
+    } else {
+      const Moderated moderated = Moderate(row, all.variation);
+      one.p = std::max(one.p, PValue(row, moderated, question));
+      one.error = std::sqrt(moderated.variance * row.factor), one.freedom = moderated.freedom;
+      Widen(one.error, one.freedom, row.mean, &one);
+      units.push_back(row.sampling * row.mean / sum);
+    }
+    all.tested += one.least_p <= question.rate;
+    all.rows.push_back(one);
+  }
+  Judge(&all.rows, question.rate);
+  all.threshold = ThresholdOf(all.rows, all.tested, question.rate);
+  all.unit_share = Middle(std::move(units));
+  for (Difference& row : all.rows) {
+    if (row.error > 0) row.detectable = Detectable(all.threshold, row.error, row.freedom);
+  }
+  return all;
+}
+
+Difference CompareTotals(const RunsOfRow& of, double margin, Alternative asked) {
+  const Row row = RowOf(of);
+  Difference one = of.before.empty() || of.after.empty()
+                       ? Difference{}
+                       : Compare(MeanEstimate(of.before), MeanEstimate(of.after), margin, asked);
+  if (!row.is_known || row.freedom <= 0) {
+    one.p = one.least_p = 1;
+    return one;
+  }
+  const Moderated moderated{std::max(row.own, row.sampling), row.freedom};
+  one.p = std::max(one.p, PValue(row, moderated, {.margin = margin, .asked = asked}));
+  one.error = std::sqrt(moderated.variance * row.factor), one.freedom = row.freedom;
+  Widen(one.error, one.freedom, row.mean, &one);
+  one.detectable = Detectable(0.05, one.error, one.freedom);
+  return one;
+}
+
+// The difference of the means is the mean of the differences: leaving one block out after the other (the jackknife)
+// gives the variance of these over their number.
+double VarianceOverTime(std::span<const double> before, std::span<const double> after) {
+  const size_t blocks = std::min(before.size(), after.size());
+  if (blocks < kFewestBlocks) return 0;
+  double mean = 0, squares = 0;
+  for (size_t i = 0; i < blocks; ++i) mean += (after[i] - before[i]) / static_cast<double>(blocks);
+  for (size_t i = 0; i < blocks; ++i) squares += Square(after[i] - before[i] - mean);
+  return squares / static_cast<double>(blocks * (blocks - 1));
+}
+
+}  // namespace heaprec::tools

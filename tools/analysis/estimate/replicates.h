@@ -1,0 +1,73 @@
+// Rows of a table over several runs of each side: which differ by more than runs of the same program do?
+//
+//   const RunComparison all = CompareRuns(rows, {.rate = 0.05});
+//   all.rows[i].verdict; all.rows[i].detectable; all.variation.deviation;
+//
+// Runs vary by more than sampling does: JIT decisions, scheduling, collections. How much the rows' relative values vary
+// from run to run is estimated for all rows at once (an empirical Bayes prior), for each row from its own runs, and
+// never taken as less than what sampling alone explains. With one run on each side the rows' own differences are all
+// that there is: the prior is fitted to these, robustly, because most rows have not changed.
+//
+// Units:    values as the caller scales them; variances are relative to a row's value.
+// Context:  pure functions.
+// Failure:  none. Rows with an unknown estimate have p = 1.
+// Maths:    docs/estimates.md#several-runs
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/analysis/estimate/difference.h"
+
+namespace heaprec::tools {
+
+struct RunsOfRow {
+  std::vector<Estimate> before, after;  // one for each run, in the same unit
+  // Relative variance of the difference as it varied over the time of a single pair of runs; 0: not known.
+  double over_time = 0;
+};
+
+// How much the values of a row vary between runs of the same program, beside sampling error.
+struct RunVariation {
+  double deviation = 0;           // relative standard deviation of one run
+  double degrees_of_freedom = 4;  // how alike rows are in it: infinite if all are
+  size_t rows = 0;                // that it was estimated from
+};
+
+struct RunQuestion {
+  double rate = 0.05;  // false discovery rate
+  double margin = 0;   // a ratio from 1 - margin to 1 + margin is no difference
+  Alternative asked = Alternative::kEither;
+  // Rows with less than this part of all, on both sides together, are not tested: they cost power, and nobody misses
+  // them. The rows' shares are those of their sum.
+  double least_share = 0.001;
+};
+
+struct RunComparison {
+  std::vector<Difference> rows;
+  RunVariation variation;
+  size_t tested = 0;
+  size_t runs_before = 0, runs_after = 0;
+  double unit_share = 0;    // the share that one sample of a run stands for
+  double threshold = 0.05;  // of p, below which a row is called different
+
+  bool is_replicated() const { return runs_before + runs_after > 2; }
+  // The least relative change of a row with this share that would have been found in four of five comparisons: 0.1 for
+  // 10 %. Infinite if no change would.
+  double DetectableAt(double share) const;
+};
+
+RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& question);
+
+// The same for a value that stands alone, such as the total: by its own runs (Welch's test). One run on each side tells
+// nothing of how runs vary: p stays 1.
+Difference CompareTotals(const RunsOfRow& row, double margin = 0, Alternative asked = Alternative::kEither);
+
+// The relative variance of a difference of two runs from its values in blocks of time that belong together:
+// `before[k]` and `after[k]` are what was seen of the row in the k-th block, as parts of the row's mean. 0: fewer than
+// four blocks.
+double VarianceOverTime(std::span<const double> before, std::span<const double> after);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,302 @@
+// heaprec fleet: questions to the recordings of many hosts, in ClickHouse or in a folder.
+#include <fmt/format.h>
+
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "tools/commands/commands.h"
+#include "tools/fleet/answers.h"
+#include "tools/fleet/connection_options.h"
+#include "tools/fleet/fleet_time.h"
+#include "tools/fleet/folder_source.h"
+#include "tools/fleet/reports.h"
+#include "tools/fleet/schema.h"
+#include "tools/fleet/server_source.h"
+#include "tools/render/print.h"
+#include "tools/text/messages.h"
+
+namespace heaprec::tools {
+namespace {
+
+using namespace fleet;
+
+constexpr size_t kRows = 20;
+
+struct FleetOptions {
+  std::string what;
+  std::vector<std::string> words;
+  ConnectionOptions connection;
+  std::string from_dir, slice;
+  SelectionOptions selection;
+  std::string by = "site", step, deploy;
+  std::optional<size_t> limit;
+  double min_share = 0.001, rate = 0.05, least_z = 3.5;
+  std::string cluster;
+  uint32_t sample_days = 14, sum_days = 400;
+  render::OutputOptions output;
+};
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  PrintError(sentence);
+  return code;
+}
+
+// A source of sums, and what it needs to live.
+struct Opened {
+  std::unique_ptr<Server> server;
+  std::unique_ptr<Source> source;
+  ExitCode code = ExitCode::kOk;
+};
+
+uint32_t Now() { return static_cast<uint32_t>(std::time(nullptr)); }
+
+RowGrain GrainOf(const std::string& by) {
+  if (by == "class") return RowGrain::kClass;
+  return by == "site" ? RowGrain::kSite : RowGrain::kClassAndSite;
+}
+
+format::Result<uint32_t> SliceOf(const std::string& text, uint32_t otherwise) {
+  if (text.empty()) return otherwise;
+  auto length = ParseLength(text);
+  if (!length.ok()) return length.error();
+  if (!IsSliceLength(*length)) {
+    return format::Error{
+        fmt::format("--slice {}: a slice must divide an hour, and be a part or a multiple of a minute", text)};
+  }
+  return length;
+}
+
+format::Result<Opened> Open(const FleetOptions& options) {
+  Opened opened;
+  if (!options.from_dir.empty()) {
+    auto slice = SliceOf(options.slice, 60);
+    if (!slice.ok()) return slice.error();
+    auto folder = FolderSource::Open(options.from_dir, *slice, {});
+    if (!folder.ok()) return folder.error();
+    if ((*folder)->is_damaged()) opened.code = ExitCode::kDamaged;
+    opened.source = std::move(*folder);
+    return opened;
+  }
+  auto resolved = options.connection.Resolve();
+  if (!resolved.ok()) return resolved.error();
+  auto server = Server::Open(*resolved);
+  if (!server.ok()) return server.error();
+  auto source = ServerSource::Open(server->get());
+  if (!source.ok()) return source.error();
+  opened.server = std::move(*server);
+  opened.source = std::move(*source);
+  return opened;
+}
+
+struct Question {
+  const FleetOptions& options;
+  Source* source;
+  const Selection& selection;
+  size_t limit = 0;
+};
+
+using Answered = format::Result<render::Report>;
+
+Answered AnswerServices(const Question& of) {
+  auto rows = Services(of.selection);
+  if (!rows.ok()) return rows.error();
+  return ServicesReport(ScopeOf(of.selection), *rows, of.limit);
+}
+
+Answered AnswerTop(const Question& of) {
+  const RowGrain by = GrainOf(of.options.by);
+  auto answer = Top(of.source, of.selection, by, of.limit);
+  if (!answer.ok()) return answer.error();
+  return TopReport(ScopeOf(of.selection), *answer, by);
+}
+
+Answered AnswerTimeline(const Question& of) {
+  uint32_t step = 0;
+  if (!of.options.step.empty()) {
+    auto length = ParseLength(of.options.step);
+    if (!length.ok()) return length.error();
+    step = *length;
+  }
+  auto rows = Timeline(of.source, of.selection, step);
+  if (!rows.ok()) return rows.error();
+  return TimelineReport(ScopeOf(of.selection), *rows);
+}
+
+Answered AnswerDiff(const Question& of) {
+  const RowGrain by = GrainOf(of.options.by);
+  const DiffOptions how{.by = by, .rate = of.options.rate, .min_share = of.options.min_share};
+  const auto answer = [&]() -> format::Result<DiffAnswer> {
+    if (!of.options.deploy.empty()) {
+      auto deploy = ParseFleetTime(of.options.deploy, Now());
+      if (!deploy.ok()) return deploy.error();
+      return DiffDeploy(of.source, of.selection, *deploy, how);
+    }
+    return DiffVersions(of.source, of.selection, of.options.words[0], of.options.words[1], how);
+  }();
+  if (!answer.ok()) return answer.error();
+  return DiffReport(ScopeOf(of.selection), *answer, by, how.rate, of.limit);
+}
+
+Answered AnswerOutliers(const Question& of) {
+  const RowGrain by = GrainOf(of.options.by);
+  auto rows = Outliers(of.source, of.selection, by, of.options.min_share, of.options.least_z);
+  if (!rows.ok()) return rows.error();
+  return OutliersReport(ScopeOf(of.selection), *rows, by, of.options.least_z, of.limit);
+}
+
+Answered AnswerShow(const Question& of) {
+  auto answer = Show(of.source, of.selection, of.options.words[0]);
+  if (!answer.ok()) return answer.error();
+  return ShowReport(ScopeOf(of.selection), *answer, of.limit);
+}
+
+const std::map<std::string, std::function<Answered(const Question&)>>& Questions() {
+  static const std::map<std::string, std::function<Answered(const Question&)>> kQuestions{
+      {"services", AnswerServices}, {"top", AnswerTop},   {"timeline", AnswerTimeline},
+      {"outliers", AnswerOutliers}, {"diff", AnswerDiff}, {"show", AnswerShow}};
+  return kQuestions;
+}
+
+// What is wrong with the words behind the question; empty: nothing.
+std::string WrongWords(const FleetOptions& options) {
+  const size_t count = options.words.size();
+  if (options.what == "diff" && options.deploy.empty() && count != 2) {
+    return "diff needs two versions, or --deploy TIME";
+  }
+  if (options.what == "diff" && !options.deploy.empty() && count != 0) return "diff --deploy TIME needs no versions";
+  if (options.what == "show" && count != 1) return "show needs one site, such as java.util.HashMap.resize";
+  if (options.what != "diff" && options.what != "show" && count > 0) {
+    return fmt::format("{} needs no '{}'", options.what, options.words[0]);
+  }
+  return "";
+}
+
+ExitCode Init(const FleetOptions& options) {
+  auto slice = SliceOf(options.slice, 600);
+  if (!slice.ok()) return Fail(ExitCode::kUsage, slice.error().message);
+  if (!options.cluster.empty() && !IsIdentifier(options.cluster)) {
+    return Fail(ExitCode::kUsage, fmt::format("--cluster: '{}' is no name of a cluster", options.cluster));
+  }
+  auto resolved = options.connection.Resolve();
+  if (!resolved.ok()) return Fail(ExitCode::kUsage, resolved.error().message);
+  auto server = Server::Open(*resolved);
+  if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
+  auto report = InitSchema(server->get(), {.slice_seconds = *slice,
+                                           .cluster = options.cluster,
+                                           .sample_days = options.sample_days,
+                                           .sum_days = options.sum_days});
+  if (!report.ok()) return Fail(ExitCode::kCannotWrite, report.error().message);
+  render::Report said("heaprec.fleet.init/1");
+  said.Add(render::Sentence(report->was_there ? "{}: database {} has the tables of version {} (ClickHouse {})"
+                                              : "{}: database {} now has the tables of version {} (ClickHouse {})",
+                            {{"server", (*server)->name()},
+                             {"database", (*server)->database()},
+                             {"version", kSchemaVersion, render::Unit::kInteger},
+                             {"clickhouse", report->server_version}}));
+  said.Add(render::Hidden({{"created", !report->was_there}, {"has_retention", report->has_retention}}));
+  if (!report->has_retention) {
+    said.Add(render::Note("This server keeps all rows: drop partitions that are too old yourself."));
+  }
+  return render::Print(said, options.output);
+}
+
+ExitCode Ask(FleetOptions options) {
+  if (const std::string wrong = WrongWords(options); !wrong.empty()) return Fail(ExitCode::kUsage, wrong);
+  if (options.what == "show") options.selection.site = options.words[0];
+  auto opened = Open(options);
+  if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
+  auto selection = Select(opened->source.get(), options.selection, Now());
+  if (!selection.ok()) return Fail(ExitCode::kUnreadable, selection.error().message);
+  const size_t limit = options.limit.value_or(options.output.is_for_people() ? kRows : 0);
+  auto report = Questions().at(options.what)({options, opened->source.get(), *selection, limit});
+  if (!report.ok()) return Fail(ExitCode::kUnreadable, report.error().message);
+  return render::Print(*report, options.output, opened->code);
+}
+
+ExitCode Fleet(const FleetOptions& options) {
+  if (options.what == "init") return Init(options);
+  return Ask(options);
+}
+
+void AddSelection(const std::shared_ptr<FleetOptions>& options, Command* command) {
+  constexpr char kGroup[] = "Which recordings";
+  SelectionOptions& selection = options->selection;
+  command->AddOption("--service", selection.service, "Service; * and ? match any characters")
+      .Value("NAME")
+      .InGroup(kGroup);
+  command->AddOption("--version", selection.version, "Version").Value("NAME").InGroup(kGroup);
+  command->AddOption("--env", selection.environment, "Environment").Value("NAME").InGroup(kGroup);
+  command->AddOption("--host", selection.host, "Host").Value("NAME").InGroup(kGroup);
+  command->AddOption("--from", selection.from, "From this time on: 2h (ago), 14d, or 2026-11-20T10:00Z")
+      .Value("TIME")
+      .InGroup(kGroup);
+  command->AddOption("--to", selection.to, "Up to this time").Value("TIME").InGroup(kGroup);
+  command->AddOption("--class", selection.class_name, "Class: name, glob or /regex/").Value("NAME").InGroup(kGroup);
+  command->AddOption("--site", selection.site, "Method that allocates: name, glob or /regex/")
+      .Value("NAME")
+      .InGroup(kGroup);
+}
+
+}  // namespace
+
+Command FleetCommand() {
+  auto options = std::make_shared<FleetOptions>();
+  Command command("fleet", "Ask the recordings of many hosts");
+  command.AddOption("WHAT", options->what, "What to do; see below")
+      .Required()
+      .OneOf({"init", "services", "top", "timeline", "diff", "outliers", "show"});
+  command.AddOption("ARGUMENT", options->words, "Of diff: two versions; of show: a site");
+  command.AddOption("--from-dir", options->from_dir, "Read the recordings (*.hrec) of a folder instead of a server")
+      .Value("DIR");
+  command.AddOption("--by", options->by, "Group rows by class, site (default) or both")
+      .Value("KEY")
+      .OneOf({"class", "site", "class-site"});
+  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
+  command.AddOption("--step", options->step, "Length of a row of timeline (default: about 60 rows)").Value("LENGTH");
+  command.AddOption("--deploy", options->deploy, "diff: compare each host before and after this time").Value("TIME");
+  command.AddPercent("--fdr", options->rate, "diff: at most this share of the changes is none (default: 5%)");
+  command.AddPercent("--min-share", options->min_share, "diff, outliers: ignore smaller rows (default: 0.1%)");
+  command.AddOption("--min-z", options->least_z, "outliers: least distance from the median (default: 3.5)")
+      .Value("Z")
+      .Positive();
+  options->output.AddTo(command);
+  AddSelection(options, &command);
+  options->connection.AddTo(command, "--server");
+  constexpr char kInit[] = "Tables (init)";
+  command.AddOption("--cluster", options->cluster, "Name of the cluster this server is a shard of")
+      .Value("NAME")
+      .InGroup(kInit);
+  command.AddOption("--slice", options->slice, "Shortest time that sums tell apart (default: 10m; with --from-dir 1m)")
+      .Value("LENGTH")
+      .InGroup(kInit);
+  command.AddOption("--sample-days", options->sample_days, "Keep samples and slices (default: 14)")
+      .Value("DAYS")
+      .Positive()
+      .InGroup(kInit);
+  command.AddOption("--sum-days", options->sum_days, "Keep sums by hour (default: 400)")
+      .Value("DAYS")
+      .Positive()
+      .InGroup(kInit);
+  command.footer = R"(WHAT is one of:
+  init       creates the tables on a server, or completes them
+  services   what services and versions allocate, per host
+  top        which sites or classes allocate most, over all hosts
+  timeline   bytes per second, of all or of a class or site
+  diff       what differs between two versions; hosts are the unit
+  outliers   hosts that differ from the others
+  show       one site: services, classes, course
+
+Examples:
+  heaprec fleet init --server http://127.0.0.1:8123
+  heaprec fleet top --service checkout --from 1d
+  heaprec fleet diff 1.0 1.1 --service checkout
+  heaprec fleet outliers --from-dir recordings/
+  heaprec fleet show java.util.HashMap.resize --from 2h)";
+  command.run = [options](const auto&) { return Fleet(*options); };
+  return command;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,287 @@
+// heaprec ship: sends recordings to a fleet's server, each slice exactly once.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "tools/commands/commands.h"
+#include "tools/fleet/connection_options.h"
+#include "tools/fleet/fleet_time.h"
+#include "tools/fleet/folder_source.h"
+#include "tools/fleet/schema.h"
+#include "tools/fleet/shipper.h"
+#include "tools/input/descriptor.h"
+#include "tools/render/print.h"
+#include "tools/text/messages.h"
+
+namespace heaprec::tools {
+namespace {
+
+using namespace fleet;
+using std::chrono::seconds;
+
+constexpr seconds kLongestPause{60};
+constexpr seconds kLook{5};  // for new files and new blocks, with --follow
+constexpr char kLockName[] = ".heaprec-ship.lock";
+
+std::atomic<bool> is_stopped{false};
+
+struct ShipCommandOptions {
+  std::vector<std::string> paths;
+  ConnectionOptions connection;
+  GivenLabels labels;
+  std::string since;
+  double per_second = 5;
+  uint32_t tries = 5;
+  bool follow = false, dry_run = false;
+  render::OutputOptions output;
+};
+
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  PrintError(sentence);
+  return code;
+}
+
+// One shipper a folder: a second one would send the same slices. Held until the process ends.
+class FolderLocks {
+ public:
+  // False: another one has it.
+  bool Lock(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::path folder = fs::is_directory(path, error) ? fs::path(path) : fs::absolute(path, error).parent_path();
+    if (!locked_.insert(folder.string()).second) return true;
+    const std::string lock = (folder / kLockName).string();
+    descriptors_.emplace_back(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    const int descriptor = descriptors_.back().number();
+    // A folder that cannot be written to has no lock; the ledger on the server remains.
+    if (descriptor < 0) return true;
+    return flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  }
+
+ private:
+  std::set<std::string> locked_;
+  std::vector<Descriptor> descriptors_;
+};
+
+class ShipRun {
+ public:
+  ShipRun(const ShipCommandOptions& options, const ShipOptions& how, Server* server, Schema schema)
+      : options_(options), how_(how), server_(server), schema_(std::move(schema)) {}
+
+  ExitCode Run() {
+    ExitCode code = Once();
+    while (options_.follow && !is_stopped) {
+      Pause(kLook);
+      code = Once();
+    }
+    return code;
+  }
+  const ShipTotals& totals() const { return totals_; }
+  size_t recordings() const { return done_ids_.size() + open_.size(); }
+  uint64_t unfinished() const { return open_.size(); }
+  uint64_t failed() const { return unreadable_.size(); }
+
+ private:
+  // Looks at every file. A failure of the server ends the round; files that cannot be read do not.
+  ExitCode Once() {
+    ExitCode code = unreadable_.empty() ? ExitCode::kOk : ExitCode::kUnreadable;
+    for (const std::string& path : options_.paths) {
+      for (const std::string& file : RecordingsIn(path)) {
+        if (is_stopped) return code;
+        const ExitCode one = ShipFile(file);
+        if (one == ExitCode::kCannotWrite) return one;
+        if (one != ExitCode::kOk) code = one;
+      }
+    }
+    return code;
+  }
+
+  ExitCode ShipFile(const std::string& file) {
+    if (done_files_.contains(file)) return ExitCode::kOk;
+    if (!open_.contains(file)) {
+      auto recordings = Recording::OpenAll(file);
+      if (!recordings.ok()) {
+        // A file that is just being made becomes a recording soon.
+        if (unreadable_.insert(file).second) PrintError(recordings.error().message);
+        return ExitCode::kUnreadable;
+      }
+      unreadable_.erase(file);
+      for (auto& recording : *recordings) {
+        open_[file].push_back(
+            std::make_unique<Shipper>(std::move(recording), server_, schema_, how_, &known_, &totals_));
+      }
+    }
+    return Advance(file);
+  }
+
+  ExitCode Advance(const std::string& file) {
+    auto& shippers = open_[file];
+    bool all_done = true, is_damaged = false;
+    for (const auto& shipper : shippers) {
+      const auto done = WithRetries(shipper.get());
+      if (!done) return ExitCode::kCannotWrite;
+      all_done = all_done && *done;
+      is_damaged = is_damaged || shipper->recording().damaged();
+      if (*done) done_ids_.insert(shipper->info().id);
+    }
+    if (is_damaged && damaged_.insert(file).second) {
+      PrintError(file + ": damaged bytes were skipped; what could be decoded was shipped");
+    }
+    if (all_done) {
+      open_.erase(file);
+      done_files_.insert(file);
+    }
+    return is_damaged ? ExitCode::kDamaged : ExitCode::kOk;
+  }
+
+  // nullopt: given up. What was not sent stays in the recording, and is sent by the next run.
+  std::optional<bool> WithRetries(Shipper* shipper) {
+    seconds pause{1};
+    for (uint32_t tried = 1;; ++tried) {
+      auto done = shipper->Step();
+      if (done.ok()) return *done;
+      const bool goes_on = (options_.follow || tried < options_.tries) && !is_stopped;
+      PrintError(fmt::format("{}: {}", done.error().message,
+                             goes_on ? fmt::format("next try in {} s", pause.count())
+                                     : std::string("given up; run ship again, nothing is sent twice")));
+      if (!goes_on) return std::nullopt;
+      Pause(pause);
+      pause = std::min(pause * 2, kLongestPause);
+    }
+  }
+
+  static void Pause(seconds length) {
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (!is_stopped && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+
+  const ShipCommandOptions& options_;
+  const ShipOptions how_;
+  Server* const server_;
+  const Schema schema_;
+  ShipTotals totals_;
+  KnownIds known_;
+  std::map<std::string, std::vector<std::unique_ptr<Shipper>>> open_;
+  std::set<std::string> done_files_, unreadable_, damaged_;
+  std::set<uint64_t> done_ids_;
+};
+
+render::Report ReportOf(const ShipRun& run, const Server* server, bool dry_run) {
+  using render::Unit;
+  const ShipTotals& totals = run.totals();
+  render::Report report("heaprec.ship/1");
+  report.Add(render::Sentence(dry_run ? "would ship {} slices of {} recordings: {} rows, {} samples"
+                                      : "shipped {} slices of {} recordings: {} rows, {} samples",
+                              {{"slices", totals.slices, Unit::kInteger},
+                               {"recordings", run.recordings(), Unit::kInteger},
+                               {"rows", totals.rows, Unit::kInteger},
+                               {"samples", totals.samples, Unit::kInteger}}));
+  if (totals.slices_there > 0) {
+    report.Add(
+        render::Fact("there", "{} slices had arrived before", {{"slices_there", totals.slices_there, Unit::kInteger}}));
+  }
+  if (totals.too_old > 0) {
+    report.Add(render::Fact("older", "{} slices before --since were not sent",
+                            {{"slices_too_old", totals.too_old, Unit::kInteger}}));
+  }
+  if (run.unfinished() > 0) {
+    report.Add(render::Fact("running", "{} recordings still run; --follow waits for them",
+                            {{"running", run.unfinished(), Unit::kInteger}}));
+  }
+  if (totals.differing > 0) {
+    report.Add(render::Fact("differing", "{} batches on the server have another number of rows than their recording",
+                            {{"differing", totals.differing, Unit::kInteger}}));
+  }
+  if (run.failed() > 0) {
+    report.Add(render::Fact("unreadable", "{} files", {{"unreadable", run.failed(), Unit::kInteger}}));
+  }
+  if (server != nullptr) report.Add(render::Hidden({{"bytes_sent", server->bytes_sent(), Unit::kBytes}}));
+  return report;
+}
+
+ExitCode Ship(const ShipCommandOptions& options) {
+  ShipOptions how{
+      .since = 0, .samples_per_second = options.per_second, .labels = options.labels, .dry_run = options.dry_run};
+  if (!options.since.empty()) {
+    auto since = ParseFleetTime(options.since, static_cast<uint32_t>(std::time(nullptr)));
+    if (!since.ok()) return Fail(ExitCode::kUsage, "--since: " + since.error().message);
+    how.since = *since;
+  }
+  FolderLocks locks;
+  for (const std::string& path : options.paths) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return Fail(ExitCode::kUnreadable, path + ": no such file or folder");
+    if (!options.dry_run && !locks.Lock(path)) {
+      return Fail(ExitCode::kCannotWrite, path + ": another heaprec ship is sending this folder's recordings");
+    }
+  }
+  std::unique_ptr<Server> server;
+  Schema schema{.version = kSchemaVersion, .slice_seconds = 600, .cluster = ""};
+  if (!options.dry_run) {
+    auto resolved = options.connection.Resolve();
+    if (!resolved.ok()) return Fail(ExitCode::kUsage, resolved.error().message);
+    auto opened = Server::Open(*resolved);
+    if (!opened.ok()) return Fail(ExitCode::kUsage, opened.error().message);
+    server = std::move(*opened);
+    auto there = ReadSchema(server.get());
+    if (!there.ok()) return Fail(ExitCode::kCannotWrite, there.error().message);
+    schema = *there;
+  }
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_stopped = true; });
+  ShipRun run(options, how, server.get(), schema);
+  const ExitCode code = run.Run();
+  const ExitCode printed = render::Print(ReportOf(run, server.get(), options.dry_run), options.output);
+  return code != ExitCode::kOk ? code : printed;
+}
+
+}  // namespace
+
+Command ShipCommand() {
+  auto options = std::make_shared<ShipCommandOptions>();
+  Command command("ship", "Send recordings to ClickHouse, for heaprec fleet");
+  command.AddOption("PATH", options->paths, "Recordings, or folders with recordings (*.hrec)").Required();
+  command.AddFlag("--follow", options->follow, "Go on as recordings grow and new ones appear");
+  command.AddFlag("--dry-run", options->dry_run, "Say what would be sent; send nothing");
+  command.AddOption("--since", options->since, "Skip what is older: 2h (ago), or 2026-11-20T10:00Z").Value("TIME");
+  command
+      .AddOption("--samples", options->per_second,
+                 "Samples to send per second of a recording, for flame; sums are of all samples (default: 5)")
+      .Value("N")
+      .InRange(0, 1e6);
+  command.AddOption("--tries", options->tries, "Attempts before giving up, without --follow (default: 5)")
+      .Value("N")
+      .Positive();
+  options->output.AddTo(command);
+  constexpr char kLabels[] = "Labels (default: what the recording says)";
+  command.AddOption("--service", options->labels.service, "Service").Value("NAME").InGroup(kLabels);
+  command.AddOption("--version", options->labels.version, "Version").Value("NAME").InGroup(kLabels);
+  command.AddOption("--env", options->labels.environment, "Environment").Value("NAME").InGroup(kLabels);
+  command.AddOption("--host", options->labels.host, "Host").Value("NAME").InGroup(kLabels);
+  command.AddOption("--pod", options->labels.pod, "Pod").Value("NAME").InGroup(kLabels);
+  options->connection.AddTo(command, "--to");
+  command.footer = R"(A slice of a recording (10 minutes, unless the tables say otherwise) is sent
+once it is over. Each arrives exactly once, whatever is killed: run ship again.
+
+Examples:
+  heaprec ship recordings/ --to http://127.0.0.1:8123 --follow
+  heaprec ship app.hrec --to https://clickhouse.example:8443 --user heaprec
+  heaprec ship recordings/ --since 2d --dry-run)";
+  command.run = [options](const auto&) { return Ship(*options); };
+  return command;
+}
+
+}  // namespace heaprec::tools

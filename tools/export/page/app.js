@@ -1,0 +1,217 @@
+// The state, and from it every view: one frame draws what changed since the last.
+
+const darkMedia = matchMedia("(prefers-color-scheme: dark)");
+
+class Page {
+  constructor(model) {
+    this.model = model;
+    this.trees = {};
+    this.timings = {};
+    this.waiting = 0;
+    this.picking = this.dragging = false;
+    this.change = this.change.bind(this);
+    this.state = this.stateOfUrl();
+  }
+
+  stateOfUrl() {
+    const {begin, end} = this.model.main, state = stateOfFragment(location.hash.slice(1), begin, end, tabsOf(this.model));
+    if (!this.model.header.tracks_objects) state.live = false;
+    return state;
+  }
+
+  start() {
+    const view = () => this.view();
+    this.tracks = new Tracks(this.model.main, view);
+    this.heat = new HeatMap($("heat"), this.model.main, view);
+    this.flame = new Flame($("flame"));
+    drawHeadlines(this);
+    this.theme(false);
+    this.brush = new Brush(this);
+    listenToKeys(this);
+    listenToFlame(this);
+    listenToTable(this);
+    this.wire();
+    this.update();
+  }
+
+  // The only way to change the state. `gesture`: while a range is dragged.
+  change(patch, gesture = false) {
+    const {state} = this, reshapes = ["mine", "reverse", "fold"].some(key => key in patch && patch[key] !== state[key]);
+    if (reshapes) Object.assign(state, {focus: 0, focusHash: state.focus > 0 && !("reverse" in patch) ? this.tree.hashOf(state.focus) : ""});
+    if ("mine" in patch && patch.mine !== state.mine) patch.site = null;
+    if ("pools" in patch) patch.thread = null;
+    Object.assign(state, patch);
+    this.dragging = gesture;
+    this.waiting = this.waiting || requestAnimationFrame(() => {
+      this.waiting = 0;
+      this.update();
+    });
+  }
+
+  view() {
+    const {begin, end} = this.model.main, {zoom, zone} = this.state;
+    return {from: zoom ? zoom[0] : begin, to: zoom ? zoom[1] : end, begin, end, zone};
+  }
+  timeText(t, digits) { return clockText(t, this.state.zone, this.model.header.start_epoch_ns / 1e6, digits); }
+
+  treeOf({reverse, mine, fold}) {
+    const shape = `${+reverse}${+mine}${+fold}`;
+    return this.trees[shape] = this.trees[shape] || new BoxTree(this.model, {reverse, mine, fold});
+  }
+
+  // Names of the state as numbers; what the recordings do not have is ignored.
+  choose() {
+    const {state, model} = this, numberOf = (names, name) => name === null ? undefined : names.indexOf(name);
+    const chosen = {cls: numberOf(model.classes.keys, state.cls), site: numberOf(model.siteNames, state.site),
+      thread: numberOf(state.pools ? model.pools : model.threads.keys, state.thread)};
+    for (const key of NAMES) {
+      if (chosen[key] !== -1) continue;
+      chosen[key] = undefined;
+      state[key] = null;
+    }
+    this.chosen = chosen;
+  }
+
+  sideOf(recording, time) {
+    const {state, tree, chosen} = this, filters = {...chosen, own: state.mine, pools: state.pools, alive: state.live};
+    if (time) filters.time = time;
+    if (state.focus > 0) filters.focus = {at: tree.at[recording], from: state.focus, to: tree.end[state.focus]};
+    return new Side(this.model.recordings[recording], filters);
+  }
+
+  update() {
+    const start = performance.now(), {state, model} = this;
+    this.tree = this.treeOf(state);
+    if (state.focusHash) Object.assign(state, {focus: this.tree.find(state.focusHash), focusHash: ""});
+    if (state.focus >= this.tree.size) state.focus = 0;
+    this.choose();
+    this.sideA = this.sideOf(0, state.a);
+    this.sideB = model.recordings.length > 1 ? this.sideOf(1, state.b) : state.b ? this.sideOf(0, state.b) : null;
+    this.parseSearch();
+    this.drawTracks();
+    drawFlamePanel(this);
+    drawTab(this);
+    drawBar(this);
+    if (!this.dragging) history.replaceState(null, "", "#" + stateToFragment(state, box => this.tree.hashOf(box)));
+    this.refocusRow();
+    this.timings.last = performance.now() - start;
+    window.heaprec.updates = (window.heaprec.updates || 0) + 1;
+  }
+
+  parseSearch() {
+    try {
+      this.regex = this.state.q ? new RegExp(this.state.q, "i") : null;
+      $("search").classList.remove("bad");
+    } catch {
+      this.regex = null;
+      $("search").classList.add("bad");
+    }
+  }
+
+  // Tracks and heat map show all times: they change with the other filters only.
+  drawTracks() {
+    const {state, tracks, heat, sideA} = this, filters = JSON.stringify([this.chosen, state.focus, state.live, state.mine, state.pools, state.fold, state.reverse]);
+    if (this.drawnFilters !== filters) {
+      this.drawnFilters = filters;
+      heat.select(sideA, FAILS.time);
+      const isWhole = !sideA.choosesBut(FAILS.time);
+      tracks.select(isWhole ? null : tracks.partOf(sideA, FAILS.time));
+    }
+    const zoom = JSON.stringify([state.zoom, state.zone]);
+    if (this.drawnZoom !== zoom) {
+      this.drawnZoom = zoom;
+      tracks.zoom();
+    }
+    const b = this.model.recordings.length > 1 ? null : state.b;
+    heat.draw([[b, ink.b, ink["b-wash"]], [state.a, ink.a, ink["a-wash"]]]);
+    placeRanges(this);
+    if (!this.brush.drag) drawReadout(this, null);
+  }
+
+  refocusRow() {
+    if (this.refocus === undefined) return;
+    const row = $("tbody").querySelector(`[data-key="${this.refocus}"]`);
+    this.refocus = undefined;
+    if (row) row.focus();
+  }
+
+  pick(on) {
+    this.picking = on;
+    $("compare").setAttribute("aria-pressed", on || !!this.sideB);
+    if (on) toast("Drag over the time to compare with");
+  }
+  reset() { this.change({...NO_STATE, theme: this.state.theme, zone: this.state.zone, tab: this.state.tab}); }
+
+  theme(flip) {
+    const {state} = this, dark = state.theme ? state.theme === "dark" : darkMedia.matches;
+    if (flip) this.change({theme: dark ? "light" : "dark"});
+    const now = flip ? !dark : dark;
+    document.documentElement.dataset.theme = now ? "dark" : "light";
+    document.documentElement.style.colorScheme = now ? "dark" : "light";
+    $("theme").textContent = now ? "Light" : "Dark";
+    readInk();
+    this.tracks.build();
+    this.drawnFilters = this.drawnZoom = "";
+  }
+
+  wire() {
+    const click = (id, act) => $(id).addEventListener("click", act), {change} = this;
+    for (const key of ["mine", "fold", "icicle", "pools"]) click(key, () => change({[key]: !this.state[key]}));
+    click("f-up", () => change({reverse: true}));
+    click("f-down", () => change({reverse: false}));
+    click("m-live", () => change({live: true}));
+    click("m-all", () => change({live: false}));
+    click("compare", () => this.state.b ? change({b: null}) : this.pick(!this.picking));
+    click("reset", () => this.reset());
+    click("theme", () => this.theme(true));
+    click("command", () => copyText(commandOf(this)));
+    click("help", () => $("keys").showModal());
+    click("markdown", () => copyText(markdownOf(this)));
+    click("png", () => savePng(this));
+    click("svg", () => saveSvg(this));
+    click("next", () => copyText($("next").dataset.copy));
+    click("chips", event => { const key = event.target.dataset.clear; if (key) change({[key]: NO_STATE[key]}); });
+    click("crumbs", event => { const button = event.target.closest("button"); if (button) change({focus: Number(button.dataset.node)}); });
+    click("tabs", event => { const button = event.target.closest("button"); if (button) change({tab: button.dataset.tab, all: false}); });
+    click("thead", event => { const {sort} = event.target.dataset; if (sort) change({sort}); });
+    click("tablenote", event => { if ("all" in event.target.dataset) change({all: true}); });
+    $("search").addEventListener("input", event => change({q: event.target.value, all: false}));
+    $("zone").addEventListener("change", event => change({zone: event.target.value}));
+    $("live-group").hidden = !this.model.header.tracks_objects;
+    darkMedia.addEventListener("change", () => { this.theme(false); change({}); });
+    addEventListener("hashchange", () => {
+      this.state = this.stateOfUrl();
+      this.theme(false);
+      change({});
+    });
+    this.watchSize();
+  }
+
+  watchSize() {
+    let frame = 0, last = "";
+    new ResizeObserver(() => {
+      const size = innerWidth + "x" + innerHeight + "x" + document.body.clientWidth;
+      if (size === last) return;
+      const isFirst = last === "";
+      last = size;
+      if (isFirst) return;
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => {
+        this.tracks.resize();
+        this.update();
+      });
+    }).observe(document.body);
+  }
+}
+
+async function start() {
+  const parts = [await unpack($("data").textContent)], other = $("other").textContent.trim();
+  if (other) parts.push(await unpack(other));
+  window.heaprec = {updates: 0, parts};
+  const model = new Model(parts), page = new Page(model);
+  Object.assign(window.heaprec, {model, page, Side, GRAIN, FAILS, commandOf, markdownOf, rowsOf, compare, ratioOf});
+  page.start();
+  document.documentElement.dataset.ready = "yes";
+  window.heaprec.ready = performance.now();
+}
+start();

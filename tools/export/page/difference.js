@@ -1,0 +1,81 @@
+// What two estimates that were drawn apart say of each other. A port of tools/analysis/estimate/difference.h, name for
+// name. Estimates are [value, low, high]. Ratios are computed only when they are asked for: they cost the most.
+
+const JEFFREYS = 0.5, TAIL = 0.025, CERTAIN = 1e7;
+
+const weightByEnd = (reach, end) => reach > 0 ? reach * reach / (Z * Z * Math.max(end, reach * 1e-9)) : 0;
+
+// As many samples of one weight as tell what an estimate tells, on the side where the truth would be.
+function countsOf([value, low, high], truthAbove) {
+  const below = value - low, above = high - value;
+  const variance = below * above / (Z * Z), unit = Math.max(above - below, 0) / (Z * Z), all = value + unit;
+  let weight = all > 0 ? (variance + unit * unit) / all : 0;
+  if (truthAbove) weight = Math.max(weight, weightByEnd(above, high));
+  else if (below > above) weight = Math.max(weight, weightByEnd(below, low));
+  weight = Math.max(weight, value / CERTAIN);
+  return weight > 0 ? {count: value / weight, perUnit: 1 / weight} : {count: 0, perUnit: 0};
+}
+
+const pairOf = (before, after, more) => ({before: countsOf(before, more), after: countsOf(after, !more)});
+const countOf = pair => pair.before.count + pair.after.count;
+const shareAt = (ratio, {before, after}) => ratio * after.perUnit / (before.perUnit + ratio * after.perUnit);
+
+function atLeast(after, all, share) {
+  const at = after > 0 ? betaBelow(share, after, all - after + 1) : 1;
+  const above = after < all ? betaBelow(share, after + 1, all - after) : 0;
+  return (at + above) / 2;
+}
+const atMost = (after, all, share) => atLeast(all - after, all, 1 - share);
+
+function changeOf(before, after) {
+  const change = after[0] - before[0];
+  return [change, change - Math.hypot(after[0] - after[1], before[2] - before[0]),
+    change + Math.hypot(after[2] - after[0], before[0] - before[1])];
+}
+
+const ratioAt = (share, {before, after}) => share < 1 ? share / (1 - share) * before.perUnit / after.perUnit : Infinity;
+const ratioOfValues = (before, after) => before > 0 ? after / before : after > 0 ? Infinity : 1;
+
+// {before, after, change, p, leastP}; q and verdict are for judge.
+function compare(before, after) {
+  const of = {before, after, change: changeOf(before, after), p: 1, leastP: 1, q: 1, verdict: "same"};
+  if ([...before, ...after].some(Number.isNaN) || before[2] === Infinity || after[2] === Infinity) return of;
+  const isExact = e => e[1] === e[2];
+  if (before[2] <= 0 || after[2] <= 0 || (isExact(before) && isExact(after))) {
+    of.p = of.leastP = after[1] > before[2] || after[2] < before[1] ? 0 : 1;
+    return of;
+  }
+  const more = pairOf(before, after, true), less = pairOf(before, after, false);
+  if (!(countOf(more) > 0) || !(countOf(less) > 0)) return of;
+  const most = shareAt(1, more), least = shareAt(1, less);
+  of.p = Math.min(1, 2 * Math.min(atLeast(more.after.count, countOf(more), most), atMost(less.after.count, countOf(less), least)));
+  of.leastP = Math.min(1, 2 * Math.min(atLeast(countOf(more), countOf(more), most), atMost(0, countOf(less), least)));
+  return of;
+}
+
+// Jeffreys' interval of after / before.
+function ratioOf({before, after}) {
+  const value = ratioOfValues(before[0], after[0]);
+  if (before[2] <= 0 || after[2] <= 0 || (before[1] === before[2] && after[1] === after[2])) {
+    return [value, ratioOfValues(before[2], after[1]), ratioOfValues(before[1], after[2])];
+  }
+  const more = pairOf(before, after, true), less = pairOf(before, after, false);
+  const low = more.after.count > 0
+    ? ratioAt(betaQuantile(TAIL, more.after.count + JEFFREYS, more.before.count + JEFFREYS), more) : 0;
+  const high = less.before.count > 0
+    ? ratioAt(1 - betaQuantile(TAIL, less.before.count + JEFFREYS, less.after.count + JEFFREYS), less) : Infinity;
+  return [value, Math.min(low, value), Math.max(high, value)];
+}
+
+// Benjamini and Hochberg's procedure: of the rows that are said to differ, on average at most `rate` do not.
+function judge(rows, rate = 0.05) {
+  for (const row of rows) row.q = 1, row.verdict = "same";
+  const asked = rows.filter(row => row.leastP <= rate).sort((a, b) => b.p - a.p);
+  let q = 1;
+  asked.forEach((row, i) => {
+    row.q = q = Math.min(q, row.p * asked.length / (asked.length - i));
+    if (q > rate) return;
+    const more = row.after[0] > row.before[0];
+    row.verdict = more ? row.before[0] > 0 ? "more" : "new" : row.after[0] > 0 ? "less" : "gone";
+  });
+}

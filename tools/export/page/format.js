@@ -1,0 +1,71 @@
+// Numbers, times and names as the page shows them. 1 KiB is 1,024 bytes; a no-break space stands before a unit.
+
+const NBSP = "\u00a0", MINUS = "\u2212";
+const three = x => x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
+
+function bytesText(x) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], sign = x < 0 ? MINUS : "";
+  let unit = 0;
+  for (x = Math.abs(x); x >= 999.5 && unit < 5; ++unit) x /= 1024;
+  return Number.isFinite(x) ? sign + (unit ? three(x) : x.toFixed(0)) + NBSP + units[unit] : "unlimited";
+}
+const signedBytes = x => (x < 0 ? "" : "+") + bytesText(x);
+function percentText(x) {
+  if (x >= 0.9995) return "100" + NBSP + "%";
+  if (x >= 0.1) return (x * 100).toFixed(1) + NBSP + "%";
+  return x >= 0.001 || !x ? (x * 100).toFixed(x ? 2 : 0) + NBSP + "%" : "<0.1" + NBSP + "%";
+}
+const countText = x => Math.round(x).toLocaleString("en-US");
+const bytesRange = ([, low, high]) => `${bytesText(low)} to ${bytesText(high)}`;
+const percentRange = ([, low, high]) => `${percentText(low)} to ${percentText(high)}`;
+function ratioText(ratio) {
+  if (ratio === Infinity) return "new";
+  if (ratio < 0.005) return "gone";
+  return "×" + (ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(2));
+}
+function secondsText(x) {
+  if (x < 1) return (x * 1000).toPrecision(3) + NBSP + "ms";
+  return x < 120 ? x.toPrecision(3) + NBSP + "s" : x < 7200 ? (x / 60).toPrecision(3) + NBSP + "min" : (x / 3600).toPrecision(3) + NBSP + "h";
+}
+
+// Text that is safe in HTML, cut: names may be 64 kB long, and may hold markup.
+const MOST_TEXT = 600;
+const escapeText = text => String(text).slice(0, MOST_TEXT).replace(/[&<>"']/g, c => "&#" + c.charCodeAt(0) + ";");
+const quoted = word => /^[\w./:=@%+,-]+$/.test(word) ? word : "'" + String(word).replace(/'/g, "'\\''") + "'";
+
+// A time of the recording: since its start, or of the clock. `begin`: ms since 1970.
+function clockText(seconds, zone, begin, digits = 0) {
+  if (zone === "offset") {
+    const minutes = Math.floor(seconds / 60), rest = (seconds - minutes * 60).toFixed(digits);
+    return minutes ? minutes + ":" + rest.padStart(digits ? digits + 3 : 2, "0") : rest + NBSP + "s";
+  }
+  const date = new Date(begin + Math.round(seconds * 1000)), two = x => String(x).padStart(2, "0");
+  const parts = zone === "utc" ? [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()]
+    : [date.getHours(), date.getMinutes(), date.getSeconds()];
+  return parts.map(two).join(":") + (digits ? "." + String(date.getMilliseconds()).padStart(3, "0").slice(0, digits) : "");
+}
+
+const STEPS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400];
+// Times at which an axis from..to has its marks; `shift`: so that marks of a clock are round (seconds).
+function timeTicks(from, to, width, shift = 0, least = 84) {
+  const fit = (to - from) / Math.max(1, width / least), step = STEPS.find(s => s >= fit) || 604800, ticks = [];
+  for (let t = Math.ceil((from + shift) / step) * step - shift; t <= to + 1e-9; t += step) ticks.push(+t.toFixed(3));
+  return ticks;
+}
+function byteTicks(high, most) {
+  let step = 1;
+  while (high / step > most) step *= 2;
+  if (step > 1024 && high / (step * 0.75) <= most) step *= 0.75;
+  const ticks = [];
+  for (let x = 0; x <= high; x += step) ticks.push(x);
+  return ticks;
+}
+
+// "org.h2.Page$Leaf.copy" -> ["org.h2", "Page$Leaf.copy"]
+const PACKAGE = /^((?:[a-z_][\w]*\.)+)(?=[^.]*[A-Z$[(<]|[a-z]+\[)/;
+function splitName(name) {
+  const match = name.length < 4096 ? PACKAGE.exec(name) : null;
+  return match ? [match[1].slice(0, -1), name.slice(match[1].length)] : ["", name];
+}
+// Lambdas and hidden classes without the addresses that the JVM makes up.
+const shortName = name => splitName(name)[1].replace(/(\$\$Lambda)[^.]*|\/0x[0-9a-f]+/g, "$1");

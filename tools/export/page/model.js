@@ -1,0 +1,146 @@
+// The recordings of a page with one set of names, stacks, classes and threads for all, and what is known of each name:
+// its package, whether it is the user's own code, its thread pool.
+
+const JDK = /^(java|javax|jdk|sun|com\.sun)\./;
+const libraryOf = name => JDK.test(name) ? "JDK" : splitName(name)[0].split(".").slice(0, 2).join(".") || "(other)";
+const packageOf = name => JDK.test(name) ? "JDK" : splitName(name)[0].split(".").slice(0, 3).join(".") || "(other)";
+const poolOf = name => name.replace(/([-_ #])\d+$/, "$1*");
+const NOWHERE = "(no such frame)";
+
+// Gives each new key the next number.
+class Numbering {
+  constructor() { this.numbers = new Map(); this.keys = []; }
+  of(key) {
+    let number = this.numbers.get(key);
+    if (number === undefined) {
+      this.numbers.set(key, number = this.keys.length);
+      this.keys.push(key);
+    }
+    return number;
+  }
+}
+
+class Model {
+  // `parts`: what unpack returns for each recording: one or two.
+  constructor(parts) {
+    this.names = new Numbering();
+    this.classes = new Numbering();
+    this.threads = new Numbering();
+    this.nodes = {parent: [-1], name: [-1], type: [0], of: new Map()};
+    this.recordings = parts.map(part => this.join(part));
+    this.main = this.recordings[0];
+    this.header = this.main.header;
+    this.primitives = new Set();
+    for (const {header} of this.recordings) for (const id of header.primitives) this.primitives.add(this.names.of(header.names[id]));
+    this.chooseOwn();
+    this.choosePools();
+    this.chooseHues();
+  }
+
+  // One recording: its samples, with the numbers of the model.
+  join(part) {
+    const {header, columns} = part, samples = makeSamples(part);
+    const name = header.names.map(text => this.names.of(text));
+    const cls = Array.from(columns.classes, id => this.classes.of(header.names[id]));
+    const thread = Array.from(columns.threads, id => this.threads.of(header.names[id]));
+    const node = this.joinNodes(columns, name);
+    const renumber = (values, to) => Uint32Array.from(values, value => to[value]);
+    Object.assign(samples, {ownClass: samples.cls, cls: renumber(samples.cls, cls), thread: renumber(samples.thread, thread),
+      node: renumber(samples.node, node), columns});
+    samples.begin = header.begin_ns / 1e9;
+    samples.end = Math.max(header.end_ns / 1e9, samples.begin + 1e-3);
+    this.prepare(samples);
+    return samples;
+  }
+
+  joinNodes(columns, name) {
+    const {parent, name: names, type, of} = this.nodes, to = new Uint32Array(columns.node_name.length);
+    for (let i = 1; i < to.length; ++i) {
+      const above = to[i - columns.node_back[i]], key = above * 4194304 + name[columns.node_name[i]];
+      let node = of.get(key);
+      if (node === undefined) {
+        of.set(key, node = parent.length);
+        parent.push(above);
+        names.push(name[columns.node_name[i]]);
+        type.push(columns.node_type[i]);
+      }
+      to[i] = node;
+    }
+    return to;
+  }
+
+  prepare(samples) {
+    const one = new Subsets(samples, 1, GRAIN.kThread), uncounted = new Subsets(samples, 1, GRAIN.kThread);
+    for (let i = 0; i < samples.n; ++i) one.add(0, i);
+    for (const i of samples.uncounted) uncounted.add(0, i);
+    samples.estimator = new Estimator(samples.header.design, one.get(0), uncounted.get(0));
+    samples.fails = new Uint8Array(samples.n);
+    samples.variance = samples.notSure.map((notSure, i) => notSure * samples.weight[i] * samples.weight[i]);
+  }
+
+  // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, by most bytes.
+  chooseOwn() {
+    const given = this.header.own ? this.header.own.split(",").map(text => text.trim()).filter(Boolean) : [];
+    this.own = given.length > 0 ? given : this.detectOwn();
+    const prefixes = this.own.map(text => text + ".");
+    this.isOwn = this.names.keys.map(name => prefixes.some(prefix => name.startsWith(prefix)));
+  }
+
+  detectOwn() {
+    const {parent, name} = this.nodes, bytes = new Map(), first = new Int32Array(parent.length).fill(-1);
+    for (let i = 1; i < parent.length; ++i) {
+      const above = first[parent[i]], [pack] = above >= 0 ? [] : splitName(this.names.keys[name[i]]);
+      first[i] = above >= 0 ? above : pack && !JDK.test(this.names.keys[name[i]]) ? name[i] : -1;
+    }
+    for (let i = 0; i < this.main.n; ++i) {
+      const root = first[this.main.node[i]];
+      if (root >= 0) bytes.set(root, (bytes.get(root) || 0) + this.main.weight[i]);
+    }
+    const most = [...bytes].sort((a, b) => b[1] - a[1])[0];
+    if (!most) return [];
+    return [splitName(this.names.keys[most[0]])[0].split(".").slice(0, 3).join(".")];
+  }
+
+  choosePools() {
+    const pools = new Numbering();
+    this.poolOfThread = this.threads.keys.map(name => pools.of(poolOf(name)));
+    this.pools = pools.keys;
+    for (const s of this.recordings) s.pool = Uint32Array.from(s.thread, thread => this.poolOfThread[thread]);
+    this.chooseSites();
+  }
+
+  // The site of a stack: its first frame that is no allocation primitive; of own code: its first own frame.
+  chooseSites() {
+    const {parent, name} = this.nodes, nowhere = this.names.keys.length;
+    const site = new Int32Array(parent.length).fill(-1), own = new Uint32Array(parent.length).fill(nowhere);
+    for (let i = 1; i < parent.length; ++i) {
+      site[i] = this.primitives.has(name[i]) ? site[parent[i]] : name[i];
+      own[i] = this.isOwn[name[i]] ? name[i] : own[parent[i]];
+    }
+    for (let i = 0; i < parent.length; ++i) if (site[i] < 0) site[i] = i > 0 ? name[i] : nowhere;
+    this.siteNames = [...this.names.keys, NOWHERE];
+    for (const s of this.recordings) {
+      s.site = Uint32Array.from(s.node, node => site[node]);
+      s.ownSite = Uint32Array.from(s.node, node => own[node]);
+    }
+  }
+
+  // The five packages with the largest area of the flame graph.
+  chooseHues() {
+    const {parent, name} = this.nodes, sum = new Float64Array(parent.length), bytes = new Map();
+    for (let i = 0; i < this.main.n; ++i) sum[this.main.node[i]] += this.main.weight[i];
+    for (let i = parent.length - 1; i > 0; --i) sum[parent[i]] += sum[i];
+    const packages = this.packagesToTell(sum), isGiven = p => p !== "JDK" && p !== "(other)" && p !== "own";
+    for (let i = 1; i < parent.length; ++i) bytes.set(packages[name[i]], (bytes.get(packages[name[i]]) || 0) + sum[i]);
+    this.hues = [...bytes].filter(([p]) => isGiven(p)).sort((a, b) => b[1] - a[1]).slice(0, 5).map(([p]) => p);
+    this.hueOfName = packages.map(p => p === "own" ? "mine" : p === "JDK" ? "jdk" : "p" + this.hues.indexOf(p));
+  }
+
+  // A kind that covers more than two thirds of the area (javac is all JDK) is told apart by its packages.
+  packagesToTell(sum) {
+    const {name} = this.nodes, coarse = this.names.keys.map((text, id) => this.isOwn[id] ? "own" : packageOf(text)), area = {};
+    for (let i = 1; i < name.length; ++i) area[coarse[name[i]]] = (area[coarse[name[i]]] || 0) + sum[i];
+    const all = Object.values(area).reduce((a, b) => a + b, 0), wide = ["own", "JDK"].find(kind => area[kind] > all * 2 / 3);
+    return coarse.map((kind, id) => kind === wide ? splitName(this.names.keys[id])[0] || kind : kind);
+  }
+}

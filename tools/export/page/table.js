@@ -1,0 +1,123 @@
+// The table beside the flame graph: sites, classes or threads of the selection, or what changed between A and B.
+
+const DIMENSIONS = {sites: {field: "site", bit: FAILS.site, label: "Site"}, classes: {field: "cls", bit: FAILS.cls, label: "Class"},
+  threads: {field: "thread", bit: FAILS.thread, label: "Thread"}};
+const FDR = 0.05, ROWS = 60, ROWS_OF_DRAG = 30, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
+
+// {keys(samples), names, grain, title} of a tab.
+function dimensionOf(page, tab) {
+  const {state, model} = page;
+  if (tab === "classes") return {keys: s => s.cls, names: model.classes.keys, grain: GRAIN.kClass, title: "Classes"};
+  if (tab === "threads") {
+    return {keys: s => state.pools ? s.pool : s.thread, names: state.pools ? model.pools : model.threads.keys, grain: GRAIN.kThread, title: "Threads"};
+  }
+  return {keys: s => state.mine ? s.ownSite : s.site, names: model.siteNames, grain: GRAIN.kStack, title: state.mine ? "Own sites" : "Sites"};
+}
+
+// Rows of a tab in their order. Of a comparison each has {before, after, change, p, q, verdict}: bytes per second.
+function rowsOf(page, tab) {
+  const {keys, names, grain} = dimensionOf(page, tab), {sideA, sideB, state} = page, {bit} = DIMENSIONS[tab];
+  const one = sideA.rows(keys(sideA.samples), names.length, grain, bit);
+  for (const row of one) row.name = names[row.key];
+  if (!sideB) return one.sort(orderOf(state.sort));
+  return comparedRows(one, sideB.rows(keys(sideB.samples), names.length, grain, bit), names,
+    [sideA, sideB].map(side => ({seconds: side.seconds, unseen: side.unseen(grain, bit)})), state.sort);
+}
+
+function orderOf(sort) {
+  if (sort === "name") return (x, y) => x.name < y.name ? -1 : 1;
+  if (sort === "samples") return (x, y) => y.samples - x.samples;
+  return (x, y) => y.bytes[0] - x.bytes[0] || (x.name < y.name ? -1 : 1);
+}
+
+function comparedRows(one, two, names, [a, b], sort) {
+  const rows = new Map();
+  for (const row of one) rows.set(row.key, {key: row.key, name: names[row.key], one: row.bytes, two: b.unseen, samples: row.samples});
+  for (const row of two) {
+    const known = rows.get(row.key);
+    if (known) Object.assign(known, {two: row.bytes, samples: known.samples + row.samples});
+    else rows.set(row.key, {key: row.key, name: names[row.key], one: a.unseen, two: row.bytes, samples: row.samples});
+  }
+  const all = [...rows.values()];
+  for (const row of all) Object.assign(row, compare(scaled(row.one, 1 / a.seconds), scaled(row.two, 1 / b.seconds)));
+  judge(all, FDR);
+  const size = row => Math.abs(row.change[0]);
+  const differs = row => row.verdict === "same" ? 1 : 0;
+  return all.sort(sort === "name" ? orderOf("name") : (x, y) => differs(x) - differs(y) || size(y) - size(x));
+}
+
+function drawTable(page) {
+  const {state, regex} = page, {title} = dimensionOf(page, state.tab), rows = rowsOf(page, state.tab);
+  drawTabs(page, title, rows.length);
+  const seen = regex ? rows.filter(row => regex.test(row.name.slice(0, LONGEST))) : rows;
+  const shown = seen.slice(0, page.dragging ? ROWS_OF_DRAG : state.all ? MOST_ROWS : ROWS);
+  page.rows = {all: rows, shown};
+  const width = pictureWidth(!!page.sideB), chosen = page.chosen[DIMENSIONS[state.tab].field];
+  if (page.sideB) drawCompared(page, shown, width, chosen);
+  else drawAllocated(page, shown, width, chosen);
+  if (shown.length === 0) setHtml($("tbody"), `<tr><td class="empty" colspan="6">${emptyText(page)}</td></tr>`);
+  drawTableNote(page, rows, seen.length - shown.length, seen.length);
+}
+
+function emptyText({regex, state}) {
+  return regex ? `No ${DIMENSIONS[state.tab].label.toLowerCase()} matches; matching frames are marked in the flame graph.` : "No samples in this selection.";
+}
+function pictureWidth(compared) {
+  if (innerWidth > 1900) return 168;
+  if (innerWidth > 860) return 112;
+  return innerWidth > 560 ? 84 : Math.max(100, innerWidth - (compared ? 250 : 206));
+}
+const headCell = (page, key, text) =>
+  `<button data-sort="${key}" class="sort" aria-pressed="${page.state.sort === key}">${text}${page.state.sort === key ? " ▾" : ""}</button>`;
+
+function drawAllocated(page, shown, width, chosen) {
+  const far = clamp(Math.max(0.001, ...shown.slice(0, ROWS_OF_SCALE).map(row => row.share[2])), 0, 1), courses = coursesOf(page, shown);
+  const {live, tab} = page.state;
+  setHtml($("thead"), `<tr><th>${headCell(page, "name", DIMENSIONS[tab].label)}</th><th class="number">${headCell(page, "bytes", live ? "Live" : "Bytes")}</th>` +
+    `<th class="share" title="Of the current selection">Share</th><th class="pic w${width}">${scaleOf(0, far, width, x => x ? percentText(x) : "0")}</th><th class="course wide">${live ? "Born" : "Over time"}</th></tr>`);
+  setHtml($("tbody"), shown.map((row, i) => {
+    const range = `${bytesText(row.bytes[0])} (${bytesRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${countText(row.samples)} samples`;
+    return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" title="${range}">${nameCell(page, row)}` +
+      `<td>${bytesText(row.bytes[0])}</td><td class="soft">${percentText(row.share[0])}</td>` +
+      `<td class="pic" aria-label="${percentRange(row.share)}">${whisker(row.share, 0, far, width)}</td><td class="wide">${sparkline(courses[i], 72)}</td></tr>`;
+  }).join(""));
+}
+
+function drawCompared(page, shown, width, chosen) {
+  const far = Math.max(1, ...shown.slice(0, ROWS_OF_SCALE).map(row => Math.max(Math.abs(row.change[1]), Math.abs(row.change[2]))));
+  setHtml($("thead"), `<tr class="compare"><th>${headCell(page, "name", DIMENSIONS[page.state.tab].label)}</th><th class="number">A /s</th><th class="number">B /s</th>` +
+    `<th class="pic w${width}">${scaleOf(-far, far, width, signedBytes)}</th><th class="share wide">Change</th><th class="share" title="Smallest false discovery rate at which the row counts as changed">q</th></tr>`);
+  setHtml($("tbody"), shown.map((row, i) => {
+    const sure = row.verdict !== "same", kind = sure ? row.change[0] > 0 ? "more" : "less" : "dim";
+    const ratio = sure && i < ROWS_OF_SCALE && !page.dragging ? ratioOf(row) : [row.before[0] > 0 ? row.after[0] / row.before[0] : Infinity];
+    const ratioTitle = ratio.length > 1 && Number.isFinite(ratio[0]) ? `×${ratio[1].toFixed(2)} to ×${ratio[2].toFixed(2)}` : "";
+    return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" class="compare ${kind}" title="${signedBytes(row.change[1])} to ${signedBytes(row.change[2])} per second">` +
+      `${nameCell(page, row)}<td>${bytesText(row.before[0])}</td><td>${bytesText(row.after[0])}</td>` +
+      `<td class="pic">${whisker(row.change, -far, far, width)}</td><td class="soft wide" title="${ratioTitle}">${ratioText(ratio[0])}</td><td class="soft">${qText(row.q)}</td></tr>`;
+  }).join(""));
+}
+const qText = q => q < 0.001 ? "&lt;.001" : q > 0.9995 ? "1" : q.toFixed(3).slice(1);
+
+function nameCell({state, model}, row) {
+  const [pack] = splitName(row.name), hue = state.tab === "sites" ? model.hueOfName[row.key] : "";
+  const mark = hue ? `<span class="swatch">${swatch(ink[hue] || ink["p-1"])}</span>` : "";
+  return `<td class="name" title="${escapeText(row.name)}">${mark}<b><bdi>${escapeText(shortName(row.name))}</bdi></b><small><bdi>${escapeText(pack)}</bdi></small></td>`;
+}
+
+// Bytes over time of the rows that are shown, with all times.
+function coursesOf(page, shown) {
+  const {sideA, state} = page, s = sideA.samples, {bit} = DIMENSIONS[state.tab], keys = dimensionOf(page, state.tab).keys(s);
+  const place = new Map(shown.map((row, i) => [row.key, i])), courses = shown.map(() => new Float32Array(SPARK_STEPS));
+  const step = SPARK_STEPS / (s.end - s.begin), values = state.live ? s.alive : s.weight;
+  sideA.each(FAILS.time | bit, i => {
+    const at = place.get(keys[i]);
+    if (at !== undefined) courses[at][clamp(Math.floor((s.time[i] - s.begin) * step), 0, SPARK_STEPS - 1)] += values[i];
+  });
+  return courses;
+}
+
+function drawTableNote(page, rows, rest, count) {
+  const changed = page.sideB ? rows.filter(row => row.verdict !== "same").length : 0;
+  const note = page.sideB ? `${changed} of ${rows.length} changed at q &lt; 5 %; grey rows may be noise` : "dot: share of the selection, whisker: its 95 % interval";
+  setHtml($("tablenote"), `<span>${note}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
+}

@@ -1,0 +1,188 @@
+// Three tracks on one time axis, drawn by dygraphs: exact bytes/s with the selected part, heap used with the GC pauses,
+// samples per MiB with what was lost. The brush and the heat map lie on the same axis (gestures.js, heat.js).
+
+const MOST_STEPS_SHOWN = 4000, LOSS_HEIGHT = 3;
+
+// Exact bytes by step of time: intervals of the recorder, several in one step if there are many.
+function stepsOf(samples) {
+  const {columns, header} = samples, width = header.interval_ns / 1e9;
+  const count = Math.max(1, Math.ceil((samples.end - samples.begin) / width - 1e-6)), each = Math.ceil(count / MOST_STEPS_SHOWN);
+  const seconds = width * each, n = Math.ceil(count / each), bytes = new Float64Array(n);
+  columns.interval_begin.forEach((begin, i) => {
+    const step = Math.floor((begin / 1e9 - samples.begin) / seconds + 1e-6);
+    bytes[clamp(step, 0, n - 1)] += columns.interval_bytes[i];
+  });
+  if (!header.design.calibrated || bytes.every(b => b === 0)) bytes.set(new Side(samples, {}).course(samples.begin, seconds, n));
+  return {seconds, bytes, count: n, begin: samples.begin, end: samples.end};
+}
+
+function pausesOf({columns, header}) {
+  return Array.from(columns.pause_begin, (begin, i) => ({begin: begin / 1e9, seconds: columns.pause_length[i] / 1e9,
+    before: columns.pause_before[i], after: columns.pause_after[i], cause: header.pause_causes[i]}));
+}
+
+function heapOf({columns}, pauses) {
+  const points = Array.from(columns.heap_time, (time, i) => [time / 1e9, columns.heap_used[i]]);
+  for (const pause of pauses) {
+    if (pause.before > 0) points.push([pause.begin, pause.before]);
+    if (pause.after > 0) points.push([pause.begin + pause.seconds, pause.after]);
+  }
+  return points.sort((a, b) => a[0] - b[0]);
+}
+
+function windowsOf({columns, end}) {
+  const points = [];
+  columns.window_start.forEach((start, i) => {
+    if (columns.window_lambda[i] > 0) points.push([start / 1e9, columns.window_lambda[i] * 1048576]);
+  });
+  points.sort((a, b) => a[0] - b[0]);
+  if (points.length > 0) points.push([end, points[points.length - 1][1]]);
+  return points;
+}
+
+function lossesOf({columns}) {
+  return Array.from(columns.loss_from, (from, i) => ({from: from / 1e9, to: columns.loss_to[i] / 1e9,
+    points: columns.loss_points[i], bytes: columns.loss_bytes[i]}));
+}
+
+// Its legend sets a style that the page's policy forbids, and is never shown.
+Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
+
+class Tracks {
+  // view(): {from, to, zone}
+  constructor(samples, view) {
+    this.samples = samples;
+    this.view = view;
+    this.steps = stepsOf(samples);
+    this.rates = this.ratesOf(this.steps.bytes);
+    this.pauses = pausesOf(samples);
+    this.heap = heapOf(samples, this.pauses);
+    this.windows = windowsOf(samples);
+    this.losses = lossesOf(samples);
+    this.part = null;
+  }
+
+  // Bytes/s of bytes by step. The last step may be short; a sliver is shown with the one before.
+  ratesOf(bytes) {
+    const {seconds, count, begin, end} = this.steps, rates = Array.from(bytes, b => b / seconds);
+    const last = end - begin - (count - 1) * seconds;
+    if (count > 1 && last < seconds / 4) rates[count - 1] = rates[count - 2] = (bytes[count - 1] + bytes[count - 2]) / (seconds + last);
+    else rates[count - 1] = bytes[count - 1] / Math.max(last, 1e-3);
+    return rates;
+  }
+
+  options(element, labels, more) {
+    const grid = {gridLineColor: ink.hair, gridLineWidth: 1}, view = this.view();
+    const xTicks = (from, to) => {
+      const {zone} = this.view(), shift = zone === "offset" ? 0 : this.samples.header.start_epoch_ns / 1e9;
+      return timeTicks(from, to, element.clientWidth - AXIS - RIGHT, shift % 86400).map(v => ({v, label: ""}));
+    };
+    return {labels, interactionModel: {}, highlightCircleSize: 0,
+      dateWindow: [view.from, view.to], rightGap: RIGHT, axisTickSize: 0, axisLineColor: "transparent", strokeWidth: 1,
+      axisLabelWidth: AXIS, animatedZooms: false,
+      axes: {x: {drawAxis: false, ticker: xTicks, ...grid}, y: {axisLabelWidth: AXIS, drawAxis: true, includeZero: true, ...grid, ...more.y}},
+      ...more.options};
+  }
+
+  bytesAxis(element, most) {
+    return {ticker: (low, high) => byteTicks(high / 1.04, most).map(v => ({v, label: v ? bytesText(v).replace(/\.0+(?=\u00a0)/, "") : "0"}))};
+  }
+
+  build() {
+    for (const chart of [this.alloc, this.heapChart, this.sampling]) if (chart) chart.destroy();
+    this.buildAllocation($("p-alloc"));
+    this.buildHeap($("p-heap"));
+    this.buildSampling($("p-sampling"));
+  }
+
+  buildAllocation(element) {
+    const tall = element.clientHeight > 100 ? 4 : 3;
+    this.alloc = new Dygraph(element, this.allocation(), this.options(element, ["s", "all", "selected"], {
+      y: {...this.bytesAxis(element, tall), valueRange: [0, Math.max(...this.rates, 1) * 1.06]},
+      options: {stepPlot: true, fillGraph: true, underlayCallback: (g, area, chart) => this.drawLosses(g, area, chart),
+        series: {all: {color: ink["area-line"], fillAlpha: 0.5}, selected: {color: ink.share, fillAlpha: 0.6}}}}));
+  }
+
+  buildHeap(element) {
+    const high = Math.max(1, ...this.heap.map(p => p[1]));
+    const points = this.heap.length > 0 ? this.heap : [[this.samples.begin, null], [this.samples.end, null]];
+    this.heapChart = new Dygraph(element, points, this.options(element, ["s", "heap used"], {
+      y: {...this.bytesAxis(element, 2), valueRange: [0, high * 1.06]},
+      options: {color: ink.heap, strokeWidth: 1.5, underlayCallback: (g, area, chart) => this.drawPauses(g, area, chart)}}));
+  }
+
+  buildSampling(element) {
+    const high = Math.max(1e-9, ...this.windows.map(p => p[1]));
+    const points = this.windows.length > 0 ? this.windows : [[this.samples.begin, null], [this.samples.end, null]];
+    this.sampling = new Dygraph(element, points, this.options(element, ["s", "samples per MiB"], {
+      y: {valueRange: [0, high * 1.1], ticker: () => [{v: 0, label: "0"}, {v: high, label: high.toPrecision(2)}]},
+      options: {stepPlot: true, color: ink.ink3}}));
+  }
+
+  allocation() {
+    const {seconds, begin, end, count} = this.steps, rows = [], part = this.part;
+    for (let i = 0; i < count; ++i) rows.push([begin + i * seconds, this.rates[i], part ? part[i] : null]);
+    rows.push([end, this.rates[count - 1], part ? part[count - 1] : null]);
+    return rows;
+  }
+
+  // Each pause: its width is its duration, at least a hair; its height grows with it.
+  drawPauses(g, area, chart) {
+    g.save();
+    g.beginPath();
+    g.rect(area.x, area.y, area.w, area.h);
+    g.clip();
+    g.fillStyle = ink.bad;
+    for (const {begin, seconds} of this.pauses) {
+      const x = chart.toDomXCoord(begin), width = Math.max(1.5, chart.toDomXCoord(begin + seconds) - x);
+      const height = 4 + 14 * Math.min(1, Math.sqrt(seconds / 0.1));
+      g.fillRect(x - 0.75, area.y + area.h - height, width, height);
+    }
+    g.restore();
+  }
+
+  // A bar at the top where samples were lost.
+  drawLosses(g, area, chart) {
+    g.fillStyle = ink.bad;
+    for (const {from, to} of this.losses) {
+      const x = Math.max(area.x, chart.toDomXCoord(from)), end = Math.min(area.x + area.w, chart.toDomXCoord(to));
+      if (end > area.x && x < area.x + area.w) g.fillRect(x, area.y, Math.max(2, end - x), LOSS_HEIGHT);
+    }
+  }
+
+  // `part`: bytes of the selection by step, scaled to the exact counts; null: everything is selected.
+  select(part) {
+    this.part = part && this.ratesOf(part);
+    this.alloc.updateOptions({file: this.allocation()});
+  }
+
+  zoom() {
+    const {from, to} = this.view();
+    for (const chart of [this.alloc, this.heapChart, this.sampling]) chart.updateOptions({dateWindow: [from, to]});
+  }
+  resize() { for (const chart of [this.alloc, this.heapChart, this.sampling]) chart.resize(); }
+
+  // In a step the selected part of the exact count is the selected share of the sampled bytes.
+  partOf(side, ignored) {
+    const {begin, seconds, count, bytes} = this.steps, all = new Side(this.samples, {}).course(begin, seconds, count);
+    return side.course(begin, seconds, count, ignored).map((x, i) => all[i] > 0 ? x / all[i] * bytes[i] : 0);
+  }
+
+  pausesIn(from, to) {
+    let seconds = 0, count = 0;
+    for (const pause of this.pauses) {
+      if (pause.begin < from || pause.begin >= to) continue;
+      seconds += pause.seconds;
+      ++count;
+    }
+    return {count, seconds, share: seconds / Math.max(to - from, 1e-9)};
+  }
+  pauseNear(time, reach) {
+    let best = null, least = reach;
+    for (const pause of this.pauses) {
+      const away = time < pause.begin ? pause.begin - time : Math.max(0, time - pause.begin - pause.seconds);
+      if (away <= least) [best, least] = [pause, away];
+    }
+    return best;
+  }
+}

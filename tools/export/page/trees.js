@@ -1,0 +1,176 @@
+// The boxes of a flame graph: a tree in preorder in which siblings are ordered by the bytes of the whole recording, so
+// that nothing jumps when the selection changes. Sums go up in one loop from its end, positions down in one loop from
+// its start. Recordings that are compared share one tree; each keeps the box of each of its samples.
+
+const MOST_NODES = 4194304;                       // keys of children are parent * MOST_NODES + key
+const BOX = {interpreted: 1, compiled: 2, inlined: 3, native: 4, allocated: 5};
+
+class TreeBuilder {
+  constructor(model, {reverse, mine, fold}) {
+    Object.assign(this, {model, reverse, mine, fold});
+    this.methods = model.names.keys.length;
+    this.classes = model.classes.keys.length;
+    this.libraries = new Numbering();
+    this.keys = [-1];
+    this.up = [-1];
+    this.types = [0];
+    this.sum = [0];
+    this.child = new Map();
+    this.boxOfNode = new Map();
+  }
+
+  step(from, key, type) {
+    const id = from * MOST_NODES + key;
+    let to = this.child.get(id);
+    if (to === undefined) {
+      this.child.set(id, to = this.keys.length);
+      this.keys.push(key);
+      this.up.push(from);
+      this.types.push(type);
+      this.sum.push(0);
+    }
+    return to;
+  }
+
+  // The key of a stack node: its method, or the library into which it is folded.
+  keyOf(node) {
+    const {model} = this, name = model.nodes.name[node];
+    if (!this.mine || model.isOwn[name]) return name;
+    return this.methods + this.classes + this.libraries.of(libraryOf(model.names.keys[name]));
+  }
+  joins(above, key) { return above === key && (this.fold || key >= this.methods); }
+  typeOf(node, key) { return key < this.methods ? this.model.nodes.type[node] : 0; }
+
+  // Forwards a stack node has one box: that of its parent, and a step.
+  forwards() {
+    const {parent} = this.model.nodes, to = new Int32Array(parent.length);
+    for (let node = 1; node < parent.length; ++node) {
+      const above = to[parent[node]], key = this.keyOf(node);
+      to[node] = this.joins(this.keys[above], key) ? above : this.step(above, key, this.typeOf(node, key));
+    }
+    return to;
+  }
+
+  backwards(node, cls) {
+    let box = this.step(0, this.methods + cls, BOX.allocated);
+    for (let last = -1; node > 0; node = this.model.nodes.parent[node]) {
+      const key = this.keyOf(node);
+      if (!this.joins(last, key)) box = this.step(box, key, this.typeOf(node, key));
+      last = key;
+    }
+    return box;
+  }
+
+  // The box of each sample.
+  place(samples, to) {
+    const at = new Uint32Array(samples.n);
+    for (let i = 0; i < samples.n; ++i) {
+      const pair = samples.node[i] * this.classes + samples.cls[i];
+      let box = this.boxOfNode.get(pair);
+      if (box === undefined) {
+        box = this.reverse ? this.backwards(samples.node[i], samples.cls[i])
+          : this.step(to[samples.node[i]], this.methods + samples.cls[i], BOX.allocated);
+        this.boxOfNode.set(pair, box);
+      }
+      at[i] = box;
+      this.sum[box] += samples.weight[i] * samples.estimator.factor;
+    }
+    return at;
+  }
+}
+
+// Children of each box, the largest last.
+function childrenOf(builder) {
+  const size = builder.keys.length, first = new Int32Array(size).fill(-1), next = new Int32Array(size).fill(-1);
+  const {up, sum} = builder;
+  for (let i = size - 1; i > 0; --i) sum[up[i]] += sum[i];
+  const order = Uint32Array.from({length: size - 1}, (_, i) => i + 1).sort((a, b) => sum[a] - sum[b]);
+  for (const i of order) {                        // ascending, each in front: so descending
+    next[i] = first[up[i]];
+    first[up[i]] = i;
+  }
+  return {first, next};
+}
+
+class BoxTree {
+  constructor(model, shape) {
+    const builder = new TreeBuilder(model, shape), to = shape.reverse ? null : builder.forwards();
+    const at = model.recordings.map(samples => builder.place(samples, to));
+    this.size = builder.keys.length;
+    this.key = new Int32Array(this.size);
+    this.type = new Uint8Array(this.size);
+    this.parent = new Int32Array(this.size).fill(-1);
+    this.depth = new Uint16Array(this.size);
+    this.end = new Uint32Array(this.size);
+    const place = this.layOut(builder);
+    this.at = at.map(boxes => boxes.map(box => place[box]));
+    this.full = [...model.names.keys, ...model.classes.keys, ...builder.libraries.keys.map(name => name + " code")];
+    this.methods = builder.methods;
+    this.classes = builder.classes;
+    this.nameKeys(model, builder);
+  }
+
+  layOut(builder) {
+    const {first, next} = childrenOf(builder), place = new Uint32Array(this.size), stack = [0];
+    const pending = [];
+    for (let count = 0; stack.length > 0;) {
+      const box = stack.pop(), p = count++;
+      place[box] = p;
+      this.key[p] = builder.keys[box];
+      this.type[p] = builder.types[box];
+      if (box > 0) this.parent[p] = place[builder.up[box]];
+      this.depth[p] = box > 0 ? this.depth[this.parent[p]] + 1 : 0;
+      pending.length = 0;
+      for (let child = first[box]; child >= 0; child = next[child]) pending.push(child);
+      while (pending.length > 0) stack.push(pending.pop());
+    }
+    for (let i = this.size - 1; i >= 0; --i) {
+      this.end[i] = Math.max(this.end[i], i + 1);
+      if (i > 0) this.end[this.parent[i]] = Math.max(this.end[this.parent[i]], this.end[i]);
+    }
+    return place;
+  }
+
+  nameKeys(model, builder) {
+    this.short = this.full.map(shortName);
+    this.hue = this.full.map((name, key) => {
+      if (key < this.methods) return model.hueOfName[key];
+      if (key < this.methods + this.classes) return "class";
+      const library = builder.libraries.keys[key - this.methods - this.classes];
+      return library === "JDK" ? "jdk" : "p" + model.hues.findIndex(hue => hue.startsWith(library));
+    });
+  }
+
+  label(box) { return box === 0 ? "all" : this.full[this.key[box]]; }
+  // Adds to each box what its descendants have.
+  upwards(values) {
+    for (let i = this.size - 1; i > 0; --i) values[this.parent[i]] += values[i];
+    return values;
+  }
+  path(box) {
+    const path = [];
+    for (; box >= 0; box = this.parent[box]) path.unshift(box);
+    return path;
+  }
+
+  // A number for the names on the path, the same in other shapes of the tree and other builds of the page: FNV-1a.
+  hashOf(box) {
+    let hash = 2166136261;
+    for (const step of this.path(box).slice(1)) {
+      for (const c of this.label(step).slice(0, 4096) + "\n") hash = Math.imul(hash ^ c.codePointAt(0), 16777619);
+    }
+    return (hash >>> 0).toString(36);
+  }
+  // The box with that number; 0: none. Numbers of the children continue those of their parents.
+  find(wanted) {
+    const hashes = new Uint32Array(this.size);
+    hashes[0] = 2166136261;
+    for (let i = 1; i < this.size; ++i) {
+      let hash = hashes[this.parent[i]];
+      for (const c of this.label(i).slice(0, 4096) + "\n") hash = Math.imul(hash ^ c.codePointAt(0), 16777619);
+      hashes[i] = hash >>> 0;
+      if ((hash >>> 0).toString(36) === wanted) return i;
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,16 @@
+// The picture of a timeline.
+//
+// Context:  pure functions.
+#pragma once
+
+#include <string>
+
+#include "tools/query/timeline.h"
+
+namespace heaprec::tools {
+
+// Self-contained. `title`: the line above it.
+std::string SvgOf(const Timeline& timeline, const std::string& title);
+std::string HtmlOf(const Timeline& timeline, const std::string& title);
+
+}  // namespace heaprec::tools

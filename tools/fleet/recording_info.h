@@ -1,0 +1,35 @@
+// What the fleet knows of a recording: whose it is, and when.
+//
+// Units:    seconds since 1970.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/file_description.h"
+
+namespace heaprec::tools::fleet {
+
+struct RecordingInfo {
+  uint64_t id = 0;  // of the recording and its part: recordings that rotate are several
+  std::string service, version, environment, host, pod;
+  std::string jdk, gc, file;
+  std::vector<format::ServiceLabel> labels;
+  uint32_t started = 0;  // of this part
+  uint32_t seen = 0;     // up to here there are rows
+  bool ended = false;
+  double per_second = 0;  // samples
+  bool trustworthy = true;
+  std::string why_not;
+};
+
+// What options say goes before what the recording says.
+struct GivenLabels {
+  std::string service, version, environment, host, pod;
+};
+
+// The service is "unknown" where nothing names it; the host is the pod, else the container, else the recording.
+RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given);
+
+}  // namespace heaprec::tools::fleet

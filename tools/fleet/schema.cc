@@ -1,0 +1,148 @@
+#include "tools/fleet/schema.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "tools/fleet/schema_files.h"
+
+namespace heaprec::tools::fleet {
+namespace {
+
+using format::Error;
+
+constexpr uint32_t kHour = 3600;
+// The first server that has all that modern_v1.sql asks for.
+constexpr int kModernMajor = 21;
+
+void ReplaceAll(const std::string& what, const std::string& by, std::string* in) {
+  for (size_t at = 0; (at = in->find(what, at)) != std::string::npos; at += by.size()) in->replace(at, what.size(), by);
+}
+
+std::optional<Error> RunAll(Server* server, const std::vector<std::string>& statements) {
+  for (const std::string& statement : statements) {
+    if (auto error = server->Run(statement)) return error;
+  }
+  return {};
+}
+
+format::Result<std::string> ServerVersion(Server* server) {
+  // The database may not be there yet.
+  auto answer = server->Select("SELECT version() AS v");
+  if (!answer.ok()) return answer.error();
+  if (answer->rows != 1 || answer->columns[0].texts.size() != 1) return Error{server->name() + ": says no version"};
+  return answer->columns[0].texts[0];
+}
+
+bool IsModern(const std::string& version) {
+  int major = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  return major >= kModernMajor;
+}
+
+format::Result<std::optional<Schema>> Find(Server* server) {
+  auto there = server->Select(fmt::format(
+      "SELECT count() AS n FROM system.tables WHERE database = {} AND name = 'schema'", Quoted(server->database())));
+  if (!there.ok()) return there.error();
+  if (there->rows != 1 || there->columns[0].numbers[0] == 0) return std::optional<Schema>();
+  auto answer = server->Select(
+      fmt::format("SELECT version, slice_seconds, cluster FROM {}.schema ORDER BY version DESC, at DESC LIMIT 1",
+                  server->database()));
+  if (!answer.ok()) return answer.error();
+  if (answer->rows == 0) return std::optional<Schema>();
+  return std::optional(Schema{static_cast<uint32_t>(answer->columns[0].numbers[0]),
+                              static_cast<uint32_t>(answer->columns[1].numbers[0]), answer->columns[2].texts[0]});
+}
+
+std::optional<Error> Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {
+  if (there.version > kSchemaVersion) {
+    return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
+                             server.name(), there.version, kSchemaVersion)};
+  }
+  if (there.slice_seconds != options.slice_seconds) {
+    return Error{fmt::format("{}: the tables have slices of {} s and keep them; omit --slice, or use another database",
+                             server.name(), there.slice_seconds)};
+  }
+  if (there.cluster != options.cluster) {
+    return Error{fmt::format("{}: the tables belong to {}; use another database", server.name(),
+                             there.cluster.empty() ? "no cluster" : "cluster " + there.cluster)};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsSliceLength(uint32_t seconds) {
+  return seconds > 0 && kHour % seconds == 0 && (60 % seconds == 0 || seconds % 60 == 0);
+}
+
+std::vector<std::string> StatementsOf(std::string_view sql,
+                                      const std::vector<std::pair<std::string, std::string>>& values) {
+  std::vector<std::string> statements;
+  std::string statement;
+  while (!sql.empty()) {
+    const std::string_view line = sql.substr(0, sql.find('\n'));
+    sql.remove_prefix(std::min(line.size() + 1, sql.size()));
+    if (line.empty() || line.starts_with("--")) continue;
+    statement += (statement.empty() ? "" : " ") + std::string(line);
+    if (!statement.ends_with(';')) continue;
+    statement.pop_back();
+    for (const auto& [name, value] : values) ReplaceAll("$" + name, value, &statement);
+    statements.push_back(std::move(statement));
+    statement.clear();
+  }
+  return statements;
+}
+
+format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& options) {
+  const std::string& database = server->database();
+  InitReport report;
+  if (auto error = server->Run("CREATE DATABASE IF NOT EXISTS " + database)) return *error;
+  auto version = ServerVersion(server);
+  if (!version.ok()) return version.error();
+  report.server_version = *version;
+  auto there = Find(server);
+  if (!there.ok()) return there.error();
+  report.was_there = there->has_value();
+  if (*there) {
+    if (auto error = Conflict(*server, **there, options)) return *error;
+  }
+  const std::vector<std::pair<std::string, std::string>> values{{"database", database},
+                                                                {"cluster", options.cluster},
+                                                                {"sample_days", std::to_string(options.sample_days)},
+                                                                {"sum_days", std::to_string(options.sum_days)}};
+  if (auto error = RunAll(server, StatementsOf(kVersionSql, values))) return *error;
+  if (auto error = RunAll(server, StatementsOf(kTablesSql, values))) return *error;
+  if (!options.cluster.empty()) {
+    if (auto error = RunAll(server, StatementsOf(kClusterSql, values))) return *error;
+  }
+  report.has_retention = IsModern(*version);
+  if (report.has_retention) {
+    if (auto error = RunAll(server, StatementsOf(kModernSql, values))) return *error;
+  }
+  if (!report.was_there) {
+    // Last: a server that has this row has all tables.
+    if (auto error =
+            server->Run(fmt::format("INSERT INTO {}.schema SELECT toUInt32({}), toUInt32({}), {}, now()", database,
+                                    kSchemaVersion, options.slice_seconds, Quoted(options.cluster)))) {
+      return *error;
+    }
+  }
+  return report;
+}
+
+format::Result<Schema> ReadSchema(Server* server) {
+  auto there = Find(server);
+  if (!there.ok()) return there.error();
+  if (!*there) {
+    return Error{fmt::format("{}: database {} has no tables of heaprec; run heaprec fleet init --server {}/{}",
+                             server->name(), server->database(), server->name(), server->database())};
+  }
+  if ((*there)->version > kSchemaVersion) {
+    return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
+                             server->name(), (*there)->version, kSchemaVersion)};
+  }
+  return **there;
+}
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,10 @@
+// The files of schema/, embedded at build time.
+#pragma once
+
+#include <string_view>
+
+namespace heaprec::tools::fleet {
+
+extern const std::string_view kVersionSql, kTablesSql, kClusterSql, kModernSql;
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,337 @@
+#include "tools/fleet/server_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace heaprec::tools::fleet {
+namespace {
+
+constexpr uint32_t kHour = 3600;
+
+std::vector<std::string> AllColumns() {
+  std::vector<std::string> names;
+  for (const SumColumn& column : kSumColumns) names.emplace_back(column.name);
+  return names;
+}
+
+// sum(bytes) AS s_bytes, ...
+std::string SumOfColumns() {
+  std::string sql;
+  for (const SumColumn& column : kSumColumns) sql += fmt::format(", sum({0}) AS s_{0}", column.name);
+  return sql;
+}
+
+// By name: servers may answer in another order.
+const AnswerColumn* ColumnOf(const Answer& answer, std::string_view name) {
+  for (const AnswerColumn& column : answer.columns) {
+    if (column.name == name) return &column;
+  }
+  return nullptr;
+}
+
+// Of a row; 0 where there is no such column.
+uint64_t Number(const Answer& answer, std::string_view name, size_t row) {
+  const AnswerColumn* column = ColumnOf(answer, name);
+  return column != nullptr && row < column->numbers.size() ? column->numbers[row] : 0;
+}
+double Real(const Answer& answer, std::string_view name, size_t row) {
+  const AnswerColumn* column = ColumnOf(answer, name);
+  if (column == nullptr) return 0;
+  if (row < column->reals.size()) return column->reals[row];
+  return row < column->numbers.size() ? static_cast<double>(column->numbers[row]) : 0;
+}
+std::string Text(const Answer& answer, std::string_view name, size_t row) {
+  const AnswerColumn* column = ColumnOf(answer, name);
+  return column != nullptr && row < column->texts.size() ? column->texts[row] : "";
+}
+
+// Columns of an answer with sums, found once.
+class SumsOfRows {
+ public:
+  explicit SumsOfRows(const Answer& answer) {
+    for (const SumColumn& column : kSumColumns) columns_.push_back(ColumnOf(answer, fmt::format("s_{}", column.name)));
+  }
+  Sums At(size_t row) const {
+    Sums sums;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i] != nullptr && row < columns_[i]->reals.size())
+        sums.*kSumColumns[i].value = columns_[i]->reals[row];
+    }
+    return sums;
+  }
+
+ private:
+  std::vector<const AnswerColumn*> columns_;
+};
+
+RowKey KeyOf(const Answer& answer, RowGrain by, size_t row) {
+  return {by, Number(answer, "class", row), Number(answer, "site", row)};
+}
+
+Totals TotalsAt(const Answer& answer, const SumsOfRows& sums, const char* prefix, size_t row) {
+  Totals totals;
+  totals.seconds = Real(answer, fmt::format("{}seconds", prefix), row);
+  totals.counted = Real(answer, fmt::format("{}counted", prefix), row);
+  totals.weighed = Real(answer, fmt::format("{}weighed", prefix), row);
+  totals.lost = Real(answer, fmt::format("{}lost", prefix), row);
+  totals.all = sums.At(row);
+  return totals;
+}
+
+constexpr char kTotals[] =
+    "sum(seconds) AS s_seconds, sum(counted) AS s_counted, sum(weighed) AS s_weighed, sum(lost) AS s_lost";
+
+std::string KeyColumns(RowGrain by) {
+  if (by == RowGrain::kClass) return "class";
+  return by == RowGrain::kSite ? "site" : "class, site";
+}
+
+std::vector<uint64_t> RecordingsOf(const std::vector<UnitShare>& shares) {
+  std::vector<uint64_t> ids;
+  for (const UnitShare& share : shares) ids.push_back(share.recording);
+  return ids;
+}
+std::vector<uint32_t> UnitsOf(const std::vector<UnitShare>& shares) {
+  std::vector<uint32_t> units;
+  for (const UnitShare& share : shares) units.push_back(share.unit);
+  return units;
+}
+std::vector<double> WeightsOf(const std::vector<UnitShare>& shares) {
+  std::vector<double> weights;
+  for (const UnitShare& share : shares) weights.push_back(share.weight);
+  return weights;
+}
+
+}  // namespace
+
+format::Result<std::unique_ptr<ServerSource>> ServerSource::Open(Server* server) {
+  auto schema = ReadSchema(server);
+  if (!schema.ok()) return schema.error();
+  return std::unique_ptr<ServerSource>(new ServerSource(server, std::move(*schema)));
+}
+
+format::Result<std::vector<RecordingInfo>> ServerSource::Recordings() {
+  auto answer = server_.Select(fmt::format(
+      "SELECT recording, started, seen, ended, service, version, environment, host, pod, jdk, gc, file, rate, "
+      "trustworthy, why_not FROM {} ORDER BY recording, seen",
+      Table("recordings")));
+  if (!answer.ok()) return answer.error();
+  std::vector<RecordingInfo> infos;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    RecordingInfo info;
+    info.id = Number(*answer, "recording", row);
+    // The last row of a recording counts.
+    if (!infos.empty() && infos.back().id == info.id) infos.pop_back();
+    info.started = static_cast<uint32_t>(Number(*answer, "started", row));
+    info.seen = static_cast<uint32_t>(Number(*answer, "seen", row));
+    info.ended = Number(*answer, "ended", row) != 0;
+    info.service = Text(*answer, "service", row);
+    info.version = Text(*answer, "version", row);
+    info.environment = Text(*answer, "environment", row);
+    info.host = Text(*answer, "host", row);
+    info.pod = Text(*answer, "pod", row);
+    info.jdk = Text(*answer, "jdk", row);
+    info.gc = Text(*answer, "gc", row);
+    info.file = Text(*answer, "file", row);
+    info.per_second = Real(*answer, "rate", row);
+    info.trustworthy = Number(*answer, "trustworthy", row) != 0;
+    info.why_not = Text(*answer, "why_not", row);
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+format::Result<std::map<uint64_t, Totals>> ServerSource::TotalsOf(const TimeRange& range,
+                                                                  const std::vector<uint64_t>& recordings) {
+  auto answer = server_.Select(fmt::format(
+      "SELECT recording, {}{} FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording IN {} "
+      "GROUP BY recording",
+      kTotals, SumOfColumns(), Table("totals"), range.from, range.to, List(recordings)));
+  if (!answer.ok()) return answer.error();
+  std::map<uint64_t, Totals> totals;
+  const SumsOfRows sums(*answer);
+  for (size_t row = 0; row < answer->rows; ++row) {
+    totals.emplace(Number(*answer, "recording", row), TotalsAt(*answer, sums, "s_", row));
+  }
+  return totals;
+}
+
+format::Result<std::vector<StepTotals>> ServerSource::TotalsByTime(const TimeRange& range,
+                                                                   const std::vector<uint64_t>& recordings,
+                                                                   uint32_t step) {
+  auto answer = server_.Select(fmt::format(
+      "SELECT intDiv(toUInt32(time), {0}) * {0} AS step, counted > 0 AS is_counted, {1}{2} FROM {3} "
+      "WHERE toUInt32(slice) >= {4} AND toUInt32(slice) < {5} AND recording IN {6} GROUP BY step, is_counted "
+      "ORDER BY step",
+      step, kTotals, SumOfColumns(), Table("totals"), range.from, range.to, List(recordings)));
+  if (!answer.ok()) return answer.error();
+  std::vector<StepTotals> steps;
+  const SumsOfRows sums(*answer);
+  for (size_t row = 0; row < answer->rows; ++row) {
+    const auto time = static_cast<uint32_t>(Number(*answer, "step", row));
+    if (steps.empty() || steps.back().time != time) steps.push_back({time, {}, {}});
+    const Totals totals = TotalsAt(*answer, sums, "s_", row);
+    (Number(*answer, "is_counted", row) != 0 ? steps.back().totals : steps.back().uncounted) = totals;
+  }
+  return steps;
+}
+
+format::Result<OpenHours> ServerSource::FindOpenHours(const TimeRange& range) {
+  if (open_range_.from == range.from && open_range_.to == range.to) return open_hours_;
+  auto answer = server_.Select(
+      fmt::format("SELECT recording, intDiv(toUInt32(time), {}) AS hour FROM {} WHERE toUInt32(time) >= {} AND "
+                  "toUInt32(time) < {} GROUP BY recording, hour HAVING countIf(kind = 2) = 0",
+                  kHour, Table("shipped"), range.from, range.to));
+  if (!answer.ok()) return answer.error();
+  open_hours_.clear();
+  for (size_t row = 0; row < answer->rows; ++row) {
+    open_hours_.emplace_back(Number(*answer, "recording", row), static_cast<uint32_t>(Number(*answer, "hour", row)));
+  }
+  open_range_ = range;
+  return open_hours_;
+}
+
+format::Result<std::string> ServerSource::Rows(RowQuery query) {
+  query.sums = Table("sums");
+  query.hours = Table("hours");
+  const TimeRange hours = WholeHours(query.range);
+  if (hours.from >= hours.to) return RowsSql(query, {});
+  auto open = FindOpenHours(hours);
+  if (!open.ok()) return open.error();
+  return RowsSql(query, *open);
+}
+
+format::Result<std::vector<PooledRow>> ServerSource::Pool(const PoolQuery& query) {
+  std::vector<uint64_t> ids;
+  std::vector<double> factors, per_bytes, with_alls;
+  for (const RecordingScale& scale : query.recordings) {
+    ids.push_back(scale.recording);
+    factors.push_back(scale.factor);
+    per_bytes.push_back(scale.per_byte);
+    with_alls.push_back(scale.with_all);
+  }
+  auto rows = Rows({.sums = {},
+                    .hours = {},
+                    .range = query.range,
+                    .recordings = ids,
+                    .by = query.by,
+                    .filter = query.filter,
+                    .step = query.step,
+                    .columns = AllColumns()});
+  if (!rows.ok()) return rows.error();
+  // PooledSums::Add, name for name.
+  const std::string keys = query.step > 0 ? "step" : KeyColumns(query.by);
+  auto answer = server_.Select(fmt::format(
+      "SELECT {0}, sum(f * s_bytes) AS p_bytes, sum(f * s_objects) AS p_objects, sum(s_seen) AS p_seen, "
+      "sum(s_samples) AS p_samples, sum(f * f * s_variance) AS p_variance, "
+      "sum(f * f * s_variance_objects) AS p_variance_objects, sum(f * f * s_with_all) AS p_with_all, "
+      "sum(f * f * s_objects_with_all) AS p_objects_with_all, sum(f * f * s_apart) AS p_apart, "
+      "sum(f * f * s_apart_objects) AS p_apart_objects, sum(f * f * f * f * s_fourth) AS p_fourth, "
+      "sum(f * f * f * f * s_fourth_objects) AS p_fourth_objects, "
+      "sum(f * f * s_bytes * b * s_with_all) AS shared, sum(f * f * s_bytes * b * s_bytes * b * c) AS shared_all, "
+      "sum(f * f * s_objects * b * s_objects_with_all) AS shared_objects, "
+      "sum(f * f * s_objects * b * s_objects * b * c) AS shared_objects_all FROM "
+      "(SELECT *, {1} AS f, {2} AS b, {3} AS c FROM ({4}) AS rows) AS scaled GROUP BY {0}",
+      keys, Lookup(ids, factors), Lookup(ids, per_bytes), Lookup(ids, with_alls), *rows));
+  if (!answer.ok()) return answer.error();
+  std::vector<PooledRow> pooled;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    PooledRow one;
+    one.key = query.step > 0 ? RowKey{} : KeyOf(*answer, query.by, row);
+    one.time = static_cast<uint32_t>(Number(*answer, "step", row));
+    for (const SumColumn& column : kSumColumns) {
+      one.pooled.sums.*column.value = Real(*answer, fmt::format("p_{}", column.name), row);
+    }
+    one.pooled.shared = Real(*answer, "shared", row);
+    one.pooled.shared_all = Real(*answer, "shared_all", row);
+    one.pooled.shared_objects = Real(*answer, "shared_objects", row);
+    one.pooled.shared_objects_all = Real(*answer, "shared_objects_all", row);
+    pooled.push_back(one);
+  }
+  return pooled;
+}
+
+format::Result<std::string> ServerSource::SideSql(const CompareQuery& query, const Side& side, bool is_before) {
+  const std::vector<uint64_t> ids = RecordingsOf(side.shares);
+  auto rows = Rows({.sums = {},
+                    .hours = {},
+                    .range = side.range,
+                    .recordings = ids,
+                    .by = query.by,
+                    .filter = query.filter,
+                    .step = 0,
+                    .columns = {"bytes"}});
+  if (!rows.ok()) return rows.error();
+  const std::string rate = fmt::format("s_bytes * {}", Lookup(ids, WeightsOf(side.shares)));
+  return fmt::format("SELECT {} AS unit, {}, {} AS b, {} AS a FROM ({}) AS rows", Lookup(ids, UnitsOf(side.shares)),
+                     KeyColumns(query.by), is_before ? rate : "0.", is_before ? "0." : rate, *rows);
+}
+
+format::Result<std::vector<Moments>> ServerSource::Compare(const CompareQuery& query) {
+  auto before = SideSql(query, query.before, true);
+  if (!before.ok()) return before.error();
+  auto after = SideSql(query, query.after, false);
+  if (!after.ok()) return after.error();
+  auto answer = server_.Select(
+      fmt::format("SELECT {0}, sum(rb) AS b1, sum(rb * rb) AS b2, sum(ra) AS a1, sum(ra * ra) AS a2, "
+                  "sum((ra - rb) * (ra - rb)) AS d2 FROM (SELECT unit, {0}, sum(b) AS rb, sum(a) AS ra FROM "
+                  "({1} UNION ALL {2}) AS sides GROUP BY unit, {0}) AS units GROUP BY {0}",
+                  KeyColumns(query.by), *before, *after));
+  if (!answer.ok()) return answer.error();
+  std::vector<Moments> moments;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    moments.push_back({KeyOf(*answer, query.by, row), Real(*answer, "b1", row), Real(*answer, "b2", row),
+                       Real(*answer, "a1", row), Real(*answer, "a2", row), Real(*answer, "d2", row)});
+  }
+  return moments;
+}
+
+format::Result<std::vector<UnitRate>> ServerSource::Rates(RowGrain by, const RowFilter& filter, const Side& side) {
+  const std::vector<uint64_t> ids = RecordingsOf(side.shares);
+  auto rows = Rows({.sums = {},
+                    .hours = {},
+                    .range = side.range,
+                    .recordings = ids,
+                    .by = by,
+                    .filter = filter,
+                    .step = 0,
+                    .columns = {"bytes", "variance"}});
+  if (!rows.ok()) return rows.error();
+  auto answer = server_.Select(
+      fmt::format("SELECT unit, {0}, sum(w * s_bytes) AS rate, sum(w * w * s_variance) AS spread FROM "
+                  "(SELECT *, {1} AS unit, {2} AS w FROM ({3}) AS rows) AS weighted GROUP BY unit, {0}",
+                  KeyColumns(by), Lookup(ids, UnitsOf(side.shares)), Lookup(ids, WeightsOf(side.shares)), *rows));
+  if (!answer.ok()) return answer.error();
+  std::vector<UnitRate> rates;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    rates.push_back({KeyOf(*answer, by, row), static_cast<uint32_t>(Number(*answer, "unit", row)),
+                     Real(*answer, "rate", row), Real(*answer, "spread", row)});
+  }
+  return rates;
+}
+
+format::Result<std::vector<NamedId>> ServerSource::Names(NameKind kind) {
+  auto answer = server_.Select(fmt::format("SELECT id, any(name) AS text FROM {} WHERE kind = {} GROUP BY id",
+                                           Table("names"), static_cast<int>(kind)));
+  if (!answer.ok()) return answer.error();
+  std::vector<NamedId> names;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    names.push_back({kind, Number(*answer, "id", row), Text(*answer, "text", row)});
+  }
+  return names;
+}
+
+format::Result<std::map<uint64_t, std::string>> ServerSource::NamesOf(NameKind kind, const std::vector<uint64_t>& ids) {
+  std::map<uint64_t, std::string> names;
+  if (ids.empty()) return names;
+  auto answer =
+      server_.Select(fmt::format("SELECT id, any(name) AS text FROM {} WHERE kind = {} AND id IN {} GROUP BY id",
+                                 Table("names"), static_cast<int>(kind), List(ids)));
+  if (!answer.ok()) return answer.error();
+  for (size_t row = 0; row < answer->rows; ++row) names.emplace(Number(*answer, "id", row), Text(*answer, "text", row));
+  return names;
+}
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,109 @@
+// All samples of a recording as columns, with everything that estimates of any subset of them need: what the report
+// page computes with. The order is the one in which subsets take samples (tools/analysis/estimate/design.h).
+//
+// A page that repeats the arithmetic of Subset and Estimator on these columns gets the same sums and intervals.
+//
+// Units:    bytes, ns; times since the start of the recording.
+// Threads:  one.
+// Failure:  none: damage is for the caller to report (ReportDamage). Above `max_samples` the samples are thinned at
+//           random, each with a probability in proportion to its weight, and the rest stand for those left out.
+// Maths:    docs/estimates.md#variance, docs/guide/report.md#large-recordings
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/estimate/stratum.h"
+#include "tools/analysis/estimate/weighted_sample.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools {
+
+// How the page finds a sample's weights.
+enum class WeightCode : uint8_t {
+  kFirstStage,  // size / (1 - exp(-lambda size)) of its window; the second stage left it as it was
+  kRaised,      // the second stage raised it to the weight of its line
+  kExplicit,    // the next pair of explicit_weights and explicit_first_weights
+  kThinned,     // thinned_to
+};
+
+// Samples of an interval that the second stage raised to the same weight: [begin, end) of the columns.
+struct SampleLine {
+  uint32_t begin = 0, end = 0;
+  double weight = 0;
+};
+
+struct SampleColumns {
+  // One entry per sample.
+  std::vector<uint32_t> second, microsecond;  // the time, rounded down to 1 us
+  std::vector<uint32_t> class_id, node, thread, size, window;
+  std::vector<uint8_t> parted;  // Grain at which it parts from the next of its line, which is a circle
+  std::vector<uint8_t> weight_code;
+  std::vector<double> explicit_weights, explicit_first_weights;
+  std::vector<double> explicit_sizes;  // sizes that do not fit: `size` is 0xffffffff
+  std::vector<SampleLine> lines;
+  // For each grain but kSample the rounding (WeightedSample::rounding) of each node of the lines, in order.
+  std::array<std::vector<float>, kNodes> rounding;
+  std::vector<uint32_t> uncounted;  // samples of intervals whose bytes nobody counted
+  // Objects that are alive at the end of the recording: the sample, and the bytes that it stands for then.
+  std::vector<uint32_t> alive;
+  std::vector<double> alive_weights;
+
+  std::vector<double> lambdas;  // by `window`; 0: unknown
+  std::vector<Stratum> strata;  // of a census; empty: none
+  std::vector<int32_t> stratum_of_class;
+
+  // Stacks as a tree, parents first; node 0 is the root. Names are indices into `names`.
+  std::vector<uint32_t> node_parent, node_name;
+  std::vector<uint8_t> node_type;  // format::FrameType that most bytes below it have
+  std::vector<std::string> names;
+  std::vector<uint32_t> classes, threads;  // names by class_id and thread
+  std::vector<uint32_t> primitives;        // names of methods that only allocate for their caller
+
+  // Of the estimator.
+  double factor = 1;             // counted bytes over estimated ones
+  double variance_of_bytes = 0;  // Design::VarianceOfBytes
+  double unwritten = 0;          // bytes of samples that could not be written
+  double counted_bytes = 0;      // by the recorder
+  bool calibrated = false;
+  double thinned_to = 0;
+  uint64_t samples = 0;  // before thinning
+
+  // The time axis.
+  uint64_t interval_ns = 0, begin_ns = 0, end_ns = 0;
+  struct IntervalRow {
+    uint64_t begin_ns = 0;
+    double bytes = 0;
+    double held = 0, kept = 0, tau = 0;
+  };
+  std::vector<IntervalRow> intervals;
+  struct WindowRow {
+    uint64_t start_ns = 0;
+    double lambda = 0;
+  };
+  std::vector<WindowRow> windows;
+  struct HeapRow {
+    uint64_t time_ns = 0, used = 0, committed = 0;
+  };
+  std::vector<HeapRow> heap;
+  struct PauseRow {
+    uint64_t begin_ns = 0, pause_ns = 0, used_before = 0, used_after = 0;
+    std::string cause;
+  };
+  std::vector<PauseRow> pauses;
+  struct LossRow {
+    uint64_t from_ns = 0, to_ns = 0, points = 0;
+    double bytes = 0;
+  };
+  std::vector<LossRow> losses;
+  bool tracks_objects = false;
+  bool has_no_chances = false;  // source tlab: nobody knows with which chance an object was drawn
+};
+
+// Reads the recording to its end. `use_census`: scale the samples of each class to what a census counted of it.
+SampleColumns ReadSampleColumns(Recording* recording, size_t max_samples, bool use_census = true);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,33 @@
+#include "tools/render/print.h"
+
+#include <unistd.h>
+
+#include "tools/text/output.h"
+#include "tools/text/terminal.h"
+
+namespace heaprec::tools::render {
+
+void OutputOptions::AddTo(Command& command) {
+  command.AddOption("--format", format, "Output format: text (default), json, markdown, csv or html")
+      .Value("FORMAT")
+      .OneOf({"text", "json", "markdown", "csv", "html"});
+  command.AddFlag("--json", json, "Short for --format json");
+  command.AddFlag("--wide", wide, "Show all columns and intervals, however wide the terminal is");
+}
+
+Form OutputOptions::form() const {
+  if (json || format == "json") return Form::kJson;
+  if (format == "markdown") return Form::kMarkdown;
+  if (format == "csv") return Form::kCsv;
+  return format == "html" ? Form::kHtml : Form::kText;
+}
+
+ExitCode Print(const Report& report, const OutputOptions& options, ExitCode code) {
+  Output output(STDOUT_FILENO);
+  output.Append(Render(report, options.form(), Terminal::Of(STDOUT_FILENO), options.wide));
+  output.Flush();
+  const ExitCode written = output.Report("standard output");
+  return written != ExitCode::kOk ? written : code;
+}
+
+}  // namespace heaprec::tools::render

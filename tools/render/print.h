@@ -1,0 +1,29 @@
+// A report on standard output, in the form that the options ask for.
+//
+// Threads:  one.
+// Failure:  says on stderr why standard output cannot be written.
+#pragma once
+
+#include <string>
+
+#include "tools/options/command.h"
+#include "tools/render/renderers.h"
+#include "tools/text/exit_code.h"
+
+namespace heaprec::tools::render {
+
+struct OutputOptions {
+  std::string format = "text";
+  bool json = false, wide = false;
+
+  // --format, --json and --wide.
+  void AddTo(Command& command);
+  Form form() const;
+  // Whether rows are limited unless told otherwise: people read the first ones, programs take all.
+  bool is_for_people() const { return form() != Form::kJson && form() != Form::kCsv; }
+};
+
+// Returns `code`, or why the report could not be written.
+ExitCode Print(const Report& report, const OutputOptions& options, ExitCode code = ExitCode::kOk);
+
+}  // namespace heaprec::tools::render

@@ -1,0 +1,185 @@
+// A report as data. Text, JSON, Markdown, CSV and HTML are derived from it, so a number is declared once.
+//
+//   const std::vector<Column<TopRow>> kColumns{
+//       {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &TopRow::bytes, Detail::kAlways},
+//       {"objects", "objects", Unit::kCount, Detail::kWide, &TopRow::objects},
+//       {"name", "class", Unit::kText, Detail::kAlways, &TopRow::name}};
+//   Report report("heaprec.top/2");
+//   report.Add(Sentence("{} allocated in {}", {{"total", total, Unit::kBytes}, {"duration_ns", ns,
+//   Unit::kNanoseconds}})); report.Add(MakeTable("rows", kColumns, rows)); return Print(report, options.output);
+//
+// A name is a path in JSON: "losses.lost" is a member of an object, "tables[]" an element of an array, "" in no JSON.
+// A heading is what people read; an empty one shows in JSON only.
+//
+// Threads:  one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tools/render/value.h"
+
+namespace heaprec::tools::render {
+
+// What a number counts, and so how people read it.
+enum class Unit : uint8_t {
+  kText,            // as it is; of a number the shortest digits
+  kProse,           // sentences: wrapped, never shortened
+  kCount,           // "421 k"
+  kInteger,         // "1,234,567": all digits
+  kNumber,          // "3.14": three digits
+  kBytes,           // "9.65 MiB"
+  kShare,           // 0.088: "8.8 %"
+  kChange,          // 0.123: "+12.3 %"
+  kProbability,     // "0.0012"
+  kSeconds,         // "12.3 s", "4.00 min"
+  kNanoseconds,     // "2.000 s", "1 h 02 min 03 s"
+  kEpochNs,         // local time
+  kBytesPerSecond,  // "54.8 MiB/s"
+  kPerSecond,       // "418/s"
+  kGrowth,          // bytes per second with a sign: "+1.20 MiB/s"
+  kByteChange,      // "+1.20 MiB"
+  kCountChange,     // "+1,234"
+  kBar,             // 0 to 1: a bar
+  kSparkline,       // of a list, 0 to its peak: one character per number
+  kAlert,           // a text that is red on a terminal
+  kByRow,           // Row::unit
+};
+
+// Where a column or a line is shown.
+enum class Detail : uint8_t {
+  kAlways,
+  kWide,      // where there is room, or with --wide; a line with --verbose
+  kJsonOnly,  // and in CSV
+  kTextOnly,  // in no JSON and no CSV
+};
+
+struct Field {
+  std::string name;
+  Value value;
+  Unit unit = Unit::kText;
+};
+
+// A sentence, or a heading with what belongs to it.
+struct Line {
+  enum class Kind : uint8_t { kSentence, kFact, kNote };
+  Kind kind = Kind::kSentence;
+  std::string heading;
+  // Each {} shows the next field with its interval, {value} without. Fields that are left are in JSON alone.
+  std::string text;
+  std::vector<Field> fields;
+  Detail detail = Detail::kAlways;
+};
+
+inline Line Sentence(std::string text, std::vector<Field> fields = {}) {
+  return {Line::Kind::kSentence, "", std::move(text), std::move(fields), Detail::kAlways};
+}
+inline Line Fact(std::string heading, std::string text, std::vector<Field> fields, Detail detail = Detail::kAlways) {
+  return {Line::Kind::kFact, std::move(heading), std::move(text), std::move(fields), detail};
+}
+inline Line Fact(std::string heading, Field field, Detail detail = Detail::kAlways) {
+  return {Line::Kind::kFact, std::move(heading), "{}", {std::move(field)}, detail};
+}
+// JSON has its text in "notes".
+inline Line Note(std::string text, std::vector<Field> fields = {}) {
+  return {Line::Kind::kNote, "", std::move(text), std::move(fields), Detail::kAlways};
+}
+inline Line Hidden(std::vector<Field> fields) {
+  return {Line::Kind::kSentence, "", "", std::move(fields), Detail::kJsonOnly};
+}
+
+struct ColumnInfo {
+  std::string name, heading;
+  Unit unit = Unit::kText;
+  Detail detail = Detail::kAlways;
+  Detail interval = Detail::kWide;
+};
+
+template <typename T>
+struct Column {
+  std::string name, heading;
+  Unit unit = Unit::kText;
+  Detail detail = Detail::kAlways;
+  std::function<Value(const T&)> get;
+  Detail interval = Detail::kWide;  // of the 95 % interval; at 80 columns one of a table should be kAlways
+};
+
+struct Row {
+  std::vector<Value> cells;
+  std::vector<std::string> below;  // more lines under the last column, in text alone
+  std::vector<Row> children;       // of a tree
+  uint64_t left_out = 0;           // children that are not shown
+  Unit unit = Unit::kNumber;       // of cells of Unit::kByRow
+  size_t height = 1;               // lines of a sparkline in the last column
+};
+
+struct Table {
+  std::string name;           // of the array of rows; "tables[]": of an object {fields, "count", "rows"}
+  std::vector<Field> fields;  // of that object, and the first columns of CSV
+  std::vector<ColumnInfo> columns;
+  std::vector<Row> rows;
+  uint64_t count = 0;                        // of all rows; text says how many are left out
+  std::string empty;                         // instead of a table without rows
+  std::string more = "--limit 0 shows all";  // after "... 12 more; "
+  Detail detail = Detail::kAlways;
+  bool is_tree = false;  // rows have "children" and "left_out"
+};
+
+template <typename T>
+Row MakeRow(const std::vector<Column<T>>& columns, const T& of) {
+  Row row;
+  row.cells.reserve(columns.size());
+  for (const Column<T>& column : columns) row.cells.push_back(column.get(of));
+  return row;
+}
+
+// `count`: of all rows, if `rows` are fewer.
+template <typename T>
+Table MakeTable(std::string name, const std::vector<Column<T>>& columns, const std::vector<T>& rows,
+                uint64_t count = 0) {
+  Table table{.name = std::move(name), .fields = {}, .columns = {}, .rows = {}, .count = count, .empty = {}};
+  for (const Column<T>& of : columns) table.columns.push_back({of.name, of.heading, of.unit, of.detail, of.interval});
+  for (const T& row : rows) table.rows.push_back(MakeRow(columns, row));
+  if (table.count < rows.size()) table.count = rows.size();
+  return table;
+}
+
+// The columns of a row as fields: "matched.bytes", "matched.objects", ...
+template <typename T>
+std::vector<Field> FieldsOf(const std::string& path, const std::vector<Column<T>>& columns, const T& of) {
+  std::vector<Field> fields;
+  for (const Column<T>& column : columns) {
+    if (!column.name.empty()) fields.push_back({path + "." + column.name, column.get(of), column.unit});
+  }
+  return fields;
+}
+
+struct Group;
+using Section = std::variant<Line, Table, Group>;
+
+// Sections whose names are below one: "recordings[]" of many documents in one, "heap" of a part.
+struct Group {
+  std::string name;
+  std::vector<Section> sections;
+  template <typename T>
+  void Add(T section) {
+    sections.emplace_back(std::move(section));
+  }
+  void Add(std::vector<Line> lines) {
+    for (Line& line : lines) sections.emplace_back(std::move(line));
+  }
+};
+
+// What a command answers.
+struct Report : Group {
+  // `its_schema`: "heaprec.top/2".
+  explicit Report(std::string its_schema) : schema(std::move(its_schema)) {}
+  std::string schema;
+};
+
+}  // namespace heaprec::tools::render

@@ -1,0 +1,228 @@
+#include "tools/render/text_layout.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tools/render/value_format.h"
+
+namespace heaprec::tools::render {
+namespace {
+
+constexpr size_t kGap = 2;
+// Columns go before names become shorter than this, or half of the width.
+constexpr size_t kShortestName = 40, kMinName = 12;
+
+// The values of a column, or its intervals: one strip of the table.
+struct Strip {
+  std::string heading;
+  std::vector<std::string> cells;
+  Detail detail = Detail::kAlways;
+  bool is_interval = false, is_right = false, is_name = false, is_alert = false, is_prose = false;
+  size_t width = 0;
+  size_t column = 0;
+  bool is_chart = false;
+};
+
+struct FlatRow {
+  const Row* row;
+  std::string lead;  // branches of a tree
+};
+
+class Layout {
+ public:
+  Layout(const Table& table, const Terminal& terminal) : table_(table), terminal_(terminal) {
+    AddRows(table.rows, "", false);
+    for (size_t column = 0; column < table.columns.size(); ++column) AddStrips(column);
+    if (strips_.empty()) return;
+    strips_.back().is_name = !strips_.back().is_right && !strips_.back().is_interval;
+    for (Strip& strip : strips_) strip.width = WidthOfStrip(strip);
+    ShortenOtherNames();
+    if (terminal.width > 0) Fit();
+  }
+
+  std::string Text() const {
+    std::string text = Headings();
+    for (size_t i = 0; i < rows_.size(); ++i) text += LineOf(i);
+    return text;
+  }
+
+ private:
+  // A node's only child stands below it, so that a chain of calls does not walk out of the terminal.
+  void AddRows(const std::vector<Row>& rows, const std::string& before, bool is_nested) {
+    const bool is_chain = rows.size() == 1 || !is_nested;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const bool is_last = i + 1 == rows.size();
+      const char* const branch = terminal_.unicode ? (is_last ? "└─ " : "├─ ") : (is_last ? "`- " : "|- ");
+      const char* const beside = is_last ? "   " : terminal_.unicode ? "│  " : "|  ";
+      rows_.push_back({&rows[i], is_chain ? before : before + branch});
+      AddRows(rows[i].children, is_chain ? before : before + beside, true);
+    }
+  }
+
+  void AddStrips(size_t column) {
+    const ColumnInfo& of = table_.columns[column];
+    if (of.heading.empty() || of.detail == Detail::kJsonOnly) return;
+    Strip values{
+        of.heading, {}, of.detail, false, IsNumeric(of.unit), false, of.unit == Unit::kAlert, of.unit == Unit::kProse,
+        0};
+    Strip intervals{"95 %", {}, of.interval, true, false, false, false, false, 0};
+    values.column = column;
+    values.is_chart = of.unit == Unit::kSparkline;
+    bool has_interval = false;
+    for (const FlatRow& row : rows_) {
+      CellText cell = FormatCell(*row.row, column, of.unit, terminal_.unicode);
+      has_interval = has_interval || !cell.interval.empty();
+      values.cells.push_back(std::move(cell.value));
+      intervals.cells.push_back(std::move(cell.interval));
+    }
+    strips_.push_back(std::move(values));
+    if (has_interval && of.interval != Detail::kJsonOnly) strips_.push_back(std::move(intervals));
+  }
+
+  // Texts before the last column: a third of the width.
+  void ShortenOtherNames() {
+    const size_t room = terminal_.width / 3;
+    for (Strip& strip : strips_) {
+      if (room == 0 || strip.is_name || strip.is_right || strip.is_interval || strip.width <= room) continue;
+      for (std::string& cell : strip.cells) cell = Shortened(cell, room, terminal_.unicode);
+      strip.width = room;
+    }
+  }
+
+  std::string NameOf(const Strip& strip, size_t row) const {
+    const uint64_t left_out = rows_[row].row->left_out;
+    return strip.cells[row] + (left_out > 0 ? " (+" + std::to_string(left_out) + ")" : "");
+  }
+
+  size_t WidthOfStrip(const Strip& strip) const {
+    size_t width = WidthOf(strip.heading);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const size_t name = strip.is_name ? WidthOf(rows_[i].lead) + WidthOf(NameOf(strip, i)) : WidthOf(strip.cells[i]);
+      width = std::max(width, name);
+    }
+    return width;
+  }
+
+  static size_t GapBefore(const Strip& strip) { return strip.is_interval ? 1 : kGap; }
+
+  // All strips but the name's.
+  size_t Used() const {
+    size_t used = 0;
+    for (const Strip& strip : strips_) used += strip.is_name ? 0 : strip.width + GapBefore(strip);
+    return used;
+  }
+
+  // Leaves out intervals, then columns, from the right.
+  void Fit() {
+    const size_t least = std::max(kShortestName, terminal_.width / 2);
+    const size_t name = strips_.back().is_name ? std::min(strips_.back().width, least) : 0;
+    for (const bool intervals : {true, false}) {
+      for (size_t i = strips_.size(); i-- > 0 && Used() + name > terminal_.width;) {
+        if (strips_[i].is_name || strips_[i].detail != Detail::kWide || strips_[i].is_interval != intervals) continue;
+        const bool has_interval = i + 1 < strips_.size() && strips_[i + 1].is_interval;
+        strips_.erase(strips_.begin() + static_cast<ptrdiff_t>(i),
+                      strips_.begin() + static_cast<ptrdiff_t>(i + (has_interval && !intervals ? 2 : 1)));
+      }
+    }
+  }
+
+  static std::string Padded(const std::string& text, const Strip& strip) {
+    const std::string pad(strip.width - std::min(strip.width, WidthOf(text)), ' ');
+    return strip.is_right ? pad + text : text + pad;
+  }
+
+  std::string Headings() const {
+    std::string line;
+    for (const Strip& strip : strips_) {
+      if (&strip != &strips_.front()) line.append(GapBefore(strip), ' ');
+      line += strip.is_name ? strip.heading : Padded(strip.heading, strip);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    return terminal_.Bold(line) + "\n";
+  }
+
+  std::string LineOf(size_t row) const {
+    std::string line;
+    size_t used = 0;
+    for (const Strip& strip : strips_) {
+      if (&strip != &strips_.front()) {
+        line.append(GapBefore(strip), ' ');
+        used += GapBefore(strip);
+      }
+      used += strip.is_name ? 0 : strip.width;
+      if (strip.is_name && strip.is_chart) return line + ChartOf(strip, row, used);
+      if (strip.is_name) {
+        const std::string& lead = rows_[row].lead;
+        line += terminal_.Dim(lead) + Fitted(NameOf(strip, row), used + WidthOf(lead), strip.is_prose);
+      } else {
+        line += strip.is_interval ? terminal_.Dim(Padded(strip.cells[row], strip)) : Coloured(strip, row);
+      }
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    line += "\n";
+    const bool is_prose = !strips_.empty() && strips_.back().is_prose;
+    const size_t indent = is_prose ? used : used + kGap;
+    for (const std::string& below : rows_[row].row->below) {
+      line += std::string(indent, ' ') + terminal_.Dim(Fitted(Printable(below), indent, is_prose)) + "\n";
+    }
+    return line;
+  }
+
+  // Few numbers are widened, up to four columns each.
+  std::string ChartOf(const Strip& strip, size_t row, size_t used) const {
+    const Value& values = rows_[row].row->cells[strip.column];
+    const size_t count = WidthOf(strip.cells[row]), room = Room(used);
+    const size_t repeat = std::clamp<size_t>(room / std::max<size_t>(count, 1), 1, 4);
+    std::string text;
+    for (const std::string& line : FormatChart(values, rows_[row].row->height, repeat, terminal_.unicode)) {
+      text += (text.empty() ? "" : std::string(used, ' ')) + line + "\n";
+    }
+    return text;
+  }
+
+  // What stands after `used` columns: names become shorter, sentences continue on the next line.
+  std::string Fitted(const std::string& text, size_t used, bool is_prose) const {
+    const size_t room = Room(used);
+    if (!is_prose || room == 0) return Shortened(text, room, terminal_.unicode);
+    std::string lines;
+    size_t width = 0;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find(' ', at), text.size());
+      const std::string word = text.substr(at, end - at);
+      if (width > 0 && width + 1 + WidthOf(word) > room) {
+        lines += "\n" + std::string(used, ' ');
+        width = 0;
+      }
+      lines += (width > 0 ? " " : "") + word;
+      width += (width > 0 ? 1 : 0) + WidthOf(word);
+      at = end + 1;
+    }
+    return lines;
+  }
+
+  std::string Coloured(const Strip& strip, size_t row) const {
+    const std::string text = Padded(strip.cells[row], strip);
+    return strip.is_alert ? terminal_.In("31", text) : text;
+  }
+
+  // A tree that is deeper than the terminal is wide keeps a little of each name. 0: no bound.
+  size_t Room(size_t used) const {
+    if (terminal_.width == 0) return 0;
+    return std::max(kMinName, terminal_.width - std::min(used, terminal_.width));
+  }
+
+  const Table& table_;
+  const Terminal& terminal_;
+  std::vector<FlatRow> rows_;
+  std::vector<Strip> strips_;
+};
+
+}  // namespace
+
+std::string LayOut(const Table& table, const Terminal& terminal, bool wide) {
+  Terminal unbounded = terminal;
+  if (wide) unbounded.width = 0;
+  return Layout(table, unbounded).Text();
+}
+
+}  // namespace heaprec::tools::render

@@ -1,0 +1,69 @@
+#include "tools/report/selection.h"
+
+#include <sstream>
+
+#include "tools/analysis/lifecycle_terms.h"
+#include "tools/report/group_columns.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+const char* VerbOf(const RecordingScan& scan) {
+  if (scan.of_exceptions()) return "thrown";
+  return scan.stream() == format::Stream::kMapping ? "mapped" : "allocated";
+}
+
+Unit UnitOfTotal(const RecordingScan& scan) { return scan.of_exceptions() ? Unit::kCount : Unit::kBytes; }
+
+// The sentence, and the fields in the order of its placeholders.
+render::Line Totals(const RecordingScan& scan) {
+  const GroupEstimates& matched = scan.matched();
+  const double seconds = scan.scanned().seconds;
+  const std::string command = VerbOf(scan);
+  render::Line line = Sentence("{} " + command + " in {}");
+  if (scan.chooses_all()) {
+    line.fields = {{"total", scan.total(), UnitOfTotal(scan)}};
+  } else {
+    line.text = "{}, {} of all that was " + command + ", in {}";
+    line.fields = {{"", matched.bytes, UnitOfTotal(scan)}, {"", matched.share, Unit::kShare}};
+  }
+  line.fields.push_back({"", static_cast<uint64_t>(seconds * 1e9), Unit::kNanoseconds});
+  if (seconds > 0) {
+    line.text += ", {value}";
+    line.fields.push_back(
+        {"", Scaled(matched.bytes, 1 / seconds), scan.of_exceptions() ? Unit::kPerSecond : Unit::kBytesPerSecond});
+  }
+  if (scan.of_exceptions()) return line;
+  line.text += "; {} ";
+  line.text += WordsOf(scan.stream()).things;
+  line.fields.push_back({"", matched.objects, Unit::kCount});
+  return line;
+}
+
+}  // namespace
+
+std::vector<render::Line> HeadlineOf(const RecordingScan& scan) {
+  std::vector<Field> hidden{
+      {"unit", scan.of_exceptions() ? "events" : "bytes"}, {"share_of", scan.share_of()}, {"total", scan.total()}};
+  for (const auto& [path, estimates] : {std::pair{"matched", scan.matched()}, {"detection_limit", scan.unseen()}}) {
+    for (Field& field : GroupFields(path, estimates, scan)) hidden.push_back(std::move(field));
+  }
+  hidden.push_back({"scan", scan.AsObject()});
+  return {Totals(scan), Hidden(std::move(hidden))};
+}
+
+std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what) {
+  const double limit = scan.unseen().bytes.high;
+  std::vector<render::Line> lines;
+  lines.push_back(Sentence("detection limit: a " + std::string(what) + " without samples " +
+                               (scan.of_exceptions() ? "threw at most {} (95 %)" : "allocated at most {} (95 %)"),
+                           {{"", limit, UnitOfTotal(scan)}}));
+  std::istringstream footer(scan.LossLine());
+  for (std::string line; std::getline(footer, line);) lines.push_back(Sentence(line));
+  return lines;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,22 @@
+// What stands above and below the tables of every command that adds up: how much in all, what the filters matched,
+// what could be hidden, and whether it can be trusted.
+//
+// Context:  pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/query/scan.h"
+#include "tools/render/report.h"
+
+namespace heaprec::tools {
+
+// "1.9 GiB allocated in 28.193 s, 68.0 MiB/s; 55.9 M objects (55.0M-56.8M)", and in JSON: unit, total, matched,
+// detection_limit and scan.
+std::vector<render::Line> HeadlineOf(const RecordingScan& scan);
+// The detection limit of a `what` ("class or site"), and the line of losses.
+std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,18 @@
+// What the recorder counted of one stream: points, losses, its busiest interval.
+//
+// Context:  pure functions.
+#pragma once
+
+#include <vector>
+
+#include "format/model.h"
+#include "tools/analysis/stream_totals.h"
+#include "tools/input/recording.h"
+#include "tools/render/report.h"
+
+namespace heaprec::tools {
+
+// Lines of Detail::kWide.
+std::vector<render::Line> StreamFacts(const Recording& recording, format::Stream stream, const StreamTotals& totals);
+
+}  // namespace heaprec::tools
