@@ -72,7 +72,7 @@ bool Eventually(const Condition& condition) {
 // `most`: bytes that may differ while the recording runs.
 void RequireNoTrace(const std::vector<std::string>& launcher, size_t most) {
   const std::string folder = FreshFolder();
-  Command command = CommandOf({.main = "e2e.Load", .args = {"4", "8000", "0"}});
+  Command command = CommandOf({.main = "e2e.Load", .args = {"4", "14000", "0"}});
   command.args.insert(command.args.begin(), launcher.begin(), launcher.end());
   Process process(command);
   REQUIRE(process.WaitForOutput("running"));
@@ -82,7 +82,7 @@ void RequireNoTrace(const std::vector<std::string>& launcher, size_t most) {
   REQUIRE(before.size() > size_t{10} << 20);
 
   const Outcome loaded = Run(Command{{JavaHome() + "/bin/jcmd", std::to_string(process.pid()), "JVMTI.agent_load",
-                                      AgentPath(), "file:" + folder + "/rec.bin,duration:2s"}});
+                                      AgentPath(), "file:" + folder + "/rec.bin,duration:4s"}});
   INFO(loaded.out << loaded.err);
   REQUIRE(loaded.out.find("return code: 0") != std::string::npos);
   const size_t changed = Differences(before, Contents(process.pid(), ranges));

@@ -81,8 +81,15 @@ double ChurnedBy(const Outcome& outcome) {
   return std::stod(outcome.out.substr(before.size()));
 }
 
+// A machine on which 32 threads leave the drain no time loses samples. The recording says so, and claims nothing.
 void CheckChurn(const std::string& file, double truth) {
   const json native = JsonOf({"native", "--json", file});
+  if (!native["scan"]["trustworthy"].get<bool>()) {
+    WARN("not judged: " << native["scan"]["reasons"]);
+    const json& lost = native["scan"]["recordings"][0]["losses"]["malloc"]["lost"]["ring_full"];
+    CHECK(lost["points"].get<uint64_t>() > 0);
+    return;
+  }
   for (const json& row : native["rows"]) {
     if (row["name"] != "libnative_jni.so.Java_Native_churn") continue;
     const json& bytes = row["allocated"]["bytes"];
