@@ -8,7 +8,7 @@ as asked for. Comparisons are drawn from them with a seed. Nothing is recorded w
   bench/compare/run.py ... --programs injected-0,injected-10 --runs 6 --seconds 10 DIR     the short form of CI
   bench/compare/run.py ... --async-profiler $ASYNC_PROFILER_LIB DIR
 
-Programs (bench/compare/programs.py): javac, h2, fop, saxon; injected-0, -5, -10, -20 have one site whose bytes are
+Programs (bench/compare/programs.py): javac, h2, fop, saxon, tomcat; injected-0, -5, -10, -20 have one site whose bytes are
 raised by so many percent. Settings: heaprec; jfr records the same programs by JFR's ObjectAllocationSample, async by
 async-profiler. Their shares of a site are compared by Welch's test with Benjamini-Hochberg, because neither has a
 comparison of its own.
@@ -39,7 +39,7 @@ def arguments():
     parser.add_argument("--heaprec", type=pathlib.Path, required=True)
     parser.add_argument("--lib", type=pathlib.Path, required=True)
     parser.add_argument("--jdk", type=pathlib.Path, default=pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64")))
-    parser.add_argument("--programs", default="javac,h2,fop,saxon,injected-0,injected-5,injected-10,injected-20")
+    parser.add_argument("--programs", default="javac,h2,fop,saxon,tomcat,injected-0,injected-5,injected-10,injected-20")
     parser.add_argument("--settings", default="heaprec,jfr")
     parser.add_argument("--async-profiler", type=pathlib.Path, default=os.environ.get("ASYNC_PROFILER_LIB"))
     parser.add_argument("--runs", type=int, default=30, help="of each program and setting")
@@ -48,6 +48,7 @@ def arguments():
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=math.inf, help="record no longer than this; a later call goes on")
     parser.add_argument("--compare-only", action="store_true")
+    parser.add_argument("--record-only", action="store_true", help="add runs, compare nothing")
     parser.add_argument("--record", action="store_true", help="write bench/results/compare.json")
     parser.add_argument("--check", action="store_true")
     return parser.parse_args()
@@ -190,6 +191,8 @@ def main():
     given.folder.mkdir(parents=True, exist_ok=True)
     if not given.compare_only:
         record_all(given, store, programs, settings)
+    if given.record_only:
+        return
     lines = compare_all(given, store, programs, settings)
     write(given, lines)
     missed = [line for line in lines if line["kind"] == "A/A" and line["low"] > GOALS.get(line["per_side"], 1)]
