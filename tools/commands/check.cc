@@ -172,10 +172,13 @@ class Runs {
     }
     return "";
   }
-  double MeanTotal() const {
-    double sum = 0;
-    for (const BudgetTotals& run : runs_) sum += run.All().bytes.value;
-    return sum / static_cast<double>(std::max<size_t>(runs_.size(), 1));
+  Work work() const {
+    Work work;
+    for (const BudgetTotals& run : runs_) {
+      work.totals.push_back(run.All().bytes);
+      if (run.has_rows()) work.tables.push_back(&run.rows().table(0));
+    }
+    return work;
   }
   SideOfBaseline SideOf(double operations) const {
     SideOfBaseline side;
@@ -198,7 +201,7 @@ class Runs {
 Per UnitOf(const CheckOptions& options, const Runs& before, const Runs& now) {
   if (!options.per.empty()) return PerOf(options.per);
   if (options.operations) return Per::kOp;
-  return IsSameWork(before.MeanTotal(), now.MeanTotal()) ? Per::kTotal : Per::kShare;
+  return SameWork(before.work(), now.work(), false).empty() ? Per::kShare : Per::kTotal;
 }
 
 void CompareWithBaseline(const Task& task, const Runs& before, const Runs& now, const CallTree& tree,

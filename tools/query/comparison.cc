@@ -25,17 +25,53 @@ double SizeOf(const ComparedRow& row) {
   return std::isnan(change) ? -1 : std::abs(change);
 }
 
-// Of totals: less than this is the same work. Of rates: more is another speed. Both as logarithms of a ratio.
-constexpr double kSameWork = 0.0953, kOtherSpeed = 0.0488;
+// Less than this is the same work; of rates, more is another speed. As the logarithm of a ratio.
+constexpr double kSameWork = 0.0488, kOtherSpeed = 0.0488;
+
+double MeanOf(const std::vector<Estimate>& runs) {
+  double sum = 0;
+  for (const Estimate& run : runs) sum += run.value;
+  return sum / static_cast<double>(runs.size());
+}
 
 double RatioOfMeans(const std::vector<Estimate>& before, const std::vector<Estimate>& after) {
-  const auto mean = [](const std::vector<Estimate>& runs) {
-    double sum = 0;
-    for (const Estimate& run : runs) sum += run.value;
-    return sum / static_cast<double>(runs.size());
-  };
-  const double ratio = mean(after) / mean(before);
+  const double ratio = MeanOf(after) / MeanOf(before);
   return ratio > 0 && std::isfinite(ratio) ? ratio : 1;
+}
+
+bool IsNear(double a, double b) { return std::abs(std::log(a / b)) < kSameWork; }
+
+// The ratio, after to before, that half of all bytes (or objects) are in rows below of.
+double MiddleRatio(const Work& before, const Work& after, bool objects) {
+  std::map<GroupTable::Key, std::pair<double, double>> rows;
+  const auto add = [&](const Work& side, double std::pair<double, double>::* sum) {
+    for (const GroupTable* table : side.tables) {
+      for (const GroupTable::Row& row : table->Rows()) {
+        const double value = objects ? row.estimates.objects.value : row.estimates.bytes.value;
+        rows[row.key].*sum += std::isfinite(value) ? value / static_cast<double>(side.tables.size()) : 0;
+      }
+    }
+  };
+  add(before, &std::pair<double, double>::first);
+  add(after, &std::pair<double, double>::second);
+  std::vector<std::pair<double, double>> ratios;  // with their weight
+  double all = 0;
+  for (const auto& [key, sums] : rows) {
+    ratios.emplace_back(sums.second / sums.first, sums.first + sums.second);
+    all += sums.first + sums.second;
+  }
+  std::ranges::sort(ratios);
+  double below = 0;
+  for (const auto& [ratio, weight] : ratios) {
+    below += weight;
+    if (below >= all / 2) return ratio;
+  }
+  return 1;
+}
+
+// Runs of a side that differ are not pieces of the same work.
+bool IsSteady(const Work& side) {
+  return std::ranges::all_of(side.totals, [&](const Estimate& run) { return IsNear(run.value, MeanOf(side.totals)); });
 }
 
 // Of one run a side, where both keep what rows had over time.
@@ -191,6 +227,13 @@ std::vector<Estimate> ComparedRuns::Totals(const Scale& scale) const {
   return totals;
 }
 
+Work ComparedRuns::WorkOf(Scale scale) const {
+  scale.per = Per::kTotal;
+  Work work{Totals(scale), {}};
+  for (const ComparisonSide& run : tables_) work.tables.push_back(&run.table(0));
+  return work;
+}
+
 bool ComparedRuns::HasCpuTime() const {
   return std::ranges::all_of(surveys_, [](const RecordingScan& run) { return run.cpu().has_value(); });
 }
@@ -202,22 +245,29 @@ std::string ComparedRuns::TrustVerdict() const {
   return "";
 }
 
-bool IsSameWork(double before, double after) { return std::abs(std::log(after / before)) < kSameWork; }
+std::string SameWork(const Work& before, const Work& after, bool objects) {
+  if (!IsSteady(before) || !IsSteady(after)) return "";
+  if (IsNear(MeanOf(before.totals), MeanOf(after.totals))) {
+    return "the same work: all that each side allocated differs by less than 5 %";
+  }
+  if (IsNear(MiddleRatio(before, after, objects), 1)) {
+    return "the same work: half of what was allocated differs by less than 5 %";
+  }
+  return "";
+}
 
 ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale,
                       bool is_one_recording) {
   if (scale.operations > 0) return {Per::kOp, "--ops gives the operations"};
   if (is_one_recording) return {Per::kSecond, "both sides are parts of one recording"};
-  Scale total = scale;
-  total.per = Per::kTotal;
-  if (IsSameWork(1, RatioOfMeans(before.Totals(total), after.Totals(total)))) {
-    return {Per::kTotal, "the same work: all that each side allocated differs by less than 10 %"};
+  if (const std::string reason = SameWork(before.WorkOf(scale), after.WorkOf(scale), scale.objects); !reason.empty()) {
+    return {Per::kTotal, reason};
   }
   if (scale.objects) {
-    if (before.HasCpuTime() && after.HasCpuTime()) return {Per::kCpuSecond, "the sides allocated different totals"};
-    return {Per::kSecond, "the sides allocated different totals, and a recording lacks CPU time"};
+    if (before.HasCpuTime() && after.HasCpuTime()) return {Per::kCpuSecond, "the runs allocated different totals"};
+    return {Per::kSecond, "the runs allocated different totals, and a recording lacks CPU time"};
   }
-  return {Per::kShare, "the sides allocated different totals; the first line compares the rate"};
+  return {Per::kShare, "the runs allocated different totals; the first line compares the rate"};
 }
 
 MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after) {

@@ -70,6 +70,12 @@ class ComparisonSide final : public ScanVisitor {
   uint64_t start_epoch_ns_ = UINT64_MAX;
 };
 
+// What the runs of a side allocated.
+struct Work {
+  std::vector<Estimate> totals;
+  std::vector<const GroupTable*> tables;  // none: not known
+};
+
 // One side of a comparison: each of its recordings is a run of its own.
 class ComparedRuns {
  public:
@@ -88,6 +94,7 @@ class ComparedRuns {
   // Of all runs together.
   Scale ScaleOfAll(Scale scale) const;
   std::vector<Estimate> Totals(const Scale& scale) const;
+  Work WorkOf(Scale scale) const;
   bool HasCpuTime() const;
   // Why a run should not be believed; empty: all may be.
   std::string TrustVerdict() const;
@@ -98,9 +105,11 @@ class ComparedRuns {
   std::vector<ComparisonSide> tables_;
 };
 
+// Why the runs of both sides did the same work; empty: they did not. The totals of a side's runs agree, and either those
+// of both sides do, or most rows of theirs: a few rows that grew have changed the total, not the work.
+std::string SameWork(const Work& before, const Work& after, bool objects);
+
 // The unit by which rows compare if the user names none, and why.
-// Whether these bytes or events in all are the same work: less than 10 % apart.
-bool IsSameWork(double before, double after);
 struct ChosenUnit {
   Per per = Per::kTotal;
   std::string reason;

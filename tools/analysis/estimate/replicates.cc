@@ -26,7 +26,10 @@ constexpr std::array kFreedoms{2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 40.0, kInfini
 constexpr double kMinDeviation = 0.001, kMaxDeviation = 3, kDeviationStep = 1.15;
 constexpr double kMaxRows = 200;  // rows of one program vary together: no more than so many count in the fit
 constexpr size_t kFewestBlocks = 4;
-constexpr double kManyDegrees = 1e6;
+constexpr double kManyDegrees = 1e6, kLeastFreedom = 1;
+// Priors less likely than the likeliest by exp(kUnlikely) do not count. What is so many standard errors away may be
+// called different in a table of many rows.
+constexpr double kUnlikely = 6, kFarOut = 3.5;
 
 double Square(double x) { return x * x; }
 
@@ -123,12 +126,23 @@ double LogUsual(double deviation, double freedom) {
          Square(std::log(finite / kUsualFreedom) / kUsualFreedomSpread) / 2;
 }
 
-RunVariation FitVariation(std::span<const Row> rows) {
+// A prior that may be true, and how likely it is.
+struct Candidate {
+  double deviation, freedom, weight;
+};
+
+// The priors that explain the rows, and the likeliest of them.
+struct Variation {
+  RunVariation best;
+  std::vector<Candidate> candidates;  // their weights add up to 1
+};
+
+Variation FitVariation(std::span<const Row> rows) {
   std::vector<const Row*> told;
   for (const Row& row : rows) {
     if (row.is_known && row.sampling < kMaxSampling) told.push_back(&row);
   }
-  RunVariation best{kUsualDeviation, kUsualFreedom, told.size()};
+  Variation fit{{kUsualDeviation, kUsualFreedom, told.size()}, {}};
   double most = -kInfinity;
   const double own_freedom = told.empty() ? 1 : std::max(told.front()->freedom, 1.0);
   const bool is_pair = !told.empty() && told.front()->freedom <= 0;
@@ -137,12 +151,17 @@ RunVariation FitVariation(std::span<const Row> rows) {
     const DensityF density(own_freedom, freedom);
     for (double deviation = kMinDeviation; deviation < kMaxDeviation; deviation *= kDeviationStep) {
       const double likely = LogLikelihood(told, deviation, density) + LogUsual(deviation, freedom);
+      fit.candidates.push_back({deviation, freedom, likely});
       if (likely <= most) continue;
       most = likely;
-      best.deviation = deviation, best.degrees_of_freedom = freedom;
+      fit.best.deviation = deviation, fit.best.degrees_of_freedom = freedom;
     }
   }
-  return best;
+  std::erase_if(fit.candidates, [most](const Candidate& one) { return one.weight < most - kUnlikely; });
+  double sum = 0;
+  for (Candidate& one : fit.candidates) sum += one.weight = std::exp(one.weight - most);
+  for (Candidate& one : fit.candidates) one.weight /= sum;
+  return fit;
 }
 
 // The variance of one run, and how sure it is.
@@ -153,17 +172,40 @@ struct Moderated {
 // Of a pair the part of the variance that sampling explains is known: that leaves more degrees of freedom.
 // Satterthwaite's would be the square of this factor, which takes the deviation for surer than it is: simulated pairs
 // named too many rows.
-double FreedomOf(double sampling, double own_freedom, const RunVariation& variation) {
-  const double known = own_freedom > 0 ? 0 : sampling / Square(variation.deviation);
-  return variation.degrees_of_freedom * (1 + known);
+double FreedomOf(double sampling, double own_freedom, const Candidate& prior) {
+  const double known = own_freedom > 0 ? 0 : sampling / Square(prior.deviation);
+  return prior.freedom * (1 + known);
 }
 
-Moderated Moderate(const Row& row, const RunVariation& variation) {
-  const double prior = row.sampling + Square(variation.deviation),
-               weight = FreedomOf(row.sampling, row.freedom, variation);
+Moderated Moderate(const Row& row, const Candidate& candidate) {
+  const double prior = row.sampling + Square(candidate.deviation),
+               weight = FreedomOf(row.sampling, row.freedom, candidate);
   if (row.freedom <= 0 || !(weight < kManyDegrees)) return {prior, weight};
   const double both = (weight * prior + row.freedom * row.own) / (weight + row.freedom);
   return {std::max(both, row.sampling), weight + row.freedom};
+}
+
+// The freedom at which Student's t has this chance to be above kFarOut.
+double FreedomOfTail(double chance) {
+  double low = kLeastFreedom, high = kManyDegrees;
+  if (StudentAbove(kFarOut, high) >= chance) return high;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = std::sqrt(low * high);
+    (StudentAbove(kFarOut, middle) > chance ? low : high) = middle;
+  }
+  return low;
+}
+
+// By all candidates together: the mean variance, and the freedom that gives the mean chance of being far out. A single
+// prior would be taken for surer than it is.
+Moderated Moderate(const Row& row, const Variation& variation) {
+  double variance = 0, chance = 0;
+  for (const Candidate& one : variation.candidates) variance += one.weight * Moderate(row, one).variance;
+  for (const Candidate& one : variation.candidates) {
+    const Moderated by = Moderate(row, one);
+    chance += one.weight * StudentAbove(kFarOut * std::sqrt(variance / by.variance), by.freedom);
+  }
+  return {variance, FreedomOfTail(chance)};
 }
 
 double PValue(const Row& row, const Moderated& moderated, const RunQuestion& question) {
@@ -212,7 +254,8 @@ double RunComparison::DetectableAt(double share) const {
   const double variance = unit_share / share + Square(variation.deviation);
   const double factor = 1 / static_cast<double>(runs_before) + 1 / static_cast<double>(runs_after);
   const auto own_freedom = static_cast<double>(runs_before + runs_after - 2);
-  const double freedom = FreedomOf(unit_share / share, own_freedom, variation) + own_freedom;
+  const Candidate prior{variation.deviation, variation.degrees_of_freedom, 1};
+  const double freedom = FreedomOf(unit_share / share, own_freedom, prior) + own_freedom;
   return Detectable(threshold, std::sqrt(variance * factor), freedom);
 }
 
@@ -226,7 +269,8 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
     all.runs_before = std::max(all.runs_before, row.before.size());
     all.runs_after = std::max(all.runs_after, row.after.size());
   }
-  all.variation = FitVariation(known);
+  const Variation variation = FitVariation(known);
+  all.variation = variation.best;
   std::vector<double> units;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Row& row = known[i];
@@ -237,7 +281,7 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
     if (!row.is_known || row.mean < question.least_share * sum) {
       one.p = one.least_p = 1;
     } else {
-      const Moderated moderated = Moderate(row, all.variation);
+      const Moderated moderated = Moderate(row, variation);
       one.p = std::max(one.p, PValue(row, moderated, question));
       one.error = std::sqrt(moderated.variance * row.factor), one.freedom = moderated.freedom;
       Widen(one.error, one.freedom, row.mean, &one);
