@@ -187,8 +187,10 @@ class Runs {
           {.estimates = {}, .table = nullptr, .normalization = {run.seconds(), operations, run.cpu_seconds()}});
       for (size_t subject = 0; subject < run.budgets(); ++subject)
         side.runs.back().estimates.push_back(run.Of(subject));
-      if (run.has_rows())
-        side.runs.back().table = &run.rows().table(0), side.runs.back().progress = run.rows().progress(0);
+      if (!run.has_rows()) continue;
+      side.runs.back().table = &run.rows().table(0);
+      side.runs.back().progress = run.rows().progress(0);
+      side.runs.back().parts = run.rows().parts(0);
     }
     return side;
   }

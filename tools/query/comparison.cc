@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace heaprec::tools {
 namespace {
@@ -44,7 +45,7 @@ bool IsNear(double a, double b) { return std::abs(std::log(a / b)) < kSameWork; 
 // The ratio, after to before, that half of all bytes (or objects) are in rows below of.
 double MiddleRatio(const Work& before, const Work& after, bool objects) {
   std::map<GroupTable::Key, std::pair<double, double>> rows;
-  const auto add = [&](const Work& side, double std::pair<double, double>::* sum) {
+  const auto add = [&](const Work& side, double std::pair<double, double>::*sum) {
     for (const GroupTable* table : side.tables) {
       for (const GroupTable::Row& row : table->Rows()) {
         const double value = objects ? row.estimates.objects.value : row.estimates.bytes.value;
@@ -80,6 +81,27 @@ double OverTime(const std::vector<TableOfRun>& before, const std::vector<TableOf
   if (before.front().progress == nullptr || after.front().progress == nullptr) return 0;
   const ProgressBlocks::Blocks was = before.front().progress->Of(key), is = after.front().progress->Of(key);
   return VarianceOverTime(was, is);
+}
+
+using TableMember = const GroupTable* TableOfRun::*;
+
+std::set<GroupTable::Key> KeysOf(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
+                                 TableMember table) {
+  std::set<GroupTable::Key> keys;
+  for (const auto* side : {&before, &after}) {
+    for (const TableOfRun& run : *side) {
+      for (const GroupTable::Row& row : (run.*table)->Rows()) keys.insert(row.key);
+    }
+  }
+  return keys;
+}
+
+RunsOfRow RunsOf(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after, TableMember table,
+                 GroupTable::Key key) {
+  RunsOfRow runs;
+  for (const TableOfRun& run : before) runs.before.push_back(run.scale.Of((run.*table)->Of(key)));
+  for (const TableOfRun& run : after) runs.after.push_back(run.scale.Of((run.*table)->Of(key)));
+  return runs;
 }
 
 bool Differs(const ComparedRow& row) { return row.difference.verdict != Verdict::kSame; }
@@ -172,6 +194,10 @@ const GroupTable& ComparisonSide::table(size_t i) const {
   return of.cumulative() != nullptr ? *of.cumulative() : of.own();
 }
 
+const GroupTable* ComparisonSide::parts(size_t i) const {
+  return groups_[i].cumulative() != nullptr ? &groups_[i].own() : nullptr;
+}
+
 const ProgressBlocks* ComparisonSide::progress(size_t i) const {
   return groups_[i].cumulative() == nullptr ? &progress_[i] : nullptr;
 }
@@ -207,6 +233,12 @@ Scale ComparedRuns::ScaleOf(size_t run, Scale scale) const {
   scale.cpu_seconds = surveys_[run].cpu() ? surveys_[run].cpu()->process : 0;
   scale.runs = 1;
   return scale;
+}
+
+std::vector<Scale> ComparedRuns::Scales(const Scale& scale) const {
+  std::vector<Scale> scales;
+  for (size_t run = 0; run < size(); ++run) scales.push_back(ScaleOf(run, scale));
+  return scales;
 }
 
 Scale ComparedRuns::ScaleOfAll(Scale scale) const {
@@ -298,28 +330,24 @@ std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tre
 
 ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
                            const Question& question) {
-  std::map<GroupTable::Key, ComparedRow> by_key;
-  for (const auto* side : {&before, &after}) {
-    for (const TableOfRun& run : *side) {
-      for (const GroupTable::Row& row : run.table->Rows()) by_key[row.key].key = row.key;
-    }
-  }
-  std::vector<RunsOfRow> values;
   ComparedRows all;
-  for (auto& [key, row] : by_key) {
-    RunsOfRow& runs = values.emplace_back();
-    for (const TableOfRun& run : before) {
-      const GroupEstimates& was = run.table->Of(key);
-      row.samples_before += was.samples;
-      runs.before.push_back(run.scale.Of(was));
-    }
-    for (const TableOfRun& run : after) {
-      const GroupEstimates& is = run.table->Of(key);
-      row.samples_after += is.samples;
-      runs.after.push_back(run.scale.Of(is));
-    }
-    runs.over_time = OverTime(before, after, key);
+  const bool overlaps = !before.empty() && before.front().parts != nullptr;
+  std::vector<RunsOfRow> values;
+  for (const GroupTable::Key key : KeysOf(before, after, &TableOfRun::table)) {
+    ComparedRow row;
+    row.key = key;
+    values.push_back(RunsOf(before, after, &TableOfRun::table, key));
+    values.back().over_time = OverTime(before, after, key);
+    values.back().overlaps = overlaps;
+    for (const TableOfRun& run : before) row.samples_before += run.table->Of(key).samples;
+    for (const TableOfRun& run : after) row.samples_after += run.table->Of(key).samples;
     all.rows.push_back(row);
+  }
+  if (overlaps) {
+    for (const GroupTable::Key key : KeysOf(before, after, &TableOfRun::parts)) {
+      values.push_back(RunsOf(before, after, &TableOfRun::parts, key));
+      values.back().is_asked = false;
+    }
   }
   all.runs = CompareRuns(values, {.rate = question.fdr, .margin = question.margin, .asked = question.asked});
   for (size_t i = 0; i < all.rows.size(); ++i) all.rows[i].difference = all.runs.rows[i];
@@ -336,7 +364,8 @@ ComparedRows CompareTables(const ComparedRuns& before, const ComparedRuns& after
   const auto tables = [table](const ComparedRuns& side, const Scale& scale) {
     std::vector<TableOfRun> all;
     for (size_t run = 0; run < side.size(); ++run) {
-      all.push_back({&side.tables(run).table(table), side.ScaleOf(run, scale), side.tables(run).progress(table)});
+      const ComparisonSide& of = side.tables(run);
+      all.push_back({&of.table(table), side.ScaleOf(run, scale), of.progress(table), of.parts(table)});
     }
     return all;
   };

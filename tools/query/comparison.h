@@ -59,6 +59,8 @@ class ComparisonSide final : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   const GroupTable& table(size_t i) const;
+  // Where rows of the table share samples, rows that do not; else null.
+  const GroupTable* parts(size_t i) const;
   // What rows of the table had over time; null where rows share samples.
   const ProgressBlocks* progress(size_t i) const;
   // Of the first recording; UINT64_MAX if there was none.
@@ -91,6 +93,7 @@ class ComparedRuns {
   uint64_t start_epoch_ns() const;
   // `scale` with what is known of the run.
   Scale ScaleOf(size_t run, Scale scale) const;
+  std::vector<Scale> Scales(const Scale& scale) const;
   // Of all runs together.
   Scale ScaleOfAll(Scale scale) const;
   std::vector<Estimate> Totals(const Scale& scale) const;
@@ -105,8 +108,8 @@ class ComparedRuns {
   std::vector<ComparisonSide> tables_;
 };
 
-// Why the runs of both sides did the same work; empty: they did not. The totals of a side's runs agree, and either those
-// of both sides do, or most rows of theirs: a few rows that grew have changed the total, not the work.
+// Why the runs of both sides did the same work; empty: they did not. The totals of a side's runs agree, and either
+// those of both sides do, or most rows of theirs: a few rows that grew have changed the total, not the work.
 std::string SameWork(const Work& before, const Work& after, bool objects);
 
 // The unit by which rows compare if the user names none, and why.
@@ -152,6 +155,7 @@ struct TableOfRun {
   const GroupTable* table = nullptr;
   Scale scale;
   const ProgressBlocks* progress = nullptr;  // null: not known
+  const GroupTable* parts = nullptr;         // where rows share samples, rows that do not
 };
 
 // All rows of all tables, judged together.
