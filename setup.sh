@@ -9,12 +9,13 @@ packages=(
   libsqlite3-dev zlib1g-dev libprotozero-dev libre2-dev libelf-dev libjs-dygraphs libboost-dev openjdk-17-jdk-headless
   zstd binutils python3
 )
-# The demo shows a real program's recording. The tests ask programs that others wrote about what we export.
+# The demo shows a real program's recording. The tests ask programs that others wrote about what we export, and start
+# servers of their own.
 if [ "${1:-}" = demo ]; then
   packages+=(openjdk-17-source unzip)
 else
   packages+=(clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema man-db zsh fish
-             protobuf-compiler)
+             protobuf-compiler clickhouse-server openssl)
 fi
 
 missing=()
@@ -31,6 +32,16 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 # A JDK that changes under a running Bazel server breaks the server.
 if command -v bazel >/dev/null; then bazel shutdown >/dev/null 2>&1 || echo "setup.sh: no Bazel server to stop" >&2; fi
+# Packages of servers start them, unless a policy says no; only the tests start servers here.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap '"${as_root[@]}" rm -f "$policy"' EXIT
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod +x "$policy"
+fi
 echo "setup.sh: installing ${missing[*]}" >&2
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c \
   'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' apt "${missing[@]}" >/dev/null
+if [[ " ${missing[*]} " == *" clickhouse-server "* && -d /run/systemd/system ]]; then
+  "${as_root[@]}" systemctl --quiet disable clickhouse-server
+fi

@@ -39,13 +39,14 @@ THIRD_PARTY = {
     "protozero": "libprotozero-dev",
     "re2": "libre2-dev",
     "sqlite": "libsqlite3-dev",
+    "ssl": "libssl-dev",
     "xxhash": "libxxhash-dev",
     "zlib": "zlib1g-dev",
     "zstd": "libzstd-dev",
 }
+HEADERS = ["libboost1.74-dev"]  # in the compiler's own path, without an overlay
 COMPILERS = ["libstdc++-12-dev", "libgcc-12-dev", "libc6-dev"]  # static parts of GCC; of libc only the start of a program
-# Tests; the JDK's headers only declare; heaprec fleet, which is not in the command yet, uses libssl.
-NOT_CONTAINED = {"catch2", "jvmti", "ssl"}
+NOT_CONTAINED = {"catch2", "jvmti"}  # tests; the JDK's headers only declare
 
 
 def files(commands):

@@ -123,7 +123,7 @@ def spdx_package(name, version, source, url):
 def bill_of_materials(version, sources):
     """SPDX 2.3: heaprec, and each Debian package of which its programs contain code."""
     packages = []
-    for name in sorted(contents.THIRD_PARTY.values()) + contents.COMPILERS:
+    for name in sorted({*contents.THIRD_PARTY.values(), *contents.HEADERS}) + contents.COMPILERS:
         binary, source, source_version = installed(name)
         url = f"pkg:deb/debian/{name}@{binary.replace('+', '%2B').replace(':', '%3A')}?arch=amd64"
         packages.append(spdx_package(name, binary, f"built from Debian's source package {source} {source_version}", url))

@@ -1,6 +1,6 @@
 // Recordings of a fleet of which the truth is known: bench/fleet/README.md
 //
-// Usage: generate DIR HOSTS SECONDS SEED
+// Usage: generate DIR HOSTS SECONDS SEED [hostile]
 //
 // Two services: `checkout` in versions 1.0 and 1.1, and `search`. Sites have rates that differ between hosts; three
 // sites of 1.1 allocate more or less; one site of the last host of search allocates five times as much. Objects are
@@ -31,6 +31,7 @@ constexpr double kBetweenHosts = 0.05, kBetweenSites = 0.03;  // standard deviat
 
 struct Host {
   std::string service, version, name;
+  std::string file;
   int number = 0;
   bool is_outlier = false;
 };
@@ -47,6 +48,24 @@ double ChangeOf(const Host& host, int site) {
 uint64_t SizeOf(int site) { return 16 * (1 + static_cast<uint64_t>(site * 7 % 64)); }
 std::string ClassOf(int site) { return "com/acme/Type" + std::to_string(site / 2); }
 std::string MethodOf(int site) { return "site" + std::to_string(site); }
+
+// What breaks programs that put names into SQL, HTTP, JSON, files or terminals. Of the first sites, and of the hosts.
+const std::vector<std::string>& HostileNames() {
+  using namespace std::string_literals;
+  static const std::vector<std::string> kNames{"it's",
+                                               "'; DROP TABLE heaprec.sums; --",
+                                               "a\\",
+                                               "a\\'",
+                                               "nul\0inside"s,
+                                               "line\nbreak\ttab\rreturn",
+                                               "\x1b[31mred\x07",
+                                               "{a:UInt8} %s $1 ${x} \" `",
+                                               "\xff\xfe not UTF-8",
+                                               "\u202eoverride \U0001F600",
+                                               std::string(65536, 'x'),
+                                               "*?[a-z]/regex/"};
+  return kNames;
+}
 
 format::FileHeader HeaderOf(const Host& host, uint64_t seed) {
   format::FileHeader header;
@@ -68,8 +87,13 @@ format::FileHeader HeaderOf(const Host& host, uint64_t seed) {
 
 class Simulation {
  public:
-  Simulation(const Host& host, std::string path, uint64_t seed)
-      : host_(host), header_(HeaderOf(host, seed)), writer_(header_, 0), file_(path, std::ios::binary), random_(seed) {
+  Simulation(const Host& host, const std::string& path, uint64_t seed, bool is_hostile)
+      : host_(host),
+        is_hostile_(is_hostile),
+        header_(HeaderOf(host, seed)),
+        writer_(header_, 0),
+        file_(path, std::ios::binary),
+        random_(seed) {
     std::normal_distribution<double> normal;
     const double all = std::exp(kBetweenHosts * normal(random_));
     double sum = 0;
@@ -93,12 +117,20 @@ class Simulation {
     Append(*writer_.Finish(counters_, {}, seconds * kSecondNs, &ending));
     json sites = json::array();
     for (int site = 0; site < kSites; ++site) {
-      sites.push_back({{"site", "com.acme.Work." + MethodOf(site)}, {"bytes", truth_[static_cast<size_t>(site)]}});
+      sites.push_back({{"site", "com.acme.Work." + MethodName(site)}, {"bytes", truth_[static_cast<size_t>(site)]}});
     }
     return {{"host", host_.name}, {"service", host_.service}, {"version", host_.version}, {"sites", sites}};
   }
 
  private:
+  std::string MethodName(int site) const {
+    const auto& names = HostileNames();
+    return is_hostile_ && static_cast<size_t>(site) < names.size() ? names[static_cast<size_t>(site)] : MethodOf(site);
+  }
+  std::string ClassName(int site) const {
+    const auto& names = HostileNames();
+    return is_hostile_ && static_cast<size_t>(site) < names.size() ? names[static_cast<size_t>(site)] : ClassOf(site);
+  }
   void Append(const format::ByteBuffer& bytes) {
     file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
@@ -129,9 +161,9 @@ class Simulation {
     sample.id = ++id_;
     sample.time_ns = second * kSecondNs + random_() % kSecondNs;
     sample.thread = writer_.InternThread({.java_tid = 1, .os_tid = 1, .is_virtual = false, .name = "main"});
-    sample.class_id = writer_.InternClass(ClassOf(site));
+    sample.class_id = writer_.InternClass(ClassName(site));
     const std::vector<format::StackFrame> stack{
-        {writer_.InternMethod("com/acme/Work", MethodOf(site), "()V"), 1, 1, {}},
+        {writer_.InternMethod("com/acme/Work", MethodName(site), "()V"), 1, 1, {}},
         {writer_.InternMethod("com/acme/Main", "main", "()V"), 1, 1, {}}};
     sample.stack = writer_.InternStack(stack, false);
     sample.size = SizeOf(site);
@@ -142,6 +174,7 @@ class Simulation {
   }
 
   const Host host_;
+  const bool is_hostile_;
   const format::FileHeader header_;
   format::ChunkWriter writer_;
   std::ofstream file_;
@@ -151,12 +184,18 @@ class Simulation {
   uint64_t id_ = 0;
 };
 
-std::vector<Host> HostsOf(int count) {
+std::vector<Host> HostsOf(int count, bool is_hostile) {
   std::vector<Host> hosts;
   for (int i = 0; i < count; ++i) {
     const bool is_search = i >= count * 2 / 3;
     const std::string version = is_search ? "3.0" : i < count / 3 ? "1.0" : "1.1";
-    hosts.push_back({is_search ? "search" : "checkout", version, "host" + std::to_string(100 + i), i, i == count - 1});
+    const std::string name = "host" + std::to_string(100 + i);
+    const auto& hostile = HostileNames();
+    const bool is_named = is_hostile && static_cast<size_t>(i) < hostile.size();
+    hosts.push_back({is_named    ? hostile[static_cast<size_t>(i)]
+                     : is_search ? "search"
+                                 : "checkout",
+                     version, is_named ? hostile[static_cast<size_t>(i)] : name, name, i, i == count - 1});
   }
   return hosts;
 }
@@ -165,18 +204,20 @@ std::vector<Host> HostsOf(int count) {
 }  // namespace heaprec
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::cerr << "usage: generate DIR HOSTS SECONDS SEED\n";
+  const bool is_hostile = argc == 6 && std::string(argv[5]) == "hostile";
+  if (argc != 5 && !is_hostile) {
+    std::cerr << "usage: generate DIR HOSTS SECONDS SEED [hostile]\n";
     return 2;
   }
   const std::string folder = argv[1];
   const uint64_t seed = std::stoull(argv[4]);
   nlohmann::json truth = nlohmann::json::array();
-  for (const heaprec::Host& host : heaprec::HostsOf(std::stoi(argv[2]))) {
-    heaprec::Simulation simulation(host, folder + "/" + host.name + ".hrec",
-                                   seed * 1000 + static_cast<uint64_t>(host.number));
+  for (const heaprec::Host& host : heaprec::HostsOf(std::stoi(argv[2]), is_hostile)) {
+    heaprec::Simulation simulation(host, folder + "/" + host.file + ".hrec",
+                                   seed * 1000 + static_cast<uint64_t>(host.number), is_hostile);
     truth.push_back(simulation.Run(std::stoull(argv[3])));
   }
-  std::ofstream(folder + "/truth.json") << truth.dump(1) << "\n";
+  // Bytes that are no UTF-8 are replaced.
+  std::ofstream(folder + "/truth.json") << truth.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   return 0;
 }

@@ -18,6 +18,7 @@ CommandGroups Commands() {
       {"Compare", {DiffCommand(), CheckCommand(), BenchCommand(), EscapeCommand()}},
       {"Live", {LiveCommand(), LeaksCommand()}},
       {"Native", {NativeCommand()}},
+      {"Fleet", {ShipCommand(), FleetCommand()}},
       {"Files", {TrimCommand(), MergeCommand(), RedactCommand(), RecoverCommand()}},
       {"Exchange", {ExportCommand(), ImportCommand(), SqlCommand()}},
       {"Check", {DoctorCommand(), VerifyCommand()}},

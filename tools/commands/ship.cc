@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <ctime>
@@ -33,7 +34,6 @@ using std::chrono::seconds;
 
 constexpr seconds kLongestPause{60};
 constexpr seconds kLook{5};  // for new files and new blocks, with --follow
-constexpr char kLockName[] = ".heaprec-ship.lock";
 
 std::atomic<bool> is_stopped{false};
 
@@ -56,22 +56,19 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
 // One shipper a folder: a second one would send the same slices. Held until the process ends.
 class FolderLocks {
  public:
-  // False: another one has it.
-  bool Lock(const std::string& path) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    const fs::path folder = fs::is_directory(path, error) ? fs::path(path) : fs::absolute(path, error).parent_path();
-    if (!locked_.insert(folder.string()).second) return true;
-    const std::string lock = (folder / kLockName).string();
-    descriptors_.emplace_back(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  // False: another process has it. A folder that cannot be locked (some network file systems) is taken as it is: the
+  // ledger on the server remains.
+  bool Lock(const std::string& folder) {
+    const auto found = is_ours_.find(folder);
+    if (found != is_ours_.end()) return found->second;
+    descriptors_.emplace_back(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const int descriptor = descriptors_.back().number();
-    // A folder that cannot be written to has no lock; the ledger on the server remains.
-    if (descriptor < 0) return true;
-    return flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    const bool is_others = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return is_ours_[folder] = !is_others;
   }
 
  private:
-  std::set<std::string> locked_;
+  std::map<std::string, bool> is_ours_;
   std::vector<Descriptor> descriptors_;
 };
 
@@ -110,6 +107,7 @@ class ShipRun {
 
   ExitCode ShipFile(const std::string& file) {
     if (done_files_.contains(file)) return ExitCode::kOk;
+    if (!IsOurs(file)) return ExitCode::kCannotWrite;
     if (!open_.contains(file)) {
       auto recordings = Recording::OpenAll(file);
       if (!recordings.ok()) {
@@ -124,6 +122,14 @@ class ShipRun {
       }
     }
     return Advance(file);
+  }
+
+  bool IsOurs(const std::string& file) {
+    std::error_code error;
+    const std::string folder = std::filesystem::canonical(file, error).parent_path().string();
+    if (options_.dry_run || error || locks_.Lock(folder)) return true;
+    PrintError(folder + ": another heaprec ship is sending this folder's recordings");
+    return false;
   }
 
   ExitCode Advance(const std::string& file) {
@@ -150,8 +156,10 @@ class ShipRun {
   std::optional<bool> WithRetries(Shipper* shipper) {
     seconds pause{1};
     for (uint32_t tried = 1;; ++tried) {
+      const uint64_t sent = totals_.slices;
       auto done = shipper->Step();
       if (done.ok()) return *done;
+      if (totals_.slices > sent) tried = 1, pause = seconds(1);
       const bool goes_on = (options_.follow || tried < options_.tries) && !is_stopped;
       PrintError(fmt::format("{}: {}", done.error().message,
                              goes_on ? fmt::format("next try in {} s", pause.count())
@@ -174,6 +182,7 @@ class ShipRun {
   Server* const server_;
   const Schema schema_;
   ShipTotals totals_;
+  FolderLocks locks_;
   KnownIds known_;
   std::map<std::string, std::vector<std::unique_ptr<Shipper>>> open_;
   std::set<std::string> done_files_, unreadable_, damaged_;
@@ -221,13 +230,9 @@ ExitCode Ship(const ShipCommandOptions& options) {
     if (!since.ok()) return Fail(ExitCode::kUsage, "--since: " + since.error().message);
     how.since = *since;
   }
-  FolderLocks locks;
   for (const std::string& path : options.paths) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return Fail(ExitCode::kUnreadable, path + ": no such file or folder");
-    if (!options.dry_run && !locks.Lock(path)) {
-      return Fail(ExitCode::kCannotWrite, path + ": another heaprec ship is sending this folder's recordings");
-    }
   }
   std::unique_ptr<Server> server;
   Schema schema{.version = kSchemaVersion, .slice_seconds = 600, .cluster = ""};

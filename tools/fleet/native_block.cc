@@ -22,6 +22,7 @@ class Input {
  public:
   explicit Input(std::string_view bytes) : left_(bytes) {}
   bool ok() const { return ok_; }
+  void Fail() { ok_ = false; }
   bool at_end() const { return left_.empty(); }
   size_t left() const { return left_.size(); }
 
@@ -79,7 +80,10 @@ void ReadArrays(uint64_t rows, Input* input, std::vector<std::vector<uint64_t>>*
   input->Numbers<uint64_t>(ends.empty() ? 0 : ends.back(), &all);
   uint64_t begin = 0;
   for (const uint64_t end : ends) {
-    if (end < begin || end > all.size()) return;
+    if (end < begin || end > all.size()) {
+      input->Fail();
+      return;
+    }
     into->emplace_back(all.begin() + static_cast<std::ptrdiff_t>(begin),
                        all.begin() + static_cast<std::ptrdiff_t>(end));
     begin = end;
@@ -148,12 +152,37 @@ std::string NativeBlock::Encode() const {
   return bytes;
 }
 
+const AnswerColumn* Answer::Column(std::string_view name) const {
+  for (const AnswerColumn& column : columns) {
+    if (column.name == name) return &column;
+  }
+  return nullptr;
+}
+
+uint64_t Answer::Number(std::string_view name, size_t row) const {
+  const AnswerColumn* column = Column(name);
+  return column != nullptr && row < column->numbers.size() ? column->numbers[row] : 0;
+}
+
+double Answer::Real(std::string_view name, size_t row) const {
+  const AnswerColumn* column = Column(name);
+  if (column == nullptr) return 0;
+  if (row < column->reals.size()) return column->reals[row];
+  return row < column->numbers.size() ? static_cast<double>(column->numbers[row]) : 0;
+}
+
+std::string Answer::Text(std::string_view name, size_t row) const {
+  const AnswerColumn* column = Column(name);
+  return column != nullptr && row < column->texts.size() ? column->texts[row] : "";
+}
+
 format::Result<Answer> DecodeNative(std::string_view bytes) {
   Answer answer;
   Input input(bytes);
   while (!input.at_end()) {
     const uint64_t columns = input.Varint(), rows = input.Varint();
-    if (!input.ok() || columns > input.left()) return format::Error{"not an answer in ClickHouse's Native format"};
+    if (!input.ok() || columns > input.left() || (columns == 0 && rows > 0))
+      return format::Error{"not an answer in ClickHouse's Native format"};
     if (answer.columns.empty()) answer.columns.resize(columns);
     if (answer.columns.size() != columns) return format::Error{"blocks of different columns"};
     for (AnswerColumn& column : answer.columns) {

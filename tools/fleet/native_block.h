@@ -70,6 +70,13 @@ struct AnswerColumn {
 struct Answer {
   std::vector<AnswerColumn> columns;
   uint64_t rows = 0;
+
+  // By name, because servers may order columns otherwise; nullptr: there is none.
+  const AnswerColumn* Column(std::string_view name) const;
+  // Of a row; 0 or nothing where there is no such column, or it is of another type.
+  uint64_t Number(std::string_view name, size_t row) const;
+  double Real(std::string_view name, size_t row) const;
+  std::string Text(std::string_view name, size_t row) const;
 };
 
 // All blocks of an answer as one. An answer without rows may have no columns.

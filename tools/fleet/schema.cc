@@ -30,8 +30,9 @@ format::Result<std::string> ServerVersion(Server* server) {
   // The database may not be there yet.
   auto answer = server->Select("SELECT version() AS v");
   if (!answer.ok()) return answer.error();
-  if (answer->rows != 1 || answer->columns[0].texts.size() != 1) return Error{server->name() + ": says no version"};
-  return answer->columns[0].texts[0];
+  const std::string version = answer->Text("v", 0);
+  if (version.empty()) return Error{server->name() + ": says no version; is it ClickHouse?"};
+  return version;
 }
 
 bool IsModern(const std::string& version) {
@@ -41,17 +42,22 @@ bool IsModern(const std::string& version) {
 }
 
 format::Result<std::optional<Schema>> Find(Server* server) {
-  auto there = server->Select(fmt::format(
+  auto there = server->SelectNumber(fmt::format(
       "SELECT count() AS n FROM system.tables WHERE database = {} AND name = 'schema'", Quoted(server->database())));
   if (!there.ok()) return there.error();
-  if (there->rows != 1 || there->columns[0].numbers[0] == 0) return std::optional<Schema>();
+  if (*there == 0) return std::optional<Schema>();
   auto answer = server->Select(
       fmt::format("SELECT version, slice_seconds, cluster FROM {}.schema ORDER BY version DESC, at DESC LIMIT 1",
                   server->database()));
   if (!answer.ok()) return answer.error();
   if (answer->rows == 0) return std::optional<Schema>();
-  return std::optional(Schema{static_cast<uint32_t>(answer->columns[0].numbers[0]),
-                              static_cast<uint32_t>(answer->columns[1].numbers[0]), answer->columns[2].texts[0]});
+  const Schema schema{.version = static_cast<uint32_t>(answer->Number("version", 0)),
+                      .slice_seconds = static_cast<uint32_t>(answer->Number("slice_seconds", 0)),
+                      .cluster = answer->Text("cluster", 0)};
+  if (!IsSliceLength(schema.slice_seconds) || (!schema.cluster.empty() && !IsIdentifier(schema.cluster))) {
+    return Error{fmt::format("{}: the table {}.schema is not of heaprec", server->name(), server->database())};
+  }
+  return std::optional(schema);
 }
 
 std::optional<Error> Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {

@@ -108,7 +108,10 @@ format::Result<std::unique_ptr<Server>> Server::Open(const ServerOptions& option
 
 format::Result<std::string> Server::Post(std::string target, std::string body, bool is_data) {
   HttpRequest request{.target = std::move(target), .headers = {}, .body = std::move(body)};
-  if (!options_.user.empty()) request.headers.emplace_back("X-ClickHouse-User", options_.user);
+  // Old servers know nobody by a password alone.
+  if (!options_.user.empty() || !options_.password.empty()) {
+    request.headers.emplace_back("X-ClickHouse-User", options_.user.empty() ? "default" : options_.user);
+  }
   if (!options_.password.empty()) request.headers.emplace_back("X-ClickHouse-Key", options_.password);
   if (!options_.token.empty()) request.headers.emplace_back("Authorization", "Bearer " + options_.token);
   if (is_data && options_.compress) {
@@ -139,6 +142,15 @@ format::Result<Answer> Server::Select(const std::string& sql) {
   auto answer = DecodeNative(*body);
   if (!answer.ok()) return format::Error{fmt::format("{}: {}; is it ClickHouse?", name(), answer.error().message)};
   return answer;
+}
+
+format::Result<uint64_t> Server::SelectNumber(const std::string& sql) {
+  auto answer = Select(sql);
+  if (!answer.ok()) return answer.error();
+  if (answer->rows != 1 || answer->columns.size() != 1 || answer->columns[0].numbers.size() != 1) {
+    return format::Error{name() + ": answered without the number that was asked for; is it ClickHouse?"};
+  }
+  return answer->columns[0].numbers[0];
 }
 
 std::optional<format::Error> Server::Insert(const std::string& table, const NativeBlock& block,

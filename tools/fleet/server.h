@@ -37,6 +37,8 @@ class Server {
   // A statement without an answer; nullopt: done.
   std::optional<format::Error> Run(const std::string& sql);
   format::Result<Answer> Select(const std::string& sql);
+  // The one number of an answer.
+  format::Result<uint64_t> SelectNumber(const std::string& sql);
   // One INSERT. `query_id`: of no other running query.
   std::optional<format::Error> Insert(const std::string& table, const NativeBlock& block, const std::string& query_id);
 

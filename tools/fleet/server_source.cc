@@ -23,35 +23,11 @@ std::string SumOfColumns() {
   return sql;
 }
 
-// By name: servers may answer in another order.
-const AnswerColumn* ColumnOf(const Answer& answer, std::string_view name) {
-  for (const AnswerColumn& column : answer.columns) {
-    if (column.name == name) return &column;
-  }
-  return nullptr;
-}
-
-// Of a row; 0 where there is no such column.
-uint64_t Number(const Answer& answer, std::string_view name, size_t row) {
-  const AnswerColumn* column = ColumnOf(answer, name);
-  return column != nullptr && row < column->numbers.size() ? column->numbers[row] : 0;
-}
-double Real(const Answer& answer, std::string_view name, size_t row) {
-  const AnswerColumn* column = ColumnOf(answer, name);
-  if (column == nullptr) return 0;
-  if (row < column->reals.size()) return column->reals[row];
-  return row < column->numbers.size() ? static_cast<double>(column->numbers[row]) : 0;
-}
-std::string Text(const Answer& answer, std::string_view name, size_t row) {
-  const AnswerColumn* column = ColumnOf(answer, name);
-  return column != nullptr && row < column->texts.size() ? column->texts[row] : "";
-}
-
 // Columns of an answer with sums, found once.
 class SumsOfRows {
  public:
   explicit SumsOfRows(const Answer& answer) {
-    for (const SumColumn& column : kSumColumns) columns_.push_back(ColumnOf(answer, fmt::format("s_{}", column.name)));
+    for (const SumColumn& column : kSumColumns) columns_.push_back(answer.Column(fmt::format("s_{}", column.name)));
   }
   Sums At(size_t row) const {
     Sums sums;
@@ -67,15 +43,15 @@ class SumsOfRows {
 };
 
 RowKey KeyOf(const Answer& answer, RowGrain by, size_t row) {
-  return {by, Number(answer, "class", row), Number(answer, "site", row)};
+  return {by, answer.Number("class", row), answer.Number("site", row)};
 }
 
 Totals TotalsAt(const Answer& answer, const SumsOfRows& sums, const char* prefix, size_t row) {
   Totals totals;
-  totals.seconds = Real(answer, fmt::format("{}seconds", prefix), row);
-  totals.counted = Real(answer, fmt::format("{}counted", prefix), row);
-  totals.weighed = Real(answer, fmt::format("{}weighed", prefix), row);
-  totals.lost = Real(answer, fmt::format("{}lost", prefix), row);
+  totals.seconds = answer.Real(fmt::format("{}seconds", prefix), row);
+  totals.counted = answer.Real(fmt::format("{}counted", prefix), row);
+  totals.weighed = answer.Real(fmt::format("{}weighed", prefix), row);
+  totals.lost = answer.Real(fmt::format("{}lost", prefix), row);
   totals.all = sums.At(row);
   return totals;
 }
@@ -121,23 +97,23 @@ format::Result<std::vector<RecordingInfo>> ServerSource::Recordings() {
   std::vector<RecordingInfo> infos;
   for (size_t row = 0; row < answer->rows; ++row) {
     RecordingInfo info;
-    info.id = Number(*answer, "recording", row);
+    info.id = answer->Number("recording", row);
     // The last row of a recording counts.
     if (!infos.empty() && infos.back().id == info.id) infos.pop_back();
-    info.started = static_cast<uint32_t>(Number(*answer, "started", row));
-    info.seen = static_cast<uint32_t>(Number(*answer, "seen", row));
-    info.ended = Number(*answer, "ended", row) != 0;
-    info.service = Text(*answer, "service", row);
-    info.version = Text(*answer, "version", row);
-    info.environment = Text(*answer, "environment", row);
-    info.host = Text(*answer, "host", row);
-    info.pod = Text(*answer, "pod", row);
-    info.jdk = Text(*answer, "jdk", row);
-    info.gc = Text(*answer, "gc", row);
-    info.file = Text(*answer, "file", row);
-    info.per_second = Real(*answer, "rate", row);
-    info.trustworthy = Number(*answer, "trustworthy", row) != 0;
-    info.why_not = Text(*answer, "why_not", row);
+    info.started = static_cast<uint32_t>(answer->Number("started", row));
+    info.seen = static_cast<uint32_t>(answer->Number("seen", row));
+    info.ended = answer->Number("ended", row) != 0;
+    info.service = answer->Text("service", row);
+    info.version = answer->Text("version", row);
+    info.environment = answer->Text("environment", row);
+    info.host = answer->Text("host", row);
+    info.pod = answer->Text("pod", row);
+    info.jdk = answer->Text("jdk", row);
+    info.gc = answer->Text("gc", row);
+    info.file = answer->Text("file", row);
+    info.per_second = answer->Real("rate", row);
+    info.trustworthy = answer->Number("trustworthy", row) != 0;
+    info.why_not = answer->Text("why_not", row);
     infos.push_back(std::move(info));
   }
   return infos;
@@ -153,7 +129,7 @@ format::Result<std::map<uint64_t, Totals>> ServerSource::TotalsOf(const TimeRang
   std::map<uint64_t, Totals> totals;
   const SumsOfRows sums(*answer);
   for (size_t row = 0; row < answer->rows; ++row) {
-    totals.emplace(Number(*answer, "recording", row), TotalsAt(*answer, sums, "s_", row));
+    totals.emplace(answer->Number("recording", row), TotalsAt(*answer, sums, "s_", row));
   }
   return totals;
 }
@@ -170,10 +146,10 @@ format::Result<std::vector<StepTotals>> ServerSource::TotalsByTime(const TimeRan
   std::vector<StepTotals> steps;
   const SumsOfRows sums(*answer);
   for (size_t row = 0; row < answer->rows; ++row) {
-    const auto time = static_cast<uint32_t>(Number(*answer, "step", row));
+    const auto time = static_cast<uint32_t>(answer->Number("step", row));
     if (steps.empty() || steps.back().time != time) steps.push_back({time, {}, {}});
     const Totals totals = TotalsAt(*answer, sums, "s_", row);
-    (Number(*answer, "is_counted", row) != 0 ? steps.back().totals : steps.back().uncounted) = totals;
+    (answer->Number("is_counted", row) != 0 ? steps.back().totals : steps.back().uncounted) = totals;
   }
   return steps;
 }
@@ -187,7 +163,7 @@ format::Result<OpenHours> ServerSource::FindOpenHours(const TimeRange& range) {
   if (!answer.ok()) return answer.error();
   open_hours_.clear();
   for (size_t row = 0; row < answer->rows; ++row) {
-    open_hours_.emplace_back(Number(*answer, "recording", row), static_cast<uint32_t>(Number(*answer, "hour", row)));
+    open_hours_.emplace_back(answer->Number("recording", row), static_cast<uint32_t>(answer->Number("hour", row)));
   }
   open_range_ = range;
   return open_hours_;
@@ -240,14 +216,14 @@ format::Result<std::vector<PooledRow>> ServerSource::Pool(const PoolQuery& query
   for (size_t row = 0; row < answer->rows; ++row) {
     PooledRow one;
     one.key = query.step > 0 ? RowKey{} : KeyOf(*answer, query.by, row);
-    one.time = static_cast<uint32_t>(Number(*answer, "step", row));
+    one.time = static_cast<uint32_t>(answer->Number("step", row));
     for (const SumColumn& column : kSumColumns) {
-      one.pooled.sums.*column.value = Real(*answer, fmt::format("p_{}", column.name), row);
+      one.pooled.sums.*column.value = answer->Real(fmt::format("p_{}", column.name), row);
     }
-    one.pooled.shared = Real(*answer, "shared", row);
-    one.pooled.shared_all = Real(*answer, "shared_all", row);
-    one.pooled.shared_objects = Real(*answer, "shared_objects", row);
-    one.pooled.shared_objects_all = Real(*answer, "shared_objects_all", row);
+    one.pooled.shared = answer->Real("shared", row);
+    one.pooled.shared_all = answer->Real("shared_all", row);
+    one.pooled.shared_objects = answer->Real("shared_objects", row);
+    one.pooled.shared_objects_all = answer->Real("shared_objects_all", row);
     pooled.push_back(one);
   }
   return pooled;
@@ -282,8 +258,8 @@ format::Result<std::vector<Moments>> ServerSource::Compare(const CompareQuery& q
   if (!answer.ok()) return answer.error();
   std::vector<Moments> moments;
   for (size_t row = 0; row < answer->rows; ++row) {
-    moments.push_back({KeyOf(*answer, query.by, row), Real(*answer, "b1", row), Real(*answer, "b2", row),
-                       Real(*answer, "a1", row), Real(*answer, "a2", row), Real(*answer, "d2", row)});
+    moments.push_back({KeyOf(*answer, query.by, row), answer->Real("b1", row), answer->Real("b2", row),
+                       answer->Real("a1", row), answer->Real("a2", row), answer->Real("d2", row)});
   }
   return moments;
 }
@@ -306,8 +282,8 @@ format::Result<std::vector<UnitRate>> ServerSource::Rates(RowGrain by, const Row
   if (!answer.ok()) return answer.error();
   std::vector<UnitRate> rates;
   for (size_t row = 0; row < answer->rows; ++row) {
-    rates.push_back({KeyOf(*answer, by, row), static_cast<uint32_t>(Number(*answer, "unit", row)),
-                     Real(*answer, "rate", row), Real(*answer, "spread", row)});
+    rates.push_back({KeyOf(*answer, by, row), static_cast<uint32_t>(answer->Number("unit", row)),
+                     answer->Real("rate", row), answer->Real("spread", row)});
   }
   return rates;
 }
@@ -318,7 +294,7 @@ format::Result<std::vector<NamedId>> ServerSource::Names(NameKind kind) {
   if (!answer.ok()) return answer.error();
   std::vector<NamedId> names;
   for (size_t row = 0; row < answer->rows; ++row) {
-    names.push_back({kind, Number(*answer, "id", row), Text(*answer, "text", row)});
+    names.push_back({kind, answer->Number("id", row), answer->Text("text", row)});
   }
   return names;
 }
@@ -330,7 +306,7 @@ format::Result<std::map<uint64_t, std::string>> ServerSource::NamesOf(NameKind k
       server_.Select(fmt::format("SELECT id, any(name) AS text FROM {} WHERE kind = {} AND id IN {} GROUP BY id",
                                  Table("names"), static_cast<int>(kind), List(ids)));
   if (!answer.ok()) return answer.error();
-  for (size_t row = 0; row < answer->rows; ++row) names.emplace(Number(*answer, "id", row), Text(*answer, "text", row));
+  for (size_t row = 0; row < answer->rows; ++row) names.emplace(answer->Number("id", row), answer->Text("text", row));
   return names;
 }
 

@@ -36,16 +36,16 @@ Shipper::Shipper(std::unique_ptr<Recording> recording, Server* server, const Sch
 
 Shipper::Failure Shipper::Start() {
   if (is_started_ || options_.dry_run) return {};
-  auto ended = server_->Select(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND ended = 1",
-                                           server_->database(), Table("recordings"), info_.id));
+  auto ended = server_->SelectNumber(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND ended = 1",
+                                                 server_->database(), Table("recordings"), info_.id));
   if (!ended.ok()) return ended.error();
-  if (ended->rows == 1 && ended->columns[0].numbers[0] > 0) is_done_ = true;
+  is_done_ = *ended > 0;
   auto answer = server_->Select(fmt::format("SELECT kind, time FROM {}.{} WHERE recording = {} GROUP BY kind, time",
                                             server_->database(), Table("shipped"), info_.id));
   if (!answer.ok()) return answer.error();
   for (size_t row = 0; row < answer->rows; ++row) {
-    there_.emplace(static_cast<BatchKind>(answer->columns[0].numbers[row]),
-                   static_cast<uint32_t>(answer->columns[1].numbers[row]));
+    there_.emplace(static_cast<BatchKind>(answer->Number("kind", row)),
+                   static_cast<uint32_t>(answer->Number("time", row)));
   }
   if (is_done_) totals_.slices_there += there_.size();
   is_started_ = true;
@@ -109,7 +109,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (was_in_doubt) in_doubt_ = false;
     info_.seen = slice.time + schema_.slice_seconds;
     if (auto error = SendRecording()) return error;
-    if (auto error = SharedCounters(row)) return error;
+    if (auto error = WriteLedger(row)) return error;
   }
   pending_is_sent_ = true;
   there_.emplace(BatchKind::kSlice, slice.time);
@@ -138,7 +138,7 @@ Shipper::Failure Shipper::SendHour() {
   in_doubt_ = false;
   LedgerRow row{.recording = info_.id, .time = hour_.time, .kind = BatchKind::kHour};
   row.sums = hour_.rows.size();
-  if (auto error = SharedCounters(row)) return error;
+  if (auto error = WriteLedger(row)) return error;
   there_.emplace(BatchKind::kHour, hour_.time);
   return {};
 }
@@ -148,7 +148,7 @@ Shipper::Failure Shipper::SendRecording() {
   return Insert("recordings", RecordingBlock(info_), "recording");
 }
 
-Shipper::Failure Shipper::SharedCounters(LedgerRow row) {
+Shipper::Failure Shipper::WriteLedger(LedgerRow row) {
   row.at = Now();
   return Insert("shipped", LedgerBlock(row), "ledger");
 }
@@ -174,13 +174,18 @@ Shipper::Failure Shipper::SendNames(const Slice& slice) {
 }
 
 Shipper::Failure Shipper::WaitForInserts() {
+  // On a cluster another shard may have been asked before.
+  const std::string processes = schema_.cluster.empty()
+                                    ? "system.processes"
+                                    : fmt::format("cluster({}, system, processes)", Quoted(schema_.cluster));
+  const std::string prefix = Quoted(QueryPrefix(info_.id));
+  const std::string sql =
+      fmt::format("SELECT count() AS n FROM {} WHERE startsWith(query_id, {}) OR startsWith(initial_query_id, {})",
+                  processes, prefix, prefix);
   for (int tried = 0; tried < kWaitTries; ++tried) {
-    auto running =
-        server_->Select(fmt::format("SELECT count() AS n FROM system.processes WHERE startsWith(query_id, {}) OR "
-                                    "startsWith(initial_query_id, {})",
-                                    Quoted(QueryPrefix(info_.id)), Quoted(QueryPrefix(info_.id))));
+    auto running = server_->SelectNumber(sql);
     if (!running.ok()) return running.error();
-    if (running->rows == 1 && running->columns[0].numbers[0] == 0) return {};
+    if (*running == 0) return {};
     std::this_thread::sleep_for(kWaitStep);
   }
   return format::Error{fmt::format("{}: an insert of {} has been running for minutes", server_->name(), info_.file)};
@@ -191,12 +196,11 @@ Shipper::Failure Shipper::InsertOnce(const std::string& table, const std::string
   if (block.rows() == 0) return {};
   if (in_doubt_) {
     auto there =
-        server_->Select(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND toUInt32({}) = {}",
-                                    server_->database(), Table(table), info_.id, time_column, time));
+        server_->SelectNumber(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND toUInt32({}) = {}",
+                                          server_->database(), Table(table), info_.id, time_column, time));
     if (!there.ok()) return there.error();
-    const uint64_t rows = there->rows == 1 ? there->columns[0].numbers[0] : 0;
-    if (rows > 0 && rows != block.rows()) ++totals_.differing;
-    if (rows > 0) return {};
+    if (*there > 0 && *there != block.rows()) ++totals_.differing;
+    if (*there > 0) return {};
   }
   return Insert(table, block, fmt::format("{}-{}", table, time));
 }

@@ -2,8 +2,8 @@
 //
 // The server's table `shipped` is the ledger: a slice that stands there is whole in all tables. One insert is
 // atomic, so in doubt (after a start, or an error) it is enough to wait until no insert of the recording runs any more,
-// and to count the rows of the slice in each table: there are all of them, or none. docs/decisions/0020-the-shared
-// counters-is-on-the-server.md
+// and to count the rows of the slice in each table: there are all of them, or none.
+// docs/decisions/0020-the-ledger-is-on-the-server.md
 //
 // Memory:   the slice at hand, the sums of the hour at hand.
 // Threads:  one for each Shipper.
@@ -69,7 +69,7 @@ class Shipper {
   Failure SendSlice(const Slice& slice);
   Failure SendHour();
   Failure SendRecording();
-  Failure SharedCounters(LedgerRow row);
+  Failure WriteLedger(LedgerRow row);
   Failure WaitForInserts();
   Failure InsertOnce(const std::string& table, const std::string& time_column, uint32_t time, const NativeBlock& block);
   Failure Insert(const std::string& table, const NativeBlock& block, const std::string& what);

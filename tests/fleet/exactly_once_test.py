@@ -1,0 +1,182 @@
+"""Whoever is killed, every slice of every recording arrives once: rows and sums are those of an undisturbed run.
+
+Usage: exactly_once_test.py HEAPREC GENERATE
+HEAPREC_FLEET_KILLS (default 6) of the shipper, a tenth of it of the server; bench/fleet/faults.py runs 200 and 20.
+"""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from support import DEADLINE, HEAPREC, contents, generate, heaprec, local_shards, run, same, select, ship
+
+GENERATE = sys.argv[2]
+KILLS = int(os.environ.get("HEAPREC_FLEET_KILLS", "6"))
+HOSTS, SECONDS, SLICE = 8, 240, "30s"
+
+
+def start_shipping(folder, url, *more):
+    return subprocess.Popen([HEAPREC, "ship", str(folder), "--to", url, *more], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def init(url, *more):
+    heaprec("fleet", "init", "--server", url, "--slice", SLICE, *more)
+
+
+def drop(shard, database):
+    select(shard.url(), f"DROP DATABASE {database}")
+
+
+def equal_to_the_first(shard, database, suffix=""):
+    same(contents(shard.url(), database, suffix), contents(shard.url()), database)
+
+
+class CuttingProxy:
+    """Passes connections on, and cuts each after some bytes from the client: within requests, and within answers."""
+
+    def __init__(self, port, seed, cuts):
+        self.port, self.random, self.cuts_left, self.cuts = port, random.Random(seed), cuts, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            client = self.listener.accept()[0]
+            server = socket.create_connection(("127.0.0.1", self.port))
+            # Up to a few requests; half of the cuts are in an answer.
+            limit = self.random.randrange(200, 60_000) if self.cuts_left > 0 else None
+            upwards = self.random.random() < 0.5
+            both = (client, server)
+            threading.Thread(target=self.copy, args=(client, server, limit if upwards else None, both),
+                             daemon=True).start()
+            threading.Thread(target=self.copy, args=(server, client, limit // 20 if limit and not upwards else None,
+                                                     both), daemon=True).start()
+
+    def copy(self, source, target, limit, both):
+        try:
+            while chunk := source.recv(4096 if limit is None else min(4096, limit)):
+                target.sendall(chunk)
+                if limit is not None:
+                    limit -= len(chunk)
+                    if limit <= 0:
+                        self.cuts_left -= 1
+                        self.cuts += 1
+                        break
+        except OSError:
+            pass
+        for one in both:
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def shipper_is_killed(folder, shard, kills):
+    url = shard.url() + "/killed"
+    init(url)
+    moments = random.Random(1)
+    killed = 0
+    while killed < kills:
+        shipper = start_shipping(folder, url)
+        try:
+            shipper.wait(0.01 + moments.random() * 0.4)
+            # All has arrived: the rest of the kills are of another start from nothing.
+            equal_to_the_first(shard, "killed")
+            drop(shard, "killed")
+            init(url)
+        except subprocess.TimeoutExpired:
+            shipper.send_signal(signal.SIGKILL)
+            shipper.wait()
+            killed += 1
+    ship(folder, "--to", url)
+    equal_to_the_first(shard, "killed")
+    return killed
+
+
+def server_is_killed(folder, shard, kills):
+    url = shard.url() + "/restarted"
+    moments = random.Random(2)
+    done = 0
+    while done < kills:
+        init(url)
+        shipper = start_shipping(folder, url, "--tries", "100")
+        while done < kills and shipper.poll() is None:
+            time.sleep(0.1 + moments.random())
+            shard.kill()
+            shard.start()
+            done += 1
+        assert shipper.wait(DEADLINE) == 0
+        equal_to_the_first(shard, "restarted")
+        if done < kills:
+            drop(shard, "restarted")
+    return done
+
+
+def connections_are_cut(folder, shard, cuts):
+    proxy = CuttingProxy(shard.http, 3, cuts)
+    init(shard.url() + "/cut")
+    ship(folder, "--to", proxy.url + "/cut", "--tries", "100")
+    assert proxy.cuts >= cuts, f"only {proxy.cuts} connections were cut"
+    equal_to_the_first(shard, "cut")
+    return proxy.cuts
+
+
+def one_shipper_a_folder(folder, shard):
+    url = shard.url() + "/two"
+    init(url)
+    first = start_shipping(folder, url, "--follow")
+    try:
+        # The first one has the lock once it has sent something.
+        deadline = time.monotonic() + DEADLINE
+        while not any_rows(shard, "two"):
+            assert time.monotonic() < deadline
+        assert "another heaprec ship" in heaprec("ship", folder, "--to", url, code=6)
+    finally:
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(DEADLINE) == 0
+    ship(folder, "--to", url)
+    equal_to_the_first(shard, "two")
+
+
+def any_rows(shard, database):
+    return select(shard.url(), f"SELECT count() FROM {database}.shipped") != [["0"]]
+
+
+def a_shard_is_down(folder, one, cluster):
+    """Half of the recordings have nowhere to go for a while; then all arrive."""
+    first, second = cluster.shards
+    for shard in cluster.shards:
+        init(shard.url(), "--cluster", "fleet")
+    shipper = start_shipping(folder, first.url(), "--tries", "100")
+    time.sleep(0.5)
+    second.kill()
+    time.sleep(2)
+    assert shipper.poll() is None, "it must wait for the shard"
+    second.start()
+    assert shipper.wait(DEADLINE) == 0
+    same(contents(first.url(), suffix="_all"), contents(one.url()), "a shard was down")
+
+
+def test(root):
+    folder = root / "recordings"
+    generate(GENERATE, folder, HOSTS, SECONDS, 1)
+    with local_shards.Cluster(root / "one") as one:
+        shard = one.shards[0]
+        init(shard.url())
+        ship(folder, "--to", shard.url())
+        print("shipper killed:", shipper_is_killed(folder, shard, KILLS), flush=True)
+        print("server killed:", server_is_killed(folder, shard, max(KILLS // 10, 2)), flush=True)
+        print("connections cut:", connections_are_cut(folder, shard, KILLS), flush=True)
+        one_shipper_a_folder(folder, shard)
+        with local_shards.Cluster(root / "two", shards=2) as two:
+            a_shard_is_down(folder, shard, two)
+
+
+run(test)

@@ -1,0 +1,89 @@
+"""What the tests of the fleet share: running the command, asking a server, comparing answers."""
+
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "deploy"))
+import local_shards  # noqa: E402
+
+HEAPREC = str(pathlib.Path(sys.argv[1]).resolve())
+DEADLINE = 300
+TABLES = ("totals", "sums", "hours", "samples", "shipped")
+
+
+def heaprec(*arguments, code=0, **environment):
+    """Runs the command; what it printed, or its errors if `code` is not 0."""
+    done = subprocess.run([HEAPREC, *map(str, arguments)], capture_output=True, timeout=DEADLINE,
+                          env={**os.environ, **environment}, check=False)
+    out, errors = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    assert done.returncode == code, f"{arguments}: code {done.returncode}, not {code}\n{out[-2000:]}\n{errors[-2000:]}"
+    return out if code == 0 else errors
+
+
+def ask(*arguments):
+    """The answer of `heaprec fleet` as JSON."""
+    return json.loads(heaprec("fleet", *arguments, "--json"))
+
+
+def ship(*arguments):
+    """The report of `heaprec ship` as JSON."""
+    return json.loads(heaprec("ship", *arguments, "--json"))
+
+
+def select(url, sql):
+    """Rows of a server's answer, as lists of texts."""
+    with urllib.request.urlopen(url, data=sql.encode(), timeout=DEADLINE) as answer:
+        return [line.split("\t") for line in answer.read().decode("utf-8", "replace").splitlines()]
+
+
+def same(one, other, path="answer"):
+    """Fails where two JSON values differ by more than 1e-6 of themselves."""
+    assert type(one) is type(other) or all(isinstance(x, (int, float)) for x in (one, other)), path
+    if isinstance(one, dict):
+        assert one.keys() == other.keys(), path
+        for key in one:
+            same(one[key], other[key], f"{path}.{key}")
+    elif isinstance(one, list):
+        assert len(one) == len(other), f"{path}: {len(one)} and {len(other)}"
+        for i, (a, b) in enumerate(zip(one, other)):
+            same(a, b, f"{path}[{i}]")
+    elif isinstance(one, float) or isinstance(other, float):
+        assert math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6), f"{path}: {one} and {other}"
+    else:
+        assert one == other, f"{path}: {one} and {other}"
+
+
+def contents(url, database="heaprec", suffix=""):
+    """How many rows each slice of each recording has, by table, and the sum of what it says."""
+    sums = {"totals": ("slice", "sum(counted)"), "sums": ("time", "sum(bytes)"), "hours": ("time", "sum(bytes)"),
+            "samples": ("slice", "sum(weight)"), "shipped": ("time", "sum(samples)")}
+    rows = {}
+    for table, (time, value) in sums.items():
+        found = select(url, f"SELECT recording, {time}, count(), {value} FROM {database}.{table}{suffix} "
+                            f"GROUP BY recording, {time} ORDER BY recording, {time}")
+        rows[table] = [[recording, when, int(count), float(total)] for recording, when, count, total in found]
+        assert rows[table], f"{table} is empty"
+    return rows
+
+
+def generate(program, folder, hosts, seconds, seed, *more):
+    """Recordings of a simulated fleet; what is true of them."""
+    pathlib.Path(folder).mkdir(parents=True)
+    subprocess.run([program, str(folder), str(hosts), str(seconds), str(seed), *more], check=True)
+    return json.loads((pathlib.Path(folder) / "truth.json").read_text())
+
+
+def run(test):
+    """Calls test(folder), unless there is no server to test with."""
+    if local_shards.server_program() is None:
+        print("skipped: there is no clickhouse-server (setup.sh installs it)")
+        return
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as name:
+        test(pathlib.Path(name))
+    print("passed")
