@@ -32,7 +32,7 @@ std::map<std::string, Share> SharesOf(const std::vector<std::string>& flags) {
   REQUIRE(top.exit_code == 0);
   std::map<std::string, Share> shares;
   const json document = json::parse(top.out);
-  for (const json& row : document["rows"]) {
+  for (const json& row : document["tables"][0]["rows"]) {
     const json& share = row["share"];
     shares[row["name"]] = {share["value"], (share["high"].get<double>() - share["low"].get<double>()) / 3.92};
   }
