@@ -23,6 +23,8 @@ constexpr double kUsualDeviation = 0.015, kUsualSpread = 0.9, kUsualFreedom = 10
 // single pair some rows may have changed. Each row may be such a one, with this chance; it is then of this size, and
 // that is hardly known.
 constexpr double kOutlierPart = 0.04, kOutlierSize = 0.35, kOutlierFreedom = 2, kMinFreedomOfPair = 4;
+// In a single pair an outlier looks like a row that has changed: with this chance a row is one that has not.
+constexpr double kUnseenOutlier = 0.003;
 constexpr std::array kFreedoms{2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 40.0, kInfinity};
 constexpr double kMinDeviation = 0.001, kMaxDeviation = 3, kDeviationStep = 1.15;
 constexpr double kMaxRows = 200;  // rows of one program vary together: no more than so many count in the fit
@@ -271,6 +273,13 @@ double PValue(const Row& row, const Moderated& moderated, const RunQuestion& que
   return std::min(1.0, 2 * std::min(more, less));
 }
 
+// Of a single pair: no p-value is below what an outlier may show.
+double WithUnseenOutlier(const Row& row, double p, const RunQuestion& question) {
+  if (row.freedom > 0) return p;
+  const Moderated outlier{OutlierVariance(row, 0), kOutlierFreedom};
+  return (1 - kUnseenOutlier) * p + kUnseenOutlier * PValue(row, outlier, question);
+}
+
 void Widen(double error, double freedom, double mean, Difference* of) {
   const double reach = StudentTwoSided(0.05, freedom) * error;
   of->change.low = std::min(of->change.low, of->change.value - reach * mean);
@@ -280,8 +289,15 @@ void Widen(double error, double freedom, double mean, Difference* of) {
   of->ratio.high = std::max(of->ratio.high, of->ratio.value * std::exp(reach));
 }
 
-double Detectable(double threshold, double error, double freedom) {
-  return (StudentTwoSided(threshold, freedom) + StudentTwoSided(kPower, freedom)) * error;
+// `sampling`: relative variance of one run of a single pair; below 0: of several runs.
+double Detectable(double threshold, double error, double freedom, double sampling) {
+  const double missed = StudentTwoSided(kPower, freedom) * error;
+  double reach = StudentTwoSided(threshold, freedom) * error;
+  if (sampling >= 0 && threshold < kUnseenOutlier) {
+    const double outlier = std::sqrt(2 * (sampling + Square(kOutlierSize)));
+    reach = std::max(reach, StudentTwoSided(threshold / kUnseenOutlier, kOutlierFreedom) * outlier);
+  }
+  return reach + missed;
 }
 
 double Middle(std::vector<double> values) {
@@ -309,7 +325,7 @@ double RunComparison::DetectableAt(double share) const {
   const auto own_freedom = static_cast<double>(runs_before + runs_after - 2);
   const Candidate prior{variation.deviation, variation.degrees_of_freedom, 1};
   const double freedom = FreedomOf(unit_share / share, own_freedom, prior) + own_freedom;
-  return Detectable(threshold, std::sqrt(variance * factor), freedom);
+  return Detectable(threshold, std::sqrt(variance * factor), freedom, own_freedom > 0 ? -1 : unit_share / share);
 }
 
 RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& question) {
@@ -336,7 +352,7 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
       one.p = one.least_p = 1;
     } else {
       const Moderated moderated = Moderate(row, variation);
-      one.p = std::max(one.p, PValue(row, moderated, question));
+      one.p = std::max(one.p, WithUnseenOutlier(row, PValue(row, moderated, question), question));
       one.error = std::sqrt(moderated.variance * row.factor), one.freedom = moderated.freedom;
       Widen(one.error, one.freedom, row.mean, &one);
       units.push_back(row.sampling * row.mean / sum);
@@ -347,8 +363,10 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
   Judge(&all.rows, question.rate);
   all.threshold = ThresholdOf(all.rows, all.tested, question.rate);
   all.unit_share = Middle(std::move(units));
-  for (Difference& row : all.rows) {
-    if (row.error > 0) row.detectable = Detectable(all.threshold, row.error, row.freedom);
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    Difference& row = all.rows[i];
+    const double sampling = known[i].freedom > 0 ? -1 : known[i].sampling;
+    if (row.error > 0) row.detectable = Detectable(all.threshold, row.error, row.freedom, sampling);
   }
   return all;
 }
@@ -366,7 +384,7 @@ Difference CompareTotals(const RunsOfRow& of, double margin, Alternative asked) 
   one.p = std::max(one.p, PValue(row, moderated, {.margin = margin, .asked = asked}));
   one.error = std::sqrt(moderated.variance * row.factor), one.freedom = row.freedom;
   Widen(one.error, one.freedom, row.mean, &one);
-  one.detectable = Detectable(0.05, one.error, one.freedom);
+  one.detectable = Detectable(0.05, one.error, one.freedom, -1);
   return one;
 }
 
