@@ -304,8 +304,9 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   return std::monostate{};
 }
 
-// Of a JVM that is not known, or whose memory is not to be read. The JVM draws the thresholds. JDK 11 does not draw
-// anew after an allocation outside of TLABs (hotspot/jdk_rules.cc): what is then allocated in TLABs is sampled late.
+// Of a JVM that is not known, or whose memory is not to be read. The JVM draws the thresholds. Before JDK 25
+// TLABs keep theirs after an allocation outside (JDK-8355692): what is then allocated in TLABs is sampled at wrong
+// rates.
 ChosenSource Agent::ChoosePortable() {
   const std::string& why = jvm_->internals.error().message;
   if (options_.source != SourceChoice::kPortable) {
@@ -313,13 +314,15 @@ ChosenSource Agent::ChoosePortable() {
   }
   const char* const bytes =
       jvm_->beans.CountsAllocatedBytes() ? "counted by ThreadMXBean" : "estimated from the samples";
-  const bool is_biased = jvm_->Property("java.vm.specification.version") == "11";
+  const std::string jdk = jvm_->Property("java.vm.specification.version");
+  const bool is_biased = std::strtol(jdk.c_str(), nullptr, 10) < 25;
   if (is_biased) {
-    Log(LogLevel::kWarn, "source=portable: JDK 11's sampler is biased where objects are allocated outside TLABs");
+    Log(LogLevel::kWarn, "source=portable: JDK {} samples at wrong rates where objects are allocated outside TLABs",
+        jdk);
   }
   return {SourceChoice::kJvmti,
           fmt::format("portable, {}; thresholds are the JVM's{}; bytes are {}", why,
-                      is_biased ? ", and biased (JDK 11)" : "", bytes),
+                      is_biased ? ", biased outside TLABs" : "", bytes),
           /*armed=*/false};
 }
 

@@ -23,19 +23,24 @@ using testing::RecordingFile;
 const std::string kLine = "trustworthy: no, because ";
 const std::string kWhy = kLine + "native memory: 90 % of the bytes were lost";
 
-TEST_CASE("The JVM's own thresholds on JDK 11 are biased, and the recording is not trusted") {
+TEST_CASE("The JVM's own thresholds before JDK 25 are named, and not trusted on JDK 11 and with Shenandoah") {
   const Directory directory;
-  format::FileHeader header = testing::SomeHeader();
-  header.source = "jvmti";
-  header.source_reason = "portable, asked for; thresholds are the JVM's, and biased (JDK 11); bytes are counted";
-  const std::string path = directory / "rec.hrec";
-  testing::WriteSmall(path, header);
-  CHECK(Heaprec("summary " + path).out.find("source=portable on JDK 11") != std::string::npos);
-  CHECK(Heaprec("check --budget 'total<1G' " + path).code == 1);
-  header.source_reason = "portable, asked for; thresholds are the JVM's; bytes are counted";
-  const std::string later = directory / "later.hrec";
-  testing::WriteSmall(later, header);
-  CHECK(Heaprec("summary " + later).out.find("JDK 11") == std::string::npos);
+  int files = 0;
+  const auto summary = [&](const char* version, const char* gc, const std::string& bias) {
+    format::FileHeader header = testing::SomeHeader();
+    header.source = "jvmti";
+    header.source_reason = "portable, asked for; thresholds are the JVM's" + bias + "; bytes are counted";
+    header.jvm_version = version, header.gc_name = gc;
+    const std::string path = directory / std::to_string(++files);
+    testing::WriteSmall(path, header);
+    return json::parse(Heaprec("summary --json " + path).out);
+  };
+  const std::string biased = ", biased outside TLABs";
+  CHECK(summary("11.0.32", "G1", biased)["reasons"].dump().find("outside TLABs") != std::string::npos);
+  CHECK(summary("17.0.21", "Shenandoah", biased)["reasons"].dump().find("outside TLABs") != std::string::npos);
+  CHECK(summary("17.0.21", "G1", biased)["reasons"].dump().find("outside TLABs") == std::string::npos);
+  CHECK(summary("17.0.21", "G1", biased).dump().find("before JDK 25") != std::string::npos);
+  CHECK(summary("25.0.5", "Shenandoah", "").dump().find("before JDK 25") == std::string::npos);
 }
 
 // Ten seconds of heap and of native memory, 100 samples each; of `lossy` nine points in ten found the ring full.
