@@ -228,6 +228,22 @@ def a_recording_of_others_goes_on(folder, pid):
         terminal.close()
 
 
+def attach_counts_down(folder, pid):
+    terminal = Terminal(folder, width=120)
+    try:
+        page = os.path.join(folder, "page.html")
+        terminal.run(f"clear; {HEAPREC} attach {pid} --duration 600s --report {page}; echo left $?")
+        first = int(terminal.wait(r"(\d+) s left; Ctrl-C ends it").group(1))
+        wait_for("the next second", lambda: (found := re.search(r"(\d+) s left", terminal.text())) and int(found.group(1)) < first)
+        terminal.keys("C-c")
+        terminal.wait("left 0")
+        assert "s left" not in terminal.text()
+        assert os.path.getsize(page) > 100_000
+        assert not is_recorded(pid)
+    finally:
+        terminal.close()
+
+
 def main():
     java = os.path.join(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"), "bin/java")
     before = private_folders()
@@ -240,6 +256,7 @@ def main():
             ways_to_leave(terminal, jvm.pid)
             a_pipe_that_closes(jvm.pid)
             a_recording_of_others_goes_on(folder, jvm.pid)
+            attach_counts_down(folder, jvm.pid)
             assert jvm.poll() is None
         finally:
             if terminal:
