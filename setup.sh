@@ -41,7 +41,7 @@ if [ ! -e "$policy" ]; then
 fi
 echo "setup.sh: installing ${missing[*]}" >&2
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c \
-  'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' apt "${missing[@]}" >/dev/null
+  'apt-get -o Acquire::Retries=3 update -qq && apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends "$@"' apt "${missing[@]}" >/dev/null
 if [[ " ${missing[*]} " == *" clickhouse-server "* && -d /run/systemd/system ]]; then
   "${as_root[@]}" systemctl --quiet disable clickhouse-server
 fi

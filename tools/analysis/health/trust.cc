@@ -21,6 +21,8 @@ constexpr double kMaxLostShare = 0.001;
 // they are more than the share above, and far less than the error of its estimates.
 constexpr uint64_t kUsuallyMissed = 5;
 constexpr double kMaxMissedShare = 0.01;
+// What the agent writes into the reason of its source (recorder/agent/agent.cc).
+constexpr std::string_view kBiased = "biased (JDK 11)";
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
@@ -82,7 +84,7 @@ class StreamJudgement {
     const uint64_t known = counters_.committed + counters_.thinned + lost;
     if (counters_.points + slack < known || known + slack < counters_.points) {
       No(TrustTopic::kStreamCounters,
-         fmt::format("the books do not add up: {} points, but {} committed + {} thinned + {} lost",
+         fmt::format("recorder counters disagree: {} points, but {} committed + {} thinned + {} lost",
                      Grouped(counters_.points), Grouped(counters_.committed), Grouped(counters_.thinned),
                      Grouped(lost)));
     }
@@ -91,7 +93,7 @@ class StreamJudgement {
                                           Grouped(Lost(format::LossReason::kThreadLimit))));
     }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
-      No(TrustTopic::kStreamCounters, fmt::format("the books say {} events were written, but there are {}",
+      No(TrustTopic::kStreamCounters, fmt::format("the recorder counters say {} events were written, but there are {}",
                                                   Grouped(counters_.written), Grouped(totals_.events())));
     }
     const uint64_t accounted = counters_.written + counters_.second_stage + Lost(format::LossReason::kWriteFailed);
@@ -159,14 +161,17 @@ class Judgement {
     } else if (source == kImportedOwn) {
       Note(TrustTopic::kSource,
            "imported from " + ToUtf8(recording_.header().source_reason) + ": estimates are from the samples alone");
+    } else if (ToUtf8(recording_.header().source_reason).find(kBiased) != std::string::npos) {
+      No(TrustTopic::kSource,
+         "source=portable on JDK 11, whose sampler is biased where objects are allocated outside TLABs: shares may be "
+         "far off");
     } else if (source != "hooks" && source != kPreloaded) {
       Note(TrustTopic::kSource,
            fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
                        recording_.counters().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));
     }
     if (recording_.counters().stack_mismatches > 0) {
-      Note(TrustTopic::kStacks,
-           "a walked stack was not what the JVM says: from there on all are asked of it, by GetStackTrace");
+      Note(TrustTopic::kStacks, "a walked stack differed from the JVM's: later stacks come from GetStackTrace");
     }
     if (!recording_.header().exceptions_unavailable_reason.empty()) {
       Note(TrustTopic::kExceptions,
