@@ -88,6 +88,8 @@ json FactsAsJson(const Recording& recording, const Facts& facts) {
 HeadlineInputs InputsOf(const Recording& recording, const Facts& facts, const TrustReport& trust, bool use_census) {
   HeadlineInputs inputs = HeadlineInputsOf(recording, facts, trust);
   AddLargest(inputs.file, use_census, &inputs);
+  // The page may be read anywhere: where the recording lay here says nothing there.
+  inputs.file = inputs.file.substr(inputs.file.rfind('/') + 1);
   return inputs;
 }
 
