@@ -6,8 +6,8 @@ set -euo pipefail
 packages=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib build-essential
   libfmt-dev libzstd-dev libxxhash-dev catch2 libcli11-dev nlohmann-json3-dev libcapstone-dev libssl-dev
-  libsqlite3-dev zlib1g-dev libprotozero-dev libre2-dev libelf-dev libjs-dygraphs libboost-dev openjdk-17-jdk-headless
-  zstd binutils python3
+  libsqlite3-dev zlib1g-dev libprotozero-dev libre2-dev libelf-dev libjs-dygraphs libboost-dev libncurses-dev
+  openjdk-17-jdk-headless zstd binutils python3
 )
 # The demo shows a real program's recording. The tests ask programs that others wrote about what we export, and start
 # servers of their own.
@@ -15,7 +15,7 @@ if [ "${1:-}" = demo ]; then
   packages+=(openjdk-17-source unzip)
 else
   packages+=(clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema man-db zsh fish
-             protobuf-compiler clickhouse-server openssl)
+             protobuf-compiler clickhouse-server openssl tmux)
 fi
 
 missing=()
@@ -41,7 +41,7 @@ if [ ! -e "$policy" ]; then
 fi
 echo "setup.sh: installing ${missing[*]}" >&2
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c \
-  'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' apt "${missing[@]}" >/dev/null
+  'apt-get -o Acquire::Retries=3 update -qq && apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends "$@"' apt "${missing[@]}" >/dev/null
 if [[ " ${missing[*]} " == *" clickhouse-server "* && -d /run/systemd/system ]]; then
   "${as_root[@]}" systemctl --quiet disable clickhouse-server
 fi

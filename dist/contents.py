@@ -36,6 +36,7 @@ THIRD_PARTY = {
     "elf": "libelf-dev",
     "fmt": "libfmt-dev",
     "json": "nlohmann-json3-dev",
+    "ncurses": "libncurses-dev",
     "protozero": "libprotozero-dev",
     "re2": "libre2-dev",
     "sqlite": "libsqlite3-dev",

@@ -8,8 +8,8 @@ def _system_library(name, files, build):
     )
 
 def system_libraries():
-    """Declares @fmt, @zstd, @xxhash, @catch2, @cli11, @json, @capstone, @crypto, @ssl, @sqlite, @zlib, @protozero, @re2, @elf, @dygraphs and @jvmti."""
-    for library in ["fmt", "zstd", "xxhash", "catch2", "cli11", "json", "capstone", "crypto", "ssl", "sqlite", "zlib", "protozero", "re2", "elf"]:
+    """Declares @fmt, @zstd, @xxhash, @catch2, @cli11, @json, @capstone, @crypto, @ssl, @sqlite, @zlib, @protozero, @re2, @elf, @ncurses, @dygraphs and @jvmti."""
+    for library in ["fmt", "zstd", "xxhash", "catch2", "cli11", "json", "capstone", "crypto", "ssl", "sqlite", "zlib", "protozero", "re2", "elf", "ncurses"]:
         _system_library(library, "/usr", library)
     _system_library("dygraphs", "/usr/share/javascript/dygraphs", "dygraphs")
     _system_library("jvmti", "/usr/lib/jvm/java-17-openjdk-amd64", "jvmti")

@@ -23,6 +23,8 @@ constexpr uint64_t kMaxUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kRetryNs = 1'000 * kMs;
 // Of samples that share a block: it is to be written before the ring runs short, whatever the rate.
 constexpr uint64_t kMaxInBlock = 2048;
+// Of an interval: a drain that is later than this splits what was counted.
+constexpr uint64_t kLatePart = 20;
 // A thread that has looked up what is emitted commits its sample within microseconds, or when it is scheduled again.
 constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
 
@@ -238,15 +240,30 @@ void Drain::AddCheckpoint() {
   survivor_bytes_ = name_bytes();
 }
 
-void Drain::AddInterval(format::Stream stream) {
-  // The last one is cut short.
-  const uint64_t end_ns = SinceStart(std::min(consumer_.next_close_ns(stream), callbacks_.now()));
+// `share`: of what was counted since the last close, the part that belongs to this interval.
+void Drain::CountBytes(format::Stream stream, double share, ClosedInterval* closed) {
+  const format::StreamCounters counters = shared_counters_of_[stream].Snapshot();
+  format::StreamCounters& before = at_last_close_[stream];
+  const auto part = [share](uint64_t counted) {
+    return share < 1 ? static_cast<uint64_t>(share * static_cast<double>(counted)) : counted;
+  };
+  closed->totals.candidates = part(counters.candidates - before.candidates);
+  closed->totals.bytes = part(counters.candidate_bytes - before.candidate_bytes);
+  before.candidates += closed->totals.candidates;
+  before.candidate_bytes += closed->totals.bytes;
+}
+
+// Counters know no intervals. Where the drain runs late, what they have counted belongs to later intervals too: to each
+// as large a part as it has of the weight that is held. The last interval takes what is left.
+void Drain::AddInterval(format::Stream stream, Closing closing) {
+  const uint64_t close_ns = consumer_.next_close_ns(stream), now_ns = callbacks_.now();
+  const uint64_t end_ns = SinceStart(std::min(close_ns, now_ns));
+  const bool is_late =
+      closing == Closing::kOnTime && now_ns > close_ns + ring_.header().IntervalNsOf(stream) / kLatePart;
   ClosedInterval closed = consumer_.CloseNext(stream);
   live_[stream].Close(end_ns, closed.births);
-  const format::StreamCounters counters = shared_counters_of_[stream].Snapshot();
-  closed.totals.candidates = counters.candidates - at_last_close_[stream].candidates;
-  closed.totals.bytes = counters.candidate_bytes - at_last_close_[stream].candidate_bytes;
-  at_last_close_[stream] = counters;
+  const double later = is_late ? consumer_.HeldWeight(stream) : 0;
+  CountBytes(stream, later > 0 ? closed.held_weight / (closed.held_weight + later) : 1, &closed);
   closed_intervals_[stream] = closed.totals.index + 1;
   if (closed.totals.held > 0) ++intervals_with_points_[stream];
   chunk_->Add(closed.totals);
@@ -289,7 +306,7 @@ void Drain::End() {
   callbacks_.on_tick(now_ns);
   for (const format::Stream stream : streams_) {
     while (consumer_.next_close_ns(stream) <= now_ns) AddInterval(stream);
-    AddInterval(stream);  // the last one, cut short
+    AddInterval(stream, Closing::kCutShort);
   }
   format::EndMarker ending{SinceStart(now_ns), {}};
   {

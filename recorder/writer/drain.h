@@ -118,7 +118,9 @@ class Drain {
   void CloseDueIntervals(uint64_t now_ns);
   void AwaitWriters();
   void AwaitSettled();
-  void AddInterval(format::Stream stream);
+  enum class Closing : uint8_t { kOnTime, kCutShort };
+  void AddInterval(format::Stream stream, Closing closing = Closing::kOnTime);
+  void CountBytes(format::Stream stream, double share, ClosedInterval* closed);
   void Scan();
   TrackedSet LiveSetOf(format::Stream stream) const;
   void AddLifecycleEvents();

@@ -186,16 +186,17 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
   const std::vector<Held> taken = TakeUntil(stream, next_close_ns(stream));
   brought_.clear();
+  ClosedInterval closed;
   std::vector<throttle::BufferedPoint> points;
   points.reserve(taken.size());
   for (const Held& held : taken) {
     const format::SampleRecord& record = held.record;
+    closed.held_weight += record.weight;
     points.push_back({record.id, record.weight, TimeOf(record, begin_ns), record.class_key, record.path,
                       record.stack_key.low, record.thread_key});
   }
   const throttle::IntervalReduction reduction = reducers_[stream].Reduce(index, points);
 
-  ClosedInterval closed;
   closed.totals.stream = stream;
   closed.totals.index = index;
   closed.totals.held = taken.size();
@@ -210,6 +211,14 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   if (tracks_[stream]) closed.births = BirthsOf(taken, closed.samples);
   ++next_interval_[stream];
   return closed;
+}
+
+double LaneConsumer::HeldWeight(format::Stream stream) const {
+  double weight = 0;
+  for (const Lane& lane : lanes_) {
+    for (const Held& held : lane.held[stream]) weight += held.record.weight;
+  }
+  return weight;
 }
 
 std::vector<ClosedSample> LaneConsumer::BirthsOf(const std::vector<Held>& held,

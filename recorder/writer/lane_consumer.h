@@ -33,6 +33,7 @@ struct ClosedInterval {
   format::Interval totals;              // candidates and bytes are the caller's to fill
   std::vector<format::Sample> samples;  // ascending in time
   std::vector<ClosedSample> births;     // if samples of the stream are tracked: all that were held
+  double held_weight = 0;               // of all that were held
 };
 
 class LaneConsumer final : private format::RecordVisitor {
@@ -81,6 +82,8 @@ class LaneConsumer final : private format::RecordVisitor {
 
   // End of the interval of a stream that closes next.
   uint64_t next_close_ns(format::Stream stream) const;
+  // Of the samples that wait for their interval to close.
+  double HeldWeight(format::Stream stream) const;
 
   // A thread that holds a lane, and may be about to publish a sample of an earlier time.
   struct Writer {

@@ -213,7 +213,7 @@ std::vector<std::string> Examine(const Plan& plan, Totals* totals) {
   }
   const format::StreamCounters& counters = recording.counters(Stream::kNative);
   if (counters.points != counters.committed + counters.thinned + counters.LostPoints())
-    findings.emplace_back("books do not add up");
+    findings.emplace_back("recorder counters disagree");
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
     if (counters.lost[reason] == 0) continue;
     findings.push_back(std::string(format::LossReasonName(static_cast<format::LossReason>(reason))) + ": " +

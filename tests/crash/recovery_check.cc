@@ -154,7 +154,7 @@ class Examination {
 
   void CheckCounters(const format::StreamCounters& counters) {
     const auto within = [&](const char* what, uint64_t left, uint64_t right, uint64_t slack) {
-      if (left < right || left - right > slack) Find(fmt::format("books: {}: {} and {}", what, left, right));
+      if (left < right || left - right > slack) Find(fmt::format("counters: {}: {} and {}", what, left, right));
     };
     const auto lost = [&](format::LossReason loss) { return counters.lost[static_cast<size_t>(loss)]; };
     const uint64_t lifecycle_events = counters.committed + counters.thinned + counters.LostPoints();

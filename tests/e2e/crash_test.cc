@@ -142,7 +142,7 @@ TEST_CASE("After kill -9 every witnessed object is in the recording, with class,
   CHECK(witnessed > 30 * static_cast<size_t>(kills));
 }
 
-TEST_CASE("After kill -9 under heavy load the recording reads whole and its books add up") {
+TEST_CASE("After kill -9 under heavy load the recording reads whole and its counters add up") {
   std::mt19937_64 random(kSeed + 1);
   for (int round = 0; round < 3; ++round) {
     std::vector<Victim> victims;

@@ -162,7 +162,7 @@ TEST_CASE("A stack that overflows is recorded with the little that is left of it
   }
 }
 
-TEST_CASE("After kill -9 the exceptions in the ring are read under their cap, and the books add up") {
+TEST_CASE("After kill -9 the exceptions in the ring are read under their cap, and the counters add up") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Throws",
                                .args = {"2", "forever", "20000"},

@@ -9,7 +9,7 @@ A cell runs Matrix.java twice, without and with the agent, and asks of the secon
               self-test, megabytes later, and ends at VMDeath)
   weights     bytes of each site and of all within Bernstein's bound of the truth: 5.5 standard errors and the term for few samples,
               2.8 times a 95 % interval; a true one is refused with probability 6e-7, in the whole table with less than 1e-3
-  books       points = committed + thinned + lost, committed = written + second stage; nothing lost but `missed`, under 0.1 % of bytes
+  counters    points = committed + thinned + lost, committed = written + second stage; nothing lost but `missed`, under 0.1 % of bytes
   rate        no interval holds more than the cap
 A JVM that does not end in time is looked at before it is killed: tests/support/hang_report.py.
 """
@@ -134,6 +134,10 @@ def attempt(cell, options):
     began = time.monotonic()
     try:
         result = run_cell(cell, options)
+        if not result.verdict.startswith("ok"):
+            # A starved machine can break a deadline; a defect fails twice, and what passes then is named.
+            first, result = result.verdict, run_cell(cell, options)
+            result = result._replace(verdict=f"{result.verdict}, at the second attempt; the first: {first}")
         print(f"{cell.version} {name_of(cell)}: {result.verdict} ({time.monotonic() - began:.0f} s)", file=sys.stderr)
         return result
     except Skipped as skipped:

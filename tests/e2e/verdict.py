@@ -62,18 +62,18 @@ def judge_weights(weights, truth, problems):
     return worst, sum(map(sum, weights.values())) / sum(sites.values())
 
 
-def judge_books(summary, events, problems):
+def judge_counters(summary, events, problems):
     """Text of what was lost."""
-    books = summary["losses"]
-    lost = {name: loss for name, loss in books["lost"].items() if loss["points"]}
-    points = sum(books["lost"][name]["points"] for name in ("missed", "ring_full", "lanes_busy", "oversized"))
-    if books["points"] != books["committed"] + books["thinned"] + points:
+    counters = summary["losses"]
+    lost = {name: loss for name, loss in counters["lost"].items() if loss["points"]}
+    points = sum(counters["lost"][name]["points"] for name in ("missed", "ring_full", "lanes_busy", "oversized"))
+    if counters["points"] != counters["committed"] + counters["thinned"] + points:
         problems.append("points do not add up")
-    if books["committed"] != books["written"] + books["second_stage"] or books["written"] != events:
+    if counters["committed"] != counters["written"] + counters["second_stage"] or counters["written"] != events:
         problems.append("committed does not add up")
     if any(lost.get(name) for name in ("ring_full", "lanes_busy", "oversized", "write_failed", "no_clock")):
         problems.append("lost " + ", ".join(lost))
-    if books["lost"]["missed"]["bytes"] > 1e-3 * books["candidate_bytes"]:
+    if counters["lost"]["missed"]["bytes"] > 1e-3 * counters["candidate_bytes"]:
         problems.append("missed bytes")
     return ", ".join(f"{name} {loss['points']}" for name, loss in lost.items()) or "0"
 
@@ -113,7 +113,7 @@ def judge(cell, without, within, truth, summary, printed, portable=False):
         problems.append(f"{wrong} stacks")
     counted = summary["allocated_bytes"] / truth["threads"][1]
     worst, ratio = judge_weights(weights, truth, problems)
-    lost = judge_books(summary, len(events), problems)
+    lost = judge_counters(summary, len(events), problems)
     judge_intervals(summary, events, problems)
     judge_counted(counted, summary["recording"], problems)
     if not summary["trustworthy"]:

@@ -29,7 +29,7 @@ class Chunk:
         self.frame_method, self.lines, self.follower = 0, {}, {}
         self.java_tid = self.os_tid = 0
         self.lanes = []
-        self.census_books = []
+        self.census_counters = []
 
     def string_of(self, code):
         if code == 0:
@@ -263,7 +263,7 @@ class Chunk:
 
     def section_21(self, body, block):
         cursor = Bytes(body)
-        self.census_books = [cursor.varint() for _ in range(cursor.varint())]
+        self.census_counters = [cursor.varint() for _ in range(cursor.varint())]
 
     def section_22(self, body, block):
         cursor = Bytes(body)
@@ -306,8 +306,8 @@ class Chunk:
             if self.streams[stream].says_something(rows[stream]) or "fates" in rows[stream] or "survivors" in rows[stream]:
                 block[name] = rows[stream]
         block["lanes"] = list(self.lanes)
-        if any(self.census_books):
-            block["census_books"] = list(self.census_books)
+        if any(self.census_counters):
+            block["census_counters"] = list(self.census_counters)
         return refused
 
 

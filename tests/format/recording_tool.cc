@@ -187,7 +187,7 @@ void AddCensus(const Block& block, json* line) {
   if (!block.census.empty()) (*line)["census"] = CensusRows(block.census, *block.dictionaries);
   if (!block.census_totals.empty()) (*line)["census_totals"] = CensusRows(block.census_totals, *block.dictionaries);
   if (block.census_counters == CensusCounters{}) return;
-  for (const auto counter : kCensusCounterFields) (*line)["census_books"].push_back(block.census_counters.*counter);
+  for (const auto counter : kCensusCounterFields) (*line)["census_counters"].push_back(block.census_counters.*counter);
   for (size_t i = 0; i < block.census_positions.size(); ++i) {
     (*line)["census_ahead"].push_back(block.census_positions[i] - block.lane_positions[i]);
   }

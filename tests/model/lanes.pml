@@ -50,7 +50,7 @@ bit lease[LANES];
 short in_file;         /* samples of whole blocks */
 byte defined_in_file;  /* bit c: chunk c has the definition */
 byte positions[LANES]; /* of the last block */
-/* The books and the witness. */
+/* The counters and the witness. */
 short acknowledged, lost;
 /* The process. */
 byte epoch = 1, announced, interval, live_writers = WRITERS;

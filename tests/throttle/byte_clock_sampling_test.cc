@@ -188,7 +188,7 @@ TEST_CASE("a loop whose period divides the TLAB is seen in its true shares") {
   }
 }
 
-TEST_CASE("the clock's books equal the bytes allocated, through refills, outside objects, losses and ends") {
+TEST_CASE("the clock's counters equal the bytes allocated, through refills, outside objects, losses and ends") {
   Population population({1e-4, 0, 1e-6});
   SimulatedThread thread(15, {.dropped = 0.1}, &population);
   Random random(11);

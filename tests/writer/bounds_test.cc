@@ -190,7 +190,8 @@ TEST_CASE("A file grows to about the size at which it is to be rotated") {
   CheckWhole(bench.ReadBack());
 }
 
-TEST_CASE("A file that is deleted is begun anew under its name; what is in the books of before is not missing in it") {
+TEST_CASE(
+    "A file that is deleted is begun anew under its name; what is in the counters of before is not missing in it") {
   Bench bench(kPerSecond);
   Record(&bench, 0, 3);
   std::filesystem::remove(bench.path());

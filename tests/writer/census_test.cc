@@ -5,7 +5,7 @@
 
 namespace heaprec::writer {
 
-TEST_CASE("Walks add up by second and class, and books follow them") {
+TEST_CASE("Walks add up by second and class, and counters follow them") {
   Bench bench(150);
   bench.DefineClass("p/A");
   bench.DefineClass("p/B");

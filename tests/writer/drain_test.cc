@@ -93,6 +93,26 @@ TEST_CASE("A late drain closes every interval that has passed, each with its own
   CHECK(read.intervals.size() == 6);
 }
 
+TEST_CASE("What was counted while the drain was late belongs to the intervals whose samples were held") {
+  Bench bench(150);
+  bench.Sample(1, kSecond / 2, 1000);
+  bench.Sample(2, kSecond * 3 / 2, 3000);
+  bench.Sample(3, kSecond * 9 / 4, 4000);
+  bench.shared_counters().SetPopulation(80, 16'000);
+  bench.TickAt(kSecond * 5 / 2);
+  auto read = bench.ReadBack();
+  REQUIRE(read.intervals.size() == 2);
+  CHECK(read.intervals[0].bytes == 2000);
+  CHECK(read.intervals[0].candidates == 10);
+  CHECK(read.intervals[1].bytes == 6000);
+  // Too little time has passed for a share of few samples to be better than the sum.
+  bench.Sample(4, kSecond * 3 + 1, 4000);
+  bench.TickAt(kSecond * 3 + kSecond / 100);
+  read = bench.ReadBack();
+  REQUIRE(read.intervals.size() == 3);
+  CHECK(read.intervals[2].bytes == 8000);
+}
+
 TEST_CASE("Definitions outlive the chunk in which they were announced") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2);

@@ -90,7 +90,7 @@ void CheckLedger(const Bench& bench, const format::StreamCounters& counters) {
 
 }  // namespace
 
-TEST_CASE("A call that fails at every N-th time costs what the books say, and never the file") {
+TEST_CASE("A call that fails at every N-th time costs what the recorder counters say, and never the file") {
   const int errors[] = {EIO, ENOSPC, EDQUOT, EINTR, EROFS, disk::kShort};
   uint64_t all_calls = 0;
   for (uint64_t n = 1; n < 40; n = FromEnvironment("HEAPREC_FAULTS", 0) != 0 ? n + 1 : n * 3 / 2 + 1) {

@@ -6,7 +6,7 @@
 
 namespace heaprec::writer {
 
-TEST_CASE("Exceptions close in intervals of their own, under a cap of their own, with books of their own") {
+TEST_CASE("Exceptions close in intervals of their own, under a cap of their own, with counters of their own") {
   Bench bench(100, {}, 5);
   for (uint64_t i = 1; i <= 40; ++i) {
     bench.Sample(i, i * kSecond / 41, 1000, static_cast<uint32_t>(i));

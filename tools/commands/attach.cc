@@ -23,6 +23,7 @@
 #include "tools/control/java_process.h"
 #include "tools/control/recording_relay.h"
 #include "tools/control/staging.h"
+#include "tools/control/temporary_recording.h"
 #include "tools/export/output_file.h"
 #include "tools/options/command.h"
 #include "tools/text/messages.h"
@@ -38,6 +39,8 @@ struct AttachOptions {
   double timeout_seconds = 10;
   bool is_inside = false, quiet = false, json = false;
 };
+
+int TimeoutMs(const AttachOptions& options) { return static_cast<int>(options.timeout_seconds * 1000); }
 
 ExitCode Fail(ExitCode code, const std::string& sentence) {
   PrintError(ToUtf8(sentence));
@@ -61,38 +64,12 @@ ExitCode Tell(const AttachOptions& options, pid_t pid, const AgentReply& answer)
   return told == ExitCode::kOk && answer.is_unwritten ? ExitCode::kCannotWrite : told;
 }
 
-// What one attach needs beside the JVM: while it lives, the folders in the JVM's files exist.
+// Where the recording goes: while it lives, the folder in the JVM's files exists.
 struct Setup {
-  std::string agent;   // its path as the JVM sees it
   std::string output;  // ours, where the recording is copied to; empty: the JVM writes to its place itself
-  std::unique_ptr<PrivateFolder> agent_folder;
   std::unique_ptr<RecordingRelay> relay;
   std::unique_ptr<OutputFile> file;
 };
-
-bool IsOurOwn(const Process& process) { return process.same_files && process.uid == geteuid(); }
-
-// The JVM's user may be unable to read our files, and see none of them in a container.
-format::Result<std::monostate> ChooseAgent(const Process& process, const std::string& asked_for, Setup* setup) {
-  const bool is_theirs = !process.same_files && !asked_for.empty();  // a path in the container
-  std::string ours = asked_for;
-  if (process.agent.empty() && !is_theirs) {
-    if (const auto why = WhyNoAgent(process)) return format::Error{fmt::format("PID {}: {}", process.pid, *why)};
-    auto found = FindAgent(asked_for);
-    if (!found.ok()) return found.error();
-    ours = *found;
-    if (!IsOurOwn(process) && (!process.same_files || !CanRead(process, ours))) {
-      auto staged = StageAgent(process, ours);
-      if (!staged.ok()) return staged.error();
-      setup->agent_folder = std::move(*staged);
-      ours = setup->agent_folder->path() + "/libheaprec.so";
-    }
-  }
-  auto agent = AgentFor(process, ours);
-  if (!agent.ok()) return agent.error();
-  setup->agent = *agent;
-  return std::monostate();
-}
 
 // By the same rules as the agent's own (docs/reference/agent-options.md): %p, %t, %n.
 std::string Expand(const std::string& pattern, pid_t pid, int number) {
@@ -159,18 +136,6 @@ void InterruptedBySignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-// Ends the recording as `heaprec stop` does.
-std::optional<format::Error> StopRecording(const AttachOptions& options, const JavaProcess& java) {
-  auto process = LookAt(java.process.pid);
-  if (!process.ok()) return std::nullopt;  // it has ended, and the recording with it
-  JavaProcess now = java;
-  now.process = *process;
-  auto agent = AgentFor(now.process, "");
-  if (!agent.ok()) return agent.error();
-  const auto answer = Attach(now, {*agent, "stop", static_cast<int>(options.timeout_seconds * 1000)});
-  return answer.ok() ? std::nullopt : std::optional(answer.error());
-}
-
 // Of plain files: as long as it was when it was opened, whatever the JVM's user does with it now.
 bool CopyOut(const Descriptor& from, Output* output) {
   constexpr size_t kPiece = 1 << 20;
@@ -198,7 +163,8 @@ ExitCode Relay(const AttachOptions& options, const JavaProcess& java, Setup* set
     return Fail(code, fmt::format("{}; the recording is in the JVM's own files, at {}", why, theirs));
   };
   if (!setup->relay->Wait([] { return is_interrupted != 0; })) {
-    if (const auto error = StopRecording(options, java)) return keep(ExitCode::kCannotAttach, error->message);
+    if (const auto error = StopRecording(java, TimeoutMs(options)))
+      return keep(ExitCode::kCannotAttach, error->message);
     (void)setup->relay->Wait([] { return false; });
   }
   const Descriptor recording = setup->relay->Recording();
@@ -219,11 +185,11 @@ ExitCode AttachTo(const AttachOptions& options) {
   Setup setup;
   auto text = ChooseOutput(java->process, options.is_inside, options.agent, &setup);
   if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
-  const auto chosen = ChooseAgent(java->process, options.agent.agent_file, &setup);
-  if (!chosen.ok()) return Fail(ExitCode::kCannotAttach, chosen.error().message);
+  auto agent = PlaceAgent(java->process, options.agent.agent_file);
+  if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
   if (setup.relay) InterruptedBySignals();
-  auto answer = Attach(*java, {setup.agent, "start," + *text, static_cast<int>(options.timeout_seconds * 1000)});
-  setup.agent_folder.reset();  // it is loaded, or will not be
+  auto answer = Attach(*java, {agent->path, "start," + *text, TimeoutMs(options)});
+  agent->folder.reset();  // it is loaded, or will not be
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
   if (!setup.relay) return Tell(options, java->process.pid, *answer);
   const std::string place = std::filesystem::absolute(setup.output);
@@ -247,7 +213,7 @@ ExitCode Stop(const AttachOptions& options) {
   }
   auto agent = AgentFor(process, "");
   if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
-  auto answer = Attach(*java, {*agent, "stop", static_cast<int>(options.timeout_seconds * 1000)});
+  auto answer = Attach(*java, {*agent, "stop", TimeoutMs(options)});
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
   return Tell(options, process.pid, *answer);
 }

@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 
+#include "tools/commands/follow.h"
 #include "tools/options/command.h"
 #include "tools/query/groups_scan.h"
 #include "tools/render/print.h"
@@ -12,7 +13,7 @@ namespace heaprec::tools {
 namespace {
 
 // Rows that people see, unless told: of one table, and of each of two.
-constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
+constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10, kRowsFollowed = 500;
 
 struct TopOptions {
   ScanOptions scan;
@@ -20,6 +21,7 @@ struct TopOptions {
   Ranking ranking;
   std::optional<size_t> limit;
   render::OutputOptions output;
+  bool follow = false;
 };
 
 // What was asked for, or classes and sites.
@@ -38,9 +40,21 @@ ExitCode Usage(const format::Error& error) {
   return ExitCode::kUsage;
 }
 
+// One table, of sites unless told otherwise.
+ExitCode FollowWith(const TopOptions& options, Grouping grouping) {
+  if (options.scan.files.size() != 1) return Usage({"--follow shows one JVM, or one recording"});
+  if (options.ranking.sort == "cumulative") return Usage({"--follow has no cumulative column"});
+  if (options.output.form() != render::Form::kText) return Usage({"--follow shows text only"});
+  FollowOptions follow{.question = {.scan = options.scan, .grouping = std::move(grouping), .opened = {}},
+                       .ranking = options.ranking};
+  follow.ranking.limit = options.limit.value_or(kRowsFollowed);
+  return FollowLive(follow);
+}
+
 ExitCode Top(TopOptions options) {
   auto groupings = GroupingsOf(options);
   if (!groupings.ok()) return Usage(groupings.error());
+  if (options.follow) return FollowWith(options, groupings->back());
   options.scan.fold = groupings->front().by() == By::kMethod;
   auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return Usage(scan.error());
@@ -72,11 +86,14 @@ Command TopCommand() {
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20, or 10 per table; json, csv: all)")
       .Value("N");
   command.AddPercent("--min-share", options->ranking.min_share, "Hide rows below this share of the total, such as 1%");
+  command.AddFlag("--follow", options->follow,
+                  "Show a running JVM (PID or main class in place of REC) or a growing recording, renewed each second");
   options->output.AddTo(command);
   options->scan.AddShareTo(command);
   options->scan.AddTo(command);
   command.footer = R"(Examples:
   heaprec top app.hrec
+  heaprec top --follow 12345
   heaprec top --by method --sort cumulative --hide '^java\.' app.hrec
   heaprec top --by thread --class 'char[]' --from 10s --to 20s app.hrec
   heaprec top --by label:request --min-share 1% monday.hrec tuesday.hrec

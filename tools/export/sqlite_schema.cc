@@ -95,10 +95,10 @@ CREATE TABLE lives (          -- of the sampled objects that were followed until
   weight_objects REAL,
   known INTEGER               -- 0: it may be garbage: generational ZGC had no major collection since
 );
-CREATE TABLE books (
+CREATE TABLE stream_counters (
   recording INTEGER REFERENCES recordings, stream TEXT,
   candidates INTEGER, candidate_bytes INTEGER, points INTEGER, thinned INTEGER, committed INTEGER, written INTEGER,
-  second_stage INTEGER, stacks_walked INTEGER, stacks_asked INTEGER, stacks_differed INTEGER
+  second_stage INTEGER, stacks_walked INTEGER, stacks_from_jvmti INTEGER, stack_mismatches INTEGER
 );
 CREATE TABLE losses (         -- by reason, none left out
   recording INTEGER REFERENCES recordings, stream TEXT, reason TEXT, points INTEGER, weight REAL

@@ -70,7 +70,8 @@ struct Line {
   enum class Kind : uint8_t { kSentence, kFact, kNote };
   Kind kind = Kind::kSentence;
   std::string heading;
-  // Each {} shows the next field with its interval, {value} without. Fields that are left are in JSON alone.
+  // Each {} shows the next field with its interval, {value} without. "(s)" after one is the ending that its number asks
+  // for. Fields that are left are in JSON alone.
   std::string text;
   std::vector<Field> fields;
   Detail detail = Detail::kAlways;

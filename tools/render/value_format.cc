@@ -163,6 +163,18 @@ std::string Joined(const List& list, Unit unit, bool unicode) {
   return text;
 }
 
+// Words of a line; "(s)" after a field is the ending that its number asks for.
+void AppendWords(std::string_view words, bool is_one, std::string* text) {
+  constexpr std::string_view kEnding = "(s)";
+  for (;;) {
+    const size_t at = words.find(kEnding);
+    text->append(words.substr(0, at));
+    if (at == std::string_view::npos) return;
+    if (!is_one) text->push_back('s');
+    words.remove_prefix(at + kEnding.size());
+  }
+}
+
 }  // namespace
 
 std::string Printable(const std::string& utf8) {
@@ -219,17 +231,20 @@ std::string FormatLine(const Line& line, bool unicode) {
   if (line.fields.empty()) return Printable(line.text);  // it may have braces of its own
   std::string text;
   size_t at = 0, field = 0;
+  bool is_one = false;
   for (;;) {
     const size_t open = line.text.find('{', at);
-    text.append(line.text, at, open == std::string::npos ? open : open - at);
+    AppendWords(std::string_view(line.text).substr(at, open == std::string::npos ? open : open - at), is_one, &text);
     if (open == std::string::npos) return text;
     const size_t close = line.text.find('}', open);
     const Field& of = line.fields.at(field++);
     const bool is_value = line.text.compare(open, close - open, "{value") == 0;
     const bool is_counted = of.unit == Unit::kCount && line.text.compare(close + 1, 1, " ") == 0;
-    text += of.value.is_unknown() && is_counted ? "an unknown number of"
-            : is_value                          ? FormatCell(of.value, of.unit, unicode).value
-                                                : FormatInline(of.value, of.unit, unicode);
+    const std::string shown = of.value.is_unknown() && is_counted ? "an unknown number of"
+                              : is_value                          ? FormatCell(of.value, of.unit, unicode).value
+                                                                  : FormatInline(of.value, of.unit, unicode);
+    text += shown;
+    is_one = shown == "1";
     at = close + 1;
   }
 }

@@ -68,13 +68,13 @@ Estimate DifferenceOf(const Estimate& now, const Estimate& before) {
 render::Line Headline(const CensusScan& scan, const std::string& prefix, const std::string& path) {
   const CensusGroup all = scan.total().sums;
   const CensusEstimates estimates(all, scan);
-  std::string text = prefix + "{} in {} objects";
+  std::string text = prefix + "{} in {} object(s)";
   std::vector<Field> fields{{path + "bytes", estimates.bytes, Unit::kBytes},
                             {path + "objects", estimates.objects, Unit::kCount}};
   if (scan.is_exact()) {
     text += ", each counted";
   } else if (all.bytes.variance > 0) {
-    text += ", estimated from {} walks";
+    text += ", estimated from {} walk(s)";
   } else {
     text += ", counted; some are missing, as the last line says";
   }

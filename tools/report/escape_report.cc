@@ -114,16 +114,16 @@ void AddRemarks(const std::string& method, const EscapeMode& mode, const CallOut
   if (!outcome.error.empty()) return add("{}", {{"", ToUtf8(outcome.error)}});
   const Field before{"", outcome.calls_before, Unit::kInteger};
   if (!outcome.is_stable) {
-    add("three consecutive rounds of probes never agreed; this is the last round, after {} calls", {before});
+    add("three consecutive rounds of probes never agreed; this is the last round, after {} call(s)", {before});
   }
   if (!outcome.is_whole) add("more objects than a probe lists; these are the first");
   if (mode.compiles && outcome.calls_before < kCompilingCalls) {
-    add("only {} calls were possible in 20 s: it may not be compiled", {before});
+    add("only {} call(s) were possible in 20 s: it may not be compiled", {before});
   }
   if (10 * outcome.typical < 9 * outcome.calls) {
-    add("{} of {} calls allocate this; {} on average", {{"", outcome.typical, Unit::kInteger},
-                                                        {"", outcome.calls, Unit::kInteger},
-                                                        {"", MeanBytes(outcome), Unit::kBytes}});
+    add("{} of {} call(s) allocate this; {} on average", {{"", outcome.typical, Unit::kInteger},
+                                                          {"", outcome.calls, Unit::kInteger},
+                                                          {"", MeanBytes(outcome), Unit::kBytes}});
   }
 }
 

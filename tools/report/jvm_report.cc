@@ -64,7 +64,7 @@ void AddWriteStatus(const WriteStatus& writing, Report* report) {
     report->Add(Fact("written", "nothing for {}" + why, {{"", writing.silent_seconds, Unit::kSeconds}}));
   }
   if (writing.lost_samples > 0) {
-    report->Add(Fact("lost", "{} samples could not be written", {{"", writing.lost_samples, Unit::kInteger}}));
+    report->Add(Fact("lost", "{} sample(s) could not be written", {{"", writing.lost_samples, Unit::kInteger}}));
   }
 }
 
@@ -74,7 +74,7 @@ void AddRecording(const LiveRecording& live, Report* report) {
   const uint64_t under_way =
       counters.committed - std::min(counters.committed, counters.written + counters.second_stage);
   report->Add(Fact("start", {"", header.start_epoch_ns, Unit::kEpochNs}));
-  report->Add(Fact("limit", "{} samples/s", {{"", header.rate_per_second}}));
+  report->Add(Fact("limit", "{} sample(s)/s", {{"", header.rate_per_second}}));
   report->Add(Fact("source", "{} ({})", {{"", OrUnknown(header.source)}, {"", OrUnknown(header.source_reason)}}));
   report->Add(Fact("samples", "{} written, {} buffered",
                    {{"", counters.written, Unit::kInteger}, {"", under_way, Unit::kInteger}}));

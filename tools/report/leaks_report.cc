@@ -105,7 +105,7 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
   std::vector<Field> fields;
   std::string text = "no leak found by " + by + ": no significant growth";
   if (leaks > 0) {
-    text = (leaks == 1 ? "{} leak by " : "{} leaks by ") + by;
+    text = "{} leak(s) by " + by;
     fields.push_back({"", uint64_t{leaks}, Unit::kInteger});
   }
   text += ", of {} that hold bytes" + SurvivedText(answer.live.grown()) + ", at a false discovery rate of {}";

@@ -125,7 +125,7 @@ std::vector<render::Line> Headline(const LiveVisitor& live, const LifetimeRow& a
   }
   for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
   return {Sentence(sampled + "over " + CollectionsText(live) + "; dies young: dead at its first collection", fields),
-          Sentence("all: median lifetime {}; {} die young, {} survive {} collections",
+          Sentence("all: median lifetime {}; {} die young, {} survive {} collection(s)",
                    {median,
                     {"", DiesYoung(all), Unit::kShare},
                     {"", Promoted(all, live.question().promoted), Unit::kShare},

@@ -97,12 +97,12 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
   if (live.of_majors()) lines.push_back(MajorsLine(live));
   if (live.untracked() > 0) {
     lines.push_back(
-        Sentence("{} samples could not be tracked (table full; {} of these rows); other samples of the same second "
+        Sentence("{} sample(s) could not be tracked (table full; {} of these rows); other samples of the same second "
                  "carry their weight",
                  {{"", live.untracked(), Unit::kInteger}, {"", live.untracked_bytes(), Unit::kBytes}}));
   }
   if (live.without() > 0) {
-    lines.push_back(Sentence(std::string("{} recordings without ") + WordsOf(live.stream()).option + " are left out",
+    lines.push_back(Sentence(std::string("{} recording(s) without ") + WordsOf(live.stream()).option + " are left out",
                              {{"", uint64_t{live.without()}, Unit::kInteger}}));
   }
   for (render::Line& line : LossLines(answer.scan)) lines.push_back(std::move(line));
@@ -111,7 +111,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
 
 std::string CollectionsText(const LiveVisitor& live) {
   if (!live.knows_collections()) return "an unknown number of collections";
-  return live.of_majors() ? "{} major collections" : "{} collections";
+  return live.of_majors() ? "{} major collection(s)" : "{} collection(s)";
 }
 
 std::vector<Field> CollectionsField(const LiveVisitor& live) {
@@ -119,10 +119,7 @@ std::vector<Field> CollectionsField(const LiveVisitor& live) {
   return {{"", live.collections(), Unit::kInteger}};
 }
 
-std::string SurvivedText(uint64_t collections) {
-  if (collections == 0) return "";
-  return collections == 1 ? " that survived {} collection" : " that survived {} collections";
-}
+std::string SurvivedText(uint64_t collections) { return collections == 0 ? "" : " that survived {} collection(s)"; }
 
 std::vector<Field> SurvivedField(uint64_t collections) {
   if (collections == 0) return {};

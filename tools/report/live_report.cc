@@ -74,19 +74,19 @@ render::Line GrowthLine(const LiveVisitor& live) {
   const Field rate{"", growth.per_second, Unit::kGrowth};
   if (!is_collected) return Sentence("live bytes grow by {}", {rate});
   if (live.grown() == 1) return Sentence("bytes that survived a collection grow by {}", {rate});
-  return Sentence("bytes that survived {} collections grow by {}", {{"", live.grown(), Unit::kInteger}, rate});
+  return Sentence("bytes that survived {} collection(s) grow by {}", {{"", live.grown(), Unit::kInteger}, rate});
 }
 
 // "1.2 MiB live at 2.000 s in 3,000 objects, mean age 1.00 s"
 std::vector<render::Line> Headline(const LiveVisitor& live) {
   const LifecycleTerms terms = WordsOf(live.stream());
   if (!live.knows_collections() && live.survived() > 0) {
-    return {Sentence(std::string("what survived {} collections is unknown: ") + kNoCollections,
+    return {Sentence(std::string("what survived {} collection(s) is unknown: ") + kNoCollections,
                      {{"", live.survived(), Unit::kInteger}})};
   }
   const LiveEstimates all = live.EstimateGroup(live.all().alive).estimates;
   const bool is_one = live.tracked() == 1;
-  const std::string when = is_one ? "at {}" : "at the ends of {} recordings";
+  const std::string when = is_one ? "at {}" : "at the ends of {} recording(s)";
   const Field time =
       is_one ? Field{"", live.at_ns(), Unit::kNanoseconds} : Field{"", uint64_t{live.tracked()}, Unit::kInteger};
   if (IsUnknown(all.bytes)) {

@@ -75,7 +75,7 @@ void AddMappings(const MappingAnswer& answer, Report* report) {
   const bool is_shown = !ranked.empty() || answer.scan.scanned().lost > 0;
   const GroupEstimates& mapped = answer.scan.matched();
   Group group{"mmap", {}};
-  render::Line headline = Sentence("\nmappings: {} reserved, {} committed, in {} mappings",
+  render::Line headline = Sentence("\nmappings: {} reserved, {} committed, in {} mapping(s)",
                                    {{"reserved", all.reserved.bytes, Unit::kBytes},
                                     {"committed", all.committed.bytes, Unit::kBytes},
                                     {"mappings", all.alive.objects, Unit::kCount}});

@@ -159,7 +159,7 @@ std::vector<render::Line> Headline(const NativeAnswer& answer, const NativeRow& 
   fields.push_back({"", all.of.allocated.objects, Unit::kCount});
   fields.push_back({"", static_cast<uint64_t>(all.seconds * 1e9), Unit::kNanoseconds});
   std::vector<render::Line> lines{
-      Sentence(text + " in {} blocks, of {} allocated in {} blocks in {}", std::move(fields))};
+      Sentence(text + " in {} block(s), of {} allocated in {} block(s) in {}", std::move(fields))};
   if (std::isfinite(all.of.growth.per_second.high)) {
     lines.push_back(Sentence("all live bytes grow by {}", {{"", all.of.growth.per_second, Unit::kGrowth}}));
   }

@@ -42,7 +42,7 @@ std::vector<Column<TableRow>> TableColumns(const TableAnswer& answer) {
 
 render::Line Headline(const NativeTableFile& table) {
   const NativeSums total = TotalOf(table);
-  return Sentence(std::string("{} live in {} blocks, of {} allocated in {}; process {}, {}, ") +
+  return Sentence(std::string("{} live in {} block(s), of {} allocated in {}; process {}, {}, ") +
                       (table.has_ended ? "when it ended" : "which runs or was killed"),
                   {{"total.live_bytes", total.LiveBytes(), Unit::kBytes},
                    {"total.live_blocks", total.LiveBlocks(), Unit::kInteger},
@@ -57,7 +57,7 @@ render::Line Headline(const NativeTableFile& table) {
 void AddOverruns(const NativeTableFile& table, Report* report) {
   const Field overruns{"overruns", table.overruns, Unit::kInteger};
   if (table.overruns > 0) {
-    report->Add(Sentence("{} blocks were written past their end, the first one allocated by {}",
+    report->Add(Sentence("{} block(s) were written past their end, the first one allocated by {}",
                          {overruns, {"first_overrun", OverrunOf(table)}}));
   } else if (table.checks) {
     report->Add(Sentence("no block was written past its end", {overruns}));
@@ -87,7 +87,7 @@ Report NativeTableReport(const TableAnswer& answer) {
   report.Add(std::move(shown_table));
   AddOverruns(table, &report);
   report.Add(
-      Sentence("# exact; not counted: {} blocks ({}) allocated before the start, {} calls (out of memory), {} "
+      Sentence("# exact; not counted: {} block(s) ({}) allocated before the start, {} call(s) (out of memory), {} "
                "frees of blocks that other allocators made",
                {{"before_start.blocks", table.early_blocks, Unit::kInteger},
                 {"before_start.bytes", table.early_bytes, Unit::kBytes},

@@ -34,12 +34,12 @@ void AddStacks(const format::StreamCounters& counters, std::vector<render::Line>
   if (counters.stack_chunks() > 0) {
     lines->push_back(
         Fact("  stack chunks",
-             "{} objects of {} for stacks of virtual threads: counted, never sampled, and not among the "
+             "{} object(s) of {} for stacks of virtual threads: counted, never sampled, and not among the "
              "bytes above",
              {{"", counters.stack_chunks(), Unit::kInteger}, {"", counters.stack_chunk_bytes(), Unit::kBytes}},
              Detail::kWide));
   }
-  lines->push_back(Fact("  stacks", "{} walked, {} from JVMTI, {} walks differed from JVMTI's",
+  lines->push_back(Fact("  stacks", "{} walked, {} from JVMTI, {} walk(s) differed from JVMTI's",
                         {{"", counters.stacks_walked, Unit::kInteger},
                          {"", counters.stacks_from_jvmti, Unit::kInteger},
                          {"", counters.stack_mismatches, Unit::kInteger}},
@@ -47,7 +47,7 @@ void AddStacks(const format::StreamCounters& counters, std::vector<render::Line>
 }
 
 void AddDamage(const Recording& recording, std::vector<render::Line>* lines) {
-  lines->push_back(Fact("  salvaged", "{} samples from the ring", {{"", recording.salvage().events, Unit::kInteger}},
+  lines->push_back(Fact("  salvaged", "{} sample(s) from the ring", {{"", recording.salvage().events, Unit::kInteger}},
                         Detail::kWide));
   for (const format::SkippedRange& range : recording.skipped()) {
     lines->push_back(Fact(range.repaired ? "repaired" : "skipped",
@@ -63,7 +63,7 @@ std::vector<render::Line> StreamFacts(const Recording& recording, format::Stream
   const format::StreamCap cap = recording.header().CapOf(stream);
   const std::string path = PathOf(stream);
   std::vector<render::Line> lines;
-  lines.push_back(Fact("  busiest", "{} samples in an interval of {}, limit {}",
+  lines.push_back(Fact("  busiest", "{} sample(s) in an interval of {}, limit {}",
                        {{path + "max_in_interval", totals.most_in_interval, Unit::kInteger},
                         {"", static_cast<double>(cap.interval_ns) * 1e-9, Unit::kSeconds},
                         {"", uint64_t{cap.interval_cap}, Unit::kInteger}},

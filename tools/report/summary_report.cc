@@ -55,7 +55,7 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
     into->Add(Sentence("native memory of a program without a JVM, recorded for {}", {duration}));
   } else {
     const Estimate rate = seconds > 0 ? Scaled(facts.volume.bytes, 1 / seconds) : kUnknownEstimate;
-    into->Add(Sentence("{} allocated in {}, {value}; {} objects",
+    into->Add(Sentence("{} allocated in {}, {value}; {} object(s)",
                        {{"estimates.bytes", facts.volume.bytes, Unit::kBytes},
                         duration,
                         {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
@@ -94,7 +94,7 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   const format::FileHeader& header = answer.recording.header();
   const double limit = header.CapOf(MainStream(header)).rate_per_second;
   const format::StreamCounters& counters = answer.recording.counters(MainStream(header));
-  into->Add(Fact("samples", "{}; {} lost; limit {} samples/s, {} of it used",
+  into->Add(Fact("samples", "{}; {} lost; limit {} sample(s)/s, {} of it used",
                  {{"samples", facts.totals.events(), Unit::kInteger},
                   {"", counters.AllLost(), Unit::kInteger},
                   {"", limit},
@@ -110,7 +110,7 @@ void AddKinds(const Facts& facts, Group* into) {
     const KindTotals& samples = facts.totals.kinds[static_cast<size_t>(kind)];
     const AllocationTotals::OfKind& of = facts.volume.kinds[static_cast<size_t>(kind)];
     const std::string path = std::string("kinds.") + KindName(kind) + ".";
-    into->Add(Fact(std::string("  ") + KindName(kind), "{} samples, standing for {} in {} objects",
+    into->Add(Fact(std::string("  ") + KindName(kind), "{} sample(s), standing for {} in {} object(s)",
                    {{path + "samples", samples.events, Unit::kInteger},
                     {path + "bytes", of.bytes, Unit::kBytes},
                     {path + "objects", of.objects, Unit::kCount},
@@ -140,7 +140,7 @@ void AddHeap(const GcSummary& heap, Group* into) {
   Object causes;
   for (const auto& [cause, count] : heap.causes) causes.push_back({ToUtf8(cause), count});
   if (!heap.empty()) {
-    into->Add(Fact("heap", "peak used {}, peak committed {}; {} GC pauses, {} in all",
+    into->Add(Fact("heap", "peak used {}, peak committed {}; {} GC pause(s), {} in all",
                    {{"heap.used_max", OrUnknown(heap.most_used), Unit::kBytes},
                     {"heap.committed_max", OrUnknown(heap.most_committed), Unit::kBytes},
                     {"heap.pauses", heap.pauses, Unit::kInteger},
@@ -167,11 +167,11 @@ void AddHeap(const GcSummary& heap, Group* into) {
 void AddLive(const SummaryAnswer& answer, Group* into) {
   if (!answer.facts.live) return into->Add(Hidden({{"live", nullptr}}));
   const LiveAtEndTotals& live = *answer.facts.live;
-  into->Add(Fact("live at end", "{} in {} objects, from {} samples",
+  into->Add(Fact("live at end", "{} in {} object(s), from {} sample(s)",
                  {{"live.bytes", live.bytes, Unit::kBytes},
                   {"live.objects", live.objects, Unit::kCount},
                   {"live.samples", live.samples, Unit::kInteger}}));
-  into->Add(Fact("  tracked", "up to {} objects at a time; {} samples found no room and are represented by others",
+  into->Add(Fact("  tracked", "up to {} object(s) at a time; {} sample(s) found no room and are represented by others",
                  {{"", answer.recording.header().max_tracked_objects, Unit::kInteger},
                   {"live.untracked", live.untracked, Unit::kInteger}},
                  Detail::kWide));
@@ -185,11 +185,11 @@ void AddCensus(const SummaryAnswer& answer, Group* into) {
     into->Add(Fact("census", "none: {}", {{"", ToUtf8(header.census_unavailable_reason)}}));
   if (header.census == format::CensusMode::kOff) return into->Add(Hidden({{"census", nullptr}}));
   const format::CensusCounters& counters = census.counters();
-  into->Add(Fact("census", "{} in {} objects" + answer.facts.by_census.Text(),
+  into->Add(Fact("census", "{} in {} object(s)" + answer.facts.by_census.Text(),
                  {{"census.bytes", census.Bytes(), Unit::kBytes},
                   {"census.objects", census.Objects(), Unit::kCount},
                   {"census.missing_bytes", census.MissingBytes()}}));
-  into->Add(Fact("  counted", "{} walks of {} TLABs and {} objects outside",
+  into->Add(Fact("  counted", "{} walk(s) of {} TLAB(s) and {} object(s) outside",
                  {{"census.walks", counters.walks, Unit::kInteger},
                   {"census.tlabs", counters.tlabs, Unit::kInteger},
                   {"census.outside", counters.outside, Unit::kInteger}},
@@ -200,7 +200,7 @@ void AddThrown(const SummaryAnswer& answer, Group* into) {
   const ExceptionTotals& thrown = answer.facts.thrown;
   const bool is_recorded = answer.recording.header().exceptions.interval_ns > 0;
   const Detail shown = is_recorded ? Detail::kAlways : Detail::kJsonOnly;
-  into->Add(Fact("exceptions", "{} thrown, counted; {} samples",
+  into->Add(Fact("exceptions", "{} thrown, counted; {} sample(s)",
                  {{"exceptions.thrown", thrown.counted, Unit::kInteger},
                   {"exceptions.samples", thrown.samples, Unit::kInteger},
                   {"exceptions.estimated", thrown.estimated, Unit::kCount},
@@ -236,7 +236,7 @@ void AddStreams(const SummaryAnswer& answer, Group* into) {
     if (header.CapOf(stream).interval_ns == 0) continue;
     const format::StreamCounters& counters = answer.recording.counters(stream);
     const std::string name = path;
-    into->Add(Fact(name, "{} in {} calls, counted; {} samples",
+    into->Add(Fact(name, "{} in {} call(s), counted; {} sample(s)",
                    {{name + ".allocated_bytes", counters.candidate_bytes, Unit::kBytes},
                     {name + ".calls", counters.candidates, Unit::kInteger},
                     {name + ".samples", totals->events(), Unit::kInteger}}));
@@ -249,7 +249,7 @@ void AddMatched(const SummaryAnswer& answer, Group* into) {
   const GroupEstimates limit = EstimateGroup(Subset(), estimator);
   if (const Subset* matched = answer.breakdown.matched()) {
     const GroupEstimates all = EstimateGroup(*matched, estimator);
-    into->Add(Fact("matched", "{} samples, {} of the bytes, {} in {} objects",
+    into->Add(Fact("matched", "{} sample(s), {} of the bytes, {} in {} object(s)",
                    {{"matched.samples", all.samples, Unit::kInteger},
                     {"matched.share", all.share, Unit::kShare},
                     {"matched.bytes", all.bytes, Unit::kBytes},
@@ -301,7 +301,7 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
 
 Group TotalReport(const SummaryTotal& total) {
   Group group{"total", {}};
-  group.Add(Sentence("total of {} recordings: {} in {} objects, {} counted, {} samples",
+  group.Add(Sentence("total of {} recording(s): {} in {} object(s), {} counted, {} sample(s)",
                      {{"recordings", total.recordings, Unit::kInteger},
                       {"bytes", total.bytes, Unit::kBytes},
                       {"objects", total.objects, Unit::kCount},

@@ -22,7 +22,7 @@ const char* Word(ExitCode verdict) {
 // "app.hrec: ok, 300 events in 2 blocks, ended: jvm exit"
 render::Line LineOf(const Recording& recording, const Verification& verification) {
   render::Line line =
-      Sentence("{}: " + std::string(Word(VerdictOf(recording, verification))) + ", {} events in {} blocks, {}",
+      Sentence("{}: " + std::string(Word(VerdictOf(recording, verification))) + ", {} event(s) in {} block(s), {}",
                {{"recording", ToUtf8(recording.source().name())},
                 {"events", recording.events(), Unit::kInteger},
                 {"blocks", verification.blocks(), Unit::kInteger},
@@ -32,7 +32,7 @@ render::Line LineOf(const Recording& recording, const Verification& verification
     line.fields.push_back({name, number, Unit::kInteger});
   };
   if (recording.salvage().ring_found) {
-    add(", {} events from the ring", recording.salvage().events);
+    add(", {} event(s) from the ring", recording.salvage().events);
   } else if (!recording.ending() && !recording.running() && !recording.header().ring_path.empty()) {
     line.text += ", its ring is gone: samples that only the ring held, of up to two seconds, are lost";
   }

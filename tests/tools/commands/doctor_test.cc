@@ -187,19 +187,19 @@ TEST_CASE("doctor says from where the samples came, and how stacks") {
 
 TEST_CASE("doctor tells a ceiling that was hit and a rate that was not used") {
   Patient patient;
-  const json ceiling = Inconsistency(patient.After([](RecordingFile& file) {
+  const json limited = Inconsistency(patient.After([](RecordingFile& file) {
     file.Add(format::Interval{0, 10, 4800, 2, 2, 0});
     file.Add(format::Interval{1, 10, 0, 0, 0, 7});
   }),
-                                     "ceiling");
-  CHECK(ceiling["level"] == "note");
-  CHECK(ceiling["value"] == Approx(0.5));
-  const json fill = Inconsistency(patient.Look(), "fill");
-  CHECK(fill["level"] == "note");
-  CHECK(fill["value"] == Approx(2.0 / 300));
+                                     "rate_limited");
+  CHECK(limited["level"] == "note");
+  CHECK(limited["value"] == Approx(0.5));
+  const json used = Inconsistency(patient.Look(), "rate_used");
+  CHECK(used["level"] == "note");
+  CHECK(used["value"] == Approx(2.0 / 300));
 }
 
-TEST_CASE("doctor tells damage, a lost end, and a front that was dropped") {
+TEST_CASE("doctor tells damage, a lost end, and a missing start") {
   Patient patient;
   patient.After([](RecordingFile& file) {
     file.StartChunk();
@@ -222,7 +222,8 @@ TEST_CASE("doctor tells damage, a lost end, and a front that was dropped") {
   CHECK(Inconsistency(cut, "ring")["what"] == "there was no shared ring");
 
   patient.header.start.begin_ns = 5 * kSecond;
-  CHECK(Inconsistency(patient.After(Nothing), "front")["what"].get<std::string>().find("5.000 s") != std::string::npos);
+  CHECK(Inconsistency(patient.After(Nothing), "missing_start")["what"].get<std::string>().find("5.000 s") !=
+        std::string::npos);
 }
 
 TEST_CASE("doctor measures how far the wall clock has moved, on the machine of the recording only") {

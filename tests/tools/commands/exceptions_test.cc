@@ -165,7 +165,7 @@ TEST_CASE("A recording without exceptions does not speak of them, and one that w
   }
 }
 
-TEST_CASE("The books and the cap of each stream are judged on their own") {
+TEST_CASE("The counters and the cap of each stream are judged on their own") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   const auto verdict = [&](format::FileHeader header, auto change) {
@@ -184,7 +184,7 @@ TEST_CASE("The books and the cap of each stream are judged on their own") {
   CHECK(verdict(header, [](format::StreamCounters&) {}) == "trustworthy: yes\n");
   CHECK(verdict(header, [](format::StreamCounters& counters) {
           counters.points += 100;
-        }).find("exceptions: the books do not add up") != std::string::npos);
+        }).find("exceptions: recorder counters disagree") != std::string::npos);
   CHECK(verdict(header, [](format::StreamCounters& counters) {
           counters.points += 1;
           counters.lost[1] = 1;

@@ -135,7 +135,7 @@ TEST_CASE("Points that a kill met under way are lost by name, and the recovered 
   CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 3 sample points") != std::string::npos);
 }
 
-TEST_CASE("More points than threads can have had under way are wrong books, not what a kill lost") {
+TEST_CASE("More points than threads can have had under way are wrong counters, not what a kill lost") {
   const Directory directory;
   const Outcome verified = RecoverWithExcess(directory, 4);
   CHECK(verified.code == 1);

@@ -73,7 +73,7 @@ TEST_CASE("samples has the events with their names, in numbers that add up to th
   CHECK(Ask(path, "select method from by_method where weight_bytes > 2400") ==
         json::parse(R"([{"method": "p.Leaf.allocate"}, {"method": "p.Main.main"}])"));
   CHECK(Ask(path, "select count(*) as n from intervals")[0]["n"] == 3);
-  CHECK(Ask(path, "select second_stage from books where stream = 'allocations'")[0]["second_stage"] == 1);
+  CHECK(Ask(path, "select second_stage from stream_counters where stream = 'allocations'")[0]["second_stage"] == 1);
   CHECK(Ask(path, "select ended, source, rate_per_second from recordings") ==
         json::parse(R"([{"ended": "jvm exit", "source": "hooks", "rate_per_second": 150.0}])"));
 }

@@ -38,7 +38,7 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
            "  tlab:      2 samples, standing for 4.69 KiB (1.28-16.9) in 200 (54.5-724) objects\n",
            "counted:     2.87 MiB (3,004,800 bytes)\n",
            "estimated:   2.87 MiB (2.86-2.87) from the samples alone, +0.0 % off\n",
-           "  busiest:   1 samples in an interval of 1.00 s, limit 150\n",
+           "  busiest:   1 sample in an interval of 1.00 s, limit 150\n",
            "  intervals: 3, 1 of them thinned to the limit; 1 windows\n",
            "  points:    4: 4 committed, 0 thinned at delivery, 1 thinned in the second stage\n",
            "  lost:      0\n",
@@ -167,7 +167,8 @@ TEST_CASE("summary says why a recording cannot be trusted") {
   CHECK(verdict([](RecordingFile& file) { file.counters().lost[4] = 50; }) == "trustworthy: yes\n");
   CHECK(verdict([](RecordingFile& file) { file.counters().lost[3] = 50; }).find("were not counted") !=
         std::string::npos);
-  CHECK(verdict([](RecordingFile& file) { file.counters().points += 100; }).find("do not add up") != std::string::npos);
+  CHECK(verdict([](RecordingFile& file) { file.counters().points += 100; }).find("counters disagree") !=
+        std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.counters().written += 1; }).find("there are 2") != std::string::npos);
   // Two samples of 2,400 B: 4,800 +- 3,400, and few samples may be 25 of themselves beyond five of these.
   CHECK(verdict([](RecordingFile& file) {

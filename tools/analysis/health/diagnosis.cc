@@ -22,7 +22,7 @@ constexpr double kWarnShare = 0.01;
 constexpr double kWarnTruncated = 0.2;  // deep stacks are usual in some frameworks, and their leaves are right
 // Half of the 95 % interval of the total, as a share of it.
 constexpr double kVague = 0.1;
-constexpr double kLowFill = 0.5;
+constexpr double kLowRateUsed = 0.5;
 constexpr double kClockSeconds = 1;
 
 const char* IdOf(TrustTopic about) {
@@ -38,13 +38,13 @@ const char* IdOf(TrustTopic about) {
     case TrustTopic::kTotal:
       return "total";
     case TrustTopic::kQuotas:
-      return "quotas";
+      return "maxsamples";
     case TrustTopic::kLosses:
       return "losses";
     case TrustTopic::kStreamCounters:
-      return "books";
+      return "counters";
     case TrustTopic::kClocks:
-      return "clocks";
+      return "uncounted_threads";
     case TrustTopic::kCap:
       return "cap";
     case TrustTopic::kRing:
@@ -117,7 +117,7 @@ class Examination {
   void TakeVerification() {
     const auto& findings = of_.verification.findings();
     if (findings.empty())
-      return AddFinding("consistency", Level::kOk, "every block is consistent with itself and the books", 0);
+      return AddFinding("consistency", Level::kOk, "every block agrees with itself and with the recorder counters", 0);
     const uint64_t count = findings.size() + of_.verification.more_findings();
     AddFinding("consistency", Level::kProblem,
                fmt::format("{} contradictions; the first, at offset {}: {}", Grouped(count), findings[0].offset,
@@ -185,22 +185,22 @@ class Examination {
     const Estimate& total = of_.volume.raw_bytes;
     if (total.value > 0 && std::isfinite(total.high)) {
       const double half = (total.high - total.low) / 2 / total.value;
-      AddFinding(
-          "precision", half > kVague ? Level::kNote : Level::kOk,
-          fmt::format("{} samples: their total alone is sure to {} (95 %)", Grouped(totals.events()), Percent(half)),
-          half);
+      AddFinding("precision", half > kVague ? Level::kNote : Level::kOk,
+                 fmt::format("{} samples: their total alone is known to within {} (95 %)", Grouped(totals.events()),
+                             Percent(half)),
+                 half);
     }
     if (totals.intervals == 0) return;
     const double thinned = static_cast<double>(totals.intervals_thinned) / static_cast<double>(totals.intervals);
-    AddFinding("ceiling", totals.intervals_thinned > 0 ? Level::kNote : Level::kOk,
+    AddFinding("rate_limited", totals.intervals_thinned > 0 ? Level::kNote : Level::kOk,
                fmt::format("{} of {} intervals had more points than their cap of {}", Grouped(totals.intervals_thinned),
                            Grouped(totals.intervals), Grouped(header_.interval_cap)),
                thinned);
     const double seconds = static_cast<double>(totals.intervals) * static_cast<double>(header_.interval_ns) * 1e-9;
     if (!(header_.rate_per_second > 0) || !(seconds > 0)) return;
-    const double fill = static_cast<double>(totals.events()) / seconds / header_.rate_per_second;
-    AddFinding("fill", fill < kLowFill ? Level::kNote : Level::kOk,
-               fmt::format("{} of the samples that {:g}/s allows", Percent(fill), header_.rate_per_second), fill);
+    const double used = static_cast<double>(totals.events()) / seconds / header_.rate_per_second;
+    AddFinding("rate_used", used < kLowRateUsed ? Level::kNote : Level::kOk,
+               fmt::format("{} of the samples that {:g}/s allows", Percent(used), header_.rate_per_second), used);
   }
 
   void Source() {
@@ -208,11 +208,11 @@ class Examination {
       AddFinding("source", Level::kOk, fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
     }
     if (!HasFinding("stacks")) {
-      AddFinding("stacks", Level::kOk,
-                 fmt::format("{} walked, {} asked of the JVM, {} walked otherwise than it says",
-                             Grouped(counters_.stacks_walked), Grouped(counters_.stacks_from_jvmti),
-                             Grouped(counters_.stack_mismatches)),
-                 static_cast<double>(counters_.stack_mismatches));
+      AddFinding(
+          "stacks", Level::kOk,
+          fmt::format("{} walked by the agent, {} from GetStackTrace, {} mismatches", Grouped(counters_.stacks_walked),
+                      Grouped(counters_.stacks_from_jvmti), Grouped(counters_.stack_mismatches)),
+          static_cast<double>(counters_.stack_mismatches));
     }
     if (HasFinding("ring")) return;
     if (header_.ring_path.empty())
@@ -235,7 +235,7 @@ class Examination {
     }
     if (header_.start.begin_ns > 0) {
       AddFinding(
-          "front", Level::kNote,
+          "missing_start", Level::kNote,
           fmt::format("the first {} of the recording are in other files, or dropped", Duration(header_.start.begin_ns)),
           static_cast<double>(header_.start.begin_ns) * 1e-9);
     }

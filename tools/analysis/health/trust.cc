@@ -82,7 +82,7 @@ class StreamJudgement {
     const uint64_t known = counters_.committed + counters_.thinned + lost;
     if (counters_.points + slack < known || known + slack < counters_.points) {
       No(TrustTopic::kStreamCounters,
-         fmt::format("the books do not add up: {} points, but {} committed + {} thinned + {} lost",
+         fmt::format("recorder counters disagree: {} points, but {} committed + {} thinned + {} lost",
                      Grouped(counters_.points), Grouped(counters_.committed), Grouped(counters_.thinned),
                      Grouped(lost)));
     }
@@ -91,7 +91,7 @@ class StreamJudgement {
                                           Grouped(Lost(format::LossReason::kThreadLimit))));
     }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
-      No(TrustTopic::kStreamCounters, fmt::format("the books say {} events were written, but there are {}",
+      No(TrustTopic::kStreamCounters, fmt::format("the recorder counters say {} events were written, but there are {}",
                                                   Grouped(counters_.written), Grouped(totals_.events())));
     }
     const uint64_t accounted = counters_.written + counters_.second_stage + Lost(format::LossReason::kWriteFailed);
@@ -165,8 +165,7 @@ class Judgement {
                        recording_.counters().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));
     }
     if (recording_.counters().stack_mismatches > 0) {
-      Note(TrustTopic::kStacks,
-           "a walked stack was not what the JVM says: from there on all are asked of it, by GetStackTrace");
+      Note(TrustTopic::kStacks, "a walked stack differed from the JVM's: later stacks come from GetStackTrace");
     }
     if (!recording_.header().exceptions_unavailable_reason.empty()) {
       Note(TrustTopic::kExceptions,

@@ -1,0 +1,261 @@
+#include "tools/commands/follow.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tools/control/java_process.h"
+#include "tools/control/live_recording.h"
+#include "tools/control/temporary_recording.h"
+#include "tools/export/output_file.h"
+#include "tools/rewrite/recording_copier.h"
+#include "tools/screen/curses_screen.h"
+#include "tools/screen/live_view.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/terminal.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kRefresh{1000};
+constexpr int kAttachTimeoutMs = 10'000;
+// Of a page that is printed where there is no terminal.
+constexpr size_t kPrintedWidth = 80, kPrintedHeight = 24;
+
+volatile std::sig_atomic_t is_interrupted = 0;
+
+// A closed pipe is an error of write() then.
+class Signals {
+ public:
+  Signals() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { is_interrupted = 1; };
+    for (size_t i = 0; i < kEnds.size(); ++i) sigaction(kEnds[i], &action, &before_[i]);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, nullptr);
+  }
+
+ private:
+  static constexpr std::array<int, 4> kEnds{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  std::array<struct sigaction, kEnds.size()> before_{};
+};
+
+// What is followed, and how a command line would name it.
+struct Subject {
+  std::string name;  // "shop.Orders (PID 12345)", "app.hrec"
+  std::string file;  // that a command can read
+  std::string path;  // of the recording; empty: it is temporary
+  std::optional<JavaProcess> java;
+  std::unique_ptr<TemporaryRecording> temporary;  // that we have started
+
+  format::Result<std::unique_ptr<Recording>> Open() const {
+    if (temporary) return temporary->Open();
+    if (!java) return Recording::Open(path);
+    auto live = FindLiveRecording(java->process);
+    if (!live) return format::Error{fmt::format("PID {}: the recording has ended", java->process.pid)};
+    return std::move(live->recording);
+  }
+};
+
+format::Result<Subject> SubjectOf(const std::string& name) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(name, error)) {
+    return Subject{.name = ToUtf8(name), .file = name, .path = name, .java = {}, .temporary = {}};
+  }
+  auto java = Find(name);
+  if (!java.ok()) return format::Error{fmt::format("{}: no such file, and: {}", name, java.error().message)};
+  const pid_t pid = java->process.pid;
+  Subject subject{.name = fmt::format("{} (PID {})", ToUtf8(java->main), pid),
+                  .file = fmt::format("heaprec-{}.hrec", pid),
+                  .path = "",
+                  .java = *java,
+                  .temporary = {}};
+  if (FindLiveRecording(java->process)) return subject;
+  PrintError(fmt::format("PID {}: starting a recording, which ends with this view", pid));
+  auto started = TemporaryRecording::Start(*java, AgentOptions(), kAttachTimeoutMs);
+  if (!started.ok()) return started.error();
+  subject.temporary = std::move(*started);
+  return subject;
+}
+
+// As `heaprec dump` does.
+format::Result<uint64_t> Save(const Subject& subject, const std::string& path) {
+  auto recording = subject.Open();
+  if (!recording.ok()) return recording.error();
+  auto file = OutputFile::Open(path, /*overwrite=*/false);
+  if (!file.ok()) return file.error();
+  Output output((*file)->descriptor());
+  const auto written = Rewrite(recording->get(), "dump", &output);
+  if (!written.ok()) return written.error();
+  output.Flush();
+  if (output.failed()) return format::Error{path + ": not written"};
+  if (auto error = (*file)->Commit()) return *error;
+  return written->events;
+}
+
+class Session {
+ public:
+  Session(Subject* subject, std::unique_ptr<Follow> follow, const FollowOptions& options)
+      : subject_(*subject), follow_(std::move(follow)), given_(options.question.scan.filter) {
+    view_.ranking = options.ranking;
+    view_.question = options.question;
+    view_.save_as = subject_.file;
+    if (!subject_.java) view_.save_as = "copy-of-" + std::filesystem::path(subject_.path).filename().string();
+    Read();
+  }
+
+  Frame FrameOf(const Terminal& terminal, size_t height) { return Compose(&view_, shown_, terminal, height); }
+  bool is_over() const { return is_over_; }
+  bool is_paused() const { return view_.is_paused; }
+
+  // What was written since.
+  void Read() {
+    follow_->Read();
+    shown_.headlines = follow_->HeadlinesSoFar(subject_.file);
+    Refresh();
+  }
+
+  void PressKey(Key key) {
+    switch (Press(key, &view_, shown_)) {
+      case Action::kNothing:
+        return;
+      case Action::kAnswer:
+        return Refresh();
+      case Action::kAsk:
+        return Ask();
+      case Action::kSave: {
+        const auto saved = Save(subject_, view_.typed);
+        view_.message =
+            saved.ok() ? fmt::format("{}: {} samples", view_.typed, Grouped(*saved)) : saved.error().message;
+        return;
+      }
+      case Action::kQuit:
+        is_over_ = true;
+    }
+  }
+
+ private:
+  void Refresh() {
+    const Recording& recording = follow_->recording();
+    const format::FileHeader& header = recording.header();
+    const std::string version = header.jvm_version.substr(0, header.jvm_version.find_first_of("+-"));
+    shown_.title = fmt::format("{}, JDK {} {}, {:.0f} s", subject_.name, version, header.gc_name,
+                               static_cast<double>(follow_->end_ns() - follow_->begin_ns()) * 1e-9);
+    shown_.state = recording.ending()    ? "ended: " + recording.ending()->reason
+                   : recording.running() ? "recording"
+                                         : "ended";
+    shown_.step_ns = std::max<uint64_t>(header.interval_ns, 1);
+    shown_.steps = follow_->StepsSoFar();
+    shown_.answer = follow_->Answer(Spans()[view_.span].seconds, view_.ranking);
+  }
+
+  // Reads the recording again from its start: nothing of a filter, or a row's callers, is kept for what was not asked.
+  void Ask() {
+    FollowQuestion question = view_.question;
+    SetFilter(view_.filter, given_, &question.scan.filter);
+    auto next = follow_->Ask(std::move(question));
+    if (!next.ok()) {
+      view_.message = next.error().message;
+      return;
+    }
+    follow_ = std::move(*next);
+    follow_->Read();
+    Refresh();
+  }
+
+  const Subject& subject_;
+  std::unique_ptr<Follow> follow_;
+  const FilterOptions given_;
+  View view_;
+  Shown shown_;
+  bool is_over_ = false;
+};
+
+void Show(Session* session, const Terminal& terminal, CursesScreen* screen) {
+  Terminal now = terminal;
+  auto next = Clock::now() + kRefresh;
+  while (!session->is_over() && is_interrupted == 0 && !screen->IsGone()) {
+    now.width = screen->width();
+    screen->Draw(session->FrameOf(now, screen->height()));
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+    if (left.count() > 0) {
+      const auto key = screen->Wait(static_cast<int>(left.count()));
+      if (key) session->PressKey(*key);
+      continue;
+    }
+    next = Clock::now() + kRefresh;
+    if (!session->is_paused()) session->Read();
+  }
+}
+
+// Where nobody presses keys: frame after frame, as long as the recording runs.
+ExitCode PrintFrames(Session* session, Terminal terminal) {
+  if (terminal.width == 0) terminal.width = kPrintedWidth;
+  Output output(STDOUT_FILENO);
+  while (is_interrupted == 0 && !output.failed()) {
+    for (const FrameLine& line : session->FrameOf(terminal, kPrintedHeight)) {
+      for (const StyledText& one : line) output.Append(one.text);
+      output.Append("\n");
+    }
+    output.Append("\n");
+    output.Flush();
+    poll(nullptr, 0, static_cast<int>(kRefresh.count()));
+    session->Read();
+  }
+  return output.Report("standard output");
+}
+
+}  // namespace
+
+ExitCode FollowLive(const FollowOptions& options) {
+  auto subject = SubjectOf(options.question.scan.files.front());
+  if (!subject.ok()) {
+    PrintError(ToUtf8(subject.error().message));
+    return ExitCode::kCannotAttach;
+  }
+  const Signals signals;
+  auto recording = subject->Open();
+  if (!recording.ok()) {
+    PrintError(ToUtf8(recording.error().message));
+    return ExitCode::kUnreadable;
+  }
+  auto follow = Follow::Start(std::move(*recording), options.question);
+  if (!follow.ok()) {
+    PrintError(follow.error().message);
+    return ExitCode::kUsage;
+  }
+  const Terminal terminal = Terminal::Of(STDOUT_FILENO);
+  Session session(&*subject, std::move(*follow), options);
+  ExitCode code = ExitCode::kOk;
+  if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+    auto screen = CursesScreen::Open(terminal);
+    if (!screen.ok()) {
+      PrintError(screen.error().message);
+      return ExitCode::kUsage;
+    }
+    Show(&session, terminal, screen->get());
+  } else {
+    code = PrintFrames(&session, terminal);
+  }
+  if (subject->temporary) {
+    if (const auto error = subject->temporary->Stop()) {
+      PrintError(ToUtf8(error->message));
+      return ExitCode::kCannotAttach;
+    }
+  }
+  return code;
+}
+
+}  // namespace heaprec::tools

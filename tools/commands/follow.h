@@ -1,0 +1,20 @@
+// heaprec top --follow: the live view of a JVM, or of a recording that is still growing.
+#pragma once
+
+#include <string>
+
+#include "tools/query/follow_query.h"
+#include "tools/query/group_query.h"
+#include "tools/text/exit_code.h"
+
+namespace heaprec::tools {
+
+struct FollowOptions {
+  FollowQuestion question;  // its file: a recording, or the PID or name of a JVM
+  Ranking ranking;
+};
+
+// Until the user quits, a signal comes, or the terminal goes. Without a terminal a frame is printed each second.
+ExitCode FollowLive(const FollowOptions& options);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,82 @@
+#include "tools/control/temporary_recording.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "tools/control/staging.h"
+
+namespace heaprec::tools {
+namespace {
+
+bool IsOurOwn(const Process& process) { return process.same_files && process.uid == geteuid(); }
+
+}  // namespace
+
+// The JVM's user may be unable to read our files, and see none of them in a container.
+format::Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for) {
+  PlacedAgent placed;
+  const bool is_theirs = !process.same_files && !asked_for.empty();  // a path in the container
+  std::string ours = asked_for;
+  if (process.agent.empty() && !is_theirs) {
+    if (const auto why = WhyNoAgent(process)) return format::Error{fmt::format("PID {}: {}", process.pid, *why)};
+    auto found = FindAgent(asked_for);
+    if (!found.ok()) return found.error();
+    ours = *found;
+    if (!IsOurOwn(process) && (!process.same_files || !CanRead(process, ours))) {
+      auto staged = StageAgent(process, ours);
+      if (!staged.ok()) return staged.error();
+      placed.folder = std::move(*staged);
+      ours = placed.folder->path() + "/libheaprec.so";
+    }
+  }
+  auto agent = AgentFor(process, ours);
+  if (!agent.ok()) return agent.error();
+  placed.path = *agent;
+  return placed;
+}
+
+std::optional<format::Error> StopRecording(const JavaProcess& java, int timeout_ms) {
+  auto process = LookAt(java.process.pid);
+  if (!process.ok()) return std::nullopt;  // it has ended, and the recording with it
+  JavaProcess now = java;
+  now.process = *process;
+  auto agent = AgentFor(now.process, "");
+  if (!agent.ok()) return agent.error();
+  const auto answer = Attach(now, {*agent, "stop", timeout_ms});
+  return answer.ok() ? std::nullopt : std::optional(answer.error());
+}
+
+format::Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const JavaProcess& java,
+                                                                              AgentOptions options, int timeout_ms) {
+  auto relay = RecordingRelay::Make(java.process);
+  if (!relay.ok()) return relay.error();
+  options.output = (*relay)->path();
+  if (!options.file.empty()) {
+    if (const auto error = StageFile((*relay)->folder(), options.file, "options")) return *error;
+    options.file = (*relay)->folder().path() + "/options";
+  }
+  auto text = options.Text(/*as_they_are=*/true);
+  if (!text.ok()) return text.error();
+  auto agent = PlaceAgent(java.process, options.agent_file);
+  if (!agent.ok()) return agent.error();
+  auto answer = Attach(java, {agent->path, "start," + *text, timeout_ms});
+  if (!answer.ok()) return answer.error();
+  return std::unique_ptr<TemporaryRecording>(new TemporaryRecording(java, std::move(*relay), timeout_ms));
+}
+
+TemporaryRecording::~TemporaryRecording() { (void)Stop(); }
+
+format::Result<std::unique_ptr<Recording>> TemporaryRecording::Open() const {
+  const Descriptor file = relay_->Recording();
+  if (!file.is_open()) return format::Error{fmt::format("PID {}: no recording was written", java_.process.pid)};
+  return Recording::Open(fmt::format("/proc/self/fd/{}", file.number()), java_.process.root());
+}
+
+std::optional<format::Error> TemporaryRecording::Stop() {
+  if (std::exchange(is_stopped_, true)) return std::nullopt;
+  return StopRecording(java_, timeout_ms_);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,92 @@
+// The live view of `heaprec top --follow`: what is on the screen, and what keys do. It knows no terminal.
+//
+//   View view;
+//   Frame frame = Compose(view, shown, terminal, height);
+//   const Action action = Press(key, &view, shown);
+//
+// Context:  pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/query/follow_query.h"
+#include "tools/query/group_query.h"
+#include "tools/screen/frame.h"
+#include "tools/text/terminal.h"
+
+namespace heaprec::tools {
+
+// A key: a character, or one of these.
+struct Key {
+  enum Name : uint8_t {
+    kCharacter,
+    kUp,
+    kDown,
+    kPageUp,
+    kPageDown,
+    kHome,
+    kEnd,
+    kEnter,
+    kLeft,
+    kRight,
+    kEscape,
+    kErase
+  };
+  Name name = kCharacter;
+  char character = 0;
+};
+
+// What the user has chosen.
+struct View {
+  size_t span = 0;  // into Spans()
+  Ranking ranking;
+  FollowQuestion question;
+  std::string filter;               // as typed
+  std::optional<RowPath> selected;  // nothing: the first row
+  size_t page = 10;                 // rows that fitted last
+  bool is_paused = false, shows_help = false;
+  // A line that is being typed.
+  enum class Prompt : uint8_t { kNone, kFilter, kSave };
+  Prompt prompt = Prompt::kNone;
+  std::string typed;
+  std::string message;  // until the next key
+  std::string save_as;  // what kSave proposes
+};
+
+// What the data says.
+struct Shown {
+  std::string title;  // "shop.Orders (PID 12345), JDK 17.0.13, G1"
+  std::string state;  // "recording", "ended: VM death"
+  FollowAnswer answer;
+  std::vector<FollowStep> steps;
+  uint64_t step_ns = 1;
+  Headlines headlines;
+};
+
+// What the caller has to do after a key.
+enum class Action : uint8_t {
+  kNothing,
+  kAnswer,  // other rows of the same data: Follow::Answer
+  kAsk,     // View::question has changed: Follow::Ask
+  kSave,    // as View::typed
+  kQuit,
+};
+
+// Seconds; 0: since the start.
+struct SpanChoice {
+  uint64_t seconds;
+  const char* text;
+};
+const std::vector<SpanChoice>& Spans();
+
+Action Press(Key key, View* view, const Shown& shown);
+
+// "class:NAME", "thread:NAME", "site:NAME", or what any frame of the stack matches.
+void SetFilter(const std::string& text, const FilterOptions& given, FilterOptions* filter);
+
+// `terminal`: width and characters. Exactly `height` lines.
+Frame Compose(View* view, const Shown& shown, const Terminal& terminal, size_t height);
+
+}  // namespace heaprec::tools
