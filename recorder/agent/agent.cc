@@ -304,7 +304,8 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   return std::monostate{};
 }
 
-// Of a JVM that is not known, or whose memory is not to be read. The JVM draws the thresholds.
+// Of a JVM that is not known, or whose memory is not to be read. The JVM draws the thresholds. JDK 11 does not draw
+// anew after an allocation outside of TLABs (hotspot/jdk_rules.cc): what is then allocated in TLABs is sampled late.
 ChosenSource Agent::ChoosePortable() {
   const std::string& why = jvm_->internals.error().message;
   if (options_.source != SourceChoice::kPortable) {
@@ -312,7 +313,13 @@ ChosenSource Agent::ChoosePortable() {
   }
   const char* const bytes =
       jvm_->beans.CountsAllocatedBytes() ? "counted by ThreadMXBean" : "estimated from the samples";
-  return {SourceChoice::kJvmti, fmt::format("portable, {}; thresholds are the JVM's; bytes are {}", why, bytes),
+  const bool is_biased = jvm_->Property("java.vm.specification.version") == "11";
+  if (is_biased) {
+    Log(LogLevel::kWarn, "source=portable: JDK 11's sampler is biased where objects are allocated outside TLABs");
+  }
+  return {SourceChoice::kJvmti,
+          fmt::format("portable, {}; thresholds are the JVM's{}; bytes are {}", why,
+                      is_biased ? ", and biased (JDK 11)" : "", bytes),
           /*armed=*/false};
 }
 

@@ -23,6 +23,21 @@ using testing::RecordingFile;
 const std::string kLine = "trustworthy: no, because ";
 const std::string kWhy = kLine + "native memory: 90 % of the bytes were lost";
 
+TEST_CASE("The JVM's own thresholds on JDK 11 are biased, and the recording is not trusted") {
+  const Directory directory;
+  format::FileHeader header = testing::SomeHeader();
+  header.source = "jvmti";
+  header.source_reason = "portable, asked for; thresholds are the JVM's, and biased (JDK 11); bytes are counted";
+  const std::string path = directory / "rec.hrec";
+  testing::WriteSmall(path, header);
+  CHECK(Heaprec("summary " + path).out.find("source=portable on JDK 11") != std::string::npos);
+  CHECK(Heaprec("check --budget 'total<1G' " + path).code == 1);
+  header.source_reason = "portable, asked for; thresholds are the JVM's; bytes are counted";
+  const std::string later = directory / "later.hrec";
+  testing::WriteSmall(later, header);
+  CHECK(Heaprec("summary " + later).out.find("JDK 11") == std::string::npos);
+}
+
 // Ten seconds of heap and of native memory, 100 samples each; of `lossy` nine points in ten found the ring full.
 void WriteLossy(const std::string& path, Stream lossy) {
   format::FileHeader header = testing::SomeHeader();

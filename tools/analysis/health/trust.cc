@@ -21,6 +21,8 @@ constexpr double kMaxLostShare = 0.001;
 // they are more than the share above, and far less than the error of its estimates.
 constexpr uint64_t kUsuallyMissed = 5;
 constexpr double kMaxMissedShare = 0.01;
+// What the agent writes into the reason of its source (recorder/agent/agent.cc).
+constexpr std::string_view kBiased = "biased (JDK 11)";
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
@@ -159,6 +161,10 @@ class Judgement {
     } else if (source == kImportedOwn) {
       Note(TrustTopic::kSource,
            "imported from " + ToUtf8(recording_.header().source_reason) + ": estimates are from the samples alone");
+    } else if (ToUtf8(recording_.header().source_reason).find(kBiased) != std::string::npos) {
+      No(TrustTopic::kSource,
+         "source=portable on JDK 11, whose sampler is biased where objects are allocated outside TLABs: shares may be "
+         "far off");
     } else if (source != "hooks" && source != kPreloaded) {
       Note(TrustTopic::kSource,
            fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
