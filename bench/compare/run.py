@@ -8,7 +8,7 @@ as asked for. Comparisons are drawn from them with a seed. Nothing is recorded w
   bench/compare/run.py ... --programs injected-0,injected-10 --runs 6 --seconds 10 DIR     the short form of CI
   bench/compare/run.py ... --async-profiler $ASYNC_PROFILER_LIB DIR
 
-Programs (bench/compare/programs.py): javac, h2, fop, saxon; injected-0, -5, -10, -20 have one site whose bytes are
+Programs (bench/compare/programs.py): javac, h2, fop, saxon, tomcat; injected-0, -5, -10, -20 have one site whose bytes are
 raised by so many percent. Settings: heaprec; jfr records the same programs by JFR's ObjectAllocationSample, async by
 async-profiler. Their shares of a site are compared by Welch's test with Benjamini-Hochberg, because neither has a
 comparison of its own.
@@ -16,6 +16,7 @@ Results: DIR/results.json, and with --record bench/results/compare.json. Exit co
 by the whole interval.
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -39,15 +40,16 @@ def arguments():
     parser.add_argument("--heaprec", type=pathlib.Path, required=True)
     parser.add_argument("--lib", type=pathlib.Path, required=True)
     parser.add_argument("--jdk", type=pathlib.Path, default=pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64")))
-    parser.add_argument("--programs", default="javac,h2,fop,saxon,injected-0,injected-5,injected-10,injected-20")
+    parser.add_argument("--programs", default="javac,h2,fop,saxon,tomcat,injected-0,injected-5,injected-10,injected-20")
     parser.add_argument("--settings", default="heaprec,jfr")
     parser.add_argument("--async-profiler", type=pathlib.Path, default=os.environ.get("ASYNC_PROFILER_LIB"))
     parser.add_argument("--runs", type=int, default=30, help="of each program and setting")
     parser.add_argument("--seconds", type=float, default=60, help="that injected programs run")
-    parser.add_argument("--rate", default="300")
+    parser.add_argument("--rate", default="1000", help="of heaprec, samples per second; JFR has settings=profile, 300")
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=math.inf, help="record no longer than this; a later call goes on")
     parser.add_argument("--compare-only", action="store_true")
+    parser.add_argument("--record-only", action="store_true", help="add runs, compare nothing")
     parser.add_argument("--record", action="store_true", help="write bench/results/compare.json")
     parser.add_argument("--check", action="store_true")
     return parser.parse_args()
@@ -110,22 +112,23 @@ def names(document):
     return [row["name"] for table in document["tables"] for row in table["rows"]]
 
 
+def together(compare_one, pairs):
+    """Several comparisons at once, each a process."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [(before + after, named) for (before, after), named in zip(pairs, pool.map(lambda pair: compare_one(*pair), pairs))]
+
+
 def same_program(given, store, program, per_side):
-    outcomes = []
-    for before, after in draw(store.runs(program, "heaprec"), per_side, given.comparisons, SEED):
-        outcomes.append((before + after, bool(names(compare(given, before, after)))))
-    return outcomes
+    pairs = draw(store.runs(program, "heaprec"), per_side, given.comparisons, SEED)
+    return together(lambda before, after: bool(names(compare(given, before, after))), pairs)
 
 
 def power(given, store, percent, per_side):
     """Of comparisons of injected-0 with injected-PERCENT: how often the grown site is named."""
     base, grown = store.runs("injected-0", "heaprec"), store.runs(f"injected-{percent}", "heaprec")
     befores, afters = draw(base, per_side, given.comparisons, SEED), draw(grown, per_side, given.comparisons, SEED + 1)
-    outcomes = []
-    for (before, _), (after, _) in zip(befores, afters):
-        found = names(compare(given, before, after, "--by", "site"))
-        outcomes.append((before + after, "Injected.grown" in found))
-    return outcomes
+    pairs = [(before, after) for (before, _), (after, _) in zip(befores, afters)]
+    return together(lambda before, after: "Injected.grown" in names(compare(given, before, after, "--by", "site")), pairs)
 
 
 def report(kind, outcomes, **about):
@@ -141,14 +144,14 @@ def compare_all(given, store, programs, settings):
     lines = []
     plain = [name for name in programs if name not in ("injected-5", "injected-10", "injected-20")]
     for per_side in (1, 3, 5):
-        together = []
+        of_all = []
         for program in plain:
             outcomes = same_program(given, store, program, per_side)
             if outcomes:
                 lines.append(report("A/A", outcomes, program=program, per_side=per_side))
-                together += outcomes
-        if together:
-            lines.append(report("A/A", together, program="all", per_side=per_side))
+                of_all += outcomes
+        if of_all:
+            lines.append(report("A/A", of_all, program="all", per_side=per_side))
         for percent in (5, 10, 20):
             if f"injected-{percent}" in programs and (outcomes := power(given, store, percent, per_side)):
                 lines.append(report("power", outcomes, percent=percent, per_side=per_side))
@@ -190,6 +193,8 @@ def main():
     given.folder.mkdir(parents=True, exist_ok=True)
     if not given.compare_only:
         record_all(given, store, programs, settings)
+    if given.record_only:
+        return
     lines = compare_all(given, store, programs, settings)
     write(given, lines)
     missed = [line for line in lines if line["kind"] == "A/A" and line["low"] > GOALS.get(line["per_side"], 1)]

@@ -61,12 +61,12 @@ def compile_module(jdk, module, options, folder):
             classes, "--module-source-path", folder / "src", "--module", module]
 
 
-def prepare_javac(jdk, folder):
-    unpack_module(jdk, "jdk.jdeps", folder)
+def prepare_javac(jdk, folder, module="jdk.jdeps"):
+    unpack_module(jdk, module, folder)
 
 
-def run_javac(jdk, options, folder):
-    return compile_module(jdk, "jdk.jdeps", [*HEAP, *options], folder)
+def run_javac(jdk, options, folder, module="jdk.jdeps"):
+    return compile_module(jdk, module, [*HEAP, *options], folder)
 
 
 H2_SCRIPT = """
@@ -86,8 +86,8 @@ SELECT YEAR(born), COUNT(DISTINCT SUBSTRING(name, 10, 4)) FROM person WHERE name
 """
 
 
-def prepare_h2(_, folder):
-    queries = "".join(H2_QUERIES.format(k=k) for k in range(2, 12))
+def prepare_h2(_, folder, rounds=1):
+    queries = "".join(H2_QUERIES.format(k=k) for k in range(2, 12)) * rounds
     (folder / "script.sql").write_text(H2_SCRIPT + queries)
 
 
@@ -105,10 +105,10 @@ FO_ROW = "<fo:table-row>{cells}</fo:table-row>"
 FO_CELL = "<fo:table-cell border='0.5pt solid black' padding='2pt'><fo:block font-size='8pt'>{text}</fo:block></fo:table-cell>"
 
 
-def prepare_fop(_, folder):
+def prepare_fop(_, folder, length=45):
     generator = random.Random(1)
     chapters = []
-    for chapter in range(45):
+    for chapter in range(length):
         chapters.append(f"<fo:block font-size='18pt' font-weight='bold' break-before='page'>Chapter {chapter}</fo:block>")
         for _ in range(12):
             chapters.append(f"<fo:block text-align='justify' space-after='6pt'>{words(generator, 120)}</fo:block>")
@@ -158,10 +158,10 @@ XSLT = """<xsl:stylesheet version="2.0" xmlns:xsl="http://www.w3.org/1999/XSL/Tr
 </xsl:stylesheet>"""
 
 
-def prepare_saxon(_, folder):
+def prepare_saxon(_, folder, length=20000):
     generator = random.Random(2)
     books = (f"<book price='{generator.uniform(1, 99):.2f}'><author>{words(generator, 1)[:2]}</author>"
-             f"<title>{words(generator, 5)}</title><text>{words(generator, 60)}</text></book>" for _ in range(20000))
+             f"<title>{words(generator, 5)}</title><text>{words(generator, 60)}</text></book>" for _ in range(length))
     (folder / "catalogue.xml").write_text(f"<catalogue>{''.join(books)}</catalogue>")
     (folder / "report.xsl").write_text(XSLT)
 

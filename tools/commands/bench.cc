@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kRunsBeforeLooking = 3;
 constexpr double kSharesThatCount = 0.01;
-constexpr char kUsualRate[] = "300";
+constexpr char kUsualRate[] = "1000";
 
 struct BenchOptions {
   AgentOptions agent;
@@ -295,7 +295,7 @@ Command BenchCommand() {
       .AddOption("--baseline", options->baseline,
                  "Compare with the recordings a-*.hrec in this folder instead of COMMAND_A")
       .Value("DIR");
-  command.AddOption("--rate", options->agent.rate, "Samples per second (default: 300)").Value("RATE");
+  command.AddOption("--rate", options->agent.rate, "Samples per second (default: 1000)").Value("RATE");
   command.AddPercent("--resolution", options->resolution,
                      "A site is decided if it differs, or by no more than this (default: 5%)");
   command.AddFlag("--all-runs", options->all_runs, "Do not stop early once every site above 1 % is decided");

@@ -172,10 +172,13 @@ class Runs {
     }
     return "";
   }
-  double MeanTotal() const {
-    double sum = 0;
-    for (const BudgetTotals& run : runs_) sum += run.All().bytes.value;
-    return sum / static_cast<double>(std::max<size_t>(runs_.size(), 1));
+  Work work() const {
+    Work work;
+    for (const BudgetTotals& run : runs_) {
+      work.totals.push_back(run.All().bytes);
+      if (run.has_rows()) work.tables.push_back(&run.rows().table(0));
+    }
+    return work;
   }
   SideOfBaseline SideOf(double operations) const {
     SideOfBaseline side;
@@ -184,8 +187,10 @@ class Runs {
           {.estimates = {}, .table = nullptr, .normalization = {run.seconds(), operations, run.cpu_seconds()}});
       for (size_t subject = 0; subject < run.budgets(); ++subject)
         side.runs.back().estimates.push_back(run.Of(subject));
-      if (run.has_rows())
-        side.runs.back().table = &run.rows().table(0), side.runs.back().progress = run.rows().progress(0);
+      if (!run.has_rows()) continue;
+      side.runs.back().table = &run.rows().table(0);
+      side.runs.back().progress = run.rows().progress(0);
+      side.runs.back().parts = run.rows().parts(0);
     }
     return side;
   }
@@ -198,7 +203,7 @@ class Runs {
 Per UnitOf(const CheckOptions& options, const Runs& before, const Runs& now) {
   if (!options.per.empty()) return PerOf(options.per);
   if (options.operations) return Per::kOp;
-  return IsSameWork(before.MeanTotal(), now.MeanTotal()) ? Per::kTotal : Per::kShare;
+  return SameWork(before.work(), now.work(), false).empty() ? Per::kShare : Per::kTotal;
 }
 
 void CompareWithBaseline(const Task& task, const Runs& before, const Runs& now, const CallTree& tree,

@@ -156,9 +156,10 @@ void WarnIfEmpty(const ComparedRuns& side, const ScanOptions& options, std::stri
 ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result, const ComparedRuns& before,
                    const ComparedRuns& after) {
   if (options.html.empty()) return ExitCode::kOk;
-  return WriteDiffPage({both.before, both.after, before.ScaleOfAll(both.scale_before),
-                        after.ScaleOfAll(both.scale_after), result.question, options.html, options.force,
-                        TotalText(result.total, result.total_style), before.TrustVerdict(), after.TrustVerdict()});
+  return WriteDiffPage({both.before, both.after, before.Scales(both.scale_before), after.Scales(both.scale_after),
+                        before.ScaleOfAll(both.scale_before), after.ScaleOfAll(both.scale_after), result.question,
+                        options.html, options.force, TotalText(result.total, result.total_style), before.TrustVerdict(),
+                        after.TrustVerdict()});
 }
 
 ExitCode Read(ComparedRuns* before, ComparedRuns* after, CallTree* tree) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace heaprec::tools {
 namespace {
@@ -25,17 +26,53 @@ double SizeOf(const ComparedRow& row) {
   return std::isnan(change) ? -1 : std::abs(change);
 }
 
-// Of totals: less than this is the same work. Of rates: more is another speed. Both as logarithms of a ratio.
-constexpr double kSameWork = 0.0953, kOtherSpeed = 0.0488;
+// Less than this is the same work; of rates, more is another speed. As the logarithm of a ratio.
+constexpr double kSameWork = 0.0488, kOtherSpeed = 0.0488;
+
+double MeanOf(const std::vector<Estimate>& runs) {
+  double sum = 0;
+  for (const Estimate& run : runs) sum += run.value;
+  return sum / static_cast<double>(runs.size());
+}
 
 double RatioOfMeans(const std::vector<Estimate>& before, const std::vector<Estimate>& after) {
-  const auto mean = [](const std::vector<Estimate>& runs) {
-    double sum = 0;
-    for (const Estimate& run : runs) sum += run.value;
-    return sum / static_cast<double>(runs.size());
-  };
-  const double ratio = mean(after) / mean(before);
+  const double ratio = MeanOf(after) / MeanOf(before);
   return ratio > 0 && std::isfinite(ratio) ? ratio : 1;
+}
+
+bool IsNear(double a, double b) { return std::abs(std::log(a / b)) < kSameWork; }
+
+// The ratio, after to before, that half of all bytes (or objects) are in rows below of.
+double MiddleRatio(const Work& before, const Work& after, bool objects) {
+  std::map<GroupTable::Key, std::pair<double, double>> rows;
+  const auto add = [&](const Work& side, double std::pair<double, double>::*sum) {
+    for (const GroupTable* table : side.tables) {
+      for (const GroupTable::Row& row : table->Rows()) {
+        const double value = objects ? row.estimates.objects.value : row.estimates.bytes.value;
+        rows[row.key].*sum += std::isfinite(value) ? value / static_cast<double>(side.tables.size()) : 0;
+      }
+    }
+  };
+  add(before, &std::pair<double, double>::first);
+  add(after, &std::pair<double, double>::second);
+  std::vector<std::pair<double, double>> ratios;  // with their weight
+  double all = 0;
+  for (const auto& [key, sums] : rows) {
+    ratios.emplace_back(sums.second / sums.first, sums.first + sums.second);
+    all += sums.first + sums.second;
+  }
+  std::ranges::sort(ratios);
+  double below = 0;
+  for (const auto& [ratio, weight] : ratios) {
+    below += weight;
+    if (below >= all / 2) return ratio;
+  }
+  return 1;
+}
+
+// Runs of a side that differ are not pieces of the same work.
+bool IsSteady(const Work& side) {
+  return std::ranges::all_of(side.totals, [&](const Estimate& run) { return IsNear(run.value, MeanOf(side.totals)); });
 }
 
 // Of one run a side, where both keep what rows had over time.
@@ -44,6 +81,27 @@ double OverTime(const std::vector<TableOfRun>& before, const std::vector<TableOf
   if (before.front().progress == nullptr || after.front().progress == nullptr) return 0;
   const ProgressBlocks::Blocks was = before.front().progress->Of(key), is = after.front().progress->Of(key);
   return VarianceOverTime(was, is);
+}
+
+using TableMember = const GroupTable* TableOfRun::*;
+
+std::set<GroupTable::Key> KeysOf(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
+                                 TableMember table) {
+  std::set<GroupTable::Key> keys;
+  for (const auto* side : {&before, &after}) {
+    for (const TableOfRun& run : *side) {
+      for (const GroupTable::Row& row : (run.*table)->Rows()) keys.insert(row.key);
+    }
+  }
+  return keys;
+}
+
+RunsOfRow RunsOf(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after, TableMember table,
+                 GroupTable::Key key) {
+  RunsOfRow runs;
+  for (const TableOfRun& run : before) runs.before.push_back(run.scale.Of((run.*table)->Of(key)));
+  for (const TableOfRun& run : after) runs.after.push_back(run.scale.Of((run.*table)->Of(key)));
+  return runs;
 }
 
 bool Differs(const ComparedRow& row) { return row.difference.verdict != Verdict::kSame; }
@@ -136,6 +194,10 @@ const GroupTable& ComparisonSide::table(size_t i) const {
   return of.cumulative() != nullptr ? *of.cumulative() : of.own();
 }
 
+const GroupTable* ComparisonSide::parts(size_t i) const {
+  return groups_[i].cumulative() != nullptr ? &groups_[i].own() : nullptr;
+}
+
 const ProgressBlocks* ComparisonSide::progress(size_t i) const {
   return groups_[i].cumulative() == nullptr ? &progress_[i] : nullptr;
 }
@@ -173,6 +235,12 @@ Scale ComparedRuns::ScaleOf(size_t run, Scale scale) const {
   return scale;
 }
 
+std::vector<Scale> ComparedRuns::Scales(const Scale& scale) const {
+  std::vector<Scale> scales;
+  for (size_t run = 0; run < size(); ++run) scales.push_back(ScaleOf(run, scale));
+  return scales;
+}
+
 Scale ComparedRuns::ScaleOfAll(Scale scale) const {
   scale.seconds = scale.cpu_seconds = 0;
   for (size_t run = 0; run < size(); ++run) {
@@ -191,6 +259,13 @@ std::vector<Estimate> ComparedRuns::Totals(const Scale& scale) const {
   return totals;
 }
 
+Work ComparedRuns::WorkOf(Scale scale) const {
+  scale.per = Per::kTotal;
+  Work work{Totals(scale), {}};
+  for (const ComparisonSide& run : tables_) work.tables.push_back(&run.table(0));
+  return work;
+}
+
 bool ComparedRuns::HasCpuTime() const {
   return std::ranges::all_of(surveys_, [](const RecordingScan& run) { return run.cpu().has_value(); });
 }
@@ -202,22 +277,29 @@ std::string ComparedRuns::TrustVerdict() const {
   return "";
 }
 
-bool IsSameWork(double before, double after) { return std::abs(std::log(after / before)) < kSameWork; }
+std::string SameWork(const Work& before, const Work& after, bool objects) {
+  if (!IsSteady(before) || !IsSteady(after)) return "";
+  if (IsNear(MeanOf(before.totals), MeanOf(after.totals))) {
+    return "the same work: all that each side allocated differs by less than 5 %";
+  }
+  if (IsNear(MiddleRatio(before, after, objects), 1)) {
+    return "the same work: half of what was allocated differs by less than 5 %";
+  }
+  return "";
+}
 
 ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale,
                       bool is_one_recording) {
   if (scale.operations > 0) return {Per::kOp, "--ops gives the operations"};
   if (is_one_recording) return {Per::kSecond, "both sides are parts of one recording"};
-  Scale total = scale;
-  total.per = Per::kTotal;
-  if (IsSameWork(1, RatioOfMeans(before.Totals(total), after.Totals(total)))) {
-    return {Per::kTotal, "the same work: all that each side allocated differs by less than 10 %"};
+  if (const std::string reason = SameWork(before.WorkOf(scale), after.WorkOf(scale), scale.objects); !reason.empty()) {
+    return {Per::kTotal, reason};
   }
   if (scale.objects) {
-    if (before.HasCpuTime() && after.HasCpuTime()) return {Per::kCpuSecond, "the sides allocated different totals"};
-    return {Per::kSecond, "the sides allocated different totals, and a recording lacks CPU time"};
+    if (before.HasCpuTime() && after.HasCpuTime()) return {Per::kCpuSecond, "the runs allocated different totals"};
+    return {Per::kSecond, "the runs allocated different totals, and a recording lacks CPU time"};
   }
-  return {Per::kShare, "the sides allocated different totals; the first line compares the rate"};
+  return {Per::kShare, "the runs allocated different totals; the first line compares the rate"};
 }
 
 MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after) {
@@ -248,28 +330,24 @@ std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tre
 
 ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
                            const Question& question) {
-  std::map<GroupTable::Key, ComparedRow> by_key;
-  for (const auto* side : {&before, &after}) {
-    for (const TableOfRun& run : *side) {
-      for (const GroupTable::Row& row : run.table->Rows()) by_key[row.key].key = row.key;
-    }
-  }
-  std::vector<RunsOfRow> values;
   ComparedRows all;
-  for (auto& [key, row] : by_key) {
-    RunsOfRow& runs = values.emplace_back();
-    for (const TableOfRun& run : before) {
-      const GroupEstimates& was = run.table->Of(key);
-      row.samples_before += was.samples;
-      runs.before.push_back(run.scale.Of(was));
-    }
-    for (const TableOfRun& run : after) {
-      const GroupEstimates& is = run.table->Of(key);
-      row.samples_after += is.samples;
-      runs.after.push_back(run.scale.Of(is));
-    }
-    runs.over_time = OverTime(before, after, key);
+  const bool overlaps = !before.empty() && before.front().parts != nullptr;
+  std::vector<RunsOfRow> values;
+  for (const GroupTable::Key key : KeysOf(before, after, &TableOfRun::table)) {
+    ComparedRow row;
+    row.key = key;
+    values.push_back(RunsOf(before, after, &TableOfRun::table, key));
+    values.back().over_time = OverTime(before, after, key);
+    values.back().overlaps = overlaps;
+    for (const TableOfRun& run : before) row.samples_before += run.table->Of(key).samples;
+    for (const TableOfRun& run : after) row.samples_after += run.table->Of(key).samples;
     all.rows.push_back(row);
+  }
+  if (overlaps) {
+    for (const GroupTable::Key key : KeysOf(before, after, &TableOfRun::parts)) {
+      values.push_back(RunsOf(before, after, &TableOfRun::parts, key));
+      values.back().is_asked = false;
+    }
   }
   all.runs = CompareRuns(values, {.rate = question.fdr, .margin = question.margin, .asked = question.asked});
   for (size_t i = 0; i < all.rows.size(); ++i) all.rows[i].difference = all.runs.rows[i];
@@ -286,7 +364,8 @@ ComparedRows CompareTables(const ComparedRuns& before, const ComparedRuns& after
   const auto tables = [table](const ComparedRuns& side, const Scale& scale) {
     std::vector<TableOfRun> all;
     for (size_t run = 0; run < side.size(); ++run) {
-      all.push_back({&side.tables(run).table(table), side.ScaleOf(run, scale), side.tables(run).progress(table)});
+      const ComparisonSide& of = side.tables(run);
+      all.push_back({&of.table(table), side.ScaleOf(run, scale), of.progress(table), of.parts(table)});
     }
     return all;
   };

@@ -59,6 +59,8 @@ class ComparisonSide final : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   const GroupTable& table(size_t i) const;
+  // Where rows of the table share samples, rows that do not; else null.
+  const GroupTable* parts(size_t i) const;
   // What rows of the table had over time; null where rows share samples.
   const ProgressBlocks* progress(size_t i) const;
   // Of the first recording; UINT64_MAX if there was none.
@@ -68,6 +70,12 @@ class ComparisonSide final : public ScanVisitor {
   std::vector<Groups> groups_;
   std::vector<ProgressBlocks> progress_;
   uint64_t start_epoch_ns_ = UINT64_MAX;
+};
+
+// What the runs of a side allocated.
+struct Work {
+  std::vector<Estimate> totals;
+  std::vector<const GroupTable*> tables;  // none: not known
 };
 
 // One side of a comparison: each of its recordings is a run of its own.
@@ -85,9 +93,11 @@ class ComparedRuns {
   uint64_t start_epoch_ns() const;
   // `scale` with what is known of the run.
   Scale ScaleOf(size_t run, Scale scale) const;
+  std::vector<Scale> Scales(const Scale& scale) const;
   // Of all runs together.
   Scale ScaleOfAll(Scale scale) const;
   std::vector<Estimate> Totals(const Scale& scale) const;
+  Work WorkOf(Scale scale) const;
   bool HasCpuTime() const;
   // Why a run should not be believed; empty: all may be.
   std::string TrustVerdict() const;
@@ -98,9 +108,11 @@ class ComparedRuns {
   std::vector<ComparisonSide> tables_;
 };
 
+// Why the runs of both sides did the same work; empty: they did not. The totals of a side's runs agree, and either
+// those of both sides do, or most rows of theirs: a few rows that grew have changed the total, not the work.
+std::string SameWork(const Work& before, const Work& after, bool objects);
+
 // The unit by which rows compare if the user names none, and why.
-// Whether these bytes or events in all are the same work: less than 10 % apart.
-bool IsSameWork(double before, double after);
 struct ChosenUnit {
   Per per = Per::kTotal;
   std::string reason;
@@ -143,6 +155,7 @@ struct TableOfRun {
   const GroupTable* table = nullptr;
   Scale scale;
   const ProgressBlocks* progress = nullptr;  // null: not known
+  const GroupTable* parts = nullptr;         // where rows share samples, rows that do not
 };
 
 // All rows of all tables, judged together.

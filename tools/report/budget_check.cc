@@ -123,7 +123,7 @@ std::vector<Estimate> Baseline::ValuesOf(const SideOfBaseline& side, size_t subj
 std::vector<TableOfRun> Baseline::TablesOf(const SideOfBaseline& side) const {
   std::vector<TableOfRun> tables;
   for (const SideOfBaseline::Run& run : side.runs) {
-    tables.push_back({run.table, ScaleOf(run.normalization, Unit::kBytes), run.progress});
+    tables.push_back({run.table, ScaleOf(run.normalization, Unit::kBytes), run.progress, run.parts});
   }
   return tables;
 }

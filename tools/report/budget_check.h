@@ -32,6 +32,7 @@ struct SideOfBaseline {
     std::vector<GroupEstimates> estimates;  // by subject
     const GroupTable* table = nullptr;      // null: no rows are compared
     const ProgressBlocks* progress = nullptr;
+    const GroupTable* parts = nullptr;  // as TableOfRun
     Normalization normalization;
   };
   std::vector<Run> runs;

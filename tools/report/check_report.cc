@@ -90,7 +90,7 @@ std::string Summary(const CheckReport& report) {
 
 // "by site: 2 of 412 exceeded against the baseline, at a false discovery rate of 5 %"
 std::string Summary(const CheckedRows& rows) {
-  std::string text = fmt::format("by {}: {} of {} exceeded against the baseline, at a false discovery rate of {:g} %",
+  std::string text = fmt::format("by {}: {} of {} exceeded against the baseline, at a false discovery rate of {:.3g} %",
                                  rows.by, rows.broken.size(), Grouped(rows.count), 100 * rows.fdr);
   if (std::isfinite(rows.detectable)) {
     text += fmt::format("; a change of {} is found where a {} has 5 % of all", ShortPercent(rows.detectable), rows.by);

@@ -81,7 +81,7 @@ void AppendTable(const ComparedTable& of, const DiffResult& result, const DiffRo
   const size_t limit = rows_shown.limit.value_or(usual);
   const size_t shown = rows_shown.all ? of.rows.size() : of.changed;
   const size_t rows = limit > 0 ? std::min(limit, shown) : shown;
-  *into += fmt::format("\nby {}: {} of {} changed, at a false discovery rate of {:g} %{}\n", of.by.Text(),
+  *into += fmt::format("\nby {}: {} of {} changed, at a false discovery rate of {:.3g} %{}\n", of.by.Text(),
                        Grouped(of.changed), Grouped(of.rows.size()), 100 * result.question.fdr,
                        of.changed < of.rows.size() ? "; the others may be noise" : "");
   for (size_t i = 0; i < rows; ++i) {

@@ -16,17 +16,23 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPower = 0.4;  // two-sided: one of five changes of the least size is missed
 // A row whose sampling variance is larger says nothing of how runs vary.
 constexpr double kMaxSampling = 0.25;
-// What is assumed of runs before any is seen: a deviation within a factor of two of 5 %. It decides where a table has
-// few rows. Real programs are yet to be measured (bench/compare/README.md).
-constexpr double kUsualDeviation = 0.05, kUsualSpread = 0.7, kUsualFreedom = 6, kUsualFreedomSpread = 1;
-// Single pairs: rows that have changed are among those that the variation is estimated from. So each may be one, with
-// this chance, and then its relative difference is of this size.
-constexpr double kChangedPart = 0.05, kChangedSize = 0.5, kMinFreedomOfPair = 4;
+// What is assumed of runs before any is seen: a deviation within a factor of 2.5 of 1.5 %. It decides where a table has
+// few rows. javac, H2 and FOP vary by 0.1 to 2.5 % (bench/compare/README.md).
+constexpr double kUsualDeviation = 0.015, kUsualSpread = 0.9, kUsualFreedom = 10, kUsualFreedomSpread = 1;
+// Beside these a few rows vary by much more, because the JIT removes an allocation in one run and not in another; of a
+// single pair some rows may have changed. Each row may be such a one, with this chance; it is then of this size, and
+// that is hardly known.
+constexpr double kOutlierPart = 0.04, kOutlierSize = 0.35, kOutlierFreedom = 2, kMinFreedomOfPair = 4;
+// In a single pair an outlier looks like a row that has changed: with this chance a row is one that has not.
+constexpr double kUnseenOutlier = 0.003;
 constexpr std::array kFreedoms{2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 40.0, kInfinity};
 constexpr double kMinDeviation = 0.001, kMaxDeviation = 3, kDeviationStep = 1.15;
 constexpr double kMaxRows = 200;  // rows of one program vary together: no more than so many count in the fit
 constexpr size_t kFewestBlocks = 4;
-constexpr double kManyDegrees = 1e6;
+constexpr double kManyDegrees = 1e6, kLeastFreedom = 1;
+// Priors less likely than the likeliest by exp(kUnlikely) do not count. What is so many standard errors away may be
+// called different in a table of many rows.
+constexpr double kUnlikely = 6, kFarOut = 3.5;
 
 double Square(double x) { return x * x; }
 
@@ -37,6 +43,8 @@ struct Row {
   double sampling = 0;                     // relative variance of one run, by sampling error
   double own = 0, freedom = 0;             // of one run as its runs show it; a pair: of the difference, over two
   double factor = 0;                       // variance of the difference over that of one run: 1 / n_A + 1 / n_B
+  bool is_innermost = false;               // shares nothing with other such rows
+  bool tells = false;                      // how runs vary
 
   double difference() const { return (after - before) / mean; }
 };
@@ -94,25 +102,61 @@ Row RowOf(const RunsOfRow& of) {
   return row;
 }
 
-// `same`: the logarithm of the density of `own` if the row has not changed.
-double LogWithChanged(double same, double own, double expected) {
-  static const DensityF kNormal(1, kInfinity);
-  const double variance = expected + Square(kChangedSize) / 2;
-  const double changed = kNormal.Log(std::max(own / variance, 1e-6)) - std::log(variance);
-  return std::log((1 - kChangedPart) * std::exp(same) + kChangedPart * std::exp(changed));
+// Rows lie behind those that they are inside of.
+void FindInnermost(std::span<const RunsOfRow> rows, std::vector<Row>* known) {
+  std::vector<bool> holds(rows.size()), holds_telling(rows.size());
+  for (size_t i = rows.size(); i-- > 0;) {
+    Row& row = (*known)[i];
+    row.is_innermost = row.is_known && !rows[i].overlaps && !holds[i];
+    row.tells = row.is_known && !rows[i].overlaps && !holds_telling[i] && row.sampling < kMaxSampling;
+    if (rows[i].inside == RunsOfRow::kNone) continue;
+    holds[rows[i].inside] = true;
+    if (row.tells || holds_telling[i]) holds_telling[rows[i].inside] = true;
+  }
 }
+
+// A prior that may be true, and how likely it is.
+struct Candidate {
+  double deviation, freedom, weight;
+};
+
+// What is expected of a row that is an outlier.
+double OutlierVariance(const Row& row, double deviation) {
+  return row.sampling + Square(deviation) + Square(kOutlierSize);
+}
+
+// The logarithms of the density of what the row's runs show, if it is like the others and if it is an outlier.
+class RowDensity {
+ public:
+  RowDensity(double own_freedom, double freedom)
+      : usual_(own_freedom, freedom), outlier_(own_freedom, kOutlierFreedom) {}
+
+  double Log(const Row& row, double deviation) const {
+    const auto [usual, outlier] = Parts(row, deviation);
+    return std::log(usual + outlier);
+  }
+  double OutlierChance(const Row& row, double deviation) const {
+    const auto [usual, outlier] = Parts(row, deviation);
+    return outlier / (usual + outlier);
+  }
+
+ private:
+  std::pair<double, double> Parts(const Row& row, double deviation) const {
+    const double expected = row.sampling + Square(deviation), more = OutlierVariance(row, deviation);
+    // A difference of exactly 0, of what was counted, is as good as a small one.
+    const double own = std::max(row.own, 1e-6 * expected);
+    return {(1 - kOutlierPart) * std::exp(usual_.Log(own / expected)) / expected,
+            kOutlierPart * std::exp(outlier_.Log(own / more)) / more};
+  }
+
+  DensityF usual_, outlier_;
+};
 
 // How well a prior explains what the rows show, beside what is usual: the logarithm of its likelihood. Rows have the
 // same degrees of freedom.
-double LogLikelihood(std::span<const Row* const> rows, double deviation, const DensityF& density) {
-  const bool is_pair = !rows.empty() && rows.front()->freedom <= 0;
+double LogLikelihood(std::span<const Row* const> rows, double deviation, const RowDensity& density) {
   double sum = 0;
-  for (const Row* row : rows) {
-    const double expected = row->sampling + Square(deviation);
-    // A difference of exactly 0, of what was counted, is as good as a small one.
-    const double same = density.Log(std::max(row->own / expected, 1e-6)) - std::log(expected);
-    sum += is_pair ? LogWithChanged(same, row->own, expected) : same;
-  }
+  for (const Row* row : rows) sum += density.Log(*row, deviation);
   const auto count = static_cast<double>(rows.size());
   return count > kMaxRows ? sum * kMaxRows / count : sum;
 }
@@ -123,26 +167,56 @@ double LogUsual(double deviation, double freedom) {
          Square(std::log(finite / kUsualFreedom) / kUsualFreedomSpread) / 2;
 }
 
-RunVariation FitVariation(std::span<const Row> rows) {
+// The freedom at which Student's t has this chance to be above kFarOut.
+double FreedomOfTail(double chance) {
+  double low = kLeastFreedom, high = kManyDegrees;
+  if (StudentAbove(kFarOut, high) >= chance) return high;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = std::sqrt(low * high);
+    (StudentAbove(kFarOut, middle) > chance ? low : high) = middle;
+  }
+  return low;
+}
+
+// The priors that explain the rows; their weights add up to 1.
+struct Variation {
+  std::vector<Candidate> candidates;
+  size_t rows = 0;  // that tell
+
+  // All together, for rows without sampling error.
+  RunVariation Summary() const {
+    double variance = 0, chance = 0;
+    for (const Candidate& one : candidates) variance += one.weight * Square(one.deviation);
+    for (const Candidate& one : candidates) {
+      chance += one.weight * StudentAbove(kFarOut * std::sqrt(variance) / one.deviation, one.freedom);
+    }
+    return {std::sqrt(variance), FreedomOfTail(chance), rows};
+  }
+};
+
+Variation FitVariation(std::span<const Row> rows) {
   std::vector<const Row*> told;
   for (const Row& row : rows) {
-    if (row.is_known && row.sampling < kMaxSampling) told.push_back(&row);
+    if (row.tells) told.push_back(&row);
   }
-  RunVariation best{kUsualDeviation, kUsualFreedom, told.size()};
+  Variation fit{{}, told.size()};
   double most = -kInfinity;
   const double own_freedom = told.empty() ? 1 : std::max(told.front()->freedom, 1.0);
   const bool is_pair = !told.empty() && told.front()->freedom <= 0;
   for (const double freedom : kFreedoms) {
     if (is_pair && freedom < kMinFreedomOfPair) continue;
-    const DensityF density(own_freedom, freedom);
+    const RowDensity density(own_freedom, freedom);
     for (double deviation = kMinDeviation; deviation < kMaxDeviation; deviation *= kDeviationStep) {
       const double likely = LogLikelihood(told, deviation, density) + LogUsual(deviation, freedom);
-      if (likely <= most) continue;
-      most = likely;
-      best.deviation = deviation, best.degrees_of_freedom = freedom;
+      fit.candidates.push_back({deviation, freedom, likely});
+      most = std::max(most, likely);
     }
   }
-  return best;
+  std::erase_if(fit.candidates, [most](const Candidate& one) { return one.weight < most - kUnlikely; });
+  double sum = 0;
+  for (Candidate& one : fit.candidates) sum += one.weight = std::exp(one.weight - most);
+  for (Candidate& one : fit.candidates) one.weight /= sum;
+  return fit;
 }
 
 // The variance of one run, and how sure it is.
@@ -153,17 +227,40 @@ struct Moderated {
 // Of a pair the part of the variance that sampling explains is known: that leaves more degrees of freedom.
 // Satterthwaite's would be the square of this factor, which takes the deviation for surer than it is: simulated pairs
 // named too many rows.
-double FreedomOf(double sampling, double own_freedom, const RunVariation& variation) {
-  const double known = own_freedom > 0 ? 0 : sampling / Square(variation.deviation);
-  return variation.degrees_of_freedom * (1 + known);
+double FreedomOf(double sampling, double own_freedom, const Candidate& prior) {
+  const double known = own_freedom > 0 ? 0 : sampling / Square(prior.deviation);
+  return prior.freedom * (1 + known);
 }
 
-Moderated Moderate(const Row& row, const RunVariation& variation) {
-  const double prior = row.sampling + Square(variation.deviation),
-               weight = FreedomOf(row.sampling, row.freedom, variation);
+Moderated Moderate(const Row& row, double prior, double weight) {
   if (row.freedom <= 0 || !(weight < kManyDegrees)) return {prior, weight};
   const double both = (weight * prior + row.freedom * row.own) / (weight + row.freedom);
   return {std::max(both, row.sampling), weight + row.freedom};
+}
+
+Moderated Moderate(const Row& row, const Candidate& prior) {
+  return Moderate(row, row.sampling + Square(prior.deviation), FreedomOf(row.sampling, row.freedom, prior));
+}
+
+// By all candidates together: the mean variance, and the freedom that gives the mean chance of being far out. A single
+// prior would be taken for surer than it is. With several runs a row that varies by more than the others is found to.
+Moderated Moderate(const Row& row, const Variation& variation) {
+  std::vector<std::pair<double, Moderated>> all;  // with their weights
+  for (const Candidate& one : variation.candidates) {
+    if (row.freedom <= 0) {
+      all.emplace_back(one.weight, Moderate(row, one));
+      continue;
+    }
+    const double outlier = RowDensity(row.freedom, one.freedom).OutlierChance(row, one.deviation);
+    all.emplace_back(one.weight * (1 - outlier), Moderate(row, one));
+    all.emplace_back(one.weight * outlier, Moderate(row, OutlierVariance(row, one.deviation), kOutlierFreedom));
+  }
+  double variance = 0, chance = 0;
+  for (const auto& [weight, one] : all) variance += weight * one.variance;
+  for (const auto& [weight, one] : all) {
+    chance += weight * StudentAbove(kFarOut * std::sqrt(variance / one.variance), one.freedom);
+  }
+  return {variance, FreedomOfTail(chance)};
 }
 
 double PValue(const Row& row, const Moderated& moderated, const RunQuestion& question) {
@@ -176,6 +273,13 @@ double PValue(const Row& row, const Moderated& moderated, const RunQuestion& que
   return std::min(1.0, 2 * std::min(more, less));
 }
 
+// Of a single pair: no p-value is below what an outlier may show.
+double WithUnseenOutlier(const Row& row, double p, const RunQuestion& question) {
+  if (row.freedom > 0) return p;
+  const Moderated outlier{OutlierVariance(row, 0), kOutlierFreedom};
+  return (1 - kUnseenOutlier) * p + kUnseenOutlier * PValue(row, outlier, question);
+}
+
 void Widen(double error, double freedom, double mean, Difference* of) {
   const double reach = StudentTwoSided(0.05, freedom) * error;
   of->change.low = std::min(of->change.low, of->change.value - reach * mean);
@@ -185,8 +289,15 @@ void Widen(double error, double freedom, double mean, Difference* of) {
   of->ratio.high = std::max(of->ratio.high, of->ratio.value * std::exp(reach));
 }
 
-double Detectable(double threshold, double error, double freedom) {
-  return (StudentTwoSided(threshold, freedom) + StudentTwoSided(kPower, freedom)) * error;
+// `sampling`: relative variance of one run of a single pair; below 0: of several runs.
+double Detectable(double threshold, double error, double freedom, double sampling) {
+  const double missed = StudentTwoSided(kPower, freedom) * error;
+  double reach = StudentTwoSided(threshold, freedom) * error;
+  if (sampling >= 0 && threshold < kUnseenOutlier) {
+    const double outlier = std::sqrt(2 * (sampling + Square(kOutlierSize)));
+    reach = std::max(reach, StudentTwoSided(threshold / kUnseenOutlier, kOutlierFreedom) * outlier);
+  }
+  return reach + missed;
 }
 
 double Middle(std::vector<double> values) {
@@ -212,8 +323,9 @@ double RunComparison::DetectableAt(double share) const {
   const double variance = unit_share / share + Square(variation.deviation);
   const double factor = 1 / static_cast<double>(runs_before) + 1 / static_cast<double>(runs_after);
   const auto own_freedom = static_cast<double>(runs_before + runs_after - 2);
-  const double freedom = FreedomOf(unit_share / share, own_freedom, variation) + own_freedom;
-  return Detectable(threshold, std::sqrt(variance * factor), freedom);
+  const Candidate prior{variation.deviation, variation.degrees_of_freedom, 1};
+  const double freedom = FreedomOf(unit_share / share, own_freedom, prior) + own_freedom;
+  return Detectable(threshold, std::sqrt(variance * factor), freedom, own_freedom > 0 ? -1 : unit_share / share);
 }
 
 RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& question) {
@@ -222,11 +334,13 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
   double sum = 0;
   for (const RunsOfRow& row : rows) {
     known.push_back(RowOf(row));
-    if (known.back().is_known) sum += known.back().mean;
     all.runs_before = std::max(all.runs_before, row.before.size());
     all.runs_after = std::max(all.runs_after, row.after.size());
   }
-  all.variation = FitVariation(known);
+  FindInnermost(rows, &known);
+  for (const Row& row : known) sum += row.is_innermost ? row.mean : 0;
+  const Variation variation = FitVariation(known);
+  all.variation = variation.Summary();
   std::vector<double> units;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Row& row = known[i];
@@ -234,11 +348,11 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
         rows[i].before.empty() || rows[i].after.empty()
             ? Difference{}
             : Compare(MeanEstimate(rows[i].before), MeanEstimate(rows[i].after), question.margin, question.asked);
-    if (!row.is_known || row.mean < question.least_share * sum) {
+    if (!row.is_known || !rows[i].is_asked || row.mean < question.least_share * sum) {
       one.p = one.least_p = 1;
     } else {
-      const Moderated moderated = Moderate(row, all.variation);
-      one.p = std::max(one.p, PValue(row, moderated, question));
+      const Moderated moderated = Moderate(row, variation);
+      one.p = std::max(one.p, WithUnseenOutlier(row, PValue(row, moderated, question), question));
       one.error = std::sqrt(moderated.variance * row.factor), one.freedom = moderated.freedom;
       Widen(one.error, one.freedom, row.mean, &one);
       units.push_back(row.sampling * row.mean / sum);
@@ -249,8 +363,10 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
   Judge(&all.rows, question.rate);
   all.threshold = ThresholdOf(all.rows, all.tested, question.rate);
   all.unit_share = Middle(std::move(units));
-  for (Difference& row : all.rows) {
-    if (row.error > 0) row.detectable = Detectable(all.threshold, row.error, row.freedom);
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    Difference& row = all.rows[i];
+    const double sampling = known[i].freedom > 0 ? -1 : known[i].sampling;
+    if (row.error > 0) row.detectable = Detectable(all.threshold, row.error, row.freedom, sampling);
   }
   return all;
 }
@@ -268,7 +384,7 @@ Difference CompareTotals(const RunsOfRow& of, double margin, Alternative asked) 
   one.p = std::max(one.p, PValue(row, moderated, {.margin = margin, .asked = asked}));
   one.error = std::sqrt(moderated.variance * row.factor), one.freedom = row.freedom;
   Widen(one.error, one.freedom, row.mean, &one);
-  one.detectable = Detectable(0.05, one.error, one.freedom);
+  one.detectable = Detectable(0.05, one.error, one.freedom, -1);
   return one;
 }
 

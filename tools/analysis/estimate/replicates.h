@@ -6,7 +6,8 @@
 // Runs vary by more than sampling does: JIT decisions, scheduling, collections. How much the rows' relative values vary
 // from run to run is estimated for all rows at once (an empirical Bayes prior), for each row from its own runs, and
 // never taken as less than what sampling alone explains. With one run on each side the rows' own differences are all
-// that there is: the prior is fitted to these, robustly, because most rows have not changed.
+// that there is: the prior is fitted to these, robustly, because most rows have not changed. Of rows that hold others
+// only the innermost that tell something are used for the prior: a change would count once for each that holds it.
 //
 // Units:    values as the caller scales them; variances are relative to a row's value.
 // Context:  pure functions.
@@ -27,6 +28,13 @@ struct RunsOfRow {
   std::vector<Estimate> before, after;  // one for each run, in the same unit
   // Relative variance of the difference as it varied over the time of a single pair of runs; 0: not known.
   double over_time = 0;
+  // The row, before this one, that holds this one: as a box of a flame graph does.
+  size_t inside = kNone;
+  // Shares samples with other rows in another way, as methods with what they called do.
+  bool overlaps = false;
+  bool is_asked = true;  // false: tells how runs vary, and is not tested
+
+  static constexpr size_t kNone = static_cast<size_t>(-1);
 };
 
 // How much the values of a row vary between runs of the same program, beside sampling error.
@@ -41,7 +49,7 @@ struct RunQuestion {
   double margin = 0;   // a ratio from 1 - margin to 1 + margin is no difference
   Alternative asked = Alternative::kEither;
   // Rows with less than this part of all, on both sides together, are not tested: they cost power, and nobody misses
-  // them. The rows' shares are those of their sum.
+  // them. The rows' shares are those of the sum of all that do not hold others.
   double least_share = 0.001;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "tools/analysis/flame_box_tree.h"
 #include "tools/export/flame/flame_builder.h"
@@ -73,25 +74,54 @@ Estimate Bounded(Estimate ratio) {
   return ratio;
 }
 
-FlameTree TreeOf(const std::string& order, const FlameBoxTree& boxes, size_t table, const BoxVisitor& before,
-                 const BoxVisitor& after, const DiffPage& page, FlameAssembly* assembly) {
+// The boxes of one side: those of each run.
+struct SideOfPage {
+  std::deque<BoxVisitor> runs;
+  std::vector<Scale> scales;
+
+  std::vector<Estimate> Of(size_t table, FlameBoxTree::BoxId box) const {
+    std::vector<Estimate> values;
+    for (size_t run = 0; run < runs.size(); ++run) values.push_back(scales[run].Of(runs[run].Of(table, box)));
+    return values;
+  }
+  uint64_t SamplesOf(size_t table, FlameBoxTree::BoxId box) const {
+    uint64_t samples = 0;
+    for (const BoxVisitor& run : runs) samples += run.Of(table, box).samples;
+    return samples;
+  }
+};
+
+ExitCode ReadRuns(const ScanOptions& options, CallTree* tree, const LeafVisitor& leaves,
+                  const std::vector<const FlameBoxTree*>& trees, SideOfPage* side) {
+  for (const std::string& file : options.files) {
+    ScanOptions run = options;
+    run.files = {file};
+    double seconds = 0;
+    const ExitCode code = Read(run, tree, &side->runs.emplace_back(&leaves, trees), &seconds);
+    if (code != ExitCode::kOk) return code;
+  }
+  return ExitCode::kOk;
+}
+
+FlameTree TreeOf(const std::string& order, const FlameBoxTree& boxes, size_t table, const SideOfPage& before,
+                 const SideOfPage& after, const DiffPage& page, FlameAssembly* assembly) {
   std::vector<RunsOfRow> rows;
-  std::vector<double> sums;
   for (FlameBoxTree::BoxId box = 0; box < boxes.boxes().size(); ++box) {
-    const Estimate was = page.scale_before.Of(before.Of(table, box)), is = page.scale_after.Of(after.Of(table, box));
-    rows.push_back({{was}, {is}, 0});
-    sums.push_back(OrUnbounded(was).value + OrUnbounded(is).value);
+    RunsOfRow& row = rows.emplace_back();
+    row.before = before.Of(table, box), row.after = after.Of(table, box);
+    const FlameBoxTree::BoxId parent = boxes.boxes()[box].parent;
+    if (parent != FlameBoxTree::kNone) row.inside = parent;
   }
   const std::vector<Difference> differences =
       CompareRuns(rows, {.rate = page.question.fdr, .margin = page.question.margin}).rows;
+  std::vector<double> sums;
+  for (const Difference& of : differences) sums.push_back(OrUnbounded(of.before).value + OrUnbounded(of.after).value);
   FlameTree tree{.order = order, .boxes = {}, .estimates = std::vector<std::vector<Estimate>>(7), .verdicts = {}};
   const std::vector<FlameBoxTree::BoxId> shown = boxes.Preorder(sums);
   tree.boxes = assembly->Boxes(boxes, shown);
   for (const FlameBoxTree::BoxId box : shown) {
     const Difference& of = differences[box];
-    const auto samples = [&](const BoxVisitor& side) {
-      return Point(static_cast<double>(side.Of(table, box).samples));
-    };
+    const auto samples = [&](const SideOfPage& side) { return Point(static_cast<double>(side.SamplesOf(table, box))); };
     const Estimate estimates[] = {of.before,   of.after,        of.change,     Bounded(of.ratio),
                                   Point(of.p), samples(before), samples(after)};
     for (size_t i = 0; i < tree.estimates.size(); ++i) tree.estimates[i].push_back(estimates[i]);
@@ -140,10 +170,10 @@ ExitCode WriteDiffPage(const DiffPage& given) {
                                             1 / Normalization(page.scale_after, new_leaves));
   const FlameBoxTree callees = FlameBoxTree::Callees(tree, weights, {kMaxBoxes, 0});
   const FlameBoxTree callers = FlameBoxTree::Callers(tree, weights, {kMaxBoxes, 0});
-  BoxVisitor before(&old_leaves, {&callees, &callers}), after(&new_leaves, {&callees, &callers});
-  for (const auto& [options, boxes] : {std::pair{&page.before, &before}, std::pair{&page.after, &after}}) {
-    double seconds = 0;
-    const ExitCode code = Read(*options, &tree, boxes, &seconds);
+  SideOfPage before{{}, page.scales_before}, after{{}, page.scales_after};
+  for (const auto& [options, leaves, side] :
+       {std::tuple{&page.before, &old_leaves, &before}, std::tuple{&page.after, &new_leaves, &after}}) {
+    const ExitCode code = ReadRuns(*options, &tree, *leaves, {&callees, &callers}, side);
     if (code != ExitCode::kOk) return code;
   }
   FlameGraph graph;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/query/comparison.h"
 #include "tools/query/scan.h"
@@ -10,8 +11,9 @@
 namespace heaprec::tools {
 
 struct DiffPage {
-  ScanOptions before, after;
-  Scale scale_before, scale_after;
+  ScanOptions before, after;                       // each file is a run
+  std::vector<Scale> scales_before, scales_after;  // of the runs
+  Scale scale_before, scale_after;                 // of all runs of the side
   Question question;
   std::string output;
   bool force = false;
