@@ -59,6 +59,7 @@ def view(agent, heaprec, pid, seconds, keys):
     time.sleep(seconds)
     share = 100 * (cpu_seconds(child) - cpu) / (time.monotonic() - begin)
     rate = (drawn[0] - bytes_before) / seconds
+    assert rate > 0 and os.waitpid(child, os.WNOHANG) == (0, 0), "the view has ended, or draws nothing"
     os.write(terminal, b"q")
     os.waitpid(child, 0)
     return share, rate

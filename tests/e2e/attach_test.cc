@@ -137,6 +137,43 @@ TEST_CASE("attach, status, dump, stop, and again with other options: each record
   CHECK(again["rate_per_second"] == 300);
 }
 
+TEST_CASE("attach --report and --flame write pages when the duration is over, or when they are interrupted") {
+  const std::string folder = FreshFolder();
+  Process process = StartLoad();
+  const std::string pid = std::to_string(process.pid());
+  const std::string page = folder + "/page.html", flame = folder + "/flame.html";
+  const Outcome whole = Heaprec({"attach", pid, "--duration", "2s", "--report", page, "--flame", flame});
+  INFO(whole.err);
+  CHECK(whole.exit_code == 0);
+  CHECK(whole.out == "PID " + pid + ": recorded " + folder + "/page.hrec\n");
+  CHECK(whole.err.find("page.html: ") != std::string::npos);
+  CHECK(Heaprec({"verify", folder + "/page.hrec"}).exit_code == 0);
+  CHECK(ReadFile(page).find("</html>") != std::string::npos);
+  CHECK(ReadFile(flame).find("</html>") != std::string::npos);
+  CHECK(HeaprecJson({"status", "--json", pid})["recording"].is_null());
+
+  const Outcome again = Heaprec({"attach", pid, "--duration", "2s", "--report", page});
+  CHECK(again.exit_code == 2);
+  CHECK(again.err.find("exists; -f overwrites it") != std::string::npos);
+  CHECK(Heaprec({"attach", pid, "--report", folder + "/other.html"}).exit_code == 2);
+  CHECK(Heaprec({"attach", pid, "--duration", "2s", "--inside", "--report", folder + "/other.html"}).exit_code == 2);
+
+  const std::string early = folder + "/early.html";
+  Command command{{HeaprecPath(), "attach", pid, "--duration", "1h", "--report", early}};
+  command.environment = {"HEAPREC_LIB=" + AgentPath()};
+  Process attach(command);
+  for (int i = 0; i < kTries && HeaprecJson({"status", "--json", pid})["recording"].is_null(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  attach.Kill(SIGINT);
+  const Outcome interrupted = attach.Finish();
+  INFO(interrupted.err);
+  CHECK(interrupted.exit_code == 0);
+  CHECK(ReadFile(early).find("</html>") != std::string::npos);
+  CHECK(HeaprecJson({"status", "--json", pid})["recording"].is_null());
+  EndSilently(&process);
+}
+
 TEST_CASE("A dump holds what was committed until then, names included") {
   const std::string folder = FreshFolder();
   Java java{.main = "e2e.Ends", .args = {"wait"}};

@@ -34,7 +34,8 @@ class Terminal:
     """A tmux server of its own, with one window that runs a shell."""
 
     def __init__(self, folder, width=80, height=24, term=None):
-        self.socket = os.path.join(folder, "tmux")
+        # Of its own: a server that was told to end may still hold its socket.
+        self.socket = os.path.join(tempfile.mkdtemp(dir=folder), "tmux")
         self.folder = folder
         environment = dict(ENVIRONMENT)
         environment.pop("TMUX", None)
@@ -102,8 +103,17 @@ def views():
     return found
 
 
-def private_folders():
-    return {name for name in os.listdir("/tmp") if name.startswith("heaprec-") and os.path.isfile(f"/tmp/{name}/rec.hrec")}
+def recordings_left(pid):
+    """Private folders with a recording of this JVM; other tests have theirs."""
+    left = []
+    for name in os.listdir("/tmp"):
+        path = f"/tmp/{name}/rec.hrec"
+        if not name.startswith("heaprec-") or not os.path.isfile(path):
+            continue
+        summary = heaprec("summary", "--json", path)
+        if summary.returncode == 0 and json.loads(summary.stdout)["recording"]["pid"] == pid:
+            left.append(path)
+    return left
 
 
 def keys_do_what_help_says(terminal, pid, folder):
@@ -228,9 +238,24 @@ def a_recording_of_others_goes_on(folder, pid):
         terminal.close()
 
 
+def attach_counts_down(folder, pid):
+    terminal = Terminal(folder, width=120)
+    try:
+        page = os.path.join(folder, "page.html")
+        terminal.run(f"clear; {HEAPREC} attach {pid} --duration 600s --report {page}; echo left $?")
+        first = int(terminal.wait(r"(\d+) s left; Ctrl-C ends it").group(1))
+        wait_for("the next second", lambda: (found := re.search(r"(\d+) s left", terminal.text())) and int(found.group(1)) < first)
+        terminal.keys("C-c")
+        terminal.wait("left 0")
+        assert "s left" not in terminal.text()
+        assert os.path.getsize(page) > 100_000
+        assert not is_recorded(pid)
+    finally:
+        terminal.close()
+
+
 def main():
     java = os.path.join(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"), "bin/java")
-    before = private_folders()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as said:
         jvm = subprocess.Popen([java, "-Xmx128m", "-cp", CLASSES, "e2e.Load", "2", "600000", "50"], stdout=said, stderr=said)
         terminal = None
@@ -240,6 +265,7 @@ def main():
             ways_to_leave(terminal, jvm.pid)
             a_pipe_that_closes(jvm.pid)
             a_recording_of_others_goes_on(folder, jvm.pid)
+            attach_counts_down(folder, jvm.pid)
             assert jvm.poll() is None
         finally:
             if terminal:
@@ -248,7 +274,7 @@ def main():
             jvm.wait()
         said.seek(0)
         assert said.read() == "running\n"
-        assert private_folders() <= before
+        assert not recordings_left(jvm.pid)
     print("keys, signals, a closed terminal and a closed pipe: the JVM is as it was")
 
 

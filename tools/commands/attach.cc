@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -19,6 +21,7 @@
 #include <utility>
 #include <variant>
 
+#include "tools/commands/pages.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
 #include "tools/control/recording_relay.h"
@@ -26,8 +29,11 @@
 #include "tools/control/temporary_recording.h"
 #include "tools/export/output_file.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/text/bars.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/terminal.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -36,8 +42,11 @@ namespace {
 struct AttachOptions {
   std::string jvm, library;
   AgentOptions agent;
+  std::string report, flame;  // pages to write at the end
   double timeout_seconds = 10;
-  bool is_inside = false, quiet = false, json = false;
+  bool is_inside = false, quiet = false, json = false, force = false;
+
+  bool makes_page() const { return !report.empty() || !flame.empty(); }
 };
 
 int TimeoutMs(const AttachOptions& options) { return static_cast<int>(options.timeout_seconds * 1000); }
@@ -107,11 +116,13 @@ std::string FreeName(const std::string& pattern, pid_t pid) {
   return Expand(pattern, pid, 0);
 }
 
-// The agent's options; where the JVM cannot write to the place that was asked for, it writes to one of its own.
-format::Result<std::string> ChooseOutput(const Process& process, bool is_inside, AgentOptions agent, Setup* setup) {
+// The agent's options; where the JVM cannot write to the place that was asked for, or we wait for the end anyway, it
+// writes to one of its own.
+format::Result<std::string> ChooseOutput(const Process& process, const AttachOptions& options, AgentOptions agent,
+                                         Setup* setup) {
   const std::string folder = std::filesystem::absolute(agent.output).parent_path();
   const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
-  if (is_inside || can_write) return agent.Text(/*as_they_are=*/!process.same_files);
+  if (options.is_inside || (can_write && !options.makes_page())) return agent.Text(/*as_they_are=*/!process.same_files);
   setup->output = FreeName(agent.output, process.pid);
   auto file = OutputFile::Open(setup->output, /*overwrite=*/false);
   if (!file.ok()) return file.error();
@@ -154,7 +165,48 @@ bool CopyOut(const Descriptor& from, Output* output) {
   return true;
 }
 
+// A line on a terminal's stderr that says how long the recording goes on.
+class Countdown {
+ public:
+  Countdown(const AttachOptions& options, pid_t pid)
+      : pid_(pid), is_shown_(isatty(STDERR_FILENO) == 1 && !options.quiet && options.makes_page()) {
+    const auto duration = ParseTimePoint(options.agent.duration);
+    if (duration.ok() && duration->since_start) seconds_ = static_cast<double>(duration->ns) * 1e-9;
+  }
+  ~Countdown() { Print("\r\x1b[K"); }
+  Countdown(const Countdown&) = delete;
+  Countdown& operator=(const Countdown&) = delete;
+
+  void Tell() const {
+    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const double left = std::max(seconds_ - passed, 0.0);
+    const bool unicode = Terminal::Of(STDERR_FILENO).unicode;
+    Print(fmt::format("\r\x1b[KPID {}: recording {} {:.0f} s left; Ctrl-C ends it", pid_,
+                      Bar(seconds_ > 0 ? std::min(passed / seconds_, 1.0) : 1, kBar, unicode), std::ceil(left)));
+  }
+
+ private:
+  static constexpr size_t kBar = 30;
+  void Print(const std::string& text) const {
+    if (!is_shown_) return;
+    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+  }
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const pid_t pid_;
+  const bool is_shown_;
+  double seconds_ = 0;
+};
+
 // Until the recording has ended, by itself or by a signal to us, which ends it.
+bool WaitForEnd(const AttachOptions& options, const JavaProcess& java, const RecordingRelay& relay) {
+  const Countdown countdown(options, java.process.pid);
+  return relay.Wait([&countdown] {
+    countdown.Tell();
+    return is_interrupted != 0;
+  });
+}
+
+// Until it is in our file.
 ExitCode Relay(const AttachOptions& options, const JavaProcess& java, Setup* setup) {
   const pid_t pid = java.process.pid;
   const std::string theirs = setup->relay->path();
@@ -162,7 +214,7 @@ ExitCode Relay(const AttachOptions& options, const JavaProcess& java, Setup* set
     setup->relay->Keep();
     return Fail(code, fmt::format("{}; the recording is in the JVM's own files, at {}", why, theirs));
   };
-  if (!setup->relay->Wait([] { return is_interrupted != 0; })) {
+  if (!WaitForEnd(options, java, *setup->relay)) {
     if (const auto error = StopRecording(java, TimeoutMs(options)))
       return keep(ExitCode::kCannotAttach, error->message);
     (void)setup->relay->Wait([] { return false; });
@@ -179,11 +231,46 @@ ExitCode Relay(const AttachOptions& options, const JavaProcess& java, Setup* set
   return ExitCode::kOk;
 }
 
-ExitCode AttachTo(const AttachOptions& options) {
+// Of options that cannot go together; empty: nothing.
+std::string Objection(const AttachOptions& options) {
+  if (!options.makes_page()) return options.force ? "--force is for --report and --flame" : "";
+  if (options.is_inside) return "--inside leaves the recording in the container; --report and --flame need it here";
+  if (options.agent.duration.empty()) return "--report and --flame need --duration, such as --duration 30s";
+  if (options.report == options.flame) return "--report and --flame need two files";
+  for (const std::string& page : {options.report, options.flame}) {
+    std::error_code error;
+    if (!options.force && std::filesystem::is_regular_file(page, error)) return page + ": exists; -f overwrites it";
+  }
+  return {};
+}
+
+// Beside the page, if nothing else was asked for: its commands name it.
+std::string RecordingBeside(const AttachOptions& options) {
+  if (options.agent.output != AgentOptions().output) return options.agent.output;
+  const std::string& page = options.report.empty() ? options.flame : options.report;
+  return page == "-" ? options.agent.output : std::filesystem::path(page).replace_extension(".hrec").string();
+}
+
+ExitCode WritePages(const AttachOptions& options, const JavaProcess& java, const std::string& recording) {
+  PageRequest request{.recording = recording,
+                      .output = options.report,
+                      .title = fmt::format("{} (PID {})", ToUtf8(java.main), java.process.pid),
+                      .force = options.force,
+                      .quiet = options.quiet};
+  ExitCode code = options.report.empty() ? ExitCode::kOk : WriteReportPage(request);
+  request.output = options.flame;
+  if (options.flame.empty()) return code;
+  const ExitCode flame = WriteFlamePage(request);
+  return code == ExitCode::kOk ? flame : code;
+}
+
+ExitCode AttachTo(AttachOptions options) {
+  if (const std::string objection = Objection(options); !objection.empty()) return Fail(ExitCode::kUsage, objection);
+  if (options.makes_page()) options.agent.output = RecordingBeside(options);
   auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
   Setup setup;
-  auto text = ChooseOutput(java->process, options.is_inside, options.agent, &setup);
+  auto text = ChooseOutput(java->process, options, options.agent, &setup);
   if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
   auto agent = PlaceAgent(java->process, options.agent.agent_file);
   if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
@@ -200,6 +287,10 @@ ExitCode AttachTo(const AttachOptions& options) {
   }
   const ExitCode code = Relay(options, *java, &setup);
   if (code != ExitCode::kOk) return code;
+  if (options.makes_page()) {
+    const ExitCode pages = WritePages(options, *java, setup.output);
+    if (pages != ExitCode::kOk) return pages;
+  }
   return Tell(options, java->process.pid, {.ok = true, .sentence = "recorded " + place});
 }
 
@@ -239,6 +330,10 @@ Command AttachCommand() {
   options->agent.AddTo(command);
   command.AddFlag("--inside", options->is_inside,
                   "FILE is a path in the JVM's container: the file stays there, and attach does not wait");
+  command.AddOption("--report", options->report, "After --duration write the page of heaprec report to PAGE")
+      .Value("PAGE");
+  command.AddOption("--flame", options->flame, "After --duration write a flame graph to PAGE").Value("PAGE");
+  command.AddFlag("-f,--force", options->force, "Overwrite PAGE if it exists");
   command.footer =
       R"(If the JVM belongs to another user or runs in a container, heaprec copies the
 agent to a private folder in the JVM's files and removes it once it is loaded.
@@ -247,8 +342,12 @@ ends, copies it to FILE and removes it from the container; Ctrl-C ends the
 recording. There --lib is a path in the container. JDK 21 and later print a
 warning on the JVM's stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 
+With --report or --flame attach waits, too, and Ctrl-C ends the recording early;
+the recording lies beside the page (PAGE with .hrec) unless -o says otherwise.
+
 Examples:
   heaprec attach 12345 --duration 60s -o app.hrec
+  heaprec attach 12345 --duration 30s --report app.html
   heaprec attach com.example.Main --rate 300
   heaprec attach 12345 --inside -o /tmp/app.hrec
   heaprec attach app.jar --set source=jvmti)";

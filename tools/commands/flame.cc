@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tools/analysis/lifecycle_terms.h"
+#include "tools/commands/pages.h"
 #include "tools/export/flame/flame_builder.h"
 #include "tools/export/flame/flame_html.h"
 #include "tools/export/flame/flame_svg.h"
@@ -161,6 +162,16 @@ ExitCode Flame(const FlameOptions& options) {
 }
 
 }  // namespace
+
+ExitCode WriteFlamePage(const PageRequest& request) {
+  FlameOptions options;
+  options.scan.files = {request.recording};
+  options.output = request.output;
+  options.title = request.title;
+  options.force = request.force;
+  options.quiet = request.quiet;
+  return Flame(options);
+}
 
 Command FlameCommand() {
   auto options = std::make_shared<FlameOptions>();

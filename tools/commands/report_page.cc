@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/commands/pages.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/export/page/report_data.h"
@@ -127,6 +128,16 @@ ExitCode Report(const ReportOptions& options) {
 }
 
 }  // namespace
+
+ExitCode WriteReportPage(const PageRequest& request) {
+  ReportOptions options;
+  options.files = {request.recording};
+  options.output = request.output;
+  options.title = request.title;
+  options.force = request.force;
+  options.quiet = request.quiet;
+  return Report(options);
+}
 
 Command ReportCommand() {
   auto options = std::make_shared<ReportOptions>();

@@ -18,6 +18,7 @@
 #include "tools/query/headlines.h"
 #include "tools/query/scan.h"
 #include "tools/query/summary_query.h"
+#include "tools/report/headline_inputs.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
@@ -85,18 +86,10 @@ json FactsAsJson(const Recording& recording, const Facts& facts) {
 }
 
 HeadlineInputs InputsOf(const Recording& recording, const Facts& facts, const TrustReport& trust, bool use_census) {
-  const format::StreamCounters& counters = recording.counters();
-  HeadlineInputs inputs;
-  inputs.file = recording.source().name();
+  HeadlineInputs inputs = HeadlineInputsOf(recording, facts, trust);
   AddLargest(inputs.file, use_census, &inputs);
-  inputs.allocated_bytes = facts.volume.bytes.value;
-  inputs.estimated_bytes = facts.volume.calibrated ? facts.volume.raw_bytes.value : 0;
-  inputs.duration_ns = facts.duration_ns;
-  inputs.heap = &facts.heap;
-  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes.value;
-  inputs.trust_reasons = TextsOf(trust.reasons);
-  inputs.lost_samples = counters.AllLost();
-  inputs.sample_points = counters.points;
+  // The page may be read anywhere: where the recording lay here says nothing there.
+  inputs.file = inputs.file.substr(inputs.file.rfind('/') + 1);
   return inputs;
 }
 

@@ -1,12 +1,14 @@
 #include "tools/report/summary_report.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "tools/analysis/health/unavailable.h"
 #include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/report/group_columns.h"
+#include "tools/report/headline_inputs.h"
 #include "tools/report/stream_facts.h"
 #include "tools/text/utf8.h"
 
@@ -47,6 +49,21 @@ Table GroupsTable(const char* name, const char* heading, const ClassSiteTotals::
   return MakeTable(name, GroupColumns(words), rows, groups.size());
 }
 
+std::optional<HeadlineInputs::Top> TopOf(const ClassSiteTotals::Groups& groups, const SummaryAnswer& answer) {
+  const RankedGroups largest = Ranked(groups, 1);
+  if (largest.empty()) return std::nullopt;
+  return HeadlineInputs::Top{largest.front()->first, answer.estimator.Share(largest.front()->second)};
+}
+
+// Of the whole recording: none if only a part of it was added up, or it has no heap.
+Headlines HeadlinesOf(const SummaryAnswer& answer) {
+  if (answer.breakdown.matched() != nullptr || !HasHeap(answer.recording.header())) return {};
+  HeadlineInputs inputs = HeadlineInputsOf(answer.recording, answer.facts, answer.trust);
+  inputs.site = TopOf(answer.breakdown.sites(), answer);
+  inputs.klass = TopOf(answer.breakdown.classes(), answer);
+  return HeadlinesOf(inputs);
+}
+
 void AddHeadline(const SummaryAnswer& answer, Group* into) {
   const Facts& facts = answer.facts;
   const double seconds = static_cast<double>(facts.duration_ns) * 1e-9;
@@ -61,9 +78,16 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
                         {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
                         {"estimates.objects", facts.volume.objects, Unit::kCount}}));
   }
+  const Headlines headlines = HeadlinesOf(answer);
+  for (const Headline& one : headlines.sentences) {
+    if (one.id != "trust") into->Add(Sentence("{}", {{"headlines." + one.id, one.text}}));
+  }
   const std::vector<std::string> reasons = TextsOf(answer.trust.reasons);
   into->Add(Sentence("trustworthy: " + TrustText(reasons)));
   into->Add(Hidden({{"trustworthy", reasons.empty()}, {"reasons", reasons}}));
+  if (headlines.next_command.empty()) return;
+  into->Add(Sentence("next: {}  # {}",
+                     {{"next.command", ToUtf8(headlines.next_command)}, {"next.reason", headlines.next_reason}}));
 }
 
 void AddOrigin(const SummaryAnswer& answer, Group* into) {

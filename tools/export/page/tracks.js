@@ -115,7 +115,7 @@ class Tracks {
     const high = Math.max(1e-9, ...this.windows.map(p => p[1]));
     const points = this.windows.length > 0 ? this.windows : [[this.samples.begin, null], [this.samples.end, null]];
     this.sampling = new Dygraph(element, points, this.options(element, ["s", "samples per MiB"], {
-      y: {valueRange: [0, high * 1.1], ticker: () => [{v: 0, label: "0"}, {v: high, label: high.toPrecision(2)}]},
+      y: {valueRange: [0, high * 1.1], ticker: () => [{v: 0, label: "0"}, {v: high, label: high < 10 ? high.toPrecision(2) : countText(high)}]},
       options: {stepPlot: true, color: ink.ink3}}));
   }
 
