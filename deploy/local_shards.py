@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Starts ClickHouse servers from Debian's packages on loopback ports, as shards of the cluster `fleet`.
 
-    deploy/local_shards.py start DIR [--shards 2] [--password WORD] [--tls]    prints one address a line
+    deploy/local_shards.py start DIR [--shards 2] [--password WORD] [--tls]    prints one address a line; DIR/url has
+                                                                               the first one
     deploy/local_shards.py stop DIR
 
 DIR holds their data, logs and process ids; nothing outside of it is written, and root is not needed. The ports are
@@ -188,6 +189,7 @@ def main():
     cluster.__enter__()
     for shard in cluster.shards:
         print(shard.url(options.tls))
+    pathlib.Path(options.folder, "url").write_text(cluster.shards[0].url(options.tls) + "\n")
 
 
 if __name__ == "__main__":

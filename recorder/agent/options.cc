@@ -176,6 +176,15 @@ bool SetNmt(Options* options, std::string_view value) {
   return Set(&options->nmt_ns, ParseTime(value, kMinNmtNs));
 }
 
+bool SetLabels(Options* options, std::string_view value) {
+  constexpr std::pair<std::string_view, LabelChoice> kChoices[] = {
+      {"on", LabelChoice::kOn}, {"off", LabelChoice::kOff}, {"redact", LabelChoice::kRedact}};
+  for (const auto& [name, choice] : kChoices) {
+    if (value == name) return options->labels = choice, true;
+  }
+  return false;
+}
+
 struct Key {
   std::string_view name, valid;  // what its values look like
   bool (*set)(Options*, std::string_view);
@@ -227,6 +236,7 @@ const std::array kKeys = {
     Key{"ring", "auto, off, or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
     Key{"service", "the service name for OpenTelemetry exports",
         [](Options* o, View v) { return o->service = v, !v.empty(); }},
+    Key{"labels", "on, off, or redact: hashes instead of values", SetLabels},
     Key{"sync", "the time between two fdatasync calls, such as 5s; block: after each block; or none", SetSync},
     Key{"maxsize", "a size of 1m or more, such as 64m or 1g",
         [](Options* o, View v) { return Set(&o->limits.max_bytes, ParseSize(v)); }},

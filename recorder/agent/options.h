@@ -14,6 +14,7 @@
 #include "format/census.h"
 #include "format/result.h"
 #include "recorder/agent/option_list.h"
+#include "recorder/agent/service_labels.h"
 #include "recorder/writer/limits.h"
 #include "throttle/controller.h"
 
@@ -46,6 +47,7 @@ struct Options {
   double census_per_second = 0;  // of kDrawn: most walks of a second
   std::string ring = "auto";     // "auto", "off", or a path
   std::string service;           // its name; empty: what OpenTelemetry's variables say
+  LabelChoice labels = LabelChoice::kOn;
   writer::SyncPolicy sync;
   writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;

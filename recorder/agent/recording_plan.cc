@@ -145,7 +145,7 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
   header.container_id = ContainerId();
   header.agent_version = kVersion;
   header.agent_options = options.given;
-  header.service_labels = ServiceLabels(options.service);
+  header.service_labels = ServiceLabels(options.service, options.labels);
   header.ring_path = ring.path();
   return header;
 }

@@ -2,16 +2,33 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <utility>
+
+#include "format/layout.h"
 
 namespace heaprec::agent {
 namespace {
 
+// A label, and the variable that has it beside OTEL_RESOURCE_ATTRIBUTES.
+struct LabelSource {
+  std::string_view key;
+  const char* variable = nullptr;
+  bool is_variable_first = false;  // as OpenTelemetry has it for the name of the service
+};
 constexpr std::string_view kServiceName = "service.name";
-constexpr std::string_view kKeys[] = {kServiceName,          "service.namespace",           "service.version",
-                                      "service.instance.id", "deployment.environment.name", "deployment.environment"};
+constexpr LabelSource kSources[] = {{kServiceName, "OTEL_SERVICE_NAME", true},
+                                    {"service.namespace"},
+                                    {"service.version"},
+                                    {"service.instance.id"},
+                                    {"deployment.environment.name"},
+                                    {"deployment.environment"},
+                                    {"host.name", "HOSTNAME"},
+                                    {"k8s.namespace.name", "POD_NAMESPACE"},
+                                    {"k8s.pod.name", "POD_NAME"}};
 constexpr size_t kMaxValueBytes = 255;
 
 std::string_view Trimmed(std::string_view text) {
@@ -62,22 +79,40 @@ std::string_view Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+std::string ValueOf(const LabelSource& source, std::string_view attributes, const Environment& environment) {
+  const std::string_view variable = source.variable != nullptr ? environment(source.variable) : "";
+  if (source.is_variable_first && !variable.empty()) return std::string(variable);
+  std::string value = AttributeOf(attributes, source.key);
+  return value.empty() ? std::string(variable) : value;
+}
+
+std::string Hashed(std::string_view value) {
+  const uint64_t hash = format::Hash(std::as_bytes(std::span(value.data(), value.size())));
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
 }  // namespace
 
-std::vector<format::ServiceLabel> ParseServiceLabels(std::string_view service, std::string_view service_name,
-                                                     std::string_view resource_attributes) {
+std::vector<format::ServiceLabel> ParseServiceLabels(std::string_view service, const Environment& environment) {
+  const std::string_view attributes = environment("OTEL_RESOURCE_ATTRIBUTES");
   std::vector<format::ServiceLabel> labels;
-  for (const std::string_view key : kKeys) {
-    std::string value = AttributeOf(resource_attributes, key);
-    if (key == kServiceName && !service_name.empty()) value = service_name;
-    if (key == kServiceName && !service.empty()) value = service;
-    if (!value.empty()) labels.push_back({std::string(key), Shortened(std::move(value))});
+  for (const LabelSource& source : kSources) {
+    std::string value = source.key == kServiceName && !service.empty() ? std::string(service)
+                                                                       : ValueOf(source, attributes, environment);
+    if (!value.empty()) labels.push_back({std::string(source.key), Shortened(std::move(value))});
   }
   return labels;
 }
 
-std::vector<format::ServiceLabel> ServiceLabels(std::string_view service) {
-  return ParseServiceLabels(service, Variable("OTEL_SERVICE_NAME"), Variable("OTEL_RESOURCE_ATTRIBUTES"));
+std::vector<format::ServiceLabel> ServiceLabels(std::string_view service, LabelChoice choice) {
+  if (choice == LabelChoice::kOff) return {};
+  std::vector<format::ServiceLabel> labels = ParseServiceLabels(service, Variable);
+  if (choice == LabelChoice::kRedact) {
+    for (format::ServiceLabel& label : labels) label.value = Hashed(label.value);
+  }
+  return labels;
 }
 
 }  // namespace heaprec::agent

@@ -1,11 +1,12 @@
-// The labels of the service that the process is a part of, as exports name it: from the option `service` and from
-// OpenTelemetry's environment variables. Nothing else of the environment is read.
+// The labels of the service that the process is a part of, as the fleet and exports name it: from the option `service`
+// and from environment variables on a short list. Nothing else of the environment is read.
 //
 // Context:  setup.
 // Failure:  none. What is malformed is left out.
 // Format:   docs/format/recording.md#service-labels has the keys and which source comes first.
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -13,11 +14,15 @@
 
 namespace heaprec::agent {
 
-// Of the three texts; an empty one is not there. `resource_attributes`: key=value,..., percent-encoded.
-std::vector<format::ServiceLabel> ParseServiceLabels(std::string_view service, std::string_view service_name,
-                                                     std::string_view resource_attributes);
+// What is stored of the labels' values: they themselves, nothing, or their hashes, which are the same on all hosts.
+enum class LabelChoice { kOn, kOff, kRedact };
 
-// The same with the variables OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES of this process.
-std::vector<format::ServiceLabel> ServiceLabels(std::string_view service);
+// The value of a variable; empty: it is not set.
+using Environment = std::function<std::string_view(const char* name)>;
+
+std::vector<format::ServiceLabel> ParseServiceLabels(std::string_view service, const Environment& environment);
+
+// The same with the variables of this process.
+std::vector<format::ServiceLabel> ServiceLabels(std::string_view service, LabelChoice choice);
 
 }  // namespace heaprec::agent

@@ -3,14 +3,17 @@
 Usage: answers_test.py HEAPREC GENERATE
 """
 
+import json
 import math
 import sys
+import time
 
 from support import ask, contents, generate, heaprec, local_shards, run, same, select, ship
 
 GENERATE = sys.argv[2]
 HOSTS, SECONDS, SLICE, SEED = 60, 120, 60, 1
 SLICES = SECONDS // SLICE
+END_OF_DAY = 1795219200  # of the day that is simulated
 # All questions, with each kind of choice.
 QUESTIONS = (["services"], ["top", "--by", "site"], ["top", "--by", "class"], ["top", "--by", "class-site"],
              ["timeline", "--step", "1m"], ["timeline", "--step", "2m", "--class", "*.Type3"],
@@ -42,6 +45,53 @@ def server_and_folder_agree(folder, url):
     for question in QUESTIONS:
         same(ask(*question, "--server", url), ask(*question, "--from-dir", folder, "--slice", f"{SLICE}s"),
              " ".join(question))
+
+
+def pulled_recordings_agree(folder, url, root):
+    """The same samples by server and by folder; about the same totals as sums of all samples."""
+    for most in (300_000, 3_000):
+        pulled = []
+        for name, source in (("server", ("--server", url)), ("folder", ("--from-dir", folder, "--slice", f"{SLICE}s"))):
+            path = root / f"{name}{most}.hrec"
+            heaprec("fleet", "pull", *source, "--samples", most, "-o", path)
+            pulled.append(json.loads(heaprec("top", "--by", "site", "--json", "--limit", "0", path)))
+            pulled[-1].pop("scan")  # it names the file
+        same(*pulled, f"pull --samples {most}")
+        total, known = pulled[0]["total"], ask("services", "--server", url)["scope"]["bytes"]["value"]
+        # 3,000 samples: 4 standard errors are 8 %.
+        assert abs(total["value"] - known) < 0.08 * known, f"{total} and {known}"
+    hosts = json.loads(heaprec("top", "--by", "thread", "--json", "--limit", "0", path))["tables"][0]["rows"]
+    assert len(hosts) == HOSTS, len(hosts)
+    heaprec("fleet", "flame", "--server", url, "-o", root / "fleet.html", "--site", "*.site7")
+    page = (root / "fleet.html").read_text()
+    assert "site7" in page and "site9" not in page
+    heaprec("fleet", "report", "--server", url, "-o", root / "report.html")
+    assert (root / "report.html").stat().st_size > 100_000
+    assert "exists" in heaprec("fleet", "report", "--server", url, "-o", root / "report.html", code=6)
+
+
+def later_slices_have_names(folder, url):
+    """Names that only slices before --since had first are sent, too."""
+    heaprec("fleet", "init", "--server", url + "/later", "--slice", f"{SLICE}s")
+    shipped = ship(folder, "--to", url + "/later", "--since", "2026-11-20T10:01:00Z")
+    assert shipped["slices"] == HOSTS and shipped["slices_too_old"] == HOSTS, shipped
+    names = {row["name"] for row in ask("top", "--server", url + "/later")["rows"]}
+    assert names == {f"com.acme.Work.site{site}" for site in range(40)}, names
+
+
+def old_days_are_pruned(url):
+    """Listed, then dropped: samples and slices of the day, not the sums by hour."""
+    database = url + "/later"
+    listed = ask("prune", "--server", database, "--sample-days", "100000")
+    assert {row["table"] for row in listed["partitions"]} == set() and not listed["dropped"], listed
+    listed = ask("prune", "--server", database, "--sample-days", "1")
+    expected = {"samples", "sums"} if time.time() > END_OF_DAY + 2 * 86400 else set()
+    assert {row["table"] for row in listed["partitions"]} == expected and not listed["dropped"], listed
+    before = ask("prune", "--server", database, "--sample-days", "1")
+    assert before == listed, "listing drops nothing"
+    assert ask("prune", "--server", database, "--sample-days", "1", "--yes")["dropped"]
+    left = {table: int(select(url, f"SELECT count() FROM later.{table}")[0][0]) for table in ("samples", "sums", "totals")}
+    assert left["totals"] > 0 and (left["samples"] == left["sums"] == 0) == bool(expected), left
 
 
 def totals_are_exact(truth, url):
@@ -108,6 +158,9 @@ def test(root):
         init_says_what_it_does(url)
         slices_are_sent_once(folder, url)
         server_and_folder_agree(folder, url)
+        pulled_recordings_agree(folder, url, root)
+        later_slices_have_names(folder, url)
+        old_days_are_pruned(url)
         totals_are_exact(truth, url)
         intervals_hold_the_truth(truth, url)
         changes_are_found(url)

@@ -1,22 +1,32 @@
 // heaprec fleet: questions to the recordings of many hosts, in ClickHouse or in a folder.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "tools/commands/commands.h"
+#include "tools/control/child.h"
+#include "tools/export/output_file.h"
 #include "tools/fleet/answers.h"
 #include "tools/fleet/connection_options.h"
 #include "tools/fleet/fleet_time.h"
 #include "tools/fleet/folder_source.h"
+#include "tools/fleet/prune.h"
+#include "tools/fleet/pull.h"
 #include "tools/fleet/reports.h"
 #include "tools/fleet/schema.h"
 #include "tools/fleet/server_source.h"
 #include "tools/render/print.h"
 #include "tools/text/messages.h"
+#include "tools/text/output.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -24,6 +34,7 @@ namespace {
 using namespace fleet;
 
 constexpr size_t kRows = 20;
+constexpr double kPulledPerSecond = 5;  // of a recording in a folder, as heaprec ship sends by default
 
 struct FleetOptions {
   std::string what;
@@ -35,7 +46,11 @@ struct FleetOptions {
   std::optional<size_t> limit;
   double min_share = 0.001, rate = 0.05, least_z = 3.5;
   std::string cluster;
-  uint32_t sample_days = 14, sum_days = 400;
+  Retention retention;
+  bool yes = false;
+  std::string file;
+  bool force = false;
+  uint64_t samples = 300'000;
   render::OutputOptions output;
 };
 
@@ -69,12 +84,17 @@ format::Result<uint32_t> SliceOf(const std::string& text, uint32_t otherwise) {
   return length;
 }
 
+// What is made of samples, not of sums.
+bool IsPulling(const FleetOptions& options) {
+  return options.what == "pull" || options.what == "flame" || options.what == "report";
+}
+
 format::Result<Opened> Open(const FleetOptions& options) {
   Opened opened;
   if (!options.from_dir.empty()) {
     auto slice = SliceOf(options.slice, 60);
     if (!slice.ok()) return slice.error();
-    auto folder = FolderSource::Open(options.from_dir, *slice, {});
+    auto folder = FolderSource::Open(options.from_dir, *slice, IsPulling(options) ? kPulledPerSecond : 0, {});
     if (!folder.ok()) return folder.error();
     if ((*folder)->is_damaged()) opened.code = ExitCode::kDamaged;
     opened.source = std::move(*folder);
@@ -168,6 +188,7 @@ std::string WrongWords(const FleetOptions& options) {
   }
   if (options.what == "diff" && !options.deploy.empty() && count != 0) return "diff --deploy TIME needs no versions";
   if (options.what == "show" && count != 1) return "show needs one site, such as java.util.HashMap.resize";
+  if (IsPulling(options) && options.file.empty()) return options.what + " needs -o FILE";
   if (options.what != "diff" && options.what != "show" && count > 0) {
     return fmt::format("{} needs no '{}'", options.what, options.words[0]);
   }
@@ -186,8 +207,8 @@ ExitCode Init(const FleetOptions& options) {
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   auto report = InitSchema(server->get(), {.slice_seconds = *slice,
                                            .cluster = options.cluster,
-                                           .sample_days = options.sample_days,
-                                           .sum_days = options.sum_days});
+                                           .sample_days = options.retention.sample_days,
+                                           .sum_days = options.retention.sum_days});
   if (!report.ok()) return Fail(ExitCode::kCannotWrite, report.error().message);
   render::Report said("heaprec.fleet.init/1");
   said.Add(render::Sentence(report->was_there ? "{}: database {} has the tables of version {} (ClickHouse {})"
@@ -198,9 +219,64 @@ ExitCode Init(const FleetOptions& options) {
                              {"clickhouse", report->server_version}}));
   said.Add(render::Hidden({{"created", !report->was_there}, {"has_retention", report->has_retention}}));
   if (!report->has_retention) {
-    said.Add(render::Note("This server keeps all rows: drop partitions that are too old yourself."));
+    said.Add(render::Note("This server keeps all rows: heaprec fleet prune drops those that are too old."));
   }
   return render::Print(said, options.output);
+}
+
+ExitCode Prune(const FleetOptions& options) {
+  auto resolved = options.connection.Resolve();
+  if (!resolved.ok()) return Fail(ExitCode::kUsage, resolved.error().message);
+  auto server = Server::Open(*resolved);
+  if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
+  auto there = ReadSchema(server->get());
+  if (!there.ok()) return Fail(ExitCode::kCannotWrite, there.error().message);
+  auto expired = ExpiredPartitions(server->get(), options.retention, Now());
+  if (!expired.ok()) return Fail(ExitCode::kCannotWrite, expired.error().message);
+  for (const Partition& one : *expired) {
+    if (!options.yes) break;
+    if (auto error = Drop(server->get(), one)) return Fail(ExitCode::kCannotWrite, error->message);
+  }
+  return render::Print(PruneReport(*expired, options.yes), options.output);
+}
+
+ExitCode WritePulled(const FleetOptions& options, const Opened& opened, const Selection& selection,
+                     const std::string& path, bool force) {
+  auto file = OutputFile::Open(path, force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  auto pulled = Pull(opened.source.get(), selection, options.samples, &output);
+  if (!pulled.ok()) return Fail(ExitCode::kUnreadable, pulled.error().message);
+  output.Flush();
+  const ExitCode written = output.Report(path == "-" ? "standard output" : path);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (options.what == "pull" && path != "-") {
+    PrintError(fmt::format("{}: {} samples of {} hosts", path, Grouped(pulled->samples), Grouped(pulled->hosts)));
+  }
+  return opened.code;
+}
+
+// heaprec flame, or report, of a recording that is pulled for it.
+ExitCode Draw(const FleetOptions& options, const Opened& opened, const Selection& selection) {
+  const char* const place = std::getenv("TMPDIR");
+  std::string folder = fmt::format("{}/heaprec-fleet-XXXXXX", place != nullptr && *place != '\0' ? place : "/tmp");
+  if (mkdtemp(folder.data()) == nullptr) {
+    return Fail(ExitCode::kCannotWrite, fmt::format("{}: {}", folder, std::strerror(errno)));
+  }
+  const std::string path = folder + "/fleet.hrec";
+  ExitCode code = WritePulled(options, opened, selection, path, false);
+  if (code == ExitCode::kOk || code == ExitCode::kDamaged) {
+    std::vector<std::string> command{"/proc/self/exe", options.what, path, "-o", options.file, "--title", "fleet"};
+    if (options.force) command.emplace_back("-f");
+    std::string why;
+    const int status = RunChild(command, {}, &why);
+    if (!why.empty()) PrintError(why);
+    if (status != 0) code = static_cast<ExitCode>(status);
+  }
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return code;
 }
 
 ExitCode Ask(FleetOptions options) {
@@ -210,6 +286,8 @@ ExitCode Ask(FleetOptions options) {
   if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
   auto selection = Select(opened->source.get(), options.selection, Now());
   if (!selection.ok()) return Fail(ExitCode::kUnreadable, selection.error().message);
+  if (options.what == "pull") return WritePulled(options, *opened, *selection, options.file, options.force);
+  if (IsPulling(options)) return Draw(options, *opened, *selection);
   const size_t limit = options.limit.value_or(options.output.is_for_people() ? kRows : 0);
   auto report = Questions().at(options.what)({options, opened->source.get(), *selection, limit});
   if (!report.ok()) return Fail(ExitCode::kUnreadable, report.error().message);
@@ -218,6 +296,7 @@ ExitCode Ask(FleetOptions options) {
 
 ExitCode Fleet(const FleetOptions& options) {
   if (options.what == "init") return Init(options);
+  if (options.what == "prune") return Prune(options);
   return Ask(options);
 }
 
@@ -247,7 +326,7 @@ Command FleetCommand() {
   Command command("fleet", "Ask the recordings of many hosts");
   command.AddOption("WHAT", options->what, "What to do; see below")
       .Required()
-      .OneOf({"init", "services", "top", "timeline", "diff", "outliers", "show"});
+      .OneOf({"init", "services", "top", "timeline", "diff", "outliers", "show", "pull", "flame", "report", "prune"});
   command.AddOption("ARGUMENT", options->words, "Of diff: two versions; of show: a site");
   command.AddOption("--from-dir", options->from_dir, "Read the recordings (*.hrec) of a folder instead of a server")
       .Value("DIR");
@@ -263,23 +342,29 @@ Command FleetCommand() {
       .Value("Z")
       .Positive();
   options->output.AddTo(command);
+  command.AddOption("-o,--output", options->file, "pull, flame, report: file to write").Value("FILE");
+  command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
+  command.AddOption("--samples", options->samples, "pull, flame, report: about so many at most (default: 300000)")
+      .Value("N")
+      .Positive();
   AddSelection(options, &command);
   options->connection.AddTo(command, "--server");
-  constexpr char kInit[] = "Tables (init)";
+  constexpr char kInit[] = "Tables (init, prune)";
   command.AddOption("--cluster", options->cluster, "Name of the cluster this server is a shard of")
       .Value("NAME")
       .InGroup(kInit);
   command.AddOption("--slice", options->slice, "Shortest time that sums tell apart (default: 10m; with --from-dir 1m)")
       .Value("LENGTH")
       .InGroup(kInit);
-  command.AddOption("--sample-days", options->sample_days, "Keep samples and slices (default: 14)")
+  command.AddOption("--sample-days", options->retention.sample_days, "Keep samples and slices (default: 14)")
       .Value("DAYS")
       .Positive()
       .InGroup(kInit);
-  command.AddOption("--sum-days", options->sum_days, "Keep sums by hour (default: 400)")
+  command.AddOption("--sum-days", options->retention.sum_days, "Keep sums by hour (default: 400)")
       .Value("DAYS")
       .Positive()
       .InGroup(kInit);
+  command.AddFlag("--yes", options->yes, "prune: drop what is listed").InGroup(kInit);
   command.footer = R"(WHAT is one of:
   init       creates the tables on a server, or completes them
   services   what services and versions allocate, per host
@@ -288,13 +373,18 @@ Command FleetCommand() {
   diff       what differs between two versions; hosts are the unit
   outliers   hosts that differ from the others
   show       one site: services, classes, course
+  pull       samples as a recording, for all other commands; a thread is a host
+  flame      a flame graph of pulled samples
+  report     the interactive page of pulled samples
+  prune      lists what is older than --sample-days and --sum-days; --yes drops it
 
 Examples:
   heaprec fleet init --server http://127.0.0.1:8123
   heaprec fleet top --service checkout --from 1d
   heaprec fleet diff 1.0 1.1 --service checkout
   heaprec fleet outliers --from-dir recordings/
-  heaprec fleet show java.util.HashMap.resize --from 2h)";
+  heaprec fleet show java.util.HashMap.resize --from 2h
+  heaprec fleet flame --service checkout --from 1d -o checkout.html)";
   command.run = [options](const auto&) { return Fleet(*options); };
   return command;
 }

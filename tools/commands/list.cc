@@ -1,31 +1,67 @@
 // heaprec list, heaprec status: the JVMs of this user, and what is recorded in one. Nothing is loaded, nothing stopped.
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "tools/export/output_file.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
 #include "tools/report/jvm_report.h"
 #include "tools/text/messages.h"
+#include "tools/text/output.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
 
-ExitCode List(const render::OutputOptions& output) {
+ExitCode Fail(ExitCode code, const std::string& sentence) {
+  PrintError(ToUtf8(sentence));
+  return code;
+}
+
+std::vector<JvmState> AllJvms() {
   std::vector<JvmState> jvms;
   for (JavaProcess& java : AllJavaProcesses()) {
     auto live = FindLiveRecording(java.process);
     jvms.push_back({std::move(java), std::move(live)});
   }
-  return Print(ListReport(jvms), output);
+  return jvms;
 }
 
-ExitCode Status(const std::string& jvm, const render::OutputOptions& output) {
-  const auto java = Find(jvm);
-  if (!java.ok()) {
-    PrintError(ToUtf8(java.error().message));
-    return ExitCode::kCannotAttach;
+ExitCode List(const render::OutputOptions& output) { return Print(ListReport(AllJvms()), output); }
+
+struct StatusOptions {
+  std::string jvm, file = "-";
+  bool force = false;
+  render::OutputOptions output;
+  bool is_prometheus() const { return output.format == "prometheus" && !output.json; }
+};
+
+// Whole or not at all: a collector may read the file at any time.
+ExitCode WritePrometheus(const std::string& text, const StatusOptions& options) {
+  auto file = OutputFile::Open(options.file, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  output.Append(text);
+  output.Flush();
+  const ExitCode written = output.Report(options.file == "-" ? "standard output" : options.file);
+  if (written != ExitCode::kOk || output.failed()) return written;
+  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  return ExitCode::kOk;
+}
+
+ExitCode Status(const StatusOptions& options) {
+  if (options.jvm.empty()) {
+    if (!options.is_prometheus()) return Fail(ExitCode::kUsage, "status needs a JVM; heaprec list shows all");
+    return WritePrometheus(PrometheusText(AllJvms()), options);
   }
-  return Print(StatusReport({*java, FindLiveRecording(java->process)}), output);
+  const auto java = Find(options.jvm);
+  if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
+  std::vector<JvmState> jvms;
+  jvms.push_back({*java, FindLiveRecording(java->process)});
+  if (options.is_prometheus()) return WritePrometheus(PrometheusText(jvms), options);
+  if (options.file != "-") return Fail(ExitCode::kUsage, "-o is for --format prometheus");
+  return Print(StatusReport(jvms.front()), options.output);
 }
 
 }  // namespace
@@ -44,18 +80,25 @@ Examples:
 }
 
 Command StatusCommand() {
-  struct Options {
-    std::string jvm;
-    render::OutputOptions output;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatusOptions>();
   Command command("status", "Show whether a JVM is being recorded, and how");
-  command.AddOption("JVM", options->jvm, "PID, main class or jar of the JVM").Required();
-  options->output.AddTo(command);
+  command.AddOption("JVM", options->jvm,
+                    "PID, main class or jar of the JVM; prometheus: default all that are recorded");
+  command
+      .AddOption("--format", options->output.format,
+                 "Output format: text (default), json, markdown, csv, html or prometheus")
+      .Value("FORMAT")
+      .OneOf({"text", "json", "markdown", "csv", "html", "prometheus"});
+  command.AddFlag("--json", options->output.json, "Short for --format json");
+  command.AddFlag("--wide", options->output.wide, "Show all columns and intervals, however wide the terminal is");
+  command.AddOption("-o,--output", options->file, "prometheus: file to write, at once, for node_exporter")
+      .Value("FILE");
+  command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
   command.footer = R"(Examples:
   heaprec status 12345
-  heaprec status --json com.example.Main | jq .recording.file)";
-  command.run = [options](const auto&) { return Status(options->jvm, options->output); };
+  heaprec status --json com.example.Main | jq .recording.file
+  heaprec status --format prometheus -f -o /var/lib/node_exporter/heaprec.prom)";
+  command.run = [options](const auto&) { return Status(*options); };
   return command;
 }
 

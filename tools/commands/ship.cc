@@ -53,6 +53,46 @@ ExitCode Fail(ExitCode code, const std::string& sentence) {
   return code;
 }
 
+void Pause(seconds length) {
+  const auto end = std::chrono::steady_clock::now() + length;
+  while (!is_stopped && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+// How often, and how far apart, a server is asked again.
+class Retries {
+ public:
+  explicit Retries(const ShipCommandOptions& options) : left_(options.tries), is_endless_(options.follow) {}
+
+  // Says what failed, and waits. False: that was the last time.
+  bool Again(const std::string& sentence) {
+    if (left_ > 0) --left_;
+    const bool goes_on = (is_endless_ || left_ > 0) && !is_stopped;
+    PrintError(fmt::format("{}: {}", sentence,
+                           goes_on ? fmt::format("next try in {} s", pause_.count())
+                                   : std::string("given up; run ship again, nothing is sent twice")));
+    if (!goes_on) return false;
+    Pause(pause_);
+    pause_ = std::min(pause_ * 2, kLongestPause);
+    return true;
+  }
+
+ private:
+  uint32_t left_;
+  bool is_endless_;
+  seconds pause_{1};
+};
+
+// A server that is down now may be up soon.
+format::Result<Schema> FindSchema(const ShipCommandOptions& options, Server* server) {
+  Retries retries(options);
+  while (true) {
+    auto schema = ReadSchema(server);
+    if (schema.ok() || !retries.Again(schema.error().message)) return schema;
+  }
+}
+
 // One shipper a folder: a second one would send the same slices. Held until the process ends.
 class FolderLocks {
  public:
@@ -154,26 +194,13 @@ class ShipRun {
 
   // nullopt: given up. What was not sent stays in the recording, and is sent by the next run.
   std::optional<bool> WithRetries(Shipper* shipper) {
-    seconds pause{1};
-    for (uint32_t tried = 1;; ++tried) {
+    Retries retries(options_);
+    while (true) {
       const uint64_t sent = totals_.slices;
       auto done = shipper->Step();
       if (done.ok()) return *done;
-      if (totals_.slices > sent) tried = 1, pause = seconds(1);
-      const bool goes_on = (options_.follow || tried < options_.tries) && !is_stopped;
-      PrintError(fmt::format("{}: {}", done.error().message,
-                             goes_on ? fmt::format("next try in {} s", pause.count())
-                                     : std::string("given up; run ship again, nothing is sent twice")));
-      if (!goes_on) return std::nullopt;
-      Pause(pause);
-      pause = std::min(pause * 2, kLongestPause);
-    }
-  }
-
-  static void Pause(seconds length) {
-    const auto end = std::chrono::steady_clock::now() + length;
-    while (!is_stopped && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (totals_.slices > sent) retries = Retries(options_);
+      if (!retries.Again(done.error().message)) return std::nullopt;
     }
   }
 
@@ -234,6 +261,7 @@ ExitCode Ship(const ShipCommandOptions& options) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return Fail(ExitCode::kUnreadable, path + ": no such file or folder");
   }
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_stopped = true; });
   std::unique_ptr<Server> server;
   Schema schema{.version = kSchemaVersion, .slice_seconds = 600, .cluster = ""};
   if (!options.dry_run) {
@@ -242,11 +270,10 @@ ExitCode Ship(const ShipCommandOptions& options) {
     auto opened = Server::Open(*resolved);
     if (!opened.ok()) return Fail(ExitCode::kUsage, opened.error().message);
     server = std::move(*opened);
-    auto there = ReadSchema(server.get());
-    if (!there.ok()) return Fail(ExitCode::kCannotWrite, there.error().message);
+    auto there = FindSchema(options, server.get());
+    if (!there.ok()) return ExitCode::kCannotWrite;
     schema = *there;
   }
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_stopped = true; });
   ShipRun run(options, how, server.get(), schema);
   const ExitCode code = run.Run();
   const ExitCode printed = render::Print(ReportOf(run, server.get(), options.dry_run), options.output);

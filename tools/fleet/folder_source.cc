@@ -42,10 +42,10 @@ std::vector<std::string> RecordingsIn(const std::string& path) {
 }
 
 format::Result<std::unique_ptr<FolderSource>> FolderSource::Open(const std::string& folder, uint32_t slice_seconds,
-                                                                 const GivenLabels& given) {
+                                                                 double samples_per_second, const GivenLabels& given) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return format::Error{folder + ": no such file or folder"};
-  auto source = std::unique_ptr<FolderSource>(new FolderSource(slice_seconds));
+  auto source = std::unique_ptr<FolderSource>(new FolderSource(slice_seconds, samples_per_second));
   for (const std::string& path : RecordingsIn(folder)) source->Read(path, given);
   if (source->held_.empty()) return format::Error{folder + ": no recording (*.hrec) that can be read"};
   return source;
@@ -63,10 +63,12 @@ void FolderSource::Read(const std::string& path, const GivenLabels& given) {
     held.info.file = path;
     // The same recording under another name.
     if (held_.contains(held.info.id)) continue;
-    SliceReader reader(recording.get(), {.slice_seconds = slice_seconds_, .samples_per_second = 0});
+    SliceReader reader(recording.get(), {.slice_seconds = slice_seconds_, .samples_per_second = samples_per_second_});
     while (auto slice = reader.Next(true)) {
       for (NamedId& name : slice->names) names_.emplace(std::pair(name.kind, name.id), std::move(name.name));
-      held.slices.push_back({slice->time, std::move(slice->minutes), std::move(slice->rows)});
+      for (FleetStack& stack : slice->stacks) stacks_.emplace(stack.id, std::move(stack.methods));
+      held.slices.push_back(
+          {slice->time, std::move(slice->minutes), std::move(slice->rows), std::move(slice->samples)});
     }
     held.info.seen = reader.seen();
     held.info.ended = recording->ending().has_value();
@@ -203,6 +205,40 @@ format::Result<std::vector<UnitRate>> FolderSource::Rates(RowGrain by, const Row
   std::vector<UnitRate> rows;
   for (const auto& [of, rate] : rates) rows.push_back(rate);
   return rows;
+}
+
+format::Result<std::vector<FleetSample>> FolderSource::Samples(const SampleQuery& query) {
+  const RowFilter filter = Sorted(query.filter);
+  std::vector<FleetSample> samples;
+  double all = 0;
+  for (const RecordingScale& scale : query.recordings) {
+    const Held* held = Find(scale.recording);
+    if (held == nullptr) continue;
+    for (const SliceRows& slice : held->slices) {
+      if (!query.range.Holds(slice.time)) continue;
+      for (const ThinnedSample& one : slice.samples) {
+        if (!Passes(filter.classes, one.class_id) || !Passes(filter.sites, one.site)) continue;
+        samples.push_back({scale.recording, one});
+        samples.back().sample.weight *= scale.factor;
+        all += samples.back().sample.weight;
+      }
+    }
+  }
+  const double tau = samples.size() > query.most ? all / static_cast<double>(query.most) : 0;
+  for (FleetSample& one : samples) {
+    one.sample.weight = ThinnedWeight(one.recording, one.sample.id, one.sample.weight, tau);
+  }
+  std::erase_if(samples, [](const FleetSample& one) { return !(one.sample.weight > 0); });
+  return samples;
+}
+
+format::Result<std::vector<FleetStack>> FolderSource::StacksOf(const std::vector<uint64_t>& ids) {
+  std::vector<FleetStack> stacks;
+  for (const uint64_t id : ids) {
+    const auto found = stacks_.find(id);
+    if (found != stacks_.end()) stacks.push_back({id, found->second});
+  }
+  return stacks;
 }
 
 format::Result<std::vector<NamedId>> FolderSource::Names(NameKind kind) {

@@ -15,8 +15,9 @@ namespace heaprec::tools::fleet {
 
 class FolderSource final : public Source {
  public:
+  // `samples_per_second`: how many samples of a recording are kept, with their stacks; 0: none.
   static format::Result<std::unique_ptr<FolderSource>> Open(const std::string& folder, uint32_t slice_seconds,
-                                                            const GivenLabels& given);
+                                                            double samples_per_second, const GivenLabels& given);
 
   bool is_damaged() const { return is_damaged_; }
   uint32_t slice_seconds() const override { return slice_seconds_; }
@@ -28,6 +29,8 @@ class FolderSource final : public Source {
   format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override;
   format::Result<std::vector<Moments>> Compare(const CompareQuery& query) override;
   format::Result<std::vector<UnitRate>> Rates(RowGrain by, const RowFilter& filter, const Side& side) override;
+  format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override;
+  format::Result<std::vector<FleetStack>> StacksOf(const std::vector<uint64_t>& ids) override;
   format::Result<std::vector<NamedId>> Names(NameKind kind) override;
   format::Result<std::map<uint64_t, std::string>> NamesOf(NameKind kind, const std::vector<uint64_t>& ids) override;
 
@@ -36,12 +39,14 @@ class FolderSource final : public Source {
     uint32_t time = 0;
     std::vector<MinuteTotals> minutes;
     std::vector<std::pair<RowKey, Sums>> rows;
+    std::vector<ThinnedSample> samples;
   };
   struct Held {
     RecordingInfo info;
     std::vector<SliceRows> slices;
   };
-  explicit FolderSource(uint32_t slice_seconds) : slice_seconds_(slice_seconds) {}
+  FolderSource(uint32_t slice_seconds, double samples_per_second)
+      : slice_seconds_(slice_seconds), samples_per_second_(samples_per_second) {}
   void Read(const std::string& path, const GivenLabels& given);
   const Held* Find(uint64_t recording) const;
   // Calls visit(key, sums) for rows of the recording by `by` within the range that pass the filter.
@@ -51,9 +56,11 @@ class FolderSource final : public Source {
   std::map<RowKey, Sums> SumsOf(uint64_t recording, const TimeRange& range, RowGrain by, const RowFilter& filter) const;
 
   const uint32_t slice_seconds_;
+  const double samples_per_second_;
   bool is_damaged_ = false;
   std::map<uint64_t, Held> held_;
   std::map<std::pair<NameKind, uint64_t>, std::string> names_;
+  std::map<uint64_t, std::vector<uint64_t>> stacks_;
 };
 
 // Files in a folder, and below it, whose names end in .hrec; a file is itself.

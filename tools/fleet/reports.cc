@@ -210,4 +210,26 @@ Report ShowReport(const Scope& scope, const ShowAnswer& answer, size_t limit) {
   return report;
 }
 
+Report PruneReport(const std::vector<Partition>& expired, bool is_dropped) {
+  Report report("heaprec.fleet.prune/1");
+  uint64_t rows = 0, bytes = 0;
+  for (const Partition& one : expired) rows += one.rows, bytes += one.bytes;
+  report.Add(Sentence(is_dropped ? "dropped {} partitions: {} rows, {}" : "{} partitions are too old: {} rows, {}",
+                      {{"partitions_count", expired.size(), Unit::kInteger},
+                       {"rows", rows, Unit::kInteger},
+                       {"bytes", bytes, Unit::kBytes}}));
+  report.Add(Hidden({{"dropped", is_dropped}}));
+  const std::vector<Column<Partition>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const Partition& one) { return Value(one.bytes); }},
+      {"rows", "rows", Unit::kInteger, Detail::kAlways, [](const Partition& one) { return Value(one.rows); }},
+      {"from", "from", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.from)); }},
+      {"to", "to", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.to)); }},
+      {"table", "table", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(one.table); }}};
+  render::Table table = MakeTable("partitions", columns, expired);
+  table.empty = "Nothing is too old.";
+  report.Add(std::move(table));
+  if (!is_dropped && !expired.empty()) report.Add(Note("Nothing was dropped: --yes does it."));
+  return report;
+}
+
 }  // namespace heaprec::tools::fleet

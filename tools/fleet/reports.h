@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/fleet/answers.h"
+#include "tools/fleet/prune.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools::fleet {
@@ -18,5 +19,7 @@ render::Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain
 render::Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, RowGrain by, double least_z,
                               size_t limit);
 render::Report ShowReport(const Scope& scope, const ShowAnswer& answer, size_t limit);
+
+render::Report PruneReport(const std::vector<Partition>& expired, bool is_dropped);
 
 }  // namespace heaprec::tools::fleet

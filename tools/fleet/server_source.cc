@@ -91,7 +91,7 @@ format::Result<std::unique_ptr<ServerSource>> ServerSource::Open(Server* server)
 format::Result<std::vector<RecordingInfo>> ServerSource::Recordings() {
   auto answer = server_.Select(fmt::format(
       "SELECT recording, started, seen, ended, service, version, environment, host, pod, jdk, gc, file, rate, "
-      "trustworthy, why_not FROM {} ORDER BY recording, seen",
+      "trustworthy, why_not FROM {} ORDER BY recording, seen, ended",
       Table("recordings")));
   if (!answer.ok()) return answer.error();
   std::vector<RecordingInfo> infos;
@@ -286,6 +286,65 @@ format::Result<std::vector<UnitRate>> ServerSource::Rates(RowGrain by, const Row
                      answer->Real("rate", row), answer->Real("spread", row)});
   }
   return rates;
+}
+
+format::Result<std::vector<FleetSample>> ServerSource::Samples(const SampleQuery& query) {
+  std::vector<uint64_t> ids;
+  std::vector<double> factors;
+  for (const RecordingScale& scale : query.recordings) ids.push_back(scale.recording), factors.push_back(scale.factor);
+  std::string from = fmt::format(
+      " FROM (SELECT *, weight * {} AS w FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording IN "
+      "{}",
+      Lookup(ids, factors), Table("samples"), query.range.from, query.range.to, List(ids));
+  if (query.filter.classes) from += " AND class IN " + List(*query.filter.classes);
+  if (query.filter.sites) from += " AND site IN " + List(*query.filter.sites);
+  from += ") AS chosen";
+  auto totals = server_.Select("SELECT count() AS n, sum(w) AS s" + from);
+  if (!totals.ok()) return totals.error();
+  const bool is_thinned = totals->Number("n", 0) > query.most;
+  const double tau = is_thinned ? totals->Real("s", 0) / static_cast<double>(query.most) : 0;
+  if (is_thinned) {
+    // ThinnedWeight; the last digits of its product do not matter here, it is asked again below.
+    from += fmt::format(
+        " WHERE bitShiftRight(intHash64(bitXor(intHash64(recording), id)), 32) / 4294967296. * {:.17e} < w * 1.000001",
+        tau);
+  }
+  auto answer = server_.Select("SELECT recording, time_ns, id, class, site, stack, size, w" + from);
+  if (!answer.ok()) return answer.error();
+  std::vector<FleetSample> samples;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    FleetSample one;
+    one.recording = answer->Number("recording", row);
+    one.sample.id = answer->Number("id", row);
+    one.sample.weight = ThinnedWeight(one.recording, one.sample.id, answer->Real("w", row), tau);
+    if (!(one.sample.weight > 0)) continue;
+    one.sample.time_ns = answer->Number("time_ns", row);
+    one.sample.class_id = answer->Number("class", row);
+    one.sample.site = answer->Number("site", row);
+    one.sample.stack = answer->Number("stack", row);
+    one.sample.size = answer->Number("size", row);
+    samples.push_back(one);
+  }
+  return samples;
+}
+
+format::Result<std::vector<FleetStack>> ServerSource::StacksOf(const std::vector<uint64_t>& ids) {
+  constexpr size_t kAtOnce = 50'000;
+  std::vector<FleetStack> stacks;
+  for (size_t at = 0; at < ids.size(); at += kAtOnce) {
+    const std::vector<uint64_t> some(ids.begin() + static_cast<std::ptrdiff_t>(at),
+                                     ids.begin() + static_cast<std::ptrdiff_t>(std::min(at + kAtOnce, ids.size())));
+    auto answer = server_.Select(fmt::format(
+        "SELECT stack, any(methods) AS path FROM {} WHERE stack IN {} GROUP BY stack", Table("stacks"), List(some)));
+    if (!answer.ok()) return answer.error();
+    const AnswerColumn* paths = answer->Column("path");
+    for (size_t row = 0; row < answer->rows; ++row) {
+      if (paths != nullptr && row < paths->arrays.size()) {
+        stacks.push_back({answer->Number("stack", row), paths->arrays[row]});
+      }
+    }
+  }
+  return stacks;
 }
 
 format::Result<std::vector<NamedId>> ServerSource::Names(NameKind kind) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <thread>
@@ -88,6 +89,11 @@ void Shipper::AddToHour(const Slice& slice) {
 
 Shipper::Failure Shipper::SendSlice(const Slice& slice) {
   if (slice.time < options_.since) {
+    // Later slices have these names, too.
+    if (!options_.dry_run) {
+      if (auto error = SendNames(slice)) return error;
+    }
+    pending_is_sent_ = true;
     ++totals_.too_old;
     return {};
   }
@@ -107,7 +113,8 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return error;
     if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return error;
     if (was_in_doubt) in_doubt_ = false;
-    info_.seen = slice.time + schema_.slice_seconds;
+    // Never later than what the last row says: the latest of a recording counts.
+    info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());
     if (auto error = SendRecording()) return error;
     if (auto error = WriteLedger(row)) return error;
   }

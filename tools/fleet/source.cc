@@ -39,4 +39,17 @@ PooledSums& PooledSums::operator+=(const PooledSums& other) {
   return *this;
 }
 
+double ThinnedWeight(uint64_t recording, uint64_t id, double weight, double tau) {
+  if (tau <= 0 || weight >= tau) return weight;
+  // intHash64 of ClickHouse, so that a server draws the same lots.
+  const auto mixed = [](uint64_t x) {
+    x ^= 0x4cf2d2baae6da887;
+    x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
+    x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
+    return x ^ (x >> 33);
+  };
+  const double lot = static_cast<double>(mixed(mixed(recording) ^ id) >> 32) * 0x1p-32;
+  return lot * tau < weight ? tau : 0;
+}
+
 }  // namespace heaprec::tools::fleet

@@ -99,6 +99,21 @@ struct StepTotals {
   Totals uncounted;  // of the others
 };
 
+// Samples, thinned so that about `most` of them are left; their weights are calibrated and stay unbiased.
+struct SampleQuery {
+  TimeRange range;
+  std::vector<RecordingScale> recordings;
+  RowFilter filter;
+  uint64_t most = 0;
+};
+struct FleetSample {
+  uint64_t recording = 0;
+  ThinnedSample sample;
+};
+// The weight that a sample of a recording has after thinning by `tau` (0: none); 0: it is left out. The draw hangs on
+// the ids alone, so that every source leaves out the same.
+double ThinnedWeight(uint64_t recording, uint64_t id, double weight, double tau);
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -113,6 +128,8 @@ class Source {
   virtual format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) = 0;
   virtual format::Result<std::vector<Moments>> Compare(const CompareQuery& query) = 0;
   virtual format::Result<std::vector<UnitRate>> Rates(RowGrain by, const RowFilter& filter, const Side& side) = 0;
+  virtual format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) = 0;
+  virtual format::Result<std::vector<FleetStack>> StacksOf(const std::vector<uint64_t>& ids) = 0;
   virtual format::Result<std::vector<NamedId>> Names(NameKind kind) = 0;
   virtual format::Result<std::map<uint64_t, std::string>> NamesOf(NameKind kind, const std::vector<uint64_t>& ids) = 0;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/control/java_process.h"
@@ -19,5 +20,7 @@ struct JvmState {
 
 render::Report ListReport(const std::vector<JvmState>& jvms);
 render::Report StatusReport(const JvmState& jvm);
+// Those that are recorded, in Prometheus' text format.
+std::string PrometheusText(const std::vector<JvmState>& jvms);
 
 }  // namespace heaprec::tools

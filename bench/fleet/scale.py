@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""How long questions to a fleet of 1,000 hosts over a day take, and how many bytes a row has on disk.
+
+Usage: bench/fleet/scale.py HEAPREC [HOSTS] [SHARDS] [--record]     defaults: 1000 1
+
+Rows of `totals`, `sums` and `hours` are made on the servers by INSERT ... SELECT, as heaprec ship would send them: 24
+hours, slices of 10 minutes, of each 20 classes, 40 sites and 40 pairs. That takes no recordings, so ingest is measured
+apart, by shipping simulated ones. Prints seconds, rows and bytes read of each question, and bytes on disk by table.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "deploy"), str(ROOT / "bench")]
+import local_shards  # noqa: E402
+import record  # noqa: E402
+
+DAY, SLICE, HOUR = 1795132800, 600, 3600  # 2026-11-20
+ROWS = 100  # of a slice
+KEYS = ("toUInt8(if(row < 20, 1, if(row < 60, 2, 3))) AS grain, "
+        "toUInt64(if(grain = 1, row + 1, if(grain = 2, 0, intDiv(row - 60, 2) + 1))) AS class, "
+        "toUInt64(if(grain = 1, 0, if(grain = 2, row - 19, row - 59))) AS site")
+VALUES = ("1e9 / (site + class + 1) * (1 + rand() / 4294967296. / 10) AS bytes, bytes / 100 AS objects, "
+          "bytes / 50 AS seen, toFloat32(50) AS samples, toFloat32(bytes * 2e7) AS variance, "
+          "toFloat32(bytes * 2e3) AS variance_objects, toFloat32(bytes * 1e6) AS with_all, "
+          "toFloat32(bytes * 1e3) AS objects_with_all, toFloat32(bytes * 2e7) AS apart, "
+          "toFloat32(bytes * 2e3) AS apart_objects, bytes * 1e20 AS fourth, bytes * 1e12 AS fourth_objects")
+COLUMNS = ("bytes, objects, seen, samples, variance, variance_objects, with_all, objects_with_all, apart, apart_objects, "
+           "fourth, fourth_objects")
+QUESTIONS = (["services"], ["top"], ["top", "--by", "class-site"], ["timeline"], ["diff", "1.0", "1.1"], ["outliers"],
+             ["show", "p.C.site7"])
+
+
+def run(url, sql):
+    with urllib.request.urlopen(url + "/?max_memory_usage=4000000000", data=sql.encode(), timeout=1800) as answer:
+        return answer.read().decode()
+
+
+def fill(shards, hosts):
+    """Hosts of each shard: those whose number is its own modulo the shards."""
+    for index, shard in enumerate(shards):
+        url, mine = shard.url(), f"number % {len(shards)} = {index}"
+        run(url, "INSERT INTO heaprec.recordings SELECT number + 1, toDateTime(%d), toDateTime(%d), 1, "
+                 "if(number %% 3 = 2, 'search', 'checkout'), if(number %% 3 = 0, '1.0', '1.1'), 'prod', "
+                 "concat('host', toString(number)), '', '17', 'G1', '', 150., [], [], 1, '' FROM system.numbers "
+                 "WHERE %s AND number < %d LIMIT %d" % (DAY, DAY + 86400, mine, hosts, (hosts + len(shards) - 1 - index) // len(shards)))
+        run(url, "INSERT INTO heaprec.names SELECT number + 1, toUInt8(1), concat('p.T', toString(number)), now() FROM "
+                 "(SELECT number FROM system.numbers LIMIT 20)")
+        run(url, "INSERT INTO heaprec.names SELECT number + 1, toUInt8(2), concat('p.C.site', toString(number)), now() FROM "
+                 "(SELECT number FROM system.numbers LIMIT 40)")
+        for table, step in (("sums", SLICE), ("hours", HOUR)):
+            for hour in range(0, 86400, HOUR):
+                times = HOUR // step
+                run(url, f"INSERT INTO heaprec.{table} (time, recording, grain, class, site, {COLUMNS}) SELECT "
+                         f"toDateTime({DAY + hour} + (intDiv(number, {ROWS}) % {times}) * {step}), "
+                         f"toUInt64(intDiv(number, {ROWS * times}) * {len(shards)} + {index} + 1), grain, class, site, {COLUMNS} FROM "
+                         f"(SELECT number, number % {ROWS} AS row, {KEYS}, {VALUES} FROM "
+                         f"(SELECT number FROM system.numbers LIMIT {ROWS * times * (hosts // len(shards))}))")
+        minutes = 1440
+        run(url, f"INSERT INTO heaprec.totals (time, slice, recording, seconds, counted, weighed, lost, {COLUMNS}) SELECT "
+                 f"toDateTime({DAY} + (number % {minutes}) * 60), toDateTime({DAY} + intDiv(number % {minutes}, 10) * 600), "
+                 f"toUInt64(intDiv(number, {minutes}) * {len(shards)} + {index} + 1), 60., 3e9, 3.1e9, 0., {COLUMNS} FROM "
+                 f"(SELECT number, toUInt64(1) AS class, toUInt64(1) AS site, {VALUES} FROM "
+                 f"(SELECT number FROM system.numbers LIMIT {minutes * (hosts // len(shards))}))")
+        run(url, f"INSERT INTO heaprec.shipped SELECT intDiv(number, 24) * {len(shards)} + {index} + 1, "
+                 f"toDateTime({DAY} + (number % 24) * 3600), toUInt8(2), toUInt32(0), toUInt32({ROWS}), toUInt32(0), now() FROM "
+                 f"(SELECT number FROM system.numbers LIMIT {24 * (hosts // len(shards))})")
+
+
+def main():
+    arguments = [one for one in sys.argv[1:] if one != "--record"]
+    heaprec, hosts = arguments[0], int(arguments[1]) if len(arguments) > 1 else 1000
+    shards = int(arguments[2]) if len(arguments) > 2 else 1
+    with tempfile.TemporaryDirectory() as folder, local_shards.Cluster(pathlib.Path(folder, "s"), shards) as cluster:
+        cluster_name = ["--cluster", "fleet"] if shards > 1 else []
+        for shard in cluster.shards:
+            subprocess.run([heaprec, "fleet", "init", "--server", shard.url(), *cluster_name], check=True,
+                           stdout=subprocess.DEVNULL)
+        begin = time.monotonic()
+        fill(cluster.shards, hosts)
+        rows = sum(int(run(shard.url(), "SELECT count() FROM heaprec.sums")) for shard in cluster.shards)
+        print(f"{rows} rows of sums on {shards} shards in {time.monotonic() - begin:.0f} s; load {os.getloadavg()[0]:.0f}",
+              flush=True)
+        for table in ("sums", "hours", "totals"):
+            found = [json.loads(run(shard.url(), f"SELECT sum(bytes_on_disk) / sum(rows) AS of FROM system.parts WHERE active "
+                                                 f"AND table = '{table}' FORMAT JSON"))["data"][0]["of"]
+                     for shard in cluster.shards]
+            print(f"{table}: {found[0]:.1f} bytes a row", flush=True)
+        slowest = ("", 0.0)
+        for question in QUESTIONS:
+            times = []
+            for _ in range(3):
+                begin = time.monotonic()
+                subprocess.run([heaprec, "fleet", *question, "--service", "checkout", "--server", cluster.shards[0].url()],
+                               check=True, stdout=subprocess.DEVNULL)
+                times.append(time.monotonic() - begin)
+            name, seconds = " ".join(question), sorted(times)[1]
+            slowest = max(slowest, (name, seconds), key=lambda one: one[1])
+            print(f"{name}: {seconds:.2f} s ({min(times):.2f} to {max(times):.2f})", flush=True)
+        if "--record" in sys.argv:
+            record.record("fleet", f"fleet.slowest_question_{shards}", area="Fleet",
+                          figure=f"Slowest question, {hosts} hosts, a day, {shards} shards"[:50], goal="< 2 s",
+                          value=round(slowest[1], 2), unit="s", question=slowest[0], reached=slowest[1] < 2,
+                          reason=f"{slowest[0]}; load of the machine {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores",
+                          command=f"bench/fleet/scale.py HEAPREC {hosts} {shards} --record", rows=rows,
+                          load=round(os.getloadavg()[0], 1), notes="bench/fleet/README.md")
+
+
+main()
