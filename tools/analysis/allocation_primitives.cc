@@ -13,7 +13,7 @@ namespace {
 
 // What HotSpot of JDK 8 to 25 inlines, expands as an intrinsic, or links through hidden frames, and what only hands a
 // fresh object on.
-constexpr std::array<std::string_view, 30> kDefault{
+constexpr std::array<std::string_view, 31> kDefault{
     "java.lang.Object.clone",
     "java.lang.Class.newInstance",
     "java.lang.reflect.Array.newInstance",
@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 30> kDefault{
     "java.lang.invoke.DelegatingMethodHandle$Holder.*",
     "java.lang.invoke.LambdaForm$*",
     "java.lang.StringConcatHelper.*",
+    "java.lang.StringConcatHelper$*",
     "java.lang.invoke.StringConcatFactory*",
     "java.lang.StringLatin1.newString",
     "java.lang.StringUTF16.newString",

@@ -57,10 +57,6 @@ Object TrackedCounters(const format::StreamCounters& counters) {
   Object object = CountersOf(counters, "bytes");
   object.push_back({"candidate_bytes", counters.candidate_bytes});
   object.push_back({"untracked", counters.untracked});
-  if (counters.stack_chunks() > 0) {
-    object.push_back(
-        {"stack_chunks", Object{{"objects", counters.stack_chunks()}, {"bytes", counters.stack_chunk_bytes()}}});
-  }
   return object;
 }
 
@@ -109,6 +105,10 @@ Object LossesValue(const Recording& recording) {
                     {"skipped", Ranges(recording, false)},
                     {"repaired", Ranges(recording, true)}};
   losses.insert(losses.end(), more.begin(), more.end());
+  if (counters.stack_chunks() > 0) {
+    losses.push_back(
+        {"stack_chunks", Object{{"objects", counters.stack_chunks()}, {"bytes", counters.stack_chunk_bytes()}}});
+  }
   return losses;
 }
 
