@@ -24,6 +24,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
@@ -164,7 +165,7 @@ def closing(results, skipped):
     reasons = collections.Counter(re.sub(r"^JDK \d+ ", "", reason) for reason in skipped)
     text = "; ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
     good = sum(r.verdict.startswith("ok") for r in results)
-    return f"{len(results)} cells, {good} ok; skipped {len(skipped)}{': ' + text if text else ''}"
+    return textwrap.fill(f"{len(results)} cells, {good} ok; skipped {len(skipped)}{': ' + text if text else ''}", 118)
 
 
 def parse(argv):

@@ -376,7 +376,7 @@ Command FleetCommand() {
   pull       samples as a recording, for all other commands; a thread is a host
   flame      a flame graph of pulled samples
   report     the interactive page of pulled samples
-  prune      lists what is older than --sample-days and --sum-days; --yes drops it
+  prune      lists what is older than the days to keep; --yes drops it
 
 Examples:
   heaprec fleet init --server http://127.0.0.1:8123

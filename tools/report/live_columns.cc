@@ -102,7 +102,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
                  {{"", live.untracked(), Unit::kInteger}, {"", live.untracked_bytes(), Unit::kBytes}}));
   }
   if (live.without() > 0) {
-    lines.push_back(Sentence(std::string("{} recording(s) without ") + WordsOf(live.stream()).option + " are left out",
+    lines.push_back(Sentence(std::string("left out: {} recording(s) without ") + WordsOf(live.stream()).option,
                              {{"", uint64_t{live.without()}, Unit::kInteger}}));
   }
   for (render::Line& line : LossLines(answer.scan)) lines.push_back(std::move(line));

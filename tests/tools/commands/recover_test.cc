@@ -54,7 +54,7 @@ TEST_CASE("A whole recording verifies, and recovering it changes no event and no
   WriteSmall(directory / "rec.bin");
   const Outcome verified = Heaprec("verify " + directory / "rec.bin");
   CHECK(verified.code == 0);
-  CHECK(verified.out == directory / "rec.bin" + ": ok, 3 events in 1 blocks, ended: jvm exit\n");
+  CHECK(verified.out == directory / "rec.bin" + ": ok, 3 events in 1 block, ended: jvm exit\n");
   CHECK(verified.err.empty());
   const Outcome recovered = Heaprec("recover " + directory / "rec.bin" + " -o " + directory / "out.bin");
   CHECK(recovered.code == 0);

@@ -48,7 +48,7 @@ TEST_CASE("A killed recording's ring is shown, with exit 0 and its number in the
   CHECK(outcome.out.find("16:40:01.200000") != std::string::npos);
   CHECK(outcome.out.find("# 2 events, 0 thinned, 0 lost; 1 salvaged from the ring\n") != std::string::npos);
   const std::string summary = Heaprec("summary --verbose " + directory / "rec.bin").out;
-  CHECK(summary.find("1 samples from the ring\n") != std::string::npos);
+  CHECK(summary.find("1 sample from the ring\n") != std::string::npos);
   CHECK(summary.find("cut off") != std::string::npos);
   CHECK(summary.find("\ntrustworthy: yes\n") != std::string::npos);
 }

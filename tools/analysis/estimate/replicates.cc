@@ -17,7 +17,8 @@ constexpr double kPower = 0.4;  // two-sided: one of five changes of the least s
 // A row whose sampling variance is larger says nothing of how runs vary.
 constexpr double kMaxSampling = 0.25;
 // What is assumed of runs before any is seen: a deviation within a factor of 2.5 of 1.5 %. It decides where a table has
-// few rows. javac, H2 and FOP vary by 0.1 to 2.5 % (bench/compare/README.md).
+// few rows. Sites of five programs vary by 0 to 2.5 %; this and the part of outliers below were chosen after a look at
+// about ten runs of each, without a program held out (bench/compare/README.md).
 constexpr double kUsualDeviation = 0.015, kUsualSpread = 0.9, kUsualFreedom = 10, kUsualFreedomSpread = 1;
 // Beside these a few rows vary by much more, because the JIT removes an allocation in one run and not in another; of a
 // single pair some rows may have changed. Each row may be such a one, with this chance; it is then of this size, and
