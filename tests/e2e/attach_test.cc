@@ -139,7 +139,7 @@ TEST_CASE("attach, status, dump, stop, and again with other options: each record
 
 TEST_CASE("attach --report and --flame write pages when the duration is over, or when they are interrupted") {
   const std::string folder = FreshFolder();
-  Process process = StartLoad();
+  Process process = StartLoad({"-XX:+EnableDynamicAgentLoading"});
   const std::string pid = std::to_string(process.pid());
   const std::string page = folder + "/page.html", flame = folder + "/flame.html";
   const Outcome whole = Heaprec({"attach", pid, "--duration", "2s", "--report", page, "--flame", flame});
