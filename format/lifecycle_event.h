@@ -19,8 +19,8 @@ namespace heaprec::format {
 
 enum class LifecycleKind : uint8_t {
   kDied = 0,       // found dead
-  kEvicted = 1,    // drawn out so that the bound holds: what becomes of it is not known, others stand for it
-  kUntracked = 2,  // never tracked, for want of room: others of its interval stand for it (StreamCounters::untracked)
+  kEvicted = 1,    // removed at random to keep the limit: its end is unknown, and others carry its weight
+  kUntracked = 2,  // never tracked: the table was full; others of its interval carry its weight
   kShrunk = 3      // a part of it is gone, and it goes on: no end, and a sample may have several
 };
 inline constexpr int kLifecycleKinds = 4;

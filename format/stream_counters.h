@@ -41,7 +41,7 @@ struct StreamCounters {
   uint64_t second_stage = 0;     // committed samples whose weight others took over (VarOpt)
   // Stacks of allocations, as of the drain's last tick: walked raw; asked of JVMTI; walked, but not what JVMTI said.
   uint64_t stacks_walked = 0, stacks_from_jvmti = 0, stack_mismatches = 0;
-  uint64_t untracked = 0;  // written samples whose object is not tracked, for want of room (Fate)
+  uint64_t untracked = 0;  // written samples whose object is not tracked, because the table was full
   std::array<uint64_t, kLosses> lost{};
   std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
 

@@ -48,7 +48,7 @@ struct NativeHeader {
   // What was allocated before the table was there: not in it, and neither is what becomes of it.
   std::atomic<uint64_t> early_blocks, early_bytes;
   std::atomic<uint64_t> foreign_frees;  // of blocks that came from elsewhere
-  std::atomic<uint64_t> without_shard;  // calls whose thread had no chunk for them, for want of memory
+  std::atomic<uint64_t> without_shard;  // calls whose thread could get no memory to count them
   char program[512];                    // its path, cut off and ended by a zero
   // Blocks that were found to have been written past their end, if that is looked for.
   std::atomic<uint64_t> overruns;

@@ -57,8 +57,8 @@ class Names {
   };
   Code CodeOf(const VmMethod* method) const;
 
-  // Null for an id whose class is gone. Where jmethodIDs do not lead to methods, what stands for one: Method and Line
-  // understand it, nobody else.
+  // Null for an id whose class is gone. Where jmethodIDs do not lead to methods, a placeholder that only Method and
+  // Line accept.
   const VmMethod* MethodOf(jmethodID id) const;
   bool ids_lead_to_methods() const { return methods_ == nullptr; }
   // Whether a class's name can be loaded: system calls. For self-tests.

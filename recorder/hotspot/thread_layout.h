@@ -25,10 +25,10 @@ class ThreadLayout {
  public:
   static format::Result<ThreadLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
 
-  // For a JVM whose threads are not known: of ThreadWords, which stand for them. There are no TLABs, and nothing can be
-  // armed.
+  // For a JVM whose JavaThread is not known: the agent's own ThreadWords are used instead. There are no TLABs, and no
+  // threshold can be set.
   static ThreadLayout OfThreadWords();
-  // Instead of the JVM: what a sample stands for, so that the thread's bytes are estimated. Only of ThreadWords.
+  // Adds the bytes that a sample represents, so that the thread's bytes are estimated without the JVM. Only of ThreadWords.
   void AddEstimated(void* words, uint64_t bytes) const {
     if (is_estimated_) Store(words, allocated_bytes_, Load(words, allocated_bytes_) + bytes);
   }

@@ -22,7 +22,7 @@ class ThreadOfEnv {
   // `current`: the java.lang.Thread that runs this, not a virtual one.
   static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
-  // Where the JavaThread is not known: what stands for it (ThreadWords), and nothing of other threads.
+  // Where the JavaThread is not known: the current thread's ThreadWords; other threads have none.
   static ThreadOfEnv OfThreadWords() { return {}; }
 
   // Of another thread; null before it starts and after it ends, which may be at any moment.

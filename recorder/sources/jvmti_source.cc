@@ -9,7 +9,7 @@ using throttle::DeliveryDecision;
 
 namespace {
 
-// That an object stands for which the JVM delivered under `lambda`.
+// The bytes that an object represents which the JVM sampled at `lambda` per byte.
 uint64_t EstimatedBytes(uint64_t size, double lambda) {
   const auto bytes = static_cast<double>(size);
   return static_cast<uint64_t>(std::llround(lambda > 0 ? bytes / -std::expm1(-lambda * bytes) : bytes));

@@ -50,7 +50,7 @@ struct Bench {
   std::optional<std::chrono::seconds> duration;
   std::chrono::seconds grace{10};
   std::filesystem::path folder;
-  std::string library;
+  std::string agent;  // the library
   std::vector<BenchSide> sides;       // that are run
   std::vector<std::string> baseline;  // recordings of side A, if it is not run
 
@@ -126,7 +126,7 @@ format::Result<std::vector<std::string>> RecordingsIn(const std::string& folder)
 }
 
 format::Result<Bench> Prepare(const BenchOptions& options) {
-  Bench bench{.options = options, .duration = {}, .folder = {}, .library = {}, .sides = {}, .baseline = {}};
+  Bench bench{.options = options, .duration = {}, .folder = {}, .agent = {}, .sides = {}, .baseline = {}};
   auto sides = SidesOf(options);
   if (!sides.ok()) return sides.error();
   bench.sides = std::move(*sides);
@@ -145,7 +145,7 @@ format::Result<Bench> Prepare(const BenchOptions& options) {
   }
   auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return library.error();
-  bench.library = *library;
+  bench.agent = *library;
   if (bench.options.agent.rate.empty()) bench.options.agent.rate = kUsualRate;
   bench.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;
@@ -176,7 +176,7 @@ format::Result<TimedRun> RunOf(const Bench& bench, const BenchSide& side, const 
   if (!text.ok()) return text.error();
   const std::string path = FindInPath(side.command.front());
   if (path.empty()) return format::Error{fmt::format("{}: not found", side.command.front())};
-  auto command = WithAgent(side.command, path, fmt::format("-agentpath:{}={}", bench.library, *text));
+  auto command = WithAgent(side.command, path, fmt::format("-agentpath:{}={}", bench.agent, *text));
   if (!command.ok()) {
     return format::Error{
         fmt::format("{}: not java and not a JDK tool; bench starts the JVM itself", side.command.front())};
