@@ -28,7 +28,8 @@ class ThreadLayout {
   // For a JVM whose JavaThread is not known: the agent's own ThreadWords are used instead. There are no TLABs, and no
   // threshold can be set.
   static ThreadLayout OfThreadWords();
-  // Adds the bytes that a sample represents, so that the thread's bytes are estimated without the JVM. Only of ThreadWords.
+  // Adds the bytes that a sample represents, so that the thread's bytes are estimated without the JVM. Only of
+  // ThreadWords.
   void AddEstimated(void* words, uint64_t bytes) const {
     if (is_estimated_) Store(words, allocated_bytes_, Load(words, allocated_bytes_) + bytes);
   }

@@ -50,7 +50,7 @@ struct Bench {
   std::optional<std::chrono::seconds> duration;
   std::chrono::seconds grace{10};
   std::filesystem::path folder;
-  std::string agent;  // the library
+  std::string agent;                  // the library
   std::vector<BenchSide> sides;       // that are run
   std::vector<std::string> baseline;  // recordings of side A, if it is not run
 

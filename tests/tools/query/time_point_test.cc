@@ -47,6 +47,14 @@ TEST_CASE("An ISO 8601 time with a zone is absolute") {
   CHECK(Absolute("2026-11-20T16:40:00.000000001Z") == kEpoch * kSecond + 1);
 }
 
+TEST_CASE("A year that nanoseconds since 1970 do not reach is refused") {
+  for (const char* text : {"1013-01-30T00:00:00Z", "1013-01-30", "9999-01-01T00:00:00Z"}) {
+    INFO(text);
+    CHECK_FALSE(ParseTimePoint(text).ok());
+  }
+  CHECK(ParseTimePoint("2026-01-30T00:00:00Z").ok());
+}
+
 TEST_CASE("An ISO 8601 time without a zone is local") {
   setenv("TZ", "Asia/Tokyo", 1);
   tzset();

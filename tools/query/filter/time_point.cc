@@ -13,6 +13,9 @@
 namespace heaprec::tools {
 namespace {
 
+// Times are nanoseconds since 1970 in 64 bits, which reach from 1677 to 2262.
+constexpr int kFirstYear = 1700, kLastYear = 2200;
+
 using format::Error;
 using format::Result;
 
@@ -130,6 +133,7 @@ std::optional<TimePoint> ParseIso(std::string_view text) {
   const auto month = year ? TakeField(&text, 2, '-') : std::nullopt;
   const auto day = month ? TakeField(&text, 2, 0) : std::nullopt;
   if (!day || *month < 1 || *month > 12 || *day < 1 || *day > 31) return std::nullopt;
+  if (*year < kFirstYear || *year > kLastYear) return std::nullopt;
   time.tm_year = *year - 1900;
   time.tm_mon = *month - 1;
   time.tm_mday = *day;
