@@ -28,7 +28,7 @@ bool CallbacksHaveLeft() {
 // Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
 // run in native code, where a safepoint does not wait for them: they are counted, as are threads in malloc's hooks.
 bool NoThreadInside(jvmtiEnv* jvmti) {
-  const hotspot::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
+  const arch::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
   return safepoint.wait(safepoint.context) && CallbacksHaveLeft();
 }
 

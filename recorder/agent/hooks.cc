@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "recorder/arch/x86_64/detour.h"
 #include "recorder/hotspot/allocator_hooks.h"
-#include "recorder/hotspot/detour.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"
 #include "recorder/hotspot/stack_chunks.h"
@@ -21,7 +21,7 @@
 namespace heaprec::agent {
 namespace {
 
-using hotspot::Detour;
+using arch::Detour;
 
 // AllocTracer::send_allocation_in_new_tlab and send_allocation_outside_tlab, JDK 11 and later.
 using InNewTlab = void (*)(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread);

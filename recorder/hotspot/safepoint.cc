@@ -34,12 +34,12 @@ void OnOperation(void* operation) {
 }
 
 // Prepared once, never destroyed: a thread may be on its way through it.
-format::Result<Detour*> PrepareOnce(const SymbolTable& symbols) {
-  static std::optional<Detour>* const detour = new std::optional<Detour>;
+format::Result<arch::Detour*> PrepareOnce(const SymbolTable& symbols) {
+  static std::optional<arch::Detour>* const detour = new std::optional<arch::Detour>;
   if (*detour) return &**detour;
   const auto target = symbols.FindByPrefix(kAllStacksOperation);
   if (!target) return format::Error{"libjvm has no symbol of a safepoint operation"};
-  auto prepared = Detour::Prepare(*target, reinterpret_cast<const void*>(&OnOperation));
+  auto prepared = arch::Detour::Prepare(*target, reinterpret_cast<const void*>(&OnOperation));
   if (!prepared.ok()) return prepared.error();
   original.store(prepared->OriginalAs<Operation>(), std::memory_order_release);
   detour->emplace(std::move(*prepared));
@@ -48,7 +48,7 @@ format::Result<Detour*> PrepareOnce(const SymbolTable& symbols) {
 
 }  // namespace
 
-GracePeriod SafepointGrace(jvmtiEnv* jvmti) { return {Wait, jvmti}; }
+arch::GracePeriod SafepointGrace(jvmtiEnv* jvmti) { return {Wait, jvmti}; }
 
 format::Result<std::monostate> AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*),
                                            void* context) {

@@ -9,14 +9,14 @@
 #include <variant>
 
 #include "format/result.h"
-#include "recorder/hotspot/detour.h"
+#include "recorder/arch/x86_64/detour.h"
 #include "recorder/hotspot/symbols.h"
 
 namespace heaprec::hotspot {
 
 // A grace period for Detour: one safepoint operation. A thread inside the diverted functions is in the VM, where it
 // cannot stop for a safepoint; so after one every thread has left them. At Agent_OnLoad none is needed.
-GracePeriod SafepointGrace(jvmtiEnv* jvmti);
+arch::GracePeriod SafepointGrace(jvmtiEnv* jvmti);
 
 // Calls `function(context)` once, on the JVM's own thread, while all Java threads are stopped: it takes no lock of the
 // JVM's and no handle. No public interface has this without walking the heap or deoptimising every stack; so the

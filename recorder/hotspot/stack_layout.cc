@@ -112,9 +112,6 @@ bool ResolveInterpreter(Fields& fields, StackLayout* out) {
 }  // namespace
 
 format::Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
-#ifndef __x86_64__
-  return format::Error{"raw stacks: only x86-64's frames are known"};
-#endif
   if (!rules.knows_frames) return format::Error{"raw stacks: the frames of this JDK are not known"};
   StackLayout out{};
   Fields fields(structs);

@@ -3,7 +3,7 @@
 //
 // Units:    offsets and sizes in bytes; frame slots in words from the frame pointer.
 // Context:  setup.
-// Failure:  Resolve is an Error for a JDK whose frames are not known (JdkRules, and x86-64) or a missing field.
+// Failure:  Resolve is an Error for a JDK whose frames are not known (JdkRules) or a missing field.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,6 @@ namespace heaprec::hotspot {
 
 struct StackLayout {
   static format::Result<StackLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
-
-  // Slots of an interpreted frame and of an entry frame: HotSpot's cpu/x86/frame_x86.hpp.
-  static constexpr int kInterpretedMethod = -3, kInterpretedBcp = -8, kInterpretedSenderSp = -1;
-  static constexpr int kEntryWrapper = -6;
 
   struct {
     size_t anchor, stack_base, stack_size;

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "recorder/arch/x86_64/frames.h"
 #include "recorder/hotspot/compiled_method.h"
 
 namespace heaprec::hotspot {
@@ -170,7 +171,7 @@ bool StackWalker::IsInNativeMethod(const void* java_thread) const {
   if (at.pc >= layout_.interpreter_begin && at.pc < layout_.interpreter_end) {
     if (!IsSlot(at.fp, at.sp, base - 2 * kWord)) return false;
     const auto* const method = reinterpret_cast<const VmMethod*>(  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-        Metadata(reinterpret_cast<const char*>(Slot(at.fp, StackLayout::kInterpretedMethod))));
+        Metadata(reinterpret_cast<const char*>(Slot(at.fp, arch::kInterpretedMethod))));
     return names_.CodeOf(method).begin != nullptr && names_.IsNative(method);
   }
   const char* const blob = cache_.Find(at.pc);
@@ -210,24 +211,24 @@ StackWalker::Step StackWalker::Interpreted(uintptr_t base, Registers* at, Visito
   // Two words above fp: the link and the return address.
   if (!IsSlot(fp, at->sp, base - 2 * kWord)) return Step::kUnknown;
   const auto* const method = reinterpret_cast<const VmMethod*>(  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-      Metadata(reinterpret_cast<const char*>(Slot(fp, StackLayout::kInterpretedMethod))));
+      Metadata(reinterpret_cast<const char*>(Slot(fp, arch::kInterpretedMethod))));
   const Names::Code code = names_.CodeOf(method);
   if (code.begin == nullptr) return Step::kUnknown;
   int bci = -1;
   if (!names_.IsNative(method)) {
-    const uintptr_t at_bytecode = Slot(fp, StackLayout::kInterpretedBcp) - reinterpret_cast<uintptr_t>(code.begin);
+    const uintptr_t at_bytecode = Slot(fp, arch::kInterpretedBytecode) - reinterpret_cast<uintptr_t>(code.begin);
     if (at_bytecode >= code.size) return Step::kUnknown;
     bci = static_cast<int>(at_bytecode);
   }
   if (!visitor.OnInterpreted(method, code.begin, bci)) return Step::kUnknown;
-  *at = {Slot(fp, StackLayout::kInterpretedSenderSp), Slot(fp, 0), Slot(fp, 1)};
+  *at = {Slot(fp, arch::kInterpretedSenderSp), Slot(fp, 0), Slot(fp, 1)};
   return at->sp > fp ? Step::kCaller : Step::kUnknown;
 }
 
 // Native code that called Java: its wrapper keeps the anchor of the Java frames below.
 StackWalker::Step StackWalker::Entry(uintptr_t base, Registers* at) const {
   if (!IsSlot(at->fp, at->sp, base)) return Step::kUnknown;
-  const uintptr_t wrapper = Slot(at->fp, StackLayout::kEntryWrapper);
+  const uintptr_t wrapper = Slot(at->fp, arch::kEntryWrapper);
   if (!IsSlot(wrapper, at->fp, base)) return Step::kUnknown;
   const uintptr_t sp = at->sp;
   if (!FromAnchor(wrapper + layout_.wrapper_anchor, at)) return Step::kRoot;

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "recorder/hotspot/near_memory.h"
+#include "recorder/arch/x86_64/near_memory.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -22,17 +22,18 @@ uintptr_t Read(uintptr_t slot) { return __atomic_load_n(WordAt(slot), __ATOMIC_R
 // The page of a slot, writable for the object's scope.
 class WritablePage {
  public:
-  explicit WritablePage(uintptr_t slot) : page_(slot & ~(kPageSize - 1)) {
-    const auto mapping = RegionOf(slot);
+  explicit WritablePage(uintptr_t slot) : page_(slot & ~(arch::kPageSize - 1)) {
+    const auto mapping = arch::RegionOf(slot);
     if (!mapping) return;
     protection_ = mapping->protection;
-    writable_ = (protection_ & PROT_WRITE) != 0 || mprotect(WordAt(page_), kPageSize, protection_ | PROT_WRITE) == 0;
+    writable_ =
+        (protection_ & PROT_WRITE) != 0 || mprotect(WordAt(page_), arch::kPageSize, protection_ | PROT_WRITE) == 0;
   }
   WritablePage(const WritablePage&) = delete;
   WritablePage& operator=(const WritablePage&) = delete;
   ~WritablePage() {
     // Constants that stay writable do no harm.
-    if (writable_ && (protection_ & PROT_WRITE) == 0) (void)mprotect(WordAt(page_), kPageSize, protection_);
+    if (writable_ && (protection_ & PROT_WRITE) == 0) (void)mprotect(WordAt(page_), arch::kPageSize, protection_);
   }
   bool writable() const { return writable_; }
 

@@ -12,12 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/arch/x86_64/call_site.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/site_table.h"
 #include "recorder/native_count/thread_rows.h"
-#include "recorder/unwind/call_site.h"
 
 namespace heaprec::native {
+
+using arch::Call;
 
 // Null before the start, and where nothing is to be recorded.
 extern std::atomic<SiteTable*> table;
@@ -73,7 +75,7 @@ HEAPREC_INLINE void* Counted(void* base, size_t size) {
   const ThreadRows::Caller& known = thread_state.rows->CallerAt(pc);
   if (known.pc == pc) [[likely]] {
     if (base != nullptr) [[likely]] {
-      ThreadRows::AddOwn(&known.row->allocated_bytes, &known.row->allocated_blocks, size);
+      arch::AddOwn(&known.row->allocated_bytes, &known.row->allocated_blocks, size);
       void* const block = static_cast<std::byte*>(base) + kHeaderBytes;
       *WordAt(block) = HeaderWord::Plain(block, known.seal, size).value();
       return block;
@@ -93,7 +95,7 @@ HEAPREC_INLINE bool DiscountQuickly(void* block) {
     return false;
   }
   Unmark(block);
-  ThreadRows::AddOwn(&row->freed_bytes, &row->freed_blocks, word.Size());
+  arch::AddOwn(&row->freed_bytes, &row->freed_blocks, word.Size());
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/arch/x86_64/own_counters.h"
 #include "recorder/native_count/site_table.h"
 
 namespace heaprec::native {
@@ -48,11 +49,6 @@ class ThreadRows {
   }
   // Null: RowOf has to find or make it.
   format::NativeSiteCounters* KnownRowOf(uint32_t site) { return rows_[site].load(std::memory_order_relaxed); }
-  // Of a row of one thread's own: one instruction each, so that a signal handler of the thread cannot come between, and
-  // not locked, which is five times as dear.
-  static void AddOwn(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) {
-    asm("addq %2, %0\n\taddq $1, %1" : "+m"(*of_bytes), "+m"(*of_blocks) : "r"(bytes) : "cc");
-  }
 
  private:
   static constexpr size_t kCallers = 2048;
@@ -60,7 +56,7 @@ class ThreadRows {
 
   static ThreadRows* New(SiteTable* table, bool is_common);
   void Add(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) const {
-    if (!is_common_) return AddOwn(of_bytes, of_blocks, bytes);
+    if (!is_common_) return arch::AddOwn(of_bytes, of_blocks, bytes);
     of_bytes->fetch_add(bytes, std::memory_order_relaxed);
     of_blocks->fetch_add(1, std::memory_order_relaxed);
   }

@@ -19,48 +19,16 @@
 #include <vector>
 
 #include "format/ring/ring_records.h"
+#include "recorder/arch/x86_64/call_site.h"
+#include "recorder/arch/x86_64/dlsym_jump.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/native_sample/symbol_resolver.h"
-#include "recorder/unwind/call_site.h"
 #include "recorder/unwind/fork_guard.h"
-
-// dlsym looks at who calls it: a jump leaves the caller where he is.
-extern "C" {
-#define HEAPREC_HIDDEN __attribute__((visibility("hidden")))
-HEAPREC_HIDDEN void* heaprec_dlsym(void* handle, const char* name);
-HEAPREC_HIDDEN extern void* (*heaprec_real_dlsym)(void*, const char*);
-HEAPREC_HIDDEN __attribute__((used)) void heaprec_before_dlsym();
-}
-asm(R"(
-  .text
-  .hidden heaprec_dlsym
-  .globl heaprec_dlsym
-  .type heaprec_dlsym, @function
-heaprec_dlsym:
-  .cfi_startproc
-  endbr64
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-  call heaprec_before_dlsym
-  addq $8, %rsp
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-  jmp *heaprec_real_dlsym(%rip)
-  .cfi_endproc
-  .size heaprec_dlsym, . - heaprec_dlsym
-)");
-
-void* (*heaprec_real_dlsym)(void*, const char*) = &dlsym;
 
 namespace heaprec::native {
 namespace {
+
+using arch::Call;
 
 // What is replaced, called by where it lies: the names may stand for slots that are ours by then.
 struct Originals {

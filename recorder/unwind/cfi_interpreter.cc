@@ -2,11 +2,11 @@
 
 #include <cstring>
 
+#include "recorder/arch/x86_64/frames.h"
+
 namespace heaprec::native {
 namespace {
 
-// Numbers of x86-64's registers in these tables.
-constexpr uint64_t kBp = 6, kSp = 7, kReturnAddress = 16;
 constexpr int kMaxRemembered = 8;
 
 // Reads forward inside a range; past its end everything is 0, and ok() is false.
@@ -118,7 +118,7 @@ Common ReadCommon(ModuleRange module, uintptr_t at) {
   }
   common.code_unit = entry.Unsigned();
   common.data_unit = entry.Signed();
-  if ((version == 1 ? entry.Take<uint8_t>() : entry.Unsigned()) != kReturnAddress) return common;
+  if ((version == 1 ? entry.Take<uint8_t>() : entry.Unsigned()) != arch::kDwarfReturnAddress) return common;
   if (augmentation[0] == 'z') {
     common.has_augmentation = true;
     const uint64_t bytes = entry.Unsigned();
@@ -150,7 +150,7 @@ struct State {
   bool is_known = false;  // the CFA
   bool is_end = false;    // the return address is undefined
   bool bp_is_known = true, return_is_known = true;
-  uint64_t base = kSp;
+  uint64_t base = arch::kDwarfStackPointer;
   int64_t cfa_offset = 0, bp_offset = CfiRow::kSame;
 };
 
@@ -258,12 +258,12 @@ class Machine {
         Restore(number);
         return true;
       case 0x07:  // undefined
-        if (number == kReturnAddress) state_.is_end = true;
-        if (number == kBp) state_.bp_is_known = false;
+        if (number == arch::kDwarfReturnAddress) state_.is_end = true;
+        if (number == arch::kDwarfFramePointer) state_.bp_is_known = false;
         return true;
       case 0x08:  // the same
-        if (number == kBp) Forget();
-        return number != kReturnAddress;
+        if (number == arch::kDwarfFramePointer) Forget();
+        return number != arch::kDwarfReturnAddress;
       case 0x09:  // in another register
       case 0x14:  // values
       case 0x15:
@@ -281,24 +281,24 @@ class Machine {
   }
 
   bool Cfa(uint64_t base, int64_t offset) {
-    state_.is_known = base == kSp || base == kBp;
+    state_.is_known = base == arch::kDwarfStackPointer || base == arch::kDwarfFramePointer;
     state_.base = base;
     state_.cfa_offset = offset;
     return true;
   }
   void Saved(uint64_t number, int64_t offset) {
-    if (number == kBp) {
+    if (number == arch::kDwarfFramePointer) {
       state_.bp_offset = offset;
       state_.bp_is_known = true;
     }
-    if (number == kReturnAddress) state_.return_is_known = offset == -8;
+    if (number == arch::kDwarfReturnAddress) state_.return_is_known = offset == -8;
   }
   void Restore(uint64_t number) {
-    if (number == kBp) {
+    if (number == arch::kDwarfFramePointer) {
       state_.bp_offset = initial_.bp_offset;
       state_.bp_is_known = initial_.bp_is_known;
     }
-    if (number == kReturnAddress) {
+    if (number == arch::kDwarfReturnAddress) {
       state_.return_is_known = initial_.return_is_known;
       state_.is_end = initial_.is_end;
     }
@@ -308,8 +308,8 @@ class Machine {
     state_.bp_is_known = true;
   }
   void Lose(uint64_t number) {
-    if (number == kBp) state_.bp_is_known = false;
-    if (number == kReturnAddress) state_.return_is_known = false;
+    if (number == arch::kDwarfFramePointer) state_.bp_is_known = false;
+    if (number == arch::kDwarfReturnAddress) state_.return_is_known = false;
   }
 
   const Common& common_;
@@ -328,7 +328,7 @@ CfiRow RuleOf(const State& state) {
                     state.bp_offset == static_cast<int32_t>(state.bp_offset);
   // A bp that is lost is lost for the callers' rules too.
   if (!state.is_known || !state.return_is_known || !state.bp_is_known || !fits) return rule;
-  rule.base = state.base == kSp ? CfiRow::Base::kSp : CfiRow::Base::kBp;
+  rule.base = state.base == arch::kDwarfStackPointer ? CfiRow::Base::kSp : CfiRow::Base::kBp;
   rule.cfa_offset = static_cast<int32_t>(state.cfa_offset);
   rule.bp_offset = static_cast<int32_t>(state.bp_offset);
   return rule;

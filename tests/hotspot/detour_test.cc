@@ -1,4 +1,4 @@
-#include "recorder/hotspot/detour.h"
+#include "recorder/arch/x86_64/detour.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/hotspot/near_memory.h"
-#include "recorder/hotspot/trap.h"
+#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/x86_64/trap.h"
 
 // Targets with prologues of known bytes. Each adds its second argument to the word behind the first and returns the
 // sum.
@@ -96,7 +96,7 @@ relative_calls:
   .text
 )");
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 namespace {
 
 using Target = int64_t (*)(int64_t*, int64_t);
@@ -350,4 +350,4 @@ TEST_CASE("A page near code is within reach and belongs to nobody else") {
 }
 
 }  // namespace
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

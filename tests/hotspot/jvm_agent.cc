@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "recorder/arch/x86_64/detour.h"
 #include "recorder/hotspot/allocator_hooks.h"
-#include "recorder/hotspot/detour.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jdk_version.h"
 #include "recorder/hotspot/jvmti_methods.h"
@@ -30,6 +30,7 @@
 
 namespace {
 
+using namespace heaprec::arch;     // NOLINT(google-build-using-namespace): one test program
 using namespace heaprec::hotspot;  // NOLINT(google-build-using-namespace): one test program
 
 using InNewTlab = void (*)(void* klass, void* object, size_t tlab, size_t size, void* thread);

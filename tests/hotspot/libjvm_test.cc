@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/hotspot/detour.h"
+#include "recorder/arch/x86_64/detour.h"
 #include "recorder/hotspot/inline_allocation.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jdk_version.h"
@@ -103,7 +103,7 @@ TEST_CASE("Both allocation tracers are found and can be diverted") {
     const auto address = symbols->FindFirst(spellings);
     REQUIRE(address.has_value());
     CHECK((*address >= libjvm.text_begin && *address < libjvm.text_end));
-    const auto detour = Detour::Prepare(*address, reinterpret_cast<const void*>(&LoadedLibJvm));
+    const auto detour = arch::Detour::Prepare(*address, reinterpret_cast<const void*>(&LoadedLibJvm));
     INFO((detour ? "" : detour.error().message));
     CHECK(detour.ok());
   }

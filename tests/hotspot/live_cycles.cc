@@ -15,7 +15,7 @@ int Cycles() {
   return text != nullptr ? std::atoi(text) : 50;      // NOLINT(cert-err34-c)
 }
 
-std::string CycleDetours(const std::vector<Diverted>& all, GracePeriod grace, int cycles) {
+std::string CycleDetours(const std::vector<Diverted>& all, arch::GracePeriod grace, int cycles) {
   for (int i = 0; i < cycles; ++i) {
     for (const Diverted& one : all) {
       const auto removed = one.detour->Remove();

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/hotspot/detour.h"
+#include "recorder/arch/x86_64/detour.h"
 
 namespace heaprec::hotspot {
 
@@ -20,7 +20,7 @@ Code CodeAt(uintptr_t function);
 
 // A detour that is installed, its function, and the function's code as it was without it.
 struct Diverted {
-  Detour* detour;
+  arch::Detour* detour;
   uintptr_t function;
   Code own;
 };
@@ -29,7 +29,7 @@ struct Diverted {
 int Cycles();
 
 // After each removal the code must be the function's own again, after each installation not.
-std::string CycleDetours(const std::vector<Diverted>& diverted, GracePeriod grace, int cycles);
+std::string CycleDetours(const std::vector<Diverted>& diverted, arch::GracePeriod grace, int cycles);
 
 // Any pair of steps; each says what went wrong.
 std::string CycleSteps(const std::function<std::string()>& install, const std::function<std::string()>& remove,

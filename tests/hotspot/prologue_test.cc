@@ -1,4 +1,4 @@
-#include "recorder/hotspot/prologue.h"
+#include "recorder/arch/x86_64/prologue.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -86,4 +86,4 @@ TEST_CASE("The landing mark of indirect branches is recognised") {
 }
 
 }  // namespace
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

@@ -16,15 +16,16 @@
 #include <optional>
 #include <string>
 
-#include "recorder/hotspot/detour.h"
+#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/x86_64/prologue.h"
+#include "recorder/arch/x86_64/trap.h"
 #include "recorder/hotspot/libjvm.h"
-#include "recorder/hotspot/prologue.h"
 #include "recorder/hotspot/symbols.h"
-#include "recorder/hotspot/trap.h"
 #include "recorder/hotspot/vtable_slots.h"
 
 namespace {
 
+using namespace heaprec::arch;     // NOLINT(google-build-using-namespace): one test program
 using namespace heaprec::hotspot;  // NOLINT(google-build-using-namespace): one test program
 
 using AnyFunction = uintptr_t (*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "recorder/arch/x86_64/near_memory.h"
 #include "recorder/hotspot/libjvm.h"
-#include "recorder/hotspot/near_memory.h"
 #include "recorder/hotspot/symbols.h"
 #include "tests/hotspot/jdk.h"
 
@@ -51,7 +51,7 @@ const auto kElsewhere = reinterpret_cast<uintptr_t>(&Differences);
 TEST_CASE("The slots of every allocator are found, pointed elsewhere and back, and nothing else changes") {
   const LibJvm libjvm = Located();
   const auto before = Constants(libjvm);
-  const int protection = RegionOf(libjvm.constants_begin)->protection;
+  const int protection = arch::RegionOf(libjvm.constants_begin)->protection;
   for (size_t i = 0; i < kAllocatorsEverywhere; ++i) {
     INFO(kAllocatorInitialize[i]);
     auto slots = VtableSlots::Find(libjvm, Function(libjvm, i));
@@ -63,7 +63,7 @@ TEST_CASE("The slots of every allocator are found, pointed elsewhere and back, a
     REQUIRE(slots->Point(Function(libjvm, i)).ok());
     CHECK(Differences(before, Constants(libjvm)) == 0);
   }
-  CHECK(RegionOf(libjvm.constants_begin)->protection == protection);
+  CHECK(arch::RegionOf(libjvm.constants_begin)->protection == protection);
   CHECK((protection & PROT_WRITE) == 0);
 }
 

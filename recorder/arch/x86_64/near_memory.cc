@@ -1,4 +1,4 @@
-#include "recorder/hotspot/near_memory.h"
+#include "recorder/arch/x86_64/near_memory.h"
 
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 namespace {
 
 // rel32 reaches 2 GiB; the displaced code may refer to data tens of MiB on either side of it.
@@ -80,4 +80,4 @@ format::Result<uint8_t*> MapPageNear(uintptr_t code) {
                        (last_error != 0 ? std::string(": ") + strerror(last_error) : "")};
 }
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

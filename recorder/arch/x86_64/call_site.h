@@ -9,7 +9,7 @@
 
 #define HEAPREC_INLINE inline __attribute__((always_inline))
 
-namespace heaprec::native {
+namespace heaprec::arch {
 
 // Two words: they go in registers.
 struct Call {
@@ -24,8 +24,8 @@ HEAPREC_INLINE uintptr_t CallersFrame() {
   return frame;
 }
 
-}  // namespace heaprec::native
+}  // namespace heaprec::arch
 
 // Of the function in which it stands.
 #define HEAPREC_CALL \
-  heaprec::native::Call { std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::native::CallersFrame() }
+  heaprec::arch::Call { std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::arch::CallersFrame() }

@@ -1,4 +1,4 @@
-#include "recorder/hotspot/detour.h"
+#include "recorder/arch/x86_64/detour.h"
 
 #include <sys/mman.h>
 
@@ -9,12 +9,12 @@
 #include <span>
 #include <string>
 
-#include "recorder/hotspot/code_patch.h"
-#include "recorder/hotspot/near_memory.h"
-#include "recorder/hotspot/prologue.h"
-#include "recorder/hotspot/trap.h"
+#include "recorder/arch/x86_64/code_patch.h"
+#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/x86_64/prologue.h"
+#include "recorder/arch/x86_64/trap.h"
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 namespace {
 
 constexpr uint8_t kInt3 = 0xcc;
@@ -122,4 +122,4 @@ format::Result<std::monostate> Detour::Remove() {
   return Replace(jump_, before_, original_, {});
 }
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

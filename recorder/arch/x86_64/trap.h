@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 
 // Makes the SIGTRAP handler ours, again if another library took it since.
 bool TakeTraps();
@@ -21,4 +21,4 @@ bool Redirect(uintptr_t site, const void* to);
 // cannot tell.
 bool SomeThreadBlocksTraps();
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

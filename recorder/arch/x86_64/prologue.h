@@ -13,7 +13,7 @@
 
 #include "format/result.h"
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 
 struct Prologue {
   std::vector<uint8_t> code;  // the displaced instructions, displacements corrected
@@ -29,4 +29,4 @@ format::Result<Prologue> MovePrologue(std::span<const uint8_t> source, uintptr_t
 // 4 if the code starts with endbr64, else 0.
 size_t EndbrSize(std::span<const uint8_t> source);
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

@@ -11,7 +11,7 @@
 
 #include "format/result.h"
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 
 // While one exists, the code at [site, site + size) is writable. Bytes written are seen by every thread after Publish.
 class CodePatch {
@@ -39,4 +39,4 @@ class CodePatch {
   bool open_ = true;
 };
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

@@ -15,7 +15,7 @@
 
 #include "format/result.h"
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 
 // Returns when every thread that stood in the target's first instructions has left them, e.g. after a safepoint; false
 // if it cannot tell. Called while the entry traps, so it must not wait for a thread that runs no instruction at all.
@@ -59,4 +59,4 @@ class Detour {
   bool installed_ = false;
 };
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

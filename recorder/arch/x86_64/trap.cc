@@ -1,4 +1,4 @@
-#include "recorder/hotspot/trap.h"
+#include "recorder/arch/x86_64/trap.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string>
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 namespace {
 
 struct Site {
@@ -132,4 +132,4 @@ bool SomeThreadBlocksTraps() {
   return true;
 }
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

@@ -13,7 +13,7 @@
 
 #include "format/result.h"
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 
 struct MemoryRegion {
   uintptr_t begin = 0;
@@ -32,4 +32,4 @@ format::Result<uint8_t*> MapPageNear(uintptr_t code);
 
 inline constexpr size_t kPageSize = 4096;
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

@@ -1,4 +1,4 @@
-#include "recorder/hotspot/prologue.h"
+#include "recorder/arch/x86_64/prologue.h"
 
 #include <capstone/capstone.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 namespace {
 
 // How far a function is searched for branches back to its start. HotSpot's two tracers are 274 bytes.
@@ -132,4 +132,4 @@ format::Result<Prologue> MovePrologue(std::span<const uint8_t> source, uintptr_t
   return prologue;
 }
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch

@@ -1,4 +1,4 @@
-#include "recorder/hotspot/code_patch.h"
+#include "recorder/arch/x86_64/code_patch.h"
 
 #include <linux/membarrier.h>
 #include <sys/mman.h>
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "recorder/hotspot/near_memory.h"
+#include "recorder/arch/x86_64/near_memory.h"
 
-namespace heaprec::hotspot {
+namespace heaprec::arch {
 namespace {
 
 bool Membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
@@ -63,4 +63,4 @@ bool CodePatch::End() {
   return Protect(protection_);
 }
 
-}  // namespace heaprec::hotspot
+}  // namespace heaprec::arch
