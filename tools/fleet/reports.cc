@@ -224,8 +224,8 @@ Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
   render::Table table = MakeTable("rows", columns, answer.rows, answer.count);
   table.empty = "Nothing is live.";
   report.Add(std::move(table));
-  report.Add(Fact("", "a row without live samples holds at most {} (95 %)",
-                  {{"detection_limit", answer.none.high, Unit::kBytes}}));
+  report.Add(Sentence("detection limit: a row without live samples holds at most {} (95 %)",
+                      {{"detection_limit", answer.none.high, Unit::kBytes}}));
   return report;
 }
 
