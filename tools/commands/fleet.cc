@@ -345,7 +345,8 @@ Command FleetCommand() {
       .Value("KEY")
       .OneOf({"class", "site", "class-site"});
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
-  command.AddOption("--step", options->step, "Length of a row of timeline (default: about 60 rows, or hours)").Value("LENGTH");
+  command.AddOption("--step", options->step, "Length of a row of timeline (default: about 60 rows, or hours)")
+      .Value("LENGTH");
   command.AddOption("--deploy", options->deploy, "diff: compare each host before and after this time").Value("TIME");
   command.AddPercent("--fdr", options->rate, "diff: at most this share of the changes is none (default: 5%)");
   command.AddPercent("--min-share", options->min_share, "diff, outliers: ignore smaller rows (default: 0.1%)");

@@ -10,7 +10,8 @@ namespace {
 
 // Lists of recordings are longer than what a server takes for a statement by default.
 constexpr char kSettings[] =
-    "&wait_end_of_query=1&insert_distributed_sync=1&max_query_size=67108864&max_ast_elements=5000000&max_expanded_ast_elements=5000000";
+    "&wait_end_of_query=1&insert_distributed_sync=1&max_query_size=67108864&max_ast_elements=5000000&max_expanded_ast_"
+    "elements=5000000";
 
 std::optional<std::string> Gzipped(const std::string& bytes) {
   z_stream stream{};
