@@ -2,7 +2,8 @@
 //
 // The witness is the program itself: it notes each object in a shared mapping after the allocation has returned. At the
 // rates used here an object is kept with 1 - exp(-lambda size), lambda size > 20: a witnessed object is missing by
-// chance with probability < 1e-8, in all of the test < 1e-5 x 1e-3; anything missing is a loss.
+// chance with probability < 1e-8, in all of the test < 1e-5 x 1e-3; anything missing is a loss. On a machine that gives
+// the drain no time a ring may be full: each such loss must have been counted.
 //
 // HEAPREC_JVM_KILLS=300: how many of these JVMs are killed.
 #include <signal.h>
@@ -76,6 +77,8 @@ void KillAll(std::vector<Victim>& victims) {
   for (Victim& victim : victims) REQUIRE(victim.process.Finish().signal == SIGKILL);
 }
 
+uint64_t WithoutRoom(const Rows& rows) { return rows.Lost("ring_full") + rows.Lost("lanes_busy"); }
+
 // Nothing is torn, nameless or unaccounted for, but what each thread had under way (docs/format/recording.md#counters)
 // and points in objects for which the JVM posts no event. A short recording need not be trustworthy: one of those may
 // be 0.1 % of it.
@@ -88,10 +91,10 @@ void RequireWhole(const Rows& rows, uint64_t threads) {
   CHECK(salvage["errors"].empty());
   CHECK(salvage["invalid"] == 0);
   CHECK(salvage["unnamed"] == 0);
-  for (const char* reason : {"ring_full", "lanes_busy", "oversized", "write_failed"}) CHECK(rows.Lost(reason) == 0);
+  for (const char* reason : {"oversized", "write_failed"}) CHECK(rows.Lost(reason) == 0);
   const uint64_t points = counters["points"];
   const uint64_t committed = counters["committed"];
-  const uint64_t known = committed + counters["thinned"].get<uint64_t>() + rows.Lost("missed");
+  const uint64_t known = committed + counters["thinned"].get<uint64_t>() + rows.Lost("missed") + WithoutRoom(rows);
   const uint64_t accounted = counters["written"].get<uint64_t>() + counters["second_stage"].get<uint64_t>();
   CHECK(std::max(points, known) - std::min(points, known) <= threads);
   CHECK(std::max(committed, accounted) - std::min(committed, accounted) <= threads);
@@ -103,12 +106,15 @@ void RequireWitnessed(const Victim& victim, size_t* witnessed) {
   RequireWhole(rows, 3);
   std::map<uint64_t, const Row*> by_size;
   for (const Row& row : rows.rows) by_size[row.size] = &row;
+  uint64_t missing = 0;
   for (const uint32_t size : WitnessedIn(victim.folder + "/witness")) {
-    ++*witnessed;
     const auto found = by_size.find(size);
+    if (found == by_size.end()) {
+      ++missing;
+      continue;
+    }
+    ++*witnessed;
     INFO("size " << size);
-    CHECK(found != by_size.end());
-    if (found == by_size.end()) continue;
     const Row& row = *found->second;
     CHECK(row.class_name == "byte[]");
     CHECK(row.kind == "outside");
@@ -117,6 +123,7 @@ void RequireWitnessed(const Victim& victim, size_t* witnessed) {
     CHECK(row.stack.find("e2e.Witness$Worker.run:") == 0);
     CHECK(row.stack.find(";e2e.Witness$Worker.allocate:") != std::string::npos);
   }
+  CHECK(missing <= WithoutRoom(rows));
 }
 
 }  // namespace

@@ -100,17 +100,26 @@ outcome() {
   echo "exit $? $(grep -a '^not ok' "$SCRATCH/out" | grep -av '# TODO' | awk '{print $3}' | tr '\n' ' ')"
 }
 
+# keep SUITE: stdin, the suite's section, replaces the one of an earlier run; the other suites' stay.
+keep() {
+  cat > "$SCRATCH/section-$1"
+  (
+    flock 9
+    awk -v suite="$1" '/^# / { mine = $2 == suite } !mine' "$RESULT" 2>/dev/null > "$SCRATCH/others-$1"
+    cat "$SCRATCH/others-$1" "$SCRATCH/section-$1" > "$RESULT"
+  ) 9>> "$SOURCES/lock"
+}
+
 differing=0 unprepared=0
-{
-  echo "# tests/native/foreign_suites.sh$([ $PART = yes ] && echo ' --part') $SUITES; $(date -u +%F), $(git -C "$ROOT" rev-parse --short HEAD), $(uname -r)"
-  for suite in $SUITES; do
+for suite in $SUITES; do
+  section=$(
+    echo "# $suite $([ $PART = yes ] && echo 'in part' || echo 'in full'): $(date -u +%F), $(git -C "$ROOT" rev-parse --short HEAD), $(uname -r)"
     if ! "prepare_$suite"; then
-      echo "$suite: could not be prepared"
-      unprepared=1
-      continue
+      echo "could not be prepared"
+      exit 2
     fi
     declare -A ran=([exact]=0 [sampled]=0) differ=([exact]=0 [sampled]=0)
-    failed=0
+    failed=0 different=0
     for test in $("list_$suite"); do
       without=$(outcome "$suite" "$test" without)
       [ "$without" = "exit 0 " ] || failed=$((failed + 1))
@@ -121,12 +130,19 @@ differing=0 unprepared=0
           [ "$with" = "$without" ] && continue 2
           [ "$again" = 3 ] || without=$(outcome "$suite" "$test" without)
         done
-        differ[$mode]=$((differ[$mode] + 1)) differing=1
-        echo "$suite $test $mode: $with; without: $without; $(tail -n 1 "$SCRATCH/out" | cut -c1-200)"
+        differ[$mode]=$((differ[$mode] + 1)) different=1
+        echo "$test $mode: $with; without: $without; $(tail -n 1 "$SCRATCH/out" | cut -c1-200)"
       done
     done
-    for mode in $MODES; do echo "$suite $mode: ${ran[$mode]} tests, ${differ[$mode]} differ; without: $failed fail"; done
-  done
-  echo "exit code $((unprepared ? 2 : differing))"
-} | tee "$RESULT"
-exit "$(sed -n 's/^exit code //p' "$RESULT" | tail -n 1)"
+    for mode in $MODES; do echo "$mode: ${ran[$mode]} tests, ${differ[$mode]} differ; without: $failed fail"; done
+    exit $different
+  )
+  case $? in
+    1) differing=1 ;;
+    2) unprepared=1 ;;
+  esac
+  echo "$section"
+  echo "$section" | keep "$suite"
+done
+[ $unprepared = 0 ] || exit 2
+exit $differing

@@ -222,6 +222,9 @@ double RateOfLook(const Bench& bench) {
   return bench.options.diff.fdr / static_cast<double>(bench.options.all_runs ? 1 : looks);
 }
 
+// A run that is ended after a time has not done all of its command's work.
+SidesAre WhatSidesAre(const Bench& bench) { return bench.duration ? SidesAre::kRecordings : SidesAre::kWholeRuns; }
+
 // Whether each site with more than a hundredth of all bytes is decided.
 bool IsAllDecided(const Bench& bench) {
   ScanOptions before = bench.options.diff.scan, after = before;
@@ -231,7 +234,8 @@ bool IsAllDecided(const Bench& bench) {
   CallTree tree(&names, RecordingScan::Parse(before)->TreeOptions());
   ComparedRuns old_runs(before, by, before.OwnFrames()), new_runs(after, by, after.OwnFrames());
   if (old_runs.Read(&tree) != ExitCode::kOk || new_runs.Read(&tree) != ExitCode::kOk) return false;
-  const Scale scale{.per = ChooseUnit(old_runs, new_runs, {}, false).per};
+  const std::string& asked = bench.options.diff.per;
+  const Scale scale{.per = asked.empty() ? ChooseUnit(old_runs, new_runs, {}, WhatSidesAre(bench)).per : PerOf(asked)};
   const ComparedRows rows = CompareTables(old_runs, new_runs, 0, scale, scale, {.fdr = RateOfLook(bench)});
   double all = 0;
   for (const ComparedRow& row : rows.rows) all += row.difference.before.value + row.difference.after.value;
@@ -277,6 +281,7 @@ ExitCode RunBench(const BenchOptions& options) {
   diff.scan.files = bench->before();
   diff.after = bench->after();
   diff.fdr = RateOfLook(*bench);
+  diff.whole_runs = WhatSidesAre(*bench) == SidesAre::kWholeRuns;
   return Diff(diff);
 }
 

@@ -94,10 +94,15 @@ Difference TotalOf(const ComparedRuns& before, const ComparedRuns& after, const 
       {before.Totals(ScaleOfTotal(both.scale_before)), after.Totals(ScaleOfTotal(both.scale_after)), 0});
 }
 
+SidesAre SidesOf(const DiffOptions& options) {
+  if (!options.windows.empty()) return SidesAre::kPartsOfOne;
+  return options.whole_runs ? SidesAre::kWholeRuns : SidesAre::kRecordings;
+}
+
 // Sets the unit of both scales, and says why it is this one.
 std::string ChooseScales(const DiffOptions& options, const ComparedRuns& before, const ComparedRuns& after,
                          const MachineSpeed& speed, Both* both) {
-  ChosenUnit unit = ChooseUnit(before, after, both->scale_before, !options.windows.empty());
+  ChosenUnit unit = ChooseUnit(before, after, both->scale_before, SidesOf(options));
   if (both->per) unit = {*both->per, options.per.empty() ? "--ops gives the operations" : "as asked for by --per"};
   if (unit.per == Per::kSecond && speed.is_cause) {
     unit = {Per::kCpuSecond, "the sides ran at different speeds; rates per second would only show that"};

@@ -18,6 +18,7 @@ struct DiffOptions {
   double fdr = 0.05, margin = 0;
   std::optional<size_t> limit;
   bool objects = false, all = false, json = false, force = false;
+  bool whole_runs = false;  // each recording is all that its command did
 };
 
 ExitCode Diff(const DiffOptions& options);

@@ -288,12 +288,13 @@ std::string SameWork(const Work& before, const Work& after, bool objects) {
   return "";
 }
 
-ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale,
-                      bool is_one_recording) {
+ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale, SidesAre sides) {
   if (scale.operations > 0) return {Per::kOp, "--ops gives the operations"};
-  if (is_one_recording) return {Per::kSecond, "both sides are parts of one recording"};
-  if (const std::string reason = SameWork(before.WorkOf(scale), after.WorkOf(scale), scale.objects); !reason.empty()) {
-    return {Per::kTotal, reason};
+  if (sides == SidesAre::kPartsOfOne) return {Per::kSecond, "both sides are parts of one recording"};
+  const Work was = before.WorkOf(scale), is = after.WorkOf(scale);
+  if (const std::string reason = SameWork(was, is, scale.objects); !reason.empty()) return {Per::kTotal, reason};
+  if (sides == SidesAre::kWholeRuns && IsSteady(was) && IsSteady(is)) {
+    return {Per::kTotal, "each run is the whole work of its command, and all of a side's allocate the same"};
   }
   if (scale.objects) {
     if (before.HasCpuTime() && after.HasCpuTime()) return {Per::kCpuSecond, "the runs allocated different totals"};

@@ -117,7 +117,13 @@ struct ChosenUnit {
   Per per = Per::kTotal;
   std::string reason;
 };
-ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale, bool is_one_recording);
+// What the sides of a comparison are.
+enum class SidesAre : uint8_t {
+  kRecordings,
+  kPartsOfOne,  // two windows of one recording
+  kWholeRuns,   // each run is all that its command did
+};
+ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale, SidesAre sides);
 
 // Whether the sides' rates per second differ, and those per second of CPU time do not: one machine was slower, or
 // busier.

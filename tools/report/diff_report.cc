@@ -17,6 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
+// A single pair in which rows differ by more than half, on the whole, is hardly of the same program.
+constexpr double kUnlike = 0.5;
 
 std::string Printable(std::string_view text) {
   Text printable;
@@ -53,17 +55,25 @@ std::string_view UnitText(const Scale& scale) {
   return kTexts[static_cast<size_t>(scale.per)];
 }
 
+std::string RunsText(const RunComparison& runs) {
+  const std::string deviation = ShortPercent(runs.variation.deviation);
+  if (runs.is_replicated()) {
+    return fmt::format("{} and {}; between runs of the same program a row varies by {}", runs.runs_before,
+                       runs.runs_after, deviation);
+  }
+  if (runs.variation.deviation > kUnlike) {
+    return fmt::format("not replicated; most rows differ, by {}: several runs of each side tell which are real changes",
+                       deviation);
+  }
+  return fmt::format("not replicated; rows are taken to vary by {} between runs, as the others do", deviation);
+}
+
 // How the rows were compared, and what could have been seen.
 std::string MethodText(const DiffResult& result) {
   std::string text = fmt::format("rows     compared {}: {}\n", UnitText(result.scale), result.unit_reason);
   if (result.tables.empty()) return text;
   const RunComparison& runs = result.tables.back().runs;
-  const std::string deviation = ShortPercent(runs.variation.deviation);
-  text += runs.is_replicated()
-              ? fmt::format("runs     {} and {}; between runs of the same program a row varies by {}\n",
-                            runs.runs_before, runs.runs_after, deviation)
-              : fmt::format("runs     not replicated; rows are taken to vary by {} between runs, as the others do\n",
-                            deviation);
+  text += fmt::format("runs     {}\n", RunsText(runs));
   return text + fmt::format("detects  a change of {} where a row has 5 % of all, of {} at 1 % (4 of 5 times)\n",
                             DetectableText(runs.DetectableAt(0.05)), DetectableText(runs.DetectableAt(0.01)));
 }

@@ -237,7 +237,11 @@ TEST_CASE("Totals are compared by Welch's test of their own runs; one run a side
   CHECK(one.p == Approx(2 * StudentAbove(3.06186, 4)).epsilon(1e-3));
   CHECK(one.ratio.value == Approx(1.1));
   CHECK(one.ratio.low < 1.02);
+  CHECK(one.verdict == Verdict::kMore);
+  CHECK(CompareTotals({after, before}).verdict == Verdict::kLess);
+  CHECK(CompareTotals({before, after}, {.rate = 0.01}).verdict == Verdict::kSame);
   CHECK(CompareTotals({{before[0]}, {after[0]}}).p == 1);
+  CHECK(CompareTotals({{before[0]}, {after[0]}}).verdict == Verdict::kSame);
 }
 
 TEST_CASE("Over time only what differs between the two runs counts, not what both go through") {

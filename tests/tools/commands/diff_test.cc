@@ -127,6 +127,16 @@ TEST_CASE("diff names what changed, the largest first, and leaves out what may b
   CHECK(Verdicts("--by class --class 'byte[]' " + both) == "byte[] more; ");
 }
 
+TEST_CASE("diff says of a pair in which most rows differ that more runs are needed") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin";
+  WriteAmounts(a, {.strings = 400, .bytes = 20, .nodes = 300, .rare = 20});
+  WriteAmounts(b, {.strings = 20, .bytes = 400, .nodes = 20, .rare = 300}, 100);
+  const std::string text = Heaprec("diff --per second --by class " + a + " " + b).out;
+  INFO(text);
+  CHECK(text.find("several runs of each side tell which are real changes") != std::string::npos);
+}
+
 TEST_CASE("diff compares per second, per operation or shares, and chooses what suits") {
   const Directory directory;
   const std::string a = directory / "a.bin", b = directory / "b.bin", both = a + " " + b;

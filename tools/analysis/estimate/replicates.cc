@@ -372,21 +372,23 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
   return all;
 }
 
-Difference CompareTotals(const RunsOfRow& of, double margin, Alternative asked) {
+Difference CompareTotals(const RunsOfRow& of, const RunQuestion& question) {
   const Row row = RowOf(of);
   Difference one = of.before.empty() || of.after.empty()
                        ? Difference{}
-                       : Compare(MeanEstimate(of.before), MeanEstimate(of.after), margin, asked);
+                       : Compare(MeanEstimate(of.before), MeanEstimate(of.after), question.margin, question.asked);
   if (!row.is_known || row.freedom <= 0) {
     one.p = one.least_p = 1;
     return one;
   }
   const Moderated moderated{std::max(row.own, row.sampling), row.freedom};
-  one.p = std::max(one.p, PValue(row, moderated, {.margin = margin, .asked = asked}));
+  one.p = std::max(one.p, PValue(row, moderated, question));
   one.error = std::sqrt(moderated.variance * row.factor), one.freedom = row.freedom;
   Widen(one.error, one.freedom, row.mean, &one);
-  one.detectable = Detectable(0.05, one.error, one.freedom, -1);
-  return one;
+  one.detectable = Detectable(question.rate, one.error, one.freedom, -1);
+  std::vector<Difference> alone{one};
+  Judge(&alone, question.rate);
+  return alone.front();
 }
 
 // The difference of the means is the mean of the differences: leaving one block out after the other (the jackknife)
