@@ -14,7 +14,7 @@ packages=(
 if [ "${1:-}" = demo ]; then
   packages+=(openjdk-17-source unzip)
 else
-  packages+=(clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema man-db zsh fish
+  packages+=(clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh fish
              protobuf-compiler clickhouse-server openssl tmux)
 fi
 

@@ -52,6 +52,7 @@ class Shard:
         self.folder = pathlib.Path(folder)
         self.http, self.tcp, self.internal, self.https = ports
         self.process = None
+        self.before = []  # a command that starts the server, for tests
 
     def configure(self, shards, password, tls):
         """Writes the configuration. `shards`: all of the cluster."""
@@ -95,7 +96,7 @@ class Shard:
     def start(self):
         """Starts the server and waits until it answers."""
         log = open(self.folder / "output.log", "ab")
-        self.process = subprocess.Popen(server_program() + [f"--config-file={self.folder}/config.xml"], stdout=log,
+        self.process = subprocess.Popen(self.before + server_program() + [f"--config-file={self.folder}/config.xml"], stdout=log,
                                         stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder, start_new_session=True)
         (self.folder / "pid").write_text(str(self.process.pid))
         deadline = time.monotonic() + START_SECONDS

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Renews the pictures of report pages in docs/images.
+"""Renews the pictures of report pages in docs/images: records javac, H2 and a leak, and takes a picture of each page.
 
-usage: docs/screenshots.py HEAPREC NAME=REC.hrec[#FRAGMENT]...
+usage: docs/screenshots.py HEAPREC AGENT [--only NAME] [--look FOLDER]
 
-For example: docs/screenshots.py bazel-bin/tools/heaprec javac=javac.hrec h2=h2.hrec#a=14-23\\&b=25-34 leak=leak.hrec#live=1
+Needs Debian's libh2-java and chromium-driver. --look puts the pages in 1280, 2560 and 400 pixels width, light and dark,
+into FOLDER instead, for a look at them.
 """
 
+import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,27 +16,73 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/tools/commands"))
+sys.path.insert(0, str(ROOT / "bench/cost"))
 
+from applications import class_path, prepare_h2  # noqa: E402
 from browser import Browser  # noqa: E402
 
-SIZE = (1280, 1000)
+SIZES = ((1280, 1150), (2560, 1440), (400, 1600))
 
 
-def take(heaprec, name, recording, fragment):
-    page = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-pictures-")) / "report.html"
-    subprocess.run([heaprec, "report", "--quiet", "-o", str(page), recording], check=True)
-    with Browser(SIZE) as browser:
+def javac(folder):
+    program = ROOT / "bench/view/Compiles.java"
+    return ["timeout", "25", "java", "-Xmx128m", program, program, folder]
+
+
+def h2(folder):
+    prepare_h2(None, folder, rounds=4)
+    return ["java", "-Xmx512m", "-cp", class_path("h2"), "org.h2.tools.RunScript", "-url", "jdbc:h2:mem:bench", "-user", "sa",
+            "-script", folder / "script.sql"]
+
+
+def leak(folder):
+    subprocess.run(["javac", "-d", folder, ROOT / "tests/e2e/Leak.java"], check=True)
+    return ["java", "-Xmx512m", "-cp", folder, "e2e.Leak", "2000000", "10000", "20"]
+
+
+# The program, the agent's options, and what of its page is shown.
+PICTURES = {
+    "javac": (javac, "rate=1000", ""),
+    "h2": (h2, "rate=1000", "tab=classes"),
+    "leak": (leak, "rate=500,live=on", "live=1&age=1&tab=live"),
+}
+
+
+def record(heaprec, agent, name, folder):
+    program, options, _ = PICTURES[name]
+    recording = folder / f"{name}.hrec"
+    subprocess.run([heaprec, "record", "--children", "--set", options, "-o", recording, "--", *program(folder)],
+                   env=dict(os.environ, HEAPREC_LIB=agent), stdout=subprocess.DEVNULL)
+    return recording
+
+
+def take(page, fragment, size, dark, picture):
+    with Browser(size, dark) as browser:
         browser.call("POST", "/url", {"url": page.as_uri() + ("#" + fragment if fragment else "")})
         browser.wait("document.documentElement.dataset.ready === 'yes'")
-        browser.screenshot(ROOT / f"docs/images/report-{name}.png")
+        browser.screenshot(picture)
 
 
-def main(heaprec, wanted):
-    for one in wanted:
-        name, _, rest = one.partition("=")
-        recording, _, fragment = rest.partition("#")
-        take(heaprec, name, recording, fragment)
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("heaprec", type=os.path.abspath)
+    options.add_argument("agent", type=os.path.abspath)
+    options.add_argument("--only", choices=PICTURES)
+    options.add_argument("--look", type=pathlib.Path)
+    given = options.parse_args()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-pictures-"))
+    for name in [given.only] if given.only else PICTURES:
+        page = folder / f"{name}.html"
+        recording = record(given.heaprec, given.agent, name, folder)
+        subprocess.run([given.heaprec, "report", "--quiet", "-f", "-o", str(page), recording], check=True)
+        if not given.look:
+            take(page, PICTURES[name][2], SIZES[0], False, ROOT / f"docs/images/report-{name}.png")
+            continue
+        for size in SIZES:
+            for dark in (False, True):
+                theme = "dark" if dark else "light"
+                take(page, PICTURES[name][2], size, dark, given.look / f"{name}-{size[0]}-{theme}.png")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main()

@@ -4,13 +4,15 @@
 //
 // Two services: `checkout` in versions 1.0 and 1.1, and `search`. Sites have rates that differ between hosts; three
 // sites of 1.1 allocate more or less; one site of the last host of search allocates five times as much. Objects are
-// sampled as the agent does: kept with 1 - exp(-lambda size). DIR/truth.json has what was allocated.
+// sampled as the agent does: kept with 1 - exp(-lambda size). Sampled objects are tracked until they die.
+// DIR/truth.json has what was allocated, and what of it is live at the end.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <queue>
 #include <random>
 #include <string>
 #include <vector>
@@ -45,6 +47,9 @@ double ChangeOf(const Host& host, int site) {
   return site == 20 ? 2.0 : 1;
 }
 
+// Of objects, in seconds; 0: they live to the end.
+double MeanLifetimeOf(int site) { return site % 5 == 4 ? 0 : 2 + 20 * (site % 5); }
+
 uint64_t SizeOf(int site) { return 16 * (1 + static_cast<uint64_t>(site * 7 % 64)); }
 std::string ClassOf(int site) { return "com/acme/Type" + std::to_string(site / 2); }
 std::string MethodOf(int site) { return "site" + std::to_string(site); }
@@ -78,6 +83,7 @@ format::FileHeader HeaderOf(const Host& host, uint64_t seed) {
   header.jvm_name = "simulated";
   header.jvm_version = "17.0.21+9";
   header.gc_name = "G1";
+  header.max_tracked_objects = 1 << 20;  // all that are sampled
   header.source = "hooks";
   header.source_reason = "simulated";
   header.service_labels = {
@@ -93,7 +99,8 @@ class Simulation {
         header_(HeaderOf(host, seed)),
         writer_(header_, 0),
         file_(path, std::ios::binary),
-        random_(seed) {
+        random_(seed),
+        fates_(seed) {
     std::normal_distribution<double> normal;
     const double all = std::exp(kBetweenHosts * normal(random_));
     double sum = 0;
@@ -104,20 +111,24 @@ class Simulation {
                        ChangeOf(host, site));
     }
     truth_.resize(kSites);
+    live_.resize(kSites);
     Append(format::EncodeFileHeader(header_));
     writer_.Add(format::Window{.id = 1, .start_ns = 0, .lambda = kLambda});
   }
 
   json Run(uint64_t seconds) {
     for (uint64_t second = 0; second < seconds; ++second) {
-      Interval(second);
+      Interval(second, seconds);
+      AddDeaths((second + 1) * kSecondNs);
       if (second % 2 == 1) Append(*writer_.Flush(counters_, {}, (second + 1) * kSecondNs));
     }
     const format::EndMarker ending{seconds * kSecondNs, "jvm exit"};
     Append(*writer_.Finish(counters_, {}, seconds * kSecondNs, &ending));
     json sites = json::array();
     for (int site = 0; site < kSites; ++site) {
-      sites.push_back({{"site", "com.acme.Work." + MethodName(site)}, {"bytes", truth_[static_cast<size_t>(site)]}});
+      sites.push_back({{"site", "com.acme.Work." + MethodName(site)},
+                       {"bytes", truth_[static_cast<size_t>(site)]},
+                       {"live", live_[static_cast<size_t>(site)]}});
     }
     return {{"host", host_.name}, {"service", host_.service}, {"version", host_.version}, {"sites", sites}};
   }
@@ -135,7 +146,7 @@ class Simulation {
     file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
 
-  void Interval(uint64_t second) {
+  void Interval(uint64_t second, uint64_t seconds) {
     uint64_t counted = 0, kept = 0, objects = 0;
     for (int site = 0; site < kSites; ++site) {
       const uint64_t size = SizeOf(site);
@@ -143,7 +154,12 @@ class Simulation {
           std::poisson_distribution<uint64_t>(rates_[static_cast<size_t>(site)] / static_cast<double>(size))(random_);
       const double chance = -std::expm1(-kLambda * static_cast<double>(size));
       const auto samples = std::binomial_distribution<uint64_t>(count, chance)(random_);
-      for (uint64_t i = 0; i < samples; ++i) Add(second, site, static_cast<double>(size) / chance);
+      uint64_t alive = StillAlive(count - samples, site, static_cast<double>(seconds - second));
+      for (uint64_t i = 0; i < samples; ++i) {
+        const uint64_t died_ns = Add(second, site, static_cast<double>(size) / chance);
+        alive += died_ns > seconds * kSecondNs ? 1 : 0;
+      }
+      live_[static_cast<size_t>(site)] += static_cast<double>(alive * size);
       counted += count * size;
       objects += count;
       kept += samples;
@@ -156,7 +172,21 @@ class Simulation {
     counters.points += kept, counters.committed += kept, counters.written += kept;
   }
 
-  void Add(uint64_t second, int site, double weight) {
+  // Of objects born within a second, which live from 0 to `left_s` until the end.
+  uint64_t StillAlive(uint64_t count, int site, double left_s) {
+    const double mean = MeanLifetimeOf(site);
+    const double chance = mean > 0 ? mean * (std::exp((1 - left_s) / mean) - std::exp(-left_s / mean)) : 1;
+    return std::binomial_distribution<uint64_t>(count, std::min(chance, 1.0))(fates_);
+  }
+
+  void AddDeaths(uint64_t before_ns) {
+    for (; !deaths_.empty() && deaths_.top().first < before_ns; deaths_.pop()) {
+      writer_.Add(format::LifecycleEvent{.sample = deaths_.top().second, .time_ns = deaths_.top().first});
+    }
+  }
+
+  // When it dies.
+  uint64_t Add(uint64_t second, int site, double weight) {
     format::Sample sample;
     sample.id = ++id_;
     sample.time_ns = second * kSecondNs + random_() % kSecondNs;
@@ -171,6 +201,12 @@ class Simulation {
     sample.window = 1;
     sample.weight = weight;
     writer_.Add(sample);
+    const double mean = MeanLifetimeOf(site);
+    if (!(mean > 0)) return UINT64_MAX;
+    const double lifetime_s = std::exponential_distribution<double>(1 / mean)(fates_);
+    const uint64_t died_ns = sample.time_ns + static_cast<uint64_t>(lifetime_s * 1e9);
+    deaths_.emplace(died_ns, sample.id);
+    return died_ns;
   }
 
   const Host host_;
@@ -178,8 +214,10 @@ class Simulation {
   const format::FileHeader header_;
   format::ChunkWriter writer_;
   std::ofstream file_;
-  std::mt19937_64 random_;
-  std::vector<double> rates_, truth_;
+  std::mt19937_64 random_, fates_;
+  std::vector<double> rates_, truth_, live_;
+  using Death = std::pair<uint64_t, uint64_t>;  // when, of which sample
+  std::priority_queue<Death, std::vector<Death>, std::greater<>> deaths_;
   format::PerStream<format::StreamCounters> counters_;
   uint64_t id_ = 0;
 };

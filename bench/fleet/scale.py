@@ -5,14 +5,16 @@ Usage: bench/fleet/scale.py HEAPREC [HOSTS] [SHARDS] [--record]     defaults: 10
 
 Rows of `totals`, `sums` and `hours` are made on the servers by INSERT ... SELECT, as heaprec ship would send them: 24
 hours, slices of 10 minutes, of each 20 classes, 40 sites and 40 pairs. That takes no recordings, so ingest is measured
-apart, by shipping simulated ones. Prints seconds, rows and bytes read of each question, and bytes on disk by table.
+apart (ingest.py). Prints seconds, statements, rows and bytes read of each question, and bytes on disk by table.
 """
+import http.server
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -40,6 +42,47 @@ QUESTIONS = (["services"], ["top"], ["top", "--by", "class-site"], ["timeline"],
 def run(url, sql):
     with urllib.request.urlopen(url + "/?max_memory_usage=4000000000", data=sql.encode(), timeout=1800) as answer:
         return answer.read().decode()
+
+
+class Recorder(http.server.BaseHTTPRequestHandler):
+    """Passes what heaprec asks on to a server, and keeps the questions."""
+    protocol_version = "HTTP/1.1"
+    target, statements = "", []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        Recorder.statements.append(body.decode())
+        request = urllib.request.Request(Recorder.target + self.path, data=body)
+        with urllib.request.urlopen(request, timeout=1800) as answer:
+            told = answer.read()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(told)))
+        self.end_headers()
+        self.wfile.write(told)
+
+    def log_message(self, *_):
+        pass
+
+
+def what_it_reads(heaprec, url, question):
+    """Statements of a question, and what the server says of each: seconds, rows and bytes read."""
+    Recorder.target, Recorder.statements = url, []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Recorder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        ask(heaprec, f"http://127.0.0.1:{server.server_port}", question)
+        server.shutdown()
+    told = []
+    for sql in Recorder.statements:
+        settings = "max_query_size=67108864&max_ast_elements=5000000&max_expanded_ast_elements=5000000"
+        request = urllib.request.Request(f"{url}/?{settings}", data=sql.replace(" FORMAT Native", " FORMAT JSON").encode())
+        with urllib.request.urlopen(request, timeout=1800) as answer:
+            told.append(json.load(answer)["statistics"])
+    return told
+
+
+def ask(heaprec, url, question):
+    subprocess.run([heaprec, "fleet", *question, "--service", "checkout", "--server", url], check=True,
+                   stdout=subprocess.DEVNULL)
 
 
 def fill(shards, hosts):
@@ -97,12 +140,15 @@ def main():
             times = []
             for _ in range(3):
                 begin = time.monotonic()
-                subprocess.run([heaprec, "fleet", *question, "--service", "checkout", "--server", cluster.shards[0].url()],
-                               check=True, stdout=subprocess.DEVNULL)
+                ask(heaprec, cluster.shards[0].url(), question)
                 times.append(time.monotonic() - begin)
             name, seconds = " ".join(question), sorted(times)[1]
             slowest = max(slowest, (name, seconds), key=lambda one: one[1])
-            print(f"{name}: {seconds:.2f} s ({min(times):.2f} to {max(times):.2f})", flush=True)
+            told = what_it_reads(heaprec, cluster.shards[0].url(), question)
+            print(f"{name}: {seconds:.2f} s ({min(times):.2f} to {max(times):.2f}); {len(told)} statements read "
+                  f"{sum(one['rows_read'] for one in told) / 1e6:.2f} million rows, "
+                  f"{sum(one['bytes_read'] for one in told) / 1e6:.0f} MB; seconds of each: "
+                  f"{' '.join(format(one['elapsed'], '.2f') for one in told)}", flush=True)
         if "--record" in sys.argv:
             record.record("fleet", f"fleet.slowest_question_{shards}", area="Fleet",
                           figure=f"Slowest question, {hosts} hosts, a day, {shards} shards"[:50], goal="< 2 s",

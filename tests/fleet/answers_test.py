@@ -5,23 +5,18 @@ Usage: answers_test.py HEAPREC GENERATE
 
 import json
 import math
+import pathlib
+import re
 import sys
 import time
 
-from support import ask, contents, generate, heaprec, local_shards, run, same, select, ship
+from support import QUESTIONS, ask, contents, generate, heaprec, local_shards, run, same, select, ship
 
 GENERATE = sys.argv[2]
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HOSTS, SECONDS, SLICE, SEED = 60, 120, 60, 1
 SLICES = SECONDS // SLICE
 END_OF_DAY = 1795219200  # of the day that is simulated
-# All questions, with each kind of choice.
-QUESTIONS = (["services"], ["top", "--by", "site"], ["top", "--by", "class"], ["top", "--by", "class-site"],
-             ["timeline", "--step", "1m"], ["timeline", "--step", "2m", "--class", "*.Type3"],
-             ["diff", "1.0", "1.1", "--service", "checkout"], ["outliers", "--service", "search"],
-             ["diff", "1.0", "1.1", "--by", "class"], ["outliers", "--by", "class-site"],
-             ["diff", "--deploy", "2026-11-20T10:01:00Z", "--service", "checkout"],
-             ["show", "*.site7"], ["top", "--host", "host10[0-3]", "--from", "2026-11-20T10:01:00Z"],
-             ["top", "--class", "*.Type4", "--by", "site", "--to", "2026-11-20T10:01:00Z"])
 
 
 def init_says_what_it_does(url):
@@ -85,13 +80,33 @@ def old_days_are_pruned(url):
     listed = ask("prune", "--server", database, "--sample-days", "100000")
     assert {row["table"] for row in listed["partitions"]} == set() and not listed["dropped"], listed
     listed = ask("prune", "--server", database, "--sample-days", "1")
-    expected = {"samples", "sums"} if time.time() > END_OF_DAY + 2 * 86400 else set()
+    expected = {"samples", "sums", "live"} if time.time() > END_OF_DAY + 2 * 86400 else set()
     assert {row["table"] for row in listed["partitions"]} == expected and not listed["dropped"], listed
     before = ask("prune", "--server", database, "--sample-days", "1")
     assert before == listed, "listing drops nothing"
     assert ask("prune", "--server", database, "--sample-days", "1", "--yes")["dropped"]
     left = {table: int(select(url, f"SELECT count() FROM later.{table}")[0][0]) for table in ("samples", "sums", "totals")}
     assert left["totals"] > 0 and (left["samples"] == left["sums"] == 0) == bool(expected), left
+
+
+def thinned_samples_are_unbiased(truth, url):
+    """Of the samples that were sent, about 5 a second of 20: what they say of each site of all hosts.
+
+    z over 40 sites; each is the sum of hundreds of draws. Mean within 4.9 / sqrt(40), squares within 4.9 standard
+    deviations of chi-squared: false alarms once in 500,000.
+    """
+    rows = select(url, "SELECT name, sum(weight), sum(weight * weight), count() FROM heaprec.samples AS s ANY INNER JOIN "
+                       "(SELECT id AS site, name FROM heaprec.names WHERE kind = 2) AS n USING site GROUP BY name")
+    true = {}
+    for host in truth:
+        for site in host["sites"]:
+            true[site["site"]] = true.get(site["site"], 0) + site["bytes"]
+    z = [(float(weights) - true[name]) / math.sqrt(float(squares)) for name, weights, squares, _ in rows]
+    kept = sum(int(count) for _, _, _, count in rows) / (HOSTS * SECONDS)
+    mean, spread = sum(z) / len(z), sum(value * value for value in z) / len(z)
+    print(f"{kept:.2f} samples a second and host are left; z of {len(z)} sites: mean {mean:.2f}, mean square {spread:.2f}")
+    assert len(z) == 40 and 4.5 < kept < 5.5
+    assert abs(mean) < 4.9 / math.sqrt(40) and spread < 1 + 4.9 * math.sqrt(2 / 40), z
 
 
 def totals_are_exact(truth, url):
@@ -121,6 +136,69 @@ def intervals_hold_the_truth(truth, url):
     share = held / cells
     print(f"{held} of {cells} intervals hold the truth: {share:.4f}")
     assert cells >= 1000 and 0.93 <= share <= 0.97, f"{held} of {cells}"
+
+
+def live_objects_are_known(truth, url):
+    """Of the whole fleet, of each host and site, and at an earlier time. 95 %: as above, with half as many cells."""
+    total = ask("live", "--server", url)["live"]
+    true = sum(site["live"] for host in truth for site in host["sites"])
+    # 1e-6: 2.5 times the sides of the interval.
+    low = total["bytes"]["value"] - 2.5 * (total["bytes"]["value"] - total["bytes"]["low"])
+    assert low <= true <= 2 * total["bytes"]["value"] - low, f"{total} and {true}"
+    held = cells = 0
+    for host in truth:
+        answer = ask("live", "--host", host["host"], "--server", url)
+        rows = {row["name"]: row["bytes"] for row in answer["rows"]}
+        for site in host["sites"]:
+            cells += 1
+            # What has no sample is in no row.
+            interval = rows.get(site["site"], {"low": 0, "high": answer["detection_limit"]})
+            held += interval["low"] <= site["live"] <= interval["high"]
+    share = held / cells
+    print(f"{held} of {cells} intervals hold what is live: {share:.4f}")
+    assert cells >= 1000 and 0.92 <= share <= 0.98, f"{held} of {cells}"
+
+
+def live_is_of_running_processes(url, root):
+    """What ended more than two slices before the others is not live any more."""
+    database = url + "/ended"
+    heaprec("fleet", "init", "--server", database, "--slice", "10s")
+    for hosts, seconds in ((4, 120), (3, 60)):
+        generate(GENERATE, root / f"of{seconds}", hosts, seconds, seconds)
+        ship(root / f"of{seconds}", "--to", database)
+    answer = ask("live", "--server", database)
+    assert answer["gone"] == 3 and answer["processes"] == 4, answer
+    before = ask("live", "--server", database, "--to", "2026-11-20T10:01:00Z")
+    assert before.get("gone", 0) == 0 and before["processes"] == 7, before
+
+
+def tables_of_version_1_are_upgraded(folder, url, root):
+    """Version 1 goes on as it is; init adds what version 2 has, and changes nothing that is there."""
+    database = url + "/old"
+    select(url, "CREATE DATABASE old")
+    for file in ("version", "tables_v1"):
+        sql = (ROOT / f"tools/fleet/schema/{file}.sql").read_text().replace("$database", "old")
+        for statement in re.sub(r"--.*", "", sql).split(";\n"):
+            if statement.strip():
+                select(url, statement)
+    select(url, f"INSERT INTO old.schema SELECT toUInt32(1), toUInt32({SLICE}), '', now()")
+    ship(folder, "--to", database, "--since", "2026-11-20T10:01:00Z")
+    assert "heaprec fleet init" in heaprec("fleet", "live", "--server", database, code=3)
+    tables = ("recordings", "names", "stacks", "totals", "sums", "hours", "samples", "shipped")
+    before = [sorted(select(url, f"SELECT * FROM old.{table}")) for table in tables]
+    top = ask("top", "--server", database)
+    assert "now has the tables of version 2" in heaprec("fleet", "init", "--server", database, "--slice", f"{SLICE}s")
+    assert "has the tables of version 2" in heaprec("fleet", "init", "--server", database, "--slice", f"{SLICE}s")
+    assert before == [sorted(select(url, f"SELECT * FROM old.{table}")) for table in tables]
+    assert select(url, "SELECT version, slice_seconds FROM old.schema ORDER BY version") == [
+        ["1", str(SLICE)], ["2", str(SLICE)]]
+    same(ask("top", "--server", database), top, "top after the upgrade")
+    # What was sent before has no live objects; what is sent from now on has.
+    assert "none of the recordings" in heaprec("fleet", "live", "--server", database, code=3)
+    generate(GENERATE, root / "new", 2, 60, 9)
+    ship(root / "new", "--to", database)
+    live = ask("live", "--server", database)
+    assert live["processes"] == 2 and live["untracked"] == HOSTS and live["live"]["bytes"]["value"] > 0, live
 
 
 def changes_are_found(url):
@@ -162,7 +240,11 @@ def test(root):
         later_slices_have_names(folder, url)
         old_days_are_pruned(url)
         totals_are_exact(truth, url)
+        thinned_samples_are_unbiased(truth, url)
         intervals_hold_the_truth(truth, url)
+        live_objects_are_known(truth, url)
+        live_is_of_running_processes(url, root)
+        tables_of_version_1_are_upgraded(folder, url, root)
         changes_are_found(url)
         outlier_is_first(url)
     with local_shards.Cluster(root / "two", shards=2) as two:

@@ -5,7 +5,9 @@ HEAPREC_FLEET_KILLS (default 6) of the shipper, a tenth of it of the server; ben
 """
 
 import os
+import pathlib
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -149,6 +151,54 @@ def one_shipper_a_folder(folder, shard):
     equal_to_the_first(shard, "two")
 
 
+def copies_in_two_folders(folder, root, shard):
+    """Two shippers of copies of the same recordings at once: one of them sends each, the other one finds it there."""
+    other = root / "copies"
+    shutil.copytree(folder, other)
+    url = shard.url() + "/copies"
+    init(url)
+    shippers = [start_shipping(one, url, "--tries", "100") for one in (folder, other)]
+    assert [shipper.wait(DEADLINE) for shipper in shippers] == [0, 0]
+    equal_to_the_first(shard, "copies")
+
+
+def disk_of_the_server_is_full(folder, root, shard):
+    """Its data folder is a file system of 64 MB, almost full: ship says so and gives up; with room all arrives."""
+    with local_shards.Cluster(root / "full") as full:
+        small = full.shards[0]
+        small.stop()
+        small.before = ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64m none $0/data && exec \"$@\"",
+                        str(small.folder)]
+        small.start()
+        init(small.url())
+        # Of the server's own mount namespace.
+        ballast = pathlib.Path(f"/proc/{small.process.pid}/root{small.folder}/data/ballast")
+        try:
+            with open(ballast, "wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+        except OSError:
+            pass
+        said = heaprec("ship", folder, "--to", small.url(), "--tries", "2", code=6)
+        assert "space" in said and "given up" in said, said
+        ballast.unlink()
+        ship(folder, "--to", small.url())
+        same(contents(small.url()), contents(shard.url()), "the disk was full")
+
+
+def disk_of_the_shipper_is_full(folder, root, shard):
+    """The shipper needs no room: recordings, home and temporary folder are on a file system without any."""
+    place = root / "brim"
+    place.mkdir()
+    url = shard.url() + "/brim"
+    init(url)
+    script = ("mount -t tmpfs -o size=64m none $0 && cp $1/*.hrec $0 && { cat /dev/zero >$0/ballast 2>&1 || true; } && "
+              "{ ! echo x >$0/more; } 2>/dev/null && HOME=$0 TMPDIR=$0 exec $2 ship $0 --to $3")
+    subprocess.run(["unshare", "-m", "sh", "-c", script, str(place), str(folder), HEAPREC, url], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    equal_to_the_first(shard, "brim")
+
+
 def any_rows(shard, database):
     return select(shard.url(), f"SELECT count() FROM {database}.shipped") != [["0"]]
 
@@ -179,6 +229,12 @@ def test(root):
         print("server killed:", server_is_killed(folder, shard, max(KILLS // 10, 2)), flush=True)
         print("connections cut:", connections_are_cut(folder, shard, KILLS), flush=True)
         one_shipper_a_folder(folder, shard)
+        copies_in_two_folders(folder, root, shard)
+        if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            disk_of_the_server_is_full(folder, root, shard)
+            disk_of_the_shipper_is_full(folder, root, shard)
+        else:
+            print("full disks: skipped, mounting is not allowed here")
         with local_shards.Cluster(root / "two", shards=2) as two:
             a_shard_is_down(folder, shard, two)
 

@@ -1,8 +1,6 @@
 #include "tools/fleet/server.h"
 
 #include <catch2/catch.hpp>
-#include <optional>
-#include <random>
 
 #include "tools/fleet/fleet_time.h"
 #include "tools/fleet/names.h"
@@ -26,36 +24,7 @@ ServerOptions OptionsOf(const std::string& url, const std::string& token = "") {
 
 NativeBlock BlockOf(std::vector<ColumnWriter> columns) { return NativeBlock(std::move(columns)); }
 
-// A literal as ClickHouse reads it; nullopt: it does not end with its closing quote.
-std::optional<std::string> Unquoted(std::string_view literal) {
-  if (literal.size() < 2 || literal.front() != '\'') return std::nullopt;
-  std::string text;
-  for (size_t i = 1; i < literal.size(); ++i) {
-    if (literal[i] == '\'') return i + 1 == literal.size() ? std::optional(text) : std::nullopt;
-    if (literal[i] != '\\') {
-      text.push_back(literal[i]);
-      continue;
-    }
-    if (++i == literal.size()) return std::nullopt;
-    constexpr std::string_view kNames = "nrt0\\'", kValues{"\n\r\t\0\\'", 6};
-    const size_t at = kNames.find(literal[i]);
-    if (at == std::string_view::npos) return std::nullopt;
-    text.push_back(kValues[at]);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
-
-TEST_CASE("Any bytes are one literal, which means them") {
-  std::mt19937_64 random(1);
-  for (int i = 0; i < 20'000; ++i) {
-    std::string text(random() % 12, ' ');
-    constexpr std::string_view kHard{"'\\\0\n\r\t`\"-;/*x\xff", 14};
-    for (char& c : text) c = random() % 4 == 0 ? static_cast<char>(random()) : kHard[random() % kHard.size()];
-    REQUIRE(Unquoted(Quoted(text)) == text);
-  }
-}
 
 TEST_CASE("Literals of SQL cannot be left") {
   CHECK(Quoted("it's") == "'it\\'s'");
@@ -108,32 +77,6 @@ TEST_CASE("A block that was cut, or is none, is refused") {
   for (size_t size = 1; size < bytes.size(); ++size) CHECK_FALSE(DecodeNative(bytes.substr(0, size)).ok());
   CHECK_FALSE(DecodeNative("<html><body>It works!</body></html>").ok());
   CHECK(DecodeNative("")->rows == 0);
-}
-
-TEST_CASE("No bytes of a server break what reads them") {
-  NativeBlock block = BlockOf({{"n", "UInt64"}, {"text", "String"}, {"ids", "Array(UInt64)"}});
-  for (uint64_t row = 0; row < 3; ++row) {
-    block[0].AddU64(row);
-    block[1].AddText("some words");
-    block[2].AddArray(std::vector<uint64_t>{row, 2});
-    block.EndRow();
-  }
-  const std::string good = block.Encode();
-  std::mt19937_64 random(1);
-  size_t decoded = 0;
-  for (int i = 0; i < 50'000; ++i) {
-    std::string bytes = good;
-    for (uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
-      bytes[random() % bytes.size()] = static_cast<char>(random());
-    }
-    const auto answer = DecodeNative(bytes);
-    if (!answer.ok()) continue;
-    ++decoded;
-    for (size_t row = 0; row < answer->rows; ++row) {
-      answer->Number("n", row), answer->Real("n", row), answer->Text("text", row);
-    }
-  }
-  CHECK(decoded > 1000);
 }
 
 TEST_CASE("Statements of a file") {

@@ -14,7 +14,16 @@ import local_shards  # noqa: E402
 
 HEAPREC = str(pathlib.Path(sys.argv[1]).resolve())
 DEADLINE = 300
-TABLES = ("totals", "sums", "hours", "samples", "shipped")
+# All questions, with each kind of choice.
+QUESTIONS = (["services"], ["top", "--by", "site"], ["top", "--by", "class"], ["top", "--by", "class-site"],
+             ["timeline", "--step", "1m"], ["timeline", "--step", "2m", "--class", "*.Type3"],
+             ["diff", "1.0", "1.1", "--service", "checkout"], ["outliers", "--service", "search"],
+             ["diff", "1.0", "1.1", "--by", "class"], ["outliers", "--by", "class-site"],
+             ["diff", "--deploy", "2026-11-20T10:01:00Z", "--service", "checkout"],
+             ["show", "*.site7"], ["top", "--host", "host10[0-3]", "--from", "2026-11-20T10:01:00Z"],
+             ["top", "--class", "*.Type4", "--by", "site", "--to", "2026-11-20T10:01:00Z"],
+             ["live"], ["live", "--by", "class-site", "--site", "*.site1*"], ["live", "--class", "*.Type1"],
+             ["live", "--by", "class", "--service", "search", "--to", "2026-11-20T10:01:00Z"])
 
 
 def heaprec(*arguments, code=0, **environment):
@@ -62,7 +71,7 @@ def same(one, other, path="answer"):
 def contents(url, database="heaprec", suffix=""):
     """How many rows each slice of each recording has, by table, and the sum of what it says."""
     sums = {"totals": ("slice", "sum(counted)"), "sums": ("time", "sum(bytes)"), "hours": ("time", "sum(bytes)"),
-            "samples": ("slice", "sum(weight)"), "shipped": ("time", "sum(samples)")}
+            "samples": ("slice", "sum(weight)"), "live": ("time", "sum(bytes)"), "shipped": ("time", "sum(samples)")}
     rows = {}
     for table, (time, value) in sums.items():
         found = select(url, f"SELECT recording, {time}, count(), {value} FROM {database}.{table}{suffix} "

@@ -12,6 +12,7 @@
 #include "tools/export/flame/flame_svg.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
+#include "tools/input/program_recording.h"
 #include "tools/options/command.h"
 #include "tools/query/scan.h"
 #include "tools/report/flame_header.h"
@@ -27,8 +28,12 @@ struct FlameOptions {
   std::string output, title;
   double min_share = 0;
   size_t limit = 20'000;
-  bool force = false, svg = false, icicle = false, reverse = false, no_classes = false, quiet = false;
+  std::string at, min_age;
+  bool force = false, svg = false, icicle = false, reverse = false, no_classes = false, quiet = false, live = false;
 };
+
+// By box.
+using BoxEstimates = std::vector<GroupEstimates>;
 
 // The two orders in which a graph can be read.
 struct Orders {
@@ -52,14 +57,13 @@ std::vector<FlameFigure> EstimateGroup(const RecordingScan& scan) {
           {"samples", "samples", Unit::kCount, "", false, false}};
 }
 
-std::vector<FlameMeasure> MeasuresOf(const RecordingScan& scan) {
-  const FlameMeasure samples{"samples", "Samples", "Samples that were taken", {}};
+std::vector<FlameMeasure> MeasuresOf(const RecordingScan& scan, bool live) {
+  const FlameMeasure samples{"samples", "Samples", live ? "Samples that are live" : "Samples that were taken", {}};
   if (scan.of_exceptions()) return {{"bytes", "Thrown", "Exceptions that were thrown", {}}, samples};
   std::string things = WordsOf(scan.stream()).things;
   things.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(things.front())));
-  return {{"bytes", "Bytes", "Bytes that were allocated", {}},
-          {"objects", things, things + " that were allocated", {}},
-          samples};
+  const std::string what = live ? " that are live" : " that were allocated";
+  return {{"bytes", "Bytes", "Bytes" + what, {}}, {"objects", things, things + what, {}}, samples};
 }
 
 Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
@@ -70,17 +74,17 @@ Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
   return {samples, samples, samples};
 }
 
-FlameTree TreeOf(const std::string& order, const FlameBoxTree& boxes, size_t table, const BoxVisitor& scan,
+FlameTree TreeOf(const std::string& order, const FlameBoxTree& boxes, const BoxEstimates& of_boxes,
                  const std::vector<FlameFigure>& estimates, const CallTree& calls, const FrameTypes& types,
                  FlameAssembly* assembly) {
-  std::vector<double> bytes(boxes.boxes().size());
-  for (FlameBoxTree::BoxId box = 0; box < bytes.size(); ++box) bytes[box] = scan.Of(table, box).bytes.value;
+  std::vector<double> bytes;
+  for (const GroupEstimates& of : of_boxes) bytes.push_back(of.bytes.value);
   const std::vector<FlameBoxTree::BoxId> shown = boxes.Preorder(bytes);
   FlameTree tree{.order = order, .boxes = assembly->Boxes(boxes, shown), .estimates = {}, .verdicts = {}};
   tree.code = order == "callees" ? CodeOf(boxes, shown, types) : CodeByName(calls, boxes, shown, types);
   for (const FlameFigure& figure : estimates) {
     std::vector<Estimate>& column = tree.estimates.emplace_back();
-    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(scan.Of(table, box), figure.id));
+    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(of_boxes[box], figure.id));
   }
   return tree;
 }
@@ -104,18 +108,33 @@ std::string OutputOf(const FlameOptions& options) {
   return stem + (options.svg ? ".svg" : ".html");
 }
 
-FlameGraph Assemble(const FlameOptions& options, const RecordingScan& scan, const CallTree& calls,
-                    const LeafVisitor& leaves, const Orders& orders, const BoxVisitor& boxes) {
+// Both orders of the boxes, and what is known of them.
+struct Answer {
+  const RecordingScan& scan;
+  const CallTree& calls;
+  const LeafVisitor& leaves;
+  Orders orders;
+  BoxEstimates callees, callers;
+  bool is_range = false;
+};
+
+FlameGraph Assemble(const FlameOptions& options, const Answer& answer) {
   FlameGraph graph;
   graph.title = TitleOf(options);
-  graph.headline = HeadlineOf(boxes.Of(0, 0), scan);
-  graph.facts = FactsOf(leaves, scan);
-  graph.measures = MeasuresOf(scan);
-  graph.estimates = EstimateGroup(scan);
+  graph.headline = options.live ? LiveHeadlineOf(answer.callees.front(), answer.scan)
+                                : HeadlineOf(answer.callees.front(), answer.scan);
+  graph.facts = FactsOf(answer.leaves, answer.scan);
+  if (answer.is_range)
+    graph.notes.emplace_back("what no major collection has seen yet counts as live, but may be garbage");
+  graph.measures = MeasuresOf(answer.scan, options.live);
+  graph.estimates = EstimateGroup(answer.scan);
   graph.icicle = options.icicle;
-  FlameAssembly assembly(&calls.names(), {&leaves});
-  graph.trees = {TreeOf("callees", orders.callees, 0, boxes, graph.estimates, calls, leaves.types(), &assembly),
-                 TreeOf("callers", orders.callers, 1, boxes, graph.estimates, calls, leaves.types(), &assembly)};
+  FlameAssembly assembly(&answer.calls.names(), {&answer.leaves});
+  const auto tree_of = [&](const char* order, const FlameBoxTree& boxes, const BoxEstimates& of) {
+    return TreeOf(order, boxes, of, graph.estimates, answer.calls, answer.leaves.types(), &assembly);
+  };
+  graph.trees = {tree_of("callees", answer.orders.callees, answer.callees),
+                 tree_of("callers", answer.orders.callers, answer.callers)};
   if (options.reverse) std::swap(graph.trees[0], graph.trees[1]);
   graph.names = assembly.TakeNames();
   return graph;
@@ -137,28 +156,82 @@ ExitCode Write(const FlameOptions& options, const FlameGraph& graph, OutputFile*
   return ExitCode::kOk;
 }
 
+BoxEstimates EstimatesOf(const FlameBoxTree& tree, size_t table, const BoxVisitor& boxes) {
+  BoxEstimates estimates;
+  for (FlameBoxTree::BoxId box = 0; box < tree.boxes().size(); ++box) estimates.push_back(boxes.Of(table, box));
+  return estimates;
+}
+
+// The file is opened between the passes: a long second one is not for nothing.
+ExitCode WriteAllocated(const FlameOptions& options, const std::string& path, RecordingScan* scan, CallTree* tree,
+                        LeafVisitor* leaves) {
+  RecordingScan rehearsal = *scan;
+  rehearsal.BeQuiet();
+  const ExitCode first = rehearsal.Run(tree, leaves);
+  if (first == ExitCode::kUnreadable) return first;
+  auto file = OutputFile::Open(path, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Orders orders = ChooseBoxes(*tree, leaves->weights(), {options.limit, options.min_share});
+  BoxVisitor boxes(leaves, {&orders.callees, &orders.callers});
+  const ExitCode read = scan->Run(tree, &boxes);
+  if (read == ExitCode::kUnreadable) return read;
+  scan->PrintTrust();
+  BoxEstimates callees = EstimatesOf(orders.callees, 0, boxes), callers = EstimatesOf(orders.callers, 1, boxes);
+  const Answer answer{*scan, *tree, *leaves, std::move(orders), std::move(callees), std::move(callers)};
+  const ExitCode written = Write(options, Assemble(options, answer), file->get(), path);
+  return written != ExitCode::kOk ? written : read;
+}
+
+ExitCode WriteLive(const FlameOptions& options, const LiveLeafVisitor::Question& question, const std::string& path,
+                   RecordingScan* scan, CallTree* tree, LeafVisitor* leaves) {
+  LiveLeafVisitor live(leaves, question);
+  const ExitCode read = scan->Run(tree, &live);
+  if (read == ExitCode::kUnreadable) return read;
+  if (live.tracked() == 0)
+    return Fail(ExitCode::kUnreadable, options.scan.files.front() + WhyNoneTracked(scan->stream()));
+  auto file = OutputFile::Open(path, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  scan->PrintTrust();
+  Orders orders = ChooseBoxes(*tree, live.weights(), {options.limit, options.min_share});
+  BoxEstimates callees = live.EstimatesOf(orders.callees), callers = live.EstimatesOf(orders.callers);
+  const Answer answer{*scan,          *tree, *leaves, std::move(orders), std::move(callees), std::move(callers),
+                      live.is_range()};
+  const ExitCode written = Write(options, Assemble(options, answer), file->get(), path);
+  return written != ExitCode::kOk ? written : read;
+}
+
+// Of --at and --min-age.
+format::Result<LiveLeafVisitor::Question> QuestionOf(const FlameOptions& options, format::Stream stream) {
+  LiveLeafVisitor::Question question;
+  question.stream = stream;
+  if (!options.live && !(options.at.empty() && options.min_age.empty())) {
+    return format::Error{"--at and --min-age need --live"};
+  }
+  if (!options.at.empty()) {
+    const auto at = ParseTimePoint(options.at);
+    if (!at.ok()) return format::Error{"--at " + at.error().message};
+    question.at = *at;
+  }
+  if (!options.min_age.empty()) {
+    const auto age = ParseDuration(options.min_age);
+    if (!age.ok()) return format::Error{"--min-age " + age.error().message};
+    question.least_age_ns = *age;
+  }
+  return question;
+}
+
 ExitCode Flame(const FlameOptions& options) {
   auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
+  const auto question = QuestionOf(options, scan->stream());
+  if (!question.ok()) return Fail(ExitCode::kUsage, question.error().message);
+  const std::string path = OutputOf(options);
+  if (IsOneOf(path, options.scan.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   LeafVisitor leaves(!options.no_classes, /*types=*/!options.svg);
-  RecordingScan rehearsal = *scan;
-  rehearsal.BeQuiet();
-  const ExitCode first = rehearsal.Run(&tree, &leaves);
-  if (first == ExitCode::kUnreadable) return first;
-  const std::string path = OutputOf(options);
-  if (IsOneOf(path, options.scan.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
-  auto file = OutputFile::Open(path, options.force);
-  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-
-  const Orders orders = ChooseBoxes(tree, leaves.weights(), {options.limit, options.min_share});
-  BoxVisitor boxes(&leaves, {&orders.callees, &orders.callers});
-  const ExitCode read = scan->Run(&tree, &boxes);
-  if (read == ExitCode::kUnreadable) return read;
-  scan->PrintTrust();
-  const ExitCode written = Write(options, Assemble(options, *scan, tree, leaves, orders, boxes), file->get(), path);
-  return written != ExitCode::kOk ? written : read;
+  return options.live ? WriteLive(options, *question, path, &*scan, &tree, &leaves)
+                      : WriteAllocated(options, path, &*scan, &tree, &leaves);
 }
 
 }  // namespace
@@ -186,6 +259,10 @@ Command FlameCommand() {
   command.AddFlag("--reverse", options->reverse, "Open with callers first (reversed stacks)");
   command.AddFlag("--icicle", options->icicle, "Draw the root at the top");
   command.AddFlag("--no-classes", options->no_classes, "Leave out the allocated class at the end of each stack");
+  command.AddFlag("--live", options->live, "Show live objects instead of all allocations");
+  command.AddOption("--at", options->at, "Time at which objects must be live (default: the end)").Value("TIME");
+  command.AddOption("--min-age", options->min_age, "Show objects that are at least this old, such as 10s")
+      .Value("DURATION");
   command.AddOption("--title", options->title, "Title of the graph (default: the recording's name)").Value("TEXT");
   command.AddOption("--limit", options->limit, "Maximum number of boxes; smaller ones are merged (default: 20000)")
       .Value("N")
@@ -196,6 +273,7 @@ Command FlameCommand() {
   heaprec flame app.hrec -o flame.html
   heaprec flame --from 10s --to 20s --thread worker app.hrec -o -  > worker.html
   heaprec flame --reverse --class 'byte[]' app.hrec -o bytes.html
+  heaprec flame --live --min-age 30s app.hrec -o live.html
   heaprec flame --svg --min-share 0.5% app.hrec -o flame.svg)";
   command.run = [options](const auto&) { return Flame(*options); };
   return command;

@@ -167,6 +167,13 @@ Answered AnswerOutliers(const Question& of) {
   return OutliersReport(ScopeOf(of.selection), *rows, by, of.options.least_z, of.limit);
 }
 
+Answered AnswerLive(const Question& of) {
+  const RowGrain by = GrainOf(of.options.by);
+  auto answer = FleetLive(of.source, of.selection, by, of.limit);
+  if (!answer.ok()) return answer.error();
+  return LiveReport(*answer, by);
+}
+
 Answered AnswerShow(const Question& of) {
   auto answer = Show(of.source, of.selection, of.options.words[0]);
   if (!answer.ok()) return answer.error();
@@ -175,7 +182,7 @@ Answered AnswerShow(const Question& of) {
 
 const std::map<std::string, std::function<Answered(const Question&)>>& Questions() {
   static const std::map<std::string, std::function<Answered(const Question&)>> kQuestions{
-      {"services", AnswerServices}, {"top", AnswerTop},   {"timeline", AnswerTimeline},
+      {"services", AnswerServices}, {"top", AnswerTop},   {"live", AnswerLive}, {"timeline", AnswerTimeline},
       {"outliers", AnswerOutliers}, {"diff", AnswerDiff}, {"show", AnswerShow}};
   return kQuestions;
 }
@@ -211,13 +218,16 @@ ExitCode Init(const FleetOptions& options) {
                                            .sum_days = options.retention.sum_days});
   if (!report.ok()) return Fail(ExitCode::kCannotWrite, report.error().message);
   render::Report said("heaprec.fleet.init/1");
-  said.Add(render::Sentence(report->was_there ? "{}: database {} has the tables of version {} (ClickHouse {})"
-                                              : "{}: database {} now has the tables of version {} (ClickHouse {})",
+  const bool is_new = report->version_before < kSchemaVersion;
+  said.Add(render::Sentence(is_new ? "{}: database {} now has the tables of version {} (ClickHouse {})"
+                                   : "{}: database {} has the tables of version {} (ClickHouse {})",
                             {{"server", (*server)->name()},
                              {"database", (*server)->database()},
                              {"version", kSchemaVersion, render::Unit::kInteger},
                              {"clickhouse", report->server_version}}));
-  said.Add(render::Hidden({{"created", !report->was_there}, {"has_retention", report->has_retention}}));
+  said.Add(render::Hidden({{"created", report->version_before == 0},
+                           {"upgraded", is_new && report->version_before > 0},
+                           {"has_retention", report->has_retention}}));
   if (!report->has_retention) {
     said.Add(render::Note("This server keeps all rows: heaprec fleet prune drops those that are too old."));
   }
@@ -326,7 +336,8 @@ Command FleetCommand() {
   Command command("fleet", "Ask the recordings of many hosts");
   command.AddOption("WHAT", options->what, "What to do; see below")
       .Required()
-      .OneOf({"init", "services", "top", "timeline", "diff", "outliers", "show", "pull", "flame", "report", "prune"});
+      .OneOf({"init", "services", "top", "timeline", "diff", "outliers", "live", "show", "pull", "flame", "report",
+              "prune"});
   command.AddOption("ARGUMENT", options->words, "Of diff: two versions; of show: a site");
   command.AddOption("--from-dir", options->from_dir, "Read the recordings (*.hrec) of a folder instead of a server")
       .Value("DIR");
@@ -334,7 +345,8 @@ Command FleetCommand() {
       .Value("KEY")
       .OneOf({"class", "site", "class-site"});
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
-  command.AddOption("--step", options->step, "Length of a row of timeline (default: about 60 rows)").Value("LENGTH");
+  command.AddOption("--step", options->step, "Length of a row of timeline (default: about 60 rows, or hours)")
+      .Value("LENGTH");
   command.AddOption("--deploy", options->deploy, "diff: compare each host before and after this time").Value("TIME");
   command.AddPercent("--fdr", options->rate, "diff: at most this share of the changes is none (default: 5%)");
   command.AddPercent("--min-share", options->min_share, "diff, outliers: ignore smaller rows (default: 0.1%)");
@@ -372,6 +384,7 @@ Command FleetCommand() {
   timeline   bytes per second, of all or of a class or site
   diff       what differs between two versions; hosts are the unit
   outliers   hosts that differ from the others
+  live       which sites or classes hold most live objects, at the end of --to
   show       one site: services, classes, course
   pull       samples as a recording, for all other commands; a thread is a host
   flame      a flame graph of pulled samples

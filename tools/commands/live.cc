@@ -25,6 +25,7 @@ struct LiveOptions {
   std::string sort = "bytes", garbage;
   std::optional<size_t> limit;
   uint64_t survived = 0;
+  std::string min_age;
   bool lifetimes = false;
 };
 
@@ -46,6 +47,14 @@ ExitCode ShowLive(LiveOptions options) {
   }
   const bool of_garbage = !options.garbage.empty();
   LiveQuery question;
+  if (!options.min_age.empty()) {
+    const auto age = ParseDuration(options.min_age);
+    if (!age.ok()) {
+      PrintError("--min-age " + age.error().message);
+      return ExitCode::kUsage;
+    }
+    question.least_age_ns = *age;
+  }
   question.survived = options.lifetimes ? 0 : options.survived;
   question.grown = std::max<uint64_t>(1, options.survived);
   question.promoted = options.survived > 0 ? options.survived : kPromoted;
@@ -87,6 +96,8 @@ Command LiveCommand() {
                  "Count objects that survived at least N collections; with --lifetimes: collections until an object "
                  "counts as promoted (default: 3)")
       .Value("N");
+  command.AddOption("--min-age", options->min_age, "Count objects that are at least this old, such as 10s")
+      .Value("DURATION");
   command.AddOption("--sort", options->sort, "Sort by bytes (default), objects, growth, age, survived, samples or name")
       .Value("COLUMN")
       .OneOf(LiveSortKeys());

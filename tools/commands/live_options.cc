@@ -69,8 +69,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   into->live.emplace(std::move(question), &*into->tree, into->scan->stream());
   const ExitCode read = into->scan->Run(&*into->tree, &*into->live);
   if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
-  const bool is_of_heap = into->scan->stream() == format::Stream::kAllocations;
-  PrintError(options.scan.files.front() + (is_of_heap ? kNoLive : kNoNative));
+  PrintError(options.scan.files.front() + WhyNoneTracked(into->scan->stream()));
   return ExitCode::kUnreadable;
 }
 

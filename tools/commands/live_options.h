@@ -22,10 +22,6 @@ struct LiveCommandOptions {
   render::OutputOptions output;
 };
 
-// What is wrong with recordings that `live` cannot tell anything of; after a file's name.
-inline constexpr char kNoLive[] =
-    ": objects were not tracked; record with the agent option live=on: heaprec record --set live=on -- java ...";
-
 // What has been read: all that a report needs.
 struct LiveScan {
   NamePool names;

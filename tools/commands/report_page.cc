@@ -16,6 +16,7 @@
 #include "tools/options/command.h"
 #include "tools/query/sample_columns.h"
 #include "tools/report/page_facts.h"
+#include "tools/report/page_tabs.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/text.h"
@@ -58,7 +59,7 @@ struct Part {
   ExitCode code = ExitCode::kOk;
 };
 
-Part ReadPart(const std::string& path, const ReportOptions& options) {
+Part ReadPart(const std::string& path, const ReportOptions& options, bool with_tabs) {
   Part part;
   auto recordings = Recording::OpenAll(path);
   if (!recordings.ok()) {
@@ -78,6 +79,7 @@ Part ReadPart(const std::string& path, const ReportOptions& options) {
   nlohmann::json facts = PageFacts(recording, !options.no_census);
   facts["file"] = BaseName(path);
   facts["own"] = ToUtf8(options.own);
+  if (with_tabs) facts["tabs"] = PageTabs(path, recording.header());
   part.data = ReportData(columns, std::move(facts));
   part.shown = columns.second.size();
   part.samples = columns.samples;
@@ -110,12 +112,12 @@ ExitCode Report(const ReportOptions& options) {
   ReportPage page;
   page.title = options.title.empty() ? BaseName(options.files.front()) : ToUtf8(options.title);
   ExitCode code = ExitCode::kOk;
-  const Part first = ReadPart(options.files.front(), options);
+  const Part first = ReadPart(options.files.front(), options, /*with_tabs=*/true);
   if (first.code == ExitCode::kUnreadable) return first.code;
   if (first.code != ExitCode::kOk) code = first.code;
   page.data = first.data;
   if (options.files.size() > 1) {
-    const Part other = ReadPart(options.files.back(), options);
+    const Part other = ReadPart(options.files.back(), options, /*with_tabs=*/false);
     if (other.code == ExitCode::kUnreadable) return other.code;
     if (other.code != ExitCode::kOk) code = other.code;
     page.other_data = other.data;

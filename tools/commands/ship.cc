@@ -8,14 +8,17 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <thread>
 
+#include "format/layout.h"
 #include "tools/commands/commands.h"
 #include "tools/fleet/connection_options.h"
 #include "tools/fleet/fleet_time.h"
@@ -156,20 +159,34 @@ class ShipRun {
         return ExitCode::kUnreadable;
       }
       unreadable_.erase(file);
+      ShipOptions how = how_;
+      how.owner = OwnerOf(file);
       for (auto& recording : *recordings) {
         open_[file].push_back(
-            std::make_unique<Shipper>(std::move(recording), server_, schema_, how_, &known_, &totals_));
+            std::make_unique<Shipper>(std::move(recording), server_, schema_, how, &known_, &totals_));
       }
     }
     return Advance(file);
   }
 
-  bool IsOurs(const std::string& file) {
+  static std::string FolderOf(const std::string& file) {
     std::error_code error;
-    const std::string folder = std::filesystem::canonical(file, error).parent_path().string();
-    if (options_.dry_run || error || locks_.Lock(folder)) return true;
+    return std::filesystem::canonical(file, error).parent_path().string();
+  }
+
+  bool IsOurs(const std::string& file) {
+    const std::string folder = FolderOf(file);
+    if (options_.dry_run || folder.empty() || locks_.Lock(folder)) return true;
     PrintError(folder + ": another heaprec ship is sending this folder's recordings");
     return false;
+  }
+
+  // All shippers of a folder of this machine, one after the other, are one owner.
+  static uint64_t OwnerOf(const std::string& file) {
+    std::string place(HOST_NAME_MAX + 1, '\0');
+    if (gethostname(place.data(), place.size()) != 0) place.clear();
+    place += FolderOf(file);
+    return format::Hash(std::as_bytes(std::span(place)));
   }
 
   ExitCode Advance(const std::string& file) {

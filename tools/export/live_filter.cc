@@ -28,7 +28,7 @@ class LiveFilter final : public Exporter {
 
   void End(const Recording& recording) override {
     const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
-    alive_.End(end_ns, MomentOf(at_, recording.header(), end_ns));
+    alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));
     const format::Block& block = alive_.block();
     std::vector<const format::Sample*> samples;
     for (const format::Sample& sample : block.samples) samples.push_back(&sample);

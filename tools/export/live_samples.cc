@@ -29,12 +29,6 @@ Index Mapped(std::vector<Index>* indices, size_t known, Index index, const Make&
 
 }  // namespace
 
-uint64_t MomentOf(const std::optional<TimePoint>& at, const format::FileHeader& header, uint64_t end_ns) {
-  if (!at) return end_ns;
-  const int64_t at_ns = at->InRecording(header.start_epoch_ns);
-  return at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
-}
-
 void LiveSamples::Begin(const format::FileHeader& header) {
   tracked_.Begin(header);
   names_ = {};

@@ -16,9 +16,6 @@
 
 namespace heaprec::tools {
 
-// Within a recording, in ns since its start: when it is asked what is alive. nullopt: at its end.
-uint64_t MomentOf(const std::optional<TimePoint>& at, const format::FileHeader& header, uint64_t end_ns);
-
 class LiveSamples {
  public:
   // With every recording.

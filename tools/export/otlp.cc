@@ -91,7 +91,7 @@ class Otlp final : public Exporter {
 
   void End(const Recording& recording) override {
     const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
-    const uint64_t at_ns = MomentOf(at_, recording.header(), end_ns);
+    const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, end_ns);
     tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
       if (rows_.full()) WriteProfiles();
       rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);

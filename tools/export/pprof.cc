@@ -83,7 +83,7 @@ class Pprof final : public Exporter {
   void End(const Recording& recording) override {
     const Span span = SpanOf(recording, last_ns_);
     duration_ns_ += span.end_ns - span.begin_ns;
-    const uint64_t at_ns = MomentOf(at_, recording.header(), span.end_ns);
+    const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, span.end_ns);
     tracked_.End(span.end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
       if (rows_.full()) WriteSamples();
       rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);

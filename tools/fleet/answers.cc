@@ -10,7 +10,7 @@
 namespace heaprec::tools::fleet {
 namespace {
 
-constexpr uint32_t kRowsOfTimeline = 60;
+constexpr uint32_t kRowsOfTimeline = 60, kHour = 3600;
 
 std::string HostOf(const RecordingInfo& info) { return info.service + '\0' + info.host; }
 
@@ -35,9 +35,11 @@ format::Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
   return all;
 }
 
-uint32_t StepFor(const Scope& scope, uint32_t slice) {
+// Of classes and sites steps of whole hours are read rolled up: a sixth of the rows, or less.
+uint32_t StepFor(const Scope& scope, uint32_t slice, bool is_filtered) {
   constexpr uint32_t kSteps[] = {10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400};
-  const uint32_t wanted = (scope.to - scope.from) / kRowsOfTimeline;
+  uint32_t wanted = (scope.to - scope.from) / kRowsOfTimeline;
+  if (is_filtered && wanted > kHour / 6) wanted = std::max(wanted, kHour);
   for (const uint32_t step : kSteps) {
     if (step % slice == 0 && step >= wanted) return step;
   }
@@ -116,13 +118,14 @@ format::Result<TopAnswer> Top(Source* source, const Selection& selection, RowGra
 
 format::Result<std::vector<TimelineRow>> Timeline(Source* source, const Selection& selection, uint32_t step) {
   const uint32_t slice = source->slice_seconds();
-  if (step == 0) step = StepFor(ScopeOf(selection), slice);
+  const bool is_filtered = selection.filter.classes || selection.filter.sites;
+  if (step == 0) step = StepFor(ScopeOf(selection), slice, is_filtered);
   if (step % slice != 0) {
     return format::Error{fmt::format("--step must be a multiple of the slices of {} s", slice)};
   }
   const FleetEstimator estimator(selection.totals);
   std::vector<TimelineRow> rows;
-  if (selection.filter.classes || selection.filter.sites) {
+  if (is_filtered) {
     auto pooled = source->Pool({.range = selection.range,
                                 .recordings = estimator.FactorsOnly(),
                                 .by = selection.filter.sites ? RowGrain::kSite : RowGrain::kClass,
@@ -155,6 +158,7 @@ format::Result<ShowAnswer> Show(Source* source, const Selection& selection, cons
   answer.name = name;
   auto services = Services(selection);
   if (!services.ok()) return services.error();
+  PooledSums all;
   for (ServiceRow& row : *services) {
     Selection part = selection;
     std::erase_if(part.recordings, [&](const RecordingInfo& info) {
@@ -164,6 +168,7 @@ format::Result<ShowAnswer> Show(Source* source, const Selection& selection, cons
     std::erase_if(part.totals, [&](const auto& one) { return part.Find(one.first) == nullptr; });
     auto of_part = PoolAll(source, part);
     if (!of_part.ok()) return of_part.error();
+    all += *of_part;
     const FleetEstimator estimator(part.totals);
     row.bytes = estimator.Bytes(*of_part);
     row.share = estimator.Share(*of_part).value;
@@ -171,11 +176,9 @@ format::Result<ShowAnswer> Show(Source* source, const Selection& selection, cons
     row.objects_per_second = Scaled(estimator.Objects(*of_part), row.host_seconds > 0 ? 1 / row.host_seconds : 0);
     answer.services.push_back(row);
   }
-  auto all = PoolAll(source, selection);
-  if (!all.ok()) return all.error();
   const FleetEstimator estimator(selection.totals);
-  answer.bytes = estimator.Bytes(*all);
-  answer.share = estimator.Share(*all);
+  answer.bytes = estimator.Bytes(all);
+  answer.share = estimator.Share(all);
   auto classes = Top(source, selection, RowGrain::kClass, 0);
   if (!classes.ok()) return classes.error();
   answer.classes = std::move(classes->rows);

@@ -69,6 +69,28 @@ struct ShowAnswer {
 // The selection's filter must name sites.
 format::Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::string& name);
 
+struct LiveRowAnswer {
+  RowKey key;
+  std::string name;
+  Estimate bytes, objects, share;  // ranges without a value where some may be garbage
+  Estimate age_s;                  // mean of the bytes
+  double samples = 0;
+};
+struct FleetLiveAnswer {
+  std::vector<LiveRowAnswer> rows;  // the largest first
+  size_t count = 0;                 // of all
+  LiveRowAnswer all;
+  Estimate none;    // bytes of a row without a live sample
+  uint32_t at = 0;  // of the latest snapshot
+  size_t hosts = 0, processes = 0;
+  size_t gone = 0;       // processes whose last snapshot is older than kLiveSlices slices
+  size_t untracked = 0;  // recordings without tracked objects
+};
+// What is live at the end of the range, in the processes that run then.
+format::Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit);
+// A snapshot that is so much older than the latest one is of a process that has ended, or is not shipped any more.
+inline constexpr uint32_t kLiveSlices = 2;
+
 struct DiffOptions {
   RowGrain by = RowGrain::kSite;
   double rate = 0.05;        // of false discoveries

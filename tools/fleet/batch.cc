@@ -117,6 +117,33 @@ NativeBlock SamplesBlock(uint64_t recording, const Slice& slice) {
   return block;
 }
 
+NativeBlock LiveBlock(const RecordingInfo& info, const Slice& slice) {
+  std::vector<ColumnWriter> columns{{"time", "DateTime"},  {"at", "DateTime"}, {"recording", "UInt64"},
+                                    {"process", "UInt64"}, {"grain", "UInt8"}, {"state", "UInt8"},
+                                    {"class", "UInt64"},   {"site", "UInt64"}};
+  for (const LiveColumn& column : kLiveColumns)
+    columns.emplace_back(column.name, column.is_wide ? "Float64" : "Float32");
+  NativeBlock block(std::move(columns));
+  for (const LiveRow& row : slice.live) {
+    block[0].AddU32(slice.time);
+    block[1].AddU32(slice.live_at);
+    block[2].AddU64(info.id);
+    block[3].AddU64(info.process);
+    block[4].AddU8(static_cast<uint8_t>(row.key.level));
+    block[5].AddU8(static_cast<uint8_t>(row.state));
+    block[6].AddU64(row.key.class_id);
+    block[7].AddU64(row.key.site);
+    size_t at = 8;
+    for (const LiveColumn& column : kLiveColumns) {
+      const double value = row.sums.*column.value;
+      ColumnWriter& into = block[at++];
+      column.is_wide ? into.AddF64(value) : into.AddF32(static_cast<float>(value));
+    }
+    block.EndRow();
+  }
+  return block;
+}
+
 NativeBlock RecordingBlock(const RecordingInfo& info) {
   NativeBlock block({{"recording", "UInt64"},
                      {"started", "DateTime"},

@@ -20,6 +20,7 @@ NativeBlock TotalsBlock(uint64_t recording, const Slice& slice);
 NativeBlock SumsBlock(uint64_t recording, const Slice& slice);
 NativeBlock HoursBlock(uint64_t recording, uint32_t hour, const std::map<RowKey, Sums>& rows);
 NativeBlock SamplesBlock(uint64_t recording, const Slice& slice);
+NativeBlock LiveBlock(const RecordingInfo& info, const Slice& slice);
 NativeBlock RecordingBlock(const RecordingInfo& info);
 
 enum class BatchKind : uint8_t { kSlice = 1, kHour = 2 };

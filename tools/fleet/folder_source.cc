@@ -23,7 +23,8 @@ std::optional<std::vector<uint64_t>> Sorted(std::optional<std::vector<uint64_t>>
 RowFilter Sorted(RowFilter filter) { return {Sorted(std::move(filter.classes)), Sorted(std::move(filter.sites))}; }
 
 RowKey KeyAt(RowGrain by, const RowKey& row) {
-  return {by, by == RowGrain::kSite ? 0 : row.class_id, by == RowGrain::kClass ? 0 : row.site};
+  const bool tells_class = by != RowGrain::kSite && by != RowGrain::kWhole;
+  return {by, tells_class ? row.class_id : 0, by == RowGrain::kSite || by == RowGrain::kClassAndSite ? row.site : 0};
 }
 
 }  // namespace
@@ -67,8 +68,8 @@ void FolderSource::Read(const std::string& path, const GivenLabels& given) {
     while (auto slice = reader.Next(true)) {
       for (NamedId& name : slice->names) names_.emplace(std::pair(name.kind, name.id), std::move(name.name));
       for (FleetStack& stack : slice->stacks) stacks_.emplace(stack.id, std::move(stack.methods));
-      held.slices.push_back(
-          {slice->time, std::move(slice->minutes), std::move(slice->rows), std::move(slice->samples)});
+      held.slices.push_back({slice->time, std::move(slice->minutes), std::move(slice->rows), std::move(slice->samples),
+                             std::move(slice->live), slice->live_at});
     }
     held.info.seen = reader.seen();
     held.info.ended = recording->ending().has_value();
@@ -204,6 +205,47 @@ format::Result<std::vector<UnitRate>> FolderSource::Rates(RowGrain by, const Row
   }
   std::vector<UnitRate> rows;
   for (const auto& [of, rate] : rates) rows.push_back(rate);
+  return rows;
+}
+
+format::Result<std::vector<LiveMoment>> FolderSource::LiveMoments(const TimeRange& range,
+                                                                  const std::vector<uint64_t>& recordings) {
+  std::vector<LiveMoment> snapshots;
+  for (const uint64_t recording : recordings) {
+    const Held* held = Find(recording);
+    if (held == nullptr) continue;
+    const SliceRows* last = nullptr;
+    for (const SliceRows& slice : held->slices) {
+      if (range.Holds(slice.time) && !slice.live.empty()) last = &slice;
+    }
+    if (last != nullptr) snapshots.push_back({recording, held->info.process, last->time, last->live_at});
+  }
+  return snapshots;
+}
+
+format::Result<std::vector<PooledLive>> FolderSource::Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
+                                                           const RowFilter& asked) {
+  const RowFilter filter = Sorted(asked);
+  const RowGrain level = GrainToRead(by, filter);
+  std::map<RowKey, PooledLive> pooled;
+  for (const LiveMoment& snapshot : snapshots) {
+    const Held* held = Find(snapshot.recording);
+    if (held == nullptr) continue;
+    const auto slice = std::ranges::find(held->slices, snapshot.time, &SliceRows::time);
+    if (slice == held->slices.end()) continue;
+    for (const LiveRow& row : slice->live) {
+      if (row.key.level != level || !Passes(filter.classes, row.key.class_id) || !Passes(filter.sites, row.key.site)) {
+        continue;
+      }
+      PooledLive& one = pooled[KeyAt(by, row.key)];
+      (row.state == LiveState::kLive ? one.live : one.may_be_garbage) += row.sums;
+    }
+  }
+  std::vector<PooledLive> rows;
+  for (auto& [key, one] : pooled) {
+    one.key = key;
+    rows.push_back(one);
+  }
   return rows;
 }
 

@@ -11,17 +11,15 @@ namespace {
 
 constexpr uint32_t kDay = 86'400;
 
-// Tables by partitions of so many days (schema/tables_v1.sql), and which retention they have.
+// Tables by partitions of so many days (schema/tables_v*.sql), and which retention they have.
 struct Kept {
   const char* table;
   uint32_t partition_days;
   uint32_t Retention::*days;
 };
-constexpr Kept kTables[] = {{"samples", 1, &Retention::sample_days},
-                            {"sums", 1, &Retention::sample_days},
-                            {"hours", 1, &Retention::sum_days},
-                            {"totals", 1, &Retention::sum_days},
-                            {"shipped", 30, &Retention::sum_days}};
+constexpr Kept kTables[] = {{"samples", 1, &Retention::sample_days}, {"sums", 1, &Retention::sample_days},
+                            {"live", 1, &Retention::sample_days},    {"hours", 1, &Retention::sum_days},
+                            {"totals", 1, &Retention::sum_days},     {"shipped", 30, &Retention::sum_days}};
 
 }  // namespace
 

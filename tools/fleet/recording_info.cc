@@ -36,13 +36,14 @@ uint64_t IdOf(const format::FileHeader& header) {
 RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given) {
   RecordingInfo info;
   info.id = IdOf(header);
+  info.process = format::Hash(std::as_bytes(std::span(header.recording_id)));
   info.service = First({given.service, LabelOf(header, "service.name"), "unknown"});
   info.version = First({given.version, LabelOf(header, "service.version")});
   info.environment = First(
       {given.environment, LabelOf(header, "deployment.environment.name"), LabelOf(header, "deployment.environment")});
   info.pod = First({given.pod, LabelOf(header, "k8s.pod.name")});
   info.host = First({given.host, LabelOf(header, "host.name"), LabelOf(header, "service.instance.id"), info.pod,
-                     header.container_id, fmt::format("{:016x}", info.id)});
+                     header.container_id, fmt::format("{:016x}", info.process)});
   info.jdk = header.jvm_version;
   info.gc = header.gc_name;
   info.labels = header.service_labels;

@@ -12,7 +12,8 @@
 namespace heaprec::tools::fleet {
 
 struct RecordingInfo {
-  uint64_t id = 0;  // of the recording and its part: recordings that rotate are several
+  uint64_t id = 0;       // of the recording and its part: recordings that rotate are several
+  uint64_t process = 0;  // of the recording: the same for all parts; 0: not known
   std::string service, version, environment, host, pod;
   std::string jdk, gc, file;
   std::vector<format::ServiceLabel> labels;
@@ -29,7 +30,7 @@ struct GivenLabels {
   std::string service, version, environment, host, pod;
 };
 
-// The service is "unknown" where nothing names it; the host is the pod, else the container, else the recording.
+// The service is "unknown" where nothing names it; the host is the pod, else the container, else the process.
 RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given);
 
 }  // namespace heaprec::tools::fleet

@@ -194,6 +194,41 @@ Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, R
   return report;
 }
 
+Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
+  Report report("heaprec.fleet.live/1");
+  report.Add(Sentence("{} live in {} processes of {} hosts, {} UTC", {{"live.bytes", answer.all.bytes, Unit::kBytes},
+                                                                      {"processes", answer.processes, Unit::kInteger},
+                                                                      {"hosts", answer.hosts, Unit::kInteger},
+                                                                      {"at", TimeText(answer.at), Unit::kText}}));
+  report.Add(Sentence("{} objects, mean age {}", {{"live.objects", answer.all.objects, Unit::kCount},
+                                                  {"live.mean_age", answer.all.age_s, Unit::kSeconds}}));
+  report.Add(Hidden({{"live.samples", answer.all.samples, Unit::kInteger},
+                     {"by", Heading(by), Unit::kText},
+                     {"count", answer.count, Unit::kInteger}}));
+  if (answer.gone > 0) {
+    report.Add(Fact("ended", "{} processes have ended before, or are not shipped any more",
+                    {{"gone", answer.gone, Unit::kInteger}}));
+  }
+  if (answer.untracked > 0) {
+    report.Add(
+        Fact("untracked", "{} recordings tracked no objects", {{"untracked", answer.untracked, Unit::kInteger}}));
+  }
+  const std::vector<Column<LiveRowAnswer>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.bytes); },
+       Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.share); }},
+      {"objects", "objects", Unit::kCount, Detail::kWide, [](const LiveRowAnswer& row) { return Value(row.objects); }},
+      {"mean_age", "age", Unit::kSeconds, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.age_s); }},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LiveRowAnswer& row) { return Value(row.samples); }},
+      {"name", Heading(by), Unit::kText, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.name); }}};
+  render::Table table = MakeTable("rows", columns, answer.rows, answer.count);
+  table.empty = "Nothing is live.";
+  report.Add(std::move(table));
+  report.Add(Sentence("detection limit: a row without live samples holds at most {} (95 %)",
+                      {{"detection_limit", answer.none.high, Unit::kBytes}}));
+  return report;
+}
+
 Report ShowReport(const Scope& scope, const ShowAnswer& answer, size_t limit) {
   Report report = WithScope("heaprec.fleet.show/1", scope);
   report.Add(Fact("site", {"site", answer.name, Unit::kText}));

@@ -16,6 +16,7 @@ render::Report ServicesReport(const Scope& scope, const std::vector<ServiceRow>&
 render::Report TopReport(const Scope& scope, const TopAnswer& answer, RowGrain by);
 render::Report TimelineReport(const Scope& scope, const std::vector<TimelineRow>& rows);
 render::Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain by, double rate, size_t limit);
+render::Report LiveReport(const FleetLiveAnswer& answer, RowGrain by);
 render::Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, RowGrain by, double least_z,
                               size_t limit);
 render::Report ShowReport(const Scope& scope, const ShowAnswer& answer, size_t limit);

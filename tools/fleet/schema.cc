@@ -109,8 +109,8 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   report.server_version = *version;
   auto there = Find(server);
   if (!there.ok()) return there.error();
-  report.was_there = there->has_value();
   if (*there) {
+    report.version_before = (*there)->version;
     if (auto error = Conflict(*server, **there, options)) return *error;
   }
   const std::vector<std::pair<std::string, std::string>> values{{"database", database},
@@ -126,8 +126,8 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   if (report.has_retention) {
     if (auto error = RunAll(server, StatementsOf(kModernSql, values))) return *error;
   }
-  if (!report.was_there) {
-    // Last: a server that has this row has all tables.
+  if (report.version_before < kSchemaVersion) {
+    // Last: a server that has this row has all tables of the version.
     if (auto error =
             server->Run(fmt::format("INSERT INTO {}.schema SELECT toUInt32({}), toUInt32({}), {}, now()", database,
                                     kSchemaVersion, options.slice_seconds, Quoted(options.cluster)))) {

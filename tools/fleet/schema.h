@@ -14,7 +14,7 @@
 
 namespace heaprec::tools::fleet {
 
-inline constexpr uint32_t kSchemaVersion = 1;
+inline constexpr uint32_t kSchemaVersion = 2;
 
 struct SchemaOptions {
   uint32_t slice_seconds = 600;
@@ -26,12 +26,15 @@ struct SchemaOptions {
 struct Schema {
   uint32_t version = 0, slice_seconds = 0;
   std::string cluster;
+  // Version 1 has no tables of live objects and leases; all else is the same.
+  bool HasLive() const { return version >= 2; }
+  bool HasLeases() const { return version >= 2; }
   // "sums", or of a cluster "sums_all".
   std::string Table(const std::string& name) const { return cluster.empty() ? name : name + "_all"; }
 };
 
 struct InitReport {
-  bool was_there = false;
+  uint32_t version_before = 0;  // 0: there were no tables
   std::string server_version;
   bool has_retention = false;  // the server drops old rows by itself
 };

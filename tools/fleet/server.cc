@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <algorithm>
 #include <cctype>
 
 namespace heaprec::tools::fleet {
@@ -11,7 +10,8 @@ namespace {
 
 // Lists of recordings are longer than what a server takes for a statement by default.
 constexpr char kSettings[] =
-    "&wait_end_of_query=1&max_query_size=67108864&max_ast_elements=5000000&max_expanded_ast_elements=5000000";
+    "&wait_end_of_query=1&insert_distributed_sync=1&max_query_size=67108864&max_ast_elements=5000000&max_expanded_ast_"
+    "elements=5000000";
 
 std::optional<std::string> Gzipped(const std::string& bytes) {
   z_stream stream{};
@@ -51,40 +51,6 @@ std::string Reason(const HttpResponse& response) {
 }
 
 }  // namespace
-
-std::string Quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    switch (c) {
-      case '\'':
-        quoted += "\\'";
-        break;
-      case '\\':
-        quoted += "\\\\";
-        break;
-      case '\n':
-        quoted += "\\n";
-        break;
-      case '\r':
-        quoted += "\\r";
-        break;
-      case '\t':
-        quoted += "\\t";
-        break;
-      case '\0':
-        quoted += "\\0";
-        break;
-      default:
-        quoted.push_back(c);
-    }
-  }
-  return quoted + "'";
-}
-
-bool IsIdentifier(std::string_view name) {
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
-         std::ranges::all_of(name, [](unsigned char c) { return (c < 0x80 && std::isalnum(c)) || c == '_'; });
-}
 
 Server::Server(const ServerOptions& options, Url url, std::unique_ptr<HttpConnection> connection)
     : options_(options),

@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "format/result.h"
 #include "tools/fleet/http.h"
 #include "tools/fleet/native_block.h"
+#include "tools/fleet/sql_text.h"
 
 namespace heaprec::tools::fleet {
 
@@ -23,11 +23,6 @@ struct ServerOptions {
   HttpOptions http;
   bool compress = true;  // what is sent
 };
-
-// 'text' as a literal of SQL.
-std::string Quoted(std::string_view text);
-// `name`: letters, digits and _ only, as Server::Open has checked.
-bool IsIdentifier(std::string_view name);
 
 class Server {
  public:

@@ -288,6 +288,66 @@ format::Result<std::vector<UnitRate>> ServerSource::Rates(RowGrain by, const Row
   return rates;
 }
 
+format::Result<std::vector<LiveMoment>> ServerSource::LiveMoments(const TimeRange& range,
+                                                                  const std::vector<uint64_t>& recordings) {
+  if (!schema_.HasLive()) {
+    return format::Error{
+        fmt::format("{}: the tables are of version {}, without live objects; upgrade them with heaprec "
+                    "fleet init",
+                    server_.name(), schema_.version)};
+  }
+  auto answer = server_.Select(fmt::format(
+      "SELECT recording, any(process) AS of_process, max(toUInt32(time)) AS last, argMax(toUInt32(at), time) AS "
+      "last_at "
+      "FROM {} WHERE grain = 0 AND toUInt32(time) >= {} AND toUInt32(time) < {} AND recording IN {} GROUP BY recording",
+      Table("live"), range.from, range.to, List(recordings)));
+  if (!answer.ok()) return answer.error();
+  std::vector<LiveMoment> snapshots;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    snapshots.push_back({answer->Number("recording", row), answer->Number("of_process", row),
+                         static_cast<uint32_t>(answer->Number("last", row)),
+                         static_cast<uint32_t>(answer->Number("last_at", row))});
+  }
+  return snapshots;
+}
+
+format::Result<std::vector<PooledLive>> ServerSource::Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
+                                                           const RowFilter& filter) {
+  std::map<uint32_t, std::vector<uint64_t>> recordings;  // by time
+  for (const LiveMoment& one : snapshots) recordings[one.time].push_back(one.recording);
+  if (recordings.empty()) return std::vector<PooledLive>();
+  std::string when;
+  for (const auto& [time, of_time] : recordings) {
+    when += fmt::format("{}(toUInt32(time) = {} AND recording IN {})", when.empty() ? "" : " OR ", time, List(of_time));
+  }
+  std::string keys = by == RowGrain::kWhole ? "grain" : KeyColumns(by);
+  std::string sql = "SELECT state, " + keys;
+  for (const LiveColumn& column : kLiveColumns) sql += fmt::format(", sum({0}) AS s_{0}", column.name);
+  sql += fmt::format(" FROM {} WHERE grain = {} AND toUInt32(time) >= {} AND toUInt32(time) <= {} AND ({})",
+                     Table("live"), static_cast<int>(GrainToRead(by, filter)), recordings.begin()->first,
+                     recordings.rbegin()->first, when);
+  if (filter.classes) sql += " AND class IN " + List(*filter.classes);
+  if (filter.sites) sql += " AND site IN " + List(*filter.sites);
+  auto answer = server_.Select(sql + " GROUP BY state, " + keys);
+  if (!answer.ok()) return answer.error();
+  std::map<RowKey, PooledLive> pooled;
+  for (size_t row = 0; row < answer->rows; ++row) {
+    LiveSums sums;
+    for (const LiveColumn& column : kLiveColumns) {
+      sums.*column.value = answer->Real(fmt::format("s_{}", column.name), row);
+    }
+    PooledLive& one = pooled[KeyOf(*answer, by, row)];
+    const bool is_live = answer->Number("state", row) == static_cast<uint64_t>(LiveState::kLive);
+    (is_live ? one.live : one.may_be_garbage) += sums;
+  }
+  std::vector<PooledLive> rows;
+  for (auto& [key, one] : pooled) {
+    one.key = key;
+    rows.push_back(one);
+  }
+  return rows;
+}
+
 format::Result<std::vector<FleetSample>> ServerSource::Samples(const SampleQuery& query) {
   std::vector<uint64_t> ids;
   std::vector<double> factors;

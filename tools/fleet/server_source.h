@@ -28,6 +28,10 @@ class ServerSource final : public Source {
   format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override;
   format::Result<std::vector<Moments>> Compare(const CompareQuery& query) override;
   format::Result<std::vector<UnitRate>> Rates(RowGrain by, const RowFilter& filter, const Side& side) override;
+  format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
+                                                      const std::vector<uint64_t>& recordings) override;
+  format::Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
+                                               const RowFilter& filter) override;
   format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override;
   format::Result<std::vector<FleetStack>> StacksOf(const std::vector<uint64_t>& ids) override;
   format::Result<std::vector<NamedId>> Names(NameKind kind) override;

@@ -14,6 +14,8 @@ constexpr uint32_t kHour = 3600;
 // An insert of a shipper that was killed ends when the server notices; then its rows are there, or not.
 constexpr int kWaitTries = 600;
 constexpr std::chrono::milliseconds kWaitStep{500};
+// A lease is renewed in its last two thirds. A claim on one that others may be making, too, is short.
+constexpr std::chrono::seconds kLease{120}, kRenewal{80}, kClaim{10};
 
 uint32_t Now() { return static_cast<uint32_t>(std::time(nullptr)); }
 
@@ -41,6 +43,13 @@ Shipper::Failure Shipper::Start() {
                                                  server_->database(), Table("recordings"), info_.id));
   if (!ended.ok()) return ended.error();
   is_done_ = *ended > 0;
+  if (auto error = ReadLedger()) return error;
+  if (is_done_) totals_.slices_there += there_.size();
+  is_started_ = true;
+  return {};
+}
+
+Shipper::Failure Shipper::ReadLedger() {
   auto answer = server_->Select(fmt::format("SELECT kind, time FROM {}.{} WHERE recording = {} GROUP BY kind, time",
                                             server_->database(), Table("shipped"), info_.id));
   if (!answer.ok()) return answer.error();
@@ -48,9 +57,40 @@ Shipper::Failure Shipper::Start() {
     there_.emplace(static_cast<BatchKind>(answer->Number("kind", row)),
                    static_cast<uint32_t>(answer->Number("time", row)));
   }
-  if (is_done_) totals_.slices_there += there_.size();
-  is_started_ = true;
   return {};
+}
+
+// Who has written a claim and then sees no other one holds the recording: of two at the same time at most one does.
+// What the other one had begun before may still arrive, and its ledger is to be read again.
+Shipper::Failure Shipper::HoldLease() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!schema_.HasLeases() || now + kRenewal < leased_until_) return {};
+  const std::string table = fmt::format("{}.{}", server_->database(), Table("leases"));
+  const auto claim = [&](std::chrono::seconds length) {
+    return server_->Run(
+        fmt::format("INSERT INTO {} (recording, owner, until) SELECT toUInt64({}), toUInt64({}), now() + {}", table,
+                    info_.id, options_.owner, length.count()));
+  };
+  const auto others = [&]() -> Failure {
+    auto count = server_->SelectNumber(
+        fmt::format("SELECT count() AS n FROM {} WHERE recording = {} AND owner != {} AND until > now()", table,
+                    info_.id, options_.owner));
+    if (!count.ok()) return count.error();
+    if (*count == 0) return {};
+    return format::Error{
+        fmt::format("{}: another heaprec ship sends a copy of this recording, or did two minutes ago", info_.file)};
+  };
+  const bool is_held = now < leased_until_;
+  if (!is_held) {
+    if (auto error = others()) return error;
+    if (auto error = claim(kClaim)) return error;
+    if (auto error = others()) return error;
+  }
+  if (auto error = claim(kLease)) return error;
+  leased_until_ = now + kLease;
+  if (is_held) return {};
+  in_doubt_ = true;
+  return ReadLedger();
 }
 
 format::Result<bool> Shipper::Step() {
@@ -101,6 +141,10 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     ++totals_.slices_there;
     return {};
   }
+  if (!options_.dry_run) {
+    if (auto error = HoldLease()) return error;
+    if (IsThere(BatchKind::kSlice, slice.time)) return {};  // by another shipper, just now
+  }
   LedgerRow row{.recording = info_.id, .time = slice.time};
   row.totals = slice.minutes.size(), row.sums = slice.rows.size(), row.samples = slice.samples.size();
   if (!options_.dry_run) {
@@ -112,6 +156,9 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return error;
     if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return error;
     if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return error;
+    if (schema_.HasLive()) {
+      if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return error;
+    }
     if (was_in_doubt) in_doubt_ = false;
     // Never later than what the last row says: the latest of a recording counts.
     info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());
@@ -138,6 +185,8 @@ Shipper::Failure Shipper::SendHour() {
   for (const uint32_t slice : hour_.slices) {
     if (!IsThere(BatchKind::kSlice, slice)) return {};
   }
+  if (auto error = HoldLease()) return error;
+  if (IsThere(BatchKind::kHour, hour_.time)) return {};
   if (in_doubt_) {
     if (auto error = WaitForInserts()) return error;
   }

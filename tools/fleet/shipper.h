@@ -3,13 +3,14 @@
 // The server's table `shipped` is the ledger: a slice that stands there is whole in all tables. One insert is
 // atomic, so in doubt (after a start, or an error) it is enough to wait until no insert of the recording runs any more,
 // and to count the rows of the slice in each table: there are all of them, or none.
-// docs/decisions/0020-the-ledger-is-on-the-server.md
+// A lease keeps shippers of copies of the recording away meanwhile. docs/decisions/0020-the-ledger-is-on-the-server.md
 //
 // Memory:   the slice at hand, the sums of the hour at hand.
 // Threads:  one for each Shipper.
 // Failure:  Step returns an Error; the next call tries the same slice again.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,6 +41,7 @@ struct ShipOptions {
   double samples_per_second = 5;
   GivenLabels labels;
   bool dry_run = false;  // nothing is sent
+  uint64_t owner = 0;    // of the lease: the same for all shippers of a folder
 };
 
 // Names that the server is known to have: of all recordings of a run.
@@ -66,6 +68,8 @@ class Shipper {
   };
 
   Failure Start();
+  Failure ReadLedger();
+  Failure HoldLease();
   Failure SendSlice(const Slice& slice);
   Failure SendHour();
   Failure SendRecording();
@@ -90,6 +94,7 @@ class Shipper {
   std::optional<Slice> pending_;
   bool pending_is_sent_ = false;
   Hour hour_;
+  std::chrono::steady_clock::time_point leased_until_{};
   bool is_started_ = false, in_doubt_ = true, is_done_ = false;
 };
 

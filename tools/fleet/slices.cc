@@ -57,7 +57,8 @@ SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
     : recording_(*recording),
       options_(options),
       interval_ns_(std::max<uint64_t>(recording->header().interval_ns, 1)),
-      design_(recording->header(), format::Stream::kAllocations, OrderLevel::kMethod) {
+      design_(recording->header(), format::Stream::kAllocations, OrderLevel::kMethod),
+      live_(recording->header()) {
   const format::FileHeader& header = recording_.header();
   const uint64_t first = header.start.next_interval[format::Stream::kAllocations] * header.interval_ns;
   begin_s_ = end_s_ = static_cast<double>(header.start_epoch_ns + first) * 1e-9;
@@ -105,9 +106,10 @@ void SliceReader::Take(const format::Block& block) {
   }
   TakeIntervals(block);
   TakeSamples(block, design_.Add(block));
-  const double end_s =
-      static_cast<double>(recording_.header().start_epoch_ns + (block.ending ? block.ending->time_ns : block.end_ns)) *
-      1e-9;
+  TakeLives(block);
+  const uint64_t end_ns = block.ending ? block.ending->time_ns : block.end_ns;
+  end_ns_ = std::max(end_ns_, end_ns);
+  const double end_s = static_cast<double>(recording_.header().start_epoch_ns + end_ns) * 1e-9;
   end_s_ = std::max(end_s_, end_s);
   seen_ = std::max(seen_, static_cast<uint32_t>(end_s));
   const uint32_t late = seen_ > kLatestBlock ? seen_ - kLatestBlock : 0;
@@ -161,6 +163,13 @@ void SliceReader::TakeSamples(const format::Block& block, std::span<const Weight
   }
 }
 
+void SliceReader::TakeLives(const format::Block& block) {
+  if (!live_.tracks()) return;
+  live_.Add(block, [this](const format::Sample& one) { return std::pair(ClassId(one.class_id), SiteOf(one.stack)); });
+  // A process that allocates nothing has live objects all the same.
+  if (block.end_ns > 0) SliceAt(SecondOf(block.end_ns - 1));
+}
+
 void SliceReader::CloseBefore(uint32_t time) {
   while (!open_.empty() && (open_.begin()->first < time || time == UINT32_MAX)) {
     auto first = open_.begin();
@@ -171,7 +180,8 @@ void SliceReader::CloseBefore(uint32_t time) {
 }
 
 Slice SliceReader::Close(uint32_t time, Open* open) {
-  Slice slice{.time = time, .minutes = {}, .rows = {}, .samples = {}, .names = {}, .stacks = {}};
+  Slice slice{
+      .time = time, .minutes = {}, .rows = {}, .samples = {}, .live = {}, .live_at = 0, .names = {}, .stacks = {}};
   // Minutes without a sample belong to the recording, too.
   const double end = std::min(end_s_, static_cast<double>(time + options_.slice_seconds));
   for (uint32_t minute = std::max(time, static_cast<uint32_t>(begin_s_) / kMinute * kMinute);
@@ -192,6 +202,11 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
   for (const auto& [key, subset] : open->rows) slice.rows.emplace_back(key, Sums::Of(subset));
   std::sort(slice.rows.begin(), slice.rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Thin(&open->samples, &slice);
+  const uint64_t start_ns = recording_.header().start_epoch_ns;
+  const uint64_t over_ns = (uint64_t{time} + options_.slice_seconds) * kSecondNs;
+  const uint64_t live_ns = std::min(over_ns > start_ns ? over_ns - start_ns : 0, end_ns_);
+  slice.live = live_.At(live_ns);
+  slice.live_at = SecondOf(live_ns);
   slice.names = std::move(new_names_);
   new_names_.clear();
   return slice;

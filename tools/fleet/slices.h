@@ -26,20 +26,14 @@
 #include <vector>
 
 #include "tools/analysis/estimate/design.h"
+#include "tools/fleet/live_tracker.h"
 #include "tools/fleet/names.h"
+#include "tools/fleet/row_key.h"
 #include "tools/fleet/sums.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools::fleet {
-
-// What a row of sums is of. 0 where a grain does not tell.
-enum class RowGrain : uint8_t { kClass = 1, kSite = 2, kClassAndSite = 3 };
-struct RowKey {
-  RowGrain level = RowGrain::kClass;
-  uint64_t class_id = 0, site = 0;
-  auto operator<=>(const RowKey&) const = default;
-};
 
 struct NamedId {
   NameKind kind = NameKind::kClass;
@@ -70,6 +64,9 @@ struct Slice {
   std::vector<MinuteTotals> minutes;
   std::vector<std::pair<RowKey, Sums>> rows;
   std::vector<ThinnedSample> samples;
+  // Of its end, or of the recording's: what is live. Empty: nothing is tracked.
+  std::vector<LiveRow> live;
+  uint32_t live_at = 0;
   // That no slice before had.
   std::vector<NamedId> names;
   std::vector<FleetStack> stacks;
@@ -98,6 +95,7 @@ class SliceReader {
   };
 
   void Take(const format::Block& block);
+  void TakeLives(const format::Block& block);
   void TakeIntervals(const format::Block& block);
   void TakeSamples(const format::Block& block, std::span<const WeightedSample> drawn);
   Open& SliceAt(uint32_t time);
@@ -116,6 +114,7 @@ class SliceReader {
   const uint64_t interval_ns_;
   Design design_;
   Names names_;
+  LiveTracker live_;
   uint32_t chunk_ = format::kNone;
   std::vector<uint64_t> classes_, methods_, sites_, stacks_;  // of the chunk
   std::unordered_set<uint64_t> known_names_, known_stacks_;
@@ -127,6 +126,7 @@ class SliceReader {
   double lost_ = 0;
   uint32_t closed_up_to_ = 0, seen_ = 0, latest_interval_ = 0;
   double begin_s_ = 0, end_s_ = 0;
+  uint64_t end_ns_ = 0;  // since the start
 };
 
 }  // namespace heaprec::tools::fleet

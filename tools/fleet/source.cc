@@ -3,6 +3,7 @@
 namespace heaprec::tools::fleet {
 
 RowGrain GrainToRead(RowGrain by, const RowFilter& filter) {
+  if (by == RowGrain::kWhole) return by;
   const bool tells_class = by != RowGrain::kSite || filter.classes.has_value();
   const bool tells_site = by != RowGrain::kClass || filter.sites.has_value();
   if (tells_class && tells_site) return RowGrain::kClassAndSite;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "format/result.h"
+#include "tools/fleet/live_sums.h"
 #include "tools/fleet/names.h"
 #include "tools/fleet/recording_info.h"
 #include "tools/fleet/slices.h"
@@ -114,6 +115,17 @@ struct FleetSample {
 // the ids alone, so that every source leaves out the same.
 double ThinnedWeight(uint64_t recording, uint64_t id, double weight, double tau);
 
+// When it was last told what is live in a recording: the time of its slice, and the time itself.
+struct LiveMoment {
+  uint64_t recording = 0, process = 0;
+  uint32_t time = 0, at = 0;
+};
+// What is live of several recordings.
+struct PooledLive {
+  RowKey key;
+  LiveSums live, may_be_garbage;
+};
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -128,6 +140,12 @@ class Source {
   virtual format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) = 0;
   virtual format::Result<std::vector<Moments>> Compare(const CompareQuery& query) = 0;
   virtual format::Result<std::vector<UnitRate>> Rates(RowGrain by, const RowFilter& filter, const Side& side) = 0;
+  // Of each recording the last one in the range; recordings that have none are absent.
+  virtual format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
+                                                              const std::vector<uint64_t>& recordings) = 0;
+  // kWhole takes no filter.
+  virtual format::Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
+                                                       const RowFilter& filter) = 0;
   virtual format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) = 0;
   virtual format::Result<std::vector<FleetStack>> StacksOf(const std::vector<uint64_t>& ids) = 0;
   virtual format::Result<std::vector<NamedId>> Names(NameKind kind) = 0;

@@ -18,6 +18,14 @@ inline constexpr char kNoNative[] =
     ": native memory was not sampled; record with native=on: heaprec record --set native=on -- java ...; for a program "
     "without a JVM: heaprec record --native=sampled -- ./program";
 
+// Likewise, of which it was asked what is live.
+inline constexpr char kNoLive[] =
+    ": objects were not tracked; record with the agent option live=on: heaprec record --set live=on -- java ...";
+inline const char* WhyNoneTracked(format::Stream stream) {
+  if (stream == format::Stream::kExceptions) return ": exceptions are not tracked; use another kind";
+  return stream == format::Stream::kAllocations ? kNoLive : kNoNative;
+}
+
 // Whether allocations of the heap were recorded.
 inline bool HasHeap(const format::FileHeader& header) { return header.interval_ns > 0; }
 

@@ -97,8 +97,7 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   std::tie(moments_.from_ns, moments_.to_ns) = span_.Span(begin_ns_, end_ns);
   moments_.at_ns = moments_.to_ns;
   if (question_.at) {
-    const int64_t at_ns = question_.at->InRecording(start_epoch_ns_);
-    moments_.at_ns = at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
+    moments_.at_ns = MomentOf(question_.at, start_epoch_ns_, end_ns);
     moments_.to_ns = std::clamp(moments_.at_ns, moments_.from_ns, moments_.to_ns);
   }
   of_majors_ |= lives_->is_range();

@@ -90,6 +90,7 @@ class LiveVisitor : public ScanVisitor {
   const std::vector<uint64_t>& instants() const { return instants_; }
   uint64_t survived() const { return moments_.survived; }
   uint64_t grown() const { return moments_.grown; }
+  uint64_t least_age_ns() const { return question_.least_age_ns; }
   // Counted in the recordings; where only major collections tell what is dead, those.
   uint64_t collections() const { return collections_; }
   // Of all recordings; else what has survived how many is not known.

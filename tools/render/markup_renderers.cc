@@ -1,6 +1,7 @@
 // Markdown and HTML.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/render/renderers.h"
@@ -31,6 +32,10 @@ bool IsShown(Detail detail, bool wide) {
 }
 
 bool IsShown(const ColumnInfo& column, bool wide) { return !column.heading.empty() && IsShown(column.detail, wide); }
+
+bool IsInHtml(const ColumnInfo& column, bool wide) {
+  return IsShown(column, wide) || column.detail == Detail::kHtmlOnly;
+}
 
 std::string Rest(const Table& table) {
   if (table.count <= table.rows.size()) return "";
@@ -87,24 +92,105 @@ void MarkdownGroup(const Group& group, bool wide, std::string* into) {
   }
 }
 
-std::string HtmlCell(const Value& value, const ColumnInfo& column, const std::string& indent) {
+// A list as a line. Lists of a column share their first axis: `longest` has its end.
+class Curve {
+ public:
+  Curve(const Value& list, size_t longest) : longest_(longest) {
+    const auto* of = list.As<List>();
+    for (const Value& one : of != nullptr ? *of : List()) points_.push_back(PointOf(one));
+  }
+
+  // `peak`: of the second axis; 0: the largest value.
+  std::string Svg(double peak) const {
+    if (points_.size() < 2) return "";
+    if (peak == 0) {
+      for (const Point& point : points_) peak = std::max(peak, point.value);
+    }
+    std::string line, top, bottom;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      line += At(i, points_[i].value, peak);
+      top += At(i, points_[i].high, peak);
+      bottom = At(i, points_[i].low, peak) + bottom;
+    }
+    return fmt::format(
+        "<svg class=\"curve\" width=\"{}\" height=\"{}\" role=\"img\"><title>{}</title><polygon points=\"{}{}\"/>"
+        "<polyline points=\"{}\"/></svg>",
+        kWidth, kHeight, Html(Title()), top, bottom, line);
+  }
+
+ private:
+  static constexpr int kWidth = 140, kHeight = 28;
+  static constexpr size_t kTold = 6;  // points that the title tells
+  struct Point {
+    double value = 0, low = 0, high = 0;
+    std::string text;
+  };
+
+  static Point PointOf(const Value& of) {
+    const auto* object = of.As<Object>();
+    const Value& y = object != nullptr ? object->back().value : of;
+    const double value = y.Number().value_or(0);
+    const auto* interval = y.As<Interval>();
+    Point point{value, interval != nullptr ? interval->low : value, interval != nullptr ? interval->high : value, ""};
+    if (object == nullptr) return point;
+    const Unit unit = object->front().name == "seconds" ? Unit::kSeconds : Unit::kInteger;
+    point.text = FormatInline(object->front().value, unit, true) + ": " + FormatInline(y, Unit::kShare, true);
+    return point;
+  }
+
+  std::string At(size_t i, double value, double peak) const {
+    const double x = static_cast<double>(i) / static_cast<double>(std::max<size_t>(longest_ - 1, 1));
+    const double y = peak > 0 && std::isfinite(value) ? std::clamp(value / peak, 0.0, 1.0) : 0;
+    return fmt::format("{:.1f},{:.1f} ", x * kWidth, kHeight - 1 - y * (kHeight - 2));
+  }
+
+  std::string Title() const {
+    std::string title;
+    const size_t step = std::max<size_t>(1, points_.size() / kTold);
+    for (size_t i = 0; i < points_.size(); i += step) {
+      if (!points_[i].text.empty()) title += (title.empty() ? "" : ", ") + points_[i].text;
+    }
+    return title;
+  }
+
+  size_t longest_;
+  std::vector<Point> points_;
+};
+
+size_t LengthOf(const Value& value) {
+  const auto* list = value.As<List>();
+  return list != nullptr ? list->size() : 0;
+}
+
+size_t LongestIn(const Table& table, size_t column) {
+  size_t longest = 0;
+  for (const Row& row : table.rows) longest = std::max(longest, LengthOf(row.cells[column]));
+  return longest;
+}
+
+std::string HtmlCell(const Value& value, const ColumnInfo& column, size_t longest, const std::string& indent) {
+  if (column.unit == Unit::kCurve) return "<td>" + Curve(value, longest).Svg(1) + "</td>";
+  if (column.unit == Unit::kSparkline) return "<td>" + Curve(value, longest).Svg(0) + "</td>";
   const CellText cell = FormatCell(value, column.unit, true);
-  if (!IsNumeric(column.unit)) return fmt::format("<td>{}{}</td>", indent, Html(cell.value));
+  if (!IsNumeric(column.unit)) return fmt::format("<td>{}<bdi>{}</bdi></td>", indent, Html(cell.value));
   const auto number = value.Number();
   const std::string exact = number && std::isfinite(*number) ? fmt::format(" data-value=\"{}\"", *number) : "";
   const std::string interval = cell.interval.empty() ? "" : fmt::format(" <small>{}</small>", Html(cell.interval));
   return fmt::format("<td class=\"number\"{}>{}{}</td>", exact, Html(cell.value), interval);
 }
 
-void HtmlRows(const Table& table, const std::vector<Row>& rows, bool wide, const std::string& indent,
-              std::string* into) {
+// A column that is shown: its number, and the length of its longest list.
+struct HtmlColumn {
+  size_t index = 0, longest = 0;
+};
+
+void HtmlRows(const Table& table, const std::vector<Row>& rows, const std::vector<HtmlColumn>& columns,
+              const std::string& indent, std::string* into) {
   for (const Row& row : rows) {
     *into += "<tr>";
-    for (size_t i = 0; i < table.columns.size(); ++i) {
-      if (IsShown(table.columns[i], wide)) *into += HtmlCell(row.cells[i], table.columns[i], indent);
-    }
+    for (const auto [i, longest] : columns) *into += HtmlCell(row.cells[i], table.columns[i], longest, indent);
     *into += "</tr>\n";
-    HtmlRows(table, row.children, wide, indent + "&nbsp;&nbsp;", into);
+    HtmlRows(table, row.children, columns, indent + "&nbsp;&nbsp;", into);
   }
 }
 
@@ -126,7 +212,7 @@ void HtmlGroup(const Group& group, bool wide, std::string* into) {
 constexpr char kStyle[] =
     "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse;margin:1em 0}"
     "th,td{padding:2px 8px;text-align:left;border-bottom:1px solid #ddd}.number{text-align:right}"
-    "small{color:#666}p{margin:2px 0}";
+    "small{color:#666}p{margin:2px 0}polyline{fill:none;stroke:#2a5bd0}polygon{fill:#2a5bd0;opacity:.2}";
 
 }  // namespace
 
@@ -139,24 +225,35 @@ std::string RenderMarkdown(const Report& report, bool wide) {
 std::string HtmlTable(const Table& table, bool wide) {
   if (table.rows.empty()) return table.empty.empty() ? "" : "<p>" + Html(table.empty) + "</p>\n";
   std::string html = "<table>\n<tr>";
-  for (const ColumnInfo& column : table.columns) {
-    if (!IsShown(column, wide)) continue;
+  std::vector<HtmlColumn> columns;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (IsInHtml(table.columns[i], wide)) columns.push_back({i, LongestIn(table, i)});
+  }
+  // Text has the name last, where long ones do no harm; a wide page scrolls away from that.
+  const bool ends_in_name = !columns.empty() && table.columns[columns.back().index].unit == Unit::kText;
+  if (ends_in_name) std::rotate(columns.begin(), columns.end() - 1, columns.end());
+  for (const auto [i, longest] : columns) {
+    const ColumnInfo& column = table.columns[i];
     html += fmt::format("<th{}>{}</th>", IsNumeric(column.unit) ? " class=\"number\"" : "", Html(column.heading));
   }
   html += "</tr>\n";
-  HtmlRows(table, table.rows, wide, "", &html);
+  HtmlRows(table, table.rows, columns, "", &html);
   html += "</table>\n";
   if (const std::string rest = Rest(table); !rest.empty()) html += "<p>" + rest + "</p>\n";
   return html;
 }
 
-std::string RenderHtml(const Report& report, bool wide) {
+std::string HtmlBody(const Report& report, bool wide) {
   std::string body;
   HtmlGroup(report, wide, &body);
+  return body;
+}
+
+std::string RenderHtml(const Report& report, bool wide) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title><style>{}</style></head>\n"
       "<body>\n{}</body></html>\n",
-      Html(report.schema.substr(0, report.schema.find('/'))), kStyle, body);
+      Html(report.schema.substr(0, report.schema.find('/'))), kStyle, HtmlBody(report, wide));
 }
 
 }  // namespace heaprec::tools::render

@@ -27,6 +27,8 @@ std::string RenderMarkdown(const Report& report, bool wide);
 std::string RenderCsv(const Report& report);
 // A page of its own, without scripts.
 std::string RenderHtml(const Report& report, bool wide);
+// What is in its body: lines and tables.
+std::string HtmlBody(const Report& report, bool wide);
 // One table: <table>...</table>. Cells of numbers have the exact number in data-value.
 std::string HtmlTable(const Table& table, bool wide);
 

@@ -47,6 +47,7 @@ enum class Unit : uint8_t {
   kCountChange,     // "+1,234"
   kBar,             // 0 to 1: a bar
   kSparkline,       // of a list, 0 to its peak: one character per number
+  kCurve,           // of a list of objects {x, share}: a line with its band
   kAlert,           // a text that is red on a terminal
   kByRow,           // Row::unit
 };
@@ -57,6 +58,7 @@ enum class Detail : uint8_t {
   kWide,      // where there is room, or with --wide; a line with --verbose
   kJsonOnly,  // and in CSV
   kTextOnly,  // in no JSON and no CSV
+  kHtmlOnly,  // where curves can be drawn
 };
 
 struct Field {

@@ -61,7 +61,7 @@ class Layout {
 
   void AddStrips(size_t column) {
     const ColumnInfo& of = table_.columns[column];
-    if (of.heading.empty() || of.detail == Detail::kJsonOnly) return;
+    if (of.heading.empty() || of.detail == Detail::kJsonOnly || of.detail == Detail::kHtmlOnly) return;
     Strip values{
         of.heading, {}, of.detail, false, IsNumeric(of.unit), false, of.unit == Unit::kAlert, of.unit == Unit::kProse,
         0};

@@ -32,7 +32,7 @@ std::string Printable(const std::string& utf8);
 
 inline bool IsNumeric(Unit unit) {
   return unit != Unit::kText && unit != Unit::kProse && unit != Unit::kAlert && unit != Unit::kSparkline &&
-         unit != Unit::kBar;
+         unit != Unit::kBar && unit != Unit::kCurve;
 }
 
 }  // namespace heaprec::tools::render

@@ -20,6 +20,10 @@ std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
   return text;
 }
 
+std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
+  return fmt::format("{} live in {}", BytesText(all.bytes), CountText(all.objects, WordsOf(scan.stream()).things));
+}
+
 std::vector<std::pair<std::string, std::string>> FactsOf(const LeafVisitor& leaves, const RecordingScan& scan) {
   std::vector<std::pair<std::string, std::string>> facts;
   const ScannedTotals& scanned = scan.scanned();

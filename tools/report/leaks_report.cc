@@ -82,6 +82,8 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.p; }},
       {"q", "q", Unit::kProbability, Detail::kWide, [](const LeakRow& row) { return row.leak.q; }},
       {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LeakRow& row) { return row.group->growth.bytes; }},
+      {"", "over time", Unit::kSparkline, Detail::kHtmlOnly,
+       [](const LeakRow& row) { return row.group->growth.bytes; }},
       {"name", answer.live.tables().front().grouping.Text(), Unit::kText, Detail::kAlways, &LeakRow::name}};
 }
 

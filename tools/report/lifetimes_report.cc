@@ -96,6 +96,16 @@ void AddCurve(const std::string& name, const std::string& age, std::vector<Survi
   }
 }
 
+// The curve as a picture: by collections where they tell what is dead, else by time.
+Value CurveOf(const LifetimeRow& row) {
+  const bool by_collections = !row.collections.empty();
+  List points;
+  for (const Survival& one : by_collections ? row.collections : row.seconds) {
+    points.push_back(Object{{by_collections ? "collections" : "seconds", one.age}, {"reached", one.reached}});
+  }
+  return Value(std::move(points));
+}
+
 Columns LifetimeColumns(const LiveVisitor& live, const std::string& name) {
   Columns columns{
       {"median_lifetime_seconds", "median lifetime", Unit::kSeconds, Detail::kAlways, MedianOf, Detail::kAlways}};
@@ -108,6 +118,7 @@ Columns LifetimeColumns(const LiveVisitor& live, const std::string& name) {
                      [](const LifetimeRow& row) { return row.group->died; }});
   AddCurve("survival_by_seconds", "seconds", &LifetimeRow::seconds, &columns);
   AddCurve("survival_by_collections", "collections", &LifetimeRow::collections, &columns);
+  columns.push_back({"", "survival", Unit::kCurve, Detail::kHtmlOnly, CurveOf});
   columns.push_back({"name", name, Unit::kText, Detail::kAlways, &LifetimeRow::name});
   return columns;
 }

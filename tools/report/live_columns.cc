@@ -59,6 +59,7 @@ std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::str
                        [](const LiveRow& row) { return row.range.known_objects; }});
   }
   columns.push_back({"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, &LiveRow::series});
+  columns.push_back({"", "over time", Unit::kSparkline, Detail::kHtmlOnly, &LiveRow::series});
   columns.push_back({"name", name_heading, Unit::kText, Detail::kAlways, &LiveRow::name});
   return columns;
 }
@@ -77,6 +78,7 @@ render::Line LiveContext(const LiveAnswer& answer) {
                  {"to_ns", live.to_ns(), Unit::kNanoseconds},
                  {"start_epoch_ns", live.start_epoch_ns(), Unit::kEpochNs},
                  {"survived", live.survived(), Unit::kInteger},
+                 {"min_age_ns", live.least_age_ns(), Unit::kNanoseconds},
                  {"growth_survived", live.grown(), Unit::kInteger},
                  {"collections", live.knows_collections() ? Value(live.collections()) : Value(), Unit::kInteger},
                  {"of_majors", live.of_majors()},

@@ -95,11 +95,14 @@ std::vector<render::Line> Headline(const LiveVisitor& live) {
                      {{"", all.samples, Unit::kInteger}, time})};
   }
   std::vector<Field> fields{{"", all.bytes, Unit::kBytes}, time};
+  std::string which = live.least_age_ns() > 0 ? " for {} or longer" : "";
+  if (!which.empty()) fields.push_back({"", live.least_age_ns(), Unit::kNanoseconds});
+  which += SurvivedText(live.survived());
   for (Field& field : SurvivedField(live.survived())) fields.push_back(std::move(field));
   fields.push_back({"", all.objects, Unit::kCount});
   fields.push_back({"", all.mean_age_s.value, Unit::kSeconds});
   std::vector<render::Line> lines{
-      Sentence("{} live " + when + SurvivedText(live.survived()) + " in {} " + terms.things + ", mean age {}", fields)};
+      Sentence("{} live " + when + which + " in {} " + terms.things + ", mean age {}", fields)};
   if (terms.is_collected && live.survived() == 0) lines.push_back(OldLine(live));
   lines.push_back(GrowthLine(live));
   return lines;

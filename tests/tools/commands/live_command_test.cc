@@ -12,6 +12,7 @@ using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
 using testing::At;
+using testing::Contents;
 using testing::Directory;
 using testing::Event;
 using testing::Heaprec;
@@ -202,6 +203,41 @@ TEST_CASE("live --at shows any moment, and --survived what outlived collections"
   CHECK(Parsed("live --by method --json " + path)["tables"][0]["rows"][0]["name"] == "p.Main.main");
   CHECK(Parsed("live --class 'byte[]' --by thread --json " + path)["tables"][0]["count"] == 1);
   CHECK(Parsed("live --sort name --by class --limit 1 --json " + path)["tables"][0]["rows"][0]["name"] == "byte[]");
+}
+
+TEST_CASE("live --min-age and flame --live show what is old enough, and whole stacks of it") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", page = directory / "live.html", picture = directory / "live.svg";
+  WriteLeak(path);
+  // The cache keeps for 5 s and lets go at the next collection.
+  const json old = Parsed("live --min-age 10s --by site --json " + path);
+  CHECK(old["min_age_ns"] == 10 * kSecond);
+  REQUIRE(old["tables"][0]["count"] == 1);
+  CHECK(old["tables"][0]["rows"][0]["name"] == "p.Leak.add");
+  CHECK(old["tables"][0]["rows"][0]["samples"] == 250);
+  CHECK(Heaprec("live --min-age 10s " + path).out.find(" for 10.000 s or longer in ") != std::string::npos);
+  const json all = Parsed("live --by site --json " + path);
+
+  const auto picture_of = [&](const std::string& options) {
+    const Outcome outcome = Heaprec("flame -f --svg --live " + options + " -o " + picture + " " + path);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return Contents(picture);
+  };
+  const std::string every = picture_of("");
+  CHECK(every.find("p.Cache.put") != std::string::npos);
+  CHECK(every.find("samples: " + std::to_string(all["live"]["samples"].get<int>()) + "<") != std::string::npos);
+  const std::string aged = picture_of("--min-age 10s");
+  CHECK(aged.find("p.Leak.add") != std::string::npos);
+  CHECK(aged.find("p.Cache.put") == std::string::npos);
+  CHECK(picture_of("--at 20s --class 'byte[]'").find("samples: 100<") != std::string::npos);
+
+  CHECK(Heaprec("flame --live -o " + page + " " + path).code == 0);
+  CHECK(Contents(page).find(" live in ") != std::string::npos);
+  CHECK(Heaprec("flame --min-age 10s -o " + page + " " + path).code == 2);
+  CHECK(Heaprec("flame --live --min-age soon -f -o " + page + " " + path).code == 2);
+  WriteSmall(directory / "small.bin");
+  CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=on") != std::string::npos);
 }
 
 TEST_CASE("released samples are stood for by the others") {

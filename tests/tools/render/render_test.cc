@@ -122,6 +122,32 @@ TEST_CASE("Markdown and HTML escape what would be markup") {
   CHECK(html.find("byte[], &quot;raw&quot;") != std::string::npos);
 }
 
+TEST_CASE("Curves are drawn in HTML, and nowhere else") {
+  struct Series {
+    std::string name;
+    List shares;
+  };
+  const auto point = [](double age, double reached) {
+    return Value(Object{{"seconds", age}, {"reached", Interval{reached, reached - 0.1, reached + 0.1}}});
+  };
+  const std::vector<Column<Series>> columns{
+      {"", "survival", Unit::kCurve, Detail::kHtmlOnly, [](const Series& of) { return Value(of.shares); }},
+      {"name", "class", Unit::kText, Detail::kAlways, &Series::name}};
+  Report report("heaprec.example/2");
+  report.Add(MakeTable("rows", columns,
+                       std::vector<Series>{{"long", {point(1, 1), point(2, 0.5), point(4, 0)}},
+                                           {"short", {point(1, 0.5), point(2, 0.25)}},
+                                           {"none", {}}}));
+  const std::string html = RenderHtml(report, false);
+  CHECK(html.find("<polyline points=\"0.0,1.0 70.0,14.0 140.0,27.0 \"/>") != std::string::npos);
+  CHECK(html.find("<polyline points=\"0.0,14.0 70.0,20.5 \"/>") != std::string::npos);  // on the same axes
+  CHECK(html.find("<title>1.00 s: 100.0 % (90.0-110.0), 2.00 s: 50.0 % (40.0-60.0)") != std::string::npos);
+  CHECK(html.find("<td><bdi>none</bdi></td><td></td>") != std::string::npos);
+  CHECK(RenderText(report, {}, true).find("survival") == std::string::npos);
+  CHECK(RenderJson(report).find("survival") == std::string::npos);
+  CHECK(RenderCsv(report) == "name\nlong\nshort\nnone\n");
+}
+
 TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
   Report report("heaprec.tree/2");
   Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};

@@ -14,18 +14,30 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 
 from browser import Browser  # noqa: E402
 
+NAME = "alert(1)"
+REPORTS = ("live", "leaks", "census", "native", "exceptions")
+TABS = ("sites", "classes", "threads", *REPORTS, "trust", "facts")
+
 
 def main(heaprec, recording):
     page = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-hostile-")) / "report.html"
     subprocess.run([heaprec, "report", "--quiet", "--title", "</title><script>alert(1)</script>", "-o", str(page), recording], check=True)
     with Browser() as browser:
-        for fragment in ("", "tab=classes", "tab=threads", "mine=1&reverse=1", "tab=facts", "tab=trust", "q=<script>"):
+        tabs = [f"tab={tab}" for tab in TABS]
+        for fragment in ("", *tabs, "mine=1&reverse=1", "live=1&age=0.2", "q=<script>", "cls=<img src=x>&site='%22"):
             browser.call("POST", "/url", {"url": "about:blank"})
             browser.call("POST", "/url", {"url": page.as_uri() + "#" + fragment})
             browser.wait("document.documentElement.dataset.ready === 'yes'")
             planted = browser.run("return document.querySelectorAll('img, iframe, object, body script:not([id]) ~ b script').length")
             if planted:
                 raise AssertionError(f"#{fragment}: {planted} elements came out of names")
+            if fragment in tabs:
+                tab = browser.run("return window.heaprec.page.state.tab")
+                if tab != fragment[4:]:
+                    raise AssertionError(f"{fragment} is not there; the page shows {tab}")
+                shown = browser.run("return document.querySelector('#tablepanel .scroll').innerText")
+                if fragment[4:] in REPORTS and fragment != "tab=leaks" and NAME not in shown:
+                    raise AssertionError(f"#{fragment}: the name is not shown as it is: {shown[:300]}")
             width = browser.run("return document.documentElement.scrollWidth - innerWidth")
             if width > 0:
                 raise AssertionError(f"#{fragment}: a long name makes the page {width} pixels too wide")

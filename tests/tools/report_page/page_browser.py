@@ -1,6 +1,8 @@
 """Drives a page of heaprec report in a real browser: brush, zoom, search, filters, compare, keys, links, and no network.
 
-usage: page_browser.py HEAPREC RECORDING [FOLDER for screenshots]
+usage: page_browser.py HEAPREC RECORDING LIVE_RECORDING [FOLDER for screenshots]
+
+LIVE_RECORDING has live objects.
 """
 
 import json
@@ -14,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 from browser import BACKSPACE, DOWN, ENTER, ESCAPE, RIGHT, Browser  # noqa: E402
 
 READY = "document.documentElement.dataset.ready === 'yes'"
-SHIFT = "\ue008"
+SHIFT, CONTROL = "\ue008", "\ue009"
 
 
 def expect(what, got, wanted):
@@ -228,6 +230,146 @@ def commands(report, heaprec, recording):
     expect("the same rows", report.rows(), [row["name"] for row in document["tables"][0]["rows"]][:60])
 
 
+def switches(report):
+    """Every button and key that switches something, on and off again."""
+    buttons = [("#mine", "mine", True), ("#fold", "fold", True), ("#icicle", "icicle", False), ("#f-up", "reverse", True),
+               ("#f-down", "reverse", False)]
+    for selector, key, wanted in buttons:
+        report.click(selector)
+        expect(f"{selector} sets {key}", report.state(key), wanted)
+        expect(f"{selector} is in the link", f"{key}={int(wanted)}" in report.browser.run("return location.hash"),
+               key == "icicle" or wanted)
+        expect(f"{selector} is pressed", report.browser.run("return document.querySelector(arguments[0]).ariaPressed", selector), "true")
+    report.click("#reset")
+    expect("reset", [report.state(key) for key in ("mine", "fold", "reverse")], [False] * 3)
+    tabs = report.browser.run("return [...document.querySelectorAll('#tabs button')].map(tab => tab.dataset.tab)")
+    for place, tab in enumerate(tabs):
+        report.type(str(place + 1))
+        expect(f"key {place + 1}", report.state("tab"), tab)
+        report.click(f"#tab-{tab}")
+        expect(f"a click on {tab}", report.browser.run("return document.getElementById(arguments[0]).ariaSelected", f"tab-{tab}"), "true")
+    report.type("1")
+    theme = report.browser.run("return document.documentElement.dataset.theme")
+    report.click("#theme")
+    expect_true("the button switches the theme", report.browser.run("return document.documentElement.dataset.theme") != theme)
+    report.type("d")
+    expect("d switches it back", report.browser.run("return document.documentElement.dataset.theme"), theme)
+    for zone in ("utc", "local", "offset"):
+        report.act("const zone = document.getElementById('zone'); zone.value = arguments[0]; zone.dispatchEvent(new Event('change'))", zone)
+        expect("the zone", report.state("zone"), zone)
+    report.click("#help")
+    expect("help", report.browser.run("return document.getElementById('keys').open"), True)
+    listed = report.browser.run("return [...document.querySelectorAll('#keylist kbd')].map(key => key.textContent)")
+    expect_true("all keys are listed", {"/", "m", "v", "i", "f", "l", "z", "t", "s", "c", "d", "Esc", "r", "?"} <= set(listed))
+    report.browser.run("document.getElementById('keys').close()")
+
+
+def tables(report):
+    report.click("#tab-sites")
+    by_bytes = report.rows()
+    report.click("[data-sort=name]")
+    expect("sorted by name", report.rows(), sorted(report.rows()))
+    report.click("[data-sort=bytes]")
+    expect("sorted by bytes", report.rows(), by_bytes)
+    report.click("[data-all]")
+    expect_true("all rows", len(report.rows()) > len(by_bytes))
+    report.browser.run("document.querySelector('#tbody tr').focus()")
+    report.type([DOWN, ENTER])
+    expect("keys choose a row", report.state("site"), by_bytes[1])
+    report.type(ENTER)
+    expect("and let go of it", report.state("site"), None)
+    row = report.browser.run("const at = document.querySelector('#tbody tr').getBoundingClientRect(); return [at.x + 20, at.y + 8]")
+    report.browser.point(*row)
+    expect_true("boxes of the row under the pointer are marked", report.browser.run("return window.heaprec.page.flame.lit >= 0"))
+    report.click("#next")
+    expect("the next command", report.browser.run("return window.heaprec.copied"), report.browser.run("return document.getElementById('next').dataset.copy"))
+
+
+def chips(report):
+    """Each part of a selection has a chip that clears it, and only it."""
+    names = report.browser.run("const {model} = window.heaprec; return [model.classes.keys[0], model.siteNames[model.main.site[0]], model.pools[0]]")
+    report.act("window.heaprec.page.change({a: [0.1, 0.6], b: [0.7, 1.2], cls: arguments[0][0], site: arguments[0][1], thread: arguments[0][2], focus: 1})", names)
+    parts = ["a", "b", "cls", "site", "thread", "focus"]
+    expect("chips", report.browser.run("return [...document.querySelectorAll('#chips [data-clear]')].map(chip => chip.dataset.clear)"), parts)
+    while parts:
+        cleared = parts.pop()
+        report.click(f"#chips [data-clear={cleared}]")
+        expect("the others stay", report.browser.run("return [...document.querySelectorAll('#chips [data-clear]')].map(chip => chip.dataset.clear)"), parts)
+    expect("all is shown", report.browser.text("#chips"), "Whole recording")
+
+
+def ranges(report):
+    """The compare button, the edges of a range, the keys that move it, and zooming with the wheel."""
+    report.click("#compare")
+    report.drag(0.6, 0.9)
+    b = expect_true("Compare and drag chooses B", report.state("b"))
+    report.click("#compare")
+    expect("and lets go of it", report.state("b"), None)
+    report.drag(0.3, 0.6)
+    begin, end = report.state("a")
+    report.drag(0.6, 0.8)  # from its edge
+    expect_true("an edge resizes", report.state("a")[0] == begin and report.state("a")[1] > end)
+    report.type("t")
+    before = report.state("a")
+    report.type(RIGHT)
+    expect_true("an arrow moves the range", report.state("a")[0] > before[0])
+    plot = report.plot()
+    wheel = {"type": "scroll", "x": round(plot["x"] + plot["width"] / 2), "y": round(plot["y"] + 30), "deltaX": 0, "deltaY": -240, "duration": 0}
+    pause = {"type": "pause", "duration": 0}
+    report.browser.call("POST", "/actions", {"actions": [
+        {"type": "wheel", "id": "wheel", "actions": [pause, wheel]},
+        {"type": "key", "id": "keys", "actions": [{"type": "keyDown", "value": CONTROL}, pause, {"type": "keyUp", "value": CONTROL}]}]})
+    report.settled()
+    expect_true("Ctrl and the wheel zoom", report.browser.wait("window.heaprec.page.state.zoom"))
+    report.act("document.getElementById('brush').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))")
+    expect("a double click shows all", report.state("zoom"), None)
+    report.type("r")
+
+
+def saves(report):
+    report.act("window.saved = []; HTMLAnchorElement.prototype.click = function() { window.saved.push([this.download, this.href.slice(0, 40)]); }")
+    report.click("#svg")
+    report.click("#png")
+    (svg, at), (png, data) = report.browser.run("return window.saved")
+    expect_true("names", svg.endswith("-flame.svg") and png.endswith("-flame.png"))
+    expect_true("a PNG", data.startswith("data:image/png;base64,iVBORw0KGgo") and at.startswith("blob:"))
+    boxes = report.browser.run("""
+        const picture = new DOMParser().parseFromString(window.heaprec.saved, "image/svg+xml");
+        return picture.querySelector("parsererror") ? -1 : picture.querySelectorAll("rect").length - 1;""")
+    expect("boxes of the SVG", boxes, report.browser.run("const {flame} = window.heaprec.page; return flame.boxes.length"))
+
+
+def lives(report):
+    """What is alive, by age; and the tabs that are reports of other commands."""
+    report.open()
+    report.type("l")
+    expect("l shows what is alive", report.state("live"), True)
+    all_of_it = report.browser.run("return window.heaprec.page.sideA.total().samples")
+    report.act("const age = document.getElementById('age'); age.value = age.options[1].value; age.dispatchEvent(new Event('change'))")
+    age = expect_true("an age", report.state("age"))
+    some = report.browser.run("return window.heaprec.page.sideA.total().samples")
+    known = report.browser.run("const s = window.heaprec.model.main; return Array.from(s.time).filter((t, i) => s.alive[i] > 0 && t <= s.end - arguments[0]).length", age)
+    expect("samples of that age", some, known)
+    expect_true("fewer than all", 0 < some < all_of_it)
+    expect_true("in the link", f"age={age}" in report.browser.run("return location.hash"))
+    report.type("c")
+    expect_true("in the command", f"heaprec live --min-age {age}s" in report.browser.run("return window.heaprec.copied"))
+    report.click("#chips [data-clear=age]")
+    expect("a chip clears it", report.state("age"), 0)
+    report.click("#m-all")
+    expect("all that was allocated", report.state("live"), False)
+    report.click("#tab-live")
+    expect_true("survival curves", report.browser.run("return document.querySelectorAll('#document svg.curve polyline').length") > 1)
+    column = "return [...document.querySelectorAll('#document table')[0].rows].slice(1).map(row => Number(row.querySelector('.number').dataset.value))"
+    values = report.browser.run(column)
+    report.click("#document th.number")
+    expect("descending", report.browser.run(column), sorted(values, reverse=True))
+    report.click("#document th.number")
+    expect("ascending", report.browser.run(column), sorted(values))
+    report.type("c")
+    expect_true("the command of a tab", report.browser.run("return window.heaprec.copied").startswith("heaprec live "))
+
+
 def is_sealed(report):
     requests = [url for url in report.browser.requests() if not url.startswith(("file://", "about:", "data:", "blob:"))]
     expect("requests", requests, [])
@@ -243,15 +385,21 @@ def pictures(report, folder):
         report.browser.screenshot(pathlib.Path(folder) / f"report-{width}.png")
 
 
-def main(heaprec, recording, folder=None):
+def page_of(heaprec, recording):
     page = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-page-")) / "report.html"
     subprocess.run([heaprec, "report", "--quiet", "-o", str(page), recording], check=True)
+    return page
+
+
+def main(heaprec, recording, live_recording, folder=None):
     with Browser((1280, 1000)) as browser:
-        report = Report(browser, page)
+        report = Report(browser, page_of(heaprec, recording))
         report.open()
-        for test in (brushes, filters, flame, search, compares, links):
+        for test in (brushes, filters, flame, search, compares, switches, tables, chips, ranges, saves, links):
             test(report)
         commands(report, heaprec, recording)
+        is_sealed(report)
+        lives(Report(browser, page_of(heaprec, live_recording)))
         is_sealed(report)
         if folder:
             pictures(report, folder)

@@ -36,17 +36,39 @@ std::string Hostile(uint32_t i) {
   }
 }
 
-// Every name of every kind is hostile.
+format::FileHeader HeaderOfAllStreams() {
+  format::FileHeader header = SomeHeader();
+  header.max_tracked_objects = 4096;
+  header.exceptions = header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+  header.max_tracked_blocks = 4096;
+  header.census = format::CensusMode::kAll;
+  return header;
+}
+
+// Every name of every kind is hostile, in each stream.
 void WriteHostile(const std::string& path) {
-  RecordingFile file(path, SomeHeader());
+  RecordingFile file(path, HeaderOfAllStreams());
   file.Add(format::Window{1, 0, 7e-9});
+  file.Add(format::Window{format::kWindowStreamBit + 1, 0, 0.1});
+  file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
   for (uint32_t i = 0; i < kSamples; ++i) {
     Event event = At((2 * i + 1) * kMs);
     event.stack = {Hostile(i), Hostile(i + 1), Hostile(i / 5), "p/App.main:3"};
     event.class_name = Hostile(i + 2);
     event.weight = 1000 + 10 * i;
+    event.id = i + 1;
+    file.Add(event);
+    if (i % 20 != 0) continue;
+    event.kind = format::Kind::kException;
+    event.size = 0;
+    event.id = (uint64_t{1} << 60) + i;
+    file.Add(event);
+    event.kind = format::Kind::kNative;
+    event.size = 1000;
+    event.id = (uint64_t{1} << 61) + i;
     file.Add(event);
   }
+  file.AddWalk(kSecond / 2, Hostile(1), 1, {{Hostile(0), 10, 240}, {Hostile(1), 5, 160}, {Hostile(3), 1, 16}});
   file.Add(format::Interval{0, kSamples, 1'500'000, kSamples, kSamples, 0});
   file.End("jvm exit", 2 * kSecond);
 }

@@ -12,7 +12,7 @@ from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
-  BoxTree Model Side FAILS readColumns markdownOf numberText tablesOf flame""".split()
+  BoxTree Model Side FAILS readColumns markdownOf flame""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
 MODEL = """
@@ -31,6 +31,8 @@ window.makeModel = () => {
     begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], design, own: "", file: "x.hrec"};
   return new page.Model([{header, columns}]);
 };
+window.packagesOf = names => page.Model.prototype.packagesToTell.call(
+  {nodes: {name: [-1, 0, 1]}, names: {keys: names}, isOwn: [true, true]}, [0, 10, 10]);
 """
 
 # Each: what, an expression, what it is. Numbers agree within 1e-9.
@@ -62,6 +64,8 @@ CASES = [
      [[1.5, 2.25], "a&b=c#", "x+y %", "classes", True, False, "7"]),
     ("planes", "Array.from(page.readColumns(Uint8Array.from([1, 2, 1, 0, 0, 0, 0, 0]), 0, [['x', 'u32', 2]]).x)", [257, 2]),
     ("own code is detected", "makeModel().own", ["shop"]),
+    ("own code of one package is one colour", "packagesOf(['e2e.Leak.a', 'e2e.Leak.b'])", ["own", "own"]),
+    ("of several, it is told apart", "packagesOf(['e2e.Leak.a', 'e2e.other.Leak.b'])", ["e2e", "e2e.other"]),
     ("the boxes", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [...t.key.keys()].map(i => t.depth[i] + t.label(i)); })(makeModel())",
      ["0all", "1shop.App.main", "2shop.App.a", "3lib.x.C.c", "4byte[]", "4int[]", "3lib.x.B.b", "4lib.x.B.b", "5byte[]", "4byte[]"]),
     ("folded", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: true}); return t.size; })(makeModel())", 8),
@@ -73,7 +77,6 @@ CASES = [
     ("a range has its begin, not its end", "(m => [[0.1, 0.5], [0.5, 1], [1, 1.999999]].map(time => new page.Side(m.main, {time}).all().bytes))(makeModel())", [1000, 2000, 3000]),
     ("a view ignores its own filter", "(m => [new page.Side(m.main, {cls: 1}).all().bytes, new page.Side(m.main, {cls: 1}).all(page.FAILS.cls).bytes])(makeModel())", [2000, 10000]),
     ("all of a selection is all of it", "(m => { const [row] = new page.Side(m.main, {time: [0, 0.2]}).rows(m.main.cls, 2, page.GRAIN.kClass); return [row.share[0], row.share[2]]; })(makeModel())", [1, 1]),
-    ("documents", "page.tablesOf({tables: [{by: 'class', rows: [{name: 'x'}]}]}).map(t => t.title)", ["class"]),
 ]
 
 

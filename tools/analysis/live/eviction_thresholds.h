@@ -16,6 +16,10 @@ namespace heaprec::tools {
 class EvictionThresholds {
  public:
   void Add(uint64_t time_ns, double threshold) { releases_.emplace_back(time_ns, threshold); }
+  // Drops the releases up to then. Before Close.
+  void Forget(uint64_t time_ns) {
+    std::erase_if(releases_, [time_ns](const auto& release) { return release.first <= time_ns; });
+  }
   // After the last Add, before the first Highest.
   void Close();
   // Of the releases from `from_ns` to `to_ns`, both included; 0: there was none.

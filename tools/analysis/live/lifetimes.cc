@@ -107,6 +107,23 @@ void Lifetimes::Shrink(const LifecycleEvent& lifecycle, size_t index) {
   all_.push_back(gone);
 }
 
+// The thresholds up to then go into the weights of what is still tracked.
+void Lifetimes::Forget(uint64_t time_ns) {
+  EvictionThresholds known = thresholds_;
+  known.Close();
+  thresholds_.Forget(time_ns);
+  std::vector<size_t> moved_to(all_.size());
+  size_t left = 0;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    moved_to[i] = left;
+    if (all_[i].end != LifetimeEnd::kAlive && all_[i].end_ns <= time_ns) continue;
+    all_[i].weight = std::max(all_[i].weight, known.Highest(all_[i].birth_ns + 1, time_ns));
+    all_[left++] = all_[i];
+  }
+  all_.resize(left);
+  for (auto& [sample, index] : tracked_) index = moved_to[index];
+}
+
 void Lifetimes::Close(uint64_t end_ns) {
   last_block_ns_ = end_ns;
   thresholds_.Close();

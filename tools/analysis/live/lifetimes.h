@@ -73,6 +73,9 @@ class Lifetimes {
   // `samples`, `survivors`: subjects of the block's, in its order. Of survivors that are known already none is needed.
   void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> live_checkpoint);
   bool Knows(uint64_t sample) const { return tracked_.contains(sample); }
+  // Before Close: drops the lives that ended by then, for a reader that has asked for this time and asks for later ones
+  // only. Keeps memory to what is tracked, and what is born between two calls.
+  void Forget(uint64_t time_ns);
   // `end_ns`: of the recording.
   void Close(uint64_t end_ns);
 

@@ -72,38 +72,55 @@ void LiveTotal::Add(const LiveSample& one) {
   variance_of_objects += stands_for * (stands_for - 1);
 }
 
+LiveTotal& LiveTotal::operator+=(const LiveTotal& other) {
+  samples += other.samples, weightless += other.weightless, unsized += other.unsized;
+  bytes += other.bytes, objects += other.objects, seen += other.seen;
+  variance += other.variance, variance_of_objects += other.variance_of_objects;
+  squares += other.squares;
+  old_bytes += other.old_bytes;
+  return *this;
+}
+
+LiveEstimates EstimateTotal(const LiveTotal& group, const LiveTotal& whole, double unit) {
+  LiveEstimates estimates;
+  estimates.samples = group.samples;
+  estimates.bytes = TotalInterval(group.bytes, group.variance, UnitOf(group.variance, group.bytes, unit));
+  estimates.bytes.low = std::max(estimates.bytes.low, std::min(group.seen, group.bytes));
+  const double typical = group.bytes > 0 ? unit * group.objects / group.bytes : unit / kMinObject;
+  estimates.objects = TotalInterval(group.objects, group.variance_of_objects,
+                                    UnitOf(group.variance_of_objects, group.objects, typical));
+  estimates.objects.low = std::max(estimates.objects.low, std::min<double>(group.samples, group.objects));
+  estimates.share = ShareOf(group, whole, unit);
+  if (group.unsized > 0) estimates.objects = kUnknownEstimate;
+  if (group.weightless > 0) estimates.bytes = estimates.objects = estimates.share = kUnknownEstimate;
+  return estimates;
+}
+
 LiveEstimates EstimateGroup(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit) {
   LiveTotal total;
   for (const LiveSample& one : group) total.Add(one);
-  LiveEstimates estimates;
-  estimates.samples = total.samples;
-  estimates.bytes = TotalInterval(total.bytes, total.variance, UnitOf(total.variance, total.bytes, unit));
-  estimates.bytes.low = std::max(estimates.bytes.low, std::min(total.seen, total.bytes));
-  const double typical = total.bytes > 0 ? unit * total.objects / total.bytes : unit / kMinObject;
-  estimates.objects = TotalInterval(total.objects, total.variance_of_objects,
-                                    UnitOf(total.variance_of_objects, total.objects, typical));
-  estimates.objects.low = std::max(estimates.objects.low, std::min<double>(total.samples, total.objects));
-  estimates.share = ShareOf(total, whole, unit);
-  if (total.unsized > 0) estimates.objects = kUnknownEstimate;
+  LiveEstimates estimates = EstimateTotal(total, whole, unit);
   estimates.mean_age_s = MeanOf(group, total, &LiveSample::age_s);
   estimates.mean_survived = MeanOf(group, total, &LiveSample::survived);
   estimates.median_age_s = MedianOf(group, total.bytes, &LiveSample::age_s);
   estimates.median_survived = MedianOf(group, total.bytes, &LiveSample::survived);
   if (total.weightless > 0) {
     // Ages are means of the bytes.
-    estimates.bytes = estimates.objects = estimates.share = estimates.mean_age_s = estimates.mean_survived =
-        kUnknownEstimate;
+    estimates.mean_age_s = estimates.mean_survived = kUnknownEstimate;
     estimates.median_age_s = estimates.median_survived = kUnknownEstimate.value;
   }
   return estimates;
 }
 
 LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::vector<LiveSample> old;
   std::copy_if(group.begin(), group.end(), std::back_inserter(old),
                [](const LiveSample& one) { return one.survived >= 1; });
-  const LiveEstimates most = EstimateGroup(group, whole, unit), least = EstimateGroup(old, whole, unit);
+  return RangeBetween(EstimateGroup(old, whole, unit), EstimateGroup(group, whole, unit), whole);
+}
+
+LiveRange RangeBetween(const LiveEstimates& least, const LiveEstimates& most, const LiveTotal& whole) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   // The smallest share: nothing else is garbage; the largest: all else that may be is.
   const double others = std::max(whole.bytes - most.bytes.value, 0.0);
   const double old_others = std::max(whole.old_bytes - least.bytes.value, 0.0);

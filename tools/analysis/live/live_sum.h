@@ -31,6 +31,7 @@ struct LiveTotal {
   double old_bytes = 0;  // of those that survived a collection
 
   void Add(const LiveSample& one);
+  LiveTotal& operator+=(const LiveTotal& other);
   // Bytes that a sample stands for.
   double Unit() const { return bytes > 0 ? variance / bytes : 0; }
 };
@@ -52,7 +53,11 @@ struct LiveRange {
 };
 
 // `unit`: bytes that a sample of any group stands for; `whole`: what shares are of.
+// Without ages and collections survived: sums do not have them.
+LiveEstimates EstimateTotal(const LiveTotal& group, const LiveTotal& whole, double unit);
 LiveEstimates EstimateGroup(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit);
 LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, double unit);
+// `least`, `most`: of what has survived, and of all.
+LiveRange RangeBetween(const LiveEstimates& least, const LiveEstimates& most, const LiveTotal& whole);
 
 }  // namespace heaprec::tools

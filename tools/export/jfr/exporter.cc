@@ -63,7 +63,7 @@ class JfrExporter final : public Exporter {
 
   void End(const Recording& recording) override {
     const uint64_t end_ns = SpanOf(recording, end_ns_).end_ns;
-    alive_.End(end_ns, MomentOf(at_, recording.header(), end_ns));
+    alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));
     std::ranges::sort(heap_after_);
     chunk_.constants().Enter(alive_.block());
     for (size_t i = 0; i < alive_.details().size(); ++i) {

@@ -1,5 +1,7 @@
 // The state, and from it every view: one frame draws what changed since the last.
 
+const AGES = [0, 1, 10, 60, 600, 3600, 36000];     // seconds
+
 const darkMedia = matchMedia("(prefers-color-scheme: dark)");
 
 class Page {
@@ -73,7 +75,7 @@ class Page {
   }
 
   sideOf(recording, time) {
-    const {state, tree, chosen} = this, filters = {...chosen, own: state.mine, pools: state.pools, alive: state.live};
+    const {state, tree, chosen} = this, filters = {...chosen, own: state.mine, pools: state.pools, alive: state.live && {age: state.age}};
     if (time) filters.time = time;
     if (state.focus > 0) filters.focus = {at: tree.at[recording], from: state.focus, to: tree.end[state.focus]};
     return new Side(this.model.recordings[recording], filters);
@@ -110,7 +112,7 @@ class Page {
 
   // Tracks and heat map show all times: they change with the other filters only.
   drawTracks() {
-    const {state, tracks, heat, sideA} = this, filters = JSON.stringify([this.chosen, state.focus, state.live, state.mine, state.pools, state.fold, state.reverse]);
+    const {state, tracks, heat, sideA} = this, filters = JSON.stringify([this.chosen, state.focus, state.live, state.age, state.mine, state.pools, state.fold, state.reverse]);
     if (this.drawnFilters !== filters) {
       this.drawnFilters = filters;
       heat.select(sideA, FAILS.time);
@@ -154,6 +156,11 @@ class Page {
     this.drawnFilters = this.drawnZoom = "";
   }
 
+  offerAges() {
+    const {begin, end} = this.model.main, ages = [...AGES.filter(age => age < end - begin), this.state.age].sort((x, y) => x - y);
+    setHtml($("age"), [...new Set(ages)].map(age => `<option value="${age}">${age ? `${secondsText(age)} old or more` : "Of any age"}</option>`).join(""));
+  }
+
   wire() {
     const click = (id, act) => $(id).addEventListener("click", act), {change} = this;
     for (const key of ["mine", "fold", "icicle", "pools"]) click(key, () => change({[key]: !this.state[key]}));
@@ -161,6 +168,7 @@ class Page {
     click("f-down", () => change({reverse: false}));
     click("m-live", () => change({live: true}));
     click("m-all", () => change({live: false}));
+    $("age").addEventListener("change", event => change({age: Number(event.target.value)}));
     click("compare", () => this.state.b ? change({b: null}) : this.pick(!this.picking));
     click("reset", () => this.reset());
     click("theme", () => this.theme(true));
@@ -174,14 +182,18 @@ class Page {
     click("crumbs", event => { const button = event.target.closest("button"); if (button) change({focus: Number(button.dataset.node)}); });
     click("tabs", event => { const button = event.target.closest("button"); if (button) change({tab: button.dataset.tab, all: false}); });
     click("thead", event => { const {sort} = event.target.dataset; if (sort) change({sort}); });
+    click("document", event => { if (event.target.matches("th")) sortTable(event.target); });
+    $("document").addEventListener("keydown", event => { if (event.key === "Enter" && event.target.matches("th")) sortTable(event.target); });
     click("tablenote", event => { if ("all" in event.target.dataset) change({all: true}); });
     $("search").addEventListener("input", event => change({q: event.target.value, all: false}));
     $("zone").addEventListener("change", event => change({zone: event.target.value}));
     $("live-group").hidden = !this.model.header.tracks_objects;
+    this.offerAges();
     darkMedia.addEventListener("change", () => { this.theme(false); change({}); });
     addEventListener("hashchange", () => {
       this.state = this.stateOfUrl();
       this.theme(false);
+      this.offerAges();
       change({});
     });
     this.watchSize();

@@ -11,6 +11,7 @@ function drawBar(page) {
   if (state.cls !== null) chips.push(chip("", "class " + shortName(state.cls), "cls"));
   if (state.site !== null) chips.push(chip("", "site " + shortName(state.site), "site"));
   if (state.thread !== null) chips.push(chip("", "thread " + state.thread, "thread"));
+  if (state.live && state.age > 0) chips.push(chip("", secondsText(state.age) + " old or more", "age"));
   if (state.focus > 0) chips.push(chip("", "under " + tree.short[tree.key[state.focus]], "focus"));
   setHtml($("chips"), chips.join("") || '<span class="chip none">Whole recording</span>');
   $("reset").hidden = chips.length === 0 && !state.zoom && !state.q && !state.live && !state.mine;
@@ -20,6 +21,8 @@ function drawBar(page) {
   for (const [id, on] of Object.entries(pressed)) $(id).setAttribute("aria-pressed", on);
   if (document.activeElement !== $("search")) $("search").value = state.q;
   $("zone").value = state.zone;
+  $("age").hidden = !state.live;
+  $("age").value = state.age;
 }
 
 function totalText({state, sideA}) {

@@ -18,12 +18,16 @@ function filterOptions({state, model, tree}) {
   return options;
 }
 
+const REPORT_COMMANDS = {live: ["live"], leaks: ["leaks", "--all"], census: ["census"], native: ["native"],
+  exceptions: ["top", "--kind", "exception"], trust: ["doctor"], facts: ["summary", "--verbose"]};
+
 function commandOf(page) {
   const {state, model, sideA, sideB} = page, [first, second] = model.recordings.map(s => s.header.file);
+  if (state.tab in REPORT_COMMANDS) return ["heaprec", ...REPORT_COMMANDS[state.tab], first].map(quoted).join(" ");
   const words = ["heaprec"], range = side => `${timeOption(side.range[0])}..${timeOption(side.range[1])}`;
   if (sideB && !second) words.push("diff", "--window", range(sideA), range(sideB));
   else if (sideB) words.push("diff");
-  else if (state.live) words.push("live");
+  else if (state.live) words.push("live", ...(state.age ? ["--min-age", timeOption(state.age)] : []));
   else words.push("top", ...(state.a ? ["--from", timeOption(state.a[0]), "--to", timeOption(state.a[1])] : []));
   if (state.tab in BY) words.push("--by", BY[state.tab]);
   return [...words, ...filterOptions(page), first, ...(sideB && second ? [second] : [])].map(quoted).join(" ");

@@ -61,8 +61,9 @@ function drawFlameLegend({state, model, sideB}) {
       part(ink.jdk, "may be noise (p ≥ 1 %)") + "<span>width: mean of both rates</span>");
     return;
   }
-  const own = model.own.length > 0 ? part(ink.mine, `my code (${escapeText(model.own.join(", "))})`) : "";
-  setHtml($("legend"), own + model.hues.map((hue, i) => part(ink["p" + i], escapeText(hue))).join("") + part(ink.jdk, "JDK") +
+  const own = model.hueOfName.includes("mine") ? part(ink.mine, `my code (${escapeText(model.own.join(", "))})`) : "";
+  const packages = model.hues.map((hue, i) => part(ink["p" + i], escapeText(hue) + (model.ownHues.includes(hue) ? " (my code)" : "")));
+  setHtml($("legend"), own + packages.join("") + part(ink.jdk, "JDK") +
     part(ink["p-1"], "other") + line("M2 4.5H14", ".45", "inlined") + line("M2 7H14\" stroke-dasharray=\"2 2", ".6", "interpreted") +
     "<span>pale: few samples, ±2 σ includes 0</span>");
 }

@@ -15,7 +15,8 @@ function percentText(x) {
   if (x >= 0.1) return (x * 100).toFixed(1) + NBSP + "%";
   return x >= 0.001 || !x ? (x * 100).toFixed(x ? 2 : 0) + NBSP + "%" : "<0.1" + NBSP + "%";
 }
-const countText = x => Math.round(x).toLocaleString("en-US");
+const countFormat = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
+const countText = x => countFormat.format(x);
 const bytesRange = ([, low, high]) => `${bytesText(low)} to ${bytesText(high)}`;
 const percentRange = ([, low, high]) => `${percentText(low)} to ${percentText(high)}`;
 function ratioText(ratio) {

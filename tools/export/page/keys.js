@@ -15,7 +15,7 @@ function keysOf(page) {
 
 function clearOne(page) {
   if ($("keys").open) return;
-  for (const key of ["q", "focus", "thread", "cls", "site", "b", "a", "zoom"]) {
+  for (const key of ["q", "focus", "age", "thread", "cls", "site", "b", "a", "zoom"]) {
     if (page.state[key] !== NO_STATE[key]) return page.change({[key]: NO_STATE[key]});
   }
 }

@@ -133,7 +133,11 @@ class Model {
     const packages = this.packagesToTell(sum), isGiven = p => p !== "JDK" && p !== "(other)" && p !== "own";
     for (let i = 1; i < parent.length; ++i) bytes.set(packages[name[i]], (bytes.get(packages[name[i]]) || 0) + sum[i]);
     this.hues = [...bytes].filter(([p]) => isGiven(p)).sort((a, b) => b[1] - a[1]).slice(0, 5).map(([p]) => p);
-    this.hueOfName = packages.map(p => p === "own" ? "mine" : p === "JDK" ? "jdk" : "p" + this.hues.indexOf(p));
+    this.hueOfName = packages.map((p, id) => {
+      const hue = this.hues.indexOf(p);
+      return hue >= 0 ? "p" + hue : this.isOwn[id] ? "mine" : JDK.test(this.names.keys[id]) ? "jdk" : "p-1";
+    });
+    this.ownHues = this.hues.filter(hue => packages.some((p, id) => p === hue && this.isOwn[id]));
   }
 
   // A kind that covers more than two thirds of the area (javac is all JDK) is told apart by its packages.
@@ -141,6 +145,7 @@ class Model {
     const {name} = this.nodes, coarse = this.names.keys.map((text, id) => this.isOwn[id] ? "own" : packageOf(text)), area = {};
     for (let i = 1; i < name.length; ++i) area[coarse[name[i]]] = (area[coarse[name[i]]] || 0) + sum[i];
     const all = Object.values(area).reduce((a, b) => a + b, 0), wide = ["own", "JDK"].find(kind => area[kind] > all * 2 / 3);
-    return coarse.map((kind, id) => kind === wide ? splitName(this.names.keys[id])[0] || kind : kind);
+    const fine = coarse.map((kind, id) => kind === wide ? splitName(this.names.keys[id])[0] || kind : kind);
+    return new Set(fine.filter((_, id) => coarse[id] === wide)).size > 1 ? fine : coarse;
   }
 }

@@ -18,7 +18,7 @@ function setFilter(samples, bit, keeps) {
 // One side of a comparison, or the only one: samples, the filters that are on, a range of time.
 class Side {
   // `filters`: {time: [from, to], cls, site, own (of sites: nearest own frames), thread, pools, focus: {at, from, to},
-  // alive}; what is missing is off.
+  // alive: {age: at least}}; what is missing is off.
   constructor(samples, filters) {
     this.samples = samples;
     this.filters = filters;
@@ -39,7 +39,7 @@ class Side {
     setFilter(s, FAILS.site, equal(f.own ? s.ownSite : s.site, f.site));
     setFilter(s, FAILS.thread, equal(f.pools ? s.pool : s.thread, f.thread));
     setFilter(s, FAILS.focus, f.focus && (i => f.focus.at[i] >= f.focus.from && f.focus.at[i] < f.focus.to));
-    setFilter(s, FAILS.alive, f.alive && (i => s.alive[i] > 0));
+    setFilter(s, FAILS.alive, f.alive && (i => s.alive[i] > 0 && s.time[i] <= s.end - f.alive.age));
     return this;
   }
 

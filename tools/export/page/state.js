@@ -2,7 +2,7 @@
 // text and hashes, so that a fragment also fits a page made anew. Unknown and bad values are ignored.
 
 const NO_STATE = {a: null, b: null, cls: null, site: null, thread: null, focus: 0, q: "", tab: "sites", mine: false,
-  reverse: false, icicle: true, fold: false, live: false, pools: true, zoom: null, zone: "offset", theme: "", all: false, sort: "bytes"};
+  reverse: false, icicle: true, fold: false, live: false, age: 0, pools: true, zoom: null, zone: "offset", theme: "", all: false, sort: "bytes"};
 const RANGES = ["a", "b", "zoom"], NAMES = ["cls", "site", "thread"], SWITCHES = ["mine", "reverse", "fold", "live"];
 const WORDS = {tab: null, zone: ["offset", "local", "utc"], theme: ["", "dark", "light"], sort: ["bytes", "name", "samples"]};
 const LONGEST = 4096;
@@ -20,6 +20,7 @@ function stateToFragment(state, hashOfFocus) {
   for (const key of NAMES) if (state[key] !== null) fragment.set(key, state[key].slice(0, LONGEST));
   for (const key of SWITCHES) if (state[key]) fragment.set(key, "1");
   for (const key of [...Object.keys(WORDS), "q"]) if (state[key] !== NO_STATE[key]) fragment.set(key, state[key]);
+  if (state.live && state.age > 0) fragment.set("age", state.age);
   if (!state.pools) fragment.set("pools", "0");
   if (!state.icicle) fragment.set("icicle", "0");
   if (state.focus > 0) fragment.set("focus", hashOfFocus(state.focus));
@@ -37,6 +38,7 @@ function stateOfFragment(text, begin, end, tabs) {
     if (value !== null && allowed.includes(value)) state[key] = value;
   }
   state.q = (fragment.get("q") || "").slice(0, 200);
+  state.age = Math.max(0, Number(fragment.get("age")) || 0);
   state.pools = fragment.get("pools") !== "0";
   state.icicle = fragment.get("icicle") !== "0";
   state.focusHash = fragment.get("focus") || "";

@@ -45,6 +45,13 @@ function lossesOf({columns}) {
     points: columns.loss_points[i], bytes: columns.loss_bytes[i]}));
 }
 
+// The labels of a logarithmic scale: its ends, if they differ much.
+const ratesOfScale = (low, high) => high > 2 * low ? [low, high] : [high];
+function shortCount(x) {
+  const steps = [["M", 1e6], ["k", 1e3], ["", 1]], [unit, size] = steps.find(([, least]) => x >= 0.9995 * least) || steps[2];
+  return +(x / size).toPrecision(2) + unit;
+}
+
 // Its legend sets a style that the page's policy forbids, and is never shown.
 Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
 
@@ -112,10 +119,10 @@ class Tracks {
   }
 
   buildSampling(element) {
-    const high = Math.max(1e-9, ...this.windows.map(p => p[1]));
+    const rates = this.windows.map(p => p[1]), high = Math.max(1e-9, ...rates), low = Math.min(high, ...rates);
     const points = this.windows.length > 0 ? this.windows : [[this.samples.begin, null], [this.samples.end, null]];
     this.sampling = new Dygraph(element, points, this.options(element, ["s", "samples per MiB"], {
-      y: {valueRange: [0, high * 1.1], ticker: () => [{v: 0, label: "0"}, {v: high, label: high < 10 ? high.toPrecision(2) : countText(high)}]},
+      y: {logscale: true, includeZero: false, valueRange: [low / 1.5, high * 1.5], ticker: () => ratesOfScale(low, high).map(v => ({v, label: shortCount(v)}))},
       options: {stepPlot: true, color: ink.ink3}}));
   }
 

@@ -170,4 +170,18 @@ Result<TimePoint> ParseTimePoint(std::string_view text) {
       text)};
 }
 
+uint64_t MomentOf(const std::optional<TimePoint>& at, uint64_t start_epoch_ns, uint64_t end_ns) {
+  if (!at) return end_ns;
+  const int64_t at_ns = at->InRecording(start_epoch_ns);
+  return at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
+}
+
+Result<uint64_t> ParseDuration(std::string_view text) {
+  const auto length = ParseTimePoint(text);
+  if (!length.ok() || !length->since_start || length->ns < 0) {
+    return Error{fmt::format("needs a duration, such as 10s or 1m30s, not '{}'", text)};
+  }
+  return static_cast<uint64_t>(length->ns);
+}
+
 }  // namespace heaprec::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "format/result.h"
@@ -17,8 +18,14 @@ struct TimePoint {
   }
 };
 
+// In ns since the start of a recording that lasted until `end_ns`: when it is asked what is alive. nullopt: at its end.
+uint64_t MomentOf(const std::optional<TimePoint>& at, uint64_t start_epoch_ns, uint64_t end_ns);
+
 // ISO: YYYY-MM-DD, then `T` or a space, HH:MM[:SS[.fraction]], then Z or an offset (+01:00); without one: local time.
 // A number without a unit is epoch ns; one too small to be that is refused, as the unit was forgotten (0 is the start).
 format::Result<TimePoint> ParseTimePoint(std::string_view text);
+
+// A length of time as an offset is written: "10s", "1m30s". In ns.
+format::Result<uint64_t> ParseDuration(std::string_view text);
 
 }  // namespace heaprec::tools
