@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kStackBytes = 512 << 10;
 
 struct Start {
+  const char* name;
   void (*body)(void*);
   void (*failed)(void*);
   void* argument;
@@ -20,6 +21,8 @@ struct Start {
 
 void* Enter(void* start) {
   const std::unique_ptr<Start> own(static_cast<Start*>(start));
+  // By the thread itself: for another thread libc opens a file, whose number the program may just have closed.
+  pthread_setname_np(pthread_self(), own->name);
   // Nothing may leave this thread: an exception that did would end the JVM. Out of memory, it just ends.
   try {
     own->body(own->argument);
@@ -42,7 +45,7 @@ sigset_t SignalsOfOthers() {
 
 format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*),
                                                   void* argument) {
-  auto start = std::make_unique<Start>(Start{body, failed, argument});
+  auto start = std::make_unique<Start>(Start{name, body, failed, argument});
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -55,7 +58,6 @@ format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)
   pthread_attr_destroy(&attributes);
   if (error != 0) return format::Error{fmt::format("no thread {}: {}", name, std::strerror(error))};
   (void)start.release();  // Enter's now
-  pthread_setname_np(thread, name);
   return thread;
 }
 

@@ -10,8 +10,8 @@
 
 namespace heaprec::writer {
 
-// Runs `body(argument)`, and `failed(argument)` (may be null) if that throws. The name shows in /proc and debuggers (15
-// characters at most).
+// Runs `body(argument)`, and `failed(argument)` (may be null) if that throws. The name, a constant, shows in /proc and
+// debuggers (15 characters at most).
 format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*),
                                                   void* argument);
 
