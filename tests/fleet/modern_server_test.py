@@ -59,7 +59,7 @@ def main():
     if not LIBRARY.exists():
         print(f"skipped: no {LIBRARY} (tests/fleet/fetch.sh chdb)")
         return
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         test(pathlib.Path(name))
     print("passed")
 

@@ -61,11 +61,12 @@ TEST_CASE("More threads than there is room for have no name, and those that ende
 
 TEST_CASE("An entry is never seen half written") {
   const auto threads = std::make_unique<CensusThreads>();
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, has_begun{false};
   std::thread writer([&] {
-    for (uint64_t i = 0; !stop.load(); ++i)
+    for (uint64_t i = 0; !stop.load(); ++i, has_begun.store(true))
       threads->Put(At(0x1000), i, 1, std::string(100, static_cast<char>('a' + i % 26)));
   });
+  while (!has_begun.load()) std::this_thread::yield();
   uint64_t seen = 0;
   for (int i = 0; i < 2'000'000 && seen < 100'000; ++i) {
     CensusThread found;
