@@ -23,7 +23,7 @@ class Chdb:
     def __init__(self, folder):
         self.lock, self.folder = threading.Lock(), pathlib.Path(folder)
         self.rows_read = self.bytes_read = 0  # of the last statement
-        self.library = ctypes.CDLL(str(LIBRARY))
+        self.functions = ctypes.CDLL(str(LIBRARY))
         for name, result, arguments in (
                 ("connect", ctypes.POINTER(ctypes.c_void_p), (ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))),
                 ("query_n", ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
@@ -32,10 +32,10 @@ class Chdb:
                 ("result_length", ctypes.c_size_t, (ctypes.c_void_p,)), ("result_error", ctypes.c_char_p, (ctypes.c_void_p,)),
                 ("result_storage_rows_read", ctypes.c_uint64, (ctypes.c_void_p,)),
                 ("result_storage_bytes_read", ctypes.c_uint64, (ctypes.c_void_p,))):
-            function = getattr(self.library, "chdb_" + name)
+            function = getattr(self.functions, "chdb_" + name)
             function.restype, function.argtypes = result, arguments
         arguments = (ctypes.c_char_p * 2)(b"chdb", f"--path={self.folder / 'data'}".encode())
-        self.connection = self.library.chdb_connect(2, arguments)[0]
+        self.connection = self.functions.chdb_connect(2, arguments)[0]
 
     def run(self, sql, data=None):
         """The answer's bytes. `data`: of an INSERT ... FORMAT Native. Raises RuntimeError with the server's sentence."""
@@ -50,16 +50,16 @@ class Chdb:
 
     def query(self, sql):
         text = sql.encode()
-        result = self.library.chdb_query_n(self.connection, text, len(text), b"TSV", 3)
+        result = self.functions.chdb_query_n(self.connection, text, len(text), b"TSV", 3)
         try:
-            if error := self.library.chdb_result_error(result):
+            if error := self.functions.chdb_result_error(result):
                 raise RuntimeError(error.decode("utf-8", "replace"))
-            self.rows_read = self.library.chdb_result_storage_rows_read(result)
-            self.bytes_read = self.library.chdb_result_storage_bytes_read(result)
-            length = self.library.chdb_result_length(result)
-            return ctypes.string_at(self.library.chdb_result_buffer(result), length) if length else b""
+            self.rows_read = self.functions.chdb_result_storage_rows_read(result)
+            self.bytes_read = self.functions.chdb_result_storage_bytes_read(result)
+            length = self.functions.chdb_result_length(result)
+            return ctypes.string_at(self.functions.chdb_result_buffer(result), length) if length else b""
         finally:
-            self.library.chdb_destroy_query_result(result)
+            self.functions.chdb_destroy_query_result(result)
 
     def serve(self):
         """Starts to answer; the address."""

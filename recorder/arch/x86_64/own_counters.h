@@ -7,7 +7,7 @@
 namespace heaprec::arch {
 
 // Adds `bytes` and one block. One instruction each, so that a signal handler of the thread cannot come between, and not
-// locked, which is five times as dear.
+// locked, which would cost five times as much.
 inline void AddOwn(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) {
   asm("addq %2, %0\n\taddq $1, %1" : "+m"(*of_bytes), "+m"(*of_blocks) : "r"(bytes) : "cc");
 }
