@@ -48,14 +48,14 @@ def server_program():
 class Shard:
     """A server: its folder, ports and process."""
 
-    def __init__(self, folder, ports):
-        self.folder = pathlib.Path(folder)
+    def __init__(self, folder, ports, number=1, replica=1):
+        self.folder, self.number, self.replica = pathlib.Path(folder), number, replica
         self.http, self.tcp, self.internal, self.https = ports
         self.process = None
         self.before = []  # a command that starts the server, for tests
 
-    def configure(self, shards, password, tls):
-        """Writes the configuration. `shards`: all of the cluster."""
+    def configure(self, shards, password, tls, zookeeper):
+        """Writes the configuration. `shards`: all servers of the cluster; `zookeeper`: its port, or None."""
         folder = self.folder
         for name in ("data", "tmp", "files", "schemas"):
             (folder / name).mkdir(parents=True, exist_ok=True)
@@ -64,10 +64,14 @@ class Shard:
                             "subjectAltName=DNS:localhost,IP:127.0.0.1", "-new", "-newkey", "rsa:2048", "-days", "3650",
                             "-nodes", "-x509", "-keyout", folder / "server.key", "-out", folder / "server.crt"],
                            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        cluster = "".join(
-            f"<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host>"
-            f"<port>{shard.tcp}</port><user>default</user><password>{password}</password></replica></shard>"
-            for shard in shards)
+        cluster = ""
+        for number in sorted({shard.number for shard in shards}):
+            replicas = "".join(f"<replica><host>127.0.0.1</host><port>{shard.tcp}</port><user>default</user>"
+                               f"<password>{password}</password></replica>" for shard in shards if shard.number == number)
+            cluster += f"<shard><internal_replication>true</internal_replication>{replicas}</shard>"
+        keeper = (f"""<zookeeper><node><host>127.0.0.1</host><port>{zookeeper}</port></node></zookeeper>
+          <macros><shard>{self.number}</shard><replica>{self.replica}</replica></macros>
+          <interserver_http_host>127.0.0.1</interserver_http_host>""" if zookeeper else "")
         secure = (f"""<https_port>{self.https}</https_port>
           <openSSL><server><certificateFile>{folder}/server.crt</certificateFile>
           <privateKeyFile>{folder}/server.key</privateKeyFile><verificationMode>none</verificationMode>
@@ -76,7 +80,7 @@ class Shard:
           <logger><level>warning</level><log>{folder}/server.log</log><errorlog>{folder}/server.err.log</errorlog>
           <size>10M</size><count>2</count></logger>
           <http_port>{self.http}</http_port><tcp_port>{self.tcp}</tcp_port>
-          <interserver_http_port>{self.internal}</interserver_http_port>{secure}
+          <interserver_http_port>{self.internal}</interserver_http_port>{secure}{keeper}
           <listen_host>127.0.0.1</listen_host><max_connections>200</max_connections>
           <max_concurrent_queries>200</max_concurrent_queries><mark_cache_size>268435456</mark_cache_size>
           <path>{folder}/data/</path><tmp_path>{folder}/tmp/</tmp_path>
@@ -131,13 +135,14 @@ class Shard:
 
 
 class Cluster:
-    """Shards below one folder. A context manager, which stops them."""
+    """Servers below one folder. A context manager, which stops them. Replicas need a ZooKeeper: its port."""
 
-    def __init__(self, folder, shards=1, password="", tls=False):
-        ports = free_ports(4 * shards)
-        self.shards = [Shard(pathlib.Path(folder, f"shard{i + 1}"), ports[4 * i:4 * i + 4]) for i in range(shards)]
+    def __init__(self, folder, shards=1, password="", tls=False, replicas=1, zookeeper=None):
+        ports = free_ports(4 * shards * replicas)
+        self.shards = [Shard(pathlib.Path(folder, f"shard{i + 1}"), ports[4 * i:4 * i + 4], i // replicas + 1,
+                             i % replicas + 1) for i in range(shards * replicas)]
         for shard in self.shards:
-            shard.configure(self.shards, password, tls)
+            shard.configure(self.shards, password, tls, zookeeper)
 
     def __enter__(self):
         try:

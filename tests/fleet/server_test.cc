@@ -86,6 +86,18 @@ TEST_CASE("Statements of a file") {
   CHECK(statements[1] == "DROP two");
 }
 
+TEST_CASE("A table's replicas share its rows") {
+  const std::string create = "CREATE TABLE IF NOT EXISTS d.rows ( x UInt8 ) ";
+  const std::string after = " ORDER BY x SETTINGS replicated_deduplication_window = 10000, "
+                            "replicated_deduplication_window_seconds = 604800";
+  CHECK(Replicated(create + "ENGINE = ReplacingMergeTree ORDER BY x", "/f/{shard}") ==
+        create + "ENGINE = ReplicatedReplacingMergeTree('/f/{shard}/rows', '{replica}')" + after);
+  CHECK(Replicated(create + "ENGINE = ReplacingMergeTree(x) ORDER BY x", "/f") ==
+        create + "ENGINE = ReplicatedReplacingMergeTree('/f/rows', '{replica}', x)" + after);
+  // Which version of the tables a server has is its own.
+  CHECK(Replicated(create + "ENGINE = MergeTree ORDER BY x", "/f") == create + "ENGINE = MergeTree ORDER BY x");
+}
+
 TEST_CASE("Names are the same on all hosts") {
   CHECK(FleetName("com.sun.proxy.$Proxy12.run") == "com.sun.proxy.$Proxy.run");
   CHECK(FleetName("p.S$$EnhancerBySpringCGLIB$$1a2b3c.m") == "p.S$$EnhancerBySpringCGLIB$$.m");

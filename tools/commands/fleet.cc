@@ -227,7 +227,9 @@ ExitCode Init(const FleetOptions& options) {
                              {"clickhouse", report->server_version}}));
   said.Add(render::Hidden({{"created", report->version_before == 0},
                            {"upgraded", is_new && report->version_before > 0},
-                           {"has_retention", report->has_retention}}));
+                           {"has_retention", report->has_retention},
+                           {"replicated", report->is_replicated}}));
+  if (report->is_replicated) said.Add(render::Note("Each replica of this shard keeps all of the shard's rows."));
   if (!report->has_retention) {
     said.Add(render::Note("This server keeps all rows: heaprec fleet prune drops those that are too old."));
   }

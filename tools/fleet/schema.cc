@@ -14,6 +14,11 @@ using format::Error;
 constexpr uint32_t kHour = 3600;
 // The first server that has all that modern_v1.sql asks for.
 constexpr int kModernMajor = 21;
+constexpr std::string_view kCreate = "CREATE TABLE IF NOT EXISTS ", kEngine = "ENGINE = ReplacingMergeTree";
+// ZooKeeper remembers so many inserts of a table: one that is repeated within them changes nothing. 1,000 hosts make
+// two in a second.
+constexpr std::string_view kRemembered =
+    " SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800";
 
 void ReplaceAll(const std::string& what, const std::string& by, std::string* in) {
   for (size_t at = 0; (at = in->find(what, at)) != std::string::npos; at += by.size()) in->replace(at, what.size(), by);
@@ -60,6 +65,27 @@ format::Result<std::optional<Schema>> Find(Server* server) {
   return std::optional(schema);
 }
 
+// Tables keep their engine. New ones of a cluster are replicated where the server can.
+format::Result<bool> IsReplicated(Server* server, const std::string& cluster) {
+  if (cluster.empty()) return false;
+  auto answer = server->Select(fmt::format(
+      "SELECT engine FROM system.tables WHERE database = {} AND name = 'recordings'", Quoted(server->database())));
+  if (!answer.ok()) return answer.error();
+  if (answer->rows > 0) return answer->Text("engine", 0).starts_with("Replicated");
+  auto has_keeper =
+      server->SelectNumber("SELECT count() AS n FROM system.tables WHERE database = 'system' AND name = 'zookeeper'");
+  if (!has_keeper.ok()) return has_keeper.error();
+  auto macros = server->SelectNumber("SELECT count() AS n FROM system.macros WHERE macro IN ('shard', 'replica')");
+  if (!macros.ok()) return macros.error();
+  if (*has_keeper > 0 && *macros == 2) return true;
+  auto replicas = server->SelectNumber(
+      fmt::format("SELECT count() AS n FROM system.clusters WHERE cluster = {} AND replica_num > 1", Quoted(cluster)));
+  if (!replicas.ok()) return replicas.error();
+  if (*replicas == 0) return false;
+  return Error{fmt::format("{}: shards of cluster {} have replicas, but this server has no {}; configure it first",
+                           server->name(), cluster, *has_keeper == 0 ? "ZooKeeper" : "macros shard and replica")};
+}
+
 std::optional<Error> Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {
   if (there.version > kSchemaVersion) {
     return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
@@ -100,6 +126,19 @@ std::vector<std::string> StatementsOf(std::string_view sql,
   return statements;
 }
 
+std::string Replicated(std::string statement, const std::string& folder) {
+  const size_t engine = statement.find(kEngine);
+  if (!statement.starts_with(kCreate) || engine == std::string::npos) return statement;
+  const size_t name = statement.find('.') + 1;
+  const std::string path = folder + "/" + statement.substr(name, statement.find(' ', name) - name);
+  size_t arguments = engine + kEngine.size();
+  if (statement.substr(arguments, 1) != "(") statement.insert(arguments, "()");
+  const bool has_version = statement[++arguments] != ')';
+  statement.insert(arguments, fmt::format("{}, '{{replica}}'{}", Quoted(path), has_version ? ", " : ""));
+  statement.insert(engine + kEngine.find("Replacing"), "Replicated");
+  return statement.append(kRemembered);
+}
+
 format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& options) {
   const std::string& database = server->database();
   InitReport report;
@@ -118,7 +157,15 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
                                                                 {"sample_days", std::to_string(options.sample_days)},
                                                                 {"sum_days", std::to_string(options.sum_days)}};
   if (auto error = RunAll(server, StatementsOf(kVersionSql, values))) return *error;
-  if (auto error = RunAll(server, StatementsOf(kTablesSql, values))) return *error;
+  auto is_replicated = IsReplicated(server, options.cluster);
+  if (!is_replicated.ok()) return is_replicated.error();
+  report.is_replicated = *is_replicated;
+  std::vector<std::string> tables = StatementsOf(kTablesSql, values);
+  if (report.is_replicated) {
+    const std::string folder = fmt::format("/heaprec/{}/{{shard}}/{}", options.cluster, database);
+    for (std::string& statement : tables) statement = Replicated(std::move(statement), folder);
+  }
+  if (auto error = RunAll(server, tables)) return *error;
   if (!options.cluster.empty()) {
     if (auto error = RunAll(server, StatementsOf(kClusterSql, values))) return *error;
   }

@@ -37,7 +37,12 @@ struct InitReport {
   uint32_t version_before = 0;  // 0: there were no tables
   std::string server_version;
   bool has_retention = false;  // the server drops old rows by itself
+  bool is_replicated = false;  // each replica of a shard has all its rows
 };
+
+// A statement that creates a table, changed so that the replicas of a shard share its rows: `folder` is that of the
+// tables in ZooKeeper. Other statements stay as they are.
+std::string Replicated(std::string statement, const std::string& folder);
 
 // A divisor or a multiple of 60 that divides an hour.
 bool IsSliceLength(uint32_t seconds);

@@ -88,8 +88,14 @@ Shipper::Failure Shipper::HoldLease() {
   }
   if (auto error = claim(kLease)) return error;
   leased_until_ = now + kLease;
-  if (is_held) return {};
-  in_doubt_ = true;
+  if (!is_held) in_doubt_ = true;
+  return {};
+}
+
+// What was sent before a doubt has arrived by then, or never does.
+Shipper::Failure Shipper::Settle() {
+  if (!in_doubt_) return {};
+  if (auto error = WaitForInserts()) return error;
   return ReadLedger();
 }
 
@@ -143,15 +149,16 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
   }
   if (!options_.dry_run) {
     if (auto error = HoldLease()) return error;
-    if (IsThere(BatchKind::kSlice, slice.time)) return {};  // by another shipper, just now
+    if (auto error = Settle()) return error;
+    // By another shipper, just now, or by an insert of which the answer was lost.
+    if (IsThere(BatchKind::kSlice, slice.time)) {
+      ++totals_.slices_there;
+      return {};
+    }
   }
   LedgerRow row{.recording = info_.id, .time = slice.time};
   row.totals = slice.minutes.size(), row.sums = slice.rows.size(), row.samples = slice.samples.size();
   if (!options_.dry_run) {
-    if (in_doubt_) {
-      if (auto error = WaitForInserts()) return error;
-    }
-    const bool was_in_doubt = in_doubt_;
     if (auto error = SendNames(slice)) return error;
     if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return error;
     if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return error;
@@ -159,7 +166,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (schema_.HasLive()) {
       if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return error;
     }
-    if (was_in_doubt) in_doubt_ = false;
+    in_doubt_ = false;
     // Never later than what the last row says: the latest of a recording counts.
     info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());
     if (auto error = SendRecording()) return error;
@@ -186,10 +193,8 @@ Shipper::Failure Shipper::SendHour() {
     if (!IsThere(BatchKind::kSlice, slice)) return {};
   }
   if (auto error = HoldLease()) return error;
+  if (auto error = Settle()) return error;
   if (IsThere(BatchKind::kHour, hour_.time)) return {};
-  if (in_doubt_) {
-    if (auto error = WaitForInserts()) return error;
-  }
   if (auto error = InsertOnce("hours", "time", hour_.time, HoursBlock(info_.id, hour_.time, hour_.rows))) return error;
   in_doubt_ = false;
   LedgerRow row{.recording = info_.id, .time = hour_.time, .kind = BatchKind::kHour};

@@ -70,6 +70,7 @@ class Shipper {
   Failure Start();
   Failure ReadLedger();
   Failure HoldLease();
+  Failure Settle();
   Failure SendSlice(const Slice& slice);
   Failure SendHour();
   Failure SendRecording();
