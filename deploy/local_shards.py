@@ -12,6 +12,7 @@ Needs the package clickhouse-server (Debian 12: 18.16).
 import argparse
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -25,13 +26,17 @@ START_SECONDS = 120
 
 
 def free_ports(count):
-    """Ports that nobody listens at now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    """Ports that nobody listens at now, below those that the kernel gives to clients while a server restarts."""
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(10000, 32000)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
     return ports
 
 
@@ -106,7 +111,7 @@ class Shard:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise RuntimeError(f"the server ended: see {self.folder}/output.log and server.err.log")
+                raise RuntimeError(f"{self.folder}: the server ended: {(self.folder / 'output.log').read_text()[-1000:]}")
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.http}/ping", timeout=5).read()
                 return

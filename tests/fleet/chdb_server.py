@@ -20,7 +20,7 @@ LIBRARY = pathlib.Path(CACHE, "heaprec/libchdb.so")
 class Chdb:
     """The library with its data in a folder. One a process."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, config=None):
         self.lock, self.folder = threading.Lock(), pathlib.Path(folder)
         self.rows_read = self.bytes_read = 0  # of the last statement
         self.functions = ctypes.CDLL(str(LIBRARY))
@@ -34,8 +34,9 @@ class Chdb:
                 ("result_storage_bytes_read", ctypes.c_uint64, (ctypes.c_void_p,))):
             function = getattr(self.functions, "chdb_" + name)
             function.restype, function.argtypes = result, arguments
-        arguments = (ctypes.c_char_p * 2)(b"chdb", f"--path={self.folder / 'data'}".encode())
-        self.connection = self.functions.chdb_connect(2, arguments)[0]
+        words = ["chdb", f"--path={self.folder / 'data'}", *([f"--config-file={config}"] if config else [])]
+        arguments = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+        self.connection = self.functions.chdb_connect(len(words), arguments)[0]
 
     def run(self, sql, data=None):
         """The answer's bytes. `data`: of an INSERT ... FORMAT Native. Raises RuntimeError with the server's sentence."""

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "deploy"))
@@ -47,8 +48,11 @@ def ship(*arguments):
 
 def select(url, sql):
     """Rows of a server's answer, as lists of texts."""
-    with urllib.request.urlopen(url, data=sql.encode(), timeout=DEADLINE) as answer:
-        return [line.split("\t") for line in answer.read().decode("utf-8", "replace").splitlines()]
+    try:
+        with urllib.request.urlopen(url, data=sql.encode(), timeout=DEADLINE) as answer:
+            return [line.split("\t") for line in answer.read().decode("utf-8", "replace").splitlines()]
+    except urllib.error.HTTPError as error:
+        raise RuntimeError(f"{sql}: {error.read().decode('utf-8', 'replace')[:1000]}") from error
 
 
 def same(one, other, path="answer"):
