@@ -1,6 +1,6 @@
 // Recordings of a fleet of which the truth is known: bench/fleet/README.md
 //
-// Usage: generate DIR HOSTS SECONDS SEED [hostile]
+// Usage: generate DIR HOSTS SECONDS SEED [hostile|PID]     PID: of a process that still writes all of them
 //
 // Two services: `checkout` in versions 1.0 and 1.1, and `search`. Sites have rates that differ between hosts; three
 // sites of 1.1 allocate more or less; one site of the last host of search allocates five times as much. Objects are
@@ -72,8 +72,11 @@ const std::vector<std::string>& HostileNames() {
   return kNames;
 }
 
-format::FileHeader HeaderOf(const Host& host, uint64_t seed) {
+format::FileHeader HeaderOf(const Host& host, uint64_t seed, uint32_t pid) {
   format::FileHeader header;
+  header.pid = pid;
+  // As if the process began before.
+  if (pid > 0) header.start_monotonic_ns = UINT64_MAX / 2;
   const uint64_t id[2] = {seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(host.number) + 1, seed};
   std::memcpy(header.recording_id.data(), id, sizeof id);
   header.start_epoch_ns = kStartSeconds * kSecondNs;
@@ -93,10 +96,10 @@ format::FileHeader HeaderOf(const Host& host, uint64_t seed) {
 
 class Simulation {
  public:
-  Simulation(const Host& host, const std::string& path, uint64_t seed, bool is_hostile)
+  Simulation(const Host& host, const std::string& path, uint64_t seed, bool is_hostile, uint32_t pid)
       : host_(host),
         is_hostile_(is_hostile),
-        header_(HeaderOf(host, seed)),
+        header_(HeaderOf(host, seed, pid)),
         writer_(header_, 0),
         file_(path, std::ios::binary),
         random_(seed),
@@ -122,8 +125,10 @@ class Simulation {
       AddDeaths((second + 1) * kSecondNs);
       if (second % 2 == 1) Append(*writer_.Flush(counters_, {}, (second + 1) * kSecondNs));
     }
-    const format::EndMarker ending{seconds * kSecondNs, "jvm exit"};
-    Append(*writer_.Finish(counters_, {}, seconds * kSecondNs, &ending));
+    if (header_.pid == 0) {
+      const format::EndMarker ending{seconds * kSecondNs, "jvm exit"};
+      Append(*writer_.Finish(counters_, {}, seconds * kSecondNs, &ending));
+    }
     json sites = json::array();
     for (int site = 0; site < kSites; ++site) {
       sites.push_back({{"site", "com.acme.Work." + MethodName(site)},
@@ -243,16 +248,17 @@ std::vector<Host> HostsOf(int count, bool is_hostile) {
 
 int main(int argc, char** argv) {
   const bool is_hostile = argc == 6 && std::string(argv[5]) == "hostile";
-  if (argc != 5 && !is_hostile) {
-    std::cerr << "usage: generate DIR HOSTS SECONDS SEED [hostile]\n";
+  if (argc != 5 && argc != 6) {
+    std::cerr << "usage: generate DIR HOSTS SECONDS SEED [hostile|PID]\n";
     return 2;
   }
+  const auto pid = static_cast<uint32_t>(argc == 6 && !is_hostile ? std::stoul(argv[5]) : 0);
   const std::string folder = argv[1];
   const uint64_t seed = std::stoull(argv[4]);
   nlohmann::json truth = nlohmann::json::array();
   for (const heaprec::Host& host : heaprec::HostsOf(std::stoi(argv[2]), is_hostile)) {
     heaprec::Simulation simulation(host, folder + "/" + host.file + ".hrec",
-                                   seed * 1000 + static_cast<uint64_t>(host.number), is_hostile);
+                                   seed * 1000 + static_cast<uint64_t>(host.number), is_hostile, pid);
     truth.push_back(simulation.Run(std::stoull(argv[3])));
   }
   // Bytes that are no UTF-8 are replaced.

@@ -88,8 +88,9 @@ TEST_CASE("Statements of a file") {
 
 TEST_CASE("A table's replicas share its rows") {
   const std::string create = "CREATE TABLE IF NOT EXISTS d.rows ( x UInt8 ) ";
-  const std::string after = " ORDER BY x SETTINGS replicated_deduplication_window = 10000, "
-                            "replicated_deduplication_window_seconds = 604800";
+  const std::string after =
+      " ORDER BY x SETTINGS replicated_deduplication_window = 10000, "
+      "replicated_deduplication_window_seconds = 604800";
   CHECK(Replicated(create + "ENGINE = ReplacingMergeTree ORDER BY x", "/f/{shard}") ==
         create + "ENGINE = ReplicatedReplacingMergeTree('/f/{shard}/rows', '{replica}')" + after);
   CHECK(Replicated(create + "ENGINE = ReplacingMergeTree(x) ORDER BY x", "/f") ==

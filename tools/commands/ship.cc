@@ -1,6 +1,7 @@
 // heaprec ship: sends recordings to a fleet's server, each slice exactly once.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -37,6 +39,10 @@ using std::chrono::seconds;
 
 constexpr seconds kLongestPause{60};
 constexpr seconds kLook{5};  // for new files and new blocks, with --follow
+// While the process is larger, a recording that still runs is closed, and read again from its start once its slice is
+// over: what is open of one takes megabytes (names, stacks, the slice at hand).
+constexpr uint64_t kMaxOpenBytes = 32 << 20;
+constexpr uint32_t kLatestBlock = 15;  // blocks of a slice come so much later
 
 std::atomic<bool> is_stopped{false};
 
@@ -61,6 +67,12 @@ void Pause(seconds length) {
   while (!is_stopped && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+}
+
+uint64_t ResidentBytes() {
+  uint64_t size = 0, resident = 0;  // in pages
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // How often, and how far apart, a server is asked again.
@@ -129,8 +141,8 @@ class ShipRun {
     return code;
   }
   const ShipTotals& totals() const { return totals_; }
-  size_t recordings() const { return done_ids_.size() + open_.size(); }
-  uint64_t unfinished() const { return open_.size(); }
+  size_t recordings() const { return done_ids_.size() + running_.size(); }
+  uint64_t unfinished() const { return running_.size(); }
   uint64_t failed() const { return unreadable_.size(); }
 
  private:
@@ -149,7 +161,7 @@ class ShipRun {
   }
 
   ExitCode ShipFile(const std::string& file) {
-    if (done_files_.contains(file)) return ExitCode::kOk;
+    if (done_files_.contains(file) || IsClosed(file)) return ExitCode::kOk;
     if (!IsOurs(file)) return ExitCode::kCannotWrite;
     if (!open_.contains(file)) {
       auto recordings = Recording::OpenAll(file);
@@ -166,7 +178,27 @@ class ShipRun {
             std::make_unique<Shipper>(std::move(recording), server_, schema_, how, &known_, &totals_));
       }
     }
-    return Advance(file);
+    const ShipTotals before = totals_;
+    const bool is_new = running_.insert(file).second;
+    const ExitCode code = Advance(file);
+    if (!is_new) {
+      // They were counted when the recording was read before.
+      totals_.slices_there = before.slices_there;
+      totals_.too_old = before.too_old;
+    }
+    return code;
+  }
+
+  bool IsClosed(const std::string& file) const {
+    const auto due = due_.find(file);
+    return due != due_.end() && std::time(nullptr) < due->second;
+  }
+
+  // Until its slice is over.
+  void Close(const std::string& file) {
+    open_.erase(file);
+    const std::time_t slice = schema_.slice_seconds;
+    due_[file] = (std::time(nullptr) / slice + 1) * slice + kLatestBlock;
   }
 
   static std::string FolderOf(const std::string& file) {
@@ -204,7 +236,12 @@ class ShipRun {
     }
     if (all_done) {
       open_.erase(file);
+      running_.erase(file);
       done_files_.insert(file);
+    }
+    if (ResidentBytes() > kMaxOpenBytes) {
+      if (!all_done) Close(file);
+      malloc_trim(0);
     }
     return is_damaged ? ExitCode::kDamaged : ExitCode::kOk;
   }
@@ -229,7 +266,8 @@ class ShipRun {
   FolderLocks locks_;
   KnownIds known_;
   std::map<std::string, std::vector<std::unique_ptr<Shipper>>> open_;
-  std::set<std::string> done_files_, unreadable_, damaged_;
+  std::map<std::string, std::time_t> due_;  // when a file that was closed is to be read again
+  std::set<std::string> running_, done_files_, unreadable_, damaged_;
   std::set<uint64_t> done_ids_;
 };
 

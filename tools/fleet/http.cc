@@ -20,6 +20,8 @@ namespace http = boost::beast::http;
 using beast::error_code;
 
 constexpr uint64_t kMaxAnswered = uint64_t{1} << 29;  // bytes
+// ClickHouse closes what is idle for 3 s.
+constexpr std::chrono::seconds kMaxIdle{2};
 
 class Connection final : public HttpConnection {
  public:
@@ -42,6 +44,7 @@ class Connection final : public HttpConnection {
   }
 
   format::Result<HttpResponse> Send(const HttpRequest& asked) override {
+    if (std::chrono::steady_clock::now() - answered_ > kMaxIdle) Close();
     if (const auto error = Connect()) return *error;
     http::request<http::string_body> request(http::verb::post, Target(asked), 11);
     request.set(http::field::host, fmt::format("{}:{}", server_.host, server_.port));
@@ -57,6 +60,7 @@ class Connection final : public HttpConnection {
       return Failed(error);
     }
     if (!answer.get().keep_alive()) Close();
+    answered_ = std::chrono::steady_clock::now();
     const auto& message = answer.get();
     return HttpResponse{message.result_int(), std::string(message[http::field::content_type]), message.body()};
   }
@@ -170,6 +174,7 @@ class Connection final : public HttpConnection {
   const Url server_;
   const std::optional<Url> proxy_;
   const std::chrono::seconds timeout_;
+  std::chrono::steady_clock::time_point answered_{};
   asio::io_context context_{1};
   asio::ssl::context tls_;
   beast::flat_buffer buffer_;

@@ -14,6 +14,8 @@ constexpr uint32_t kHour = 3600;
 // An insert of a shipper that was killed ends when the server notices; then its rows are there, or not.
 constexpr int kWaitTries = 600;
 constexpr std::chrono::milliseconds kWaitStep{500};
+// More are forgotten, and sent again.
+constexpr size_t kMaxKnownIds = 200'000;
 // A lease is renewed in its last two thirds. A claim on one that others may be making, too, is short.
 constexpr std::chrono::seconds kLease{120}, kRenewal{80}, kClaim{10};
 
@@ -229,6 +231,7 @@ Shipper::Failure Shipper::SendNames(const Slice& slice) {
   if (!stacks.empty()) {
     if (auto error = Insert("stacks", StacksBlock(stacks, Now()), "stacks")) return error;
   }
+  if (known_.size() > kMaxKnownIds) known_.clear();
   for (const NamedId& name : names) known_.insert(name.id);
   for (const FleetStack& stack : stacks) known_.insert(stack.id);
   return {};

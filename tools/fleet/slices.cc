@@ -15,6 +15,8 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint32_t kMinute = 60;
 // Blocks of a slice may come so much later than its end.
 constexpr uint32_t kLatestBlock = 10;
+// More are forgotten, and belong to a later slice once more.
+constexpr size_t kMaxKnownStacks = 100'000;
 
 struct KeyHash {
   size_t operator()(const RowKey& key) const {
@@ -24,11 +26,12 @@ struct KeyHash {
 
 OrderLevel GrainOf(RowGrain level) { return level == RowGrain::kClass ? OrderLevel::kClass : OrderLevel::kMethod; }
 
-// The threshold of which `count` samples are left on average: sum of min(1, w / tau) = count.
-double ThresholdOf(const std::vector<ThinnedSample>& samples, double count) {
-  if (static_cast<double>(samples.size()) <= count) return 0;
+// The threshold of which `count` samples are left on average: sum of min(1, w / tau) = count. `dropped`: the sum of
+// weights of more samples, all below it.
+double ThresholdOf(const std::vector<ThinnedSample>& samples, double dropped, double count) {
+  if (dropped == 0 && static_cast<double>(samples.size()) <= count) return 0;
   std::vector<double> weights;
-  double rest = 0;
+  double rest = dropped;
   for (const ThinnedSample& one : samples) weights.push_back(one.weight), rest += one.weight;
   std::sort(weights.begin(), weights.end(), std::greater<>());
   double left = count;
@@ -38,7 +41,7 @@ double ThresholdOf(const std::vector<ThinnedSample>& samples, double count) {
     rest -= weight;
     left -= 1;
   }
-  return 0;
+  return rest / left;
 }
 
 }  // namespace
@@ -47,7 +50,9 @@ struct SliceReader::Open {
   using Minute = SliceReader::Minute;
   std::map<uint32_t, Minute> minutes;
   std::unordered_map<RowKey, Subset, KeyHash> rows;
+  // Those that may be left. The threshold only grows: what is below it now is dropped now.
   std::vector<ThinnedSample> samples;
+  double dropped = 0, threshold = 0;
   Subset& RowOf(const RowKey& key) {
     return rows.try_emplace(key, GrainOf(key.level), Subset::Holds::kAny).first->second;
   }
@@ -57,6 +62,7 @@ SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
     : recording_(*recording),
       options_(options),
       interval_ns_(std::max<uint64_t>(recording->header().interval_ns, 1)),
+      seed_(format::Hash(std::as_bytes(std::span(recording->header().recording_id)))),
       design_(recording->header(), format::Stream::kAllocations, OrderLevel::kMethod),
       live_(recording->header()) {
   const format::FileHeader& header = recording_.header();
@@ -151,15 +157,19 @@ void SliceReader::TakeSamples(const format::Block& block, std::span<const Weight
     slice->RowOf({RowGrain::kClass, class_id, 0}).Add(one);
     slice->RowOf({RowGrain::kSite, 0, site}).Add(one);
     slice->RowOf({RowGrain::kClassAndSite, class_id, site}).Add(one);
-    if (options_.samples_per_second > 0) {
-      slice->samples.push_back({.time_ns = recording_.header().start_epoch_ns + sample.time_ns,
-                                .id = sample.id,
-                                .class_id = class_id,
-                                .site = site,
-                                .stack = StackId(sample.stack),
-                                .size = sample.size,
-                                .weight = one.weight});
+    if (options_.samples_per_second <= 0) continue;
+    if (!IsLeft(sample.id, one.weight, slice->threshold)) {
+      slice->dropped += one.weight;
+      continue;
     }
+    slice->samples.push_back({.time_ns = recording_.header().start_epoch_ns + sample.time_ns,
+                              .id = sample.id,
+                              .class_id = class_id,
+                              .site = site,
+                              .stack = StackId(sample.stack),
+                              .size = sample.size,
+                              .weight = one.weight});
+    if (static_cast<double>(slice->samples.size()) > 2 * MaxSamples()) Thin(slice);
   }
 }
 
@@ -201,7 +211,7 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
   }
   for (const auto& [key, subset] : open->rows) slice.rows.emplace_back(key, Sums::Of(subset));
   std::sort(slice.rows.begin(), slice.rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  Thin(&open->samples, &slice);
+  MoveSamples(open, &slice);
   const uint64_t start_ns = recording_.header().start_epoch_ns;
   const uint64_t over_ns = (uint64_t{time} + options_.slice_seconds) * kSecondNs;
   const uint64_t live_ns = std::min(over_ns > start_ns ? over_ns - start_ns : 0, end_ns_);
@@ -212,18 +222,45 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
   return slice;
 }
 
+double SliceReader::MaxSamples() const { return std::max(1.0, options_.samples_per_second * options_.slice_seconds); }
+
 // A sample is left with probability min(1, w / tau), and then stands for max(w, tau). The draw hangs on its id alone: a
 // slice that is read again is thinned alike.
-void SliceReader::Thin(std::vector<ThinnedSample>* samples, Slice* slice) {
-  const double tau = ThresholdOf(*samples, std::max(1.0, options_.samples_per_second * options_.slice_seconds));
-  const uint64_t seed = format::Hash(std::as_bytes(std::span(recording_.header().recording_id)));
-  for (ThinnedSample& one : *samples) {
-    const double lot = static_cast<double>(Mixed(seed, one.id) >> 11) * 0x1p-53;
-    if (tau > 0 && lot * tau >= one.weight) continue;
-    one.weight = std::max(one.weight, tau);
-    if (known_stacks_.insert(one.stack).second) slice->stacks.push_back({one.stack, new_stacks_[one.stack]});
-    slice->samples.push_back(one);
+bool SliceReader::IsLeft(uint64_t id, double weight, double threshold) const {
+  const double lot = static_cast<double>(Mixed(seed_, id) >> 11) * 0x1p-53;
+  return threshold == 0 || lot * threshold < weight;
+}
+
+void SliceReader::Thin(Open* open) {
+  open->threshold = ThresholdOf(open->samples, open->dropped, MaxSamples());
+  std::erase_if(open->samples, [&](const ThinnedSample& one) {
+    const bool is_left = IsLeft(one.id, one.weight, open->threshold);
+    if (!is_left) open->dropped += one.weight;
+    return !is_left;
+  });
+  ForgetStacks();
+}
+
+void SliceReader::ForgetStacks() {
+  std::unordered_set<uint64_t> needed;
+  for (const auto& [time, open] : open_) {
+    for (const ThinnedSample& one : open->samples) needed.insert(one.stack);
   }
+  std::erase_if(new_stacks_, [&](const auto& one) { return !needed.contains(one.first); });
+}
+
+void SliceReader::MoveSamples(Open* open, Slice* slice) {
+  Thin(open);
+  if (known_stacks_.size() > kMaxKnownStacks) known_stacks_.clear();
+  for (ThinnedSample& one : open->samples) {
+    one.weight = std::max(one.weight, open->threshold);
+    const auto added = new_stacks_.find(one.stack);
+    if (added == new_stacks_.end()) continue;  // an earlier slice had it
+    if (known_stacks_.insert(one.stack).second) slice->stacks.push_back({one.stack, std::move(added->second)});
+    new_stacks_.erase(added);
+  }
+  slice->samples = std::move(open->samples);
+  open->samples.clear();
 }
 
 uint64_t SliceReader::IdOfName(NameKind kind, std::string_view name, std::vector<uint64_t>* cache,
@@ -261,7 +298,8 @@ uint64_t SliceReader::SiteOf(format::Index stack) {
 }
 
 uint64_t SliceReader::StackId(format::Index stack) {
-  if (stack < stacks_.size() && stacks_[stack] != 0) return stacks_[stack];
+  const auto is_here = [this](uint64_t id) { return known_stacks_.contains(id) || new_stacks_.contains(id); };
+  if (stack < stacks_.size() && stacks_[stack] != 0 && is_here(stacks_[stack])) return stacks_[stack];
   std::vector<uint64_t> methods;
   ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
     methods.push_back(frame.IsGap()
@@ -271,7 +309,7 @@ uint64_t SliceReader::StackId(format::Index stack) {
   if (methods.empty()) methods.push_back(IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone));
   uint64_t id = format::Hash(std::as_bytes(std::span(methods)));
   if (id == 0) id = 1;
-  if (!known_stacks_.contains(id)) new_stacks_.try_emplace(id, std::move(methods));
+  if (!is_here(id)) new_stacks_.emplace(id, std::move(methods));
   if (stack != format::kNone && stack < (1u << 24)) {
     if (stack >= stacks_.size()) stacks_.resize(stack + size_t{1});
     stacks_[stack] = id;

@@ -8,7 +8,8 @@
 // A slice holds whole intervals of the second stage: those that begin in it.
 //
 // Units:    bytes and objects; times in seconds since 1970.
-// Memory:   one Subset for each class, site and pair of them in the slice at hand, and its samples.
+// Memory:   one Subset for each class, site and pair of them in the slice at hand, twice the samples that are left of
+//           it, with their stacks.
 // Threads:  one.
 // Failure:  none: samples of a slice that was handed out already count in the oldest one that is open.
 // Maths:    docs/estimates.md#fleet
@@ -107,11 +108,15 @@ class SliceReader {
   uint64_t ClassId(format::Index index);
   uint64_t SiteOf(format::Index stack);
   uint64_t StackId(format::Index stack);
-  void Thin(std::vector<ThinnedSample>* samples, Slice* slice);
+  double MaxSamples() const;
+  bool IsLeft(uint64_t id, double weight, double threshold) const;
+  void Thin(Open* open);
+  void ForgetStacks();
+  void MoveSamples(Open* open, Slice* slice);
 
   Recording& recording_;
   const SliceOptions options_;
-  const uint64_t interval_ns_;
+  const uint64_t interval_ns_, seed_;
   Design design_;
   Names names_;
   LiveTracker live_;

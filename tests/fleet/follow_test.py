@@ -1,0 +1,60 @@
+"""ship --follow with 100 recordings that grow: each slice arrives once, and memory stays within its bound.
+
+Usage: follow_test.py HEAPREC GENERATE
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+from support import DEADLINE, HEAPREC, contents, generate, heaprec, local_shards, run, same, select, ship
+
+GENERATE = sys.argv[2]
+HOSTS, SECONDS, SLICE = 100, 120, "1m"
+FIRST = 0.7  # of the bytes: the first slice is over by then
+MAX_MEMORY_KIB = 64 << 10
+
+
+def wait_until(what, is_so):
+    deadline = time.monotonic() + DEADLINE
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.5)
+
+
+def count(url, what):
+    return int(select(url, f"SELECT count() FROM (SELECT DISTINCT recording FROM heaprec.{what})")[0][0])
+
+
+def test(root):
+    whole, growing = root / "whole", root / "growing"
+    writer = subprocess.Popen(["sleep", "3600"])
+    generate(GENERATE, whole, HOSTS, SECONDS, 1, str(writer.pid))
+    growing.mkdir()
+    recordings = {path.name: path.read_bytes() for path in whole.glob("*.hrec")}
+    for name, data in recordings.items():
+        (growing / name).write_bytes(data[:int(len(data) * FIRST)])
+    with local_shards.Cluster(root / "one") as one, local_shards.Cluster(root / "two") as two:
+        url = one.shards[0].url()
+        for shard in (one.shards[0], two.shards[0]):
+            heaprec("fleet", "init", "--server", shard.url(), "--slice", SLICE)
+        shipper = subprocess.Popen([HEAPREC, "ship", growing, "--to", url, "--follow"], stdout=subprocess.PIPE)
+        wait_until("the first slices were not sent", lambda: count(url, "shipped") == HOSTS)
+        for name, data in recordings.items():
+            with open(growing / name, "ab") as file:
+                file.write(data[int(len(data) * FIRST):])
+        writer.kill()
+        writer.wait()
+        wait_until("the end was not sent", lambda: count(url, "recordings WHERE ended = 1") == HOSTS)
+        shipper.terminate()
+        said = shipper.stdout.read().decode()
+        _, status, usage = os.wait4(shipper.pid, 0)
+        print(f"{usage.ru_maxrss} KiB; {said}")
+        assert status == 0 and "had arrived before" not in said, said
+        ship(whole, "--to", two.shards[0].url())
+        same(contents(url), contents(two.shards[0].url()), "growing")
+        assert usage.ru_maxrss <= MAX_MEMORY_KIB, f"{usage.ru_maxrss} KiB"
+
+
+run(test)
