@@ -29,12 +29,22 @@ function drawFlamePanel(page) {
     shade = shadeOf(one, two, a, b, estimator.unit * estimator.factor);
     page.boxes.two = two;
   }
+  if (state.measure !== "bytes" && !sideB) {
+    w = tree.upwards(sideA.amounts(tree.at[model.recordings.indexOf(sideA.samples)], tree.size, state.measure, FAILS.focus));
+  }
   const {regex} = page, hits = regex && tree.full.map(name => regex.test(name.slice(0, LONGEST)));
   const pale = shade ? () => false : i => i > 0 && one.bytes[i] <= Z * Math.sqrt(one.variance[i]);
-  flame.set({tree, w, root: state.focus, match: hits && (key => hits[key]), shade, pale, icicle: state.icicle});
-  flame.draw();
+  flame.set({tree, w, root: state.focus, match: hits && (key => hits[key]), shade, pale, icicle: state.icicle, cut: cutOf(model.header.boxes, w),
+    byCode: state.colours === "code" && !shade});
   drawCrumbs(page, hits);
   drawFlameLegend(page);
+  flame.draw();                                   // last: it stands on the legend
+}
+
+// What the command that made the page leaves out: boxes below a share, and all but the largest.
+function cutOf({least_share: share, most}, w) {
+  const cut = (share || 0) * w[0];
+  return most > 0 && most < w.length ? Math.max(cut, Float64Array.from(w).sort()[w.length - most - 1]) : cut;
 }
 
 function drawCrumbs({state, tree, sideA, boxes, model}, hits) {
@@ -53,12 +63,18 @@ function matchedText({tree, sideA, model}, hits) {
   return row.samples > 0 ? `matches ${percentText(row.share[0])} (${percentRange(row.share)})` : "no match";
 }
 
+const CODE_TEXTS = ["not known", "interpreted", "compiled", "inlined", "native"];
+
 function drawFlameLegend({state, model, sideB}) {
   const part = (colour, text) => `<span>${swatch(colour)}${text}</span>`;
   const line = (path, opacity, text) => `<span><svg width="16" height="9" aria-hidden="true"><path d="M0 0H16V9H0Z" fill="${ink.p0}"/><path d="${path}" stroke="${ink["box-ink"]}" stroke-opacity="${opacity}"/></svg>${text}</span>`;
   if (sideB) {
     setHtml($("legend"), part("oklch(.77 .13 258)", "less in B") + part("oklch(.77 .13 55)", "more in B") +
       part(ink.jdk, "may be noise (p ≥ 1 %)") + "<span>width: mean of both rates</span>");
+    return;
+  }
+  if (state.colours === "code") {
+    setHtml($("legend"), CODE_INKS.map((name, i) => part(ink[name], CODE_TEXTS[i])).join("") + "<span>what ran most of the bytes</span>");
     return;
   }
   const own = model.hueOfName.includes("mine") ? part(ink.mine, `my code (${escapeText(model.own.join(", "))})`) : "";
@@ -71,7 +87,7 @@ function drawFlameLegend({state, model, sideB}) {
 const TYPE_NAMES = ["", "interpreted", "compiled", "inlined into its caller", "native", "allocated class"];
 
 // What a tooltip says of a box: with the exact interval of its samples.
-function boxTip({tree, sideA, sideB, model}, i) {
+function boxTip({tree, sideA, sideB, model, flame}, i) {
   const figuresOf = side => {
     const at = tree.at[model.recordings.indexOf(side.samples)], end = tree.end[i];
     return side.one(sample => at[sample] >= i && at[sample] < end, GRAIN.kStack, FAILS.focus);
@@ -81,10 +97,12 @@ function boxTip({tree, sideA, sideB, model}, i) {
   const one = figuresOf(sideA);
   if (!sideB) {
     const picture = whisker(one.share, 0, clamp(one.share[2] * 1.25, 0.02, 1), 200);
-    return head + picture + `${bytesText(one.bytes[0])} (${bytesRange(one.bytes)})<small>${percentText(one.share[0])} (${percentRange(one.share)}) ` +
-      `of the selection, ${countText(one.samples)} samples</small>`;
+    const objects = one.objects && Number.isFinite(one.objects[0]) && !model.header.counts_events ? `<small>${countText(one.objects[0])} (${countText(one.objects[1])} to ${countText(one.objects[2])}) objects</small>` : "";
+    const above = i > 0 && flame.w[tree.parent[i]] > 0 ? `, ${percentText(flame.w[i] / flame.w[tree.parent[i]])} of its caller` : "";
+    return head + picture + `${amountText(one.bytes[0])} (${amountRange(one.bytes)})${objects}<small>${percentText(one.share[0])} (${percentRange(one.share)}) ` +
+      `of the selection${above}, ${countText(one.samples)} samples</small>`;
   }
   const two = figuresOf(sideB), d = compare(scaled(one.bytes, 1 / sideA.seconds), scaled(two.bytes, 1 / sideB.seconds));
-  return head + `A ${bytesText(d.before[0])}/s, B ${bytesText(d.after[0])}/s<small>change ${signedBytes(d.change[0])}/s (${bytesRange(d.change)}/s), ` +
+  return head + `A ${amountText(d.before[0])}/s, B ${amountText(d.after[0])}/s<small>change ${signedAmount(d.change[0])}/s (${amountRange(d.change)}/s), ` +
     `p = ${d.p < 0.001 ? "&lt; 0.001" : d.p.toFixed(3)}</small>`;
 }

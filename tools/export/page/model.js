@@ -71,7 +71,7 @@ class Model {
 
   prepare(samples) {
     const one = new Subsets(samples, 1, GRAIN.kThread), uncounted = new Subsets(samples, 1, GRAIN.kThread);
-    for (let i = 0; i < samples.n; ++i) one.add(0, i);
+    for (let i = 0; i < samples.n; ++i) if (samples.chosen[i] !== CHOSEN.survivor) one.add(0, i);
     for (const i of samples.uncounted) uncounted.add(0, i);
     samples.estimator = new Estimator(samples.header.design, one.get(0), uncounted.get(0));
     samples.fails = new Uint8Array(samples.n);

@@ -32,8 +32,8 @@ function markdownOf({state, sideB, rows}) {
   const label = DIMENSIONS[state.tab].label, shown = rows.all.slice(0, MARKDOWN_ROWS);
   const head = sideB ? [label, "A /s", "B /s", "change /s", "95 %", "q"] : [label, state.live ? "live" : "bytes", "95 %", "share of selection", "95 %"];
   const body = shown.map(row => sideB
-    ? [codeCell(row.name), bytesText(row.before[0]), bytesText(row.after[0]), signedBytes(row.change[0]), `${signedBytes(row.change[1])} to ${signedBytes(row.change[2])}`, row.q.toFixed(3)]
-    : [codeCell(row.name), bytesText(row.bytes[0]), bytesRange(row.bytes), percentText(row.share[0]), percentRange(row.share)]);
+    ? [codeCell(row.name), amountText(row.before[0]), amountText(row.after[0]), signedAmount(row.change[0]), `${signedAmount(row.change[1])} to ${signedAmount(row.change[2])}`, row.q.toFixed(3)]
+    : [codeCell(row.name), amountText(row.bytes[0]), amountRange(row.bytes), percentText(row.share[0]), percentRange(row.share)]);
   return [head, head.map((_, i) => i ? "---:" : "---"), ...body].map(cells => "| " + cells.join(" | ") + " |").join("\n") + "\n";
 }
 

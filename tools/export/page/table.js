@@ -73,12 +73,12 @@ const headCell = (page, key, text) =>
 function drawAllocated(page, shown, width, chosen) {
   const far = clamp(Math.max(0.001, ...shown.slice(0, ROWS_OF_SCALE).map(row => row.share[2])), 0, 1), courses = coursesOf(page, shown);
   const {live, tab} = page.state;
-  setHtml($("thead"), `<tr><th>${headCell(page, "name", DIMENSIONS[tab].label)}</th><th class="number">${headCell(page, "bytes", live ? "Live" : "Bytes")}</th>` +
+  setHtml($("thead"), `<tr><th>${headCell(page, "name", DIMENSIONS[tab].label)}</th><th class="number">${headCell(page, "bytes", live ? "Live" : STREAMS[page.model.header.stream].column)}</th>` +
     `<th class="share" title="Of the current selection">Share</th><th class="pic w${width}">${scaleOf(0, far, width, x => x ? percentText(x) : "0")}</th><th class="course wide">${live ? "Born" : "Over time"}</th></tr>`);
   setHtml($("tbody"), shown.map((row, i) => {
-    const range = `${bytesText(row.bytes[0])} (${bytesRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${countText(row.samples)} samples`;
+    const range = `${amountText(row.bytes[0])} (${amountRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${countText(row.samples)} samples`;
     return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" title="${range}">${nameCell(page, row)}` +
-      `<td>${bytesText(row.bytes[0])}</td><td class="soft">${percentText(row.share[0])}</td>` +
+      `<td>${amountText(row.bytes[0])}</td><td class="soft">${percentText(row.share[0])}</td>` +
       `<td class="pic" aria-label="${percentRange(row.share)}">${whisker(row.share, 0, far, width)}</td><td class="wide">${sparkline(courses[i], 72)}</td></tr>`;
   }).join(""));
 }
@@ -86,13 +86,13 @@ function drawAllocated(page, shown, width, chosen) {
 function drawCompared(page, shown, width, chosen) {
   const far = Math.max(1, ...shown.slice(0, ROWS_OF_SCALE).map(row => Math.max(Math.abs(row.change[1]), Math.abs(row.change[2]))));
   setHtml($("thead"), `<tr class="compare"><th>${headCell(page, "name", DIMENSIONS[page.state.tab].label)}</th><th class="number">A /s</th><th class="number">B /s</th>` +
-    `<th class="pic w${width}">${scaleOf(-far, far, width, signedBytes)}</th><th class="share wide">Change</th><th class="share" title="Smallest false discovery rate at which the row counts as changed">q</th></tr>`);
+    `<th class="pic w${width}">${scaleOf(-far, far, width, signedAmount)}</th><th class="share wide">Change</th><th class="share" title="Smallest false discovery rate at which the row counts as changed">q</th></tr>`);
   setHtml($("tbody"), shown.map((row, i) => {
     const sure = row.verdict !== "same", kind = sure ? row.change[0] > 0 ? "more" : "less" : "dim";
     const ratio = sure && i < ROWS_OF_SCALE && !page.dragging ? ratioOf(row) : [row.before[0] > 0 ? row.after[0] / row.before[0] : Infinity];
     const ratioTitle = ratio.length > 1 && Number.isFinite(ratio[0]) ? `×${ratio[1].toFixed(2)} to ×${ratio[2].toFixed(2)}` : "";
-    return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" class="compare ${kind}" title="${signedBytes(row.change[1])} to ${signedBytes(row.change[2])} per second">` +
-      `${nameCell(page, row)}<td>${bytesText(row.before[0])}</td><td>${bytesText(row.after[0])}</td>` +
+    return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" class="compare ${kind}" title="${signedAmount(row.change[1])} to ${signedAmount(row.change[2])} per second">` +
+      `${nameCell(page, row)}<td>${amountText(row.before[0])}</td><td>${amountText(row.after[0])}</td>` +
       `<td class="pic">${whisker(row.change, -far, far, width)}</td><td class="soft wide" title="${ratioTitle}">${ratioText(ratio[0])}</td><td class="soft">${qText(row.q)}</td></tr>`;
   }).join(""));
 }
