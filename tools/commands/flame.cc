@@ -1,7 +1,6 @@
 // heaprec flame: what allocates, as the page that opens with its flame graph, or as a picture.
 #include <fmt/format.h>
 
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -42,17 +41,14 @@ FlameBoxTree ChooseBoxes(const FlameOptions& options, const CallTree& tree, std:
   return options.reverse ? FlameBoxTree::Callers(tree, weights, bounds) : FlameBoxTree::Callees(tree, weights, bounds);
 }
 
-std::vector<FlameFigure> EstimateGroup(const RecordingScan& scan) {
+std::vector<FlameFigure> FiguresOf(const RecordingScan& scan) {
   using Unit = FlameFigure::Unit;
-  if (scan.of_exceptions()) {
-    return {{"bytes", "thrown", Unit::kCount, "", true, false},
-            {"share", "share", Unit::kShare, "", true, false},
-            {"samples", "samples", Unit::kCount, "", false, false}};
-  }
-  return {{"bytes", "bytes", Unit::kBytes, "", true, false},
-          {"objects", WordsOf(scan.stream()).things, Unit::kCount, "", true, false},
-          {"share", "share", Unit::kShare, "", true, false},
-          {"samples", "samples", Unit::kCount, "", false, false}};
+  const FlameFigure share{"share", "share", Unit::kShare, true}, samples{"samples", "samples", Unit::kCount, false};
+  if (scan.of_exceptions()) return {{"bytes", "thrown", Unit::kCount, true}, share, samples};
+  return {{"bytes", "bytes", Unit::kBytes, true},
+          {"objects", WordsOf(scan.stream()).things, Unit::kCount, true},
+          share,
+          samples};
 }
 
 Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
@@ -61,19 +57,6 @@ Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
   if (id == "share") return of.share;
   const auto samples = static_cast<double>(of.samples);
   return {samples, samples, samples};
-}
-
-FlameTree TreeOf(const FlameBoxTree& boxes, const BoxEstimates& of_boxes, const std::vector<FlameFigure>& estimates,
-                 FlameAssembly* assembly) {
-  std::vector<double> bytes;
-  for (const GroupEstimates& of : of_boxes) bytes.push_back(of.bytes.value);
-  const std::vector<FlameBoxTree::BoxId> shown = boxes.Preorder(bytes);
-  FlameTree tree{.order = {}, .boxes = assembly->Boxes(boxes, shown), .estimates = {}, .verdicts = {}};
-  for (const FlameFigure& figure : estimates) {
-    std::vector<Estimate>& column = tree.estimates.emplace_back();
-    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(of_boxes[box], figure.id));
-  }
-  return tree;
 }
 
 std::string BaseName(const std::string& path) {
@@ -109,11 +92,17 @@ FlameGraph Assemble(const FlameOptions& options, const Answer& answer) {
   graph.title = TitleOf(options);
   graph.headline = options.live ? LiveHeadlineOf(answer.estimates.front(), answer.scan)
                                 : HeadlineOf(answer.estimates.front(), answer.scan);
-  graph.estimates = EstimateGroup(answer.scan);
   graph.icicle = options.icicle;
-  FlameAssembly assembly(&answer.calls.names(), {&answer.leaves});
-  graph.measures = {{"bytes", "Bytes", "", {}}};
-  graph.trees = {TreeOf(answer.boxes, answer.estimates, graph.estimates, &assembly)};
+  graph.figures = FiguresOf(answer.scan);
+  std::vector<double> bytes;
+  for (const GroupEstimates& of : answer.estimates) bytes.push_back(of.bytes.value);
+  const std::vector<FlameBoxTree::BoxId> shown = answer.boxes.Preorder(bytes);
+  FlameAssembly assembly(&answer.calls.names(), &answer.leaves);
+  graph.boxes = assembly.Boxes(answer.boxes, shown);
+  for (const FlameFigure& figure : graph.figures) {
+    std::vector<Estimate>& column = graph.estimates.emplace_back();
+    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(answer.estimates[box], figure.id));
+  }
   graph.names = assembly.TakeNames();
   return graph;
 }
@@ -130,7 +119,7 @@ ExitCode Write(const FlameOptions& options, const FlameGraph& graph, OutputFile*
   const ExitCode written = output.Report(path == "-" ? "standard output" : path);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = file->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  if (path != "-" && !options.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.trees.front().boxes.size()));
+  if (path != "-" && !options.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.boxes.size()));
   return ExitCode::kOk;
 }
 
@@ -217,18 +206,22 @@ ExitCode WriteView(const FlameOptions& options) {
   request.force = options.force;
   request.quiet = options.quiet;
   request.at = question->at;
-  request.state = {{"view", "flame"}, {"icicle", options.icicle}, {"reverse", options.reverse}, {"live", options.live}};
-  if (question->least_age_ns > 0) request.state["age"] = static_cast<double>(question->least_age_ns) * 1e-9;
-  request.boxes = {{"no_classes", options.no_classes}, {"least_share", options.min_share}};
-  if (options.limit) request.boxes["most"] = *options.limit;
+  request.view = "flame";
+  request.icicle = options.icicle;
+  request.reverse = options.reverse;
+  request.live = options.live;
+  request.least_age_ns = question->least_age_ns;
+  request.no_classes = options.no_classes;
+  request.least_share = options.min_share;
+  request.most_boxes = options.limit.value_or(0);
   return WritePage(request);
 }
 
 }  // namespace
 
 ExitCode WriteFlamePage(PageRequest request) {
-  request.state["view"] = "flame";
-  request.state["icicle"] = false;
+  request.view = "flame";
+  request.icicle = false;
   return WritePage(request);
 }
 

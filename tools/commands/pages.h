@@ -3,7 +3,7 @@
 // Failure:  what went wrong is said on stderr.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,16 +14,40 @@
 
 namespace heaprec::tools {
 
+// What diff found, and in which unit it compared.
+struct PageComparison {
+  std::string headline;
+  std::vector<std::string> warnings;  // why a side should not be believed
+  std::string suffix;                 // "/s", "/op"
+  bool shares = false, objects = false;
+  std::vector<double> before, after;  // what the amounts of each run are divided by; of shares nothing
+  double fdr = 0.05, margin = 0;
+  double deviation = 0, freedom = 4;  // RunVariation
+};
+
 struct PageRequest {
-  ScanOptions scan;                  // the recordings, and what of them is shown
-  std::optional<ScanOptions> other;  // to compare them with
+  ScanOptions scan;                          // the recordings, and what of them is shown
+  std::optional<ScanOptions> other;          // to compare them with
+  std::optional<FilterOptions> other_times;  // or a second span of the same recording
   std::string output, title, own;
   // Above it samples are thinned: a page of that many stays below 10 MB, and answers each click at once.
   size_t max_samples = 300'000;
   bool force = false, quiet = false;
-  // How the page opens: a state of state.js, and what it shows of the boxes (trees.js, flame.js).
-  nlohmann::json state = nlohmann::json::object(), boxes = nlohmann::json::object();
+
+  // How the page opens: words of state.js.
+  std::string view, tab;
+  std::string report;  // of the tab, as HTML; empty: it is one that the page makes itself
+  bool said = false;   // what is wrong with the recordings was said on stderr
+  bool icicle = true, reverse = false;
+  bool live = false;
+  uint64_t least_age_ns = 0;
   std::optional<TimePoint> at;  // when objects are to be live; nullopt: at the end
+
+  // Which boxes a flame graph has: 0: all.
+  bool no_classes = false;
+  double least_share = 0;
+  size_t most_boxes = 0;
+  std::optional<PageComparison> comparison;
 };
 
 ExitCode WritePage(const PageRequest& request);

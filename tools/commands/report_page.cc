@@ -120,23 +120,46 @@ nlohmann::json RangeOf(const FilterOptions& times, const format::FileHeader& hea
   return {static_cast<double>(from_ns) * 1e-9, static_cast<double>(to_ns) * 1e-9};
 }
 
+nlohmann::json Sentence(const char* id, const char* mood, const std::string& text) {
+  return {{"id", id}, {"mood", mood}, {"text", ToUtf8(text)}};
+}
+
+nlohmann::json HeadlineOf(const PageComparison& comparison) {
+  nlohmann::json headlines = {Sentence("change", "neutral", comparison.headline)};
+  for (const std::string& warning : comparison.warnings) headlines.push_back(Sentence("trust", "warning", warning));
+  return headlines;
+}
+
 // What stands above the page where it shows a part of what was recorded.
 nlohmann::json HeadlineOfPart(const PageRequest& request, const RecordingScan& scan) {
-  const bool is_live = request.state.value("live", false);
-  const std::string text = is_live ? "What is live at the end of the recording" : HeadlineOf(scan.matched(), scan);
-  nlohmann::json headlines = {{{"id", "selection"}, {"mood", "neutral"}, {"text", ToUtf8(text)}}};
+  if (request.comparison) return HeadlineOf(*request.comparison);
+  const std::string text = request.live ? "What is live at the end of the recording" : HeadlineOf(scan.matched(), scan);
+  nlohmann::json headlines = {Sentence("selection", "neutral", text)};
   if (!scan.trust_reasons().empty()) {
-    headlines.push_back(
-        {{"id", "trust"}, {"mood", "warning"}, {"text", "Trustworthy: " + ToUtf8(scan.TrustVerdict())}});
+    headlines.push_back(Sentence("trust", "warning", "Trustworthy: " + scan.TrustVerdict()));
   }
   return headlines;
+}
+
+nlohmann::json StateOf(const PageRequest& request) {
+  nlohmann::json state = {{"icicle", request.icicle}, {"reverse", request.reverse}, {"live", request.live}};
+  if (!request.view.empty()) state["view"] = request.view;
+  if (!request.tab.empty()) state["tab"] = request.tab;
+  if (request.least_age_ns > 0) state["age"] = static_cast<double>(request.least_age_ns) * 1e-9;
+  return state;
+}
+
+nlohmann::json AsJson(const PageComparison& comparison) {
+  return {{"suffix", comparison.suffix}, {"shares", comparison.shares}, {"objects", comparison.objects},
+          {"before", comparison.before}, {"after", comparison.after},   {"fdr", comparison.fdr},
+          {"margin", comparison.margin}, {"deviation", comparison.deviation}, {"freedom", comparison.freedom}};
 }
 
 nlohmann::json FactsOf(const PageRequest& request, const ScanOptions& options, const RecordingScan& scan,
                        const Recording& first) {
   nlohmann::json facts = PageFacts(first, !options.no_census);
   const bool is_all = scan.chooses_all() && scan.stream() == format::Stream::kAllocations && options.files.size() == 1;
-  if (!is_all || request.state.value("live", false)) {
+  if (!is_all || request.live || request.comparison) {
     facts["headlines"] = HeadlineOfPart(request, scan);
     facts.erase("next");
   }
@@ -147,17 +170,20 @@ nlohmann::json FactsOf(const PageRequest& request, const ScanOptions& options, c
   facts["own"] = ToUtf8(request.own);
   facts["stream"] = NameOf(scan.stream());
   facts["seconds"] = scan.scanned().seconds;
-  facts["state"] = request.state;
-  facts["boxes"] = request.boxes;
+  facts["state"] = StateOf(request);
+  facts["boxes"] = {
+      {"no_classes", request.no_classes}, {"least_share", request.least_share}, {"most", request.most_boxes}};
+  if (request.comparison) facts["compare"] = AsJson(*request.comparison);
   return facts;
 }
 
-Part ReadPart(ScanOptions options, PageRequest request, bool with_tabs) {
+Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
   auto scan = RecordingScan::Parse(options);
   if (!scan.ok()) return {.code = Fail(ExitCode::kUsage, scan.error().message)};
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   Reading reading;
+  if (request.said) scan->BeQuiet();
   Part part{.code = scan->Run(&tree, &reading)};
   if (part.code == ExitCode::kUnreadable) return part;
   std::vector<std::unique_ptr<Recording>> recordings;
@@ -176,13 +202,17 @@ Part ReadPart(ScanOptions options, PageRequest request, bool with_tabs) {
                                                                .filter = *Filter::Parse(options.filter),
                                                                .tree = scan->TreeOptions(),
                                                                .at = request.at});
-  if (!times.from.empty() || !times.to.empty()) request.state["a"] = RangeOf(times, reading.headers().front(), columns);
-  if (request.state.value("live", false) && !columns.tracks_objects) {
+  if (request.live && !columns.tracks_objects) {
     return {.code = Fail(ExitCode::kUnreadable, options.files.front() + WhyNoneTracked(scan->stream()))};
   }
-  if (!request.state.empty()) scan->PrintTrust();
+  if (!request.view.empty() && !request.said) scan->PrintTrust();
   nlohmann::json facts = FactsOf(request, options, *scan, *recordings.front());
-  if (with_tabs && recordings.size() == 1) facts["tabs"] = PageTabs(options.files.front(), reading.headers().front());
+  if (!times.from.empty() || !times.to.empty()) {
+    facts["state"]["a"] = RangeOf(times, reading.headers().front(), columns);
+  }
+  if (request.other_times) facts["state"]["b"] = RangeOf(*request.other_times, reading.headers().front(), columns);
+  if (is_first && recordings.size() == 1) facts["tabs"] = PageTabs(options.files.front(), reading.headers().front());
+  if (is_first && !request.report.empty()) facts["tabs"][request.tab] = request.report;
   part.data = ReportData(columns, std::move(facts));
   part.shown = columns.second.size();
   part.samples = columns.samples;
@@ -223,13 +253,13 @@ ExitCode WritePage(const PageRequest& request) {
   if (IsOneOf(output, files)) return Fail(ExitCode::kCannotWrite, output + ": is the recording itself");
   ReportPage page;
   page.title = request.title.empty() ? NamesOf(request.scan.files) : ToUtf8(request.title);
-  const Part first = ReadPart(request.scan, request, /*with_tabs=*/true);
+  const Part first = ReadPart(request.scan, request, /*is_first=*/true);
   const auto failed = [](ExitCode code) { return code != ExitCode::kOk && code != ExitCode::kDamaged; };
   if (failed(first.code)) return first.code;
   ExitCode code = first.code;
   page.data = first.data;
   if (request.other) {
-    const Part other = ReadPart(*request.other, request, /*with_tabs=*/false);
+    const Part other = ReadPart(*request.other, request, /*is_first=*/false);
     if (failed(other.code)) return other.code;
     if (other.code != ExitCode::kOk) code = other.code;
     page.other_data = other.data;

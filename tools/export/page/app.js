@@ -75,7 +75,7 @@ class Page {
   }
 
   sideOf(recording, time) {
-    const {state, tree, chosen} = this, filters = {...chosen, own: state.mine, pools: state.pools, alive: state.live && {age: state.age}};
+    const {state, tree, chosen} = this, filters = {...chosen, objects: !!this.model.header.compare?.objects, own: state.mine, pools: state.pools, alive: state.live && {age: state.age}};
     if (time) filters.time = time;
     if (state.focus > 0) filters.focus = {at: tree.at[recording], from: state.focus, to: tree.end[state.focus]};
     return new Side(this.model.recordings[recording], filters);
@@ -89,9 +89,10 @@ class Page {
     this.choose();
     this.sideA = this.sideOf(0, state.a);
     this.sideB = model.recordings.length > 1 ? this.sideOf(1, state.b) : state.b ? this.sideOf(0, state.b) : null;
+    this.unit = this.sideB ? unitOf(this) : null;
     this.parseSearch();
     this.chooseView();
-    if (state.view !== "flame") this.drawTracks();
+    if (state.view === "" || state.view === "timeline") this.drawTracks();
     if (state.view !== "timeline") drawFlamePanel(this);
     if (state.view !== "flame") drawTab(this);
     drawBar(this);
@@ -106,7 +107,7 @@ class Page {
     const {view} = this.state;
     if (document.body.dataset.view === view) return;
     document.body.dataset.view = view;
-    if (view !== "flame") this.tracks.resize();
+    if (view === "" || view === "timeline") this.tracks.resize();
     this.drawnFilters = this.drawnZoom = "";
   }
 
@@ -225,7 +226,7 @@ class Page {
       if (isFirst) return;
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() => {
-        if (this.state.view !== "flame") this.tracks.resize();
+        this.tracks.resize();
         this.update();
       });
     }).observe(document.body);
@@ -236,7 +237,8 @@ async function start() {
   const parts = [await unpack($("data").textContent)], other = $("other").textContent.trim();
   if (other) parts.push(await unpack(other));
   window.heaprec = {updates: 0, parts};
-  useUnits(parts[0].header.counts_events);
+  const {counts_events: events, compare} = parts[0].header;
+  useUnits(events || !!compare?.objects);
   const model = new Model(parts), page = new Page(model);
   Object.assign(window.heaprec, {model, page, Side, GRAIN, FAILS, commandOf, markdownOf, rowsOf, compare, ratioOf});
   page.start();

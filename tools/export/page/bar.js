@@ -29,6 +29,7 @@ function drawBar(page) {
   $("whole").hidden = state.view === "";
   $("wide").hidden = state.view !== "";
   for (const key of ["measure", "colours"]) $(key).value = state[key];
+  for (const option of $("measure").options) option.hidden = option.dataset.of !== undefined && (option.dataset.of === "two") !== !!sideB;
   $("age").hidden = !state.live;
   $("age").value = state.age;
 }
@@ -43,9 +44,9 @@ function totalText({state, sideA}) {
   return `<b>${amountText(bytes[0])}</b>${state.live ? " live" : ""} (${amountRange(bytes)}), ${percentText(share[0])} of ${state.live ? "what is live" : "the recording"}${rate}${count}`;
 }
 
-function changeText({sideA, sideB}) {
-  const one = scaled(sideA.total().bytes, 1 / sideA.seconds), two = scaled(sideB.total().bytes, 1 / sideB.seconds), {change} = compare(one, two);
-  return `<b>${signedAmount(change[0])}/s</b> (${signedAmount(change[1])} to ${signedAmount(change[2])}/s), A ${amountText(one[0])}/s, B ${amountText(two[0])}/s`;
+function changeText({sideA, sideB, unit: {a, b, suffix, text, signed}}) {
+  const one = scaled(sideA.total().bytes, 1 / a), two = scaled(sideB.total().bytes, 1 / b), {change} = compare(one, two);
+  return `<b>${signed(change[0])}${suffix}</b> (${signed(change[1])} to ${signed(change[2])}${suffix}), A ${text(one[0])}${suffix}, B ${text(two[0])}${suffix}`;
 }
 
 function drawHeadlines({model}) {

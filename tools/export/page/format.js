@@ -19,6 +19,7 @@ function percentText(x) {
   if (x >= 0.1) return (x * 100).toFixed(1) + NBSP + "%";
   return x >= 0.001 || !x ? (x * 100).toFixed(x ? 2 : 0) + NBSP + "%" : "<0.1" + NBSP + "%";
 }
+const signedPercent = x => (x < 0 ? MINUS : "+") + percentText(Math.abs(x));
 const countFormat = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 const countText = x => countFormat.format(x);
 const percentRange = ([, low, high]) => `${percentText(low)} to ${percentText(high)}`;

@@ -75,7 +75,6 @@ class Model {
     for (const i of samples.uncounted) uncounted.add(0, i);
     samples.estimator = new Estimator(samples.header.design, one.get(0), uncounted.get(0));
     samples.fails = new Uint8Array(samples.n);
-    samples.variance = samples.notSure.map((notSure, i) => notSure * samples.weight[i] * samples.weight[i]);
   }
 
   // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, by most bytes.

@@ -18,7 +18,7 @@ function setFilter(samples, bit, keeps) {
 // One side of a comparison, or the only one: samples, the filters that are on, a range of time.
 class Side {
   // `filters`: {time: [from, to], cls, site, own (of sites: nearest own frames), thread, pools, focus: {at, from, to},
-  // alive: {age: at least}}; what is missing is off. What the command that made the page left out is so always.
+  // alive: {age: at least}}; what is missing is off. With `objects` these are what "bytes" are below. What the command that made the page left out is so always.
   constructor(samples, filters) {
     this.samples = samples;
     this.filters = samples.header.chosen_by >= 0 ? {...filters, given: true} : filters;
@@ -79,12 +79,17 @@ class Side {
     return of;
   }
 
+  amountOf(subset) {
+    const {estimator} = this.samples;
+    return this.filters.objects ? estimator.objects(subset) : estimator.bytes(subset);
+  }
+
   // {samples, bytes, share} of all that passes; the share is of the recording, or of what `whole` lets pass.
   total(ignored = 0) {
     const s = this.samples;
     if (!this.filters.alive) {
       const all = this.all(ignored);
-      return {samples: all.samples, bytes: s.estimator.bytes(all), share: s.estimator.share(all)};
+      return {samples: all.samples, bytes: this.amountOf(all), share: s.estimator.share(all)};
     }
     const sums = new LiveSums(2);
     for (let i = 0; i < s.n; ++i) if (s.alive[i] > 0) sums.add(0, s.alive[i], s.size[i]);
@@ -105,7 +110,7 @@ class Side {
     for (let key = 0; key < count; ++key) {
       if (of.sums[key * AT.stride] === 0) continue;
       const subset = of.get(key);
-      rows.push({key, samples: subset.samples, bytes: estimator.bytes(subset), share: estimator.share(subset, whole)});
+      rows.push({key, samples: subset.samples, bytes: this.amountOf(subset), share: estimator.share(subset, whole)});
     }
     return rows;
   }
@@ -140,7 +145,7 @@ class Side {
   // What a key that has no samples may hold all the same: bytes [0, 0, high].
   unseen(grain, ignored = 0) {
     const none = new Subsets(this.samples, 1, this.grain(grain, ignored));
-    return this.filters.alive ? [0, 0, 0] : this.samples.estimator.bytes(none.get(0));
+    return this.filters.alive ? [0, 0, 0] : this.amountOf(none.get(0));
   }
 
   // What samples stand for by key: objects, or how many samples there are.
@@ -154,12 +159,20 @@ class Side {
   // Bytes and an upper estimate of their variance by key: fast, and those of groups of groups are sums of them.
   sums(keys, count, ignored = 0) {
     const s = this.samples, bytes = new Float64Array(count), variance = new Float64Array(count);
-    const {alive} = this.filters, factor = alive ? 1 : s.estimator.factor, values = alive ? s.alive : s.weight;
+    const {alive, objects} = this.filters, factor = alive ? 1 : s.estimator.factor, values = alive ? s.alive : objects ? s.objects : s.weight;
     this.each(ignored, i => {
       bytes[keys[i]] += values[i] * factor;
-      variance[keys[i]] += alive ? values[i] * (values[i] - s.size[i]) : s.variance[i] * factor * factor;
+      variance[keys[i]] += alive ? values[i] * (values[i] - s.size[i]) : s.notSure[i] * values[i] * values[i] * factor * factor;
     });
     return {bytes, variance};
+  }
+
+  // Of each of the recordings of which these samples are: bytes by key.
+  sumsOfRuns(keys, count, ignored = 0) {
+    const s = this.samples, {factor} = s.estimator, values = this.filters.objects ? s.objects : s.weight;
+    const runs = s.header.factors.map(() => new Float64Array(count)), {recording} = s.columns;
+    this.each(ignored, i => { runs[recording[i]][keys[i]] += values[i] * factor; });
+    return runs;
   }
 
   // Bytes by step of time: `count` steps of `seconds` from `begin`.

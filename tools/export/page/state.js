@@ -6,7 +6,7 @@ const NO_STATE = {a: null, b: null, cls: null, site: null, thread: null, focus: 
   view: "", measure: "bytes", colours: "package"};
 const RANGES = ["a", "b", "zoom"], NAMES = ["cls", "site", "thread"], SWITCHES = ["mine", "reverse", "fold", "live"];
 const WORDS = {tab: null, zone: ["offset", "local", "utc"], theme: ["", "dark", "light"], sort: ["bytes", "name", "samples"],
-  view: ["", "flame", "timeline"], measure: ["bytes", "objects", "samples"], colours: ["package", "code"]};
+  view: ["", "flame", "timeline", "compare"], measure: ["bytes", "objects", "samples", "before", "after"], colours: ["package", "code"]};
 const LONGEST = 4096;
 
 const rangeText = range => range.map(t => String(+t.toFixed(6))).join("-");
