@@ -3,7 +3,8 @@
 
 namespace fmt::detail {
 
-template std::locale locale_ref::get<std::locale>() const;
+template locale_ref::locale_ref(const std::locale&);
+template std::locale locale_ref::get() const;
 template thousands_sep_result<char> thousands_sep_impl(locale_ref);
 template thousands_sep_result<wchar_t> thousands_sep_impl(locale_ref);
 template char decimal_point_impl(locale_ref);

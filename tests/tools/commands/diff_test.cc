@@ -211,6 +211,7 @@ TEST_CASE("The first line is the answer, and times that look reversed are said")
   CHECK(outcome.out.find("\nrows     compared per second: as asked for by --per\n") != std::string::npos);
   CHECK(outcome.out.find("\nruns     not replicated;") != std::string::npos);
   CHECK(outcome.out.find("\ndetects  a change of ") != std::string::npos);
+  CHECK(outcome.out.find("\n         three runs a side (heaprec bench) would detect ") != std::string::npos);
   CHECK(outcome.out.find("total    +21.9 %") == 0);
   CHECK(outcome.out.find("\nby class: 2 of 4 changed, at a false discovery rate of 5 %; the others may be noise\n") !=
         std::string::npos);
@@ -305,6 +306,7 @@ TEST_CASE("Several runs of each side find smaller changes than one, and say how 
   CHECK(Verdicts("--per share --by class" + before + " --" + after) ==
         "byte[] more; java.lang.String less; java.util.HashMap$Node less; ");
   CHECK(Heaprec("diff" + before + " --" + after).out.find("\nruns     3 and 3; ") != std::string::npos);
+  CHECK(Heaprec("diff" + before + " --" + after).out.find("three runs a side") == std::string::npos);
   CHECK(Heaprec("diff" + before + after).code == 2);
 }
 
