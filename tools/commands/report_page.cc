@@ -150,8 +150,8 @@ nlohmann::json StateOf(const PageRequest& request) {
 }
 
 nlohmann::json AsJson(const PageComparison& comparison) {
-  return {{"suffix", comparison.suffix}, {"shares", comparison.shares}, {"objects", comparison.objects},
-          {"before", comparison.before}, {"after", comparison.after},   {"fdr", comparison.fdr},
+  return {{"suffix", comparison.suffix}, {"shares", comparison.shares},       {"objects", comparison.objects},
+          {"before", comparison.before}, {"after", comparison.after},         {"fdr", comparison.fdr},
           {"margin", comparison.margin}, {"deviation", comparison.deviation}, {"freedom", comparison.freedom}};
 }
 

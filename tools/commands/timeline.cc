@@ -136,7 +136,8 @@ Command TimelineCommand() {
       .AddOption("--steps", options->steps, "Maximum number of time steps (default: terminal width; 240 in pictures)")
       .Value("N");
   command.AddOption("--svg", options->svg, "Write an SVG picture; - is standard output").Value("FILE");
-  command.AddOption("--html", options->html, "Write the report page, opened with its timeline; - is standard output").Value("FILE");
+  command.AddOption("--html", options->html, "Write the report page, opened with its timeline; - is standard output")
+      .Value("FILE");
   command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
   options->output.AddTo(command);
   options->scan.AddTo(command);

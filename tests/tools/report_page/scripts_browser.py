@@ -12,7 +12,8 @@ from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
-  BoxTree Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf""".split()
+  BoxTree Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
+  unitOf shadeOf studentTail varianceOfMean""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
 MODEL = """
@@ -95,6 +96,19 @@ CASES = [
     ("all but the largest are cut", "page.cutOf({most: 2}, [100, 60, 25, 15])", 25),
     ("by objects", "(m => Array.from(new page.Side(m.main, {}).amounts(m.main.cls, 2, 'objects')))(makeModel())", [2 * (10 + 30 + 80), 20]),
     ("by samples", "(m => Array.from(new page.Side(m.main, {}).amounts(m.main.cls, 2, 'samples')))(makeModel())", [3, 1]),
+    ("Student's t", "[page.studentTail(2.776445105, 4), page.studentTail(0, 4)].map(x => +x.toFixed(9))", [0.05, 1]),
+    ("the variance of a mean", "page.varianceOfMean([1, 2, 3])", 1 / 3),
+    ("sides compare per second", "(u => [u.a, u.b, u.suffix, u.varies])(page.unitOf({model: {header: {state: {}}}, state: {a: null, b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}))", [2, 4, "/s", None]),
+    ("or as diff does", "(u => [u.a, u.b, u.suffix, u.runs])(page.unitOf({model: {header: {state: {}, compare: {before: [1, 2], after: [4, 4], suffix: '/op'}}}, state: {a: null, b: null}}))", [3, 8, "/op", [[1, 2], [4, 4]]]),
+    ("but of other times per second", "page.unitOf({model: {header: {state: {a: [0, 1]}, compare: {before: [9], after: [9]}}}, state: {a: [0, 2], b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}).a", 2),
+    ("a box that doubles is coloured", """(s => [s.sure, s.shade > 0])(page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]}, {a: 1, b: 1, varies: null}, 1, null)(0))""", [True, True]),
+    ("not if runs vary by that", """page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]},
+        {a: 1, b: 1, varies: {deviation: 0.5, freedom: 4, margin: 0, before: [1], after: [1]}}, 1, null)(0).sure""", False),
+    ("nor within the margin", """page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]},
+        {a: 1, b: 1, varies: {deviation: 0, freedom: 40, margin: 1, before: [1], after: [1]}}, 1, null)(0).p""", 1),
+    ("nor if its own runs do", """page.shadeOf({bytes: [200], variance: [0]}, {bytes: [400], variance: [0]}, {a: 2, b: 2,
+        varies: {deviation: 0, freedom: 4, margin: 0, before: [1, 1], after: [1, 1]}}, 0,
+        [[{sums: [10], divisor: 1}, {sums: [190], divisor: 1}], [{sums: [100], divisor: 1}, {sums: [300], divisor: 1}]])(0).sure""", False),
     ("events are counted", "(page.useUnits(true), (t => (page.useUnits(false), t))(page.signedAmount(1234)))", "+1,234"),
 ]
 

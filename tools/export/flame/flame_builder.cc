@@ -1,6 +1,5 @@
 #include "tools/export/flame/flame_builder.h"
 
-
 #include "tools/export/flame/frame_kind.h"
 
 namespace heaprec::tools {
