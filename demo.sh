@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 ./setup.sh demo
-bazel --nohome_rc build --noshow_progress --ui_event_filters=-info //recorder:libheaprec.so //tools:heaprec
+bazel --nohome_rc build --noshow_progress --ui_event_filters=-info //recorder:libheaprec.so //tools:heaprec-demo
 bin=$(bazel info bazel-bin 2>/dev/null)
-heaprec=$bin/tools/heaprec
+heaprec=$bin/tools/heaprec-demo
 
 directory=${1:-$(mktemp -d "${TMPDIR:-/tmp}/heaprec-demo.XXXXXX")}
 mkdir -p "$directory"
@@ -28,4 +28,4 @@ printf '\n== heaprec top --limit 8 %s\n' "$recording"
 "$heaprec" top --limit 8 "$recording"
 printf '\n== heaprec print --limit 3 %s\n' "$recording"
 "$heaprec" print --limit 3 --stack-depth 8 "$recording"
-printf '\nRead on with: %s --help\n' "$heaprec"
+printf '\nThese commands were built: %s --help. All: ./setup.sh && bazel build //tools:heaprec\n' "$heaprec"

@@ -5,16 +5,16 @@ set -euo pipefail
 
 packages=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib build-essential
-  libfmt-dev libzstd-dev libxxhash-dev catch2 libcli11-dev nlohmann-json3-dev libcapstone-dev libssl-dev
-  libsqlite3-dev zlib1g-dev libprotozero-dev libre2-dev libelf-dev libjs-dygraphs libboost-dev libncurses-dev
-  openjdk-17-jdk-headless zstd binutils python3
+  libfmt-dev libzstd-dev libxxhash-dev libcli11-dev nlohmann-json3-dev libcapstone-dev zlib1g-dev libre2-dev libelf-dev
+  libncurses-dev openjdk-17-jdk-headless zstd binutils python3
 )
-# The demo shows a real program's recording. The tests ask programs that others wrote about what we export, and start
-# servers of their own.
+# The demo shows a real program's recording. The other commands need more libraries; the tests ask programs that others
+# wrote about what we export, and start servers of their own.
 if [ "${1:-}" = demo ]; then
   packages+=(openjdk-17-source unzip)
 else
-  packages+=(clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh fish
+  packages+=(libssl-dev libsqlite3-dev libprotozero-dev libjs-dygraphs libboost-dev catch2
+             clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh fish
              protobuf-compiler clickhouse-server openssl tmux)
 fi
 

@@ -1,11 +1,12 @@
-"""Shares of sites by recordings of JFR and of async-profiler, and a comparison of them that their users could make.
+"""Shares of sites by recordings of heaprec, JFR and async-profiler, and comparisons of them that users could make.
 
-Neither has a comparison of its own that says what is noise. The shares are heaprec's reading of their files
+JFR and async-profiler have no comparison of their own that says what is noise. The shares are heaprec's reading of their files
 (`heaprec import`), which takes their weights as they are.
 """
 import json
 import math
 import pathlib
+import statistics
 import subprocess
 import tempfile
 
@@ -14,7 +15,10 @@ def shares(heaprec, recording):
     """Site -> share of the bytes."""
     with tempfile.TemporaryDirectory() as folder:
         imported = pathlib.Path(folder) / "imported.hrec"
-        subprocess.run([heaprec, "import", "-o", imported, recording], check=True, capture_output=True)
+        if recording.endswith(".jfr"):
+            subprocess.run([heaprec, "import", "-o", imported, recording], check=True, capture_output=True)
+        else:
+            imported = recording
         text = subprocess.run([heaprec, "top", "--by", "site", "--limit", "0", "--json", imported], capture_output=True, text=True)
     document = json.loads(text.stdout)
     rows = document["rows"] if "rows" in document else document["tables"][0]["rows"]
@@ -23,6 +27,23 @@ def shares(heaprec, recording):
 
 def mean(values):
     return sum(values) / len(values)
+
+
+def mean_shares(runs):
+    """Site -> mean share, of several runs' shares."""
+    return {site: mean([run.get(site, 0.0) for run in runs]) for site in {site for run in runs for site in run}}
+
+
+def spread(runs, least=0.01):
+    """Median over the sites above `least` of the relative standard deviation of their shares between runs."""
+    return statistics.median(statistics.stdev([run.get(site, 0.0) for run in runs]) / share
+                             for site, share in mean_shares(runs).items() if share >= least)
+
+
+def distance(one, other):
+    """The part of the bytes that two sets of runs attribute to different sites: 0 to 1."""
+    one, other = mean_shares(one), mean_shares(other)
+    return sum(abs(one.get(site, 0.0) - other.get(site, 0.0)) for site in one.keys() | other.keys()) / 2
 
 
 def p_value(before, after):

@@ -11,7 +11,7 @@ as asked for. Comparisons are drawn from them with a seed. Nothing is recorded w
 Programs (bench/compare/programs.py): javac, h2, fop, saxon, tomcat; injected-0, -5, -10, -20 have one site whose bytes are
 raised by so many percent. Settings: heaprec; jfr records the same programs by JFR's ObjectAllocationSample, async by
 async-profiler. Their shares of a site are compared by Welch's test with Benjamini-Hochberg, because neither has a
-comparison of its own.
+comparison of its own. Of all settings: how much shares vary between runs, and how far they are from heaprec's.
 Results: DIR/results.json, and with --record bench/results/compare.json. Exit code 1 with --check if a goal is missed
 by the whole interval.
 """
@@ -164,7 +164,23 @@ def compare_all(given, store, programs, settings):
                             for before, after in draw(runs, per_side, given.comparisons, SEED)]
                 if outcomes:
                     lines.append(report(setting, outcomes, program=program, per_side=per_side))
-    return lines
+    return lines + [line for program in plain for line in compare_shares(given, store, program, settings)]
+
+
+def compare_shares(given, store, program, settings):
+    """How shares of sites vary between runs, and how far they are from heaprec's, by as many runs of each setting."""
+    recorded = {setting: store.runs(program, setting) for setting in settings if store.runs(program, setting)}
+    least = min(map(len, recorded.values()))
+    if len(recorded) < 2 or least < 2:
+        return
+    shares = {setting: [peers.shares(given.heaprec, run) for run in runs[:least]] for setting, runs in recorded.items()}
+    for setting, runs in shares.items():
+        line = {"kind": "shares", "program": program, "setting": setting, "runs": least, "rate": peers.spread(runs)}
+        if setting != "heaprec" and "heaprec" in shares:
+            line["distance"] = peers.distance(runs, shares["heaprec"])
+        print(f"shares program={program} {setting}: vary by {100 * line['rate']:.1f} % between {least} runs" +
+              (f", {100 * line['distance']:.1f} % of the bytes elsewhere than heaprec's" if "distance" in line else ""), flush=True)
+        yield line
 
 
 def write(given, lines):
@@ -176,7 +192,7 @@ def write(given, lines):
         return
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
     from record import record
-    for line in lines:
+    for line in [line for line in lines if line["kind"] != "shares"]:
         about = "-".join(str(line[key]) for key in ("program", "percent") if key in line)
         record("compare", f"compare.{line['kind'].replace('/', '').lower()}.{about}.{line['per_side']}", area="Comparisons",
                value=round(100 * line["rate"], 1), low=round(100 * line["low"], 1), high=round(100 * line["high"], 1),

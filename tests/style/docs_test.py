@@ -104,6 +104,8 @@ def in_page(page):
         if "guide" in page.parts and NOT_YET not in text:
             for option in set(OPTION.findall(line)) - OTHERS_OPTIONS - reference_options():
                 yield number, f"{option}: no command has this option"
+        if line.startswith(("<<<<<<< ", ">>>>>>> ")):
+            yield number, "a merge left its conflict"
         if len(line) > WIDTH and not (line.startswith("|") and wide_rows(page, line)):
             yield number, f"{len(line)} characters"
 

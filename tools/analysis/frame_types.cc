@@ -34,12 +34,4 @@ void FrameTypes::Close(double factor) {
   now_.clear();
 }
 
-std::unordered_map<NamePool::Id, ByFrameType> FrameTypes::ByName(const CallTree& tree) const {
-  std::unordered_map<NamePool::Id, ByFrameType> sums;
-  for (size_t node = 0; node < all_.size(); ++node) {
-    AddTo(&sums[tree.At(static_cast<CallTree::NodeId>(node)).name], all_[node], 1);
-  }
-  return sums;
-}
-
 }  // namespace heaprec::tools

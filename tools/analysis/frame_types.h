@@ -13,7 +13,6 @@
 #pragma once
 
 #include <array>
-#include <unordered_map>
 #include <vector>
 
 #include "format/reader.h"
@@ -32,8 +31,6 @@ class FrameTypes {
 
   // Bytes, of all recordings closed.
   ByFrameType Of(CallTree::NodeId node) const { return node < all_.size() ? all_[node] : ByFrameType{}; }
-  // The same by name, wherever it stands.
-  std::unordered_map<NamePool::Id, ByFrameType> ByName(const CallTree& tree) const;
 
  private:
   std::vector<ByFrameType> all_, now_;  // by node

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -160,6 +161,7 @@ class CommandLine {
 }  // namespace
 
 ExitCode RunCommandLine(int argc, char** argv, const CommandGroups& groups) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, and ends quietly
   return CommandLine(groups).Run(argc, argv);
 }
 

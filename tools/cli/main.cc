@@ -1,6 +1,4 @@
 // heaprec: makes and reads recordings of Java heap allocations. docs/index.md
-#include <csignal>
-
 #include "tools/cli/command_line.h"
 #include "tools/cli/generate.h"
 #include "tools/commands/commands.h"
@@ -30,6 +28,5 @@ CommandGroups Commands() {
 }  // namespace heaprec::tools
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, and ends quietly
   return static_cast<int>(heaprec::tools::RunCommandLine(argc, argv, heaprec::tools::Commands()));
 }

@@ -252,12 +252,13 @@ std::string RecordingBeside(const AttachOptions& options) {
 }
 
 ExitCode WritePages(const AttachOptions& options, const JavaProcess& java, const std::string& recording) {
-  PageRequest request{.recording = recording,
-                      .output = options.report,
-                      .title = fmt::format("{} (PID {})", ToUtf8(java.main), java.process.pid),
-                      .force = options.force,
-                      .quiet = options.quiet};
-  ExitCode code = options.report.empty() ? ExitCode::kOk : WriteReportPage(request);
+  PageRequest request;
+  request.scan.files = {recording};
+  request.output = options.report;
+  request.title = fmt::format("{} (PID {})", ToUtf8(java.main), java.process.pid);
+  request.force = options.force;
+  request.quiet = options.quiet;
+  ExitCode code = options.report.empty() ? ExitCode::kOk : WritePage(request);
   request.output = options.flame;
   if (options.flame.empty()) return code;
   const ExitCode flame = WriteFlamePage(request);

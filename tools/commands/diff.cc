@@ -2,17 +2,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "tools/commands/diff_options.h"
-#include "tools/export/flame/diff_page.h"
+#include "tools/commands/pages.h"
 #include "tools/options/command.h"
 #include "tools/query/comparison.h"
 #include "tools/query/scan.h"
 #include "tools/report/diff_report.h"
+#include "tools/text/markup.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -158,13 +161,69 @@ void WarnIfEmpty(const ComparedRuns& side, const ScanOptions& options, std::stri
   }
 }
 
-ExitCode WritePage(const DiffOptions& options, const Both& both, const DiffResult& result, const ComparedRuns& before,
-                   const ComparedRuns& after) {
-  if (options.html.empty()) return ExitCode::kOk;
-  return WriteDiffPage({both.before, both.after, before.Scales(both.scale_before), after.Scales(both.scale_after),
-                        before.ScaleOfAll(both.scale_before), after.ScaleOfAll(both.scale_after), result.question,
-                        options.html, options.force, TotalText(result.total, result.total_style), before.TrustVerdict(),
-                        after.TrustVerdict()});
+// As good as infinitely many, which JSON does not have.
+constexpr double kManyDegrees = 1e6;
+
+// What the amounts of each run are divided by.
+std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
+  std::vector<double> divisors;
+  for (const Scale& scale : scales) {
+    const double divisor = scale.per == Per::kSecond      ? scale.seconds
+                           : scale.per == Per::kCpuSecond ? scale.cpu_seconds
+                           : scale.per == Per::kOp        ? scale.operations
+                                                          : 1;
+    divisors.push_back(divisor > 0 ? divisor : 1);
+  }
+  return divisors;
+}
+
+PageComparison ComparisonOf(const Both& both, const DiffResult& result, const ComparedRuns& before,
+                            const ComparedRuns& after) {
+  PageComparison comparison;
+  comparison.headline = TotalText(result.total, result.total_style);
+  for (const auto& [side, verdict] : {std::pair("A", before.TrustVerdict()), std::pair("B", after.TrustVerdict())}) {
+    if (!verdict.empty()) comparison.warnings.push_back(fmt::format("{} trustworthy: {}", side, verdict));
+  }
+  comparison.suffix = result.scale.Suffix();
+  comparison.shares = result.scale.per == Per::kShare;
+  comparison.objects = result.scale.objects;
+  comparison.before = DivisorsOf(before.Scales(both.scale_before));
+  comparison.after = DivisorsOf(after.Scales(both.scale_after));
+  comparison.fdr = result.question.fdr;
+  comparison.margin = result.question.margin;
+  const RunVariation& variation = result.tables.back().runs.variation;
+  comparison.deviation = variation.deviation;
+  comparison.freedom = std::min(variation.degrees_of_freedom, kManyDegrees);
+  return comparison;
+}
+
+ExitCode WriteView(const DiffOptions& options, const Both& both, PageComparison comparison, const std::string& text) {
+  PageRequest request;
+  request.scan = both.before;
+  if (options.windows.empty()) {
+    request.other = both.after;
+  } else {
+    request.other_times.emplace();
+    std::tie(request.other_times->from, request.other_times->to) = *ParseWindow(options.windows[1]);
+  }
+  // Folding is for tables by method: a page shows stacks as they are.
+  request.scan.fold = false;
+  if (request.other) request.other->fold = false;
+  request.output = options.html;
+  request.force = options.force;
+  request.quiet = true;
+  request.view = "compare";
+  request.tab = "difference";
+  Text report;
+  Append(report, std::string_view("<pre>"));
+  AppendMarkup(report, text);
+  Append(report, std::string_view("</pre>"));
+  request.report = fmt::to_string(report);
+  request.said = true;
+  request.icicle = false;
+  request.comparison = std::move(comparison);
+  const ExitCode code = WritePage(request);
+  return code == ExitCode::kDamaged ? ExitCode::kOk : code;
 }
 
 ExitCode Read(ComparedRuns* before, ComparedRuns* after, CallTree* tree) {
@@ -200,12 +259,14 @@ ExitCode Diff(const DiffOptions& options) {
   WarnIfEmpty(before, both->before, "A");
   WarnIfEmpty(after, both->after, "B");
   if (result.reversed) PrintError("B was recorded before A; swap them if this is not intended");
-  const ExitCode page = WritePage(options, *both, result, before, after);
-  if (page != ExitCode::kOk) return page;
   const DiffSide of_before{before, WindowText(options, 0)}, of_after{after, WindowText(options, 1)};
   const DiffRows shown{options.all, options.limit};
-  const ExitCode written = Write(options.json ? DiffJson(result, of_before, of_after, shown, tree)
-                                              : DiffText(result, of_before, of_after, shown, tree));
+  const auto text = [&] { return DiffText(result, of_before, of_after, shown, tree); };
+  if (!options.html.empty()) {
+    const ExitCode page = WriteView(options, *both, ComparisonOf(*both, result, before, after), text());
+    if (page != ExitCode::kOk) return page;
+  }
+  const ExitCode written = Write(options.json ? DiffJson(result, of_before, of_after, shown, tree) : text());
   return written != ExitCode::kOk ? written : read;
 }
 
@@ -233,7 +294,7 @@ Command DiffCommand() {
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20, or 10 per table; --json: all)")
       .Value("N");
   command.AddFlag("--json", options->json, "Print JSON");
-  command.AddOption("--html", options->html, "Also write a differential flame graph as an HTML page").Value("OUT");
+  command.AddOption("--html", options->html, "Also write the report page with both sides compared").Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->scan.AddTo(command);
   command.operand = "REC...";

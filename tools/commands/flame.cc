@@ -1,14 +1,13 @@
-// heaprec flame: what allocates, as a page with a flame graph to explore, or as a picture.
+// heaprec flame: what allocates, as the page that opens with its flame graph, or as a picture.
 #include <fmt/format.h>
 
-#include <cctype>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "tools/analysis/lifecycle_terms.h"
 #include "tools/commands/pages.h"
 #include "tools/export/flame/flame_builder.h"
-#include "tools/export/flame/flame_html.h"
 #include "tools/export/flame/flame_svg.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
@@ -23,11 +22,13 @@
 namespace heaprec::tools {
 namespace {
 
+constexpr size_t kMaxBoxes = 20'000;  // of a picture unless told otherwise
+
 struct FlameOptions {
   ScanOptions scan;
   std::string output, title;
   double min_share = 0;
-  size_t limit = 20'000;
+  std::optional<size_t> limit;
   std::string at, min_age;
   bool force = false, svg = false, icicle = false, reverse = false, no_classes = false, quiet = false, live = false;
 };
@@ -35,35 +36,19 @@ struct FlameOptions {
 // By box.
 using BoxEstimates = std::vector<GroupEstimates>;
 
-// The two orders in which a graph can be read.
-struct Orders {
-  FlameBoxTree callees, callers;
-};
-
-Orders ChooseBoxes(const CallTree& tree, std::span<const double> weights, FlameBoxTree::Bounds bounds) {
-  return {FlameBoxTree::Callees(tree, weights, bounds), FlameBoxTree::Callers(tree, weights, bounds)};
+FlameBoxTree ChooseBoxes(const FlameOptions& options, const CallTree& tree, std::span<const double> weights) {
+  const FlameBoxTree::Bounds bounds{options.limit.value_or(kMaxBoxes), options.min_share};
+  return options.reverse ? FlameBoxTree::Callers(tree, weights, bounds) : FlameBoxTree::Callees(tree, weights, bounds);
 }
 
-std::vector<FlameFigure> EstimateGroup(const RecordingScan& scan) {
+std::vector<FlameFigure> FiguresOf(const RecordingScan& scan) {
   using Unit = FlameFigure::Unit;
-  if (scan.of_exceptions()) {
-    return {{"bytes", "thrown", Unit::kCount, "", true, false},
-            {"share", "share", Unit::kShare, "", true, false},
-            {"samples", "samples", Unit::kCount, "", false, false}};
-  }
-  return {{"bytes", "bytes", Unit::kBytes, "", true, false},
-          {"objects", WordsOf(scan.stream()).things, Unit::kCount, "", true, false},
-          {"share", "share", Unit::kShare, "", true, false},
-          {"samples", "samples", Unit::kCount, "", false, false}};
-}
-
-std::vector<FlameMeasure> MeasuresOf(const RecordingScan& scan, bool live) {
-  const FlameMeasure samples{"samples", "Samples", live ? "Samples that are live" : "Samples that were taken", {}};
-  if (scan.of_exceptions()) return {{"bytes", "Thrown", "Exceptions that were thrown", {}}, samples};
-  std::string things = WordsOf(scan.stream()).things;
-  things.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(things.front())));
-  const std::string what = live ? " that are live" : " that were allocated";
-  return {{"bytes", "Bytes", "Bytes" + what, {}}, {"objects", things, things + what, {}}, samples};
+  const FlameFigure share{"share", "share", Unit::kShare, true}, samples{"samples", "samples", Unit::kCount, false};
+  if (scan.of_exceptions()) return {{"bytes", "thrown", Unit::kCount, true}, share, samples};
+  return {{"bytes", "bytes", Unit::kBytes, true},
+          {"objects", WordsOf(scan.stream()).things, Unit::kCount, true},
+          share,
+          samples};
 }
 
 Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
@@ -72,21 +57,6 @@ Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
   if (id == "share") return of.share;
   const auto samples = static_cast<double>(of.samples);
   return {samples, samples, samples};
-}
-
-FlameTree TreeOf(const std::string& order, const FlameBoxTree& boxes, const BoxEstimates& of_boxes,
-                 const std::vector<FlameFigure>& estimates, const CallTree& calls, const FrameTypes& types,
-                 FlameAssembly* assembly) {
-  std::vector<double> bytes;
-  for (const GroupEstimates& of : of_boxes) bytes.push_back(of.bytes.value);
-  const std::vector<FlameBoxTree::BoxId> shown = boxes.Preorder(bytes);
-  FlameTree tree{.order = order, .boxes = assembly->Boxes(boxes, shown), .estimates = {}, .verdicts = {}};
-  tree.code = order == "callees" ? CodeOf(boxes, shown, types) : CodeByName(calls, boxes, shown, types);
-  for (const FlameFigure& figure : estimates) {
-    std::vector<Estimate>& column = tree.estimates.emplace_back();
-    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(of_boxes[box], figure.id));
-  }
-  return tree;
 }
 
 std::string BaseName(const std::string& path) {
@@ -108,34 +78,31 @@ std::string OutputOf(const FlameOptions& options) {
   return stem + (options.svg ? ".svg" : ".html");
 }
 
-// Both orders of the boxes, and what is known of them.
+// The boxes, and what is known of them.
 struct Answer {
   const RecordingScan& scan;
   const CallTree& calls;
   const LeafVisitor& leaves;
-  Orders orders;
-  BoxEstimates callees, callers;
-  bool is_range = false;
+  FlameBoxTree boxes;
+  BoxEstimates estimates;
 };
 
 FlameGraph Assemble(const FlameOptions& options, const Answer& answer) {
   FlameGraph graph;
   graph.title = TitleOf(options);
-  graph.headline = options.live ? LiveHeadlineOf(answer.callees.front(), answer.scan)
-                                : HeadlineOf(answer.callees.front(), answer.scan);
-  graph.facts = FactsOf(answer.leaves, answer.scan);
-  if (answer.is_range)
-    graph.notes.emplace_back("what no major collection has seen yet counts as live, but may be garbage");
-  graph.measures = MeasuresOf(answer.scan, options.live);
-  graph.estimates = EstimateGroup(answer.scan);
+  graph.headline = options.live ? LiveHeadlineOf(answer.estimates.front(), answer.scan)
+                                : HeadlineOf(answer.estimates.front(), answer.scan);
   graph.icicle = options.icicle;
-  FlameAssembly assembly(&answer.calls.names(), {&answer.leaves});
-  const auto tree_of = [&](const char* order, const FlameBoxTree& boxes, const BoxEstimates& of) {
-    return TreeOf(order, boxes, of, graph.estimates, answer.calls, answer.leaves.types(), &assembly);
-  };
-  graph.trees = {tree_of("callees", answer.orders.callees, answer.callees),
-                 tree_of("callers", answer.orders.callers, answer.callers)};
-  if (options.reverse) std::swap(graph.trees[0], graph.trees[1]);
+  graph.figures = FiguresOf(answer.scan);
+  std::vector<double> bytes;
+  for (const GroupEstimates& of : answer.estimates) bytes.push_back(of.bytes.value);
+  const std::vector<FlameBoxTree::BoxId> shown = answer.boxes.Preorder(bytes);
+  FlameAssembly assembly(&answer.calls.names(), &answer.leaves);
+  graph.boxes = assembly.Boxes(answer.boxes, shown);
+  for (const FlameFigure& figure : graph.figures) {
+    std::vector<Estimate>& column = graph.estimates.emplace_back();
+    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(answer.estimates[box], figure.id));
+  }
   graph.names = assembly.TakeNames();
   return graph;
 }
@@ -147,19 +114,13 @@ ExitCode Fail(ExitCode code, std::string_view sentence) {
 
 ExitCode Write(const FlameOptions& options, const FlameGraph& graph, OutputFile* file, const std::string& path) {
   Output output(file->descriptor());
-  options.svg ? AppendFlamePicture(graph, output.text()) : AppendFlamePage(graph, output.text());
+  AppendFlamePicture(graph, output.text());
   output.Flush();
   const ExitCode written = output.Report(path == "-" ? "standard output" : path);
   if (written != ExitCode::kOk || output.failed()) return written;
   if (const auto error = file->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  if (path != "-" && !options.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.trees.front().boxes.size()));
+  if (path != "-" && !options.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.boxes.size()));
   return ExitCode::kOk;
-}
-
-BoxEstimates EstimatesOf(const FlameBoxTree& tree, size_t table, const BoxVisitor& boxes) {
-  BoxEstimates estimates;
-  for (FlameBoxTree::BoxId box = 0; box < tree.boxes().size(); ++box) estimates.push_back(boxes.Of(table, box));
-  return estimates;
 }
 
 // The file is opened between the passes: a long second one is not for nothing.
@@ -171,13 +132,14 @@ ExitCode WriteAllocated(const FlameOptions& options, const std::string& path, Re
   if (first == ExitCode::kUnreadable) return first;
   auto file = OutputFile::Open(path, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Orders orders = ChooseBoxes(*tree, leaves->weights(), {options.limit, options.min_share});
-  BoxVisitor boxes(leaves, {&orders.callees, &orders.callers});
+  FlameBoxTree tree_of_boxes = ChooseBoxes(options, *tree, leaves->weights());
+  BoxVisitor boxes(leaves, {&tree_of_boxes});
   const ExitCode read = scan->Run(tree, &boxes);
   if (read == ExitCode::kUnreadable) return read;
   scan->PrintTrust();
-  BoxEstimates callees = EstimatesOf(orders.callees, 0, boxes), callers = EstimatesOf(orders.callers, 1, boxes);
-  const Answer answer{*scan, *tree, *leaves, std::move(orders), std::move(callees), std::move(callers)};
+  BoxEstimates estimates;
+  for (FlameBoxTree::BoxId box = 0; box < tree_of_boxes.boxes().size(); ++box) estimates.push_back(boxes.Of(0, box));
+  const Answer answer{*scan, *tree, *leaves, std::move(tree_of_boxes), std::move(estimates)};
   const ExitCode written = Write(options, Assemble(options, answer), file->get(), path);
   return written != ExitCode::kOk ? written : read;
 }
@@ -192,10 +154,9 @@ ExitCode WriteLive(const FlameOptions& options, const LiveLeafVisitor::Question&
   auto file = OutputFile::Open(path, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   scan->PrintTrust();
-  Orders orders = ChooseBoxes(*tree, live.weights(), {options.limit, options.min_share});
-  BoxEstimates callees = live.EstimatesOf(orders.callees), callers = live.EstimatesOf(orders.callers);
-  const Answer answer{*scan,          *tree, *leaves, std::move(orders), std::move(callees), std::move(callers),
-                      live.is_range()};
+  FlameBoxTree boxes = ChooseBoxes(options, *tree, live.weights());
+  BoxEstimates estimates = live.EstimatesOf(boxes);
+  const Answer answer{*scan, *tree, *leaves, std::move(boxes), std::move(estimates)};
   const ExitCode written = Write(options, Assemble(options, answer), file->get(), path);
   return written != ExitCode::kOk ? written : read;
 }
@@ -220,7 +181,7 @@ format::Result<LiveLeafVisitor::Question> QuestionOf(const FlameOptions& options
   return question;
 }
 
-ExitCode Flame(const FlameOptions& options) {
+ExitCode WritePicture(const FlameOptions& options) {
   auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
   const auto question = QuestionOf(options, scan->stream());
@@ -229,21 +190,39 @@ ExitCode Flame(const FlameOptions& options) {
   if (IsOneOf(path, options.scan.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
-  LeafVisitor leaves(!options.no_classes, /*types=*/!options.svg);
+  LeafVisitor leaves(!options.no_classes);
   return options.live ? WriteLive(options, *question, path, &*scan, &tree, &leaves)
                       : WriteAllocated(options, path, &*scan, &tree, &leaves);
 }
 
+// The page, as it shows the same.
+ExitCode WriteView(const FlameOptions& options) {
+  const auto question = QuestionOf(options, format::Stream::kAllocations);
+  if (!question.ok()) return Fail(ExitCode::kUsage, question.error().message);
+  PageRequest request;
+  request.scan = options.scan;
+  request.output = OutputOf(options);
+  request.title = options.title;
+  request.force = options.force;
+  request.quiet = options.quiet;
+  request.at = question->at;
+  request.view = "flame";
+  request.icicle = options.icicle;
+  request.reverse = options.reverse;
+  request.live = options.live;
+  request.least_age_ns = question->least_age_ns;
+  request.no_classes = options.no_classes;
+  request.least_share = options.min_share;
+  request.most_boxes = options.limit.value_or(0);
+  return WritePage(request);
+}
+
 }  // namespace
 
-ExitCode WriteFlamePage(const PageRequest& request) {
-  FlameOptions options;
-  options.scan.files = {request.recording};
-  options.output = request.output;
-  options.title = request.title;
-  options.force = request.force;
-  options.quiet = request.quiet;
-  return Flame(options);
+ExitCode WriteFlamePage(PageRequest request) {
+  request.view = "flame";
+  request.icicle = false;
+  return WritePage(request);
 }
 
 Command FlameCommand() {
@@ -264,10 +243,13 @@ Command FlameCommand() {
   command.AddOption("--min-age", options->min_age, "Show objects that are at least this old, such as 10s")
       .Value("DURATION");
   command.AddOption("--title", options->title, "Title of the graph (default: the recording's name)").Value("TEXT");
-  command.AddOption("--limit", options->limit, "Maximum number of boxes; smaller ones are merged (default: 20000)")
+  command
+      .AddOption("--limit", options->limit,
+                 "Maximum number of boxes; a picture merges smaller ones (default: 20000), a page omits them")
       .Value("N")
       .Positive();
-  command.AddPercent("--min-share", options->min_share, "Merge boxes below this share of the bytes, such as 0.1%");
+  command.AddPercent("--min-share", options->min_share,
+                     "Merge or omit boxes below this share of the bytes, such as 0.1%");
   options->scan.AddTo(command);
   command.footer = R"(Examples:
   heaprec flame app.hrec -o flame.html
@@ -275,7 +257,7 @@ Command FlameCommand() {
   heaprec flame --reverse --class 'byte[]' app.hrec -o bytes.html
   heaprec flame --live --min-age 30s app.hrec -o live.html
   heaprec flame --svg --min-share 0.5% app.hrec -o flame.svg)";
-  command.run = [options](const auto&) { return Flame(*options); };
+  command.run = [options](const auto&) { return options->svg ? WritePicture(*options) : WriteView(*options); };
   return command;
 }
 

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 
+#include "tools/commands/pages.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/export/timeline_svg.h"
 #include "tools/options/command.h"
 #include "tools/query/scan.h"
 #include "tools/render/print.h"
+#include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
 #include "tools/report/selection.h"
 #include "tools/report/timeline_report.h"
@@ -51,13 +53,24 @@ ExitCode WriteFile(const std::string& path, bool force, const std::string& text)
 
 bool IsPicture(const TimelineOptions& options) { return !options.svg.empty() || !options.html.empty(); }
 
+// The page, with the steps as a tab.
+ExitCode WriteView(const TimelineOptions& options, const render::Report& steps) {
+  PageRequest request;
+  request.scan = options.scan;
+  request.output = options.html;
+  request.force = options.force;
+  request.quiet = request.said = true;
+  request.view = request.tab = "timeline";
+  request.report = render::HtmlBody(steps, /*wide=*/true);
+  const ExitCode code = WritePage(request);
+  return code == ExitCode::kDamaged ? ExitCode::kOk : code;
+}
+
 ExitCode Write(const TimelineOptions& options, const RecordingScan& scan, const Timeline& timeline) {
   const std::string title = render::FormatLine(HeadlineOf(scan).front(), true);
   ExitCode code = ExitCode::kOk;
   if (!options.svg.empty()) code = WriteFile(options.svg, options.force, SvgOf(timeline, title));
-  if (code == ExitCode::kOk && !options.html.empty()) {
-    code = WriteFile(options.html, options.force, HtmlOf(timeline, title));
-  }
+  if (code == ExitCode::kOk && !options.html.empty()) code = WriteView(options, TimelineReport(scan, timeline));
   if (IsPicture(options) && options.output.form() == render::Form::kText) {
     scan.PrintTrust();
     return code;
@@ -123,7 +136,8 @@ Command TimelineCommand() {
       .AddOption("--steps", options->steps, "Maximum number of time steps (default: terminal width; 240 in pictures)")
       .Value("N");
   command.AddOption("--svg", options->svg, "Write an SVG picture; - is standard output").Value("FILE");
-  command.AddOption("--html", options->html, "Write the picture as an HTML page; - is standard output").Value("FILE");
+  command.AddOption("--html", options->html, "Write the report page, opened with its timeline; - is standard output")
+      .Value("FILE");
   command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
   options->output.AddTo(command);
   options->scan.AddTo(command);

@@ -202,12 +202,4 @@ class Picture {
 
 std::string SvgOf(const Timeline& timeline, const std::string& title) { return Picture(timeline).Draw(title); }
 
-std::string HtmlOf(const Timeline& timeline, const std::string& title) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n"
-      "<style>:root{{color-scheme:light dark}}body{{margin:1em auto;max-width:1200px;background:#fff}}\n"
-      "@media(prefers-color-scheme:dark){{body{{background:#17181b}}}}</style></head>\n<body>\n{}</body></html>\n",
-      Escaped(title), SvgOf(timeline, title));
-}
-
 }  // namespace heaprec::tools

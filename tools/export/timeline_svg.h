@@ -11,6 +11,5 @@ namespace heaprec::tools {
 
 // Self-contained. `title`: the line above it.
 std::string SvgOf(const Timeline& timeline, const std::string& title);
-std::string HtmlOf(const Timeline& timeline, const std::string& title);
 
 }  // namespace heaprec::tools

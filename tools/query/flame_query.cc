@@ -5,11 +5,9 @@
 
 namespace heaprec::tools {
 
-void LeafVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel>) {
-  headers_.push_back(header);
+void LeafVisitor::Begin(const format::FileHeader&, std::optional<OrderLevel>) {
   chunk_ = format::kNone;
   now_.clear();
-  types_.Start();
 }
 
 void LeafVisitor::Visit(const MatchedBlock& matched_block) {
@@ -19,18 +17,12 @@ void LeafVisitor::Visit(const MatchedBlock& matched_block) {
     if (leaf >= now_.size()) now_.resize(std::max<size_t>(leaf + size_t{1}, now_.size() * 3 / 2));
     if (classes_ && now_[leaf] == 0) class_names_.insert(matched_block.tree.At(leaf).name);
     now_[leaf] += drawn->weight;
-    if (wants_types_) {
-      types_.Add(matched_block.block, matched_block.tree, matched_block.block.samples[drawn->index].stack,
-                 drawn->weight);
-    }
   }
 }
 
-void LeafVisitor::End(const Estimator& estimator, double seconds) {
-  seconds_ += seconds;
+void LeafVisitor::End(const Estimator& estimator, double) {
   weights_.resize(std::max(weights_.size(), now_.size()));
   for (size_t leaf = 0; leaf < now_.size(); ++leaf) weights_[leaf] += estimator.factor() * now_[leaf];
-  types_.Close(estimator.factor());
 }
 
 CallTree::NodeId LeafVisitor::LeafOf(const MatchedBlock& matched_block, const format::Sample& sample) const {

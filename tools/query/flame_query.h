@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "tools/analysis/flame_box_tree.h"
-#include "tools/analysis/frame_types.h"
 #include "tools/analysis/group_table.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/analysis/live/live_sum.h"
@@ -30,8 +29,8 @@ namespace heaprec::tools {
 // Of a first pass.
 class LeafVisitor final : public ScanVisitor {
  public:
-  // `classes`: a sample's leaf is its class, below the frame that allocated it. `types`: how frames ran is wanted too.
-  explicit LeafVisitor(bool classes, bool types = false) : classes_(classes), wants_types_(types) {}
+  // `classes`: a sample's leaf is its class, below the frame that allocated it.
+  explicit LeafVisitor(bool classes) : classes_(classes) {}
 
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
@@ -47,19 +46,13 @@ class LeafVisitor final : public ScanVisitor {
   // Names that are those of classes, and of native methods.
   bool IsClass(NamePool::Id name) const { return class_names_.count(name) > 0; }
   bool IsNative(NamePool::Id name) const { return native_names_.count(name) > 0; }
-  const FrameTypes& types() const { return types_; }
-  const std::vector<format::FileHeader>& headers() const { return headers_; }
-  double seconds() const { return seconds_; }
 
  private:
   void NoteNatives(const MatchedBlock& matched_block);
 
-  const bool classes_, wants_types_;
-  FrameTypes types_;
+  const bool classes_;
   std::vector<double> weights_, now_;  // of all recordings; of the one at hand, not calibrated
   std::unordered_set<NamePool::Id> class_names_, native_names_;
-  std::vector<format::FileHeader> headers_;
-  double seconds_ = 0;
   uint32_t chunk_ = format::kNone;
   size_t frames_ = 0;  // of the chunk, looked at
 };

@@ -1,9 +1,11 @@
-// All samples of a recording as columns, with everything that estimates of any subset of them need: what the report
-// page computes with. The order is the one in which subsets take samples (tools/analysis/estimate/design.h).
+// All samples of one stream of recordings as columns, with everything that estimates of any subset of them need: what
+// the report page computes with. The order is the one in which subsets take samples (tools/analysis/estimate/design.h).
 //
 // A page that repeats the arithmetic of Subset and Estimator on these columns gets the same sums and intervals.
 //
-// Units:    bytes, ns; times since the start of the recording.
+// Several recordings lie one after the other on the axis of time, each scaled to what it counted.
+//
+// Units:    bytes, of a stream of events: events; ns; times since the start of the first recording.
 // Threads:  one.
 // Failure:  none: damage is for the caller to report (ReportDamage). Above `max_samples` the samples are thinned at
 //           random, each with a probability in proportion to its weight, and the rest stand for those left out.
@@ -13,12 +15,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "format/model.h"
+#include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/stratum.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/recording.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools {
 
@@ -28,6 +37,13 @@ enum class WeightCode : uint8_t {
   kRaised,      // the second stage raised it to the weight of its line
   kExplicit,    // the next pair of explicit_weights and explicit_first_weights
   kThinned,     // thinned_to
+};
+
+// Whether a sample belongs to what was asked for.
+enum class Chosen : uint8_t {
+  kNo,  // a filter left it out
+  kYes,
+  kSurvivor,  // born before the file begins: it counts among what is live, and not among what was allocated
 };
 
 // Samples of an interval that the second stage raised to the same weight: [begin, end) of the columns.
@@ -48,9 +64,14 @@ struct SampleColumns {
   // For each grain but kSample the rounding (WeightedSample::rounding) of each node of the lines, in order.
   std::array<std::vector<float>, kNodes> rounding;
   std::vector<uint32_t> uncounted;  // samples of intervals whose bytes nobody counted
-  // Objects that are alive at the end of the recording: the sample, and the bytes that it stands for then.
+  std::vector<uint8_t> chosen;      // Chosen
+  int chosen_by = -1;               // the finest grain of the filters; -1: nothing was left out
+  std::vector<uint8_t> recording;   // of several: which
+  std::vector<double> factors;      // of several: counted bytes over estimated ones, by `recording`
+  // Objects that are alive at the end of the recording, or when it was asked: the sample, the bytes that it stands for
+  // then, and its age in seconds.
   std::vector<uint32_t> alive;
-  std::vector<double> alive_weights;
+  std::vector<double> alive_weights, alive_ages;
 
   std::vector<double> lambdas;  // by `window`; 0: unknown
   std::vector<Stratum> strata;  // of a census; empty: none
@@ -100,10 +121,22 @@ struct SampleColumns {
   };
   std::vector<LossRow> losses;
   bool tracks_objects = false;
+  bool is_range = false;        // of what is alive some may be garbage (Lifetimes::is_range)
+  bool counts_events = false;   // as "bytes"
   bool has_no_chances = false;  // source tlab: nobody knows with which chance an object was drawn
 };
 
-// Reads the recording to its end. `use_census`: scale the samples of each class to what a census counted of it.
-SampleColumns ReadSampleColumns(Recording* recording, size_t max_samples, bool use_census = true);
+struct ColumnsQuestion {
+  size_t max_samples = 0;
+  format::Stream stream = format::Stream::kAllocations;
+  bool use_census = true;  // scale the samples of each class to what a census counted of it; not of several recordings
+  Filter filter;
+  CallTree::Options tree{};     // `is_primitive` names the primitives; no frame is left out for it
+  std::optional<TimePoint> at;  // when objects are to be alive; nullopt: at the end
+};
+
+// Reads the recordings to their ends. At most 255 of them.
+SampleColumns ReadSampleColumns(std::span<const std::unique_ptr<Recording>> recordings,
+                                const ColumnsQuestion& question);
 
 }  // namespace heaprec::tools

@@ -23,7 +23,8 @@ std::vector<double> WeightsOf(const SampleColumns& columns) {
     switch (static_cast<WeightCode>(columns.weight_code[i])) {
       case WeightCode::kFirstStage: {
         const double size = columns.size[i];
-        weights[i] = size / format::PoissonInclusion(columns.lambdas[columns.window[i]] * size);
+        const double lambda = columns.lambdas[columns.window[i]];
+        weights[i] = columns.counts_events ? 1 / lambda : size / format::PoissonInclusion(lambda * size);
         break;
       }
       case WeightCode::kRaised:
@@ -59,6 +60,10 @@ std::vector<uint32_t> Places(const std::vector<double>& weights, double threshol
   double sum = kStart;
   for (size_t i = 0; i < weights.size(); ++i) {
     const double before = std::floor(sum);
+    if (weights[i] == 0) {  // a survivor, of which only what is live knows
+      places[i] = next++;
+      continue;
+    }
     sum += std::min(1.0, threshold > 0 ? weights[i] / threshold : 1.0);
     if (std::floor(sum) > before) places[i] = next++;
   }
@@ -92,9 +97,9 @@ void SetWeights(const std::vector<uint32_t>& places, const std::vector<double>& 
   for (size_t i = 0; i < places.size(); ++i) {
     before += weights[i];
     if (places[i] == kDropped) continue;
-    const bool is_raised = weights[i] < threshold;
+    const bool is_raised = weights[i] > 0 && weights[i] < threshold;
     const auto code = static_cast<WeightCode>(columns->weight_code[i]);
-    sum += std::max(weights[i], threshold);
+    if (weights[i] > 0) sum += std::max(weights[i], threshold);
     if (!is_raised && code == WeightCode::kFirstStage) continue;
     columns->weight_code[i] = static_cast<uint8_t>(is_raised ? WeightCode::kThinned : WeightCode::kExplicit);
     if (!is_raised) columns->explicit_weights.push_back(weights[i]);
@@ -112,10 +117,13 @@ void KeepAlive(const std::vector<uint32_t>& places, const std::vector<double>& w
     const uint32_t from = columns->alive[i], to = places[from];
     if (to == kDropped) continue;
     columns->alive[kept] = to;
-    columns->alive_weights[kept++] = columns->alive_weights[i] * std::max(1.0, threshold / weights[from]);
+    const double raise = weights[from] > 0 ? std::max(1.0, threshold / weights[from]) : 1;
+    columns->alive_ages[kept] = columns->alive_ages[i];
+    columns->alive_weights[kept++] = columns->alive_weights[i] * raise;
   }
   columns->alive.resize(kept);
   columns->alive_weights.resize(kept);
+  columns->alive_ages.resize(kept);
 }
 
 }  // namespace
@@ -131,7 +139,8 @@ void ThinSamples(size_t count, SampleColumns* columns) {
                        &columns->size, &columns->window}) {
     Keep(places, column);
   }
-  Keep(places, &columns->weight_code);
+  for (auto* column : {&columns->weight_code, &columns->chosen}) Keep(places, column);
+  if (!columns->factors.empty()) Keep(places, &columns->recording);
   columns->parted.assign(columns->second.size(), static_cast<uint8_t>(OrderLevel::kSample));
   columns->lines.clear();
   for (auto& rounding : columns->rounding) rounding.clear();

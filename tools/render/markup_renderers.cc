@@ -113,8 +113,9 @@ class Curve {
       bottom = At(i, points_[i].low, peak) + bottom;
     }
     return fmt::format(
-        "<svg class=\"curve\" width=\"{}\" height=\"{}\" role=\"img\"><title>{}</title><polygon points=\"{}{}\"/>"
-        "<polyline points=\"{}\"/></svg>",
+        "<svg class=\"curve\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" preserveAspectRatio=\"none\" "
+        "role=\"img\"><title>{2}</title><polygon points=\"{3}{4}\"/>"
+        "<polyline points=\"{5}\"/></svg>",
         kWidth, kHeight, Html(Title()), top, bottom, line);
   }
 
@@ -168,10 +169,12 @@ size_t LongestIn(const Table& table, size_t column) {
   return longest;
 }
 
-std::string HtmlCell(const Value& value, const ColumnInfo& column, size_t longest, const std::string& indent) {
+std::string HtmlCell(const Row& row, size_t index, const ColumnInfo& column, size_t longest,
+                     const std::string& indent) {
+  const Value& value = row.cells[index];
   if (column.unit == Unit::kCurve) return "<td>" + Curve(value, longest).Svg(1) + "</td>";
   if (column.unit == Unit::kSparkline) return "<td>" + Curve(value, longest).Svg(0) + "</td>";
-  const CellText cell = FormatCell(value, column.unit, true);
+  const CellText cell = FormatCell(value, column.unit == Unit::kByRow ? row.unit : column.unit, true);
   if (!IsNumeric(column.unit)) return fmt::format("<td>{}<bdi>{}</bdi></td>", indent, Html(cell.value));
   const auto number = value.Number();
   const std::string exact = number && std::isfinite(*number) ? fmt::format(" data-value=\"{}\"", *number) : "";
@@ -188,7 +191,7 @@ void HtmlRows(const Table& table, const std::vector<Row>& rows, const std::vecto
               const std::string& indent, std::string* into) {
   for (const Row& row : rows) {
     *into += "<tr>";
-    for (const auto [i, longest] : columns) *into += HtmlCell(row.cells[i], table.columns[i], longest, indent);
+    for (const auto [i, longest] : columns) *into += HtmlCell(row, i, table.columns[i], longest, indent);
     *into += "</tr>\n";
     HtmlRows(table, row.children, columns, indent + "&nbsp;&nbsp;", into);
   }

@@ -74,8 +74,13 @@ std::string MethodText(const DiffResult& result) {
   if (result.tables.empty()) return text;
   const RunComparison& runs = result.tables.back().runs;
   text += fmt::format("runs     {}\n", RunsText(runs));
-  return text + fmt::format("detects  a change of {} where a row has 5 % of all, of {} at 1 % (4 of 5 times)\n",
-                            DetectableText(runs.DetectableAt(0.05)), DetectableText(runs.DetectableAt(0.01)));
+  text += fmt::format("detects  a change of {} where a row has 5 % of all, of {} at 1 % (4 of 5 times)\n",
+                      DetectableText(runs.DetectableAt(0.05)), DetectableText(runs.DetectableAt(0.01)));
+  if (runs.is_replicated()) return text;
+  RunComparison three = runs;
+  three.runs_before = three.runs_after = 3;
+  return text + fmt::format("         three runs a side (heaprec bench) would detect {} and {}\n",
+                            DetectableText(three.DetectableAt(0.05)), DetectableText(three.DetectableAt(0.01)));
 }
 
 std::string SpeedText(const MachineSpeed& speed) {

@@ -1,15 +1,12 @@
-// What stands above a flame graph.
+// What stands above a flame graph, or a page of a part of a recording.
 //
 // Threads:  one.
 // Failure:  none.
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "tools/analysis/estimate/group_estimates.h"
-#include "tools/query/flame_query.h"
 #include "tools/query/scan.h"
 
 namespace heaprec::tools {
@@ -18,7 +15,5 @@ namespace heaprec::tools {
 std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan);
 // "4.2 MiB live in 66,089 objects"; `all` is of what is live.
 std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan);
-// Whose recording it is, and what was read of it.
-std::vector<std::pair<std::string, std::string>> FactsOf(const LeafVisitor& leaves, const RecordingScan& scan);
 
 }  // namespace heaprec::tools

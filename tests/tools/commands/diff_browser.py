@@ -1,4 +1,7 @@
-"""Drives the page of heaprec diff --html in a real browser. usage: diff_browser.py PAGE [FOLDER for screenshots]
+"""Drives the page of heaprec diff --html in a real browser, or prints how its boxes are coloured.
+
+usage: diff_browser.py PAGE [FOLDER for screenshots]
+       diff_browser.py --verdicts PAGE
 
 The page is that of diff_test.cc: App.main calls Text.of (as before), Cache.fill (three times as much), HashMap.newNode
 (gone) and Rare.<init> (too few samples to tell).
@@ -10,96 +13,100 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from browser import ESCAPE, Browser  # noqa: E402
-from flame_browser import boxes, colour, expect, middle, width, zoomed  # noqa: E402
+from flame_browser import boxes, expect, holds, open_page, point, press, settled, state, tip  # noqa: E402
 
 MORE, LESS, SAME = "com.acme.Cache.fill", "java.util.HashMap.newNode", "com.acme.Text.of"
-
-
-def holds(what, text, parts):
-    for part in parts:
-        if part not in text:
-            raise AssertionError(f"{part!r} is not in {what}: {text!r}")
-
-
-def told(browser, label):
-    browser.point(*middle(browser, label))
-    browser.wait("document.querySelector('#tooltip b').textContent === given[0]", label)
-    return browser.run("return document.getElementById('tooltip').innerText")
+VERDICTS = """
+const {page} = window.heaprec, {flame, tree} = page;
+return flame.boxes.map(({i}) => [i, flame.shade(i)]).map(([i, {shade, sure}]) => [tree.label(i), !sure ? "same" : shade > 0 ? "more" : "less"]);
+"""
+HUE = """
+const {flame, tree} = window.heaprec.page, i = flame.boxes.find(b => tree.label(b.i) === arguments[0]).i;
+const g = document.createElement("canvas").getContext("2d");
+g.fillStyle = flame.fillOf(i);
+g.fillRect(0, 0, 1, 1);
+return [...g.getImageData(0, 0, 1, 1).data];
+"""
 
 
 def tooltips(browser):
-    holds("what is more", told(browser, MORE), ("\nmore\n", "before\t48.8 KiB/s\t", "after\t146.5 KiB/s\t", "change\t+97.7 KiB/s\t+",
-                                                "ratio\t× 3.00\t", "p-value\t", "samples before\t50", "samples after\t150"))
-    holds("what is gone", told(browser, LESS), ("\ngone: no sample after\n", "change\t-39.1 KiB/s", "samples after\t0"))
-    holds("what is the same", told(browser, SAME), ("\nnot shown to differ\n", "samples after\t205"))
-    browser.point(5, 5)
-    browser.wait("document.getElementById('tooltip').hidden")
+    holds("what is more", tip(browser, MORE), ("A 48.8 KiB/s, B 146 KiB/s", "change +97.7 KiB/s (+", "×3.00, p = 0.0", "50 and 150 samples"))
+    holds("what is gone", tip(browser, LESS), ("B 0 B/s", "change −39.1 KiB/s", "gone, p ", "40 and 0 samples"))
+    holds("what is the same", tip(browser, SAME), ("and 205 samples",))
 
 
-def colours(browser, dark):
-    """Red is more, blue is less, grey neither."""
-    red, _, blue, _ = colour(browser, MORE)
-    if red < blue + 40:
-        raise AssertionError(f"more is not red: {red}, {blue}")
-    red, _, blue, _ = colour(browser, LESS)
-    if blue < red + 40:
-        raise AssertionError(f"less is not blue: {red}, {blue}")
-    red, green, blue, _ = colour(browser, SAME)
-    if max(red, green, blue) - min(red, green, blue) > 16 or (red > 128) == dark:
-        raise AssertionError(f"what is the same is not grey: {red}, {green}, {blue}")
-    expect("legend", browser.run("return [...document.querySelectorAll('#legend > span')].map((one) => one.textContent)"),
-           ["more, or new", "less, or gone", "not shown to differ"])
+def colours(browser):
+    """Orange is more, blue is less, grey neither."""
+    red, _, blue, _ = browser.run(HUE, MORE)
+    expect("more is orange", red > blue + 40, True)
+    red, _, blue, _ = browser.run(HUE, LESS)
+    expect("less is blue", blue > red + 40, True)
+    red, green, blue, _ = browser.run(HUE, SAME)
+    expect("the same is grey", max(red, green, blue) - min(red, green, blue) <= 16, True)
+    holds("the legend", browser.text("#legend"), ("less in B", "more in B", "may be noise"))
+
+
+def tabs(browser):
+    expect("opens with", (state(browser, "tab"), browser.text("#tab-difference")), ("difference", "Difference"))
+    holds("the tab", browser.text("#document pre"), ("compared per second: as asked for by --per", "by class: 2 of 4 changed"))
+    holds("the headline", browser.text("#headline"), ("+21.9 %",))
+    browser.click("#tab-sites")
+    settled(browser)
+    holds("the heading", browser.text("#thead"), ("A /s", "B /s", "Change"))
+    holds("the note", browser.text("#tablenote"), ("changed at q < 5.00 %", "the tab Difference knows how runs vary"))
+    holds("the command", browser.run("return window.heaprec.commandOf(window.heaprec.page)"), ("heaprec diff --by site a.bin b.bin",))
 
 
 def searches(browser):
     browser.type("/")
-    browser.type("hashmap")
-    # Of both sides together: 40 of 648 samples, before alone.
-    expect("share", browser.text("#matched"), "6.17 % in 2 boxes")
-    browser.type(ESCAPE)
-    expect("after Esc", browser.text("#matched"), "")
+    press(browser, "hashmap")
+    holds("the share of A", browser.text(".found"), ("matches",))
+    press(browser, ESCAPE)
+    expect("after Esc", browser.run("return document.querySelector('.found')"), None)
 
 
 def zooms(browser):
-    all_of_it = width(browser, "all")
-    browser.point(*middle(browser, MORE), click=True)
-    zoomed(browser, MORE)
-    expect("width", width(browser, MORE), all_of_it)
+    whole = boxes(browser, "all")[0]["width"]
+    point(browser, MORE, click=True)
+    expect("width", boxes(browser, MORE)[0]["width"], whole)
     expect("others", boxes(browser, SAME), [])
-    browser.type(ESCAPE)
-    zoomed(browser, "all")
+    press(browser, ESCAPE)
 
 
 def sides(browser):
     """The width may be that of either side: what is gone is nowhere after."""
-    both = width(browser, MORE)
-    browser.click("[data-measure=after]")
+    both = boxes(browser, MORE)[0]["width"]
+    browser.run("window.heaprec.page.change({measure: 'after'})")
+    settled(browser)
     expect("gone after", boxes(browser, LESS), [])
-    browser.click("[data-measure=before]")
-    before = width(browser, MORE)
-    if not 0 < before < both or not boxes(browser, LESS):
-        raise AssertionError(f"before: {before} of {both} pixels, {boxes(browser, LESS)}")
-    browser.click("[data-measure=both]")
-    browser.click("[data-tree=callers]")
+    browser.run("window.heaprec.page.change({measure: 'before'})")
+    settled(browser)
+    expect("before", 0 < boxes(browser, MORE)[0]["width"] < both and len(boxes(browser, LESS)), 1)
+    browser.run("window.heaprec.page.change({measure: 'bytes', reverse: true})")
+    settled(browser)
     expect("byte[]", len(boxes(browser, "byte[]")), 1)
-    browser.click("[data-tree=callees]")
+    browser.run("window.heaprec.page.change({reverse: false})")
+    settled(browser)
 
 
 def main(page, folder=None):
-    address = pathlib.Path(page).resolve().as_uri()
     for dark in (False, True):
         with Browser(dark=dark) as browser:
-            browser.open(page)
-            browser.wait("globalThis.flame && !flame.waiting")
-            colours(browser, dark)
-            for check in (tooltips, searches, zooms, sides):
+            open_page(browser, page)
+            for check in (tabs, colours, tooltips, searches, zooms, sides):
                 check(browser)
             if folder:
-                told(browser, MORE)
+                tip(browser, MORE)
                 browser.screenshot(pathlib.Path(folder) / ("diff_dark.png" if dark else "diff_light.png"))
-            expect("asked for", browser.requests(), [address])
+            expect("asked for", [url for url in browser.requests() if not url.startswith(("file:", "about:", "data:"))], [])
             expect("complaints", [line for line in browser.complaints() if "willReadFrequently" not in line], [])
 
 
+def verdicts(page):
+    with Browser() as browser:
+        open_page(browser, page)
+        print("".join(f"{label} {verdict}; " for label, verdict in browser.run(VERDICTS)))
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    verdicts(sys.argv[2]) if sys.argv[1] == "--verdicts" else main(*sys.argv[1:])

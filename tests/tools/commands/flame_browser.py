@@ -1,17 +1,29 @@
-"""Drives a page of heaprec flame in a real browser. usage: flame_browser.py PAGE [FOLDER for screenshots]
+"""Drives the pages of heaprec flame in a real browser: what they hold with each option, and what a reader does with them.
 
-The page is that of flame_test.cc: App.main calls App.work, which calls Step0 ... Step9, which call HashMap.put (Step3 by
-way of HashMap.resize) for byte[] or String; in place of Step7 stands a name with markup in it.
+usage: flame_browser.py HEAPREC RECORDING EMPTY [FOLDER for screenshots]
+
+RECORDING is that of flame_test.cc: App.main calls App.work, which calls Step0 ... Step9, which call HashMap.put (Step3 by
+way of HashMap.resize) for byte[] or String; in place of Step7 stands a name with markup in it. EMPTY has no sample.
 """
 
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from browser import BACKSPACE, DOWN, ENTER, ESCAPE, RIGHT, UP, Browser  # noqa: E402
 
 HOSTILE = "p.Evil.</script><img src=x onerror=alert(1)>"
+READY = "document.documentElement.dataset.ready === 'yes' && !window.heaprec.page.waiting"
+MAIN, WORK, STEP, RESIZE, PUT = ("com.acme.App.main", "com.acme.App.work", "com.acme.Step{}.run", "java.util.HashMap.resize",
+                                 "java.util.HashMap.put")
+BOXES = """
+const {page} = window.heaprec, {flame, tree} = page, at = flame.canvas.getBoundingClientRect();
+return flame.boxes.filter(b => arguments[0] === null || tree.label(b.i) === arguments[0]).map(b => ({label: tree.label(b.i),
+  depth: tree.depth[b.i], value: flame.w[b.i], x: at.left + b.x, y: at.top + b.y, width: b.width}));
+"""
 
 
 def expect(what, got, wanted):
@@ -19,227 +31,207 @@ def expect(what, got, wanted):
         raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
 
 
-def boxes(browser, label):
-    return browser.run("return flame.locate(arguments[0])", label)
-
-
-def middle(browser, label):
-    box = boxes(browser, label)[0]
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def width(browser, label):
-    return browser.wait("!flame.waiting && (flame.locate(given[0])[0] || {width: -1}).width + 1", label) - 1
-
-
-def zoomed(browser, label):
-    """Once the boxes have stopped to glide."""
-    return browser.wait("flame.view.from === flame.view.layout.start[flame.view.zoomed] && "
-                        "flame.view.to === flame.view.from + flame.view.layout.width[flame.view.zoomed] && "
-                        "flame.tree.label(flame.view.zoomed) === given[0]", label)
-
-
-def colour(browser, label):
-    """Of the pixel at the right end of a box, where no text is."""
-    return browser.wait("""(() => {
-        const box = flame.locate(given[0])[0], canvas = document.getElementById("canvas");
-        const ratio = canvas.width / canvas.clientWidth, at = canvas.getBoundingClientRect();
-        return [...canvas.getContext("2d").getImageData((box.x + box.width - 5 - at.x) * ratio, (box.y + 9 - at.y) * ratio,
-                                                        1, 1).data];
-    })()""", label)
-
-
-def tooltips(browser):
-    browser.point(*middle(browser, "com.acme.Step0.run"))
-    browser.wait("!document.getElementById('tooltip').hidden")
-    text = browser.run("return document.getElementById('tooltip').innerText")
-    for part in ("com.acme.Step0.run", "application", "bytes\t537.1 KiB\t", "share\t55.0 %\t", "samples\t55", " to "):
+def holds(what, text, parts):
+    text = text.replace("\u00a0", " ")
+    for part in parts:
         if part not in text:
-            raise AssertionError(f"{part!r} is not in the tooltip: {text!r}")
+            raise AssertionError(f"{part!r} is not in {what}: {text!r}")
+
+
+def settled(browser):
+    browser.wait(READY)
+
+
+def open_page(browser, path):
+    browser.call("POST", "/url", {"url": "about:blank"})
+    browser.open(path)
+    settled(browser)
+
+
+def boxes(browser, label=None):
+    return browser.run(BOXES, label)
+
+
+def labels(browser):
+    return [(box["depth"], box["label"], round(box["value"])) for box in boxes(browser)]
+
+
+def point(browser, label, click=False):
+    box = boxes(browser, label)[0]
+    browser.point(box["x"] + min(box["width"] / 2, 40), box["y"] + 8, click=click)
+    settled(browser)
+
+
+def tip(browser, label):
+    point(browser, label)
+    browser.wait("document.getElementById('tip').style.visibility === 'visible' && document.querySelector('#tip b').textContent !== ''")
+    return browser.run("return document.getElementById('tip').innerText")
+
+
+def press(browser, keys):
+    browser.type(keys)
+    settled(browser)
+
+
+def state(browser, key):
+    return browser.run("return window.heaprec.page.state[arguments[0]]", key)
+
+
+class Pages:
+    """Of the recording, each made once."""
+
+    def __init__(self, heaprec, recording):
+        self.heaprec, self.recording = heaprec, recording
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-flame-"))
+
+    def of(self, *options, recordings=None, standard_input=None):
+        page = self.folder / f"{len(list(self.folder.iterdir()))}.html"
+        subprocess.run([self.heaprec, "flame", "-q", "-o", str(page), *options, *(recordings or [self.recording])], check=True,
+                       stdin=standard_input)
+        return page
+
+
+def holds_all_boxes(browser, pages):
+    open_page(browser, pages.of("--title", "My app"))
+    expect("view", (state(browser, "view"), browser.text("#file")), ("flame", "My app"))
+    shown = labels(browser)
+    for box in ((0, "all", 1_000_000), (1, MAIN, 1_000_000), (2, WORK, 1_000_000), (3, STEP.format(0), 550_000), (4, PUT, 550_000),
+                (5, "byte[]", 550_000), (4, RESIZE, 50_000), (3, HOSTILE, 50_000)):
+        if box not in shown:
+            raise AssertionError(f"{box} is not in {shown}")
+    holds("the headline", browser.text("#headline"), ("HashMap.put allocates most: 95.0 %",))
+    browser.run("window.heaprec.page.change({view: ''})")
+    settled(browser)
+    expect("the whole report is behind it", browser.run("return document.getElementById('tracks').offsetHeight > 0"), True)
+
+
+def takes_options(browser, pages):
+    """Filters, hidden frames, orders, bounds, several recordings, standard input."""
+    open_page(browser, pages.of("--focus", "resize", "--hide", "App", "--no-classes"))
+    expect("filtered", labels(browser), [(0, "all", 50_000), (1, STEP.format(3), 50_000), (2, RESIZE, 50_000), (3, PUT, 50_000)])
+    holds("the chip", browser.text("#chips"), ("--focus resize --hide App",))
+    holds("the command", browser.run("return window.heaprec.commandOf(window.heaprec.page)"), ("--focus resize --hide App",))
+    open_page(browser, pages.of("--reverse", "--lines", "--icicle"))
+    expect("reversed", [label for depth, label, _ in labels(browser) if depth == 1], ["byte[]", "java.lang.String", "p.<b>Evil<.b>"])
+    expect("with lines", len(boxes(browser, STEP.format(0) + ":12")), 1)
+    expect("root at the top", boxes(browser, "all")[0]["y"] < boxes(browser, "byte[]")[0]["y"], True)
+    open_page(browser, pages.of("--min-share", "40%", "--no-classes"))
+    expect("large ones", [label for _, label, _ in labels(browser)], ["all", MAIN, WORK, STEP.format(0), PUT])
+    open_page(browser, pages.of("--limit", "3"))
+    expect("the three largest", [label for _, label, _ in labels(browser)], ["all", MAIN, WORK])
+    open_page(browser, pages.of("--class", "byte[]", "--from", "0.5s"))
+    expect("opens with the span", state(browser, "a")[0], 0.5)
+    expect("of one class", {label for depth, label, _ in labels(browser) if depth == 5}, {"byte[]"})
+    open_page(browser, pages.of(recordings=[pages.recording, pages.recording]))
+    expect("added up", labels(browser)[0], (0, "all", 2_000_000))
+    expect("one after the other", browser.run("return window.heaprec.model.main.end"), 4)
+    with open(pages.recording, "rb") as recording:
+        open_page(browser, pages.of(recordings=["-"], standard_input=recording))
+    expect("of standard input", labels(browser)[0], (0, "all", 1_000_000))
+
+
+def tells(browser):
+    holds("the tooltip", tip(browser, STEP.format(0)), ("Step0.run", "com.acme, compiled", "537 KiB (", "55.0 % (", " to ", "objects", "of its caller, 55 samples"))
+    holds("an inlined frame", tip(browser, PUT), ("java.util, inlined into its caller",))
+    holds("an interpreted frame", tip(browser, MAIN), ("interpreted",))
+    expect("a hostile name", (tip(browser, HOSTILE).split("\n")[0], browser.run("return document.querySelectorAll('img, #tip b img').length")),
+           ("Evil.</script><img src=x onerror=alert(1)>", 0))
     browser.point(5, 5)
-    browser.wait("document.getElementById('tooltip').hidden")
+    browser.wait("document.getElementById('tip').style.visibility === 'hidden'")
 
 
 def searches(browser):
-    plain = colour(browser, "com.acme.Step3.run")
     browser.type("/")
-    browser.type("hashmap")
+    press(browser, "hashmap")
     # Step3 has a match within a match: counted once. The hostile twentieth is not matched.
-    expect("share", browser.text("#matched"), "95.0 % in 10 boxes")
-    browser.type(ESCAPE)
-    expect("after Esc", browser.text("#matched"), "")
+    holds("the share", browser.text(".found"), ("matches 95.0 %",))
+    press(browser, ENTER + ESCAPE)
+    expect("after Esc", browser.run("return document.querySelector('.found')"), None)
     browser.type("/")
-    browser.type("/Step[03]\\.run$/")
-    expect("by expression", browser.text("#matched"), "60.0 % in 2 boxes")
-    browser.wait("!flame.waiting")
-    if colour(browser, "com.acme.Step3.run") == plain:
-        raise AssertionError("a match is not highlighted")
-    browser.type(ENTER)
-    browser.type("n")
-    if "com.acme.Step" not in browser.text("#status"):
-        raise AssertionError("n does not go to a match: " + browser.text("#status"))
-    browser.type("/")
-    browser.type("/(/")
-    expect("bad expression", browser.text("#matched"), "no regular expression")
-    browser.type(ESCAPE)
+    press(browser, "Step[03].run")
+    holds("by expression", browser.text(".found"), ("matches 60.0 %",))
+    browser.run("document.activeElement.blur()")
+    press(browser, "n")
+    first = browser.run("return window.heaprec.page.flame.marked")
+    press(browser, "y")
+    expect("the first match", browser.run("return window.heaprec.copied"), STEP.format(0))
+    press(browser, "n")
+    expect("the next", browser.run("return window.heaprec.page.flame.marked") > first, True)
+    press(browser, "N")
+    expect("and back", browser.run("return window.heaprec.page.flame.marked"), first)
+    press(browser, "Y")
+    expect("its stack", browser.run("return window.heaprec.copied"), ";".join((MAIN, WORK, STEP.format(0))))
+    press(browser, ESCAPE)
 
 
 def zooms(browser):
-    all_of_it = width(browser, "all")
-    browser.point(*middle(browser, "com.acme.Step3.run"), click=True)
-    zoomed(browser, "com.acme.Step3.run")
-    expect("width", width(browser, "com.acme.Step3.run"), all_of_it)
-    expect("others", boxes(browser, "com.acme.Step0.run"), [])
-    expect("callers stay", width(browser, "com.acme.App.main"), all_of_it)
-    browser.point(*middle(browser, "java.util.HashMap.resize"), click=True)
-    zoomed(browser, "java.util.HashMap.resize")
-    browser.type(BACKSPACE)
-    zoomed(browser, "com.acme.Step3.run")
-    browser.click("#back")
-    zoomed(browser, "all")
-    browser.point(*middle(browser, "com.acme.Step0.run"), click=True)
-    zoomed(browser, "com.acme.Step0.run")
-    browser.click("#reset")
-    zoomed(browser, "all")
-    browser.point(*middle(browser, "com.acme.Step0.run"), click=True)
-    zoomed(browser, "com.acme.Step0.run")
-    browser.type(ESCAPE)
-    zoomed(browser, "all")
+    whole = boxes(browser, "all")[0]["width"]
+    point(browser, STEP.format(3), click=True)
+    expect("width", boxes(browser, STEP.format(3))[0]["width"], whole)
+    expect("others", boxes(browser, STEP.format(0)), [])
+    point(browser, RESIZE, click=True)
+    browser.run("document.getElementById('flame').focus()")
+    press(browser, BACKSPACE)
+    expect("back", boxes(browser, STEP.format(3))[0]["width"], whole)
+    press(browser, ESCAPE)
+    expect("out", len(boxes(browser, STEP.format(0))), 1)
 
 
-def orders(browser):
-    expect("callees", boxes(browser, "java.util.HashMap.resize") != [], True)
-    top = boxes(browser, "byte[]")[0]["y"]
-    browser.click("[data-tree=callers]")
-    expect("pressed", browser.run("return document.querySelector('[data-tree=callers]').ariaPressed"), "true")
-    # Classes first: byte[] once, at the ground, not once for each step.
-    expect("byte[]", len(boxes(browser, "byte[]")), 1)
-    if boxes(browser, "byte[]")[0]["y"] <= top:
-        raise AssertionError("byte[] is not below what called for it")
-    browser.type("r")
-    ground = boxes(browser, "all")[0]["y"]
-    browser.type("i")
-    browser.wait("!flame.waiting")
-    if boxes(browser, "all")[0]["y"] >= ground:
-        raise AssertionError("the root of an icicle is not at the top")
-    browser.type("i")
-    browser.wait("!flame.waiting")
-    by_bytes = width(browser, "com.acme.Step0.run")
-    browser.type("3")
-    browser.wait("document.querySelector('[data-measure=samples]').ariaPressed === 'true'")
-    expect("samples", round(width(browser, "com.acme.Step0.run")), round(by_bytes))
-    browser.type("1")
+def walks(browser):
+    """The root of a flame is at the bottom: up is towards the leaves."""
+    browser.run("document.getElementById('flame').focus()")
+    press(browser, UP + UP + UP)
+    expect("two above the root", browser.run("const {page} = window.heaprec; return page.tree.label(page.flame.marked)"), WORK)
+    press(browser, UP + RIGHT)
+    expect("beside the largest", browser.run("const {page} = window.heaprec; return page.tree.label(page.flame.marked)") != STEP.format(0), True)
+    press(browser, DOWN + "y")
+    expect("copied", browser.run("return window.heaprec.copied"), WORK)
 
 
-def keys(browser):
-    browser.type(UP)
-    browser.type(UP + UP)
-    status = browser.text("#status")
-    if not status.startswith("com.acme.App.work"):
-        raise AssertionError(f"two boxes above the root is {status!r}")
-    browser.type(UP)
-    browser.type(RIGHT)
-    if "com.acme.Step0" in browser.text("#status") or "all" in browser.text("#status")[:4]:
-        raise AssertionError("right of the largest step is " + browser.text("#status"))
-    browser.type(DOWN)
-    browser.type("c")
-    browser.wait("document.getElementById('status').textContent.startsWith('copied: ')")
-    expect("copied", browser.text("#status"), "copied: com.acme.App.work")
-    browser.type("?")
-    expect("help", browser.run("return document.getElementById('keys').open"), True)
-    browser.type(ESCAPE)
-    browser.run("document.getElementById('keys').close()")
+def measures(browser):
+    browser.run("window.heaprec.page.change({measure: 'samples'})")
+    settled(browser)
+    expect("samples", boxes(browser, STEP.format(0))[0]["value"], 55)
+    browser.run("window.heaprec.page.change({measure: 'objects'})")
+    settled(browser)
+    expect("objects", boxes(browser, "all")[0]["value"] > 100, True)
+    browser.run("window.heaprec.page.change({measure: 'bytes', colours: 'code'})")
+    settled(browser)
+    expect("legend", browser.text("#legend"), "not knowninterpretedcompiledinlinednativewhat ran most of the bytes")
+    ink = browser.run("const {flame, tree} = window.heaprec.page; return flame.boxes.map(b => [tree.label(b.i), flame.fillOf(b.i)])")
+    expect("three colours", len({dict(ink)[label] for label in (MAIN, STEP.format(0), PUT)}), 3)
+    browser.run("window.heaprec.page.change({colours: 'package'})")
+    settled(browser)
 
 
-def resizes(browser):
-    """A window that was low, high and low again shows the same rows: those above the ground of the flame."""
-    def settled(inside):
-        return browser.wait("!flame.waiting && innerHeight === given[0] && document.getElementById('canvas').clientHeight === "
-                            "document.getElementById('frames').clientHeight", inside)
-
-    def above_ground():
-        return browser.run("return document.getElementById('frames').getBoundingClientRect().bottom") - boxes(browser, "all")[0]["y"]
-    browser.resize(1280, 800)
-    high = browser.run("return innerHeight")
-    settled(high)
-    root = above_ground()
-    browser.resize(1280, 380)
-    low = browser.run("return innerHeight")
-    settled(low)
-    room = browser.run("const frames = document.getElementById('frames'); return frames.scrollHeight - frames.clientHeight")
-    expect("room to scroll", room > 0, True)
-    expect("root in a low window", round(above_ground()), round(root))
-    browser.run("document.getElementById('frames').scrollTop -= arguments[0]", room / 2)
-    browser.wait("!flame.waiting && Math.abs(flame.ground - given[0]) < 1", room / 2)
-    lifted = above_ground()
-    browser.resize(1200, 370)
-    settled(browser.run("return innerHeight"))
-    expect("after scrolling", abs(above_ground() - lifted) <= 1, True)
-    browser.resize(1280, 800)
-    settled(high)
-    expect("root in a high window", round(above_ground()), round(root))
+def stands(browser):
+    """The ground of a flame is seen in a low window, too, and stays when the window grows."""
+    def from_ground():
+        return browser.run("return document.getElementById('flamescroll').getBoundingClientRect().bottom") - boxes(browser, "all")[0]["y"]
+    root = from_ground()
+    for height in (430, 800):
+        browser.resize(1280, height)
+        browser.wait("document.documentElement.clientHeight > 0 && " + READY)
+        expect(f"root at {height}", abs(from_ground() - root) <= 1, True)
 
 
-def codes(browser):
-    def pressed():
-        return browser.run("return document.querySelector('[data-colours=code]').ariaPressed")
-    plain = colour(browser, "com.acme.App.main")
-    browser.type("k")
-    browser.wait("!flame.waiting")
-    expect("by code", pressed(), "true")
-    expect("legend", browser.text("#legend"), "interpretedcompiledinlinednot known")
-    expect("interpreted", colour(browser, "com.acme.App.main")[:3], [238, 130, 104])
-    browser.point(*middle(browser, "com.acme.Step0.run"))
-    browser.wait("!document.getElementById('tooltip').hidden")
-    if "interpreted 45 %, compiled 55 %" not in browser.text("#tooltip"):
-        raise AssertionError(f"how it ran is not in the tooltip: {browser.text('#tooltip')!r}")
-    browser.click("[data-colours=package]")
-    browser.wait("!flame.waiting")
-    expect("by package", (pressed(), colour(browser, "com.acme.App.main")), ("false", plain))
-
-
-def is_harmless(browser):
-    expect("hostile name", len(boxes(browser, HOSTILE)), 1)
-    browser.point(*middle(browser, HOSTILE))
-    browser.wait("!document.getElementById('tooltip').hidden")
-    expect("as text", browser.text("#tooltip b"), HOSTILE)
-    expect("elements", browser.run("return document.querySelectorAll('img, #tooltip b *').length"), 0)
-    expect("scripts", browser.run("return document.scripts.length"), 2)
-
-
-def themes(browser, folder):
-    def ground():
-        return browser.run("return getComputedStyle(document.body).backgroundColor")
-    light = ground()
-    if folder:
-        browser.point(*middle(browser, "com.acme.Step0.run"))
-        browser.screenshot(folder / "light.png")
-    browser.type("t")
-    if ground() == light:
-        raise AssertionError("t does not change the theme")
-    browser.wait("!flame.waiting")
-    if folder:
-        browser.screenshot(folder / "dark.png")
-    browser.type("t")
-    expect("light again", ground(), light)
-    if not browser.pdf().startswith(b"%PDF"):
-        raise AssertionError("the page cannot be printed")
-
-
-def main(page, folder=None):
+def main(heaprec, recording, empty, folder=None):
+    pages = Pages(heaprec, recording)
     with Browser() as browser:
-        browser.open(page)
-        browser.wait("globalThis.flame && !flame.waiting")
-        for check in (tooltips, searches, zooms, orders, keys, codes, is_harmless, resizes):
+        holds_all_boxes(browser, pages)
+        takes_options(browser, pages)
+        open_page(browser, pages.of(recordings=[empty]))
+        expect("nothing", labels(browser), [])
+        page = pages.of()
+        open_page(browser, page)
+        for check in (tells, searches, zooms, walks, measures, stands):
             check(browser)
-        themes(browser, folder and pathlib.Path(folder))
-        expect("asked for", browser.requests(), [pathlib.Path(page).resolve().as_uri()])
-        # Of reading pixels, which the page itself never does.
-        expect("complaints", [line for line in browser.complaints() if "willReadFrequently" not in line], [])
-    with Browser(dark=True) as browser:
-        browser.open(page)
-        browser.wait("globalThis.flame && !flame.waiting")
-        expect("theme", browser.run("return document.documentElement.dataset.theme"), "dark")
+            browser.point(5, 5)
+        if folder:
+            browser.screenshot(pathlib.Path(folder) / "flame.png")
+        asked = [url for url in browser.requests() if not url.startswith(("file:", "about:", "data:", "blob:"))]
+        expect("asked for", asked, [])
+        expect("complaints", browser.complaints(), [])
 
 
 if __name__ == "__main__":

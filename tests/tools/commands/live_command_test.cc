@@ -232,8 +232,11 @@ TEST_CASE("live --min-age and flame --live show what is old enough, and whole st
   CHECK(aged.find("p.Cache.put") == std::string::npos);
   CHECK(picture_of("--at 20s --class 'byte[]'").find("samples: 100<") != std::string::npos);
 
-  CHECK(Heaprec("flame --live -o " + page + " " + path).code == 0);
-  CHECK(Contents(page).find(" live in ") != std::string::npos);
+  CHECK(Heaprec("flame --live --min-age 10s --at 20s -o " + page + " " + path).code == 0);
+  const json data = json::parse(testing::Shell("python3 tests/tools/commands/page_data.py " + page).out);
+  CHECK(data["state"]["live"] == true);
+  CHECK(data["state"]["age"] == 10);
+  CHECK(data["state"]["view"] == "flame");
   CHECK(Heaprec("flame --min-age 10s -o " + page + " " + path).code == 2);
   CHECK(Heaprec("flame --live --min-age soon -f -o " + page + " " + path).code == 2);
   WriteSmall(directory / "small.bin");

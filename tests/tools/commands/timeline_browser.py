@@ -9,54 +9,56 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from browser import Browser  # noqa: E402
-from flame_browser import expect  # noqa: E402
+from flame_browser import expect, holds, open_page, settled, state  # noqa: E402
 
 STEPS = 10
-GROUND = {False: "rgb(255, 255, 255)", True: "rgb(23, 24, 27)"}
 
 
-def under_pointer(browser, step):
-    """What the step that is pointed at says, and whether it shows itself."""
-    box = browser.run("return document.querySelectorAll('.s')[arguments[0]].getBoundingClientRect().toJSON()", step)
-    browser.point(box["x"] + box["width"] / 2, box["y"] + box["height"] / 3)
-    return browser.run("""const at = document.elementFromPoint(arguments[0], arguments[1]);
-        return [at.querySelector("title").textContent, getComputedStyle(at).fillOpacity];""",
-                       box["x"] + box["width"] / 2, box["y"] + box["height"] / 3)
+def under_pointer(browser, second):
+    """What the gutter says of a time that is pointed at."""
+    plot = browser.run("const b = window.heaprec.page.brush.box(); return {x: b.x + b.left, y: b.y, width: b.width}")
+    browser.point(plot["x"] + (second + 0.5) / STEPS * plot["width"], plot["y"] + 60)
+    return browser.text("#g-alloc") + "\n" + browser.text("#g-heap")
 
 
-def tooltips(browser):
-    expect("steps", browser.run("return document.querySelectorAll('.s').length"), STEPS)
-    for step, parts in ((4, ("after 4.000 s\nallocated: 197 KiB/s (", "\njava.lang.String: ", "\n[I<>&: ", "\nsampler: fill ")),
-                        (6, ("after 6.000 s\n", "\nheap used: 5.0 MiB", "\ncollections: 1, 0.003 s"))):
-        text, opacity = under_pointer(browser, step)
-        expect("shows itself", float(opacity), 0.08)
-        for part in parts:
-            if part not in text:
-                raise AssertionError(f"{part!r} is not in {text!r}")
+def tells(browser):
+    expect("opens with", (state(browser, "view"), state(browser, "tab")), ("timeline", "timeline"))
+    expect("no flame graph", browser.run("return document.getElementById('flamepanel').offsetHeight"), 0)
+    holds("the fifth second", under_pointer(browser, 4), ("4.50 s 197 KiB/s",))
+    browser.run("""const {tracks} = window.heaprec.page, b = window.heaprec.page.brush.box(), view = window.heaprec.page.view();
+        window.pauseAt = b.x + b.left + (tracks.pauses[0].begin - view.from) / (view.to - view.from) * b.width""")
+    browser.point(browser.run("return window.pauseAt"), 300)
+    holds("the collection", browser.text("#g-heap"), ("5.00 MiB", "3.00 ms"))
 
 
-def fits(browser):
-    """Nothing is cut off: all text lies within the picture."""
-    outside = browser.run("""const picture = document.querySelector("svg").getBoundingClientRect();
-        return [...document.querySelectorAll("text")].filter((text) => {
-          const box = text.getBoundingClientRect();
-          return box.left < picture.left || box.right > picture.right || box.bottom > picture.bottom;
-        }).map((text) => text.textContent);""")
-    expect("outside", outside, [])
+def lists_curves(browser):
+    rows = browser.run("return [...document.querySelectorAll('#document tbody tr')].map(row => row.textContent)")
+    holds("the curves", "|".join(rows), ("all, bytes/s197 KiB/s", "java.lang.String",  "[I<>&", "heap used", "GC pauses"))
+    expect("drawn", browser.run("return document.querySelectorAll('#document tbody svg').length >= 5"), True)
+
+
+def brushes(browser):
+    browser.run("window.heaprec.page.change({a: [4, 5], tab: 'classes'})")
+    settled(browser)
+    holds("the total", browser.text("#total"), ("of the recording", "197 KiB/s"))
+    expect("classes", browser.run("return document.querySelectorAll('#tbody tr').length"), 2)
+    browser.click("#whole")
+    settled(browser)
+    expect("the whole report", browser.run("return document.getElementById('flamepanel').offsetHeight > 0"), True)
 
 
 def main(page, folder=None):
     for dark in (False, True):
         with Browser(size=(1000, 760), dark=dark) as browser:
-            browser.open(page)
-            for part in ("document.body", "document.querySelector('.g')"):
-                name = "backgroundColor" if part == "document.body" else "fill"
-                expect(part, browser.run(f"return getComputedStyle({part}).{name}"), GROUND[dark])
-            tooltips(browser)
-            fits(browser)
+            open_page(browser, page)
+            expect("theme", browser.run("return document.documentElement.dataset.theme"), "dark" if dark else "light")
+            tells(browser)
+            lists_curves(browser)
+            expect("too wide", browser.run("return document.documentElement.scrollWidth > innerWidth"), False)
             if folder:
                 browser.screenshot(pathlib.Path(folder) / ("timeline_dark.png" if dark else "timeline_light.png"))
-            expect("asked for", browser.requests(), [pathlib.Path(page).resolve().as_uri()])
+            brushes(browser)
+            expect("asked for", [url for url in browser.requests() if not url.startswith(("file:", "about:", "data:"))], [])
             expect("complaints", browser.complaints(), [])
 
 

@@ -133,7 +133,7 @@ TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
   CHECK(picture.ends_with("</svg>\n"));
   CHECK(picture.find("&lt;&gt;&amp;") != std::string::npos);
   CHECK(picture.find("[I<") == std::string::npos);
-  CHECK(Contents(html).find(picture.substr(0, 60)) != std::string::npos);
+  CHECK(Contents(html).find("Content-Security-Policy") != std::string::npos);
   CHECK(Shell("python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' " + svg).code == 0);
   CHECK(Heaprec("timeline --svg " + svg + " " + directory / "rec.bin").code == 6);
   CHECK(Heaprec("timeline -f --svg " + svg + " " + directory / "rec.bin").code == 0);

@@ -1,4 +1,5 @@
-"""Sums and intervals of the report page equal those of `heaprec top`: 200 random choices of time, class, thread and frame.
+"""Sums and intervals of the report page equal those of `heaprec top`: 200 random choices of time, class, thread and frame,
+and pages that commands made with filters of their own.
 
 usage: exact_browser.py HEAPREC RECORDING [CHOICES]
 
@@ -79,8 +80,13 @@ def choices(facts, count):
         }
 
 
-def command_line(heaprec, recording, choice):
-    words = [heaprec, "top", "--json", "--by", choice["by"]]
+# Filters of the command that makes the page.
+GIVEN = (("--class", "com.sun.tools.javac.*"), ("--thread", "main", "--ignore", "Gen"), ("--focus", "Attr", "--class", "/Scope/"),
+         ("--kind", "tlab"), ("--lines", "--site", "List"))
+
+
+def command_line(heaprec, recording, choice, given=()):
+    words = [heaprec, "top", "--json", "--by", choice["by"], *given]
     if choice["time"]:
         words += ["--from", f"{choice['time'][0]:.6f}s", "--to", f"{choice['time'][1]:.6f}s"]
     if choice["class"] is not None:
@@ -111,27 +117,44 @@ def agree(what, page, tool):
     return apart
 
 
+class Comparison:
+    def __init__(self, browser, heaprec, recording):
+        self.browser, self.heaprec, self.recording = browser, heaprec, recording
+        self.worst, self.rows_seen = [0.0, 0.0], 0
+
+    def open(self, command, *given):
+        page = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-exact-")) / "page.html"
+        subprocess.run([self.heaprec, command, "--quiet", "-o", str(page), *given, self.recording], check=True)
+        self.browser.open(page)
+        self.browser.wait("document.documentElement.dataset.ready === 'yes'")
+
+    def check(self, choice, given=()):
+        on_page = self.browser.run(FIGURES, choice)
+        chosen, rows = command_line(self.heaprec, self.recording, choice, given)
+        what = json.dumps([*given, choice])[:300]
+        found = [agree(what, on_page["all"], chosen)] if chosen else []
+        if len(rows) != len(on_page["rows"]):
+            raise AssertionError(f"{what}: {len(on_page['rows'])} rows on the page, {len(rows)} in heaprec top")
+        found += [agree(f"{what}, {row['name'][:100]}", on_page["rows"][row["name"]], row) for row in rows]
+        self.rows_seen += len(rows)
+        self.worst = [max(old, *(one[i] for one in found)) for i, old in enumerate(self.worst)]
+
+
 def main(heaprec, recording, count=200):
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="heaprec-exact-"))
-    page = folder / "report.html"
-    subprocess.run([heaprec, "report", "--quiet", "-o", str(page), recording], check=True)
-    worst, rows_seen = [0.0, 0.0], 0
     with Browser() as browser:
-        browser.open(page)
-        browser.wait("document.documentElement.dataset.ready === 'yes'")
+        comparison = Comparison(browser, heaprec, recording)
+        comparison.open("report")
         for choice in choices(browser.run(FACTS), count):
-            on_page = browser.run(FIGURES, choice)
-            chosen, rows = command_line(heaprec, recording, choice)
-            what = json.dumps(choice)[:300]
-            found = [agree(what, on_page["all"], chosen)] if chosen else []
-            if len(rows) != len(on_page["rows"]):
-                raise AssertionError(f"{what}: {len(on_page['rows'])} rows on the page, {len(rows)} in heaprec top")
-            found += [agree(f"{what}, {row['name'][:100]}", on_page["rows"][row["name"]], row) for row in rows]
-            rows_seen += len(rows)
-            worst = [max(old, *(one[i] for one in found)) for i, old in enumerate(worst)]
+            comparison.check(choice)
+        for given in GIVEN:
+            comparison.open("flame", *given)
+            for by in BY:
+                comparison.check({"time": [0.5, 1.75], "class": None, "thread": None, "frame": None, "by": by}, given)
+            comparison.check({"time": None, "class": None, "thread": None, "frame": None, "by": "class"}, given)
         if complaints := browser.complaints():
             raise AssertionError(f"the console says: {complaints}")
-    print(f"{count} choices, {rows_seen} rows: sums within {worst[0]:.1e}, ends within {worst[1]:.1e}")
+    worst = comparison.worst
+    print(f"{count} choices, {comparison.rows_seen} rows: sums within {worst[0]:.1e}, ends within {worst[1]:.1e}")
 
 
 if __name__ == "__main__":

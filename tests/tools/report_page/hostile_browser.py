@@ -1,4 +1,4 @@
-"""Names with markup, quotes, 64 kB and right-to-left text are harmless in a page of heaprec report.
+"""Names with markup, quotes, 64 kB and right-to-left text are harmless in pages of heaprec report and flame.
 
 usage: hostile_browser.py HEAPREC RECORDING
 
@@ -41,6 +41,17 @@ def main(heaprec, recording):
             width = browser.run("return document.documentElement.scrollWidth - innerWidth")
             if width > 0:
                 raise AssertionError(f"#{fragment}: a long name makes the page {width} pixels too wide")
+        for options, samples in ((("--kind", "exception"), 20), (("--kind", "native"), 20), (("--live", "--min-age", "0s"), 400),
+                                 (("--class", "/Quotes/", "--lines"), 80)):
+            flame = page.with_name("flame.html")
+            subprocess.run([heaprec, "flame", "--quiet", "-f", "-o", str(flame), *options, recording], check=True)
+            for fragment in ("", "#tab=sites"):
+                browser.call("POST", "/url", {"url": "about:blank"})
+                browser.call("POST", "/url", {"url": flame.as_uri() + fragment})
+                browser.wait("document.documentElement.dataset.ready === 'yes'")
+                shown = browser.run("return [window.heaprec.page.sideA.total().samples, document.querySelectorAll('img, iframe').length]")
+                if shown != [samples, 0]:
+                    raise AssertionError(f"flame {options}{fragment}: samples and planted elements: {shown}")
         browser.run("for (const box of window.heaprec.page.flame.boxes) window.heaprec.page.change({focus: box.i})")
         browser.wait("!window.heaprec.page.waiting")
         requests = [url for url in browser.requests() if not url.startswith(("file://", "about:", "data:", "blob:"))]

@@ -12,24 +12,28 @@ from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
-  BoxTree Model Side FAILS readColumns markdownOf flame""".split()
+  BoxTree Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
+  unitOf shadeOf studentTail varianceOfMean""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
 MODEL = """
-window.makeModel = () => {
+window.makeModel = (more = {}) => {
   const names = ["", "byte[]", "int[]", "main", "shop.App.main", "shop.App.a", "lib.x.B.b", "lib.x.C.c"];
   const u32 = values => Uint32Array.from(values), none = u32([]), f64 = values => Float64Array.from(values);
   const columns = {second: u32([0, 0, 1, 1]), microsecond: u32([100000, 500000, 0, 999999]), class: u32([0, 1, 0, 0]),
     node: u32([3, 4, 4, 5]), thread: u32([0, 0, 0, 0]), size: u32([100, 200, 100, 50]), window: u32([1, 1, 1, 1]),
     parted: Uint8Array.from([4, 4, 4, 4]), weight_code: Uint8Array.from([2, 2, 2, 2]), explicit_weight: f64([1000, 2000, 3000, 4000]),
     explicit_first_weight: f64([1000, 2000, 3000, 4000]), explicit_size: f64([]), uncounted: none, alive: none, alive_weight: f64([]),
+    alive_age: f64([]), chosen: Uint8Array.from([1, 1, 1, 1]), recording: Uint8Array.from([]),
     lambda: f64([0, 1e-3]), rounding0: new Float32Array(0), rounding1: new Float32Array(0), rounding2: new Float32Array(0),
     rounding3: new Float32Array(0), line_begin: none, line_end: none, line_weight: f64([]), classes: u32([1, 2]), threads: u32([3]),
     node_back: u32([0, 1, 1, 1, 2, 2]), node_name: u32([0, 4, 5, 6, 7, 6]), node_type: Uint8Array.from([0, 2, 2, 2, 3, 2])};
   const design = {factor: 2, calibrated: true, variance_of_bytes: 1, unwritten: 0, counted_bytes: 20000};
   const header = {names, strata: [], stratum_of_class: [-1, -1], has_no_chances: false, thinned_to: 0, samples: 4, interval_ns: 1e9,
-    begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], design, own: "", file: "x.hrec"};
-  return new page.Model([{header, columns}]);
+    begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], design, own: "", file: "x.hrec",
+    files: ["x.hrec"], given: [], boxes: {}, state: {}, factors: [], chosen_by: -1, counts_events: false, stream: "allocations"};
+  Object.assign(header, more.header);
+  return new page.Model([{header, columns: {...columns, ...more.columns}}]);
 };
 window.packagesOf = names => page.Model.prototype.packagesToTell.call(
   {nodes: {name: [-1, 0, 1]}, names: {keys: names}, isOwn: [true, true]}, [0, 10, 10]);
@@ -77,6 +81,35 @@ CASES = [
     ("a range has its begin, not its end", "(m => [[0.1, 0.5], [0.5, 1], [1, 1.999999]].map(time => new page.Side(m.main, {time}).all().bytes))(makeModel())", [1000, 2000, 3000]),
     ("a view ignores its own filter", "(m => [new page.Side(m.main, {cls: 1}).all().bytes, new page.Side(m.main, {cls: 1}).all(page.FAILS.cls).bytes])(makeModel())", [2000, 10000]),
     ("all of a selection is all of it", "(m => { const [row] = new page.Side(m.main, {time: [0, 0.2]}).rows(m.main.cls, 2, page.GRAIN.kClass); return [row.share[0], row.share[2]]; })(makeModel())", [1, 1]),
+    ("without a fragment the page opens as its command says", "(s => [s.view, s.live, s.tab, s.icicle])(page.stateOfUrl('file:///x.html', {view: 'flame', icicle: false}, 0, 9, ['sites']))", ["flame", False, "sites", False]),
+    ("a fragment says all", "(s => [s.view, s.a])(page.stateOfUrl('file:///x.html#a=1-2', {view: 'flame'}, 0, 9, ['sites']))", ["", [1, 2]]),
+    ("a view has a link", "page.stateOfFragment(page.stateToFragment({...page.NO_STATE, view: 'timeline', measure: 'objects'}, String), 0, 9, []).view", "timeline"),
+    ("what the command left out is in no sum", """(m => { const s = new page.Side(m.main, {});
+        return [s.chooses, s.all().bytes, s.total().samples]; })(makeModel({header: {chosen_by: 2}, columns: {chosen: Uint8Array.from([1, 0, 1, 0])}}))""", [True, 4000, 2]),
+    ("who was born before the file counts among the living only", """(m => [new page.Side(m.main, {}).total().samples, new page.Side(m.main, {alive: {age: 0}}).total().bytes[0],
+        new page.Side(m.main, {alive: {age: 5}}).total().bytes[0]])(makeModel({columns: {chosen: Uint8Array.from([1, 1, 1, 2]), alive: Uint32Array.from([0, 3]),
+        alive_weight: Float64Array.from([100, 300]), alive_age: Float64Array.from([1, 9])}}))""", [3, 400, 300]),
+    ("each of several recordings is scaled to what it counted", """(m => Array.from(m.main.weight))(makeModel({header: {factors: [1, 10]},
+        columns: {recording: Uint8Array.from([0, 0, 1, 1])}}))""", [1000, 2000, 30000, 40000]),
+    ("without classes a stack ends with its site", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}); return [t.size, t.label(1)]; })(makeModel({header: {boxes: {no_classes: true}}}))", [10, "lib.x.C.c"]),
+    ("boxes below a share are cut", "page.cutOf({least_share: 0.25}, [100, 60, 25, 15])", 25),
+    ("all but the largest are cut", "page.cutOf({most: 2}, [100, 60, 25, 15])", 25),
+    ("by objects", "(m => Array.from(new page.Side(m.main, {}).amounts(m.main.cls, 2, 'objects')))(makeModel())", [2 * (10 + 30 + 80), 20]),
+    ("by samples", "(m => Array.from(new page.Side(m.main, {}).amounts(m.main.cls, 2, 'samples')))(makeModel())", [3, 1]),
+    ("Student's t", "[page.studentTail(2.776445105, 4), page.studentTail(0, 4)].map(x => +x.toFixed(9))", [0.05, 1]),
+    ("the variance of a mean", "page.varianceOfMean([1, 2, 3])", 1 / 3),
+    ("sides compare per second", "(u => [u.a, u.b, u.suffix, u.varies])(page.unitOf({model: {header: {state: {}}}, state: {a: null, b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}))", [2, 4, "/s", None]),
+    ("or as diff does", "(u => [u.a, u.b, u.suffix, u.runs])(page.unitOf({model: {header: {state: {}, compare: {before: [1, 2], after: [4, 4], suffix: '/op'}}}, state: {a: null, b: null}}))", [3, 8, "/op", [[1, 2], [4, 4]]]),
+    ("but of other times per second", "page.unitOf({model: {header: {state: {a: [0, 1]}, compare: {before: [9], after: [9]}}}, state: {a: [0, 2], b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}).a", 2),
+    ("a box that doubles is coloured", """(s => [s.sure, s.shade > 0])(page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]}, {a: 1, b: 1, varies: null}, 1, null)(0))""", [True, True]),
+    ("not if runs vary by that", """page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]},
+        {a: 1, b: 1, varies: {deviation: 0.5, freedom: 4, margin: 0, before: [1], after: [1]}}, 1, null)(0).sure""", False),
+    ("nor within the margin", """page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]},
+        {a: 1, b: 1, varies: {deviation: 0, freedom: 40, margin: 1, before: [1], after: [1]}}, 1, null)(0).p""", 1),
+    ("nor if its own runs do", """page.shadeOf({bytes: [200], variance: [0]}, {bytes: [400], variance: [0]}, {a: 2, b: 2,
+        varies: {deviation: 0, freedom: 4, margin: 0, before: [1, 1], after: [1, 1]}}, 0,
+        [[{sums: [10], divisor: 1}, {sums: [190], divisor: 1}], [{sums: [100], divisor: 1}, {sums: [300], divisor: 1}]])(0).sure""", False),
+    ("events are counted", "(page.useUnits(true), (t => (page.useUnits(false), t))(page.signedAmount(1234)))", "+1,234"),
 ]
 
 

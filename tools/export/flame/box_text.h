@@ -14,9 +14,6 @@ namespace heaprec::tools {
 std::string BoxName(const FlameBox& box, const FlameName& name);
 
 // The name, and a line for each of the first so many estimates: "bytes: 18.6 MiB (17.2 MiB to 20.1 MiB)".
-std::string BoxText(const FlameGraph& graph, const FlameTree& tree, size_t box, size_t estimates = SIZE_MAX);
-
-// "18.6 MiB", "12.3 %", "× 1.52": a value of a figure.
-std::string EstimateText(const FlameFigure& figure, double value);
+std::string BoxText(const FlameGraph& graph, size_t box, size_t figures = SIZE_MAX);
 
 }  // namespace heaprec::tools

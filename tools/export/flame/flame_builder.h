@@ -17,15 +17,13 @@
 
 namespace heaprec::tools {
 
-// The boxes of a graph in the order in which they are shown, by names that several trees share.
+// The boxes of a graph in the order in which they are shown.
 class FlameAssembly {
  public:
-  FlameAssembly(const NamePool* names, std::vector<const LeafVisitor*> leaves)
-      : names_(*names), leaves_(std::move(leaves)) {}
+  FlameAssembly(const NamePool* names, const LeafVisitor* leaves) : names_(*names), leaves_(*leaves) {}
 
   // `order`: boxes in preorder.
   std::vector<FlameBox> Boxes(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order);
-  // Of all trees so far.
   std::vector<FlameName> TakeNames() { return std::move(flame_names_); }
 
  private:
@@ -33,15 +31,9 @@ class FlameAssembly {
   FrameKind KindOf(NamePool::Id name) const;
 
   const NamePool& names_;
-  const std::vector<const LeafVisitor*> leaves_;
+  const LeafVisitor& leaves_;
   std::vector<FlameName> flame_names_{{"all", FrameKind::kAll}, {"", FrameKind::kFolded}};
   std::unordered_map<NamePool::Id, uint32_t> indexes_;  // into flame_names_
 };
-
-// How the boxes ran that are shown, in that order; empty if of none is it known. Callers are told by name alone.
-std::vector<CodeShares> CodeOf(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order,
-                               const FrameTypes& types);
-std::vector<CodeShares> CodeByName(const CallTree& calls, const FlameBoxTree& tree,
-                                   std::span<const FlameBoxTree::BoxId> order, const FrameTypes& types);
 
 }  // namespace heaprec::tools

@@ -1,4 +1,4 @@
-// A flame graph as values: what a page or a picture shows, without a thought of how.
+// A flame graph as values: what a picture shows, without a thought of how.
 //
 // Units:    those that a figure names; widths are a figure's values.
 // Failure:  none: names are untrusted text in valid UTF-8, and whoever renders them escapes them.
@@ -6,14 +6,13 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 
-// What a frame is, by which it is coloured. drawing.js has the same order.
+// What a frame is, by which it is coloured.
 enum class FrameKind : uint8_t { kAll, kJdk, kApplication, kNative, kTruncated, kFolded, kClass };
 
 struct FlameName {
@@ -30,42 +29,20 @@ struct FlameBox {
 
 // What is known of each box, and how it is to be written.
 struct FlameFigure {
-  enum class Unit : uint8_t { kBytes, kCount, kShare, kRatio, kProbability };
+  enum class Unit : uint8_t { kBytes, kCount, kShare };
   std::string id, label;
   Unit unit = Unit::kBytes;
-  std::string suffix;         // "/s", "/op"
   bool has_interval = false;  // else low and high are not looked at
-  bool is_signed = false;     // "+" before what is above 0
 };
 
-// How the code of a frame ran, in % of what was allocated below it. All 0: not known.
-struct CodeShares {
-  uint8_t interpreted = 0, compiled = 0, inlined = 0;
-};
-
-struct FlameTree {
-  std::string order;  // "callees": root first, or "callers"
-  std::vector<FlameBox> boxes;
-  std::vector<std::vector<Estimate>> estimates;  // of FlameGraph::estimates, each by box
-  std::vector<uint8_t> verdicts;                 // of a differential graph, by box: Verdict; else empty
-  std::vector<CodeShares> code{};                // by box; empty: of none is it known
-};
-
-// What the width of a box may be: a figure, or the sum of several, that adds up along the tree.
-struct FlameMeasure {
-  std::string id, label, title;
-  std::vector<std::string> sum;  // ids of estimates; empty: the figure `id`
-};
-
+// The first figure is what widths show: it adds up along the tree.
 struct FlameGraph {
   std::string title, headline;
-  std::vector<std::pair<std::string, std::string>> facts;
-  std::vector<std::string> notes;  // warnings
-  std::vector<FlameMeasure> measures;
-  std::vector<FlameFigure> estimates;
+  std::vector<FlameFigure> figures;
   std::vector<FlameName> names;
-  std::vector<FlameTree> trees;  // the first is shown first
-  bool icicle = false;           // root at the top
+  std::vector<FlameBox> boxes;
+  std::vector<std::vector<Estimate>> estimates;  // of `figures`, each by box
+  bool icicle = false;                           // root at the top
 };
 
 }  // namespace heaprec::tools

@@ -18,16 +18,15 @@ constexpr double kMinText = 4 * kCharacter;
 constexpr double kLeast = 0.5, kMinFigures = 3;
 constexpr double kBox = kRow - 1;
 
-// One class for each kind, j (JDK) and a (application) for an eighth of the hues each, v for a verdict, light and dark,
-// as kindColour in drawing.js has them.
+// One class for each kind, j (JDK) and a (application) for an eighth of the hues each, light and dark.
 constexpr int kShades = 8;
 constexpr std::string_view kStyle =
     R"(text{font:11px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#26221c;pointer-events:none}
 .t{font:600 15px system-ui,"Noto Sans",sans-serif}.h{font:12px system-ui,"Noto Sans",sans-serif;fill:#6d675e}
-.k0{fill:#dfdcd6}.k3{fill:#c3b2e4}.k4,.k5{fill:#e9e7e3}.k6{fill:#a6c8f2}.v0{fill:#e3e1dd}
+.k0{fill:#dfdcd6}.k3{fill:#c3b2e4}.k4,.k5{fill:#e9e7e3}.k6{fill:#a6c8f2}
 )";
 constexpr std::string_view kDarkStyle = R"(@media(prefers-color-scheme:dark){
-.g{fill:#17181b}text{fill:#f2f0ec}.h{fill:#9c9a94}.k0{fill:#504e49}.k3{fill:#5c4f87}.k4,.k5{fill:#3d3b39}.k6{fill:#3b5c9b}.v0{fill:#52504c}
+.g{fill:#17181b}text{fill:#f2f0ec}.h{fill:#9c9a94}.k0{fill:#504e49}.k3{fill:#5c4f87}.k4,.k5{fill:#3d3b39}.k6{fill:#3b5c9b}
 )";
 
 // Codepoints, which is what a monospaced font counts.
@@ -45,14 +44,7 @@ std::string_view FirstCharacters(std::string_view utf8, size_t most) {
 
 class Picture {
  public:
-  Picture(const FlameGraph& graph, Text& text) : graph_(graph), tree_(graph.trees.front()), text_(text) {
-    const std::vector<std::string>& sum = graph.measures.front().sum;
-    for (size_t i = 0; i < graph.estimates.size(); ++i) {
-      const std::string& id = graph.estimates[i].id;
-      const bool counts = sum.empty() ? id == graph.measures.front().id : std::count(sum.begin(), sum.end(), id) > 0;
-      if (counts) widths_.push_back(i);
-    }
-  }
+  Picture(const FlameGraph& graph, Text& text) : graph_(graph), text_(text) {}
 
   void Draw() {
     Lay();
@@ -76,19 +68,15 @@ class Picture {
     fmt::format_to(fmt::appender(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  double Value(size_t box) const {
-    double sum = 0;
-    for (const size_t figure : widths_) sum += tree_.estimates[figure][box].value;
-    return sum;
-  }
+  double Value(size_t box) const { return graph_.estimates.front()[box].value; }
 
   // Preorder: a box's children follow it, so that its left end is known when they come.
   void Lay() {
-    const double all = tree_.boxes.empty() ? 0 : Value(0);
+    const double all = graph_.boxes.empty() ? 0 : Value(0);
     const double scale = all > 0 ? (kPictureWidth - 2 * kMargin) / all : 0;
     std::vector<double> next;  // by depth: where the next box of the row begins
-    for (size_t i = 0; i < tree_.boxes.size(); ++i) {
-      const uint32_t depth = tree_.boxes[i].depth;
+    for (size_t i = 0; i < graph_.boxes.size(); ++i) {
+      const uint32_t depth = graph_.boxes[i].depth;
       next.resize(depth + 2, kMargin);
       const double wide = Value(i) * scale;
       left_.push_back(next[depth]);
@@ -109,14 +97,13 @@ class Picture {
       Format(".j{0}{{fill:hsl({1:.0f} 48% {2:.0f}%)}}.a{0}{{fill:hsl({3:.0f} 92% {4:.0f}%)}}\n", shade, 165 + 45 * hue,
              70 + 9 * hue, 12 + 36 * hue, 70 + 7 * hue);
     }
-    Append(text_, std::string_view(".v1,.v3{fill:hsl(6 82% 72%)}.v2,.v4{fill:hsl(216 82% 72%)}\n"));
     Append(text_, kDarkStyle);
     for (int shade = 0; shade < kShades; ++shade) {
       const double hue = (shade + 0.5) / kShades;
       Format(".j{0}{{fill:hsl({1:.0f} 38% {2:.0f}%)}}.a{0}{{fill:hsl({3:.0f} 62% {4:.0f}%)}}\n", shade, 165 + 45 * hue,
              30 + 7 * hue, 8 + 40 * hue, 36 + 6 * hue);
     }
-    Append(text_, std::string_view(".v1,.v3{fill:hsl(6 70% 44%)}.v2,.v4{fill:hsl(216 70% 44%)}}"));
+    text_.push_back('}');
   }
 
   void Line(std::string_view style, double y, std::string_view line) {
@@ -135,12 +122,12 @@ class Picture {
   static double Tenths(double number) { return std::round(number * 10) / 10; }
 
   void Box(size_t i) {
-    const FlameBox& box = tree_.boxes[i];
+    const FlameBox& box = graph_.boxes[i];
     const FlameName& name = graph_.names[box.name];
     const double left = Tenths(left_[i]);
-    Format("<path class=\"{}\" d=\"M{:g} 0h{:g}v{:g}H{:g}z\"><title>", ClassOf(i, name), left,
+    Format("<path class=\"{}\" d=\"M{:g} 0h{:g}v{:g}H{:g}z\"><title>", ClassOf(name), left,
            std::max(Tenths(wide_[i] - (wide_[i] > 3 ? 0.6 : 0)), kLeast), kBox, left);
-    AppendMarkup(text_, BoxText(graph_, tree_, i, wide_[i] < kMinFigures ? 1 : SIZE_MAX));
+    AppendMarkup(text_, BoxText(graph_, i, wide_[i] < kMinFigures ? 1 : SIZE_MAX));
     Append(text_, std::string_view("</title></path>\n"));
     const std::string label = Label(box, name, wide_[i] - kCharacter);
     if (label.empty()) return;
@@ -149,8 +136,7 @@ class Picture {
     Append(text_, std::string_view("</text>\n"));
   }
 
-  std::string ClassOf(size_t i, const FlameName& name) const {
-    if (!tree_.verdicts.empty()) return fmt::format("v{}", static_cast<int>(tree_.verdicts[i]));
+  static std::string ClassOf(const FlameName& name) {
     const int shade = HueOfFrame(name.text) * kShades / 256;
     if (name.kind == FrameKind::kJdk) return fmt::format("j{}", shade);
     if (name.kind == FrameKind::kApplication) return fmt::format("a{}", shade);
@@ -171,9 +157,7 @@ class Picture {
   }
 
   const FlameGraph& graph_;
-  const FlameTree& tree_;
   Text& text_;
-  std::vector<size_t> widths_;  // estimates that a box's width is the sum of
   std::vector<double> left_, wide_;
   std::vector<std::vector<size_t>> by_depth_;  // those that are drawn
   uint32_t rows_ = 1;

@@ -1,4 +1,4 @@
-// A flame graph's first tree as a picture: what a frame is and holds stands in its title, which browsers show when the
+// A flame graph as a picture: what a frame is and holds stands in its title, which browsers show when the
 // pointer rests on it. No script.
 //
 // Units:    pixels.

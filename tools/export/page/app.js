@@ -16,8 +16,8 @@ class Page {
   }
 
   stateOfUrl() {
-    const {begin, end} = this.model.main, state = stateOfFragment(location.hash.slice(1), begin, end, tabsOf(this.model));
-    if (!this.model.header.tracks_objects) state.live = false;
+    const {header, main} = this.model, state = stateOfUrl(location.href, header.state, main.begin, main.end, tabsOf(this.model));
+    if (!header.tracks_objects) state.live = false;
     return state;
   }
 
@@ -75,7 +75,7 @@ class Page {
   }
 
   sideOf(recording, time) {
-    const {state, tree, chosen} = this, filters = {...chosen, own: state.mine, pools: state.pools, alive: state.live && {age: state.age}};
+    const {state, tree, chosen} = this, filters = {...chosen, objects: !!this.model.header.compare?.objects, own: state.mine, pools: state.pools, alive: state.live && {age: state.age}};
     if (time) filters.time = time;
     if (state.focus > 0) filters.focus = {at: tree.at[recording], from: state.focus, to: tree.end[state.focus]};
     return new Side(this.model.recordings[recording], filters);
@@ -89,15 +89,26 @@ class Page {
     this.choose();
     this.sideA = this.sideOf(0, state.a);
     this.sideB = model.recordings.length > 1 ? this.sideOf(1, state.b) : state.b ? this.sideOf(0, state.b) : null;
+    this.unit = this.sideB ? unitOf(this) : null;
     this.parseSearch();
-    this.drawTracks();
-    drawFlamePanel(this);
-    drawTab(this);
+    this.chooseView();
+    if (state.view === "" || state.view === "timeline") this.drawTracks();
+    if (state.view !== "timeline") drawFlamePanel(this);
+    if (state.view !== "flame") drawTab(this);
     drawBar(this);
     if (!this.dragging) history.replaceState(null, "", "#" + stateToFragment(state, box => this.tree.hashOf(box)));
     this.refocusRow();
     this.timings.last = performance.now() - start;
     window.heaprec.updates = (window.heaprec.updates || 0) + 1;
+  }
+
+  // What is not shown is not drawn.
+  chooseView() {
+    const {view} = this.state;
+    if (document.body.dataset.view === view) return;
+    document.body.dataset.view = view;
+    if (view === "" || view === "timeline") this.tracks.resize();
+    this.drawnFilters = this.drawnZoom = "";
   }
 
   parseSearch() {
@@ -142,7 +153,10 @@ class Page {
     $("compare").setAttribute("aria-pressed", on || !!this.sideB);
     if (on) toast("Drag over the time to compare with");
   }
-  reset() { this.change({...NO_STATE, theme: this.state.theme, zone: this.state.zone, tab: this.state.tab}); }
+  reset() {
+    const {theme, zone, tab, view, icicle, measure, colours} = this.state;
+    this.change({...NO_STATE, theme, zone, tab, view, icicle, measure, colours});
+  }
 
   theme(flip) {
     const {state} = this, dark = state.theme ? state.theme === "dark" : darkMedia.matches;
@@ -166,6 +180,9 @@ class Page {
     for (const key of ["mine", "fold", "icicle", "pools"]) click(key, () => change({[key]: !this.state[key]}));
     click("f-up", () => change({reverse: true}));
     click("f-down", () => change({reverse: false}));
+    click("whole", () => change({view: ""}));
+    click("wide", () => change({view: "flame"}));
+    for (const key of ["measure", "colours"]) $(key).addEventListener("change", event => change({[key]: event.target.value}));
     click("m-live", () => change({live: true}));
     click("m-all", () => change({live: false}));
     $("age").addEventListener("change", event => change({age: Number(event.target.value)}));
@@ -220,6 +237,8 @@ async function start() {
   const parts = [await unpack($("data").textContent)], other = $("other").textContent.trim();
   if (other) parts.push(await unpack(other));
   window.heaprec = {updates: 0, parts};
+  const {counts_events: events, compare} = parts[0].header;
+  useUnits(events || !!compare?.objects);
   const model = new Model(parts), page = new Page(model);
   Object.assign(window.heaprec, {model, page, Side, GRAIN, FAILS, commandOf, markdownOf, rowsOf, compare, ratioOf});
   page.start();

@@ -1,5 +1,8 @@
 // The bar that says what is selected, and the headlines above it.
 
+const STREAMS = {allocations: {track: "Allocation", column: "Bytes"}, exceptions: {track: "Exceptions", column: "Thrown"},
+  native: {track: "malloc", column: "Bytes"}, mappings: {track: "mmap", column: "Bytes"}};
+
 function drawBar(page) {
   const {state, tree, sideA, sideB} = page;
   const chip = (kind, text, key) => `<span class="chip ${kind}"><span title="${escapeText(text)}"><bdi>${escapeText(text)}</bdi></span>` +
@@ -13,40 +16,48 @@ function drawBar(page) {
   if (state.thread !== null) chips.push(chip("", "thread " + state.thread, "thread"));
   if (state.live && state.age > 0) chips.push(chip("", secondsText(state.age) + " old or more", "age"));
   if (state.focus > 0) chips.push(chip("", "under " + tree.short[tree.key[state.focus]], "focus"));
+  const clear = [...chips];
+  if (page.model.header.given.length > 0) chips.push(`<span class="chip none" title="Of the command that made the page"><bdi>${escapeText(page.model.header.given.join(" "))}</bdi></span>`);
   setHtml($("chips"), chips.join("") || '<span class="chip none">Whole recording</span>');
-  $("reset").hidden = chips.length === 0 && !state.zoom && !state.q && !state.live && !state.mine;
+  $("reset").hidden = clear.length === 0 && !state.zoom && !state.q && !state.live && !state.mine;
   setHtml($("total"), sideB ? changeText(page) : totalText(page));
   const pressed = {mine: state.mine, fold: state.fold, "f-up": state.reverse, "f-down": !state.reverse, "m-live": state.live,
     "m-all": !state.live, pools: state.pools, compare: page.picking || !!sideB, icicle: !state.icicle};
   for (const [id, on] of Object.entries(pressed)) $(id).setAttribute("aria-pressed", on);
   if (document.activeElement !== $("search")) $("search").value = state.q;
   $("zone").value = state.zone;
+  $("whole").hidden = state.view === "";
+  $("wide").hidden = state.view !== "";
+  for (const key of ["measure", "colours"]) $(key).value = state[key];
+  for (const option of $("measure").options) option.hidden = option.dataset.of !== undefined && (option.dataset.of === "two") !== !!sideB;
   $("age").hidden = !state.live;
   $("age").value = state.age;
 }
 
 function totalText({state, sideA}) {
   const {samples, bytes, share} = sideA.total(), {design} = sideA.samples.header;
-  const rate = state.live ? "" : `, ${bytesText(bytes[0] / sideA.seconds)}/s`, count = `, ${countText(samples)} samples`;
+  const rate = state.live ? "" : `, ${amountText(bytes[0] / sideA.seconds)}/s`, count = `, ${countText(samples)} samples`;
   if (!sideA.chooses) {
     const whole = design.calibrated ? design.counted_bytes : sideA.samples.estimator.total()[0];
-    return `<b>${bytesText(whole)}</b>${design.calibrated ? " counted" : ""}${rate}${count}`;
+    return `<b>${amountText(whole)}</b>${design.calibrated ? " counted" : ""}${rate}${count}`;
   }
-  return `<b>${bytesText(bytes[0])}</b>${state.live ? " live" : ""} (${bytesRange(bytes)}), ${percentText(share[0])} of ${state.live ? "what is live" : "the recording"}${rate}${count}`;
+  return `<b>${amountText(bytes[0])}</b>${state.live ? " live" : ""} (${amountRange(bytes)}), ${percentText(share[0])} of ${state.live ? "what is live" : "the recording"}${rate}${count}`;
 }
 
-function changeText({sideA, sideB}) {
-  const one = scaled(sideA.total().bytes, 1 / sideA.seconds), two = scaled(sideB.total().bytes, 1 / sideB.seconds), {change} = compare(one, two);
-  return `<b>${signedBytes(change[0])}/s</b> (${signedBytes(change[1])} to ${signedBytes(change[2])}/s), A ${bytesText(one[0])}/s, B ${bytesText(two[0])}/s`;
+function changeText({sideA, sideB, unit: {a, b, suffix, text, signed}}) {
+  const one = scaled(sideA.total().bytes, 1 / a), two = scaled(sideB.total().bytes, 1 / b), {change} = compare(one, two);
+  return `<b>${signed(change[0])}${suffix}</b> (${signed(change[1])} to ${signed(change[2])}${suffix}), A ${text(one[0])}${suffix}, B ${text(two[0])}${suffix}`;
 }
 
 function drawHeadlines({model}) {
   const {header} = model, [first, ...others] = header.headlines || [];
-  $("file").textContent = header.file;
+  $("file").textContent = header.title || header.file;
+  $("stream").textContent = STREAMS[header.stream].track;
   const other = model.recordings[1] ? ` and ${model.recordings[1].header.file}` : "";
   $("about").textContent = `${secondsText(header.seconds || 0)} of ${header.jvm}, ${header.gc}, ${new Date(header.start_epoch_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC${other}`;
   $("headline").textContent = first ? first.text : "Nothing was allocated.";
-  setHtml($("sentences"), others.map(one => `<li class="${escapeText(one.mood)}">${escapeText(one.text)}</li>`).join("") + reducedText(model));
+  const range = header.is_range ? '<li class="warning">What no major collection has seen yet counts as live, but may be garbage.</li>' : "";
+  setHtml($("sentences"), others.map(one => `<li class="${escapeText(one.mood)}">${escapeText(one.text)}</li>`).join("") + range + reducedText(model));
   const command = header.next ? header.next.command : "";
   $("next").hidden = !command;
   $("next").dataset.copy = command || "";
@@ -63,18 +74,18 @@ function drawReadout(page, time) {
   const {tracks, state, sideA} = page, {steps, rates} = tracks, [from, to] = sideA.filters.time || [steps.begin, steps.end];
   const pauses = tracks.pausesIn(from, to);
   if (time === null) {
-    setHtml($("g-alloc"), state.cls !== null || state.site !== null || state.thread !== null || state.focus || state.live ? "<i>selected part</i> of the exact count" : "exact bytes/s");
+    setHtml($("g-alloc"), state.cls !== null || state.site !== null || state.thread !== null || state.focus || state.live ? "<i>selected part</i> of the exact count" : tracks.exact);
     setHtml($("g-heap"), `<i class="gc">${countText(pauses.count)} GC pause${pauses.count === 1 ? "" : "s"}</i>\n${percentText(pauses.share)} of the time`);
-    setHtml($("g-sampling"), tracks.losses.length > 0 ? `<i class="gc">${countText(tracks.losses.reduce((sum, l) => sum + l.points, 0))} lost</i>` : "samples per MiB");
+    setHtml($("g-sampling"), tracks.losses.length > 0 ? `<i class="gc">${countText(tracks.losses.reduce((sum, l) => sum + l.points, 0))} lost</i>` : tracks.perUnit);
     setHtml($("g-heat"), "20 ms rows, estimated");
     return;
   }
-  const step = clamp(Math.floor((time - steps.begin) / steps.seconds), 0, steps.count - 1), part = tracks.part ? `<i>${bytesText(tracks.part[step])}/s selected</i>` : "";
-  setHtml($("g-alloc"), `${page.timeText(time, 2)} ${bytesText(rates[step])}/s\n${part}`);
+  const step = clamp(Math.floor((time - steps.begin) / steps.seconds), 0, steps.count - 1), part = tracks.part ? `<i>${amountText(tracks.part[step])}/s selected</i>` : "";
+  setHtml($("g-alloc"), `${page.timeText(time, 2)} ${amountText(rates[step])}/s\n${part}`);
   const near = tracks.pauseNear(time, (page.view().to - page.view().from) / 120), heap = lastBefore(tracks.heap, time);
   setHtml($("g-heap"), (heap !== null ? bytesText(heap) + "\n" : "") + (near ? `<i class="gc">${secondsText(near.seconds)} ${escapeText(near.cause)}</i>` : ""));
   const lost = tracks.losses.find(l => time >= l.from && time < l.to), rate = lastBefore(tracks.windows, time);
-  setHtml($("g-sampling"), lost ? `<i class="gc">${countText(lost.points)} lost, ${bytesText(lost.bytes)}</i>` : rate !== null ? `${rate.toPrecision(3)} samples per MiB` : "");
+  setHtml($("g-sampling"), lost ? `<i class="gc">${countText(lost.points)} lost, ${amountText(lost.bytes)}</i>` : rate !== null ? `${rate.toPrecision(3)} ${tracks.perUnit}` : "");
 }
 function lastBefore(points, time) {
   let low = 0, high = points.length;

@@ -79,3 +79,27 @@ function judge(rows, rate = 0.05) {
     row.verdict = more ? row.before[0] > 0 ? "more" : "new" : row.after[0] > 0 ? "less" : "gone";
   });
 }
+
+// In what the sides of a comparison are measured: {a, b} divide their amounts, {text, signed} write them. As diff does
+// while its own spans are compared, with what it says of how runs vary (`varies`), else per second. `runs`: of several
+// runs of each side what divides the amounts of each.
+function unitOf({model, state, sideA, sideB}) {
+  const {compare: given, state: opened} = model.header, same = key => JSON.stringify(state[key]) === JSON.stringify(opened[key] ?? null);
+  if (!given || !same("a") || !same("b")) {
+    return {a: sideA.seconds, b: sideB.seconds, suffix: "/s", text: amountText, signed: signedAmount, runs: null, varies: null};
+  }
+  const sum = values => values.reduce((all, x) => all + x, 0), {before, after} = given;
+  const runs = before.length > 1 && after.length > 1 ? [before, after] : null, varies = given;
+  if (!given.shares) return {a: sum(before), b: sum(after), suffix: given.suffix, text: amountText, signed: signedAmount, runs, varies};
+  const [a, b] = [sideA, sideB].map(side => new Side(side.samples, {time: side.filters.time}).total().bytes[0] || 1);
+  return {a, b, suffix: "", text: percentText, signed: signedPercent, runs, varies};
+}
+
+// The variance of the mean of values that runs have.
+function varianceOfMean(values) {
+  const n = values.length, mean = values.reduce((sum, x) => sum + x, 0) / n;
+  return values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1) / n;
+}
+
+// P(|t| > x) of Student's t.
+const studentTail = (x, freedom) => betaBelow(freedom / (freedom + x * x), freedom / 2, 0.5);

@@ -1,5 +1,6 @@
 // Draws a flame graph or icicle on a canvas, or as SVG, and finds the box under a point.
 
+const CODE_INKS = ["jdk", "mine", "p3", "p0", "p2"]; // by BOX
 const LEAST_BOX = 0.7;                            // pixels: narrower boxes are left out
 
 class Flame {
@@ -12,7 +13,8 @@ class Flame {
     this.font = 11;
   }
 
-  // w: bytes by box; match(key) or null; shade(box): {shade -1..1, sure} of a comparison, or null; pale(box).
+  // w: bytes, or what else is measured, by box; cut: boxes of no more are left out; byCode: coloured by how they ran;
+  // match(key) or null; shade(box): {shade -1..1, sure} of a comparison, or null; pale(box).
   set(picture) { Object.assign(this, picture); }
 
   layOut(width) {
@@ -22,7 +24,7 @@ class Flame {
     for (let i = root; i < tree.end[root];) {
       const wide = w[i] * scale, x = i === root ? 0 : next[tree.parent[i]];
       if (i !== root) next[tree.parent[i]] = x + wide;
-      if (wide < LEAST_BOX) {
+      if (wide < LEAST_BOX || w[i] <= this.cut) {
         i = tree.end[i];
         continue;
       }
@@ -41,9 +43,11 @@ class Flame {
     if (font !== this.font) this.widths.clear();
     Object.assign(this, {row, font});
     const room = this.canvas.parentElement, width = Math.max(1, room.clientWidth - 16), {boxes, height} = this.layOut(width);
+    const above = this.stands ? room.scrollHeight - room.clientHeight - room.scrollTop : 0;
     this.boxes = boxes;
     const g = canvasOf(this.canvas, width, Math.max(height + 8, Math.min(room.clientHeight - 4, 120)), font);
     g.textBaseline = "middle";
+    this.stand(room, above);
     if (!this.w[this.root]) {
       g.fillStyle = ink.ink3;
       g.textAlign = "center";
@@ -58,7 +62,16 @@ class Flame {
     g.strokeRect(marked.x + 0.75, marked.y + 0.75, Math.max(1, marked.width - 2), row - 2);
   }
 
+  // What grows upwards keeps its place above the ground, and is seen from there at first.
+  stand(room, above) {
+    if (this.stands && this.icicle) room.scrollTop = 0;
+    this.stands = !this.icicle;
+    this.canvas.classList.toggle("up", this.stands);
+    if (this.stands) room.scrollTop = room.scrollHeight - room.clientHeight - above;
+  }
+
   fillOf(i) {
+    if (this.byCode && i) return ink[CODE_INKS[this.tree.type[i]] || "class"];
     if (!this.shade) return ink[i ? this.tree.hue[this.tree.key[i]] : "sunk"];
     const {shade, sure} = this.shade(i);
     if (!sure) return ink.jdk;
@@ -126,6 +139,13 @@ class Flame {
     return box ? box.i : -1;
   }
 
+  // The next box that matches, in the order of the tree; -1: none does.
+  nextMatch(step) {
+    const hits = this.match ? this.boxes.filter(b => b.i > 0 && this.match(this.tree.key[b.i])).map(b => b.i) : [];
+    if (hits.length === 0) return -1;
+    return step > 0 ? hits.find(i => i > this.marked) ?? hits[0] : hits.findLast(i => i < this.marked) ?? hits[hits.length - 1];
+  }
+
   // The box to which an arrow key leads.
   beside(i, key) {
     const box = this.boxes.find(b => b.i === i);
@@ -146,7 +166,7 @@ class Flame {
     const g = this.canvas.getContext("2d"), parts = [];
     for (const {i, x, y, width: wide} of boxes) {
       const text = wide > 26 ? this.fit(g, i ? tree.short[tree.key[i]] : "all", wide - 10) : "";
-      parts.push(`<g><title>${escapeText(tree.label(i))}: ${escapeText(bytesText(this.w[i]))}</title>` +
+      parts.push(`<g><title>${escapeText(tree.label(i))}: ${escapeText(amountText(this.w[i]))}</title>` +
         `<rect x="${x.toFixed(2)}" y="${y}" width="${Math.max(0.5, wide - 0.5).toFixed(2)}" height="${row - 1}" fill="${this.fillOf(i)}"/>` +
         (text ? `<text x="${(x + 5).toFixed(2)}" y="${y + row / 2 + 4}">${escapeText(text)}</text>` : "") + "</g>");
     }

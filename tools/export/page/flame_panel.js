@@ -8,14 +8,28 @@ function boxSums(side, tree, at) {
   return {bytes: tree.upwards(bytes), variance: tree.upwards(variance)};
 }
 
-// A box of a comparison: how much the rate changes, from -1 to 1, and whether that is more than noise. The variances are
-// upper estimates, so fewer boxes are coloured than could be; the tooltip has the exact interval.
-function shadeOf(one, two, secondsA, secondsB, unit) {
+// A box of a comparison: how much it changes, from -1 to 1, and how likely noise does that, of what is beyond the margin.
+// The variances are upper estimates, so fewer boxes are coloured than could be; the tooltip has the exact interval.
+function shadeOf(one, two, {a, b, varies}, unit, runs) {
+  const {deviation = 0, freedom = 0, margin = 0, before: {length: n}, after: {length: m}} = varies || {before: [1], after: [1]};
   return i => {
-    const a = one.bytes[i] / secondsA, b = two.bytes[i] / secondsB, all = a + b;
-    const deviation = Math.sqrt((one.variance[i] + unit * unit) / (secondsA * secondsA) + (two.variance[i] + unit * unit) / (secondsB * secondsB));
-    return {shade: (b - a) / (all || 1) * 1.6, sure: erfc(Math.abs(b - a) / deviation / Math.SQRT2) < LIKELY_NOISE};
+    const before = one.bytes[i] / a, after = two.bytes[i] / b, beyond = Math.max(0, Math.abs(after - before) - margin * before);
+    let variance = (one.variance[i] + unit * unit) / (a * a) + (two.variance[i] + unit * unit) / (b * b);
+    variance += deviation * deviation * (before * before / n + after * after / m);
+    if (runs) {
+      const [x, y] = runs.map(side => varianceOfMean(side.map(run => run.sums[i] / run.divisor)));
+      variance = Math.max(variance, x + y);
+    }
+    const t = beyond / Math.sqrt(variance), p = varies ? studentTail(t, freedom + n + m - 2) : erfc(t / Math.SQRT2);
+    return {shade: (after - before) / (before + after || 1) * 1.6, p, sure: p < LIKELY_NOISE};
   };
+}
+
+// Of each side with several runs: sums by box of each, and what divides them.
+function runsOf({tree, model, sideA, sideB, unit}) {
+  if (!unit.runs) return null;
+  return [sideA, sideB].map((side, k) => side.sumsOfRuns(tree.at[model.recordings.indexOf(side.samples)], tree.size, FAILS.focus)
+    .map(sums => tree.upwards(sums)).map((sums, run) => ({sums, divisor: unit.varies.shares ? sums[0] || 1 : unit.runs[k][run]})));
 }
 
 function drawFlamePanel(page) {
@@ -24,17 +38,27 @@ function drawFlamePanel(page) {
   page.boxes = {one, two: null};
   if (sideB) {
     const two = boxSums(sideB, tree, tree.at[model.recordings.indexOf(sideB.samples)]);
-    const [a, b] = [sideA.seconds, sideB.seconds], {estimator} = sideA.samples;
-    w = one.bytes.map((x, i) => (x / a + two.bytes[i] / b) * a / 2);
-    shade = shadeOf(one, two, a, b, estimator.unit * estimator.factor);
+    const {estimator} = sideA.samples, {a, b} = page.unit;
+    w = state.measure === "before" ? one.bytes : state.measure === "after" ? two.bytes : one.bytes.map((x, i) => (x / a + two.bytes[i] / b) * a / 2);
+    page.shade = shade = shadeOf(one, two, page.unit, estimator.unit * estimator.factor, runsOf(page));
     page.boxes.two = two;
+  }
+  if (!sideB && (state.measure === "objects" || state.measure === "samples")) {
+    w = tree.upwards(sideA.amounts(tree.at[model.recordings.indexOf(sideA.samples)], tree.size, state.measure, FAILS.focus));
   }
   const {regex} = page, hits = regex && tree.full.map(name => regex.test(name.slice(0, LONGEST)));
   const pale = shade ? () => false : i => i > 0 && one.bytes[i] <= Z * Math.sqrt(one.variance[i]);
-  flame.set({tree, w, root: state.focus, match: hits && (key => hits[key]), shade, pale, icicle: state.icicle});
-  flame.draw();
+  flame.set({tree, w, root: state.focus, match: hits && (key => hits[key]), shade, pale, icicle: state.icicle, cut: cutOf(model.header.boxes, w),
+    byCode: state.colours === "code" && !shade});
   drawCrumbs(page, hits);
   drawFlameLegend(page);
+  flame.draw();                                   // last: it stands on the legend
+}
+
+// What the command that made the page leaves out: boxes below a share, and all but the largest.
+function cutOf({least_share: share, most}, w) {
+  const cut = (share || 0) * w[0];
+  return most > 0 && most < w.length ? Math.max(cut, Float64Array.from(w).sort()[w.length - most - 1]) : cut;
 }
 
 function drawCrumbs({state, tree, sideA, boxes, model}, hits) {
@@ -53,12 +77,18 @@ function matchedText({tree, sideA, model}, hits) {
   return row.samples > 0 ? `matches ${percentText(row.share[0])} (${percentRange(row.share)})` : "no match";
 }
 
+const CODE_TEXTS = ["not known", "interpreted", "compiled", "inlined", "native"];
+
 function drawFlameLegend({state, model, sideB}) {
   const part = (colour, text) => `<span>${swatch(colour)}${text}</span>`;
   const line = (path, opacity, text) => `<span><svg width="16" height="9" aria-hidden="true"><path d="M0 0H16V9H0Z" fill="${ink.p0}"/><path d="${path}" stroke="${ink["box-ink"]}" stroke-opacity="${opacity}"/></svg>${text}</span>`;
   if (sideB) {
     setHtml($("legend"), part("oklch(.77 .13 258)", "less in B") + part("oklch(.77 .13 55)", "more in B") +
-      part(ink.jdk, "may be noise (p ≥ 1 %)") + "<span>width: mean of both rates</span>");
+      part(ink.jdk, "may be noise (p ≥ 1 %)") + `<span>width: ${state.measure === "before" ? "A" : state.measure === "after" ? "B" : "mean of both"}</span>`);
+    return;
+  }
+  if (state.colours === "code") {
+    setHtml($("legend"), CODE_INKS.map((name, i) => part(ink[name], CODE_TEXTS[i])).join("") + "<span>what ran most of the bytes</span>");
     return;
   }
   const own = model.hueOfName.includes("mine") ? part(ink.mine, `my code (${escapeText(model.own.join(", "))})`) : "";
@@ -71,7 +101,7 @@ function drawFlameLegend({state, model, sideB}) {
 const TYPE_NAMES = ["", "interpreted", "compiled", "inlined into its caller", "native", "allocated class"];
 
 // What a tooltip says of a box: with the exact interval of its samples.
-function boxTip({tree, sideA, sideB, model}, i) {
+function boxTip({tree, sideA, sideB, model, flame, unit, shade}, i) {
   const figuresOf = side => {
     const at = tree.at[model.recordings.indexOf(side.samples)], end = tree.end[i];
     return side.one(sample => at[sample] >= i && at[sample] < end, GRAIN.kStack, FAILS.focus);
@@ -81,10 +111,13 @@ function boxTip({tree, sideA, sideB, model}, i) {
   const one = figuresOf(sideA);
   if (!sideB) {
     const picture = whisker(one.share, 0, clamp(one.share[2] * 1.25, 0.02, 1), 200);
-    return head + picture + `${bytesText(one.bytes[0])} (${bytesRange(one.bytes)})<small>${percentText(one.share[0])} (${percentRange(one.share)}) ` +
-      `of the selection, ${countText(one.samples)} samples</small>`;
+    const objects = one.objects && Number.isFinite(one.objects[0]) && !model.header.counts_events ? `<small>${countText(one.objects[0])} (${countText(one.objects[1])} to ${countText(one.objects[2])}) objects</small>` : "";
+    const above = i > 0 && flame.w[tree.parent[i]] > 0 ? `, ${percentText(flame.w[i] / flame.w[tree.parent[i]])} of its caller` : "";
+    return head + picture + `${amountText(one.bytes[0])} (${amountRange(one.bytes)})${objects}<small>${percentText(one.share[0])} (${percentRange(one.share)}) ` +
+      `of the selection${above}, ${countText(one.samples)} samples</small>`;
   }
-  const two = figuresOf(sideB), d = compare(scaled(one.bytes, 1 / sideA.seconds), scaled(two.bytes, 1 / sideB.seconds));
-  return head + `A ${bytesText(d.before[0])}/s, B ${bytesText(d.after[0])}/s<small>change ${signedBytes(d.change[0])}/s (${bytesRange(d.change)}/s), ` +
-    `p = ${d.p < 0.001 ? "&lt; 0.001" : d.p.toFixed(3)}</small>`;
+  const {a, b, suffix, text, signed, varies} = unit, two = figuresOf(sideB), d = compare(scaled(one.bytes, 1 / a), scaled(two.bytes, 1 / b));
+  const p = varies ? shade(i).p : d.p;
+  return head + `A ${text(d.before[0])}${suffix}, B ${text(d.after[0])}${suffix}<small>change ${signed(d.change[0])}${suffix} (${signed(d.change[1])} to ${signed(d.change[2])}${suffix}), ` +
+    `${ratioText(d.before[0] > 0 ? d.after[0] / d.before[0] : Infinity)}, p ${p < 0.001 ? "&lt; 0.001" : `= ${p.toFixed(3)}`}</small><small>${countText(one.samples)} and ${countText(two.samples)} samples</small>`;
 }

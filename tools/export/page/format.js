@@ -9,15 +9,19 @@ function bytesText(x) {
   for (x = Math.abs(x); x >= 999.5 && unit < 5; ++unit) x /= 1024;
   return Number.isFinite(x) ? sign + (unit ? three(x) : x.toFixed(0)) + NBSP + units[unit] : "unlimited";
 }
-const signedBytes = x => (x < 0 ? "" : "+") + bytesText(x);
+// What samples stand for: bytes, or events of a stream of those.
+let amountText = bytesText;
+function useUnits(countsEvents) { amountText = countsEvents ? countText : bytesText; }
+const signedAmount = x => (x < 0 ? "" : "+") + amountText(x);
+const amountRange = ([, low, high]) => `${amountText(low)} to ${amountText(high)}`;
 function percentText(x) {
   if (x >= 0.9995) return "100" + NBSP + "%";
   if (x >= 0.1) return (x * 100).toFixed(1) + NBSP + "%";
   return x >= 0.001 || !x ? (x * 100).toFixed(x ? 2 : 0) + NBSP + "%" : "<0.1" + NBSP + "%";
 }
+const signedPercent = x => (x < 0 ? MINUS : "+") + percentText(Math.abs(x));
 const countFormat = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 const countText = x => countFormat.format(x);
-const bytesRange = ([, low, high]) => `${bytesText(low)} to ${bytesText(high)}`;
 const percentRange = ([, low, high]) => `${percentText(low)} to ${percentText(high)}`;
 function ratioText(ratio) {
   if (ratio === Infinity) return "new";

@@ -8,6 +8,8 @@ function keysOf(page) {
     ["z", "zoom into the time range, and out", () => change({zoom: page.state.zoom ? null : page.state.a})],
     ["t", "focus the time range: arrows move it, Shift resizes, Ctrl: range B", () => $("brush").focus()],
     ["s", "swap A and B", () => page.state.b && change({a: page.state.b, b: page.state.a || [page.view().begin, page.view().end]})],
+    ["w", "flame graph alone", () => change({view: page.state.view ? "" : "flame"})],
+    ["n, N", "next match, and back", null], ["y, Y", "copy the name of the marked box, or its stack", null],
     ["c", "copy the command", () => copyText(commandOf(page))], ["d", "dark or light", () => page.theme(true)],
     ["Esc", "clear the last part of the selection", () => clearOne(page)], ["r", "reset", () => page.reset()],
     ["?", "these keys", () => $("keys").showModal()]];
@@ -89,6 +91,17 @@ function listenToFlame(page) {
       return;
     }
     event.preventDefault();
+  });
+  document.addEventListener("keydown", event => {
+    if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const names = flame.marked < 0 ? [] : page.tree.path(flame.marked).slice(1).map(i => page.tree.label(i));
+    if ((event.key === "y" || event.key === "Y") && names.length > 0) copyText(event.key === "y" ? names[names.length - 1] : names.join(";"));
+    if (event.key !== "n" && event.key !== "N") return;
+    const i = flame.nextMatch(event.key === "n" ? 1 : -1), box = flame.boxes.find(b => b.i === i);
+    if (!box) return;
+    mark(i);
+    const at = canvas.getBoundingClientRect();
+    show(i, at.left + box.x + Math.min(box.width / 2, 60), at.top + box.y + flame.row);
   });
   canvas.addEventListener("blur", () => { mark(-1); hide(); });
 }

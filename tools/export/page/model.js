@@ -71,11 +71,10 @@ class Model {
 
   prepare(samples) {
     const one = new Subsets(samples, 1, GRAIN.kThread), uncounted = new Subsets(samples, 1, GRAIN.kThread);
-    for (let i = 0; i < samples.n; ++i) one.add(0, i);
+    for (let i = 0; i < samples.n; ++i) if (samples.chosen[i] !== CHOSEN.survivor) one.add(0, i);
     for (const i of samples.uncounted) uncounted.add(0, i);
     samples.estimator = new Estimator(samples.header.design, one.get(0), uncounted.get(0));
     samples.fails = new Uint8Array(samples.n);
-    samples.variance = samples.notSure.map((notSure, i) => notSure * samples.weight[i] * samples.weight[i]);
   }
 
   // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, by most bytes.

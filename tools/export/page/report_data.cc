@@ -38,8 +38,11 @@ void AddSamples(const SampleColumns& columns, ColumnPacker* packer) {
   Add("explicit_first_weight", columns.explicit_first_weights, packer);
   Add("explicit_size", columns.explicit_sizes, packer);
   Add("uncounted", columns.uncounted, packer);
+  Add("chosen", columns.chosen, packer);
+  Add("recording", columns.recording, packer);
   Add("alive", columns.alive, packer);
   Add("alive_weight", columns.alive_weights, packer);
+  Add("alive_age", columns.alive_ages, packer);
   Add("lambda", columns.lambdas, packer);
   const std::array names{"rounding0", "rounding1", "rounding2", "rounding3"};
   for (size_t level = 0; level < names.size(); ++level) Add(names[level], columns.rounding[level], packer);
@@ -135,6 +138,10 @@ std::string ReportData(const SampleColumns& columns, json facts) {
   facts["strata"] = StrataOf(columns);
   facts["stratum_of_class"] = columns.stratum_of_class;
   facts["has_no_chances"] = columns.has_no_chances;
+  facts["chosen_by"] = columns.chosen_by;
+  facts["factors"] = columns.factors;
+  facts["counts_events"] = columns.counts_events;
+  facts["is_range"] = columns.is_range;
   facts["thinned_to"] = columns.thinned_to;
   facts["samples"] = columns.samples;
   facts["interval_ns"] = columns.interval_ns;

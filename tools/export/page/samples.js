@@ -5,6 +5,7 @@
 
 const GRAIN = {kClass: 0, kMethod: 1, kStack: 2, kThread: 3, kSample: 4};
 const NODES = 4;                                  // grains that have nodes: all but kSample
+const CHOSEN = {no: 0, yes: 1, survivor: 2};
 const CODE = {kFirstStage: 0, kRaised: 1, kExplicit: 2, kThinned: 3};
 const LARGE_SIZE = 0xffffffff;
 
@@ -20,13 +21,17 @@ function makeSamples({header, columns}) {
     size: f64(), weight: f64(), objects: f64(), notSure: f64(), loose: f64(), firstPart: f64(), perByte: f64(),
     line: new Uint32Array(n), rank: new Uint32Array(n), inLine: new Uint32Array(n), parted: columns.parted,
     rounding: new Float32Array(n * (NODES + 1)).fill(1), stratum: new Int32Array(n).fill(-1),
-    strata: header.strata, uncounted: columns.uncounted, alive: f64(),
+    strata: header.strata, uncounted: columns.uncounted, alive: f64(), age: f64(), trueSize: f64(), chosen: columns.chosen,
   };
   placeTimes(s, columns);
   placeLines(s, columns);
   placeWeights(s, columns);
   scaleToStrata(s, header.stratum_of_class);
-  columns.alive.forEach((sample, i) => { s.alive[sample] = columns.alive_weight[i]; });
+  scaleToRecordings(s, columns.recording, header.factors);
+  columns.alive.forEach((sample, i) => {
+    s.alive[sample] = columns.alive_weight[i];
+    s.age[sample] = columns.alive_age[i];
+  });
   return s;
 }
 
@@ -61,13 +66,14 @@ function placeWeights(s, columns) {
   for (let i = 0; i < s.n; ++i) {
     const size = columns.size[i] === LARGE_SIZE ? columns.explicit_size[large++] : columns.size[i];
     const lambda = columns.lambda[columns.window[i]], code = columns.weight_code[i];
-    let first = lambda > 0 && size > 0 ? size / inclusionProbability(lambda * size) : 0, weight = first;
+    let first = lambda > 0 && size > 0 ? s.header.counts_events ? 1 / lambda : size / inclusionProbability(lambda * size) : 0, weight = first;
     if (code === CODE.kRaised) weight = columns.line_weight[s.line[i] - 1];
     if (code === CODE.kThinned) weight = first = s.header.thinned_to;
     if (code === CODE.kExplicit) {
       weight = columns.explicit_weight[explicit];
       first = columns.explicit_first_weight[explicit++];
     }
+    s.trueSize[i] = size;
     setChances(s, i, size, weight, first);
   }
 }
@@ -93,5 +99,13 @@ function scaleToStrata(s, stratumOfClass) {
     if (stratum < 0) continue;
     s.weight[i] *= s.strata[stratum].factor;
     s.objects[i] *= s.strata[stratum].factor;
+  }
+}
+
+// Of several recordings, each to what it counted.
+function scaleToRecordings(s, recording, factors) {
+  for (let i = 0; i < recording.length; ++i) {
+    s.weight[i] *= factors[recording[i]];
+    s.objects[i] *= factors[recording[i]];
   }
 }

@@ -28,12 +28,12 @@ function copyText(text) {
 }
 
 const codeCell = text => "`" + text.replace(/[`|\n]/g, " ").slice(0, MOST_TEXT) + "`";
-function markdownOf({state, sideB, rows}) {
+function markdownOf({state, sideB, rows, unit}) {
   const label = DIMENSIONS[state.tab].label, shown = rows.all.slice(0, MARKDOWN_ROWS);
-  const head = sideB ? [label, "A /s", "B /s", "change /s", "95 %", "q"] : [label, state.live ? "live" : "bytes", "95 %", "share of selection", "95 %"];
+  const head = sideB ? [label, `A ${unit.suffix}`, `B ${unit.suffix}`, `change ${unit.suffix}`, "95 %", "q"].map(text => text.trim()) : [label, state.live ? "live" : "bytes", "95 %", "share of selection", "95 %"];
   const body = shown.map(row => sideB
-    ? [codeCell(row.name), bytesText(row.before[0]), bytesText(row.after[0]), signedBytes(row.change[0]), `${signedBytes(row.change[1])} to ${signedBytes(row.change[2])}`, row.q.toFixed(3)]
-    : [codeCell(row.name), bytesText(row.bytes[0]), bytesRange(row.bytes), percentText(row.share[0]), percentRange(row.share)]);
+    ? [codeCell(row.name), unit.text(row.before[0]), unit.text(row.after[0]), unit.signed(row.change[0]), `${unit.signed(row.change[1])} to ${unit.signed(row.change[2])}`, row.q.toFixed(3)]
+    : [codeCell(row.name), amountText(row.bytes[0]), amountRange(row.bytes), percentText(row.share[0]), percentRange(row.share)]);
   return [head, head.map((_, i) => i ? "---:" : "---"), ...body].map(cells => "| " + cells.join(" | ") + " |").join("\n") + "\n";
 }
 

@@ -3,8 +3,8 @@
 // Grains: a filter by class cuts the second stage's lines at classes, one by site or stack at stacks, one by time or
 // thread within threads (tools/query/filter/event_filter.h).
 
-const FAILS = {time: 1, cls: 2, site: 4, thread: 8, focus: 16, alive: 32};
-const ALL_FILTERS = 63;
+const FAILS = {time: 1, cls: 2, site: 4, thread: 8, focus: 16, alive: 32, given: 64};
+const ALL_FILTERS = 127;
 const GRAIN_OF_FILTER = {time: GRAIN.kThread, cls: GRAIN.kClass, site: GRAIN.kStack, thread: GRAIN.kThread,
   focus: GRAIN.kStack, alive: GRAIN.kThread};
 
@@ -18,10 +18,10 @@ function setFilter(samples, bit, keeps) {
 // One side of a comparison, or the only one: samples, the filters that are on, a range of time.
 class Side {
   // `filters`: {time: [from, to], cls, site, own (of sites: nearest own frames), thread, pools, focus: {at, from, to},
-  // alive: {age: at least}}; what is missing is off.
+  // alive: {age: at least}}; what is missing is off. With `objects` these are what "bytes" are below. What the command that made the page left out is so always.
   constructor(samples, filters) {
     this.samples = samples;
-    this.filters = filters;
+    this.filters = samples.header.chosen_by >= 0 ? {...filters, given: true} : filters;
     this.range = filters.time || [samples.begin, samples.end];
   }
 
@@ -39,7 +39,8 @@ class Side {
     setFilter(s, FAILS.site, equal(f.own ? s.ownSite : s.site, f.site));
     setFilter(s, FAILS.thread, equal(f.pools ? s.pool : s.thread, f.thread));
     setFilter(s, FAILS.focus, f.focus && (i => f.focus.at[i] >= f.focus.from && f.focus.at[i] < f.focus.to));
-    setFilter(s, FAILS.alive, f.alive && (i => s.alive[i] > 0 && s.time[i] <= s.end - f.alive.age));
+    setFilter(s, FAILS.alive, f.alive && (i => s.alive[i] > 0 && s.age[i] >= f.alive.age));
+    setFilter(s, FAILS.given, f.alive ? i => s.chosen[i] > 0 : i => s.chosen[i] === CHOSEN.yes);
     return this;
   }
 
@@ -49,7 +50,8 @@ class Side {
   grain(own, ignored = 0) {
     let grain = own;
     for (const filter of Object.keys(FAILS)) {
-      if (this.isOn(filter) && !(FAILS[filter] & ignored)) grain = Math.max(grain, GRAIN_OF_FILTER[filter]);
+      if (!this.isOn(filter) || FAILS[filter] & ignored) continue;
+      grain = Math.max(grain, filter === "given" ? this.samples.header.chosen_by : GRAIN_OF_FILTER[filter]);
     }
     return grain;
   }
@@ -77,12 +79,17 @@ class Side {
     return of;
   }
 
+  amountOf(subset) {
+    const {estimator} = this.samples;
+    return this.filters.objects ? estimator.objects(subset) : estimator.bytes(subset);
+  }
+
   // {samples, bytes, share} of all that passes; the share is of the recording, or of what `whole` lets pass.
   total(ignored = 0) {
     const s = this.samples;
     if (!this.filters.alive) {
       const all = this.all(ignored);
-      return {samples: all.samples, bytes: s.estimator.bytes(all), share: s.estimator.share(all)};
+      return {samples: all.samples, bytes: this.amountOf(all), share: s.estimator.share(all)};
     }
     const sums = new LiveSums(2);
     for (let i = 0; i < s.n; ++i) if (s.alive[i] > 0) sums.add(0, s.alive[i], s.size[i]);
@@ -103,7 +110,7 @@ class Side {
     for (let key = 0; key < count; ++key) {
       if (of.sums[key * AT.stride] === 0) continue;
       const subset = of.get(key);
-      rows.push({key, samples: subset.samples, bytes: estimator.bytes(subset), share: estimator.share(subset, whole)});
+      rows.push({key, samples: subset.samples, bytes: this.amountOf(subset), share: estimator.share(subset, whole)});
     }
     return rows;
   }
@@ -125,29 +132,47 @@ class Side {
     return rows;
   }
 
-  // {samples, bytes, share} of the samples for which keeps(i); the share is of the selection.
+  // {samples, bytes, share} of the samples for which keeps(i), and objects of what was allocated; the share is of the
+  // selection.
   one(keeps, grain, ignored = 0) {
     const keys = new Uint8Array(this.samples.n);
     for (let i = 0; i < keys.length; ++i) keys[i] = keeps(i) ? 0 : 1;
     const row = this.rows(keys, 2, grain, ignored).find(r => r.key === 0);
+    if (row && !this.filters.alive) row.objects = this.samples.estimator.objects(this.groups(keys, 2, grain, ignored).get(0));
     return row || {samples: 0, bytes: this.unseen(grain, ignored), share: [0, 0, 0]};
   }
 
   // What a key that has no samples may hold all the same: bytes [0, 0, high].
   unseen(grain, ignored = 0) {
     const none = new Subsets(this.samples, 1, this.grain(grain, ignored));
-    return this.filters.alive ? [0, 0, 0] : this.samples.estimator.bytes(none.get(0));
+    return this.filters.alive ? [0, 0, 0] : this.amountOf(none.get(0));
+  }
+
+  // What samples stand for by key: objects, or how many samples there are.
+  amounts(keys, count, measure, ignored = 0) {
+    const s = this.samples, amounts = new Float64Array(count), {alive} = this.filters, {factor} = s.estimator;
+    const valueOf = measure === "samples" ? () => 1 : alive ? i => s.alive[i] / s.trueSize[i] : i => s.objects[i] * factor;
+    this.each(ignored, i => { amounts[keys[i]] += valueOf(i); });
+    return amounts;
   }
 
   // Bytes and an upper estimate of their variance by key: fast, and those of groups of groups are sums of them.
   sums(keys, count, ignored = 0) {
     const s = this.samples, bytes = new Float64Array(count), variance = new Float64Array(count);
-    const {alive} = this.filters, factor = alive ? 1 : s.estimator.factor, values = alive ? s.alive : s.weight;
+    const {alive, objects} = this.filters, factor = alive ? 1 : s.estimator.factor, values = alive ? s.alive : objects ? s.objects : s.weight;
     this.each(ignored, i => {
       bytes[keys[i]] += values[i] * factor;
-      variance[keys[i]] += alive ? values[i] * (values[i] - s.size[i]) : s.variance[i] * factor * factor;
+      variance[keys[i]] += alive ? values[i] * (values[i] - s.size[i]) : s.notSure[i] * values[i] * values[i] * factor * factor;
     });
     return {bytes, variance};
+  }
+
+  // Of each of the recordings of which these samples are: bytes by key.
+  sumsOfRuns(keys, count, ignored = 0) {
+    const s = this.samples, {factor} = s.estimator, values = this.filters.objects ? s.objects : s.weight;
+    const runs = s.header.factors.map(() => new Float64Array(count)), {recording} = s.columns;
+    this.each(ignored, i => { runs[recording[i]][keys[i]] += values[i] * factor; });
+    return runs;
   }
 
   // Bytes by step of time: `count` steps of `seconds` from `begin`.

@@ -2,9 +2,11 @@
 // text and hashes, so that a fragment also fits a page made anew. Unknown and bad values are ignored.
 
 const NO_STATE = {a: null, b: null, cls: null, site: null, thread: null, focus: 0, q: "", tab: "sites", mine: false,
-  reverse: false, icicle: true, fold: false, live: false, age: 0, pools: true, zoom: null, zone: "offset", theme: "", all: false, sort: "bytes"};
+  reverse: false, icicle: true, fold: false, live: false, age: 0, pools: true, zoom: null, zone: "offset", theme: "", all: false, sort: "bytes",
+  view: "", measure: "bytes", colours: "package"};
 const RANGES = ["a", "b", "zoom"], NAMES = ["cls", "site", "thread"], SWITCHES = ["mine", "reverse", "fold", "live"];
-const WORDS = {tab: null, zone: ["offset", "local", "utc"], theme: ["", "dark", "light"], sort: ["bytes", "name", "samples"]};
+const WORDS = {tab: null, zone: ["offset", "local", "utc"], theme: ["", "dark", "light"], sort: ["bytes", "name", "samples"],
+  view: ["", "flame", "timeline", "compare"], measure: ["bytes", "objects", "samples", "before", "after"], colours: ["package", "code"]};
 const LONGEST = 4096;
 
 const rangeText = range => range.map(t => String(+t.toFixed(6))).join("-");
@@ -25,6 +27,12 @@ function stateToFragment(state, hashOfFocus) {
   if (!state.icicle) fragment.set("icicle", "0");
   if (state.focus > 0) fragment.set("focus", hashOfFocus(state.focus));
   return fragment.toString();
+}
+
+// Without a fragment the page opens as the command that made it says: `given`.
+function stateOfUrl(url, given, begin, end, tabs) {
+  const at = url.indexOf("#");
+  return at < 0 ? {...NO_STATE, ...given, focusHash: ""} : stateOfFragment(url.slice(at + 1), begin, end, tabs);
 }
 
 // `begin`, `end`: of the recording; `tabs`: those of the page. `focus` is left as a hash in `focusHash`.

@@ -21,7 +21,8 @@ function rowsOf(page, tab) {
   for (const row of one) row.name = names[row.key];
   if (!sideB) return one.sort(orderOf(state.sort));
   return comparedRows(one, sideB.rows(keys(sideB.samples), names.length, grain, bit), names,
-    [sideA, sideB].map(side => ({seconds: side.seconds, unseen: side.unseen(grain, bit)})), state.sort);
+    [[sideA, page.unit.a], [sideB, page.unit.b]].map(([side, divisor]) => ({divisor, unseen: side.unseen(grain, bit)})), state.sort,
+    page.model.header.compare?.fdr);
 }
 
 function orderOf(sort) {
@@ -30,7 +31,7 @@ function orderOf(sort) {
   return (x, y) => y.bytes[0] - x.bytes[0] || (x.name < y.name ? -1 : 1);
 }
 
-function comparedRows(one, two, names, [a, b], sort) {
+function comparedRows(one, two, names, [a, b], sort, rate = FDR) {
   const rows = new Map();
   for (const row of one) rows.set(row.key, {key: row.key, name: names[row.key], one: row.bytes, two: b.unseen, samples: row.samples});
   for (const row of two) {
@@ -39,8 +40,8 @@ function comparedRows(one, two, names, [a, b], sort) {
     else rows.set(row.key, {key: row.key, name: names[row.key], one: a.unseen, two: row.bytes, samples: row.samples});
   }
   const all = [...rows.values()];
-  for (const row of all) Object.assign(row, compare(scaled(row.one, 1 / a.seconds), scaled(row.two, 1 / b.seconds)));
-  judge(all, FDR);
+  for (const row of all) Object.assign(row, compare(scaled(row.one, 1 / a.divisor), scaled(row.two, 1 / b.divisor)));
+  judge(all, rate);
   const size = row => Math.abs(row.change[0]);
   const differs = row => row.verdict === "same" ? 1 : 0;
   return all.sort(sort === "name" ? orderOf("name") : (x, y) => differs(x) - differs(y) || size(y) - size(x));
@@ -73,26 +74,27 @@ const headCell = (page, key, text) =>
 function drawAllocated(page, shown, width, chosen) {
   const far = clamp(Math.max(0.001, ...shown.slice(0, ROWS_OF_SCALE).map(row => row.share[2])), 0, 1), courses = coursesOf(page, shown);
   const {live, tab} = page.state;
-  setHtml($("thead"), `<tr><th>${headCell(page, "name", DIMENSIONS[tab].label)}</th><th class="number">${headCell(page, "bytes", live ? "Live" : "Bytes")}</th>` +
+  setHtml($("thead"), `<tr><th>${headCell(page, "name", DIMENSIONS[tab].label)}</th><th class="number">${headCell(page, "bytes", live ? "Live" : STREAMS[page.model.header.stream].column)}</th>` +
     `<th class="share" title="Of the current selection">Share</th><th class="pic w${width}">${scaleOf(0, far, width, x => x ? percentText(x) : "0")}</th><th class="course wide">${live ? "Born" : "Over time"}</th></tr>`);
   setHtml($("tbody"), shown.map((row, i) => {
-    const range = `${bytesText(row.bytes[0])} (${bytesRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${countText(row.samples)} samples`;
+    const range = `${amountText(row.bytes[0])} (${amountRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${countText(row.samples)} samples`;
     return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" title="${range}">${nameCell(page, row)}` +
-      `<td>${bytesText(row.bytes[0])}</td><td class="soft">${percentText(row.share[0])}</td>` +
+      `<td>${amountText(row.bytes[0])}</td><td class="soft">${percentText(row.share[0])}</td>` +
       `<td class="pic" aria-label="${percentRange(row.share)}">${whisker(row.share, 0, far, width)}</td><td class="wide">${sparkline(courses[i], 72)}</td></tr>`;
   }).join(""));
 }
 
 function drawCompared(page, shown, width, chosen) {
-  const far = Math.max(1, ...shown.slice(0, ROWS_OF_SCALE).map(row => Math.max(Math.abs(row.change[1]), Math.abs(row.change[2]))));
-  setHtml($("thead"), `<tr class="compare"><th>${headCell(page, "name", DIMENSIONS[page.state.tab].label)}</th><th class="number">A /s</th><th class="number">B /s</th>` +
-    `<th class="pic w${width}">${scaleOf(-far, far, width, signedBytes)}</th><th class="share wide">Change</th><th class="share" title="Smallest false discovery rate at which the row counts as changed">q</th></tr>`);
+  const {suffix, text, signed} = page.unit;
+  const far = Math.max(1e-9, ...shown.slice(0, ROWS_OF_SCALE).map(row => Math.max(Math.abs(row.change[1]), Math.abs(row.change[2]))));
+  setHtml($("thead"), `<tr class="compare"><th>${headCell(page, "name", DIMENSIONS[page.state.tab].label)}</th><th class="number">A ${suffix}</th><th class="number">B ${suffix}</th>` +
+    `<th class="pic w${width}">${scaleOf(-far, far, width, signed)}</th><th class="share wide">Change</th><th class="share" title="Smallest false discovery rate at which the row counts as changed">q</th></tr>`);
   setHtml($("tbody"), shown.map((row, i) => {
     const sure = row.verdict !== "same", kind = sure ? row.change[0] > 0 ? "more" : "less" : "dim";
     const ratio = sure && i < ROWS_OF_SCALE && !page.dragging ? ratioOf(row) : [row.before[0] > 0 ? row.after[0] / row.before[0] : Infinity];
     const ratioTitle = ratio.length > 1 && Number.isFinite(ratio[0]) ? `×${ratio[1].toFixed(2)} to ×${ratio[2].toFixed(2)}` : "";
-    return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" class="compare ${kind}" title="${signedBytes(row.change[1])} to ${signedBytes(row.change[2])} per second">` +
-      `${nameCell(page, row)}<td>${bytesText(row.before[0])}</td><td>${bytesText(row.after[0])}</td>` +
+    return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" class="compare ${kind}" title="${signed(row.change[1])}${suffix} to ${signed(row.change[2])}${suffix}">` +
+      `${nameCell(page, row)}<td>${text(row.before[0])}</td><td>${text(row.after[0])}</td>` +
       `<td class="pic">${whisker(row.change, -far, far, width)}</td><td class="soft wide" title="${ratioTitle}">${ratioText(ratio[0])}</td><td class="soft">${qText(row.q)}</td></tr>`;
   }).join(""));
 }
@@ -118,6 +120,6 @@ function coursesOf(page, shown) {
 
 function drawTableNote(page, rows, rest, count) {
   const changed = page.sideB ? rows.filter(row => row.verdict !== "same").length : 0;
-  const note = page.sideB ? `${changed} of ${rows.length} changed at q &lt; 5 %; grey rows may be noise` : "dot: share of the selection, whisker: its 95 % interval";
+  const note = page.sideB ? `${changed} of ${rows.length} changed at q &lt; ${percentText(page.model.header.compare?.fdr || FDR)}; grey rows may be noise${page.unit.varies ? "; sampling error alone: the tab Difference knows how runs vary" : ""}` : "dot: share of the selection, whisker: its 95 % interval";
   setHtml($("tablenote"), `<span>${note}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
 }

@@ -1,7 +1,7 @@
 // The tabs of the table panel: the three dimensions of the samples, and what else the recording has, each shown only if
 // it is there. Reports of other commands come as HTML (tools/report/page_tabs.h).
 
-const REPORT_TITLES = {live: "Live", leaks: "Leaks", census: "Census", native: "Native", exceptions: "Exceptions"};
+const REPORT_TITLES = {difference: "Difference", timeline: "Curves", live: "Live", leaks: "Leaks", census: "Census", native: "Native", exceptions: "Exceptions"};
 
 function tabsOf(model) {
   const tabs = ["sites", "classes", "threads"], {header} = model;
@@ -33,7 +33,7 @@ function drawTab(page) {
   const html = state.tab === "trust" ? findingsHtml(header) : state.tab === "facts" ? factsHtml(model) : header.tabs[state.tab];
   setHtml($("document"), html);
   for (const heading of $("document").querySelectorAll("th")) heading.tabIndex = 0;
-  const hint = state.tab in REPORT_TITLES ? ", whatever is selected; click a heading to sort" : "";
+  const hint = state.tab === "difference" ? ", as heaprec diff prints it" : state.tab in REPORT_TITLES ? ", whatever is selected; click a heading to sort" : "";
   setHtml($("tablenote"), state.tab === "trust" ? "<span>what heaprec doctor says</span>" : `<span>of the whole recording${hint}</span>`);
 }
 

@@ -30,10 +30,10 @@ function heapOf({columns}, pauses) {
   return points.sort((a, b) => a[0] - b[0]);
 }
 
-function windowsOf({columns, end}) {
-  const points = [];
+function windowsOf({columns, end, header}) {
+  const points = [], unit = header.counts_events ? 1 : 1048576;
   columns.window_start.forEach((start, i) => {
-    if (columns.window_lambda[i] > 0) points.push([start / 1e9, columns.window_lambda[i] * 1048576]);
+    if (columns.window_lambda[i] > 0) points.push([start / 1e9, columns.window_lambda[i] * unit]);
   });
   points.sort((a, b) => a[0] - b[0]);
   if (points.length > 0) points.push([end, points[points.length - 1][1]]);
@@ -67,6 +67,7 @@ class Tracks {
     this.windows = windowsOf(samples);
     this.losses = lossesOf(samples);
     this.part = null;
+    [this.exact, this.perUnit] = samples.header.counts_events ? ["exact events/s", "samples per event"] : ["exact bytes/s", "samples per MiB"];
   }
 
   // Bytes/s of bytes by step. The last step may be short; a sliver is shown with the one before.
@@ -91,8 +92,8 @@ class Tracks {
       ...more.options};
   }
 
-  bytesAxis(element, most) {
-    return {ticker: (low, high) => byteTicks(high / 1.04, most).map(v => ({v, label: v ? bytesText(v).replace(/\.0+(?=\u00a0)/, "") : "0"}))};
+  bytesAxis(element, most, text) {
+    return {ticker: (low, high) => byteTicks(high / 1.04, most).map(v => ({v, label: v ? text(v).replace(/\.0+(?=\u00a0)/, "") : "0"}))};
   }
 
   build() {
@@ -105,7 +106,7 @@ class Tracks {
   buildAllocation(element) {
     const tall = element.clientHeight > 100 ? 4 : 3;
     this.alloc = new Dygraph(element, this.allocation(), this.options(element, ["s", "all", "selected"], {
-      y: {...this.bytesAxis(element, tall), valueRange: [0, Math.max(...this.rates, 1) * 1.06]},
+      y: {...this.bytesAxis(element, tall, amountText), valueRange: [0, Math.max(...this.rates, 1) * 1.06]},
       options: {stepPlot: true, fillGraph: true, underlayCallback: (g, area, chart) => this.drawLosses(g, area, chart),
         series: {all: {color: ink["area-line"], fillAlpha: 0.5}, selected: {color: ink.share, fillAlpha: 0.6}}}}));
   }
@@ -114,14 +115,14 @@ class Tracks {
     const high = Math.max(1, ...this.heap.map(p => p[1]));
     const points = this.heap.length > 0 ? this.heap : [[this.samples.begin, null], [this.samples.end, null]];
     this.heapChart = new Dygraph(element, points, this.options(element, ["s", "heap used"], {
-      y: {...this.bytesAxis(element, 2), valueRange: [0, high * 1.06]},
+      y: {...this.bytesAxis(element, 2, bytesText), valueRange: [0, high * 1.06]},
       options: {color: ink.heap, strokeWidth: 1.5, underlayCallback: (g, area, chart) => this.drawPauses(g, area, chart)}}));
   }
 
   buildSampling(element) {
     const rates = this.windows.map(p => p[1]), high = Math.max(1e-9, ...rates), low = Math.min(high, ...rates);
     const points = this.windows.length > 0 ? this.windows : [[this.samples.begin, null], [this.samples.end, null]];
-    this.sampling = new Dygraph(element, points, this.options(element, ["s", "samples per MiB"], {
+    this.sampling = new Dygraph(element, points, this.options(element, ["s", this.perUnit], {
       y: {logscale: true, includeZero: false, valueRange: [low / 1.5, high * 1.5], ticker: () => ratesOfScale(low, high).map(v => ({v, label: shortCount(v)}))},
       options: {stepPlot: true, color: ink.ink3}}));
   }

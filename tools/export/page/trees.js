@@ -8,6 +8,7 @@ const BOX = {interpreted: 1, compiled: 2, inlined: 3, native: 4, allocated: 5};
 class TreeBuilder {
   constructor(model, {reverse, mine, fold}) {
     Object.assign(this, {model, reverse, mine, fold});
+    this.noClasses = model.header.boxes.no_classes;
     this.methods = model.names.keys.length;
     this.classes = model.classes.keys.length;
     this.libraries = new Numbering();
@@ -51,8 +52,9 @@ class TreeBuilder {
     return to;
   }
 
-  backwards(node, cls) {
-    let box = this.step(0, this.methods + cls, BOX.allocated);
+  placeOfStack(node, to) { return this.reverse ? this.upwardsFrom(0, node) : to[node]; }
+  backwards(node, cls) { return this.upwardsFrom(this.step(0, this.methods + cls, BOX.allocated), node); }
+  upwardsFrom(box, node) {
     for (let last = -1; node > 0; node = this.model.nodes.parent[node]) {
       const key = this.keyOf(node);
       if (!this.joins(last, key)) box = this.step(box, key, this.typeOf(node, key));
@@ -68,7 +70,7 @@ class TreeBuilder {
       const pair = samples.node[i] * this.classes + samples.cls[i];
       let box = this.boxOfNode.get(pair);
       if (box === undefined) {
-        box = this.reverse ? this.backwards(samples.node[i], samples.cls[i])
+        box = this.noClasses ? this.placeOfStack(samples.node[i], to) : this.reverse ? this.backwards(samples.node[i], samples.cls[i])
           : this.step(to[samples.node[i]], this.methods + samples.cls[i], BOX.allocated);
         this.boxOfNode.set(pair, box);
       }
