@@ -96,10 +96,14 @@ class Page {
     if (state.view !== "timeline") drawFlamePanel(this);
     if (state.view !== "flame") drawTab(this);
     drawBar(this);
-    if (!this.dragging) history.replaceState(null, "", "#" + stateToFragment(state, box => this.tree.hashOf(box)));
+    if (!this.dragging) this.note("#" + stateToFragment(state, box => this.tree.hashOf(box)));
     this.refocusRow();
     this.timings.last = performance.now() - start;
     window.heaprec.updates = (window.heaprec.updates || 0) + 1;
+  }
+
+  note(fragment) {
+    if (location.hash !== fragment || fragment === "#") history.replaceState(null, "", fragment);
   }
 
   // What is not shown is not drawn.

@@ -27,7 +27,7 @@ class Model {
     this.classes = new Numbering();
     this.threads = new Numbering();
     this.nodes = {parent: [-1], name: [-1], type: [0], of: new Map()};
-    this.recordings = parts.map(part => this.join(part));
+    this.recordings = parts.map(part => this.join(part, parts.length === 1));
     this.main = this.recordings[0];
     this.header = this.main.header;
     this.primitives = new Set();
@@ -38,12 +38,12 @@ class Model {
   }
 
   // One recording: its samples, with the numbers of the model.
-  join(part) {
+  join(part, isOne) {
     const {header, columns} = part, samples = makeSamples(part);
     const name = header.names.map(text => this.names.of(text));
     const cls = Array.from(columns.classes, id => this.classes.of(header.names[id]));
     const thread = Array.from(columns.threads, id => this.threads.of(header.names[id]));
-    const node = this.joinNodes(columns, name);
+    const node = this.joinNodes(columns, name, isOne);
     const renumber = (values, to) => Uint32Array.from(values, value => to[value]);
     Object.assign(samples, {ownClass: samples.cls, cls: renumber(samples.cls, cls), thread: renumber(samples.thread, thread),
       node: renumber(samples.node, node), columns});
@@ -53,8 +53,14 @@ class Model {
     return samples;
   }
 
-  joinNodes(columns, name) {
+  // Of one recording the nodes are the model's: no two of them are one path.
+  joinNodes(columns, name, isOne) {
     const {parent, name: names, type, of} = this.nodes, to = new Uint32Array(columns.node_name.length);
+    if (isOne) {
+      this.nodes = {parent: Int32Array.from(columns.node_back, (back, i) => i - back), name: Int32Array.from(columns.node_name, id => name[id]), type: columns.node_type};
+      Object.assign(this.nodes, {parent: this.nodes.parent.fill(-1, 0, 1), name: this.nodes.name.fill(-1, 0, 1)});
+      return to.map((_, i) => i);
+    }
     for (let i = 1; i < to.length; ++i) {
       const above = to[i - columns.node_back[i]], key = above * 4194304 + name[columns.node_name[i]];
       let node = of.get(key);
@@ -74,7 +80,7 @@ class Model {
     for (let i = 0; i < samples.n; ++i) if (samples.chosen[i] !== CHOSEN.survivor) one.add(0, i);
     for (const i of samples.uncounted) uncounted.add(0, i);
     samples.estimator = new Estimator(samples.header.design, one.get(0), uncounted.get(0));
-    samples.fails = new Uint8Array(samples.n);
+    Object.assign(samples, {fails: new Uint8Array(samples.n), set: {}});
   }
 
   // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, by most bytes.

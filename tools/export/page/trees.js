@@ -44,7 +44,11 @@ class TreeBuilder {
 
   // Forwards a stack node has one box: that of its parent, and a step.
   forwards() {
-    const {parent} = this.model.nodes, to = new Int32Array(parent.length);
+    const {parent, name, type} = this.model.nodes, to = new Int32Array(parent.length);
+    if (!this.mine && !this.fold) {               // each node is a box of its own
+      Object.assign(this, {keys: Array.from(name), up: Array.from(parent), types: Array.from(type), sum: new Array(parent.length).fill(0)});
+      return to.map((_, node) => node);
+    }
     for (let node = 1; node < parent.length; ++node) {
       const above = to[parent[node]], key = this.keyOf(node);
       to[node] = this.joins(this.keys[above], key) ? above : this.step(above, key, this.typeOf(node, key));
@@ -81,17 +85,42 @@ class TreeBuilder {
   }
 }
 
-// Children of each box, the largest last.
-function childrenOf(builder) {
-  const size = builder.keys.length, first = new Int32Array(size).fill(-1), next = new Int32Array(size).fill(-1);
-  const {up, sum} = builder;
-  for (let i = size - 1; i > 0; --i) sum[up[i]] += sum[i];
-  const order = Uint32Array.from({length: size - 1}, (_, i) => i + 1).sort((a, b) => sum[a] - sum[b]);
-  for (const i of order) {                        // ascending, each in front: so descending
-    next[i] = first[up[i]];
-    first[up[i]] = i;
+// Children of each box, the smallest first: those of box i are children[begin[i]] ... children[begin[i + 1] - 1].
+function childrenOf({keys: {length: size}, up, sum}) {
+  const begin = new Uint32Array(size + 1), children = new Uint32Array(size);
+  for (let i = size - 1; i > 0; --i) {
+    sum[up[i]] += sum[i];
+    ++begin[up[i]];
   }
-  return {first, next};
+  for (let i = 0, all = 0; i <= size; ++i) begin[i] = all += begin[i];
+  for (let i = 1; i < size; ++i) children[--begin[up[i]]] = i;
+  for (let i = 0; i < size; ++i) {
+    if (begin[i + 1] - begin[i] > 1) children.subarray(begin[i], begin[i + 1]).sort((a, b) => sum[a] - sum[b] || a - b);
+  }
+  return {begin, children};
+}
+
+// Samples in the order of their boxes, so that what a box and all above it hold is a difference of two running sums:
+// only boxes that are looked at cost anything.
+class Order {
+  constructor(boxes, size) {
+    this.first = new Uint32Array(size + 1);       // of the samples whose box is i or later: the place
+    for (const box of boxes) ++this.first[box + 1];
+    for (let i = 0; i < size; ++i) this.first[i + 1] += this.first[i];
+    const next = this.first.slice(0, size);
+    this.place = Uint32Array.from(boxes, box => next[box]++);
+  }
+}
+
+// Sums of values of samples by box.
+class BoxSums {
+  constructor(order, end) { Object.assign(this, {order, end, until: new Float64Array(order.place.length + 1)}); }
+  add(sample, value) { this.until[this.order.place[sample] + 1] += value; }
+  close() {
+    for (let k = 1; k < this.until.length; ++k) this.until[k] += this.until[k - 1];
+    return this;
+  }
+  of(box) { return this.until[this.order.first[this.end[box]]] - this.until[this.order.first[box]]; }
 }
 
 class BoxTree {
@@ -106,6 +135,7 @@ class BoxTree {
     this.end = new Uint32Array(this.size);
     const place = this.layOut(builder);
     this.at = at.map(boxes => boxes.map(box => place[box]));
+    this.order = this.at.map(boxes => new Order(boxes, this.size));
     this.full = [...model.names.keys, ...model.classes.keys, ...builder.libraries.keys.map(name => name + " code")];
     this.methods = builder.methods;
     this.classes = builder.classes;
@@ -113,8 +143,7 @@ class BoxTree {
   }
 
   layOut(builder) {
-    const {first, next} = childrenOf(builder), place = new Uint32Array(this.size), stack = [0];
-    const pending = [];
+    const {begin, children} = childrenOf(builder), place = new Uint32Array(this.size), stack = [0];
     for (let count = 0; stack.length > 0;) {
       const box = stack.pop(), p = count++;
       place[box] = p;
@@ -122,9 +151,7 @@ class BoxTree {
       this.type[p] = builder.types[box];
       if (box > 0) this.parent[p] = place[builder.up[box]];
       this.depth[p] = box > 0 ? this.depth[this.parent[p]] + 1 : 0;
-      pending.length = 0;
-      for (let child = first[box]; child >= 0; child = next[child]) pending.push(child);
-      while (pending.length > 0) stack.push(pending.pop());
+      for (let k = begin[box]; k < begin[box + 1]; ++k) stack.push(children[k]);
     }
     for (let i = this.size - 1; i >= 0; --i) {
       this.end[i] = Math.max(this.end[i], i + 1);
@@ -144,11 +171,8 @@ class BoxTree {
   }
 
   label(box) { return box === 0 ? "all" : this.full[this.key[box]]; }
-  // Adds to each box what its descendants have.
-  upwards(values) {
-    for (let i = this.size - 1; i > 0; --i) values[this.parent[i]] += values[i];
-    return values;
-  }
+  // Empty sums of the samples of the model's k-th recording.
+  sums(k) { return new BoxSums(this.order[k], this.end); }
   path(box) {
     const path = [];
     for (; box >= 0; box = this.parent[box]) path.unshift(box);
