@@ -227,7 +227,7 @@ def commands(report, heaprec, recording):
     expect_true(copied, copied.startswith("heaprec top --from "))
     words = copied.split()[1:-1]
     document = json.loads(subprocess.run([heaprec, *words, "--json", recording], check=True, capture_output=True).stdout)
-    expect("the same rows", report.rows(), [row["name"] for row in document["tables"][0]["rows"]][:60])
+    expect("the same rows", report.rows(), [row["name"] for row in document["tables"][0]["rows"]][:40])
 
 
 def switches(report):

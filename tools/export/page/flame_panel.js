@@ -8,7 +8,8 @@ const recordingOf = ({model}, side) => model.recordings.indexOf(side.samples);
 // {bytes, variance} of boxes, of one side.
 function boxSums(page, side) {
   const k = recordingOf(page, side), {tree} = page;
-  return side.addBytes(tree.sums(k), tree.sums(k), FAILS.focus);
+  if (side.boxes?.tree !== tree) side.boxes = {tree, sums: side.addBytes(tree.sums(k), tree.sums(k), FAILS.focus)};
+  return side.boxes.sums;
 }
 
 // A box of a comparison: how much it changes, from -1 to 1, and how likely noise does that, of what is beyond the margin.

@@ -109,8 +109,10 @@ class Side {
 
   // The rows of a table: {key, samples, bytes, share} of each key that has samples; shares are of the selection without
   // the ignored filters.
+  // Found once for each table, which is told by what it ignores.
   rows(keys, count, grain, ignored = 0) {
-    return this.filters.alive ? this.liveRows(keys, count, ignored) : this.allocatedRows(keys, count, grain, ignored);
+    const {found, filters} = this, table = "rows " + ignored;
+    return found[table] = found[table] || (filters.alive ? this.liveRows(keys, count, ignored) : this.allocatedRows(keys, count, grain, ignored));
   }
 
   allocatedRows(keys, count, grain, ignored) {

@@ -2,7 +2,7 @@
 
 const DIMENSIONS = {sites: {field: "site", bit: FAILS.site, label: "Site"}, classes: {field: "cls", bit: FAILS.cls, label: "Class"},
   threads: {field: "thread", bit: FAILS.thread, label: "Thread"}};
-const FDR = 0.05, ROWS = 60, ROWS_OF_DRAG = 30, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
+const FDR = 0.05, ROWS = 40, ROWS_OF_DRAG = 20, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
 
 // {keys(samples), names, grain, title} of a tab.
 function dimensionOf(page, tab) {
