@@ -354,6 +354,8 @@ def lives(report):
         report.settled()
         cut = report.browser.run("const t = document.getElementById('total'); return t.scrollWidth - t.clientWidth || document.documentElement.scrollWidth - innerWidth")
         expect(f"pixels of the total that are cut at {width}", cut, 0)
+        cut = report.browser.run("return [...document.querySelectorAll('.head')].map(head => head.scrollWidth - head.clientWidth)")
+        expect(f"pixels of the headings that are cut at {width}", cut, [0, 0])
     report.browser.resize(1280, 900)
     report.act("window.heaprec.page.change({a: null})")
     known = report.browser.run("const s = window.heaprec.model.main; return Array.from(s.time).filter((t, i) => s.alive[i] > 0 && t <= s.end - arguments[0]).length", age)
