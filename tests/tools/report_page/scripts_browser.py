@@ -12,7 +12,7 @@ from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
-  BoxTree Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
+  BoxTree TreeBuilder Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
   unitOf shadeOf studentTail varianceOfMean""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
@@ -36,8 +36,7 @@ window.makeModel = (more = {}) => {
   return new page.Model([{header, columns: {...columns, ...more.columns}}]);
 };
 window.sums = (bytes, variance) => ({bytes: {of: () => bytes}, variance: {of: () => variance}});
-window.packagesOf = names => page.Model.prototype.packagesToTell.call(
-  {nodes: {name: [-1, 0, 1]}, names: {keys: names}, isOwn: [true, true]}, [0, 10, 10]);
+window.packagesOf = names => page.Model.prototype.packagesToTell.call({names: {keys: names}, isOwn: [true, true]}, [10, 10]);
 """
 
 # Each: what, an expression, what it is. Numbers agree within 1e-9.
@@ -70,6 +69,10 @@ CASES = [
     ("planes", "Array.from(page.readColumns(Uint8Array.from([1, 2, 1, 0, 0, 0, 0, 0]), 0, [['x', 'u32', 2]]).x)", [257, 2]),
     ("own code is detected", "makeModel().own", ["shop"]),
     ("own code of one package is one colour", "packagesOf(['e2e.Leak.a', 'e2e.Leak.b'])", ["own", "own"]),
+    ("a box has one child of each key, however many there are", """(builder => {
+        const made = Array.from({length: 5000}, (_, i) => builder.step(i % 7, i % 500, 0));
+        return [builder.size, made.every((box, i) => box === builder.step(i % 7, i % 500, 0) && builder.up[box] === i % 7)];
+      })(new page.TreeBuilder(makeModel(), {}))""", [3501, True]),
     ("of several, it is told apart", "packagesOf(['e2e.Leak.a', 'e2e.other.Leak.b'])", ["e2e", "e2e.other"]),
     ("the boxes", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [...t.key.keys()].map(i => t.depth[i] + t.label(i)); })(makeModel())",
      ["0all", "1shop.App.main", "2shop.App.a", "3lib.x.C.c", "4byte[]", "4int[]", "3lib.x.B.b", "4lib.x.B.b", "5byte[]", "4byte[]"]),

@@ -2,7 +2,6 @@
 // that nothing jumps when the selection changes. Sums go up in one loop from its end, positions down in one loop from
 // its start. Recordings that are compared share one tree; each keeps the box of each of its samples.
 
-const MOST_NODES = 4194304;                       // keys of children are parent * MOST_NODES + key
 const BOX = {interpreted: 1, compiled: 2, inlined: 3, native: 4, allocated: 5};
 
 class TreeBuilder {
@@ -12,25 +11,40 @@ class TreeBuilder {
     this.methods = model.names.keys.length;
     this.classes = model.classes.keys.length;
     this.libraries = new Numbering();
-    this.keys = [-1];
-    this.up = [-1];
-    this.types = [0];
-    this.sum = [0];
-    this.child = new Map();
-    this.boxOfNode = new Map();
+    this.size = 1;                                // the first box is "all"
+    this.keys = new Int32Array([-1]);
+    this.up = new Int32Array([-1]);
+    this.types = new Uint8Array(1);
+    this.children = new Uint32Array(1024);        // hash table of boxes, by parent and key; 0: empty
+    this.used = 0;
+  }
+
+  grow() {
+    const larger = (Type, old) => { const grown = new Type(2 * this.size); grown.set(old); return grown; };
+    Object.assign(this, {keys: larger(Int32Array, this.keys), up: larger(Int32Array, this.up), types: larger(Uint8Array, this.types)});
+  }
+  slotOf(from, key) {
+    const {children, up, keys} = this, mask = children.length - 1, hash = Math.imul(from, 0x9e3779b1) ^ Math.imul(key + 1, 0x85ebca6b);
+    let slot = (hash ^ hash >>> 15) & mask;
+    for (let box; (box = children[slot]) !== 0 && (up[box] !== from || keys[box] !== key);) slot = slot + 1 & mask;
+    return slot;
+  }
+  widen() {
+    const boxes = this.children.filter(box => box !== 0);
+    this.children = new Uint32Array(4 * this.children.length);
+    for (const box of boxes) this.children[this.slotOf(this.up[box], this.keys[box])] = box;
   }
 
   step(from, key, type) {
-    const id = from * MOST_NODES + key;
-    let to = this.child.get(id);
-    if (to === undefined) {
-      this.child.set(id, to = this.keys.length);
-      this.keys.push(key);
-      this.up.push(from);
-      this.types.push(type);
-      this.sum.push(0);
-    }
-    return to;
+    const slot = this.slotOf(from, key), known = this.children[slot];
+    if (known !== 0) return known;
+    if (this.size === this.keys.length) this.grow();
+    const box = this.children[slot] = this.size++;
+    this.keys[box] = key;
+    this.up[box] = from;
+    this.types[box] = type;
+    if (2 * ++this.used > this.children.length) this.widen();
+    return box;
   }
 
   // The key of a stack node: its method, or the library into which it is folded.
@@ -46,7 +60,7 @@ class TreeBuilder {
   forwards() {
     const {parent, name, type} = this.model.nodes, to = new Int32Array(parent.length);
     if (!this.mine && !this.fold) {               // each node is a box of its own
-      Object.assign(this, {keys: Array.from(name), up: Array.from(parent), types: Array.from(type), sum: new Array(parent.length).fill(0)});
+      Object.assign(this, {size: parent.length, keys: name, up: parent, types: type});
       return to.map((_, node) => node);
     }
     for (let node = 1; node < parent.length; ++node) {
@@ -69,24 +83,33 @@ class TreeBuilder {
 
   // The box of each sample.
   place(samples, to) {
-    const at = new Uint32Array(samples.n);
+    const at = new Uint32Array(samples.n), {node, cls} = samples, known = new Map();
     for (let i = 0; i < samples.n; ++i) {
-      const pair = samples.node[i] * this.classes + samples.cls[i];
-      let box = this.boxOfNode.get(pair);
+      const pair = node[i] * this.classes + cls[i];
+      let box = known.get(pair);
       if (box === undefined) {
-        box = this.noClasses ? this.placeOfStack(samples.node[i], to) : this.reverse ? this.backwards(samples.node[i], samples.cls[i])
-          : this.step(to[samples.node[i]], this.methods + samples.cls[i], BOX.allocated);
-        this.boxOfNode.set(pair, box);
+        box = this.noClasses ? this.placeOfStack(node[i], to) : this.reverse ? this.backwards(node[i], cls[i])
+          : this.step(to[node[i]], this.methods + cls[i], BOX.allocated);
+        known.set(pair, box);
       }
       at[i] = box;
-      this.sum[box] += samples.weight[i] * samples.estimator.factor;
     }
     return at;
   }
 }
 
-// Children of each box, the smallest first: those of box i are children[begin[i]] ... children[begin[i + 1] - 1].
-function childrenOf({keys: {length: size}, up, sum}) {
+// Of each box alone, of all recordings.
+function bytesOfBoxes(size, recordings, at) {
+  const sum = new Float64Array(size);
+  recordings.forEach(({n, weight, estimator}, k) => {
+    for (let i = 0; i < n; ++i) sum[at[k][i]] += weight[i] * estimator.factor;
+  });
+  return sum;
+}
+
+// Children of each box, the smallest first: those of box i are children[begin[i]] ... children[begin[i + 1] - 1]. `sum`:
+// of each box alone; afterwards with all above it.
+function childrenOf({size, up}, sum) {
   const begin = new Uint32Array(size + 1), children = new Uint32Array(size);
   for (let i = size - 1; i > 0; --i) {
     sum[up[i]] += sum[i];
@@ -127,13 +150,13 @@ class BoxTree {
   constructor(model, shape) {
     const builder = new TreeBuilder(model, shape), to = shape.reverse ? null : builder.forwards();
     const at = model.recordings.map(samples => builder.place(samples, to));
-    this.size = builder.keys.length;
+    this.size = builder.size;
     this.key = new Int32Array(this.size);
     this.type = new Uint8Array(this.size);
     this.parent = new Int32Array(this.size).fill(-1);
     this.depth = new Uint16Array(this.size);
     this.end = new Uint32Array(this.size);
-    const place = this.layOut(builder);
+    const place = this.layOut(builder, bytesOfBoxes(this.size, model.recordings, at));
     this.at = at.map(boxes => boxes.map(box => place[box]));
     this.order = this.at.map(boxes => new Order(boxes, this.size));
     this.full = [...model.names.keys, ...model.classes.keys, ...builder.libraries.keys.map(name => name + " code")];
@@ -142,8 +165,8 @@ class BoxTree {
     this.nameKeys(model, builder);
   }
 
-  layOut(builder) {
-    const {begin, children} = childrenOf(builder), place = new Uint32Array(this.size), stack = [0];
+  layOut(builder, bytes) {
+    const {begin, children} = childrenOf(builder, bytes), place = new Uint32Array(this.size), stack = [0];
     for (let count = 0; stack.length > 0;) {
       const box = stack.pop(), p = count++;
       place[box] = p;
