@@ -243,6 +243,26 @@ Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position
   return position;
 }
 
+uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_t not_before_ns) {
+  const uint64_t time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
+  return std::max(time_ns, not_before_ns) / kTickNs * kTickNs;
+}
+
+Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t time_ns, double weight) {
+  Sample sample;
+  sample.id = record.id;
+  sample.time_ns = time_ns;
+  sample.kind = static_cast<Kind>(record.kind);
+  sample.thread = names.thread;
+  sample.class_id = names.class_id;
+  sample.stack = names.stack;
+  sample.size = record.size;
+  sample.tlab_size = record.tlab_size;
+  sample.window = record.window;
+  sample.weight = weight;
+  return sample;
+}
+
 ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
   ProcessState state;
   state.id = record.id;

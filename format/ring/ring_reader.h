@@ -66,7 +66,15 @@ struct RecordVisitor {
 Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head,
                           RecordVisitor& visitor);
 
+// Of what a sample names, in the dictionaries of the chunk or block in which it will be.
+struct SampleNames {
+  Index class_id = kNone, thread = kNone, stack = kNone;
+};
+
 // As the recording has it; `start_monotonic_ns`: of the recording.
+// In whole ticks: a salvager that counts the file's samples then counts what the drain counted.
+uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_t not_before_ns);
+Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t time_ns, double weight);
 ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns);
 LifecycleEvent LifecycleOf(const DeathRecord& record, uint64_t start_monotonic_ns);
 CensusCounters CountersOf(const RingCensus& census);

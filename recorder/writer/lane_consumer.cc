@@ -192,8 +192,8 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   for (const Held& held : taken) {
     const format::SampleRecord& record = held.record;
     closed.held_weight += record.weight;
-    points.push_back({record.id, record.weight, TimeOf(record, begin_ns), record.class_key, record.path,
-                      record.stack_key.low, record.thread_key});
+    points.push_back({record.id, record.weight, TimeOf(record, ring_.header().start_monotonic_ns, begin_ns),
+                      record.class_key, record.path, record.stack_key.low, record.thread_key});
   }
   const throttle::IntervalReduction reduction = reducers_[stream].Reduce(index, points);
 
@@ -204,7 +204,10 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   closed.totals.tau = reduction.tau;
   closed.samples.reserve(reduction.kept.size());
   for (const throttle::KeptPoint& point : reduction.kept) {
-    closed.samples.push_back(ToSample(taken[point.index], points[point.index].time_ns, point.weight));
+    const Held& held = taken[point.index];
+    UseWindow(held.record.window);
+    InternStack(held);
+    closed.samples.push_back(SampleOf(held.record, NamesOf(held.record), points[point.index].time_ns, point.weight));
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
@@ -240,11 +243,6 @@ std::vector<ClosedSample> LaneConsumer::BirthsOf(const std::vector<Held>& held,
     births.push_back(birth);
   }
   return births;
-}
-
-// In ticks, as the file has it: a salvager that counts the file's samples then counts what the drain counted.
-uint64_t LaneConsumer::TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const {
-  return std::max(SinceStart(record.monotonic_ns), not_before_ns) / format::kTickNs * format::kTickNs;
 }
 
 std::vector<LaneConsumer::Held> LaneConsumer::TakeUntil(format::Stream stream, uint64_t end_ns) {
@@ -322,22 +320,9 @@ uint64_t LaneConsumer::UsedRoom() const {
   return used;
 }
 
-format::Sample LaneConsumer::ToSample(const Held& held, uint64_t time_ns, double weight) {
-  const format::SampleRecord& record = held.record;
-  UseWindow(record.window);
-  InternStack(held);
-  format::Sample sample;
-  sample.id = record.id;
-  sample.time_ns = time_ns;
-  sample.kind = static_cast<format::Kind>(record.kind);
-  sample.thread = definitions_.Thread(record.thread_key);
-  sample.class_id = definitions_.Class(record.class_key);
-  sample.stack = definitions_.Stack(record.stack_key);
-  sample.size = record.size;
-  sample.tlab_size = record.tlab_size;
-  sample.window = record.window;
-  sample.weight = weight;
-  return sample;
+format::SampleNames LaneConsumer::NamesOf(const format::SampleRecord& record) {
+  return {definitions_.Class(record.class_key), definitions_.Thread(record.thread_key),
+          definitions_.Stack(record.stack_key)};
 }
 
 uint64_t LaneConsumer::SinceStart(uint64_t monotonic_ns) const {

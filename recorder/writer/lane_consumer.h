@@ -163,8 +163,7 @@ class LaneConsumer final : private format::RecordVisitor {
   uint64_t NeededFrom(const Lane& lane) const;
   static std::vector<ClosedSample> BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept);
   void UseWindow(uint32_t id);
-  uint64_t TimeOf(const format::SampleRecord& record, uint64_t not_before_ns) const;
-  format::Sample ToSample(const Held& held, uint64_t time_ns, double weight);
+  format::SampleNames NamesOf(const format::SampleRecord& record);
   uint64_t SinceStart(uint64_t monotonic_ns) const;
 
   buffer::Ring& ring_;

@@ -149,8 +149,7 @@ class CommandLine {
     const std::vector<std::string> unknown = app_.remaining();
     const std::string what =
         unknown.empty() ? why : fmt::format("unknown command '{}'{}", unknown.front(), Meant(unknown.front(), names));
-    PrintError(fmt::format("{}; commands: {}; see 'heaprec --help'", what, fmt::join(names, ", ")));
-    return ExitCode::kUsage;
+    return Fail(ExitCode::kUsage, fmt::format("{}; commands: {}; see 'heaprec --help'", what, fmt::join(names, ", ")));
   }
 
   const CommandGroups& groups_;

@@ -31,8 +31,8 @@ ExitCode ShowManPage(const CommandGroups& groups, const std::string& name) {
     }
   }
   const std::string meant = Nearest(name, names);
-  PrintError("man: unknown command '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
-  return ExitCode::kUsage;
+  return Fail(ExitCode::kUsage,
+              "man: unknown command '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
 }
 
 }  // namespace

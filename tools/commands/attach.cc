@@ -51,11 +51,6 @@ struct AttachOptions {
 
 int TimeoutMs(const AttachOptions& options) { return static_cast<int>(options.timeout_seconds * 1000); }
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(ToUtf8(sentence));
-  return code;
-}
-
 ExitCode Tell(const AttachOptions& options, pid_t pid, const AgentReply& answer) {
   const std::string sentence = ToUtf8(answer.sentence);
   if (answer.is_unwritten && !options.json)

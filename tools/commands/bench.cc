@@ -18,7 +18,6 @@
 #include "tools/query/comparison.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -58,11 +57,6 @@ struct Bench {
   const std::vector<std::string>& after() const { return sides.back().recordings; }
   bool compares() const { return sides.size() == 2 || !baseline.empty(); }
 };
-
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
 
 // "90", "90s", "5m".
 std::optional<std::chrono::seconds> ParseSeconds(const std::string& text) {

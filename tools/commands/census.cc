@@ -27,10 +27,7 @@ ExitCode ShowCensus(const CensusOptions& options) {
   choice.by = options.by == "class" ? CensusBy::kClass : options.by == "thread" ? CensusBy::kThread : CensusBy::kTime;
   auto now = CensusScan::Parse(choice);
   auto before = CensusScan::Parse(choice);
-  if (!now.ok()) {
-    PrintError(now.error().message);
-    return ExitCode::kUsage;
-  }
+  if (!now.ok()) return Fail(ExitCode::kUsage, now.error().message);
   ExitCode read = ExitCode::kOk;
   for (const std::string& path : options.recordings) read = Worse(read, now->Read(path));
   if (!options.before.empty()) read = Worse(read, before->Read(options.before));

@@ -78,10 +78,7 @@ std::vector<Budget> Subjects(const std::vector<Budget>& budgets) {
   return subjects;
 }
 
-ExitCode Usage(const format::Error& error) {
-  PrintError(error.message);
-  return ExitCode::kUsage;
-}
+ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
 std::string Rendered(const CheckReport& report, const std::string& format) {
   if (format == "markdown") return AsMarkdown(report);

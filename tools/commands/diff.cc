@@ -16,7 +16,6 @@
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -141,10 +140,7 @@ format::Result<std::vector<Grouping>> GroupingsOf(const std::string& by) {
   return std::vector<Grouping>{std::move(*one)};
 }
 
-ExitCode Usage(const format::Error& error) {
-  PrintError(error.message);
-  return ExitCode::kUsage;
-}
+ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
 ExitCode Write(const std::string& text) {
   Output output(STDOUT_FILENO);

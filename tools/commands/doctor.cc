@@ -41,10 +41,7 @@ std::vector<Finding> Examine(Recording* recording) {
 
 ExitCode Doctor(const DoctorOptions& options) {
   const auto recordings = OpenRecordings(options.paths);
-  if (!recordings.ok()) {
-    PrintError(recordings.error().message);
-    return ExitCode::kUnreadable;
-  }
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   render::Report report("heaprec.doctor/2");
   bool all_well = true, any_damaged = false;
   for (const auto& recording : *recordings) {

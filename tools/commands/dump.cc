@@ -12,7 +12,6 @@
 #include "tools/rewrite/recording_copier.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -21,11 +20,6 @@ struct DumpOptions {
   std::string jvm, output;
   bool force = false, quiet = false, flush = false;
 };
-
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(ToUtf8(sentence));
-  return code;
-}
 
 // The agent is in the JVM: it counts what is in use before its ring is read.
 format::Result<AgentReply> AskToFlush(const JavaProcess& java) {

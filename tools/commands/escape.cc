@@ -98,10 +98,7 @@ ExitCode PrintErrors(const std::vector<std::string>& methods, const CallOutcomes
 }
 
 ExitCode Escape(const EscapeOptions& options, const std::vector<std::string>& command) {
-  const auto refuse = [](const std::string& why) {
-    PrintError("escape: " + why);
-    return ExitCode::kUsage;
-  };
+  const auto refuse = [](const std::string& why) { return Fail(ExitCode::kUsage, "escape: " + why); };
   if (command.empty()) return refuse("no java command given; usage: heaprec escape METHOD... -- java -cp classes");
   const auto agent = FindAgent(options.agent_file), jar = FindJar(options.jar_file);
   if (!agent.ok()) return refuse(agent.error().message);

@@ -30,11 +30,6 @@ struct ExportOptions {
   FilterOptions filter;
 };
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 std::string FormatsThat(bool ExportFormat::*take) {
   std::string names;
   for (const ExportFormat& format : ExportFormats()) {

@@ -107,11 +107,6 @@ FlameGraph Assemble(const FlameOptions& options, const Answer& answer) {
   return graph;
 }
 
-ExitCode Fail(ExitCode code, std::string_view sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 ExitCode Write(const FlameOptions& options, const FlameGraph& graph, OutputFile* file, const std::string& path) {
   Output output(file->descriptor());
   AppendFlamePicture(graph, output.text());

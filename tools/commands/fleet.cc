@@ -54,11 +54,6 @@ struct FleetOptions {
   render::OutputOptions output;
 };
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 // A source of sums, and what it needs to live.
 struct Opened {
   std::unique_ptr<Server> server;

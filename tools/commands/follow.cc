@@ -221,39 +221,24 @@ ExitCode PrintFrames(Session* session, Terminal terminal) {
 
 ExitCode FollowLive(const FollowOptions& options) {
   auto subject = SubjectOf(options.question.scan.files.front());
-  if (!subject.ok()) {
-    PrintError(ToUtf8(subject.error().message));
-    return ExitCode::kCannotAttach;
-  }
+  if (!subject.ok()) return Fail(ExitCode::kCannotAttach, subject.error().message);
   const Signals signals;
   auto recording = subject->Open();
-  if (!recording.ok()) {
-    PrintError(ToUtf8(recording.error().message));
-    return ExitCode::kUnreadable;
-  }
+  if (!recording.ok()) return Fail(ExitCode::kUnreadable, recording.error().message);
   auto follow = Follow::Start(std::move(*recording), options.question);
-  if (!follow.ok()) {
-    PrintError(follow.error().message);
-    return ExitCode::kUsage;
-  }
+  if (!follow.ok()) return Fail(ExitCode::kUsage, follow.error().message);
   const Terminal terminal = Terminal::Of(STDOUT_FILENO);
   Session session(&*subject, std::move(*follow), options);
   ExitCode code = ExitCode::kOk;
   if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
     auto screen = CursesScreen::Open(terminal);
-    if (!screen.ok()) {
-      PrintError(screen.error().message);
-      return ExitCode::kUsage;
-    }
+    if (!screen.ok()) return Fail(ExitCode::kUsage, screen.error().message);
     Show(&session, terminal, screen->get());
   } else {
     code = PrintFrames(&session, terminal);
   }
   if (subject->temporary) {
-    if (const auto error = subject->temporary->Stop()) {
-      PrintError(ToUtf8(error->message));
-      return ExitCode::kCannotAttach;
-    }
+    if (const auto error = subject->temporary->Stop()) return Fail(ExitCode::kCannotAttach, error->message);
   }
   return code;
 }

@@ -21,10 +21,7 @@ ExitCode Histogram(const HistogramOptions& options) {
                               : scan->of_exceptions()
                                   ? "--kind exception: exceptions have no recorded sizes; use another kind"
                                   : "";
-  if (!refused.empty()) {
-    PrintError(refused);
-    return ExitCode::kUsage;
-  }
+  if (!refused.empty()) return Fail(ExitCode::kUsage, refused);
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   GroupsScan groups({Grouping(By::kSize)}, false);

@@ -24,11 +24,6 @@ struct ImportOptions {
   bool force = false, json = false, quiet = false;
 };
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(ToUtf8(sentence));
-  return code;
-}
-
 uint64_t CountOf(const jfr::JfrScan& scan, jfr::EventSet set) {
   const auto found = scan.events.find(set);
   return found == scan.events.end() ? 0 : found->second;
@@ -67,9 +62,8 @@ ExitCode ReportDamage(const std::string& name, const jfr::Imported& imported) {
                            Grouped(imported.refused)));
   }
   if (!imported.damage) return ExitCode::kOk;
-  PrintError(fmt::format("{}: offset {}: {}; the rest of the file is not imported", ToUtf8(name),
-                         imported.damage->begin, imported.damage->why));
-  return ExitCode::kDamaged;
+  return Fail(ExitCode::kDamaged, fmt::format("{}: offset {}: {}; the rest of the file is not imported", ToUtf8(name),
+                                              imported.damage->begin, imported.damage->why));
 }
 
 ExitCode WriteRecording(const ImportOptions& options, const jfr::JfrScan& scan, jfr::EventSet set, FileSource* source) {

@@ -9,15 +9,9 @@
 #include "tools/report/jvm_report.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
-
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(ToUtf8(sentence));
-  return code;
-}
 
 std::vector<JvmState> AllJvms() {
   std::vector<JvmState> jvms;

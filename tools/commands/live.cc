@@ -41,18 +41,12 @@ std::string Objection(const LiveOptions& options) {
 
 ExitCode ShowLive(LiveOptions options) {
   if (options.csv) options.common.output.format = "csv";
-  if (const std::string objection = Objection(options); !objection.empty()) {
-    PrintError(objection);
-    return ExitCode::kUsage;
-  }
+  if (const std::string objection = Objection(options); !objection.empty()) return Fail(ExitCode::kUsage, objection);
   const bool of_garbage = !options.garbage.empty();
   LiveQuery question;
   if (!options.min_age.empty()) {
     const auto age = ParseDuration(options.min_age);
-    if (!age.ok()) {
-      PrintError("--min-age " + age.error().message);
-      return ExitCode::kUsage;
-    }
+    if (!age.ok()) return Fail(ExitCode::kUsage, "--min-age " + age.error().message);
     question.least_age_ns = *age;
   }
   question.survived = options.lifetimes ? 0 : options.survived;

@@ -12,10 +12,7 @@
 namespace heaprec::tools {
 namespace {
 
-ExitCode Usage(const format::Error& error) {
-  PrintError(error.message);
-  return ExitCode::kUsage;
-}
+ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
 format::Result<std::vector<Grouping>> GroupingsOf(const std::string& text, const std::vector<By>& usual) {
   std::vector<Grouping> groupings;
@@ -69,8 +66,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   into->live.emplace(std::move(question), &*into->tree, into->scan->stream());
   const ExitCode read = into->scan->Run(&*into->tree, &*into->live);
   if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
-  PrintError(options.scan.files.front() + WhyNoneTracked(into->scan->stream()));
-  return ExitCode::kUnreadable;
+  return Fail(ExitCode::kUnreadable, options.scan.files.front() + WhyNoneTracked(into->scan->stream()));
 }
 
 }  // namespace heaprec::tools

@@ -26,11 +26,6 @@ struct NativeOptions {
   render::OutputOptions output;
 };
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 // Rows of a text, unless told.
 constexpr size_t kRows = 20;
 size_t LimitOf(const NativeOptions& options) {

@@ -45,10 +45,7 @@ render::Group GroupOf(const Recording& recording, std::vector<MemoryLook> snapsh
 
 ExitCode ShowMemory(const MemoryQuery& query) {
   const auto recordings = Recording::OpenAll(query.file);
-  if (!recordings.ok()) {
-    PrintError(recordings.error().message);
-    return ExitCode::kUnreadable;
-  }
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   std::vector<MemoryCourse> courses;
   for (const auto& recording : *recordings) courses.push_back(CourseOf(recording.get()));
   const bool is_asked_for = query.instead_of.empty();

@@ -61,10 +61,7 @@ ExitCode ShowSamples(const NativeQuery& question) {
   options.files = {question.file};
   options.filter.kinds = {"native"};
   auto scan = RecordingScan::Parse(options);
-  if (!scan.ok()) {
-    PrintError(scan.error().message);
-    return ExitCode::kUsage;
-  }
+  if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
   LiveQuery of_live;
   of_live.least_age_ns = question.min_age_ns;
   of_live.lifetimes = question.min_age_ns > 0;
@@ -73,10 +70,9 @@ ExitCode ShowSamples(const NativeQuery& question) {
   NativeVisitor native(GroupingOf(question), /*own_frames=*/false, std::move(of_live), &tree);
   const ExitCode read = scan->Run(&tree, &native);
   if (read == ExitCode::kUnreadable) return read;
-  if (native.live().tracked() == 0) {
-    PrintError(question.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
-    return ExitCode::kUnreadable;
-  }
+  if (native.live().tracked() == 0)
+    return Fail(ExitCode::kUnreadable,
+                question.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
   render::Report report =
       NativeReport({*scan, native, tree, question.by_live, question.limit, question.callers, question.min_age_ns});
   // With --leaks the mappings are not asked for; and standard input can be read once only.
@@ -97,10 +93,7 @@ bool IsRecording(const std::string& path) {
 ExitCode ShowNativeRecording(const NativeQuery& question) {
   // Standard input is read once.
   const std::string why_none = question.file == "-" ? "" : WhyNone(question.file);
-  if (!why_none.empty() && WantsSamples(question)) {
-    PrintError(question.file + why_none);
-    return ExitCode::kUnreadable;
-  }
+  if (!why_none.empty() && WantsSamples(question)) return Fail(ExitCode::kUnreadable, question.file + why_none);
   if (!why_none.empty()) return ShowMemory({question.file, {}, question.output, why_none});
   return ShowSamples(question);
 }

@@ -211,19 +211,11 @@ void Separate(const format::FileHeader& header, size_t index, size_t count, cons
 
 ExitCode Print(const PrintOptions& options) {
   auto filter = Filter::Parse(options.filter);
-  if (!filter.ok()) {
-    PrintError(filter.error().message);
-    return ExitCode::kUsage;
-  }
-  if (options.follow && options.recording == "-") {
-    PrintError("--follow needs a file: standard input must be read to its end first");
-    return ExitCode::kUsage;
-  }
+  if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
+  if (options.follow && options.recording == "-")
+    return Fail(ExitCode::kUsage, "--follow needs a file: standard input must be read to its end first");
   auto recordings = Recording::OpenAll(options.recording);
-  if (!recordings.ok()) {
-    PrintError(recordings.error().message);
-    return ExitCode::kUnreadable;
-  }
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   const size_t count = recordings->size();
   ExitCode outcome = ExitCode::kOk;
   uint64_t printed = 0;

@@ -30,11 +30,6 @@ struct RecordOptions {
   std::vector<std::string> command;
 };
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 // What is said of a recording: "rec.bin: 1,234 samples", or why there is none.
 struct Report {
   std::string text;

@@ -10,7 +10,6 @@
 #include "tools/rewrite/recording_copier.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -19,11 +18,6 @@ struct RecoverOptions {
   std::string recording, output;
   bool force = false, quiet = false, json = false;
 };
-
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(ToUtf8(sentence));
-  return code;
-}
 
 void Print(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
   std::string sentence = fmt::format("{}: {} samples", path, Grouped(rewritten.events));
@@ -36,7 +30,7 @@ void Print(const Recording& recording, const Rewritten& rewritten, const std::st
   if (recording.repaired_bytes() > 0) {
     sentence += "; " + DamagedBytes(recording.repaired_bytes()) + " repaired";
   }
-  PrintError(ToUtf8(sentence));
+  PrintError(sentence);
   for (const std::string& error : salvage.errors) PrintError("cannot read the whole ring: " + error);
 }
 

@@ -83,28 +83,20 @@ ExitCode WriteMapping(const Redaction& redaction, OutputFile* file, const std::s
   output.Flush();
   const ExitCode written = output.Report(path);
   if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = file->Commit()) {
-    PrintError(error->message);
-    return ExitCode::kCannotWrite;
-  }
+  if (const auto error = file->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
   return ExitCode::kOk;
 }
 
 ExitCode Redact(const RedactOptions& options) {
   const auto key = KeyOf(options);
   const auto patterns = PatternsOf(options);
-  if (!key.ok() || !patterns.ok()) {
-    PrintError(!key.ok() ? key.error().message : patterns.error().message);
-    return ExitCode::kUsage;
-  }
+  if (!key.ok() || !patterns.ok())
+    return Fail(ExitCode::kUsage, !key.ok() ? key.error().message : patterns.error().message);
   Redaction redaction(*key, *patterns);
   std::unique_ptr<OutputFile> mapping;
   if (!options.mapping.empty()) {
     auto opened = OutputFile::Open(options.mapping, options.rewrite.force);
-    if (!opened.ok()) {
-      PrintError(opened.error().message);
-      return ExitCode::kCannotWrite;
-    }
+    if (!opened.ok()) return Fail(ExitCode::kCannotWrite, opened.error().message);
     mapping = std::move(*opened);
   }
   const ExitCode done = Edit(options.rewrite, [&redaction](const Recordings& recordings, Output* output) {

@@ -44,11 +44,6 @@ class Reading final : public ScanVisitor {
   std::vector<format::FileHeader> headers_;
 };
 
-ExitCode Fail(ExitCode code, std::string_view sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 std::string BaseName(const std::string& path) {
   return path == "-" ? "standard input" : ToUtf8(std::filesystem::path(path).filename().string());
 }

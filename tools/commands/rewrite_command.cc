@@ -16,11 +16,6 @@
 namespace heaprec::tools {
 namespace {
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(ToUtf8(sentence));
-  return code;
-}
-
 void Tell(const RewriteOptions& options, const RewriteSummary& edited) {
   if (options.json) {
     Output output(STDOUT_FILENO);

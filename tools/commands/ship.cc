@@ -57,11 +57,6 @@ struct ShipCommandOptions {
   render::OutputOptions output;
 };
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 void Pause(seconds length) {
   const auto end = std::chrono::steady_clock::now() + length;
   while (!is_stopped && std::chrono::steady_clock::now() < end) {

@@ -26,11 +26,6 @@ struct SqlOptions {
   FilterOptions filter;
 };
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 // The query is one word of the command line, and no file: recordings have no blanks in their names, or are there.
 bool IsQuery(const std::string& word) {
   const bool has_blank = std::ranges::any_of(word, [](unsigned char c) { return std::isspace(c) != 0; });

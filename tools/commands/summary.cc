@@ -43,15 +43,9 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
 }
 
 ExitCode Summarise(SummaryOptions options) {
-  if (auto filter = Filter::Parse(options.filter); !filter.ok()) {
-    PrintError(filter.error().message);
-    return ExitCode::kUsage;
-  }
+  if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
   auto recordings = Recording::OpenAll(options.recording);
-  if (!recordings.ok()) {
-    PrintError(recordings.error().message);
-    return ExitCode::kUnreadable;
-  }
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   const bool is_one = recordings->size() == 1;
   render::Report report("heaprec.summary/2");
   SummaryTotal total;

@@ -34,11 +34,6 @@ struct TimelineOptions {
 
 constexpr size_t kStepsOfPictures = 240;
 
-ExitCode Fail(ExitCode code, const std::string& sentence) {
-  PrintError(sentence);
-  return code;
-}
-
 ExitCode WriteFile(const std::string& path, bool force, const std::string& text) {
   auto file = OutputFile::Open(path, force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);

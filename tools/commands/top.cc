@@ -35,10 +35,7 @@ format::Result<std::vector<Grouping>> GroupingsOf(const TopOptions& options) {
   return std::vector<Grouping>{std::move(*one)};
 }
 
-ExitCode Usage(const format::Error& error) {
-  PrintError(error.message);
-  return ExitCode::kUsage;
-}
+ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
 // One table, of sites unless told otherwise.
 ExitCode FollowWith(const TopOptions& options, Grouping grouping) {

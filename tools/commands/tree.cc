@@ -22,10 +22,7 @@ struct TreeOptions {
 ExitCode ShowTree(TreeOptions options) {
   options.scan.fold = !options.unfolded;
   auto scan = RecordingScan::Parse(options.scan);
-  if (!scan.ok()) {
-    PrintError(scan.error().message);
-    return ExitCode::kUsage;
-  }
+  if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
   NamePool names;
   CallTree stacks(&names, scan->TreeOptions());
   const Direction direction = options.callers ? Direction::kCallers : Direction::kCallees;

@@ -62,8 +62,7 @@ ExitCode Trim(const TrimOptions& options) {
   const auto from = Parsed(options.from, "--from"), to = Parsed(options.to, "--to");
   for (const auto* time : {&from, &to}) {
     if (time->ok()) continue;
-    PrintError(time->error().message);
-    return ExitCode::kUsage;
+    return Fail(ExitCode::kUsage, time->error().message);
   }
   const Span span{*from, *to};
   return Edit(options.rewrite,

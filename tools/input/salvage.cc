@@ -158,14 +158,16 @@ class BlockMaker {
     std::vector<throttle::BufferedPoint> points;
     points.reserve(held.size());
     for (const SampleRecord* sample : held) {
-      points.push_back({sample->id, sample->weight, TimeOf(*sample, interval * IntervalNs(header_, stream_)),
+      points.push_back({sample->id, sample->weight,
+                        TimeOf(*sample, header_.start_monotonic_ns, interval * IntervalNs(header_, stream_)),
                         sample->class_key, sample->path, sample->stack_key.low, sample->thread_key});
     }
     const throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
 
     format::Block block;
     for (const throttle::KeptPoint& point : reduction.kept) {
-      block.samples.push_back(SampleOf(*held[point.index], points[point.index].time_ns, point.weight));
+      const SampleRecord& record = *held[point.index];
+      block.samples.push_back(SampleOf(record, NamesOf(record), points[point.index].time_ns, point.weight));
     }
     std::stable_sort(block.samples.begin(), block.samples.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
@@ -177,25 +179,12 @@ class BlockMaker {
   }
 
  private:
-  uint64_t TimeOf(const SampleRecord& from, uint64_t earliest_ns) const {
-    return std::max(SinceStart(from.monotonic_ns, header_), earliest_ns) / format::kTickNs * format::kTickNs;
-  }
-
-  format::Sample SampleOf(const SampleRecord& from, uint64_t time_ns, double weight) {
-    format::Sample sample;
-    sample.id = from.id;
-    sample.time_ns = time_ns;
-    sample.kind = static_cast<format::Kind>(from.kind);
-    sample.thread = dictionaries_.Thread(from.thread_key);
-    sample.class_id = dictionaries_.Class(from.class_key);
-    sample.stack = dictionaries_.Stack(from.stack_key);
-    sample.size = from.size;
-    sample.tlab_size = from.tlab_size;
-    sample.window = from.window;
-    sample.weight = weight;
-    const bool stack_is_lost = sample.stack == format::kNone && !(from.stack_key == format::StackKey{0, 0});
-    if (sample.thread == format::kNone || sample.class_id == format::kNone || stack_is_lost) ++report_.unnamed;
-    return sample;
+  format::SampleNames NamesOf(const SampleRecord& from) {
+    const format::SampleNames names{dictionaries_.Class(from.class_key), dictionaries_.Thread(from.thread_key),
+                                    dictionaries_.Stack(from.stack_key)};
+    const bool stack_is_lost = names.stack == format::kNone && !(from.stack_key == format::StackKey{0, 0});
+    if (names.thread == format::kNone || names.class_id == format::kNone || stack_is_lost) ++report_.unnamed;
+    return names;
   }
 
   const FileHeader& header_;

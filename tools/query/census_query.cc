@@ -41,10 +41,7 @@ format::Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
 
 ExitCode CensusScan::Read(const std::string& path) {
   auto recordings = Recording::OpenAll(path);
-  if (!recordings.ok()) {
-    PrintError(recordings.error().message);
-    return ExitCode::kUnreadable;
-  }
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   ExitCode outcome = ExitCode::kOk;
   for (const auto& recording : *recordings) {
     const ExitCode one = Read(recording.get());
@@ -55,10 +52,7 @@ ExitCode CensusScan::Read(const std::string& path) {
 
 ExitCode CensusScan::Read(Recording* recording) {
   const format::FileHeader& header = recording->header();
-  if (header.census == format::CensusMode::kOff) {
-    PrintError(WhyNone(*recording));
-    return ExitCode::kUnreadable;
-  }
+  if (header.census == format::CensusMode::kOff) return Fail(ExitCode::kUnreadable, WhyNone(*recording));
   Filter filter = filter_;
   filter.Start(header);
   Names names;

@@ -1,6 +1,7 @@
 #include "tools/query/sample_thinning.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -73,7 +74,7 @@ std::vector<uint32_t> Places(const std::vector<double>& weights, double threshol
 template <typename Value>
 void Keep(const std::vector<uint32_t>& places, std::vector<Value>* values) {
   for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] != kDropped) (*values)[places[i]] = (*values)[i];
+    if (places[i] != kDropped && places[i] != i) (*values)[places[i]] = std::move((*values)[i]);
   }
   values->resize(static_cast<size_t>(
       std::count_if(places.begin(), places.end(), [](uint32_t place) { return place != kDropped; })));
@@ -126,6 +127,44 @@ void KeepAlive(const std::vector<uint32_t>& places, const std::vector<double>& w
   columns->alive_ages.resize(kept);
 }
 
+// Only nodes that lead to a sample that was kept stay.
+void KeepNodes(SampleColumns* columns) {
+  auto& parents = columns->node_parent;
+  std::vector<uint32_t> places(parents.size(), kDropped);
+  places[0] = 0;
+  for (const uint32_t node : columns->node) places[node] = 0;
+  for (size_t node = parents.size() - 1; node > 0; --node) {
+    if (places[node] != kDropped) places[parents[node]] = 0;
+  }
+  uint32_t kept = 0;
+  for (uint32_t& place : places) {
+    if (place != kDropped) place = kept++;
+  }
+  for (uint32_t& parent : parents) parent = places[parent];
+  for (uint32_t& node : columns->node) node = places[node];
+  Keep(places, &parents);
+  Keep(places, &columns->node_name);
+  Keep(places, &columns->node_type);
+}
+
+void KeepNames(SampleColumns* columns) {
+  std::vector<uint32_t> places(columns->names.size(), kDropped);
+  const std::array<std::vector<uint32_t>*, 3> users{&columns->node_name, &columns->classes, &columns->threads};
+  for (const auto* of : users) {
+    for (const uint32_t name : *of) places[name] = 0;
+  }
+  uint32_t kept = 0;
+  for (uint32_t& place : places) {
+    if (place != kDropped) place = kept++;
+  }
+  for (auto* of : users) {
+    for (uint32_t& name : *of) name = places[name];
+  }
+  std::erase_if(columns->primitives, [&](uint32_t name) { return places[name] == kDropped; });
+  for (uint32_t& name : columns->primitives) name = places[name];
+  Keep(places, &columns->names);
+}
+
 }  // namespace
 
 void ThinSamples(size_t count, SampleColumns* columns) {
@@ -139,6 +178,8 @@ void ThinSamples(size_t count, SampleColumns* columns) {
                        &columns->size, &columns->window}) {
     Keep(places, column);
   }
+  KeepNodes(columns);
+  KeepNames(columns);
   for (auto* column : {&columns->weight_code, &columns->chosen}) Keep(places, column);
   if (!columns->factors.empty()) Keep(places, &columns->recording);
   columns->parted.assign(columns->second.size(), static_cast<uint8_t>(OrderLevel::kSample));

@@ -155,10 +155,7 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
 
 ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {
   auto recordings = Recording::OpenAll(path);
-  if (!recordings.ok()) {
-    PrintError(recordings.error().message);
-    return ExitCode::kUnreadable;
-  }
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   ExitCode code = ExitCode::kOk;
   for (const auto& recording : *recordings) {
     const ExitCode one = Read(recording.get(), tree, visitor);
@@ -169,14 +166,10 @@ ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVi
 }
 
 ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* visitor) {
-  if (stream_ == Stream::kAllocations && MainStream(recording->header()) != stream_) {
-    PrintError(recording->source().name() + kNoHeap);
-    return ExitCode::kUnreadable;
-  }
-  if (const char* const why = NotRecorded(recording->header(), stream_)) {
-    PrintError(recording->source().name() + why);
-    return ExitCode::kUnreadable;
-  }
+  if (stream_ == Stream::kAllocations && MainStream(recording->header()) != stream_)
+    return Fail(ExitCode::kUnreadable, recording->source().name() + kNoHeap);
+  if (const char* const why = NotRecorded(recording->header(), stream_))
+    return Fail(ExitCode::kUnreadable, recording->source().name() + why);
   const OrderLevel finest = std::max(visitor->finest(), filter_.matched_by().value_or(OrderLevel::kClass));
   Design design(recording->header(), stream_, finest);
   const bool asks = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();

@@ -10,6 +10,7 @@ using format::Index;
 using format::kNone;
 
 constexpr Index kNotYet = kNone - 1;
+constexpr uint64_t kChunkRawBytes = 8 << 20;  // docs/format/recording.md#bounds
 
 std::string_view AsText(const format::ByteBuffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -34,10 +35,9 @@ RecordingEditor::RecordingEditor(const format::FileHeader& header, Output* outpu
   output_.Append(AsText(format::EncodeFileHeader(header)));
 }
 
-void RecordingEditor::StartChunk(uint32_t sequence) {
-  chunk_ = std::make_unique<format::ChunkWriter>(header_, sequence);
-  sequence_ = sequence;
-  windows_.clear();
+void RecordingEditor::StartChunk() {
+  chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++);
+  for (auto& [id, known] : windows_) known.written = false;
   for (Indices* indices : {&classes_, &methods_, &threads_, &stacks_}) indices->clear();
 }
 
@@ -52,7 +52,8 @@ format::Result<std::monostate> RecordingEditor::Write(bool last, const format::E
 }
 
 format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) {
-  const bool next_chunk = chunk_ == nullptr || block.chunk != sequence_;
+  const bool is_of_next = block.chunk != source_chunk_;
+  const bool next_chunk = chunk_ == nullptr || is_of_next || chunk_->raw_bytes() > kChunkRawBytes;
   const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty() ||
                         !block.lifecycle_events.empty() || !block.live_checkpoint.empty() ||
                         !block.census_totals.empty();
@@ -60,9 +61,14 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) 
     auto written = Write(next_chunk, nullptr);
     if (!written.ok()) return written;
   }
-  if (next_chunk) StartChunk(block.chunk);
-  // Those of samples only: what a block that was left out defined may be needed by a later one.
-  for (const format::Window& window : block.windows) windows_[window.id] = {window, false};
+  if (is_of_next) windows_.clear();
+  source_chunk_ = block.chunk;
+  if (next_chunk) StartChunk();
+  for (const format::Window& window : block.windows) {
+    windows_[window.id] = {window, false};
+    // What a block that was left out defined may be needed by a later one.
+    if (has_rows) AddWindow(window.id);
+  }
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
   for (const format::ProcessState& state : block.states) chunk_->Add(state);
   const format::Dictionaries& names = *block.dictionaries;
@@ -88,7 +94,7 @@ format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<f
                                                        const std::optional<format::EndMarker>& ending) {
   if (!pending_ && !ending) return std::monostate{};
   if (!pending_) pending_.emplace();
-  if (chunk_ == nullptr) StartChunk(0);
+  if (chunk_ == nullptr) StartChunk();
   pending_->counters = counters;
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
   return Write(/*last=*/true, ending ? &*ending : nullptr);

@@ -1,7 +1,7 @@
-// Writes a recording anew from the blocks of one that is read: what trim, merge and redact share.
+// Writes a recording anew from the blocks of one that is read: what trim, merge, redact and recover share.
 //
-// What a command wants changed it changes in the block, or in the names as they are written. Chunks stay those of the
-// source, so memory is bounded by one chunk's dictionaries and two blocks' rows.
+// What a command wants changed it changes in the block, or in the names as they are written. A chunk ends where one of
+// the source does, or at the bound of its size, so memory is bounded by one chunk's dictionaries and two blocks' rows.
 //
 // Units:    as format/model.h.
 // Threads:  one.
@@ -48,7 +48,7 @@ class RecordingEditor {
  private:
   using Indices = std::vector<format::Index>;  // of the chunk that is written, by those of the one that is read
   format::Result<std::monostate> Write(bool last, const format::EndMarker* ending);
-  void StartChunk(uint32_t sequence);
+  void StartChunk();
   void AddWindow(uint32_t id);
   // Its indices are of `names`; afterwards of the chunk that is written.
   void Name(const format::Dictionaries& names, format::Sample* sample);
@@ -63,7 +63,8 @@ class RecordingEditor {
   NameMapper unchanged_;
   NameMapper& names_;
   std::unique_ptr<format::ChunkWriter> chunk_;
-  uint32_t sequence_ = 0;
+  uint32_t next_chunk_ = 0;
+  uint32_t source_chunk_ = 0;
   struct Pending {
     format::PerStream<format::StreamCounters> counters;
     std::vector<uint64_t> lane_positions;

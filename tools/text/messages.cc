@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "tools/text/utf8.h"
+
 namespace heaprec::tools {
 
 void PrintError(std::string_view sentence) {
-  const std::string line = fmt::format("heaprec: {}\n", sentence);
+  const std::string line = fmt::format("heaprec: {}\n", ToUtf8(sentence));
   // One write, so that lines of several processes do not mix. If stderr is closed there is nobody left to tell.
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line.data(), line.size());
+}
+
+ExitCode Fail(ExitCode code, std::string_view sentence) {
+  PrintError(sentence);
+  return code;
 }
 
 }  // namespace heaprec::tools

@@ -22,7 +22,7 @@ MAIN, WORK, STEP, RESIZE, PUT = ("com.acme.App.main", "com.acme.App.work", "com.
 BOXES = """
 const {page} = window.heaprec, {flame, tree} = page, at = flame.canvas.getBoundingClientRect();
 return flame.boxes.filter(b => arguments[0] === null || tree.label(b.i) === arguments[0]).map(b => ({label: tree.label(b.i),
-  depth: tree.depth[b.i], value: flame.w[b.i], x: at.left + b.x, y: at.top + b.y, width: b.width}));
+  depth: tree.depth[b.i], value: flame.w(b.i), x: at.left + b.x, y: at.top + b.y, width: b.width}));
 """
 
 

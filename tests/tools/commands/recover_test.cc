@@ -60,7 +60,7 @@ TEST_CASE("A whole recording verifies, and recovering it changes no event and no
   CHECK(recovered.code == 0);
   CHECK(EventsOf(directory / "out.bin") == EventsOf(directory / "rec.bin"));
   CHECK(Heaprec("verify " + directory / "out.bin").out ==
-        directory / "out.bin" + ": ok, 3 events in 2 blocks, ended: jvm exit\n");
+        directory / "out.bin" + ": ok, 3 events in 1 block, ended: jvm exit\n");
 }
 
 TEST_CASE("A killed recording and its ring become one file that has no need of the ring") {
@@ -276,7 +276,7 @@ TEST_CASE("Recover keeps what exists, and reads and writes pipes") {
   CHECK(EventsOf(directory / "out.bin") == EventsOf(path));
   const Outcome piped = Heaprec("recover -q - -o - < " + path + " | $HEAPREC verify -");
   CHECK(piped.code == 0);
-  CHECK(piped.out == "standard input: ok, 3 events in 2 blocks, ended: jvm exit\n");
+  CHECK(piped.out == "standard input: ok, 3 events in 1 block, ended: jvm exit\n");
 }
 
 }  // namespace

@@ -45,6 +45,15 @@ format::FileHeader HeaderOfAllStreams() {
   return header;
 }
 
+format::ProcessState Collection(uint64_t number) {
+  format::ProcessState state;
+  state.id = number + 1;
+  state.time_ns = number * 100 * kMs;
+  state.kind = format::ProcessStateKind::kGcEnd;
+  state.collections = number;
+  return state;
+}
+
 // Every name of every kind is hostile, in each stream.
 void WriteHostile(const std::string& path) {
   RecordingFile file(path, HeaderOfAllStreams());
@@ -68,6 +77,7 @@ void WriteHostile(const std::string& path) {
     event.id = (uint64_t{1} << 61) + i;
     file.Add(event);
   }
+  for (uint64_t number = 1; number < 8; ++number) file.Add(Collection(number));  // leaks are told by what survives
   file.AddWalk(kSecond / 2, Hostile(1), 1, {{Hostile(0), 10, 240}, {Hostile(1), 5, 160}, {Hostile(3), 1, 16}});
   file.Add(format::Interval{0, kSamples, 1'500'000, kSamples, kSamples, 0});
   file.End("jvm exit", 2 * kSecond);

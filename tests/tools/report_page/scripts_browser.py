@@ -12,7 +12,7 @@ from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
-  BoxTree Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
+  BoxTree TreeBuilder Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
   unitOf shadeOf studentTail varianceOfMean""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
@@ -35,8 +35,8 @@ window.makeModel = (more = {}) => {
   Object.assign(header, more.header);
   return new page.Model([{header, columns: {...columns, ...more.columns}}]);
 };
-window.packagesOf = names => page.Model.prototype.packagesToTell.call(
-  {nodes: {name: [-1, 0, 1]}, names: {keys: names}, isOwn: [true, true]}, [0, 10, 10]);
+window.sums = (bytes, variance) => ({bytes: {of: () => bytes}, variance: {of: () => variance}});
+window.packagesOf = names => page.Model.prototype.packagesToTell.call({names: {keys: names}, isOwn: [true, true]}, [10, 10]);
 """
 
 # Each: what, an expression, what it is. Numbers agree within 1e-9.
@@ -69,6 +69,10 @@ CASES = [
     ("planes", "Array.from(page.readColumns(Uint8Array.from([1, 2, 1, 0, 0, 0, 0, 0]), 0, [['x', 'u32', 2]]).x)", [257, 2]),
     ("own code is detected", "makeModel().own", ["shop"]),
     ("own code of one package is one colour", "packagesOf(['e2e.Leak.a', 'e2e.Leak.b'])", ["own", "own"]),
+    ("a box has one child of each key, however many there are", """(builder => {
+        const made = Array.from({length: 5000}, (_, i) => builder.step(i % 7, i % 500, 0));
+        return [builder.size, made.every((box, i) => box === builder.step(i % 7, i % 500, 0) && builder.up[box] === i % 7)];
+      })(new page.TreeBuilder(makeModel(), {}))""", [3501, True]),
     ("of several, it is told apart", "packagesOf(['e2e.Leak.a', 'e2e.other.Leak.b'])", ["e2e", "e2e.other"]),
     ("the boxes", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [...t.key.keys()].map(i => t.depth[i] + t.label(i)); })(makeModel())",
      ["0all", "1shop.App.main", "2shop.App.a", "3lib.x.C.c", "4byte[]", "4int[]", "3lib.x.B.b", "4lib.x.B.b", "5byte[]", "4byte[]"]),
@@ -76,8 +80,10 @@ CASES = [
     ("libraries in one box", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: true, fold: false}); return [...t.key.keys()].map(i => t.label(i)); })(makeModel())",
      ["all", "shop.App.main", "shop.App.a", "lib.x code", "byte[]", "int[]"]),
     ("backwards", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}); return t.label(1) + t.label(2); })(makeModel())", "byte[]lib.x.B.b"),
+    ("filters that are set are not set again", """(m => { const one = new page.Side(m.main, {cls: 0, time: [0, 1]}).apply(), {set} = m.main, time = set[page.FAILS.time], cls = set[page.FAILS.cls];
+        new page.Side(m.main, {cls: 0, time: [0, 2]}).apply(); return [set[page.FAILS.cls] === cls, set[page.FAILS.time] === time, new page.Side(m.main, {cls: 1}).all().samples]; })(makeModel())""", [True, False, 1]),
     ("a path has a number", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [1, 4, 8].map(i => t.find(t.hashOf(i))); })(makeModel())", [1, 4, 8]),
-    ("sums go up", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); const s = new page.Side(m.main, {}); return Array.from(t.upwards(s.sums(t.at[0], t.size).bytes)).slice(0, 4); })(makeModel())", [20000, 20000, 20000, 10000]),
+    ("sums go up", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); const s = new page.Side(m.main, {}); const {bytes} = s.addBytes(t.sums(0), t.sums(0)); return [0, 1, 2, 3].map(i => bytes.of(i)); })(makeModel())", [20000, 20000, 20000, 10000]),
     ("a range has its begin, not its end", "(m => [[0.1, 0.5], [0.5, 1], [1, 1.999999]].map(time => new page.Side(m.main, {time}).all().bytes))(makeModel())", [1000, 2000, 3000]),
     ("a view ignores its own filter", "(m => [new page.Side(m.main, {cls: 1}).all().bytes, new page.Side(m.main, {cls: 1}).all(page.FAILS.cls).bytes])(makeModel())", [2000, 10000]),
     ("all of a selection is all of it", "(m => { const [row] = new page.Side(m.main, {time: [0, 0.2]}).rows(m.main.cls, 2, page.GRAIN.kClass); return [row.share[0], row.share[2]]; })(makeModel())", [1, 1]),
@@ -92,23 +98,23 @@ CASES = [
     ("each of several recordings is scaled to what it counted", """(m => Array.from(m.main.weight))(makeModel({header: {factors: [1, 10]},
         columns: {recording: Uint8Array.from([0, 0, 1, 1])}}))""", [1000, 2000, 30000, 40000]),
     ("without classes a stack ends with its site", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}); return [t.size, t.label(1)]; })(makeModel({header: {boxes: {no_classes: true}}}))", [10, "lib.x.C.c"]),
-    ("boxes below a share are cut", "page.cutOf({least_share: 0.25}, [100, 60, 25, 15])", 25),
-    ("all but the largest are cut", "page.cutOf({most: 2}, [100, 60, 25, 15])", 25),
-    ("by objects", "(m => Array.from(new page.Side(m.main, {}).amounts(m.main.cls, 2, 'objects')))(makeModel())", [2 * (10 + 30 + 80), 20]),
-    ("by samples", "(m => Array.from(new page.Side(m.main, {}).amounts(m.main.cls, 2, 'samples')))(makeModel())", [3, 1]),
+    ("boxes below a share are cut", "page.cutOf({least_share: 0.25}, i => [100, 60, 25, 15][i], 4)", 25),
+    ("all but the largest are cut", "page.cutOf({most: 2}, i => [100, 60, 25, 15][i], 4)", 25),
+    ("by objects", "(m => (t => new page.Side(m.main, {}).addAmounts(t.sums(0), 'objects').of(0))(new page.BoxTree(m, {})))(makeModel())", 2 * (10 + 10 + 30 + 80)),
+    ("by samples", "(m => (t => new page.Side(m.main, {}).addAmounts(t.sums(0), 'samples').of(3))(new page.BoxTree(m, {})))(makeModel())", 2),
     ("Student's t", "[page.studentTail(2.776445105, 4), page.studentTail(0, 4)].map(x => +x.toFixed(9))", [0.05, 1]),
     ("the variance of a mean", "page.varianceOfMean([1, 2, 3])", 1 / 3),
     ("sides compare per second", "(u => [u.a, u.b, u.suffix, u.varies])(page.unitOf({model: {header: {state: {}}}, state: {a: null, b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}))", [2, 4, "/s", None]),
     ("or as diff does", "(u => [u.a, u.b, u.suffix, u.runs])(page.unitOf({model: {header: {state: {}, compare: {before: [1, 2], after: [4, 4], suffix: '/op'}}}, state: {a: null, b: null}}))", [3, 8, "/op", [[1, 2], [4, 4]]]),
     ("but of other times per second", "page.unitOf({model: {header: {state: {a: [0, 1]}, compare: {before: [9], after: [9]}}}, state: {a: [0, 2], b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}).a", 2),
-    ("a box that doubles is coloured", """(s => [s.sure, s.shade > 0])(page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]}, {a: 1, b: 1, varies: null}, 1, null)(0))""", [True, True]),
-    ("not if runs vary by that", """page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]},
+    ("a box that doubles is coloured", """(s => [s.sure, s.shade > 0])(page.shadeOf(sums(100, 4), sums(200, 4), {a: 1, b: 1, varies: null}, 1, null)(0))""", [True, True]),
+    ("not if runs vary by that", """page.shadeOf(sums(100, 4), sums(200, 4),
         {a: 1, b: 1, varies: {deviation: 0.5, freedom: 4, margin: 0, before: [1], after: [1]}}, 1, null)(0).sure""", False),
-    ("nor within the margin", """page.shadeOf({bytes: [100], variance: [4]}, {bytes: [200], variance: [4]},
+    ("nor within the margin", """page.shadeOf(sums(100, 4), sums(200, 4),
         {a: 1, b: 1, varies: {deviation: 0, freedom: 40, margin: 1, before: [1], after: [1]}}, 1, null)(0).p""", 1),
-    ("nor if its own runs do", """page.shadeOf({bytes: [200], variance: [0]}, {bytes: [400], variance: [0]}, {a: 2, b: 2,
+    ("nor if its own runs do", """page.shadeOf(sums(200, 0), sums(400, 0), {a: 2, b: 2,
         varies: {deviation: 0, freedom: 4, margin: 0, before: [1, 1], after: [1, 1]}}, 0,
-        [[{sums: [10], divisor: 1}, {sums: [190], divisor: 1}], [{sums: [100], divisor: 1}, {sums: [300], divisor: 1}]])(0).sure""", False),
+        [[{sums: {of: () => 10}, divisor: 1}, {sums: {of: () => 190}, divisor: 1}], [{sums: {of: () => 100}, divisor: 1}, {sums: {of: () => 300}, divisor: 1}]])(0).sure""", False),
     ("events are counted", "(page.useUnits(true), (t => (page.useUnits(false), t))(page.signedAmount(1234)))", "+1,234"),
 ]
 

@@ -9,6 +9,7 @@ class Page {
     this.model = model;
     this.trees = {};
     this.timings = {};
+    this.sides = {};
     this.waiting = 0;
     this.picking = this.dragging = false;
     this.change = this.change.bind(this);
@@ -74,7 +75,15 @@ class Page {
     this.chosen = chosen;
   }
 
-  sideOf(recording, time) {
+  // A side that has not changed is the last one, with what it has found. `which`: a or b.
+  sideOf(which, recording) {
+    const {state, chosen} = this, {focus, mine, reverse, fold, pools, live, age} = state, time = state[which];
+    const key = JSON.stringify([recording, time, chosen, focus, mine, reverse, fold, pools, live, age]);
+    if (this.sides[which]?.key !== key) this.sides[which] = {key, side: this.newSide(recording, time)};
+    return this.sides[which].side;
+  }
+
+  newSide(recording, time) {
     const {state, tree, chosen} = this, filters = {...chosen, objects: !!this.model.header.compare?.objects, own: state.mine, pools: state.pools, alive: state.live && {age: state.age}};
     if (time) filters.time = time;
     if (state.focus > 0) filters.focus = {at: tree.at[recording], from: state.focus, to: tree.end[state.focus]};
@@ -87,8 +96,8 @@ class Page {
     if (state.focusHash) Object.assign(state, {focus: this.tree.find(state.focusHash), focusHash: ""});
     if (state.focus >= this.tree.size) state.focus = 0;
     this.choose();
-    this.sideA = this.sideOf(0, state.a);
-    this.sideB = model.recordings.length > 1 ? this.sideOf(1, state.b) : state.b ? this.sideOf(0, state.b) : null;
+    this.sideA = this.sideOf("a", 0);
+    this.sideB = model.recordings.length > 1 ? this.sideOf("b", 1) : state.b ? this.sideOf("b", 0) : null;
     this.unit = this.sideB ? unitOf(this) : null;
     this.parseSearch();
     this.chooseView();
@@ -96,10 +105,14 @@ class Page {
     if (state.view !== "timeline") drawFlamePanel(this);
     if (state.view !== "flame") drawTab(this);
     drawBar(this);
-    if (!this.dragging) history.replaceState(null, "", "#" + stateToFragment(state, box => this.tree.hashOf(box)));
+    if (!this.dragging) this.note("#" + stateToFragment(state, box => this.tree.hashOf(box)));
     this.refocusRow();
     this.timings.last = performance.now() - start;
     window.heaprec.updates = (window.heaprec.updates || 0) + 1;
+  }
+
+  note(fragment) {
+    if (location.hash !== fragment || fragment === "#") history.replaceState(null, "", fragment);
   }
 
   // What is not shown is not drawn.

@@ -53,6 +53,7 @@ function drawHeadlines({model}) {
   const {header} = model, [first, ...others] = header.headlines || [];
   $("file").textContent = header.title || header.file;
   $("stream").textContent = STREAMS[header.stream].track;
+  $("measure").options[0].textContent = header.compare?.objects ? "Objects" : STREAMS[header.stream].column;
   const other = model.recordings[1] ? ` and ${model.recordings[1].header.file}` : "";
   $("about").textContent = `${secondsText(header.seconds || 0)} of ${header.jvm}, ${header.gc}, ${new Date(header.start_epoch_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC${other}`;
   $("headline").textContent = first ? first.text : "Nothing was allocated.";

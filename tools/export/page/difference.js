@@ -36,8 +36,8 @@ function changeOf(before, after) {
 const ratioAt = (share, {before, after}) => share < 1 ? share / (1 - share) * before.perUnit / after.perUnit : Infinity;
 const ratioOfValues = (before, after) => before > 0 ? after / before : after > 0 ? Infinity : 1;
 
-// {before, after, change, p, leastP}; q and verdict are for judge.
-function compare(before, after) {
+// {before, after, change, p, leastP}; q and verdict are for judge. p costs the most: pOf finds it where it is NaN.
+function compareLazily(before, after) {
   const of = {before, after, change: changeOf(before, after), p: 1, leastP: 1, q: 1, verdict: "same"};
   if ([...before, ...after].some(Number.isNaN) || before[2] === Infinity || after[2] === Infinity) return of;
   const isExact = e => e[1] === e[2];
@@ -47,9 +47,20 @@ function compare(before, after) {
   }
   const more = pairOf(before, after, true), less = pairOf(before, after, false);
   if (!(countOf(more) > 0) || !(countOf(less) > 0)) return of;
-  const most = shareAt(1, more), least = shareAt(1, less);
-  of.p = Math.min(1, 2 * Math.min(atLeast(more.after.count, countOf(more), most), atMost(less.after.count, countOf(less), least)));
-  of.leastP = Math.min(1, 2 * Math.min(atLeast(countOf(more), countOf(more), most), atMost(0, countOf(less), least)));
+  of.leastP = Math.min(1, 2 * Math.min(atLeast(countOf(more), countOf(more), shareAt(1, more)), atMost(0, countOf(less), shareAt(1, less))));
+  of.p = NaN;
+  return of;
+}
+
+function pOf({before, after, p}) {
+  if (!Number.isNaN(p)) return p;
+  const more = pairOf(before, after, true), less = pairOf(before, after, false);
+  return Math.min(1, 2 * Math.min(atLeast(more.after.count, countOf(more), shareAt(1, more)), atMost(less.after.count, countOf(less), shareAt(1, less))));
+}
+
+function compare(before, after) {
+  const of = compareLazily(before, after);
+  of.p = pOf(of);
   return of;
 }
 
@@ -70,7 +81,9 @@ function ratioOf({before, after}) {
 // Benjamini and Hochberg's procedure: of the rows that are said to differ, on average at most `rate` do not.
 function judge(rows, rate = 0.05) {
   for (const row of rows) row.q = 1, row.verdict = "same";
-  const asked = rows.filter(row => row.leastP <= rate).sort((a, b) => b.p - a.p);
+  const asked = rows.filter(row => row.leastP <= rate);
+  for (const row of asked) row.p = pOf(row);
+  asked.sort((a, b) => b.p - a.p);
   let q = 1;
   asked.forEach((row, i) => {
     row.q = q = Math.min(q, row.p * asked.length / (asked.length - i));

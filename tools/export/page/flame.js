@@ -13,18 +13,18 @@ class Flame {
     this.font = 11;
   }
 
-  // w: bytes, or what else is measured, by box; cut: boxes of no more are left out; byCode: coloured by how they ran;
+  // w(box): bytes, or what else is measured; cut: boxes of no more are left out; byCode: coloured by how they ran;
   // match(key) or null; shade(box): {shade -1..1, sure} of a comparison, or null; pale(box).
   set(picture) { Object.assign(this, picture); }
 
   layOut(width) {
-    const {tree, w, root} = this, scale = w[root] ? width / w[root] : 0, base = tree.depth[root];
+    const {tree, w, root} = this, all = w(root), scale = all > 0 ? width / all : 0, base = tree.depth[root];
     const next = new Float64Array(tree.size), boxes = [];
     let deepest = 0;
     for (let i = root; i < tree.end[root];) {
-      const wide = w[i] * scale, x = i === root ? 0 : next[tree.parent[i]];
+      const own = w(i), wide = own * scale, x = i === root ? 0 : next[tree.parent[i]];
       if (i !== root) next[tree.parent[i]] = x + wide;
-      if (wide < LEAST_BOX || w[i] <= this.cut) {
+      if (wide < LEAST_BOX || own <= this.cut) {
         i = tree.end[i];
         continue;
       }
@@ -48,7 +48,7 @@ class Flame {
     const g = canvasOf(this.canvas, width, Math.max(height + 8, Math.min(room.clientHeight - 4, 120)), font);
     g.textBaseline = "middle";
     this.stand(room, above);
-    if (!this.w[this.root]) {
+    if (!(this.w(this.root) > 0)) {
       g.fillStyle = ink.ink3;
       g.textAlign = "center";
       g.fillText("No samples in this selection.", width / 2, 60);
@@ -166,7 +166,7 @@ class Flame {
     const g = this.canvas.getContext("2d"), parts = [];
     for (const {i, x, y, width: wide} of boxes) {
       const text = wide > 26 ? this.fit(g, i ? tree.short[tree.key[i]] : "all", wide - 10) : "";
-      parts.push(`<g><title>${escapeText(tree.label(i))}: ${escapeText(amountText(this.w[i]))}</title>` +
+      parts.push(`<g><title>${escapeText(tree.label(i))}: ${escapeText(amountText(this.w(i)))}</title>` +
         `<rect x="${x.toFixed(2)}" y="${y}" width="${Math.max(0.5, wide - 0.5).toFixed(2)}" height="${row - 1}" fill="${this.fillOf(i)}"/>` +
         (text ? `<text x="${(x + 5).toFixed(2)}" y="${y + row / 2 + 4}">${escapeText(text)}</text>` : "") + "</g>");
     }

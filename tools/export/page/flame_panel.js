@@ -2,10 +2,14 @@
 
 const LIKELY_NOISE = 0.01;                        // boxes of a comparison are grey above this p-value
 
-// Bytes and variances by box, of one side.
-function boxSums(side, tree, at) {
-  const {bytes, variance} = side.sums(at, tree.size, FAILS.focus);
-  return {bytes: tree.upwards(bytes), variance: tree.upwards(variance)};
+// Which of the model's recordings a side is of.
+const recordingOf = ({model}, side) => model.recordings.indexOf(side.samples);
+
+// {bytes, variance} of boxes, of one side.
+function boxSums(page, side) {
+  const k = recordingOf(page, side), {tree} = page;
+  if (side.boxes?.tree !== tree) side.boxes = {tree, sums: side.addBytes(tree.sums(k), tree.sums(k), FAILS.focus)};
+  return side.boxes.sums;
 }
 
 // A box of a comparison: how much it changes, from -1 to 1, and how likely noise does that, of what is beyond the margin.
@@ -13,11 +17,11 @@ function boxSums(side, tree, at) {
 function shadeOf(one, two, {a, b, varies}, unit, runs) {
   const {deviation = 0, freedom = 0, margin = 0, before: {length: n}, after: {length: m}} = varies || {before: [1], after: [1]};
   return i => {
-    const before = one.bytes[i] / a, after = two.bytes[i] / b, beyond = Math.max(0, Math.abs(after - before) - margin * before);
-    let variance = (one.variance[i] + unit * unit) / (a * a) + (two.variance[i] + unit * unit) / (b * b);
+    const before = one.bytes.of(i) / a, after = two.bytes.of(i) / b, beyond = Math.max(0, Math.abs(after - before) - margin * before);
+    let variance = (one.variance.of(i) + unit * unit) / (a * a) + (two.variance.of(i) + unit * unit) / (b * b);
     variance += deviation * deviation * (before * before / n + after * after / m);
     if (runs) {
-      const [x, y] = runs.map(side => varianceOfMean(side.map(run => run.sums[i] / run.divisor)));
+      const [x, y] = runs.map(side => varianceOfMean(side.map(run => run.sums.of(i) / run.divisor)));
       variance = Math.max(variance, x + y);
     }
     const t = beyond / Math.sqrt(variance), p = varies ? studentTail(t, freedom + n + m - 2) : erfc(t / Math.SQRT2);
@@ -26,29 +30,28 @@ function shadeOf(one, two, {a, b, varies}, unit, runs) {
 }
 
 // Of each side with several runs: sums by box of each, and what divides them.
-function runsOf({tree, model, sideA, sideB, unit}) {
+function runsOf(page) {
+  const {tree, sideA, sideB, unit} = page;
   if (!unit.runs) return null;
-  return [sideA, sideB].map((side, k) => side.sumsOfRuns(tree.at[model.recordings.indexOf(side.samples)], tree.size, FAILS.focus)
-    .map(sums => tree.upwards(sums)).map((sums, run) => ({sums, divisor: unit.varies.shares ? sums[0] || 1 : unit.runs[k][run]})));
+  return [sideA, sideB].map((side, k) => side.addRuns(unit.runs[k].map(() => tree.sums(recordingOf(page, side))), FAILS.focus)
+    .map((sums, run) => ({sums, divisor: unit.varies.shares ? sums.of(0) || 1 : unit.runs[k][run]})));
 }
 
 function drawFlamePanel(page) {
-  const {state, tree, flame, sideA, sideB, model} = page, one = boxSums(sideA, tree, tree.at[model.recordings.indexOf(sideA.samples)]);
-  let w = one.bytes, shade = null;
-  page.boxes = {one, two: null};
+  const {state, tree, flame, sideA, sideB, model} = page, one = boxSums(page, sideA), {measure} = state;
+  let w = i => one.bytes.of(i), shade = null;
   if (sideB) {
-    const two = boxSums(sideB, tree, tree.at[model.recordings.indexOf(sideB.samples)]);
-    const {estimator} = sideA.samples, {a, b} = page.unit;
-    w = state.measure === "before" ? one.bytes : state.measure === "after" ? two.bytes : one.bytes.map((x, i) => (x / a + two.bytes[i] / b) * a / 2);
+    const two = boxSums(page, sideB), {estimator} = sideA.samples, {a, b} = page.unit;
+    if (measure === "after") w = i => two.bytes.of(i);
+    else if (measure !== "before") w = i => (one.bytes.of(i) / a + two.bytes.of(i) / b) * a / 2;
     page.shade = shade = shadeOf(one, two, page.unit, estimator.unit * estimator.factor, runsOf(page));
-    page.boxes.two = two;
-  }
-  if (!sideB && (state.measure === "objects" || state.measure === "samples")) {
-    w = tree.upwards(sideA.amounts(tree.at[model.recordings.indexOf(sideA.samples)], tree.size, state.measure, FAILS.focus));
+  } else if (measure === "objects" || measure === "samples") {
+    const sums = sideA.addAmounts(tree.sums(recordingOf(page, sideA)), measure, FAILS.focus);
+    w = i => sums.of(i);
   }
   const {regex} = page, hits = regex && tree.full.map(name => regex.test(name.slice(0, LONGEST)));
-  const pale = shade ? () => false : i => i > 0 && one.bytes[i] <= Z * Math.sqrt(one.variance[i]);
-  flame.set({tree, w, root: state.focus, match: hits && (key => hits[key]), shade, pale, icicle: state.icicle, cut: cutOf(model.header.boxes, w),
+  const pale = shade ? () => false : i => i > 0 && one.bytes.of(i) <= Z * Math.sqrt(one.variance.of(i));
+  flame.set({tree, w, root: state.focus, match: hits && (key => hits[key]), shade, pale, icicle: state.icicle, cut: cutOf(model.header.boxes, w, tree.size),
     byCode: state.colours === "code" && !shade});
   drawCrumbs(page, hits);
   drawFlameLegend(page);
@@ -56,16 +59,16 @@ function drawFlamePanel(page) {
 }
 
 // What the command that made the page leaves out: boxes below a share, and all but the largest.
-function cutOf({least_share: share, most}, w) {
-  const cut = (share || 0) * w[0];
-  return most > 0 && most < w.length ? Math.max(cut, Float64Array.from(w).sort()[w.length - most - 1]) : cut;
+function cutOf({least_share: share, most}, w, size) {
+  const cut = (share || 0) * w(0);
+  return most > 0 && most < size ? Math.max(cut, Float64Array.from({length: size}, (_, i) => w(i)).sort()[size - most - 1]) : cut;
 }
 
-function drawCrumbs({state, tree, sideA, boxes, model}, hits) {
+function drawCrumbs({state, tree, sideA, model}, hits) {
   const path = tree.path(state.focus), shown = path.length > 5 ? [path[0], -1, ...path.slice(-3)] : path;
   const crumb = i => i < 0 ? `<span title="${path.length - 4} frames">…</span><span>›</span>`
     : `<button data-node="${i}">${i ? escapeText(tree.short[tree.key[i]]) : "all frames"}</button>${i === state.focus ? "" : "<span>›</span>"}`;
-  setHtml($("crumbs"), shown.map(crumb).join("") + (hits ? `<span class="found">${matchedText({tree, sideA, boxes, model}, hits)}</span>` : ""));
+  setHtml($("crumbs"), shown.map(crumb).join("") + (hits ? `<span class="found">${matchedText({tree, sideA, model}, hits)}</span>` : ""));
 }
 
 // The part of the selection that has a matching frame, each sample once.
@@ -112,7 +115,7 @@ function boxTip({tree, sideA, sideB, model, flame, unit, shade}, i) {
   if (!sideB) {
     const picture = whisker(one.share, 0, clamp(one.share[2] * 1.25, 0.02, 1), 200);
     const objects = one.objects && Number.isFinite(one.objects[0]) && !model.header.counts_events ? `<small>${countText(one.objects[0])} (${countText(one.objects[1])} to ${countText(one.objects[2])}) objects</small>` : "";
-    const above = i > 0 && flame.w[tree.parent[i]] > 0 ? `, ${percentText(flame.w[i] / flame.w[tree.parent[i]])} of its caller` : "";
+    const above = i > 0 && flame.w(tree.parent[i]) > 0 ? `, ${percentText(flame.w(i) / flame.w(tree.parent[i]))} of its caller` : "";
     return head + picture + `${amountText(one.bytes[0])} (${amountRange(one.bytes)})${objects}<small>${percentText(one.share[0])} (${percentRange(one.share)}) ` +
       `of the selection${above}, ${countText(one.samples)} samples</small>`;
   }

@@ -11,24 +11,29 @@ class HeatMap {
     this.first = Math.floor(samples.begin);
     this.columns = Math.max(1, Math.ceil(samples.end) - this.first);
     this.cells = new Float32Array(this.columns * HEAT_ROWS);
+    this.picture = document.createElement("canvas");
+    this.version = 0;                             // of the cells
   }
 
   select(side, ignored) {
     const {samples, cells, first} = this, {alive} = side.filters, values = alive ? samples.alive : samples.weight;
     cells.fill(0);
     side.each(ignored, i => { cells[clamp(Math.floor((samples.time[i] - first) * HEAT_ROWS), 0, cells.length - 1)] += values[i]; });
+    ++this.version;
     const sorted = cells.filter(x => x > 0).sort();
     this.high = sorted[Math.floor(sorted.length * HEAT_CAP)] || 1;
   }
 
   // Mixed by the canvas itself.
   ramp() {
+    if (this.inks === ink.heat3) return this.colourOf;
+    this.inks = ink.heat3;
     const g = this.colours, line = g.createLinearGradient(0, 0, HEAT_COLOURS, 0);
     ["heat0", "heat1", "heat2", "heat3"].forEach((name, i) => line.addColorStop([0, 0.22, 0.62, 1][i], ink[name]));
     g.fillStyle = line;
     g.fillRect(0, 0, HEAT_COLOURS, 1);
     const p = g.getImageData(0, 0, HEAT_COLOURS, 1).data;
-    return Array.from({length: HEAT_COLOURS}, (_, i) => `rgb(${p[i * 4]},${p[i * 4 + 1]},${p[i * 4 + 2]})`);
+    return this.colourOf = Array.from({length: HEAT_COLOURS}, (_, i) => `rgb(${p[i * 4]},${p[i * 4 + 1]},${p[i * 4 + 2]})`);
   }
 
   draw(ranges) {
@@ -39,14 +44,24 @@ class HeatMap {
     g.beginPath();
     g.rect(AXIS, HEAT_TOP, width - AXIS - RIGHT, inner);
     g.clip();
-    g.fillStyle = ink.heat0;
-    g.fillRect(AXIS, HEAT_TOP, width, height);
-    this.drawCells(g, view, px, inner, height);
+    this.drawPicture(view, px, inner, width, height);
+    g.drawImage(this.picture, 0, 0, width, height);
     for (const [range, colour, wash] of ranges) {
       if (range && (range[0] > view.from || range[1] < view.to)) this.drawRange(g, range, colour, wash, view, px, inner, height);
     }
     g.restore();
     this.drawLabels(g, view, px, inner, width, height);
+  }
+
+  // The cells without ranges: drawn again if anything of them has changed.
+  drawPicture(view, px, inner, width, height) {
+    const of = JSON.stringify([this.version, view.from, view.to, width, height, devicePixelRatio, ink.heat0]);
+    if (this.drawn === of) return;
+    this.drawn = of;
+    const g = canvasOf(this.picture, width, height);
+    g.fillStyle = ink.heat0;
+    g.fillRect(AXIS, HEAT_TOP, width, height);
+    this.drawCells(g, view, px, inner, height);
   }
 
   // Many seconds in a pixel: the largest of them is drawn.

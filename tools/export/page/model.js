@@ -27,7 +27,7 @@ class Model {
     this.classes = new Numbering();
     this.threads = new Numbering();
     this.nodes = {parent: [-1], name: [-1], type: [0], of: new Map()};
-    this.recordings = parts.map(part => this.join(part));
+    this.recordings = parts.map(part => this.join(part, parts.length === 1));
     this.main = this.recordings[0];
     this.header = this.main.header;
     this.primitives = new Set();
@@ -38,19 +38,29 @@ class Model {
   }
 
   // One recording: its samples, with the numbers of the model.
-  join(part) {
+  join(part, isOne) {
     const {header, columns} = part, samples = makeSamples(part);
     const name = header.names.map(text => this.names.of(text));
     const cls = Array.from(columns.classes, id => this.classes.of(header.names[id]));
     const thread = Array.from(columns.threads, id => this.threads.of(header.names[id]));
-    const node = this.joinNodes(columns, name);
-    const renumber = (values, to) => Uint32Array.from(values, value => to[value]);
+    const node = isOne ? this.takeNodes(columns, name) : this.joinNodes(columns, name);
+    const renumber = (values, to) => new Uint32Array(values).map(value => to[value]);
     Object.assign(samples, {ownClass: samples.cls, cls: renumber(samples.cls, cls), thread: renumber(samples.thread, thread),
-      node: renumber(samples.node, node), columns});
+      node: node ? renumber(samples.node, node) : samples.node, columns});
     samples.begin = header.begin_ns / 1e9;
     samples.end = Math.max(header.end_ns / 1e9, samples.begin + 1e-3);
     this.prepare(samples);
     return samples;
+  }
+
+  // Of one recording the nodes are the model's: no two of them are one path. There may be millions.
+  takeNodes({node_back: back, node_name: names, node_type: type}, name) {
+    const parent = new Int32Array(back.length).fill(-1), own = new Int32Array(back.length).fill(-1);
+    for (let i = 1; i < back.length; ++i) {
+      parent[i] = i - back[i];
+      own[i] = name[names[i]];
+    }
+    this.nodes = {parent, name: own, type};
   }
 
   joinNodes(columns, name) {
@@ -74,7 +84,7 @@ class Model {
     for (let i = 0; i < samples.n; ++i) if (samples.chosen[i] !== CHOSEN.survivor) one.add(0, i);
     for (const i of samples.uncounted) uncounted.add(0, i);
     samples.estimator = new Estimator(samples.header.design, one.get(0), uncounted.get(0));
-    samples.fails = new Uint8Array(samples.n);
+    Object.assign(samples, {fails: new Uint8Array(samples.n), set: {}});
   }
 
   // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, by most bytes.
@@ -87,9 +97,10 @@ class Model {
 
   detectOwn() {
     const {parent, name} = this.nodes, bytes = new Map(), first = new Int32Array(parent.length).fill(-1);
+    const mayBeOwn = this.names.keys.map(text => splitName(text)[0] !== "" && !JDK.test(text));
     for (let i = 1; i < parent.length; ++i) {
-      const above = first[parent[i]], [pack] = above >= 0 ? [] : splitName(this.names.keys[name[i]]);
-      first[i] = above >= 0 ? above : pack && !JDK.test(this.names.keys[name[i]]) ? name[i] : -1;
+      const above = first[parent[i]];
+      first[i] = above >= 0 ? above : mayBeOwn[name[i]] ? name[i] : -1;
     }
     for (let i = 0; i < this.main.n; ++i) {
       const root = first[this.main.node[i]];
@@ -112,8 +123,10 @@ class Model {
   chooseSites() {
     const {parent, name} = this.nodes, nowhere = this.names.keys.length;
     const site = new Int32Array(parent.length).fill(-1), own = new Uint32Array(parent.length).fill(nowhere);
+    const isPrimitive = new Uint8Array(nowhere);
+    for (const id of this.primitives) isPrimitive[id] = 1;
     for (let i = 1; i < parent.length; ++i) {
-      site[i] = this.primitives.has(name[i]) ? site[parent[i]] : name[i];
+      site[i] = isPrimitive[name[i]] ? site[parent[i]] : name[i];
       own[i] = this.isOwn[name[i]] ? name[i] : own[parent[i]];
     }
     for (let i = 0; i < parent.length; ++i) if (site[i] < 0) site[i] = i > 0 ? name[i] : nowhere;
@@ -126,11 +139,14 @@ class Model {
 
   // The five packages with the largest area of the flame graph.
   chooseHues() {
-    const {parent, name} = this.nodes, sum = new Float64Array(parent.length), bytes = new Map();
+    const {parent, name} = this.nodes, sum = new Float64Array(parent.length), area = new Float64Array(this.names.keys.length);
     for (let i = 0; i < this.main.n; ++i) sum[this.main.node[i]] += this.main.weight[i];
-    for (let i = parent.length - 1; i > 0; --i) sum[parent[i]] += sum[i];
-    const packages = this.packagesToTell(sum), isGiven = p => p !== "JDK" && p !== "(other)" && p !== "own";
-    for (let i = 1; i < parent.length; ++i) bytes.set(packages[name[i]], (bytes.get(packages[name[i]]) || 0) + sum[i]);
+    for (let i = parent.length - 1; i > 0; --i) {
+      sum[parent[i]] += sum[i];
+      area[name[i]] += sum[i];
+    }
+    const packages = this.packagesToTell(area), isGiven = p => p !== "JDK" && p !== "(other)" && p !== "own", bytes = new Map();
+    packages.forEach((p, id) => bytes.set(p, (bytes.get(p) || 0) + area[id]));
     this.hues = [...bytes].filter(([p]) => isGiven(p)).sort((a, b) => b[1] - a[1]).slice(0, 5).map(([p]) => p);
     this.hueOfName = packages.map((p, id) => {
       const hue = this.hues.indexOf(p);
@@ -140,10 +156,10 @@ class Model {
   }
 
   // A kind that covers more than two thirds of the area (javac is all JDK) is told apart by its packages.
-  packagesToTell(sum) {
-    const {name} = this.nodes, coarse = this.names.keys.map((text, id) => this.isOwn[id] ? "own" : packageOf(text)), area = {};
-    for (let i = 1; i < name.length; ++i) area[coarse[name[i]]] = (area[coarse[name[i]]] || 0) + sum[i];
-    const all = Object.values(area).reduce((a, b) => a + b, 0), wide = ["own", "JDK"].find(kind => area[kind] > all * 2 / 3);
+  packagesToTell(area) {
+    const coarse = this.names.keys.map((text, id) => this.isOwn[id] ? "own" : packageOf(text)), of = {own: 0, JDK: 0};
+    coarse.forEach((kind, id) => { if (kind in of) of[kind] += area[id]; });
+    const all = area.reduce((a, b) => a + b, 0), wide = ["own", "JDK"].find(kind => of[kind] > all * 2 / 3);
     const fine = coarse.map((kind, id) => kind === wide ? splitName(this.names.keys[id])[0] || kind : kind);
     return new Set(fine.filter((_, id) => coarse[id] === wide)).size > 1 ? fine : coarse;
   }

@@ -8,9 +8,11 @@ const ALL_FILTERS = 127;
 const GRAIN_OF_FILTER = {time: GRAIN.kThread, cls: GRAIN.kClass, site: GRAIN.kStack, thread: GRAIN.kThread,
   focus: GRAIN.kStack, alive: GRAIN.kThread};
 
-// `keeps`: null: all samples pass.
-function setFilter(samples, bit, keeps) {
-  const fails = samples.fails, clear = ~bit;
+// `keeps`: null: all samples pass. `by`: what it depends on: a filter that is set already is not set again.
+function setFilter(samples, bit, by, keeps) {
+  const {fails, set} = samples, clear = ~bit, last = set[bit];
+  if (last && last.length === by.length && last.every((x, k) => x === by[k])) return;
+  set[bit] = by;
   if (!keeps) for (let i = 0; i < samples.n; ++i) fails[i] &= clear;
   else for (let i = 0; i < samples.n; ++i) fails[i] = keeps(i) ? fails[i] & clear : fails[i] | bit;
 }
@@ -22,6 +24,7 @@ class Side {
   constructor(samples, filters) {
     this.samples = samples;
     this.filters = samples.header.chosen_by >= 0 ? {...filters, given: true} : filters;
+    this.found = {};
     this.range = filters.time || [samples.begin, samples.end];
   }
 
@@ -33,14 +36,15 @@ class Side {
     if (s.appliedBy === this) return this;
     s.appliedBy = this;
     const [from, to] = f.time ? f.time.map(t => Math.round(t * 1e6)) : [];
-    setFilter(s, FAILS.time, f.time && (i => s.micros[i] >= from && s.micros[i] < to));
-    const equal = (keys, value) => value === undefined ? null : i => keys[i] === value;
-    setFilter(s, FAILS.cls, equal(s.cls, f.cls));
-    setFilter(s, FAILS.site, equal(f.own ? s.ownSite : s.site, f.site));
-    setFilter(s, FAILS.thread, equal(f.pools ? s.pool : s.thread, f.thread));
-    setFilter(s, FAILS.focus, f.focus && (i => f.focus.at[i] >= f.focus.from && f.focus.at[i] < f.focus.to));
-    setFilter(s, FAILS.alive, f.alive && (i => s.alive[i] > 0 && s.age[i] >= f.alive.age));
-    setFilter(s, FAILS.given, f.alive ? i => s.chosen[i] > 0 : i => s.chosen[i] === CHOSEN.yes);
+    setFilter(s, FAILS.time, [from, to], f.time && (i => s.micros[i] >= from && s.micros[i] < to));
+    const sites = f.own ? s.ownSite : s.site, threads = f.pools ? s.pool : s.thread;
+    for (const [bit, keys, value] of [[FAILS.cls, s.cls, f.cls], [FAILS.site, sites, f.site], [FAILS.thread, threads, f.thread]]) {
+      setFilter(s, bit, value === undefined ? [] : [keys, value], value === undefined ? null : i => keys[i] === value);
+    }
+    const {at, from: first, to: end} = f.focus || {};
+    setFilter(s, FAILS.focus, [at, first, end], f.focus && (i => at[i] >= first && at[i] < end));
+    setFilter(s, FAILS.alive, [f.alive && f.alive.age], f.alive && (i => s.alive[i] > 0 && s.age[i] >= f.alive.age));
+    setFilter(s, FAILS.given, [!!f.alive], f.alive ? i => s.chosen[i] > 0 : i => s.chosen[i] === CHOSEN.yes);
     return this;
   }
 
@@ -65,8 +69,13 @@ class Side {
     for (let i = 0; i < n; ++i) if (!(fails[i] & keep)) visit(i);
   }
 
-  // All that passes, as a Subset.
+  // All that passes, as a Subset; found once.
   all(ignored = 0) {
+    const key = Object.keys(FAILS).filter(filter => this.isOn(filter) && !(FAILS[filter] & ignored)).join();
+    return this.found[key] = this.found[key] || this.findAll(ignored);
+  }
+
+  findAll(ignored) {
     const one = new Subsets(this.samples, 1, this.grain(this.chooses ? 0 : GRAIN.kThread, ignored));
     this.each(ignored, i => one.add(0, i));
     return one.get(0);
@@ -100,13 +109,15 @@ class Side {
 
   // The rows of a table: {key, samples, bytes, share} of each key that has samples; shares are of the selection without
   // the ignored filters.
+  // Found once for each table, which is told by what it ignores.
   rows(keys, count, grain, ignored = 0) {
-    return this.filters.alive ? this.liveRows(keys, count, ignored) : this.allocatedRows(keys, count, grain, ignored);
+    const {found, filters} = this, table = "rows " + ignored;
+    return found[table] = found[table] || (filters.alive ? this.liveRows(keys, count, ignored) : this.allocatedRows(keys, count, grain, ignored));
   }
 
   allocatedRows(keys, count, grain, ignored) {
     const of = this.groups(keys, count, grain, ignored), {estimator} = this.samples, rows = [];
-    const whole = this.grain(0, ignored) === 0 && !this.choosesBut(ignored) ? null : this.all(ignored);
+    const whole = this.wholeOf(ignored);
     for (let key = 0; key < count; ++key) {
       if (of.sums[key * AT.stride] === 0) continue;
       const subset = of.get(key);
@@ -115,6 +126,8 @@ class Side {
     return rows;
   }
 
+  // What shares are of; null: of everything.
+  wholeOf(ignored) { return this.choosesBut(ignored) ? this.all(ignored) : null; }
   choosesBut(ignored) { return Object.keys(FAILS).some(filter => this.isOn(filter) && !(FAILS[filter] & ignored)); }
 
   liveRows(keys, count, ignored) {
@@ -135,11 +148,16 @@ class Side {
   // {samples, bytes, share} of the samples for which keeps(i), and objects of what was allocated; the share is of the
   // selection.
   one(keeps, grain, ignored = 0) {
-    const keys = new Uint8Array(this.samples.n);
-    for (let i = 0; i < keys.length; ++i) keys[i] = keeps(i) ? 0 : 1;
-    const row = this.rows(keys, 2, grain, ignored).find(r => r.key === 0);
-    if (row && !this.filters.alive) row.objects = this.samples.estimator.objects(this.groups(keys, 2, grain, ignored).get(0));
-    return row || {samples: 0, bytes: this.unseen(grain, ignored), share: [0, 0, 0]};
+    const {samples: s, filters} = this, none = () => ({samples: 0, bytes: this.unseen(grain, ignored), share: [0, 0, 0]});
+    if (filters.alive) {
+      const keys = new Uint8Array(s.n).map((_, i) => keeps(i) ? 0 : 1);
+      return this.liveRows(keys, 2, ignored).find(row => row.key === 0) || none();
+    }
+    const of = new Subsets(s, 1, this.grain(grain, ignored));
+    this.each(ignored, i => { if (keeps(i)) of.add(0, i); });
+    const subset = of.get(0);
+    if (subset.samples === 0) return none();
+    return {samples: subset.samples, bytes: this.amountOf(subset), share: s.estimator.share(subset, this.wholeOf(ignored)), objects: s.estimator.objects(subset)};
   }
 
   // What a key that has no samples may hold all the same: bytes [0, 0, high].
@@ -148,31 +166,30 @@ class Side {
     return this.filters.alive ? [0, 0, 0] : this.amountOf(none.get(0));
   }
 
-  // What samples stand for by key: objects, or how many samples there are.
-  amounts(keys, count, measure, ignored = 0) {
-    const s = this.samples, amounts = new Float64Array(count), {alive} = this.filters, {factor} = s.estimator;
+  // Adds to sums of boxes (BoxSums) what samples stand for: objects, or how many samples there are.
+  addAmounts(sums, measure, ignored = 0) {
+    const s = this.samples, {alive} = this.filters, {factor} = s.estimator;
     const valueOf = measure === "samples" ? () => 1 : alive ? i => s.alive[i] / s.trueSize[i] : i => s.objects[i] * factor;
-    this.each(ignored, i => { amounts[keys[i]] += valueOf(i); });
-    return amounts;
+    this.each(ignored, i => sums.add(i, valueOf(i)));
+    return sums.close();
   }
 
-  // Bytes and an upper estimate of their variance by key: fast, and those of groups of groups are sums of them.
-  sums(keys, count, ignored = 0) {
-    const s = this.samples, bytes = new Float64Array(count), variance = new Float64Array(count);
-    const {alive, objects} = this.filters, factor = alive ? 1 : s.estimator.factor, values = alive ? s.alive : objects ? s.objects : s.weight;
+  // Bytes and an upper estimate of their variance, which adds up.
+  addBytes(bytes, variance, ignored = 0) {
+    const s = this.samples, {alive, objects} = this.filters, factor = alive ? 1 : s.estimator.factor;
+    const values = alive ? s.alive : objects ? s.objects : s.weight;
     this.each(ignored, i => {
-      bytes[keys[i]] += values[i] * factor;
-      variance[keys[i]] += alive ? values[i] * (values[i] - s.size[i]) : s.notSure[i] * values[i] * values[i] * factor * factor;
+      bytes.add(i, values[i] * factor);
+      variance.add(i, alive ? values[i] * (values[i] - s.size[i]) : s.notSure[i] * values[i] * values[i] * factor * factor);
     });
-    return {bytes, variance};
+    return {bytes: bytes.close(), variance: variance.close()};
   }
 
-  // Of each of the recordings of which these samples are: bytes by key.
-  sumsOfRuns(keys, count, ignored = 0) {
-    const s = this.samples, {factor} = s.estimator, values = this.filters.objects ? s.objects : s.weight;
-    const runs = s.header.factors.map(() => new Float64Array(count)), {recording} = s.columns;
-    this.each(ignored, i => { runs[recording[i]][keys[i]] += values[i] * factor; });
-    return runs;
+  // To the sums of each of the recordings of which these samples are.
+  addRuns(runs, ignored = 0) {
+    const s = this.samples, {factor} = s.estimator, values = this.filters.objects ? s.objects : s.weight, {recording} = s.columns;
+    this.each(ignored, i => runs[recording[i]].add(i, values[i] * factor));
+    return runs.map(sums => sums.close());
   }
 
   // Bytes by step of time: `count` steps of `seconds` from `begin`.

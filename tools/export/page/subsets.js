@@ -12,6 +12,7 @@ const AT = {
   independent: 9, first: 12, second: 15, rounded: 18, whole: 21, cut: 22, line: 23, inLine: 24, runs: 25,
   firstProduct: 26, begin: 29, run: 38, last: 47, stride: 56,
 };
+const NOTHING = [[0, 0, 0], [0, 0, 0]];
 const END = {weight: 0, objects: 1, loose: 2, rounding: 3, next: 4, perByte: 5, earlier: 6, rank: 7, parted: 8, size: 9};
 
 class Subsets {
@@ -148,8 +149,9 @@ class Subsets {
 
   // What the interval at hand still adds: to the second stage, and to what rounding takes off.
   pending(at) {
-    const a = this.sums, circle = [0, 0, 0], rounded = [0, 0, 0];
-    if (a[at + AT.runs] === 0) return [circle, rounded];
+    const a = this.sums;
+    if (a[at + AT.runs] === 0) return NOTHING;
+    const circle = [0, 0, 0], rounded = [0, 0, 0];
     const last = at + AT.last, begin = at + AT.begin, run = at + AT.run, many = a[at + AT.runs] > 1;
     const product = Array.from(this.productOfEnds(run, last));
     if (many) for (let k = 0; k < 3; ++k) rounded[k] += (a[run + END.rounding] - 1) / 2 * product[k];

@@ -2,7 +2,7 @@
 
 const DIMENSIONS = {sites: {field: "site", bit: FAILS.site, label: "Site"}, classes: {field: "cls", bit: FAILS.cls, label: "Class"},
   threads: {field: "thread", bit: FAILS.thread, label: "Thread"}};
-const FDR = 0.05, ROWS = 60, ROWS_OF_DRAG = 30, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
+const FDR = 0.05, ROWS = 40, ROWS_OF_DRAG = 20, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
 
 // {keys(samples), names, grain, title} of a tab.
 function dimensionOf(page, tab) {
@@ -40,7 +40,7 @@ function comparedRows(one, two, names, [a, b], sort, rate = FDR) {
     else rows.set(row.key, {key: row.key, name: names[row.key], one: a.unseen, two: row.bytes, samples: row.samples});
   }
   const all = [...rows.values()];
-  for (const row of all) Object.assign(row, compare(scaled(row.one, 1 / a.divisor), scaled(row.two, 1 / b.divisor)));
+  for (const row of all) Object.assign(row, compareLazily(scaled(row.one, 1 / a.divisor), scaled(row.two, 1 / b.divisor)));
   judge(all, rate);
   const size = row => Math.abs(row.change[0]);
   const differs = row => row.verdict === "same" ? 1 : 0;
@@ -109,11 +109,12 @@ function nameCell({state, model}, row) {
 // Bytes over time of the rows that are shown, with all times.
 function coursesOf(page, shown) {
   const {sideA, state} = page, s = sideA.samples, {bit} = DIMENSIONS[state.tab], keys = dimensionOf(page, state.tab).keys(s);
-  const place = new Map(shown.map((row, i) => [row.key, i])), courses = shown.map(() => new Float32Array(SPARK_STEPS));
+  const place = new Int32Array(dimensionOf(page, state.tab).names.length).fill(-1), courses = shown.map(() => new Float32Array(SPARK_STEPS));
   const step = SPARK_STEPS / (s.end - s.begin), values = state.live ? s.alive : s.weight;
+  shown.forEach((row, k) => { place[row.key] = k; });
   sideA.each(FAILS.time | bit, i => {
-    const at = place.get(keys[i]);
-    if (at !== undefined) courses[at][clamp(Math.floor((s.time[i] - s.begin) * step), 0, SPARK_STEPS - 1)] += values[i];
+    const at = place[keys[i]];
+    if (at >= 0) courses[at][clamp(Math.floor((s.time[i] - s.begin) * step), 0, SPARK_STEPS - 1)] += values[i];
   });
   return courses;
 }

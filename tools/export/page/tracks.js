@@ -172,7 +172,7 @@ class Tracks {
 
   // In a step the selected part of the exact count is the selected share of the sampled bytes.
   partOf(side, ignored) {
-    const {begin, seconds, count, bytes} = this.steps, all = new Side(this.samples, {}).course(begin, seconds, count);
+    const {begin, seconds, count, bytes} = this.steps, all = this.all = this.all || new Side(this.samples, {}).course(begin, seconds, count);
     return side.course(begin, seconds, count, ignored).map((x, i) => all[i] > 0 ? x / all[i] * bytes[i] : 0);
   }
 

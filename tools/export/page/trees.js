@@ -2,7 +2,6 @@
 // that nothing jumps when the selection changes. Sums go up in one loop from its end, positions down in one loop from
 // its start. Recordings that are compared share one tree; each keeps the box of each of its samples.
 
-const MOST_NODES = 4194304;                       // keys of children are parent * MOST_NODES + key
 const BOX = {interpreted: 1, compiled: 2, inlined: 3, native: 4, allocated: 5};
 
 class TreeBuilder {
@@ -12,25 +11,40 @@ class TreeBuilder {
     this.methods = model.names.keys.length;
     this.classes = model.classes.keys.length;
     this.libraries = new Numbering();
-    this.keys = [-1];
-    this.up = [-1];
-    this.types = [0];
-    this.sum = [0];
-    this.child = new Map();
-    this.boxOfNode = new Map();
+    this.size = 1;                                // the first box is "all"
+    this.keys = new Int32Array([-1]);
+    this.up = new Int32Array([-1]);
+    this.types = new Uint8Array(1);
+    this.children = new Uint32Array(1024);        // hash table of boxes, by parent and key; 0: empty
+    this.used = 0;
+  }
+
+  grow() {
+    const larger = (Type, old) => { const grown = new Type(2 * this.size); grown.set(old); return grown; };
+    Object.assign(this, {keys: larger(Int32Array, this.keys), up: larger(Int32Array, this.up), types: larger(Uint8Array, this.types)});
+  }
+  slotOf(from, key) {
+    const {children, up, keys} = this, mask = children.length - 1, hash = Math.imul(from, 0x9e3779b1) ^ Math.imul(key + 1, 0x85ebca6b);
+    let slot = (hash ^ hash >>> 15) & mask;
+    for (let box; (box = children[slot]) !== 0 && (up[box] !== from || keys[box] !== key);) slot = slot + 1 & mask;
+    return slot;
+  }
+  widen() {
+    const boxes = this.children.filter(box => box !== 0);
+    this.children = new Uint32Array(4 * this.children.length);
+    for (const box of boxes) this.children[this.slotOf(this.up[box], this.keys[box])] = box;
   }
 
   step(from, key, type) {
-    const id = from * MOST_NODES + key;
-    let to = this.child.get(id);
-    if (to === undefined) {
-      this.child.set(id, to = this.keys.length);
-      this.keys.push(key);
-      this.up.push(from);
-      this.types.push(type);
-      this.sum.push(0);
-    }
-    return to;
+    const slot = this.slotOf(from, key), known = this.children[slot];
+    if (known !== 0) return known;
+    if (this.size === this.keys.length) this.grow();
+    const box = this.children[slot] = this.size++;
+    this.keys[box] = key;
+    this.up[box] = from;
+    this.types[box] = type;
+    if (2 * ++this.used > this.children.length) this.widen();
+    return box;
   }
 
   // The key of a stack node: its method, or the library into which it is folded.
@@ -44,7 +58,11 @@ class TreeBuilder {
 
   // Forwards a stack node has one box: that of its parent, and a step.
   forwards() {
-    const {parent} = this.model.nodes, to = new Int32Array(parent.length);
+    const {parent, name, type} = this.model.nodes, to = new Int32Array(parent.length);
+    if (!this.mine && !this.fold) {               // each node is a box of its own
+      Object.assign(this, {size: parent.length, keys: name, up: parent, types: type});
+      return to.map((_, node) => node);
+    }
     for (let node = 1; node < parent.length; ++node) {
       const above = to[parent[node]], key = this.keyOf(node);
       to[node] = this.joins(this.keys[above], key) ? above : this.step(above, key, this.typeOf(node, key));
@@ -65,56 +83,90 @@ class TreeBuilder {
 
   // The box of each sample.
   place(samples, to) {
-    const at = new Uint32Array(samples.n);
+    const at = new Uint32Array(samples.n), {node, cls} = samples, known = new Map();
     for (let i = 0; i < samples.n; ++i) {
-      const pair = samples.node[i] * this.classes + samples.cls[i];
-      let box = this.boxOfNode.get(pair);
+      const pair = node[i] * this.classes + cls[i];
+      let box = known.get(pair);
       if (box === undefined) {
-        box = this.noClasses ? this.placeOfStack(samples.node[i], to) : this.reverse ? this.backwards(samples.node[i], samples.cls[i])
-          : this.step(to[samples.node[i]], this.methods + samples.cls[i], BOX.allocated);
-        this.boxOfNode.set(pair, box);
+        box = this.noClasses ? this.placeOfStack(node[i], to) : this.reverse ? this.backwards(node[i], cls[i])
+          : this.step(to[node[i]], this.methods + cls[i], BOX.allocated);
+        known.set(pair, box);
       }
       at[i] = box;
-      this.sum[box] += samples.weight[i] * samples.estimator.factor;
     }
     return at;
   }
 }
 
-// Children of each box, the largest last.
-function childrenOf(builder) {
-  const size = builder.keys.length, first = new Int32Array(size).fill(-1), next = new Int32Array(size).fill(-1);
-  const {up, sum} = builder;
-  for (let i = size - 1; i > 0; --i) sum[up[i]] += sum[i];
-  const order = Uint32Array.from({length: size - 1}, (_, i) => i + 1).sort((a, b) => sum[a] - sum[b]);
-  for (const i of order) {                        // ascending, each in front: so descending
-    next[i] = first[up[i]];
-    first[up[i]] = i;
+// Of each box alone, of all recordings.
+function bytesOfBoxes(size, recordings, at) {
+  const sum = new Float64Array(size);
+  recordings.forEach(({n, weight, estimator}, k) => {
+    for (let i = 0; i < n; ++i) sum[at[k][i]] += weight[i] * estimator.factor;
+  });
+  return sum;
+}
+
+// Children of each box, the smallest first: those of box i are children[begin[i]] ... children[begin[i + 1] - 1]. `sum`:
+// of each box alone; afterwards with all above it.
+function childrenOf({size, up}, sum) {
+  const begin = new Uint32Array(size + 1), children = new Uint32Array(size);
+  for (let i = size - 1; i > 0; --i) {
+    sum[up[i]] += sum[i];
+    ++begin[up[i]];
   }
-  return {first, next};
+  for (let i = 0, all = 0; i <= size; ++i) begin[i] = all += begin[i];
+  for (let i = 1; i < size; ++i) children[--begin[up[i]]] = i;
+  for (let i = 0; i < size; ++i) {
+    if (begin[i + 1] - begin[i] > 1) children.subarray(begin[i], begin[i + 1]).sort((a, b) => sum[a] - sum[b] || a - b);
+  }
+  return {begin, children};
+}
+
+// Samples in the order of their boxes, so that what a box and all above it hold is a difference of two running sums:
+// only boxes that are looked at cost anything.
+class Order {
+  constructor(boxes, size) {
+    this.first = new Uint32Array(size + 1);       // of the samples whose box is i or later: the place
+    for (const box of boxes) ++this.first[box + 1];
+    for (let i = 0; i < size; ++i) this.first[i + 1] += this.first[i];
+    const next = this.first.slice(0, size);
+    this.place = Uint32Array.from(boxes, box => next[box]++);
+  }
+}
+
+// Sums of values of samples by box.
+class BoxSums {
+  constructor(order, end) { Object.assign(this, {order, end, until: new Float64Array(order.place.length + 1)}); }
+  add(sample, value) { this.until[this.order.place[sample] + 1] += value; }
+  close() {
+    for (let k = 1; k < this.until.length; ++k) this.until[k] += this.until[k - 1];
+    return this;
+  }
+  of(box) { return this.until[this.order.first[this.end[box]]] - this.until[this.order.first[box]]; }
 }
 
 class BoxTree {
   constructor(model, shape) {
     const builder = new TreeBuilder(model, shape), to = shape.reverse ? null : builder.forwards();
     const at = model.recordings.map(samples => builder.place(samples, to));
-    this.size = builder.keys.length;
+    this.size = builder.size;
     this.key = new Int32Array(this.size);
     this.type = new Uint8Array(this.size);
     this.parent = new Int32Array(this.size).fill(-1);
     this.depth = new Uint16Array(this.size);
     this.end = new Uint32Array(this.size);
-    const place = this.layOut(builder);
+    const place = this.layOut(builder, bytesOfBoxes(this.size, model.recordings, at));
     this.at = at.map(boxes => boxes.map(box => place[box]));
+    this.order = this.at.map(boxes => new Order(boxes, this.size));
     this.full = [...model.names.keys, ...model.classes.keys, ...builder.libraries.keys.map(name => name + " code")];
     this.methods = builder.methods;
     this.classes = builder.classes;
     this.nameKeys(model, builder);
   }
 
-  layOut(builder) {
-    const {first, next} = childrenOf(builder), place = new Uint32Array(this.size), stack = [0];
-    const pending = [];
+  layOut(builder, bytes) {
+    const {begin, children} = childrenOf(builder, bytes), place = new Uint32Array(this.size), stack = [0];
     for (let count = 0; stack.length > 0;) {
       const box = stack.pop(), p = count++;
       place[box] = p;
@@ -122,9 +174,7 @@ class BoxTree {
       this.type[p] = builder.types[box];
       if (box > 0) this.parent[p] = place[builder.up[box]];
       this.depth[p] = box > 0 ? this.depth[this.parent[p]] + 1 : 0;
-      pending.length = 0;
-      for (let child = first[box]; child >= 0; child = next[child]) pending.push(child);
-      while (pending.length > 0) stack.push(pending.pop());
+      for (let k = begin[box]; k < begin[box + 1]; ++k) stack.push(children[k]);
     }
     for (let i = this.size - 1; i >= 0; --i) {
       this.end[i] = Math.max(this.end[i], i + 1);
@@ -144,11 +194,8 @@ class BoxTree {
   }
 
   label(box) { return box === 0 ? "all" : this.full[this.key[box]]; }
-  // Adds to each box what its descendants have.
-  upwards(values) {
-    for (let i = this.size - 1; i > 0; --i) values[this.parent[i]] += values[i];
-    return values;
-  }
+  // Empty sums of the samples of the model's k-th recording.
+  sums(k) { return new BoxSums(this.order[k], this.end); }
   path(box) {
     const path = [];
     for (; box >= 0; box = this.parent[box]) path.unshift(box);
