@@ -10,10 +10,9 @@ import re
 import sys
 import time
 
-from support import QUESTIONS, ask, contents, generate, heaprec, local_shards, run, same, select, ship
+from support import QUESTIONS, ROOT, ask, contents, generate, heaprec, local_shards, page_data, run, same, select, ship
 
 GENERATE = sys.argv[2]
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HOSTS, SECONDS, SLICE, SEED = 60, 120, 60, 1
 SLICES = SECONDS // SLICE
 END_OF_DAY = 1795219200  # of the day that is simulated
@@ -58,7 +57,7 @@ def pulled_recordings_agree(folder, url, root):
     hosts = json.loads(heaprec("top", "--by", "thread", "--json", "--limit", "0", path))["tables"][0]["rows"]
     assert len(hosts) == HOSTS, len(hosts)
     heaprec("fleet", "flame", "--server", url, "-o", root / "fleet.html", "--site", "*.site7")
-    page = (root / "fleet.html").read_text()
+    page = page_data.header(root / "fleet.html")
     assert "site7" in page and "site9" not in page
     heaprec("fleet", "report", "--server", url, "-o", root / "report.html")
     assert (root / "report.html").stat().st_size > 100_000

@@ -10,8 +10,10 @@ import tempfile
 import urllib.error
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "deploy"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "deploy"), str(ROOT / "tests/tools/commands")]
 import local_shards  # noqa: E402
+import page_data  # noqa: E402
 
 HEAPREC = str(pathlib.Path(sys.argv[1]).resolve())
 DEADLINE = 300

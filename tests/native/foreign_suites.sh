@@ -26,7 +26,12 @@ cp "$ROOT/bazel-bin/recorder/libheaprec.so" "$ROOT/bazel-bin/recorder/libheaprec
 # Every process leaves a table or a recording.
 (while sleep 2; do find "$SCRATCH/tables" -type f -mmin +0.05 -delete 2>/dev/null; done) &
 CLEANER=$!
-trap 'kill $CLEANER; rm -rf "$SCRATCH"' EXIT
+# The next agent of this machine would report the rings of programs that a test killed: their folder is gone by then.
+remove_rings() {
+  local rings
+  rings=$(grep -ls "$SCRATCH/" /dev/shm/heaprec-*.ring) && xargs -d '\n' rm -f -- <<< "$rings"
+}
+trap 'kill $CLEANER; rm -rf "$SCRATCH"; remove_rings' EXIT
 
 fetch() { # fetch PACKAGE FOLDER: its source, of the release that is installed
   [ -e "$SOURCES/$2" ] && return 0
