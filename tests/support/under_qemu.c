@@ -1,5 +1,5 @@
-// Stands in the place of a program for aarch64 and runs it: NAME runs NAME.aarch64 with qemu-user, in the tree
-// $HEAPREC_AARCH64_TREE. Linked statically, so that LD_PRELOAD, which is the program's, is not for this one.
+// Stands in the place of a program for aarch64 and runs it: NAME runs NAME.aarch64 with qemu-user, whose libraries are in
+// NAME.tree. Linked statically, so that LD_PRELOAD, which is the program's, is not for this one.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -9,16 +9,17 @@
 #include <unistd.h>
 
 int main(int argc, char** argv) {
-  static char program[PATH_MAX + 16], preload[1 << 16];
+  static char program[PATH_MAX + 16], tree[PATH_MAX + 16], preload[1 << 16];
   const ssize_t length = readlink("/proc/self/exe", program, PATH_MAX);
-  const char* const tree = getenv("HEAPREC_AARCH64_TREE");
   char** const command = calloc((size_t)argc + 8, sizeof *command);
-  if (length <= 0 || tree == NULL || command == NULL) return 126;
+  if (length <= 0 || command == NULL) return 126;
+  memcpy(tree, program, (size_t)length);
+  strcpy(tree + length, ".tree");
   strcpy(program + length, ".aarch64");
   int at = 0;
   command[at++] = "qemu-aarch64";
   command[at++] = "-L";
-  command[at++] = (char*)tree;
+  command[at++] = tree;
   if (getenv("LD_PRELOAD") != NULL) {
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", getenv("LD_PRELOAD"));
     unsetenv("LD_PRELOAD");
