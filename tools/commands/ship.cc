@@ -285,7 +285,7 @@ render::Report ReportOf(const ShipRun& run, const Server* server, bool dry_run) 
                             {{"slices_too_old", totals.too_old, Unit::kInteger}}));
   }
   if (run.unfinished() > 0) {
-    report.Add(render::Fact("running", "{} recordings still run; --follow waits for them",
+    report.Add(render::Fact("running", "{} recordings may still grow; --follow waits for them",
                             {{"running", run.unfinished(), Unit::kInteger}}));
   }
   if (totals.differing > 0) {

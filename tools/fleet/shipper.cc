@@ -16,6 +16,8 @@ constexpr int kWaitTries = 600;
 constexpr std::chrono::milliseconds kWaitStep{500};
 // More are forgotten, and sent again.
 constexpr size_t kMaxKnownIds = 200'000;
+// Of a writer that cannot be seen: its last slice is over by then. What it should still write is in later ones.
+constexpr std::chrono::seconds kQuiet{60};
 // A lease is renewed in its last two thirds. A claim on one that others may be making, too, is short.
 constexpr std::chrono::seconds kLease{120}, kRenewal{80}, kClaim{10};
 
@@ -104,7 +106,7 @@ Shipper::Failure Shipper::Settle() {
 format::Result<bool> Shipper::Step() {
   if (auto error = Start()) return *error;
   if (is_done_) return true;
-  const bool is_over = !recording_->running();
+  const bool is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
   while (true) {
     if (!pending_) {
       pending_ = reader_.Next(is_over);
