@@ -51,7 +51,7 @@ PICTURES = {
 def record(heaprec, agent, name, folder):
     program, options, _ = PICTURES[name]
     recording = folder / f"{name}.hrec"
-    subprocess.run([heaprec, "record", "--children", "--set", options, "-o", recording, "--", *program(folder)],
+    subprocess.run([heaprec, "record", "--child-jvms", "--set", options, "-o", recording, "--", *program(folder)],
                    env=dict(os.environ, HEAPREC_LIB=agent), stdout=subprocess.DEVNULL)
     return recording
 

@@ -49,15 +49,15 @@ typedef struct heaprec_trace {
 } heaprec_trace;
 
 /* Where the callback stands: JNI and JVMTI may be called, as in a SampledObjectAlloc event. */
-typedef struct heaprec_place {
+typedef struct heaprec_callback_env {
   void* jni;    /* JNIEnv* */
   void* jvmti;  /* jvmtiEnv* */
   void* object; /* jobject, a local reference */
-} heaprec_place;
+} heaprec_callback_env;
 
 /* Returns after how many bytes of this thread the next object is wanted; 0 or less: none of this thread any more. Runs
  * on the thread that allocates; what it allocates itself is not sampled. It may set trace->context. */
-typedef int64_t (*heaprec_sampling_interval)(heaprec_trace* trace, const heaprec_place* place, void* user);
+typedef int64_t (*heaprec_sampling_interval)(heaprec_trace* trace, const heaprec_callback_env* env, void* user);
 
 typedef struct heaprec_sampling {
   size_t struct_bytes;                /* of this struct */
@@ -65,18 +65,18 @@ typedef struct heaprec_sampling {
   void* user;                         /* handed to it */
   int64_t first_interval; /* bytes of a thread before its first sample, counted from where it is first met; below 0:
                              drawn for each thread, from an exponential distribution of mean -first_interval */
-  int32_t depth;          /* most frames of a stack, 1 to HEAPREC_MOST_FRAMES */
-  int32_t followed;       /* most objects followed by weak references, up to HEAPREC_MOST_FOLLOWED; 0: none */
+  int32_t depth;          /* most frames of a stack, 1 to HEAPREC_MAX_FRAMES */
+  int32_t followed;       /* most objects followed by weak references, up to HEAPREC_MAX_FOLLOWED; 0: none */
 } heaprec_sampling;
 
-enum { HEAPREC_MOST_FRAMES = 128, HEAPREC_MOST_FOLLOWED = 65536, HEAPREC_GARBAGE = 200 };
+enum { HEAPREC_MAX_FRAMES = 128, HEAPREC_MAX_FOLLOWED = 65536, HEAPREC_GARBAGE = 200 };
 
 /* Answers of heaprec_sample. */
 enum {
   HEAPREC_OK = 0,
-  HEAPREC_INVALID = 1,   /* what was asked for cannot be */
-  HEAPREC_RECORDING = 2, /* a recording is running, or a Java program samples (heaprec.Heaprec) */
-  HEAPREC_REFUSED = 3,   /* this JVM cannot be sampled, now or ever: heaprec says why on stderr */
+  HEAPREC_INVALID = 1,     /* what was asked for cannot be */
+  HEAPREC_RECORDING = 2,   /* a recording is running, or a Java program samples (heaprec.Heaprec) */
+  HEAPREC_UNSUPPORTED = 3, /* this JVM cannot be sampled, now or ever: heaprec says why on stderr */
   HEAPREC_NO_LIBRARY = 4
 };
 
@@ -84,10 +84,10 @@ enum {
  * the JavaVM*; the calling thread is attached, and not inside of the callback. */
 typedef int (*heaprec_sample_function)(void* vm, const heaprec_sampling* how);
 
-enum heaprec_which {
-  HEAPREC_LIVE = 0,            /* followed, and not found dead so far */
-  HEAPREC_RECENT_GARBAGE = 1,  /* the youngest HEAPREC_GARBAGE that were found dead, youngest first */
-  HEAPREC_SAMPLED_GARBAGE = 2, /* HEAPREC_GARBAGE drawn at random of all that were found dead */
+enum heaprec_trace_set {
+  HEAPREC_LIVE = 0,                   /* followed, and not found dead so far */
+  HEAPREC_RECENT_GARBAGE = 1,         /* the youngest HEAPREC_GARBAGE that were found dead, youngest first */
+  HEAPREC_NATIVE_SAMPLED_GARBAGE = 2, /* HEAPREC_GARBAGE drawn at random of all that were found dead */
 };
 
 /* Calls visit for each and returns how many there were. visit runs on the calling thread, which is attached, and calls
@@ -113,6 +113,13 @@ static inline int64_t heaprec_traces(void* library, void* jni, int which, heapre
   } found = {library != NULL ? dlsym(library, "heaprec_visit_traces") : NULL};
   return found.symbol != NULL ? found.function(jni, which, visit, user) : 0;
 }
+
+/* Deprecated: the names of version 0.1, for one more release. */
+#define heaprec_place heaprec_callback_env
+#define heaprec_which heaprec_trace_set
+#define HEAPREC_MOST_FRAMES HEAPREC_MAX_FRAMES
+#define HEAPREC_MOST_FOLLOWED HEAPREC_MAX_FOLLOWED
+#define HEAPREC_REFUSED HEAPREC_UNSUPPORTED
 
 #ifdef __cplusplus
 }

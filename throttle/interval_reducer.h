@@ -1,4 +1,5 @@
-// Second stage of a whole recording: VarOpt per interval, no sliding interval far above the cap either, and samples=N.
+// Second stage of a whole recording: VarOpt per interval, no sliding interval far above the cap either, and
+// maxsamples=N.
 //
 // An interval's own bound says nothing of the second that begins in its middle: a burst at its end and one at the start
 // of the next could put 2 x cap into it. So the start of an interval may hold only what the end of the one before

@@ -1,4 +1,4 @@
-// samples=N: what each interval of a recording may keep, so that the whole never keeps more than N and never ends.
+// maxsamples=N: what each interval of a recording may keep, so that the whole never keeps more than N and never ends.
 //
 // A line of length N is dealt out, A(b) to the first b intervals that held points; the marks at u, u + 1, ... on it are
 // the samples. Every interval gets a stretch of it, so each keeps what it is due, rounded down or up, and the roundings

@@ -27,7 +27,7 @@ def ways(options, folder):
     yield "exact", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin"}, []
     yield "exact, depth 8", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin,depth=8"}, []
     agent = str(ROOT / "bazel-bin/recorder/libheaprec.so")
-    yield "sampled", {"LD_PRELOAD": agent, "HEAPREC_SAMPLED": f"file={folder}/s-%p.bin"}, []
+    yield "sampled", {"LD_PRELOAD": agent, "HEAPREC_NATIVE_SAMPLED": f"file={folder}/s-%p.bin"}, []
     if options.async_profiler:
         command = f"start,nativemem={options.interval},file={folder}/async-%p.jfr"
         yield "async-profiler", {"LD_PRELOAD": options.async_profiler, "ASPROF_COMMAND": command}, []

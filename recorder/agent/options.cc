@@ -188,6 +188,7 @@ bool SetLabels(Options* options, std::string_view value) {
 struct Key {
   std::string_view name, valid;  // what its values look like
   bool (*set)(Options*, std::string_view);
+  std::string_view former = {};  // an earlier name, which still works
 };
 using View = std::string_view;
 const std::array kKeys = {
@@ -199,13 +200,13 @@ const std::array kKeys = {
         [](Options* o, View v) {
           return o->rate_per_second = v == "profile" ? 300 : 150, v == "default" || v == "profile";
         }},
-    Key{"throttle", "falling (adaptive), or window: a fixed probability for each 200 ms",
+    Key{"throttle", "adaptive, or window: a fixed probability for each 200 ms",
         [](Options* o, View v) {
           o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kAdaptive;
-          return v == "window" || v == "falling";
+          return v == "window" || v == "adaptive" || v == "falling";  // falling: its former name
         }},
-    Key{"samples", "a number, 1 or more",
-        [](Options* o, View v) { return Set(&o->samples, ParseCount(v, 1, UINT64_MAX)); }},
+    Key{"maxsamples", "a number, 1 or more",
+        [](Options* o, View v) { return Set(&o->max_samples, ParseCount(v, 1, UINT64_MAX)); }, "samples"},
     Key{"duration", "a time, such as 500ms, 30s, 5m or 1h",
         [](Options* o, View v) { return Set(&o->duration_ns, ParseTime(v)); }},
     Key{"delay", "a time, such as 500ms, 30s, 5m or 1h",
@@ -229,7 +230,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->native, ParseSwitch(v)); }},
     Key{"native.rate", "100, 100/s, 6/min or 10/h, up to 200000/s",
         [](Options* o, View v) { return Set(&o->native_per_second, ParseRate(v)); }},
-    Key{"native.maps", "off, or the maximum mappings per second, 1 to 2000", SetMaps},
+    Key{"native.mmap_rate", "off, or the maximum mappings per second, 1 to 2000", SetMaps, "native.maps"},
     Key{"nmt", "auto, off, or the time between native-memory snapshots, 1s or more: 10s", SetNmt},
     Key{"live", "on, off, or the maximum number of tracked objects, 64 to 65535", SetLive},
     Key{"census", "off, all, or the number of TLABs to walk per second, 1/s to 8000/s", SetCensus},
@@ -285,7 +286,9 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
   bool rate_given = false;
   for (const Option& option : given) {
     const Key* key = nullptr;
-    for (const Key& candidate : kKeys) key = candidate.name == option.key ? &candidate : key;
+    for (const Key& candidate : kKeys) {
+      if (option.key == candidate.name || option.key == candidate.former) key = &candidate;
+    }
     if (key == nullptr) {
       return format::Error{
           fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key, ValidKeys())};

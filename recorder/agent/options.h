@@ -24,10 +24,10 @@ enum class SourceChoice { kAuto, kHooks, kJvmti, kTlab, kPortable };
 enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
 
 struct Options {
-  std::string file = "heaprec-%p.bin";
+  std::string file = "heaprec-%p.hrec";
   double rate_per_second = 150;
   throttle::Rule rule = throttle::Rule::kAdaptive;
-  uint64_t samples = 0;      // 0: no bound
+  uint64_t max_samples = 0;  // 0: no bound
   uint64_t duration_ns = 0;  // 0: until the JVM exits
   uint64_t delay_ns = 0;
   int stack_depth = 128;

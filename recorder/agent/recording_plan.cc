@@ -148,7 +148,7 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
   }
   if (maps_per_second() > 0) header.max_tracked_mappings = MappingStream::kMaxTracked;
   header.native_unavailable_reason = native_unavailable_reason;
-  header.max_samples = options.samples;
+  header.max_samples = options.max_samples;
   header.duration_ns = options.duration_ns;
   header.pid = static_cast<uint32_t>(getpid());
   header.boot_id = BootId();
@@ -167,7 +167,7 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   if (!store.ok()) return store.error();
   writer::DrainConfig drain;
   drain.header = header;
-  drain.max_samples = options.samples;
+  drain.max_samples = options.max_samples;
   drain.duration_ns = options.duration_ns;
   if (allocations) drain.buffered_per_interval[Stream::kAllocations] = BufferedPerInterval(*allocations);
   if (native) drain.buffered_per_interval[Stream::kNative] = BufferedPerInterval(*native);

@@ -1,7 +1,7 @@
 // libheaprec-native.so, for LD_PRELOAD: every malloc and free of the program, counted by call site. The whole family is
 // replaced from the start, so a header in front of each block is safe.
 //
-//   HEAPREC_NATIVE=file=native-%p.bin,depth=1,only=NAME,check
+//   HEAPREC_NATIVE_EXACT=file=native-%p.hnt,depth=1,only=NAME,check
 //
 // Context:  everything here runs inside of malloc: in threads that hold the loader's or anybody's locks, in
 // constructors,
@@ -192,7 +192,9 @@ const char* Variable(const char* name, char** environment) {
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   const ReentrancyGuard inside;
   if (!FindNextAllocator()) return;
-  if (!ParseExactOptions(Variable("HEAPREC_NATIVE", environment), &options) || !IsChosen(options)) return;
+  const char* given = Variable("HEAPREC_NATIVE_EXACT", environment);
+  if (given == nullptr) given = Variable("HEAPREC_NATIVE", environment);  // its former name
+  if (!ParseExactOptions(given, &options) || !IsChosen(options)) return;
   if (!PrepareCounting(options.depth, options.check)) return;
   TablePath(table_path);
   ExpandPath(options.file, copy_path);

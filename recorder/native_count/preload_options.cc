@@ -54,10 +54,11 @@ bool Set(std::string_view key, std::string_view value, ExactOptions* into) {
     into->check = ok = value == "on" || value.empty();
     valid = "on";
   } else {
-    Print("HEAPREC_NATIVE: no option `", key, "`; options: check, depth, file, only; native memory is not recorded");
+    Print("HEAPREC_NATIVE_EXACT: no option `", key,
+          "`; options: check, depth, file, only; native memory is not recorded");
     return false;
   }
-  if (!ok) Print("HEAPREC_NATIVE: ", key, "=", value, ": ", valid, "; native memory is not recorded");
+  if (!ok) Print("HEAPREC_NATIVE_EXACT: ", key, "=", value, ": ", valid, "; native memory is not recorded");
   return ok;
 }
 

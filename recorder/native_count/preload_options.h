@@ -1,4 +1,4 @@
-// HEAPREC_NATIVE, the options of libheaprec-native.so: file=native-%p.bin,depth=1,only=NAME,check.
+// HEAPREC_NATIVE_EXACT, the options of libheaprec-native.so: file=native-%p.hnt,depth=1,only=NAME,check.
 //
 // Context:  setup, inside of malloc: no heap, no stdio.
 // Failure:  an option that is not known, or a value that cannot be, is said on stderr, and nothing is recorded.
@@ -13,7 +13,7 @@ namespace heaprec::native {
 inline constexpr size_t kMaxPath = 512;
 
 struct ExactOptions {
-  char file[kMaxPath] = "heaprec-native-%p.bin";
+  char file[kMaxPath] = "heaprec-native-%p.hnt";
   uint32_t depth = 1;   // frames that tell two sites apart, from the program's own innermost on
   bool check = false;   // whether blocks are written past their end
   char only[256] = "";  // the name of the program's file; empty: any

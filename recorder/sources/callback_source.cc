@@ -127,7 +127,7 @@ ThreadEntry* CallbackSource::Entry(void* java_thread, uint64_t allocated, uint64
 
 void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry) {
   const How* const how = how_.load(std::memory_order_acquire);
-  jvmtiFrameInfo frames[HEAPREC_MOST_FRAMES];
+  jvmtiFrameInfo frames[HEAPREC_MAX_FRAMES];
   jint count = 0;
   if (object.jvmti->GetStackTrace(nullptr, 0, depth_, frames, &count) != JVMTI_ERROR_NONE) count = 0;
   ThreadIdentity identity;
@@ -145,7 +145,7 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
                       static_cast<int64_t>(MonotonicNs()),
                       0,
                       nullptr};
-  const heaprec_place place{object.jni, object.jvmti, object.object};
+  const heaprec_callback_env place{object.jni, object.jvmti, object.object};
   entry.due = kNever;  // of what the callback allocates nothing is given
   const int64_t interval = how->function(&trace, &place, how->user);
   const uint64_t now = std::max(allocated, parts_.layout.AllocatedBytesInCallback(object.java_thread));

@@ -45,7 +45,7 @@ class OptionFile {
 
 TEST_CASE("Without options there are defaults") {
   const Options options = Parsed("");
-  CHECK(options.file == "heaprec-%p.bin");
+  CHECK(options.file == "heaprec-%p.hrec");
   CHECK(options.rate_per_second == 150);
   CHECK(options.stack_depth == 128);
   CHECK(options.source == SourceChoice::kAuto);
@@ -101,11 +101,11 @@ TEST_CASE("The disk is asked to keep what was written every 5 s, after each bloc
 
 TEST_CASE("All options of the README are understood, with = and with :") {
   const Options options = Parsed(
-      "file=/tmp/a=b:c.bin,rate:300/s,samples=5000,duration=1h,delay=250ms,stackdepth=64,source=tlab,ring=off,"
+      "file=/tmp/a=b:c.bin,rate:300/s,maxsamples=5000,duration=1h,delay=250ms,stackdepth=64,source=tlab,ring=off,"
       "sync=off,loglevel=debug,strict");
   CHECK(options.file == "/tmp/a=b:c.bin");
   CHECK(options.rate_per_second == 300);
-  CHECK(options.samples == 5000);
+  CHECK(options.max_samples == 5000);
   CHECK(options.duration_ns == 3'600'000'000'000u);
   CHECK(options.delay_ns == 250'000'000u);
   CHECK(options.stack_depth == 64);
@@ -128,19 +128,27 @@ TEST_CASE("An explicit rate beats settings=, in either order") {
   CHECK(Parsed("rate=20,settings=profile").rate_per_second == 20);
 }
 
-TEST_CASE("the throttle's rule can be chosen, the falling one is the default") {
+TEST_CASE("the throttle's rule can be chosen, the adaptive one is the default") {
   CHECK(Parsed("").rule == throttle::Rule::kAdaptive);
   CHECK(Parsed("throttle=window").rule == throttle::Rule::kWindow);
-  CHECK(Parsed("throttle=window,throttle=falling").rule == throttle::Rule::kAdaptive);
-  CHECK_FALSE(ParseOptions("throttle=adaptive").ok());
+  CHECK(Parsed("throttle=window,throttle=adaptive").rule == throttle::Rule::kAdaptive);
 }
 
 TEST_CASE("hooks=off is source=jvmti") { CHECK(Parsed("hooks=off").source == SourceChoice::kJvmti); }
 
+TEST_CASE("Former names of options still work") {
+  const Options options = Parsed("samples=5000,native.maps=20,throttle=falling");
+  CHECK(options.max_samples == 5000);
+  CHECK(options.maps_per_second == 20);
+  CHECK(options.rule == throttle::Rule::kAdaptive);
+  CHECK(Refused("fiel=x").find(" samples") == std::string::npos);  // nor does a message list them
+}
+
 TEST_CASE("An unknown option is named, and the valid ones are listed") {
   const std::string message = Refused("rate=150,fiel=x");
   CHECK(message.find("`fiel`") != std::string::npos);
-  for (const char* valid : {"file", "rate", "samples", "duration", "delay", "stackdepth", "source", "ring", "strict"}) {
+  for (const char* valid :
+       {"file", "rate", "maxsamples", "duration", "delay", "stackdepth", "source", "ring", "strict"}) {
     CHECK(message.find(valid) != std::string::npos);
   }
   CHECK(message.find('\n') == std::string::npos);
@@ -154,8 +162,8 @@ TEST_CASE("A bad value is named with its option and what would be valid") {
                           "rate=1e9",
                           "rate=nan",
                           "rate=",
-                          "samples=0",
-                          "samples=1.5",
+                          "maxsamples=0",
+                          "maxsamples=1.5",
                           "duration=5parsecs",
                           "duration=",
                           "stackdepth=0",

@@ -45,7 +45,7 @@ TEST_CASE("What is not planned is in neither ring nor header") {
 }
 
 TEST_CASE("Each stream that is planned has the same bounds in the ring and in the header") {
-  const Options options = Of("ring=off,native=on,native.rate=300,native.maps=20,samples=5000,duration=3s");
+  const Options options = Of("ring=off,native=on,native.rate=300,native.mmap_rate=20,maxsamples=5000,duration=3s");
   RecordingPlan plan(options);
   plan.allocations = plan.At(150, /*unit_is_event=*/false);
   plan.exceptions = plan.At(100, /*unit_is_event=*/true);

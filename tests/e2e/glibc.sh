@@ -67,7 +67,7 @@ attach() {
 # Every block of a program is counted, with stacks that go through libraries.
 counted() {
   rm -f "$work"/native-*.bin
-  in_tree /usr/bin/env HEAPREC_NATIVE="file=$work/native-%p.bin,depth=4" LD_PRELOAD="$work/libheaprec-native.so" "$@" >/dev/null &&
+  in_tree /usr/bin/env HEAPREC_NATIVE_EXACT="file=$work/native-%p.bin,depth=4" LD_PRELOAD="$work/libheaprec-native.so" "$@" >/dev/null &&
     in_tree "$work/heaprec" native "$work"/native-*.bin
 }
 

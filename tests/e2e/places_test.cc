@@ -266,15 +266,15 @@ TEST_CASE("Where the disk stays full the ring keeps the end, and status, stop an
 
 TEST_CASE("record ends with 6 if the command did well and its recording did not, else as the command did") {
   const std::string folder = FreshFolder();
-  const SmallDisk disk(folder, "200k");
+  const SmallDisk disk(folder, "100k");  // 24,000 samples, of a busy machine, fit into 200 KiB
   if (!disk.exists()) return;
   for (const auto& [ending, code] : {std::pair("0", 6), std::pair("7", 7)}) {
     const std::string file = folder + "/rec-" + ending + ".bin";
     const std::vector<std::string> java = CommandOf(LoadFor("3500")).args;
     Command command{{"sh", "-c", "\"$@\"; exit " + std::string(ending), "sh"}};
     command.args.insert(command.args.end(), java.begin(), java.end());
-    Command record{{HeaprecPath(), "record", "--children", "--lib", AgentPath(), "-o", file, "--rate", "20000", "--set",
-                    "ring=off", "--"}};
+    Command record{{HeaprecPath(), "record", "--child-jvms", "--lib", AgentPath(), "-o", file, "--rate", "20000",
+                    "--set", "ring=off", "--"}};
     record.args.insert(record.args.end(), command.args.begin(), command.args.end());
     const Outcome outcome = Run(record);
     INFO(outcome.out << outcome.err);

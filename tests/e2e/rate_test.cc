@@ -148,8 +148,8 @@ TEST_CASE("After a step from one thread to 200 every second is full again") {
 // Of a load that is the same in every second, the b-th leaves 200 b / (b + 200 / 150) in all: 164 after 6 seconds. The
 // total is held to four times its 95 % interval, 7.8 standard errors of the first stage: < 1e-7 with what the roundings
 // of the intervals add.
-TEST_CASE("samples=200 bounds the whole recording, which goes on to its end with larger weights") {
-  const Rows rows = RecordingOf("rate=150,samples=200", kPaced);
+TEST_CASE("maxsamples=200 bounds the whole recording, which goes on to its end with larger weights") {
+  const Rows rows = RecordingOf("rate=150,maxsamples=200", kPaced);
   RequireBound(rows);
   CHECK(rows.rows.size() <= 200);
   CHECK(rows.rows.size() >= 150);
@@ -162,8 +162,8 @@ TEST_CASE("samples=200 bounds the whole recording, which goes on to its end with
   CHECK(std::abs(raw["value"].get<double>() - rows.summary["allocated_bytes"].get<double>()) < 2 * width);
 }
 
-TEST_CASE("samples=60 of a recording whose duration is known are spread evenly over it") {
-  const Rows rows = RecordingOf("rate=150,samples=60,duration=5s", kPaced);
+TEST_CASE("maxsamples=60 of a recording whose duration is known are spread evenly over it") {
+  const Rows rows = RecordingOf("rate=150,maxsamples=60,duration=5s", kPaced);
   RequireBound(rows);
   CHECK(rows.rows.size() <= 60);
   CHECK(rows.summary["ended"] == "duration");

@@ -122,7 +122,7 @@ TEST_CASE("record passes signals on, and tells of a recording that was cut off")
 
   // The JVM, not us: a shell in between becomes it.
   Process killed(RecordCommand(
-      folder, {"--children", "-o", "kill-%p.bin", "--rate", "20000"},
+      folder, {"--child-jvms", "-o", "kill-%p.bin", "--rate", "20000"},
       {"sh", "-c", "echo $$ >pid; exec \"$0\" \"$@\"", JavaPath(), "-cp", ProgramsJar(), "e2e.Ends", "wait"}));
   REQUIRE(killed.WaitForOutput("running"));
   const pid_t pid = std::stoi(ReadFile(folder + "/pid"));
@@ -135,11 +135,11 @@ TEST_CASE("record passes signals on, and tells of a recording that was cut off")
   RemoveRingsOf(pid);
 }
 
-TEST_CASE("--children records every JVM below, which says so itself") {
+TEST_CASE("--child-jvms records every JVM below, which says so itself") {
   const std::string folder = FreshFolder();
   const std::string run = JavaPath() + " -cp " + ProgramsJar() + " e2e.Ends exit; ";
   const Outcome outcome =
-      Run(RecordCommand(folder, {"--children", "-o", "rec-%p.bin"}, {"sh", "-c", run + run + "exit 3"}));
+      Run(RecordCommand(folder, {"--child-jvms", "-o", "rec-%p.bin"}, {"sh", "-c", run + run + "exit 3"}));
   CHECK(outcome.exit_code == 3);
   CHECK(outcome.out.empty());
   const auto names = RecordingsIn(folder);
@@ -213,7 +213,7 @@ TEST_CASE("What cannot be started or recorded is said in one line") {
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   };
   refused({}, {"/no/such/java"}, 127, "/no/such/java: No such file or directory");
-  refused({}, {"true"}, 2, "--children");
+  refused({}, {"true"}, 2, "--child-jvms");
   refused({}, {}, 2, "no command");
   refused({"--rat", "5"}, {"java"}, 2, "--rat");
   refused({"--lib", "/no/such.so"}, {"java"}, 2, "/no/such.so: no such file (given by --lib)");

@@ -25,7 +25,7 @@ bool IsOf(const heaprec_trace& trace, const char* signature) {
   return (trace.byte_size == 100'000 || trace.byte_size == 100'008) && strcmp(trace.class_signature, signature) == 0;
 }
 
-int64_t OnSample(heaprec_trace* trace, const heaprec_place* place, void* user) {
+int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env* env, void* user) {
   const int64_t interval = how.first_interval;
   ++samples;
   // The object holds the byte that is `interval` from the last.
@@ -35,13 +35,13 @@ int64_t OnSample(heaprec_trace* trace, const heaprec_place* place, void* user) {
   if (IsOf(*trace, "[I")) ++dropped;
   if (trace->frame_count == 0) ++without_stack;
   // JNI is legal, and what is allocated here is not sampled.
-  auto* const jni = static_cast<JNIEnv*>(place->jni);
+  auto* const jni = static_cast<JNIEnv*>(env->jni);
   jni->DeleteLocalRef(jni->NewByteArray(1 << 20));
   trace->context = user;
   return interval;
 }
 
-int64_t OnReplaced(heaprec_trace* trace, const heaprec_place*, void* user) {
+int64_t OnReplaced(heaprec_trace* trace, const heaprec_callback_env*, void* user) {
   ++replaced;
   trace->context = user;
   return 0;
@@ -96,7 +96,7 @@ void JNICALL OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
          kept.load(), dropped.load(), without_stack.load());
   Tell(jni, "live", HEAPREC_LIVE);
   Tell(jni, "recent", HEAPREC_RECENT_GARBAGE);
-  Tell(jni, "sampled", HEAPREC_SAMPLED_GARBAGE);
+  Tell(jni, "sampled", HEAPREC_NATIVE_SAMPLED_GARBAGE);
   heaprec_sampling none = how;
   none.function = nullptr;
   printf("stopped %d, since replaced: old %d new %d\n", heaprec_sample(library, java_vm, &none),

@@ -13,7 +13,7 @@ namespace heaprec::fuzz {
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const std::string_view text :
-       {"file=/x/rec-%p-%t.bin,rate=150/s,duration=30s,delay=1m,samples=1000,strict",
+       {"file=/x/rec-%p-%t.bin,rate=150/s,duration=30s,delay=1m,maxsamples=1000,strict",
         "rate:6/min,source:tlab,hooks:off",
         "settings=profile,stackdepth=1024,stacks=jvmti,live=500,exceptions=on,exceptions.rate=10,"
         "ring=off,sync=off,loglevel=debug",

@@ -27,7 +27,7 @@ struct Sums {
 std::string Program() { return RunfilePath("tests/native/allocations"); }
 std::string Plugin() { return RunfilePath("tests/native/libplugin.so"); }
 std::vector<std::string> With(const std::string& options) {
-  return {"LD_PRELOAD=" + RunfilePath("recorder/libheaprec-native.so"), "HEAPREC_NATIVE=" + options};
+  return {"LD_PRELOAD=" + RunfilePath("recorder/libheaprec-native.so"), "HEAPREC_NATIVE_EXACT=" + options};
 }
 
 json Read(const std::string& table, std::vector<std::string> more = {"--by", "function"}) {
@@ -338,8 +338,8 @@ TEST_CASE("Who is not to be recorded runs all the same") {
     return outcome.err;
   };
   CHECK(run("only=another").empty());
-  CHECK(run("deep=3").find("HEAPREC_NATIVE: no option `deep`; options: check, depth, file, only") != std::string::npos);
-  CHECK(run("depth=30").find("HEAPREC_NATIVE: depth=30: 1 to 29") != std::string::npos);
+  CHECK(run("deep=3").find("HEAPREC_NATIVE_EXACT: no option `deep`; options: check, depth, file, only") != std::string::npos);
+  CHECK(run("depth=30").find("HEAPREC_NATIVE_EXACT: depth=30: 1 to 29") != std::string::npos);
   CHECK(run("depth=x").find("1 to 29") != std::string::npos);
 }
 

@@ -91,8 +91,8 @@ run_coreutils() { (cd "$SOURCES/coreutils" && rm -f "${1%.*}.log" "${1%.*}.trs" 
 
 environment() { # environment MODE
   case $1 in
-    exact) echo "LD_PRELOAD=$SCRATCH/libheaprec-native.so HEAPREC_NATIVE=file=$SCRATCH/tables/n-%p.bin" ;;
-    sampled) echo "LD_PRELOAD=$SCRATCH/libheaprec.so HEAPREC_SAMPLED=file=$SCRATCH/tables/s-%p.bin" ;;
+    exact) echo "LD_PRELOAD=$SCRATCH/libheaprec-native.so HEAPREC_NATIVE_EXACT=file=$SCRATCH/tables/n-%p.bin" ;;
+    sampled) echo "LD_PRELOAD=$SCRATCH/libheaprec.so HEAPREC_NATIVE_SAMPLED=file=$SCRATCH/tables/s-%p.bin" ;;
   esac
 }
 

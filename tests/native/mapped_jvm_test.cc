@@ -26,7 +26,7 @@ constexpr double kMb = 1 << 20;
 Outcome RunMaps(const std::string& file, const std::vector<std::string>& flags, bool killed = false) {
   Command command{{JavaHome() + "/bin/java", "-Xms16m", "-Xmx256m"}};
   command.args.insert(command.args.end(), flags.begin(), flags.end());
-  command.args.push_back("-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,native.maps=2000");
+  command.args.push_back("-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=2000");
   command.args.push_back(RunfilePath("tests/native/Maps.java"));
   if (killed) command.args.emplace_back("killed");
   return Run(command);
@@ -104,7 +104,8 @@ TEST_CASE("Other collectors' JVMs are told too, and mappings may be left out") {
   }
   const std::string file = FreshFolder() + "/rec.bin";
   Command without{{JavaHome() + "/bin/java",
-                   "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,native.maps=off", "-version"}};
+                   "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=off",
+                   "-version"}};
   REQUIRE(Run(without).exit_code == 0);
   CHECK_FALSE(Told(file, {"native", "--json"}).contains("mmap"));
 }

@@ -28,7 +28,7 @@ std::string Program() { return RunfilePath("tests/native/allocations"); }
 std::string Odd(const std::string& how) { return RunfilePath("tests/native/odd_program_" + how); }
 std::string Plugin() { return RunfilePath("tests/native/libplugin.so"); }
 std::vector<std::string> With(const std::string& options) {
-  return {"LD_PRELOAD=" + AgentPath(), "HEAPREC_SAMPLED=" + options + ",rate=" + std::to_string(kRate)};
+  return {"LD_PRELOAD=" + AgentPath(), "HEAPREC_NATIVE_SAMPLED=" + options + ",rate=" + std::to_string(kRate)};
 }
 
 json Read(std::vector<std::string> arguments) {
@@ -200,9 +200,9 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   CheckProgram(file);
   const Outcome refused = record({"--native=sampled", "--set", "live=on", "--", Program()});
   CHECK(refused.exit_code == 3);
-  CHECK(
-      refused.err.find("option `live` is not available without a JVM; valid options: file, rate, only, native.maps") !=
-      std::string::npos);
+  CHECK(refused.err.find(
+            "option `live` is not available without a JVM; valid options: file, rate, only, native.mmap_rate") !=
+        std::string::npos);
   CHECK(std::ranges::count(refused.err, '\n') == 1);
   const Outcome missing = record({"--native=sampled", "--set", "only=another", "--", Program()});
   CHECK(missing.exit_code == 3);
@@ -256,8 +256,8 @@ TEST_CASE("Who is not to be recorded runs all the same") {
   };
   CHECK(run("only=another") == "");
   CHECK(run("delay=3s")
-            .find("HEAPREC_SAMPLED: option `delay` is not available without a JVM; valid options: file, rate, only") !=
-        std::string::npos);
+            .find("HEAPREC_NATIVE_SAMPLED: option `delay` is not available without a JVM; valid options: file, rate, "
+                  "only") != std::string::npos);
   CHECK(run("maxsize=x").find("invalid value `x` for option `maxsize`") != std::string::npos);
   Command command{{Program()}};
   command.environment = {"LD_PRELOAD=" + AgentPath()};
@@ -293,7 +293,8 @@ TEST_CASE("Where no slot may be written to nothing is recorded, which is said, a
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == "mapped\n");
   CHECK(outcome.err ==
-        "heaprec: HEAPREC_SAMPLED: no library's malloc can be replaced; calls of the program are not seen: their slots "
+        "heaprec: HEAPREC_NATIVE_SAMPLED: no library's malloc can be replaced; calls of the program are not seen: "
+        "their slots "
         "cannot be written to (Operation not permitted); native memory is not recorded\n");
   CHECK(FilesIn(folder).empty());
 }

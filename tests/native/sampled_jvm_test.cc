@@ -136,7 +136,7 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
 
   SECTION("it was preloaded, and records already") {
     command.environment = {"LD_PRELOAD=" + testing::AgentPath(),
-                           "HEAPREC_SAMPLED=only=java,rate=500,file=" + folder + "/other.bin"};
+                           "HEAPREC_NATIVE_SAMPLED=only=java,rate=500,file=" + folder + "/other.bin"};
     const Outcome outcome = Run(command);
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);

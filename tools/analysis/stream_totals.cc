@@ -4,6 +4,12 @@
 
 namespace heaprec::tools {
 
+format::PerStream<StreamTotals> TotalsOfStreams(const format::FileHeader& header) {
+  const auto of = [&header](format::Stream stream) { return StreamTotals(header.CapOf(stream).interval_ns, stream); };
+  return {{of(format::Stream::kAllocations), of(format::Stream::kExceptions), of(format::Stream::kNative),
+           of(format::Stream::kMapping)}};
+}
+
 void StreamTotals::Add(const format::Block& block) {
   for (const format::Sample& sample : block.samples) {
     if (sample.stream() == stream_) Count(sample);

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,7 +50,8 @@ void Take(const Option& option, const std::vector<std::string>& words) {
 
 void Declare(const Option& option, CLI::App* app) {
   if (option.is_help) return;  // CLI11 has one
-  const std::string names = fmt::format("{}", fmt::join(option.names, ","));
+  std::string names = fmt::format("{}", fmt::join(option.names, ","));
+  if (!option.former.empty()) names += "," + option.former;
   if (option.set) {
     app->add_flag_callback(names, option.set);
     return;
@@ -63,6 +65,18 @@ void Declare(const Option& option, CLI::App* app) {
   // "--label a=b rec.hrec" is one label and a recording.
   if (option.is_list) added->allow_extra_args(option.is_positional && count == 0);
   added->required(option.is_required);
+}
+
+// Says the new names of options that were given by their former ones.
+void WarnOfFormerNames(const Command& command, std::span<char* const> words) {
+  for (const Option& option : command.options) {
+    const bool is_given = !option.former.empty() && std::ranges::any_of(words, [&](std::string_view word) {
+      return word.substr(0, word.find('=')) == option.former;
+    });
+    if (is_given) {
+      PrintError(fmt::format("{}: {} is deprecated; use {}", command.name, option.former, option.names.back()));
+    }
+  }
 }
 
 // "; did you mean --limit?", if something is near.
@@ -109,6 +123,7 @@ class CommandLine {
       return Refuse(error.what());
     }
     const Added& matched = *Chosen();
+    WarnOfFormerNames(*matched.command, {argv, mark});
     std::vector<std::string> before = matched.app->remaining();
     if (!before.empty() && before.front().starts_with('-')) return Refuse("unknown option " + before.front());
     if (!before.empty() && !rest.empty()) before.emplace_back("--");

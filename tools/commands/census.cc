@@ -14,7 +14,7 @@ constexpr size_t kRows = 20;
 
 struct CensusOptions {
   std::vector<std::string> recordings;
-  std::string before, by = "class", sort = "bytes";
+  std::string baseline, by = "class", sort = "bytes";
   CensusChoice choice;
   std::optional<size_t> limit;
   render::OutputOptions output;
@@ -30,9 +30,9 @@ ExitCode ShowCensus(const CensusOptions& options) {
   if (!now.ok()) return Fail(ExitCode::kUsage, now.error().message);
   ExitCode read = ExitCode::kOk;
   for (const std::string& path : options.recordings) read = Worse(read, now->Read(path));
-  if (!options.before.empty()) read = Worse(read, before->Read(options.before));
+  if (!options.baseline.empty()) read = Worse(read, before->Read(options.baseline));
   if (read == ExitCode::kUnreadable) return read;
-  const CensusScan* const compared = options.before.empty() ? nullptr : &*before;
+  const CensusScan* const compared = options.baseline.empty() ? nullptr : &*before;
   const size_t usual = options.output.is_for_people() ? kRows : 0;
   const CensusRanking ranking{options.sort, options.limit.value_or(usual)};
   return render::Print(CensusReport(*now, compared, ranking), options.output, read);
@@ -47,7 +47,9 @@ Command CensusCommand() {
   command.AddOption("--by", options->by, "Group rows by class (default), thread, or time (one row per second)")
       .Value("KEY")
       .OneOf({"class", "thread", "time"});
-  command.AddOption("--before", options->before, "Show increases and decreases since this recording").Value("REC");
+  command.AddOption("--baseline", options->baseline, "Show increases and decreases since this recording")
+      .Value("REC")
+      .Formerly("--before");
   command.AddOption("--sort", options->sort, "Sort by bytes (default), objects or name")
       .Value("KEY")
       .OneOf({"bytes", "objects", "name"});
@@ -77,7 +79,7 @@ Examples:
   heaprec census app.hrec
   heaprec census --by thread --class 'byte[]' app.hrec
   heaprec census --by time app.hrec
-  heaprec census --before old.hrec new.hrec
+  heaprec census --baseline old.hrec new.hrec
   heaprec census --json app.hrec | jq -r '.rows[] | [.objects.value, .name] | @tsv')";
   command.run = [options](const auto&) { return ShowCensus(*options); };
   return command;

@@ -3,7 +3,6 @@
 
 #include "tools/analysis/health/diagnosis.h"
 #include "tools/commands/export_pipeline.h"
-#include "tools/input/writer_process.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
 #include "tools/report/doctor_report.h"
@@ -18,34 +17,13 @@ struct DoctorOptions {
   render::OutputOptions output;
 };
 
-// Reads the recording to its end.
-std::vector<Finding> Examine(Recording* recording) {
-  const format::FileHeader& header = recording->header();
-  format::PerStream<StreamTotals> tallies{{StreamTotals(header.interval_ns),
-                                           StreamTotals(header.exceptions.interval_ns, format::Stream::kExceptions),
-                                           StreamTotals(header.native.interval_ns, format::Stream::kNative),
-                                           StreamTotals(header.mapped.interval_ns, format::Stream::kMapping)}};
-  VolumeOfBlocks volume(header);
-  Verification verification(header);
-  Completeness completeness;
-  while (const auto block = recording->Next()) {
-    for (const format::Stream stream : format::kAllStreams) tallies[stream].Add(*block);
-    volume.Add(*block);
-    verification.Look(*block, *recording);
-    completeness.Add(*block);
-  }
-  verification.Close(*recording);
-  const AllocationTotals total = volume.Close(recording->counters());
-  return Diagnose({*recording, tallies, total, verification, completeness, WallClockMoved(header)});
-}
-
 ExitCode Doctor(const DoctorOptions& options) {
   const auto recordings = OpenRecordings(options.paths);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   render::Report report("heaprec.doctor/2");
   bool all_well = true, any_damaged = false;
   for (const auto& recording : *recordings) {
-    const std::vector<Finding> symptoms = Examine(recording.get());
+    const std::vector<Finding> symptoms = Diagnose(recording.get());
     all_well = all_well && IsTrustworthy(symptoms);
     any_damaged = any_damaged || recording->damaged();
     report.Add(DoctorReport(*recording, symptoms, recordings->size() > 1, !options.quiet));

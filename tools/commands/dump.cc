@@ -41,7 +41,7 @@ ExitCode Dump(const DumpOptions& options) {
   if (!live)
     return Fail(ExitCode::kCannotAttach,
                 fmt::format("PID {}: no recording is running; 'heaprec list' shows where one is", pid));
-  const std::string path = options.output.empty() ? fmt::format("heaprec-{}-dump.bin", pid) : options.output;
+  const std::string path = options.output.empty() ? fmt::format("heaprec-{}-dump.hrec", pid) : options.output;
   if (live->recording->source().IsSameFileAs(path)) {
     return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   }
@@ -64,7 +64,8 @@ Command DumpCommand() {
   auto options = std::make_shared<DumpOptions>();
   Command command("dump", "Save a copy of a running recording");
   command.AddOption("JVM", options->jvm, "PID, main class or jar of the JVM").Required();
-  command.AddOption("-o,--output", options->output, "Output file; - is standard output (default: heaprec-PID-dump.bin)")
+  command
+      .AddOption("-o,--output", options->output, "Output file; - is standard output (default: heaprec-PID-dump.hrec)")
       .Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   command.AddFlag("--flush", options->flush, "Census only: first let the JVM count its active TLABs, at one safepoint");

@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 
-#include "tools/analysis/lifecycle_terms.h"
 #include "tools/commands/pages.h"
 #include "tools/export/flame/flame_builder.h"
 #include "tools/export/flame/flame_svg.h"
 #include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/scan.h"
 #include "tools/report/flame_header.h"
@@ -46,7 +46,7 @@ std::vector<FlameFigure> FiguresOf(const RecordingScan& scan) {
   const FlameFigure share{"share", "share", Unit::kShare, true}, samples{"samples", "samples", Unit::kCount, false};
   if (scan.of_exceptions()) return {{"bytes", "thrown", Unit::kCount, true}, share, samples};
   return {{"bytes", "bytes", Unit::kBytes, true},
-          {"objects", WordsOf(scan.stream()).things, Unit::kCount, true},
+          {"objects", TraitsOf(scan.stream()).lifecycle.things, Unit::kCount, true},
           share,
           samples};
 }
@@ -145,7 +145,7 @@ ExitCode WriteLive(const FlameOptions& options, const LiveLeafVisitor::Question&
   const ExitCode read = scan->Run(tree, &live);
   if (read == ExitCode::kUnreadable) return read;
   if (live.tracked() == 0)
-    return Fail(ExitCode::kUnreadable, options.scan.files.front() + WhyNoneTracked(scan->stream()));
+    return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked);
   auto file = OutputFile::Open(path, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   scan->PrintTrust();
@@ -230,7 +230,7 @@ Command FlameCommand() {
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   command.AddFlag("-q,--quiet", options->quiet, "Do not print the name of the output file");
   command.AddFlag("--svg", options->svg, "Write a static SVG picture instead of an HTML page");
-  command.AddFlag("--reverse", options->reverse, "Open with callers first (reversed stacks)");
+  command.AddFlag("--callers,--reverse", options->reverse, "Open with callers first (reversed stacks)");
   command.AddFlag("--icicle", options->icicle, "Draw the root at the top");
   command.AddFlag("--no-classes", options->no_classes, "Leave out the allocated class at the end of each stack");
   command.AddFlag("--live", options->live, "Show live objects instead of all allocations");

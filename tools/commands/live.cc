@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "tools/analysis/lifecycle_terms.h"
 #include "tools/commands/live_options.h"
+#include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/report/live_report.h"
 #include "tools/text/messages.h"
@@ -59,9 +59,9 @@ ExitCode ShowLive(LiveOptions options) {
   LiveScan living;
   const ExitCode read = Read(options.common, std::move(question), usual, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
-  if (options.sort == "survived" && !WordsOf(living.live->stream()).is_collected) {
+  if (options.sort == "survived" && !TraitsOf(living.live->stream()).lifecycle.is_collected) {
     PrintError(fmt::format("--sort survived: {} are not subject to garbage collection",
-                           WordsOf(living.live->stream()).things));
+                           TraitsOf(living.live->stream()).lifecycle.things));
     return ExitCode::kUsage;
   }
   const bool has_one_table = of_garbage || living.live->tables().size() == 1;

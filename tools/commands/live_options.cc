@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/lifecycle_terms.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
@@ -54,8 +54,8 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   all_times.fold = question.by.front().by() == By::kMethod;
   auto scan = RecordingScan::Parse(all_times);
   if (!scan.ok()) return Usage(scan.error());
-  if (scan->of_exceptions()) return Usage({"--kind exception: exceptions are not tracked; use another kind"});
-  const LifecycleTerms words = WordsOf(scan->stream());
+  const LifecycleTerms words = TraitsOf(scan->stream()).lifecycle;
+  if (!words.is_tracked()) return Usage({fmt::format("--kind {}", words.not_tracked)});
   const bool asks_collections = question.survived > 0 || question.promoted != LiveQuery().promoted;
   if (asks_collections && !words.is_collected) {
     return Usage({fmt::format("--survived: {} are not subject to garbage collection; they live until they are {}",
@@ -66,7 +66,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   into->live.emplace(std::move(question), &*into->tree, into->scan->stream());
   const ExitCode read = into->scan->Run(&*into->tree, &*into->live);
   if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
-  return Fail(ExitCode::kUnreadable, options.scan.files.front() + WhyNoneTracked(into->scan->stream()));
+  return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
 }
 
 }  // namespace heaprec::tools

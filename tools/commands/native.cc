@@ -8,6 +8,7 @@
 #include "tools/commands/native_samples.h"
 #include "tools/input/native_table_file.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/time_point.h"
 #include "tools/render/print.h"
 #include "tools/report/native_table_report.h"
 #include "tools/text/messages.h"
@@ -20,11 +21,20 @@ struct NativeOptions {
   std::string by = "site", sort = "live";
   std::optional<size_t> limit;
   size_t callers = 0;
-  std::optional<double> leaks_s;
-  std::string before;  // an older table
+  std::string min_age;
+  std::string baseline;  // an older table
   bool categories = false;
   render::OutputOptions output;
 };
+
+// A number alone is seconds, as --leaks had it.
+format::Result<uint64_t> MinAgeNs(const std::string& text) {
+  if (text.empty()) return uint64_t{0};
+  const bool has_unit = text.find_first_not_of("0123456789.") != std::string::npos;
+  auto age = ParseDuration(has_unit ? text : text + "s");
+  if (!age.ok()) return format::Error{"--min-age " + age.error().message};
+  return age;
+}
 
 // Rows of a text, unless told.
 constexpr size_t kRows = 20;
@@ -42,38 +52,40 @@ TableBy TableByOf(const std::string& by) {
 ExitCode NativeOfTable(const NativeOptions& options) {
   const auto table = ReadNativeTable(options.file);
   if (!table.ok()) return Fail(ExitCode::kUnreadable, table.error().message);
-  if (options.leaks_s) {
+  if (!options.min_age.empty()) {
     return Fail(ExitCode::kUsage,
-                options.file + ": --leaks needs ages, which an exact table does not have; record with native=on");
+                options.file + ": --min-age needs ages, which an exact table does not have; record with native=on");
   }
   const TableBy by = TableByOf(options.by);
   std::vector<TableRow> rows = TableRowsOf(*table, by, IsByLive(options));
-  if (!options.before.empty()) {
-    const auto older = ReadNativeTable(options.before);
+  if (!options.baseline.empty()) {
+    const auto older = ReadNativeTable(options.baseline);
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
     CompareRows(TableRowsOf(*older, by, IsByLive(options)), &rows);
   }
   return Print(NativeTableReport({.table = *table,
                                   .rows = rows,
                                   .by = options.by,
-                                  .compared = !options.before.empty(),
+                                  .compared = !options.baseline.empty(),
                                   .limit = LimitOf(options),
                                   .callers = options.callers}),
                options.output);
 }
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
-  if (!options.before.empty()) {
+  const auto min_age_ns = MinAgeNs(options.min_age);
+  if (!min_age_ns.ok()) return Fail(ExitCode::kUsage, min_age_ns.error().message);
+  if (!options.baseline.empty()) {
     return Fail(ExitCode::kUsage, options.file +
-                                      ": --before compares exact tables; use heaprec diff --kind native for " +
-                                      "recordings, heaprec native --leaks for blocks that are not freed");
+                                      ": --baseline compares exact tables; use heaprec diff --kind native for " +
+                                      "recordings, heaprec native --min-age for blocks that are not freed");
   }
   return ShowNativeRecording({.file = options.file,
                               .by = options.by == "library" ? By::kLibrary : By::kSite,
                               .by_live = IsByLive(options),
                               .limit = LimitOf(options),
                               .callers = options.callers,
-                              .min_age_ns = static_cast<uint64_t>(options.leaks_s.value_or(0) * 1e9),
+                              .min_age_ns = *min_age_ns,
                               .output = options.output});
 }
 
@@ -91,7 +103,7 @@ Command NativeCommand() {
   Command command("native", "Show malloc and mmap by call site");
   command
       .AddOption("FILE", options->file,
-                 "A recording made with native=on, or an exact table: heaprec-native-PID.bin, or "
+                 "A recording made with native=on, or an exact table: heaprec-native-PID.hnt, or "
                  "/dev/shm/heaprec-native-PID of a running or killed process")
       .Required();
   command.AddOption("--by", options->by, "Group rows by site (default), function or library")
@@ -106,10 +118,13 @@ Command NativeCommand() {
                  "Number of callers to show below a site, from the first call counted there (default: 0)")
       .Value("N");
   command
-      .AddOption("--leaks", options->leaks_s, "Recordings only: show blocks that were not freed for at least SECONDS")
-      .Value("SECONDS")
-      .InRange(0, 1e9);
-  command.AddOption("--before", options->before, "Tables only: show growth since this older table").Value("TABLE");
+      .AddOption("--min-age", options->min_age,
+                 "Recordings only: show blocks that were not freed for at least this long, such as 60s")
+      .Value("DURATION")
+      .Formerly("--leaks");
+  command.AddOption("--baseline", options->baseline, "Tables only: show growth since this older table")
+      .Value("TABLE")
+      .Formerly("--before");
   command.AddFlag("--categories", options->categories,
                   "Recordings only: show the JVM's NMT categories, RSS and PSS over time");
   options->output.AddTo(command);
@@ -120,11 +135,11 @@ block and writes a table instead.
 
 Examples:
   heaprec native app.hrec
-  heaprec native --leaks 60 --callers 5 app.hrec
+  heaprec native --min-age 60s --callers 5 app.hrec
   heaprec native --categories app.hrec
   LD_PRELOAD=/path/libheaprec-native.so ./program
-  heaprec native --by library --sort allocated heaprec-native-4711.bin
-  cp /dev/shm/heaprec-native-4711 old.bin; sleep 60; heaprec native --before old.bin /dev/shm/heaprec-native-4711)";
+  heaprec native --by library --sort allocated heaprec-native-4711.hnt
+  cp /dev/shm/heaprec-native-4711 old.hnt; sleep 60; heaprec native --baseline old.hnt /dev/shm/heaprec-native-4711)";
   command.run = [options](const auto&) { return Native(*options); };
   return command;
 }

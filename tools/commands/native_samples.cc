@@ -75,7 +75,7 @@ ExitCode ShowSamples(const NativeQuery& question) {
                 question.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
   render::Report report =
       NativeReport({*scan, native, tree, question.by_live, question.limit, question.callers, question.min_age_ns});
-  // With --leaks the mappings are not asked for; and standard input can be read once only.
+  // With --min-age the mappings are not asked for; and standard input can be read once only.
   if (question.min_age_ns == 0 && question.file != "-") AddMappingsOf(question, &report);
   return Print(report, question.output, read);
 }

@@ -26,7 +26,7 @@ constexpr char kExact[] = "exact", kSampled[] = "sampled";
 struct RecordOptions {
   AgentOptions agent;
   std::string native;  // "exact", "sampled", or empty
-  bool children = false, quiet = false;
+  bool child_jvms = false, quiet = false;
   std::vector<std::string> command;
 };
 
@@ -146,7 +146,7 @@ ExitCode Record(const RecordOptions& options) {
   auto text = options.agent.Text(/*as_they_are=*/false);
   if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
   const std::string path = FindInPath(options.command.front());
-  if (!options.native.empty() && !options.children && !path.empty() && !StartsJvm(options.command, path)) {
+  if (!options.native.empty() && !options.child_jvms && !path.empty() && !StartsJvm(options.command, path)) {
     return RecordPlain(options, *library, *text, path);
   }
   if (options.native == kSampled) *text += ",native=on";
@@ -157,12 +157,12 @@ ExitCode Record(const RecordOptions& options) {
   std::vector<std::string> environment, command = options.command;
   NativePreload native;
   if (options.native == kExact) {
-    auto preload = PreloadNative(*library, options.agent.output, options.children ? "java" : path);
+    auto preload = PreloadNative(*library, options.agent.output, options.child_jvms ? "java" : path);
     if (!preload.ok()) return Fail(ExitCode::kUsage, preload.error().message);
     native = *preload;
     environment = native.environment;
   }
-  if (options.children) {
+  if (options.child_jvms) {
     environment.push_back(ToolOptions(agent));
   } else if (!path.empty()) {
     auto with = WithAgent(command, path, agent);
@@ -173,7 +173,7 @@ ExitCode Record(const RecordOptions& options) {
   const int code = RunChild(command, environment, &why);
   if (!why.empty()) PrintError(why);
   const char* const none =
-      options.children ? "no JVM was recorded" : "nothing was recorded: the JVM exited before it had started";
+      options.child_jvms ? "no JVM was recorded" : "nothing was recorded: the JVM exited before it had started";
   if (!why.empty()) return static_cast<ExitCode>(code);
   return Conclude(code, Tell(answers.ok() ? answers->get() : nullptr, none, native, options.quiet));
 }
@@ -184,9 +184,11 @@ Command RecordCommand() {
   auto options = std::make_shared<RecordOptions>();
   Command command("record", "Run a command and record its allocations");
   options->agent.AddTo(command);
-  command.AddFlag("--children", options->children,
-                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS; each JVM prints a line "
-                  "\"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in FILE");
+  command
+      .AddFlag("--child-jvms", options->child_jvms,
+               "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS; each JVM prints a line "
+               "\"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in FILE")
+      .Formerly("--children");
   command
       .AddOption(
           "--native", options->native,
@@ -207,7 +209,7 @@ Examples:
   heaprec record -o app.hrec --rate 300 -- java -cp classes Main
   heaprec record --native=exact -o app.hrec -- java -jar app.jar
   heaprec record --native=sampled --rate 300 -o server.hrec -- ./server --port 80
-  heaprec record --children -o app-%p.hrec -- mvn -q test)";
+  heaprec record --child-jvms -o app-%p.hrec -- mvn -q test)";
   command.run = [options](const Invocation& call) {
     options->command = call.rest;
     return Record(*options);

@@ -14,6 +14,7 @@
 #include "tools/export/page/report_html.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/sample_columns.h"
 #include "tools/query/scan.h"
@@ -60,19 +61,6 @@ std::string NamesOf(const std::vector<std::string>& files) {
   std::string names;
   for (const std::string& file : files) names += (names.empty() ? "" : ", ") + BaseName(file);
   return names;
-}
-
-const char* NameOf(format::Stream stream) {
-  switch (stream) {
-    case format::Stream::kExceptions:
-      return "exceptions";
-    case format::Stream::kNative:
-      return "native";
-    case format::Stream::kMapping:
-      return "mappings";
-    default:
-      return "allocations";
-  }
 }
 
 // The filters as they were given, for the commands that the page prints.
@@ -163,7 +151,7 @@ nlohmann::json FactsOf(const PageRequest& request, const ScanOptions& options, c
   facts["given"] = GivenOptions(options);
   facts["title"] = ToUtf8(request.title);
   facts["own"] = ToUtf8(request.own);
-  facts["stream"] = NameOf(scan.stream());
+  facts["stream"] = TraitsOf(scan.stream()).name;
   facts["seconds"] = scan.scanned().seconds;
   facts["state"] = StateOf(request);
   facts["boxes"] = {
@@ -198,7 +186,8 @@ Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
                                                                .tree = scan->TreeOptions(),
                                                                .at = request.at});
   if (request.live && !columns.tracks_objects) {
-    return {.code = Fail(ExitCode::kUnreadable, options.files.front() + WhyNoneTracked(scan->stream()))};
+    return {.code =
+                Fail(ExitCode::kUnreadable, options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked)};
   }
   if (!request.view.empty() && !request.said) scan->PrintTrust();
   nlohmann::json facts = FactsOf(request, options, *scan, *recordings.front());

@@ -34,8 +34,7 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   ClassSiteTotals breakdown(KeptBy(matched));
   Facts facts = FactsOf(recording, matched, &blocks, &breakdown);
   facts.by_census = census;
-  const TrustReport trust = AssessTrust(
-      *recording, {{facts.totals, facts.exception_totals, facts.native_totals, facts.mapping_totals}}, facts.volume);
+  const TrustReport trust = AssessTrust(*recording, facts.totals, facts.volume);
   const Estimator estimator(blocks.design(), recording->counters());
   total->Add(facts, recording->counters().candidate_bytes);
   const size_t limit = options.limit.value_or(options.output.is_for_people() ? kUsualGroups : 0);

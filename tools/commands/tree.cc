@@ -37,7 +37,7 @@ ExitCode ShowTree(TreeOptions options) {
 Command TreeCommand() {
   auto options = std::make_shared<TreeOptions>();
   Command command("tree", "Show allocations as a tree of callees or callers");
-  command.AddFlag("--callers", options->callers, "Start at the allocating frames and show their callers");
+  command.AddFlag("--callers,--reverse", options->callers, "Start at the allocating frames and show their callers");
   command.AddOption("--depth", options->depth, "Maximum depth in frames; 0 = all (default)").Value("N");
   command.AddOption("--limit", options->limits.children, "Maximum children per node; 0 = all (default)").Value("N");
   command.AddPercent("--min-share", options->limits.min_share,

@@ -39,7 +39,7 @@ Result<std::string> FindPart(const std::string& asked_for, const char* option, c
 void AgentOptions::AddTo(Command& command) {
   command
       .AddOption("-o,--output", output,
-                 "Output file (default: heaprec-%p.bin); %p = PID, %t = time, %n = number; an existing file is never "
+                 "Output file (default: heaprec-%p.hrec); %p = PID, %t = time, %n = number; an existing file is never "
                  "overwritten")
       .Value("FILE");
   command.AddOption("--rate", rate, "Maximum samples per second, such as 300, 6/min or 10/h (default: 150)")
@@ -49,9 +49,10 @@ void AgentOptions::AddTo(Command& command) {
       .Value("TIME");
   command.AddOption("--delay", delay, "Wait this long before recording, such as 30s").Value("TIME");
   command
-      .AddOption("--samples", samples,
+      .AddOption("--max-samples", max_samples,
                  "Maximum samples in the recording; once reached, later samples get larger weights")
-      .Value("N");
+      .Value("N")
+      .Formerly("--samples");
   command.AddOption("--settings", settings, "Preset: default (150 samples/s) or profile (300 samples/s)").Value("NAME");
   command
       .AddOption("--service", service,
@@ -68,9 +69,9 @@ Result<std::string> AgentOptions::Text(bool as_they_are) const {
   std::vector<std::string> parts;
   if (!file.empty()) parts.push_back("@" + place(file));
   if (!output.empty()) parts.push_back("file=" + place(output));
-  const std::pair<const char*, const std::string*> named[] = {{"settings", &settings}, {"rate", &rate},
-                                                              {"duration", &duration}, {"delay", &delay},
-                                                              {"samples", &samples},   {"service", &service}};
+  const std::pair<const char*, const std::string*> named[] = {{"settings", &settings},      {"rate", &rate},
+                                                              {"duration", &duration},      {"delay", &delay},
+                                                              {"maxsamples", &max_samples}, {"service", &service}};
   for (const auto& [key, value] : named) {
     if (!value->empty()) parts.push_back(fmt::format("{}={}", key, *value));
   }

@@ -23,7 +23,7 @@ format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string
     option = "-J" + agent;
   } else {
     return format::Error{
-        fmt::format("{}: not java and not a JDK tool; use --children to record every JVM that it starts", name)};
+        fmt::format("{}: not java and not a JDK tool; use --child-jvms to record every JVM that it starts", name)};
   }
   std::vector<std::string> with = command;
   with.insert(with.begin() + 1, option);

@@ -14,13 +14,13 @@ namespace fs = std::filesystem;
 // HotSpot's own functions allocate for others: one frame tells nothing apart.
 constexpr int kDepth = 8;
 
-// "/x/rec-%p.bin": "/x/rec-native-%p.bin"
+// "/x/rec-%p.hrec": "/x/rec-native-%p.hnt"
 std::string TableFor(const std::string& recording) {
   const fs::path path = fs::absolute(recording);
   std::string stem = path.stem().string();
   stem.erase(std::min(stem.find('%'), stem.size()));
   while (stem.ends_with('-')) stem.pop_back();
-  return (path.parent_path() / fmt::format("{}native-%p.bin", stem.empty() ? "" : stem + "-")).string();
+  return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
 }
 
 std::string Variable(const char* name) {
@@ -63,7 +63,7 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
   }
   preload.environment.push_back(Preloaded(library));
   preload.environment.push_back(
-      fmt::format("HEAPREC_NATIVE=file={},depth={},only={}", preload.table, kDepth, NameOf(program)));
+      fmt::format("HEAPREC_NATIVE_EXACT=file={},depth={},only={}", preload.table, kDepth, NameOf(program)));
   return preload;
 }
 
@@ -75,7 +75,7 @@ format::Result<NativePreload> PreloadSampler(const std::string& agent, const std
   }
   const bool has_only = ("," + options).find(",only=") != std::string::npos;
   const std::string only = has_only ? "" : ",only=" + NameOf(program);
-  return NativePreload{{Preloaded(agent), fmt::format("HEAPREC_SAMPLED={}{}", options, only)}, ""};
+  return NativePreload{{Preloaded(agent), fmt::format("HEAPREC_NATIVE_SAMPLED={}{}", options, only)}, ""};
 }
 
 }  // namespace heaprec::tools

@@ -11,6 +11,7 @@
 #include "tools/export/sqlite_statement.h"
 #include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
@@ -19,12 +20,6 @@ namespace {
 
 using format::Stream;
 using Id = Catalogue::Id;
-
-const char* StreamName(Stream stream) {
-  if (stream == Stream::kNative) return "native";
-  if (stream == Stream::kMapping) return "mapped";
-  return stream == Stream::kAllocations ? "allocations" : "exceptions";
-}
 
 std::string_view StateName(format::ProcessStateKind kind) {
   static constexpr std::string_view kNames[format::kProcessStateKinds] = {"periodic",   "gc_begin", "gc_end",
@@ -165,11 +160,11 @@ void SqliteStore::AddNames() {
 
 void SqliteStore::AddCourse(const format::Block& block) {
   for (const format::Window& window : block.windows) {
-    const std::string_view stream = StreamName(format::StreamOfWindow(window.id));
+    const std::string_view stream = TraitsOf(format::StreamOfWindow(window.id)).name;
     Try(inserts_->window.Run(recording_, stream, window.id, window.start_ns, window.lambda));
   }
   for (const format::Interval& interval : block.intervals) {
-    Try(inserts_->interval.Run(recording_, std::string_view(StreamName(interval.stream)), interval.index,
+    Try(inserts_->interval.Run(recording_, std::string_view(TraitsOf(interval.stream).name), interval.index,
                                interval.index * interval_ns_[static_cast<size_t>(interval.stream)], interval.candidates,
                                interval.bytes, interval.held, interval.kept, interval.tau));
   }
@@ -215,7 +210,7 @@ void SqliteStore::AddLifetimes(uint64_t end_ns) {
 void SqliteStore::AddCounters(const Recording& recording) {
   for (const Stream stream : format::kAllStreams) {
     const format::StreamCounters& counters = recording.counters(stream);
-    const std::string_view name = StreamName(stream);
+    const std::string_view name = TraitsOf(stream).name;
     Try(inserts_->counters.Run(recording_, name, counters.candidates, counters.candidate_bytes, counters.points,
                                counters.thinned, counters.committed, counters.written, counters.second_stage,
                                counters.stacks_walked, counters.stacks_from_jvmti, counters.stack_mismatches));

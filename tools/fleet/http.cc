@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -22,6 +23,8 @@ using beast::error_code;
 constexpr uint64_t kMaxAnswered = uint64_t{1} << 29;  // bytes
 // ClickHouse closes what is idle for 3 s.
 constexpr std::chrono::seconds kMaxIdle{2};
+// A server that is there answers at once.
+constexpr std::chrono::seconds kConnectTimeout{10};
 
 class Connection final : public HttpConnection {
  public:
@@ -84,6 +87,10 @@ class Connection final : public HttpConnection {
     return {fmt::format("{}: {}", server_.Text(), error.message())};
   }
 
+  // Of connecting and of the handshake each. A query may take minutes; a server without TLS may wait for the end of a
+  // line that the handshake does not contain.
+  std::chrono::seconds ConnectTimeout() const { return std::min(timeout_, kConnectTimeout); }
+
   // Runs what was begun to its end, or until the time is over.
   void Run() {
     context_.restart();
@@ -115,7 +122,7 @@ class Connection final : public HttpConnection {
     const auto found = resolver.resolve(first.host, first.port, error);
     if (error) return format::Error{fmt::format("{}: {}", first.Text(), error.message())};
     Plain stream(context_);
-    stream.expires_after(timeout_);
+    stream.expires_after(ConnectTimeout());
     stream.async_connect(found, [&error](error_code how, const auto&) { error = how; });
     Run();
     if (error) return format::Error{fmt::format("{}: cannot connect: {}", first.Text(), error.message())};
@@ -155,7 +162,7 @@ class Connection final : public HttpConnection {
     SSL_set_tlsext_host_name(secure.native_handle(), server_.host.c_str());
     secure.set_verify_callback(asio::ssl::host_name_verification(server_.host));
     error_code error;
-    beast::get_lowest_layer(secure).expires_after(timeout_);
+    beast::get_lowest_layer(secure).expires_after(ConnectTimeout());
     secure.async_handshake(asio::ssl::stream_base::client, [&error](error_code how) { error = how; });
     Run();
     if (error) {

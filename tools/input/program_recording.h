@@ -21,10 +21,6 @@ inline constexpr char kNoNative[] =
 // Likewise, of which it was asked what is live.
 inline constexpr char kNoLive[] =
     ": objects were not tracked; record with the agent option live=on: heaprec record --set live=on -- java ...";
-inline const char* WhyNoneTracked(format::Stream stream) {
-  if (stream == format::Stream::kExceptions) return ": exceptions are not tracked; use another kind";
-  return stream == format::Stream::kAllocations ? kNoLive : kNoNative;
-}
 
 // Whether allocations of the heap were recorded.
 inline bool HasHeap(const format::FileHeader& header) { return header.interval_ns > 0; }

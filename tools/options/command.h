@@ -40,8 +40,11 @@ struct Option {
   Option& SplitAtCommas();
   // A flag that cannot stand beside this one.
   Option& Excludes(std::string flag);
+  // An earlier version's name: it works for one more release, is not listed, and standard error says the new one.
+  Option& Formerly(std::string name);
 
   std::vector<std::string> names;    // "-o", "--output"; of a positional argument its one name, "REC"
+  std::string former;                // "--before"; empty: it had no other
   std::string value;                 // "FILE"; empty: a flag
   std::string text;                  // what it does
   std::string group;                 // "Filters"; empty: of the command's own options

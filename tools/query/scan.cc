@@ -9,6 +9,7 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/prepared.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/query/census_strata.h"
 #include "tools/query/stream_trust.h"
 #include "tools/render/renderers.h"
@@ -66,10 +67,7 @@ class Drafting : public Preparer {
 // Said behind the name of a recording without this stream; null: it has it.
 const char* NotRecorded(const format::FileHeader& header, Stream stream) {
   if (stream == Stream::kAllocations || header.CapOf(stream).interval_ns > 0) return nullptr;
-  if (stream == Stream::kExceptions) {
-    return ": exceptions were not recorded; record with exceptions=on: heaprec record --set exceptions=on -- java ...";
-  }
-  return kNoNative;
+  return TraitsOf(stream).not_recorded;
 }
 
 }  // namespace
@@ -104,8 +102,9 @@ format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
     return format::Error{"--kind exception counts throws, other kinds count bytes; use one per command"};
   }
   if (taken > 1) {
-    const char* const which = filter->TakesAny(Stream::kNative) ? "native" : "mapped";
-    return format::Error{fmt::format("--kind {} is sampled separately from the heap; use one per command", which)};
+    const Stream which = filter->TakesAny(Stream::kNative) ? Stream::kNative : Stream::kMapping;
+    return format::Error{
+        fmt::format("--kind {} is sampled separately from the heap; use one per command", TraitsOf(which).name)};
   }
   if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
     return format::Error{"-: standard input can be read only once"};
@@ -127,8 +126,8 @@ format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
 RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives)
     : options_(options), filter_(std::move(filter)), primitives_(std::move(primitives)) {
   if (options_.share_of == "all") options_.shares = ScanOptions::ShareOf::kAll;
-  for (const Stream stream : {Stream::kExceptions, Stream::kNative, Stream::kMapping}) {
-    if (filter_.TakesAny(stream)) stream_ = stream;
+  for (const Stream stream : format::kAllStreams) {
+    if (stream != Stream::kAllocations && filter_.TakesAny(stream)) stream_ = stream;
   }
 }
 

@@ -13,8 +13,8 @@ namespace {
 void AddTimes(const Recording& recording, Facts* into) {
   Facts& facts = *into;
   const auto& ending = recording.ending();
-  const uint64_t last_ns = std::max({facts.totals.last_ns, facts.exception_totals.last_ns, facts.native_totals.last_ns,
-                                     facts.mapping_totals.last_ns});
+  uint64_t last_ns = 0;
+  for (const StreamTotals& totals : facts.totals.of) last_ns = std::max(last_ns, totals.last_ns);
   const uint64_t end_ns = ending ? ending->time_ns : last_ns;
   facts.end_ns = end_ns;
   // Of what is in the file: maxsize, maxage and rotation leave its front to others.
@@ -27,7 +27,7 @@ void AddTimes(const Recording& recording, Facts* into) {
   const uint64_t interval_ns = std::max<uint64_t>(cap.interval_ns, 1);
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
   const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
-  const StreamTotals& totals = stream == format::Stream::kNative ? facts.native_totals : facts.totals;
+  const StreamTotals& totals = facts.totals[stream];
   if (seconds > 0) facts.mean_rate = static_cast<double>(totals.events()) / seconds;
   if (cap.rate_per_second > 0) facts.fill = facts.mean_rate / cap.rate_per_second;
   const uint64_t in_file = facts.events - recording.salvage().events;
@@ -44,20 +44,14 @@ ClassSiteTotals::Keeps KeptBy(Filter* filter) {
 
 Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown) {
   const format::FileHeader& header = recording->header();
-  Facts facts{.totals = StreamTotals(header.interval_ns),
-              .exception_totals = StreamTotals(header.exceptions.interval_ns, format::Stream::kExceptions),
-              .native_totals = StreamTotals(header.native.interval_ns, format::Stream::kNative),
-              .mapping_totals = StreamTotals(header.mapped.interval_ns, format::Stream::kMapping)};
+  Facts facts{.totals = TotalsOfStreams(header)};
   ThrownOfBlocks thrown(header, KeptBy(filter));
   LiveAtEnd live(header);
   Names names;
   if (filter != nullptr) filter->Start(header);
   Progress progress(recording->source().name(), recording->source().size());
   while (const auto block = recording->Next()) {
-    facts.totals.Add(*block);
-    facts.exception_totals.Add(*block);
-    facts.native_totals.Add(*block);
-    facts.mapping_totals.Add(*block);
+    for (StreamTotals& totals : facts.totals.of) totals.Add(*block);
     names.Enter(*block);
     if (filter != nullptr) filter->Enter(*block, &names);
     breakdown->Add(*block, volume->Add(*block), &names);

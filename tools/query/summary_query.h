@@ -22,11 +22,8 @@
 namespace heaprec::tools {
 
 struct Facts {
-  StreamTotals totals;  // of the allocations
+  format::PerStream<StreamTotals> totals;
   AllocationTotals volume{};
-  StreamTotals exception_totals;
-  StreamTotals native_totals;
-  StreamTotals mapping_totals;
   ExceptionTotals thrown{};
   GcSummary heap{};
   std::optional<LiveAtEndTotals> live{};  // at the end
@@ -38,6 +35,8 @@ struct Facts {
   double fill = 0;       // of what the rate allows
   double bytes_per_event = 0;
   std::string ended{};
+
+  const StreamTotals& allocations() const { return totals[format::Stream::kAllocations]; }
 };
 
 // Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows; null for

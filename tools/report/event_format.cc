@@ -4,6 +4,7 @@
 
 #include "format/thread_name.h"
 #include "tools/input/kind_names.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -11,11 +12,6 @@ namespace {
 
 // Rendered stacks of one chunk are forgotten past this: with --stack-depth 0 they could be a hundred times the chunk.
 constexpr size_t kMaxCachedBytes = 64 << 20;
-
-std::string_view EventName(format::Stream stream) {
-  if (stream == format::Stream::kAllocations) return "heaprec.AllocationSample";
-  return format::CountsEvents(stream) ? "heaprec.ExceptionSample" : "heaprec.NativeSample";
-}
 
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
 
@@ -50,7 +46,7 @@ void EventText::Field(std::string_view name, Text& into) {
 
 void EventText::AppendPlain(const format::Sample& sample, Text& into) {
   if (style_.colour) tools::Append(into, kBold);
-  tools::Append(into, EventName(sample.stream()));
+  tools::Append(into, TraitsOf(sample.stream()).event);
   if (style_.colour) tools::Append(into, kPlain);
   tools::Append(into, " {\n");
   Field("startTime", into);

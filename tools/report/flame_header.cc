@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 #include "tools/report/estimate_format.h"
 #include "tools/text/text.h"
 
@@ -13,13 +13,15 @@ std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
   if (scan.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
   // Of all that was recorded the bytes are counted.
   const Estimate& bytes = scan.chooses_all() ? scan.total() : all.bytes;
-  std::string text = fmt::format("{} in {}", BytesText(bytes), CountText(all.objects, WordsOf(scan.stream()).things));
+  std::string text =
+      fmt::format("{} in {}", BytesText(bytes), CountText(all.objects, TraitsOf(scan.stream()).lifecycle.things));
   if (seconds > 0) text += fmt::format(", {}/s", Bytes(all.bytes.value / seconds));
   return text;
 }
 
 std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
-  return fmt::format("{} live in {}", BytesText(all.bytes), CountText(all.objects, WordsOf(scan.stream()).things));
+  return fmt::format("{} live in {}", BytesText(all.bytes),
+                     CountText(all.objects, TraitsOf(scan.stream()).lifecycle.things));
 }
 
 }  // namespace heaprec::tools

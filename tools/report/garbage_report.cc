@@ -1,7 +1,7 @@
 // heaprec live --garbage: single objects that died.
 #include <algorithm>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 #include "tools/report/live_report.h"
 
 namespace heaprec::tools {
@@ -67,7 +67,7 @@ std::vector<Column<TraceRow>> TraceColumns(const LifecycleTerms& terms) {
 }  // namespace
 
 Report GarbageReport(const LiveAnswer& answer, bool newest) {
-  const LifecycleTerms terms = WordsOf(answer.live.stream());
+  const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
   std::vector<TraceRow> rows = RowsOf(answer, newest);
   const size_t count = rows.size();
   Report report("heaprec.garbage/2");

@@ -3,7 +3,7 @@
 #include <limits>
 #include <string_view>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 
@@ -52,7 +52,7 @@ void AddSizeAndShare(const GroupWords& words, const std::string& path, const cha
 GroupWords WordsOf(const RecordingScan& scan) {
   GroupWords words;
   words.counts_events = scan.of_exceptions();
-  words.things = WordsOf(scan.stream()).things;
+  words.things = TraitsOf(scan.stream()).lifecycle.things;
   if (!scan.chooses_all()) words.share = std::string_view(scan.share_of()) == "selection" ? "of selection" : "of all";
   return words;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/lifecycle_terms.h"
 #include "tools/analysis/live/leak.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 
@@ -57,7 +57,7 @@ const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
 }
 
 std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
-  const LifecycleTerms terms = WordsOf(answer.live.stream());
+  const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
   return {
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
       {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
@@ -90,7 +90,8 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
 // Why nothing can be told.
 render::Line TooShort(const LiveVisitor& live) {
   if (!live.knows_collections()) return Sentence(std::string("it is unknown what leaks: ") + kNoCollections);
-  if (!WordsOf(live.stream()).is_collected) return Sentence("no leak found: the time is too short to measure growth");
+  if (!TraitsOf(live.stream()).lifecycle.is_collected)
+    return Sentence("no leak found: the time is too short to measure growth");
   return Sentence("no leak found: " + CollectionsText(live) +
                       " are too few to distinguish growth from objects that were not yet collected",
                   CollectionsField(live));
@@ -127,7 +128,7 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
 render::Line Span(const LiveVisitor& live) {
   std::string text = "measured from {} to {}";
   std::vector<Field> fields{{"", live.from_ns(), Unit::kNanoseconds}, {"", live.to_ns(), Unit::kNanoseconds}};
-  if (WordsOf(live.stream()).is_collected) {
+  if (TraitsOf(live.stream()).lifecycle.is_collected) {
     text += ", over " + CollectionsText(live);
     for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
   }

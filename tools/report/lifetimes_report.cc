@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 #include "tools/report/live_report.h"
 
 namespace heaprec::tools {
@@ -52,7 +52,7 @@ LifetimeRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& l
   LifetimeRow row{std::move(name), &group, {}, {}, {}};
   // Steps are the same whatever the recording's length.
   row.seconds = AgeAxis::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
-  if (WordsOf(live.stream()).is_collected && live.knows_collections()) {
+  if (TraitsOf(live.stream()).lifecycle.is_collected && live.knows_collections()) {
     row.collections = AgeAxis::OfCollections(group.collections.steps().size()).CurveOf(group.collections);
   }
   row.median = AgeAxis::MedianOf(row.seconds);
@@ -76,7 +76,7 @@ using Columns = std::vector<Column<LifetimeRow>>;
 
 // What becomes of them: by collections, or by time where nothing is collected.
 void AddSurvival(const LiveVisitor& live, Columns* into) {
-  const bool is_collected = WordsOf(live.stream()).is_collected;
+  const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
   const uint64_t promoted = live.question().promoted;
   const auto reached = [](double age) {
     return [age](const LifetimeRow& row) { return AgeAxis::ReachedAt(row.seconds, age); };
@@ -114,7 +114,7 @@ Columns LifetimeColumns(const LiveVisitor& live, const std::string& name) {
                      [](const LifetimeRow& row) { return row.group->born; }});
   columns.push_back(
       {"samples", "samples", Unit::kInteger, Detail::kWide, [](const LifetimeRow& row) { return row.group->lives; }});
-  columns.push_back({"died", WordsOf(live.stream()).ended, Unit::kInteger, Detail::kWide,
+  columns.push_back({"died", TraitsOf(live.stream()).lifecycle.ended, Unit::kInteger, Detail::kWide,
                      [](const LifetimeRow& row) { return row.group->died; }});
   AddCurve("survival_by_seconds", "seconds", &LifetimeRow::seconds, &columns);
   AddCurve("survival_by_collections", "collections", &LifetimeRow::collections, &columns);
@@ -124,7 +124,7 @@ Columns LifetimeColumns(const LiveVisitor& live, const std::string& name) {
 }
 
 std::vector<render::Line> Headline(const LiveVisitor& live, const LifetimeRow& all) {
-  const LifecycleTerms terms = WordsOf(live.stream());
+  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
   const std::string sampled = "{} sampled " + std::string(terms.things) + ", tracked ";
   std::vector<Field> fields{{"", live.all().lives, Unit::kInteger}};
   const Field median{"", MedianOf(all), Unit::kSeconds};

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <utility>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 
@@ -32,7 +32,7 @@ const std::vector<std::string>& LiveSortKeys() {
 }
 
 std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading) {
-  const LifecycleTerms terms = WordsOf(live.stream());
+  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
   const bool is_known = live.knows_collections();  // without them no growth is estimated
   std::vector<Column<LiveRow>> columns{
       {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRow& row) { return Of(row).bytes; },
@@ -104,8 +104,9 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
                  {{"", live.untracked(), Unit::kInteger}, {"", live.untracked_bytes(), Unit::kBytes}}));
   }
   if (live.without() > 0) {
-    lines.push_back(Sentence(std::string("left out: {} recording(s) without ") + WordsOf(live.stream()).option,
-                             {{"", uint64_t{live.without()}, Unit::kInteger}}));
+    lines.push_back(
+        Sentence(std::string("left out: {} recording(s) without ") + TraitsOf(live.stream()).lifecycle.option,
+                 {{"", uint64_t{live.without()}, Unit::kInteger}}));
   }
   for (render::Line& line : LossLines(answer.scan)) lines.push_back(std::move(line));
   return lines;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 
@@ -65,7 +65,7 @@ render::Line OldLine(const LiveVisitor& live) {
 
 render::Line GrowthLine(const LiveVisitor& live) {
   const Slope growth = Growth::Of(live.all().growth);
-  const bool is_collected = WordsOf(live.stream()).is_collected;
+  const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
   if (!live.knows_collections()) return Sentence(std::string("growth: unknown, ") + kNoCollections);
   if (!std::isfinite(growth.per_second.high)) {
     return Sentence(is_collected ? "growth: too few collections, or samples that survived one, to tell"
@@ -79,7 +79,7 @@ render::Line GrowthLine(const LiveVisitor& live) {
 
 // "1.2 MiB live at 2.000 s in 3,000 objects, mean age 1.00 s"
 std::vector<render::Line> Headline(const LiveVisitor& live) {
-  const LifecycleTerms terms = WordsOf(live.stream());
+  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
   if (!live.knows_collections() && live.survived() > 0) {
     return {Sentence(std::string("what survived {} collection(s) is unknown: ") + kNoCollections,
                      {{"", live.survived(), Unit::kInteger}})};

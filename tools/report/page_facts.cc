@@ -95,25 +95,8 @@ HeadlineInputs InputsOf(const Recording& recording, const Facts& facts, const Tr
 
 // What `heaprec doctor` finds. Reads the recording to its end.
 json FindingsOf(Recording* recording) {
-  const format::FileHeader& header = recording->header();
-  format::PerStream<StreamTotals> tallies{{StreamTotals(header.interval_ns),
-                                           StreamTotals(header.exceptions.interval_ns, format::Stream::kExceptions),
-                                           StreamTotals(header.native.interval_ns, format::Stream::kNative),
-                                           StreamTotals(header.mapped.interval_ns, format::Stream::kMapping)}};
-  VolumeOfBlocks volume(header);
-  Verification verification(header);
-  Completeness completeness;
-  while (const auto block = recording->Next()) {
-    for (const format::Stream stream : format::kAllStreams) tallies[stream].Add(*block);
-    volume.Add(*block);
-    verification.Look(*block, *recording);
-    completeness.Add(*block);
-  }
-  verification.Close(*recording);
-  const AllocationTotals total = volume.Close(recording->counters());
   json findings = json::array();
-  for (const Finding& one :
-       Diagnose({*recording, tallies, total, verification, completeness, WallClockMoved(header)})) {
+  for (const Finding& one : Diagnose(recording)) {
     findings.push_back({{"id", one.id},
                         {"level", LevelName(one.level)},
                         {"what", one.what},
@@ -134,8 +117,7 @@ json PageFacts(const Recording& recording, bool use_census) {
   VolumeOfBlocks blocks(one.header(), census.strata);
   ClassSiteTotals breakdown;
   const Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown);
-  const TrustReport trust = AssessTrust(
-      one, {{facts.totals, facts.exception_totals, facts.native_totals, facts.mapping_totals}}, facts.volume);
+  const TrustReport trust = AssessTrust(one, facts.totals, facts.volume);
   const Headlines headlines = HeadlinesOf(InputsOf(one, facts, trust, use_census));
   page["headlines"] = AsJson(headlines);
   page["next"] = {{"command", headlines.next_command}, {"reason", headlines.next_reason}};

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/input/stream_traits.h"
 #include "tools/report/estimate_format.h"
 #include "tools/text/text.h"
 
@@ -27,7 +28,7 @@ std::string PerSecond(const RecordingScan& scan, const Estimate& total) {
 
 std::string Headline(const RecordingScan& scan) {
   const bool events = scan.of_exceptions();
-  const char* const how = events ? "thrown" : scan.stream() == format::Stream::kMapping ? "mapped" : "allocated";
+  const char* const how = TraitsOf(scan.stream()).verb;
   const GroupEstimates& matched = scan.matched();
   const auto seconds_ns = static_cast<uint64_t>(scan.scanned().seconds * 1e9);
   std::string text;

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 #include "tools/query/scan.h"
 #include "tools/report/group_estimates_format.h"
 
@@ -13,7 +13,7 @@ namespace heaprec::tools {
 inline Unit UnitOf(const RecordingScan& scan) { return scan.of_exceptions() ? Unit::kEvents : Unit::kBytes; }
 
 // What is counted beside the bytes: "objects", "blocks", "mappings".
-inline const char* ItemNoun(const RecordingScan& scan) { return WordsOf(scan.stream()).things; }
+inline const char* ItemNoun(const RecordingScan& scan) { return TraitsOf(scan.stream()).lifecycle.things; }
 
 // "1.9 GiB allocated in 28.193 s, 68.0 MiB/s; 55.9 M objects (55.0-56.8)\n", and a line of what the filters took.
 std::string Headline(const RecordingScan& scan);

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "tools/analysis/lifecycle_terms.h"
+#include "tools/input/stream_traits.h"
 #include "tools/report/group_columns.h"
 
 namespace heaprec::tools {
@@ -11,18 +11,13 @@ using namespace render;
 
 namespace {
 
-const char* VerbOf(const RecordingScan& scan) {
-  if (scan.of_exceptions()) return "thrown";
-  return scan.stream() == format::Stream::kMapping ? "mapped" : "allocated";
-}
-
 Unit UnitOfTotal(const RecordingScan& scan) { return scan.of_exceptions() ? Unit::kCount : Unit::kBytes; }
 
 // The sentence, and the fields in the order of its placeholders.
 render::Line Totals(const RecordingScan& scan) {
   const GroupEstimates& matched = scan.matched();
   const double seconds = scan.scanned().seconds;
-  const std::string command = VerbOf(scan);
+  const std::string command = TraitsOf(scan.stream()).verb;
   render::Line line = Sentence("{} " + command + " in {}");
   if (scan.chooses_all()) {
     line.fields = {{"total", scan.total(), UnitOfTotal(scan)}};
@@ -38,7 +33,7 @@ render::Line Totals(const RecordingScan& scan) {
   }
   if (scan.of_exceptions()) return line;
   line.text += "; {} ";
-  line.text += WordsOf(scan.stream()).things;
+  line.text += TraitsOf(scan.stream()).lifecycle.things;
   line.fields.push_back({"", matched.objects, Unit::kCount});
   return line;
 }

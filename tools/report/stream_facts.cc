@@ -6,13 +6,6 @@ using namespace render;
 
 namespace {
 
-// Members of JSON: those of the heap are the document's own.
-std::string PathOf(format::Stream stream) {
-  if (stream == format::Stream::kAllocations) return "";
-  if (stream == format::Stream::kExceptions) return "exceptions.";
-  return stream == format::Stream::kNative ? "malloc." : "mmap.";
-}
-
 // "dropped_by_jvm 1 (52.7 KiB)"; "0".
 render::Line Lost(const format::StreamCounters& counters, format::Stream stream) {
   render::Line line = Fact("  lost", "", {}, Detail::kWide);
@@ -58,10 +51,12 @@ void AddDamage(const Recording& recording, std::vector<render::Line>* lines) {
 
 }  // namespace
 
-std::vector<render::Line> StreamFacts(const Recording& recording, format::Stream stream, const StreamTotals& totals) {
+std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTraits& traits,
+                                      const StreamTotals& totals) {
+  const format::Stream stream = traits.stream;
   const format::StreamCounters& counters = recording.counters(stream);
   const format::StreamCap cap = recording.header().CapOf(stream);
-  const std::string path = PathOf(stream);
+  const std::string path = traits.json_path;
   std::vector<render::Line> lines;
   lines.push_back(Fact("  busiest", "{} sample(s) in an interval of {}, limit {}",
                        {{path + "max_in_interval", totals.most_in_interval, Unit::kInteger},

@@ -8,11 +8,13 @@
 #include "format/model.h"
 #include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {
 
 // Lines of Detail::kWide.
-std::vector<render::Line> StreamFacts(const Recording& recording, format::Stream stream, const StreamTotals& totals);
+std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTraits& traits,
+                                      const StreamTotals& totals);
 
 }  // namespace heaprec::tools

@@ -7,6 +7,7 @@
 #include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/report/group_columns.h"
 #include "tools/report/headline_inputs.h"
 #include "tools/report/stream_facts.h"
@@ -119,7 +120,7 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   const double limit = header.CapOf(MainStream(header)).rate_per_second;
   const format::StreamCounters& counters = answer.recording.counters(MainStream(header));
   into->Add(Fact("samples", "{}; {} lost; limit {} sample(s)/s, {} of it used",
-                 {{"samples", facts.totals.events(), Unit::kInteger},
+                 {{"samples", facts.allocations().events(), Unit::kInteger},
                   {"", counters.AllLost(), Unit::kInteger},
                   {"", limit},
                   {"rate_used", facts.fill, Unit::kShare},
@@ -131,7 +132,7 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
 // Samples by kind, and what they stand for.
 void AddKinds(const Facts& facts, Group* into) {
   for (const format::Kind kind : format::kAllocationKinds) {
-    const KindTotals& samples = facts.totals.kinds[static_cast<size_t>(kind)];
+    const KindTotals& samples = facts.allocations().kinds[static_cast<size_t>(kind)];
     const AllocationTotals::OfKind& of = facts.volume.kinds[static_cast<size_t>(kind)];
     const std::string path = std::string("kinds.") + KindName(kind) + ".";
     into->Add(Fact(std::string("  ") + KindName(kind), "{} sample(s), standing for {} in {} object(s)",
@@ -251,20 +252,19 @@ void AddThrown(const SummaryAnswer& answer, Group* into) {
 void AddStreams(const SummaryAnswer& answer, Group* into) {
   const format::FileHeader& header = answer.recording.header();
   const Facts& facts = answer.facts;
-  into->Add(StreamFacts(answer.recording, format::Stream::kAllocations, facts.totals));
-  if (header.exceptions.interval_ns > 0) {
-    into->Add(StreamFacts(answer.recording, format::Stream::kExceptions, facts.exception_totals));
-  }
-  for (const auto& [stream, totals, path] : {std::tuple{format::Stream::kNative, &facts.native_totals, "malloc"},
-                                             {format::Stream::kMapping, &facts.mapping_totals, "mmap"}}) {
-    if (header.CapOf(stream).interval_ns == 0) continue;
-    const format::StreamCounters& counters = answer.recording.counters(stream);
-    const std::string name = path;
-    into->Add(Fact(name, "{} in {} call(s), counted; {} sample(s)",
-                   {{name + ".allocated_bytes", counters.candidate_bytes, Unit::kBytes},
-                    {name + ".calls", counters.candidates, Unit::kInteger},
-                    {name + ".samples", totals->events(), Unit::kInteger}}));
-    into->Add(StreamFacts(answer.recording, stream, *totals));
+  for (const StreamTraits& traits : kStreamTraits) {
+    const bool is_heap = traits.stream == format::Stream::kAllocations;
+    if (!is_heap && header.CapOf(traits.stream).interval_ns == 0) continue;
+    const StreamTotals& totals = facts.totals[traits.stream];
+    if (traits.counts_calls) {
+      const format::StreamCounters& counters = answer.recording.counters(traits.stream);
+      const std::string path = traits.json_path;
+      into->Add(Fact(path.substr(0, path.size() - 1), "{} in {} call(s), counted; {} sample(s)",
+                     {{path + "allocated_bytes", counters.candidate_bytes, Unit::kBytes},
+                      {path + "calls", counters.candidates, Unit::kInteger},
+                      {path + "samples", totals.events(), Unit::kInteger}}));
+    }
+    into->Add(StreamFacts(answer.recording, traits, totals));
   }
 }
 
@@ -288,7 +288,7 @@ void AddMatched(const SummaryAnswer& answer, Group* into) {
 
 void SummaryTotal::Add(const Facts& facts, uint64_t counted_bytes) {
   ++recordings;
-  events += facts.totals.events();
+  events += facts.allocations().events();
   counted += counted_bytes;
   bytes = Sum(bytes, facts.volume.bytes);
   objects = Sum(objects, facts.volume.objects);

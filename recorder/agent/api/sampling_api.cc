@@ -17,8 +17,7 @@ constexpr jint kJvmInterval = 512;
 bool IsValid(const heaprec_sampling& how) {
   if (how.struct_bytes < sizeof(how)) return false;
   if (how.function == nullptr) return true;
-  return how.depth >= 1 && how.depth <= HEAPREC_MOST_FRAMES && how.followed >= 0 &&
-         how.followed <= HEAPREC_MOST_FOLLOWED;
+  return how.depth >= 1 && how.depth <= HEAPREC_MAX_FRAMES && how.followed >= 0 && how.followed <= HEAPREC_MAX_FOLLOWED;
 }
 
 }  // namespace
@@ -47,11 +46,11 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sample
   }
   if (jvmti_ == nullptr) {
     auto environment = MakeEnvironment(vm);
-    if (!environment.ok()) return refuse(HEAPREC_REFUSED, environment.error().message);
+    if (!environment.ok()) return refuse(HEAPREC_UNSUPPORTED, environment.error().message);
     jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
   }
   auto started = StartSampling(jni, how);
-  if (!started.ok()) return refuse(HEAPREC_REFUSED, started.error().message);
+  if (!started.ok()) return refuse(HEAPREC_UNSUPPORTED, started.error().message);
   sampler_ = sampler;
   return HEAPREC_OK;
 }
@@ -111,11 +110,11 @@ JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) 
   try {
     std::string why;
     const int answer = Agent::Instance().Sample(static_cast<JavaVM*>(vm), *how, SamplingClient::kAgent, &why);
-    if (answer == HEAPREC_REFUSED) Log(LogLevel::kError, "no sampling: {}", why);
+    if (answer == HEAPREC_UNSUPPORTED) Log(LogLevel::kError, "no sampling: {}", why);
     return answer;
   } catch (...) {  // no memory
     heaprec::sources::active_source.store(nullptr);
-    return HEAPREC_REFUSED;
+    return HEAPREC_UNSUPPORTED;
   }
 }
 

@@ -30,7 +30,7 @@ std::atomic<uint64_t> draws{0};
 
 // Intervals are drawn, so that nothing in the program can keep step with them, and what an object stands for follows
 // from its size alone. That is kept where the other agents keep their context.
-int64_t OnSample(heaprec_trace* trace, const heaprec_place*, void*) {
+int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env*, void*) {
   const auto mean = static_cast<double>(every_bytes.load(std::memory_order_relaxed));
   const auto size = static_cast<uint64_t>(trace->byte_size);
   const double weight = throttle::Length(size) / throttle::InclusionProbability(1 / mean, size);

@@ -1,7 +1,7 @@
-// libheaprec.so in a program without a JVM, by LD_PRELOAD: with HEAPREC_SAMPLED in its environment its native memory is
-// sampled, from before main until exit.
+// libheaprec.so in a program without a JVM, by LD_PRELOAD: with HEAPREC_NATIVE_SAMPLED in its environment its native
+// memory is sampled, from before main until exit.
 //
-//   LD_PRELOAD=/path/libheaprec.so HEAPREC_SAMPLED=file=rec-%p.bin,rate=100,only=NAME ./program
+//   LD_PRELOAD=/path/libheaprec.so HEAPREC_NATIVE_SAMPLED=file=rec-%p.hrec,rate=100,only=NAME ./program
 //
 // Context:  setup.
 // Failure:  one line on stderr; the program runs on without being recorded.
@@ -27,7 +27,7 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr char kVariable[] = "HEAPREC_SAMPLED";
+constexpr char kVariable[] = "HEAPREC_NATIVE_SAMPLED";
 
 ProgramRecording* recording = nullptr;  // never destroyed: its threads live as long as the process
 pid_t recorded = 0;
@@ -91,7 +91,8 @@ void Begin(const char* text) {
 }
 
 __attribute__((constructor)) void Start() {
-  const char* const text = secure_getenv(kVariable);
+  const char* text = secure_getenv(kVariable);
+  if (text == nullptr) text = secure_getenv("HEAPREC_SAMPLED");  // its former name
   if (text == nullptr || !IsPreloaded()) return;
   const int error = errno;
   try {

@@ -11,12 +11,15 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr std::array<std::string_view, 12> kValid{"file", "rate", "only",    "native.maps", "duration", "throttle",
-                                                  "ring", "sync", "maxsize", "maxage",      "rotate",   "loglevel"};
-// As the agent of a JVM has it, where `rate` is that of the heap.
-constexpr std::string_view kNativeRate = "native.rate";
+constexpr std::array<std::string_view, 12> kValid{"file",     "rate",     "only",   "native.mmap_rate",
+                                                  "duration", "throttle", "ring",   "sync",
+                                                  "maxsize",  "maxage",   "rotate", "loglevel"};
+// As the agent of a JVM has it, where `rate` is that of the heap; and a former name.
+constexpr std::array<std::string_view, 2> kAlsoTaken{"native.rate", "native.maps"};
 
-bool IsValid(std::string_view key) { return key == kNativeRate || std::ranges::find(kValid, key) != kValid.end(); }
+bool IsValid(std::string_view key) {
+  return std::ranges::find(kAlsoTaken, key) != kAlsoTaken.end() || std::ranges::find(kValid, key) != kValid.end();
+}
 
 format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
   ProgramOptions plain;

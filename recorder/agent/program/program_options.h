@@ -1,5 +1,5 @@
-// HEAPREC_SAMPLED, the options of libheaprec.so in a program without a JVM: "file=rec-%p.bin,rate=100,only=NAME". They
-// are those of the agent that need no JVM, and `only`.
+// HEAPREC_NATIVE_SAMPLED, the options of libheaprec.so in a program without a JVM:
+// "file=rec-%p.hrec,rate=100,only=NAME". They are those of the agent that need no JVM, and `only`.
 //
 // Context:  setup.
 // Failure:  an Error of one line that names the bad part and lists what is valid.

@@ -53,7 +53,7 @@ format::Result<std::monostate> ProgramRecording::Build() {
   format::FileHeader header = plan_.Header(*ring_);
   header.jvm_name = program_;
   header.source = "preload";
-  header.source_reason = "HEAPREC_SAMPLED";
+  header.source_reason = "HEAPREC_NATIVE_SAMPLED";
   writer::DrainCallbacks callbacks;
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
   callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) { native_->OnPoint(record, pcs, java); };

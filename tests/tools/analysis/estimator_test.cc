@@ -123,7 +123,7 @@ TEST_CASE("of the second stage, a piece of the line has the variance of its ends
 }
 
 TEST_CASE(
-    "samples=N: what intervals without a sample held makes the total uncertain, and few samples are drawn freely") {
+    "maxsamples=N: what intervals without a sample held makes the total uncertain, and few samples are drawn freely") {
   Recorded recorded("hooks", 1);
   recorded.Window(1e-3);
   recorded.Sample(500, 4000, 1);
@@ -137,7 +137,7 @@ TEST_CASE(
   CHECK(total.high > 4000 + 1.96 * std::sqrt(quotas));
 }
 
-TEST_CASE("samples=N: a quota of many samples leaves the second stage as it is") {
+TEST_CASE("maxsamples=N: a quota of many samples leaves the second stage as it is") {
   Recorded bounded("hooks", 100), free;
   for (Recorded* recorded : {&bounded, &free}) {
     recorded->Window(1e-3);

@@ -27,7 +27,7 @@ struct Bench {
     command.AddOption("--by", by, "What a row is").Value("KEY").OneOf({"class", "site", "label:"});
     command.AddOption("--label", labels, "Labels").Value("LABEL");
     command.AddOption("--kind", kinds, "Kinds").Value("KIND").SplitAtCommas().InGroup("Which events");
-    command.AddOption("--limit", limit, "Maximum rows").Value("N");
+    command.AddOption("--limit", limit, "Maximum rows").Value("N").Formerly("--most");
     command.AddPercent("--min-share", share, "Only larger ones");
     command.AddOption("--wait", wait_s, "Seconds").Value("SECONDS").InRange(0.1, 10);
     command.AddFlag("--json", json, "Print JSON");
@@ -50,6 +50,16 @@ struct Bench {
 bool Refuses(const Words& words) {
   Bench bench;
   return bench.Run(words) == ExitCode::kUsage && !bench.ran;
+}
+
+TEST_CASE("an option's former name works and is not listed") {
+  Bench bench;
+  REQUIRE(bench.Run({"a.hrec", "--most", "7"}) == ExitCode::kOk);
+  CHECK(bench.limit == 7);
+  Command command("show", "Shows things.");
+  command.AddOption("--limit", bench.limit, "Maximum rows").Formerly("--most");
+  CHECK(Help(command).find("--limit") != std::string::npos);
+  CHECK(Help(command).find("--most") == std::string::npos);
 }
 
 TEST_CASE("each kind of option stores what was given") {

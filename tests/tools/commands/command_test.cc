@@ -328,7 +328,7 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   CHECK(option.err.find("--stack-depth") != std::string::npos);
   const Outcome record = Heaprec("record --colour -- java");
   CHECK(record.code == 2);
-  CHECK(record.err.find("--children") != std::string::npos);
+  CHECK(record.err.find("--child-jvms") != std::string::npos);
   for (const std::string arguments :
        {"", "print", "print --from 10 REC", "print --to later REC", "print --class '/(/' REC", "print --kind stack REC",
         "print --limit -1 REC", "print --limit x REC", "print --thread '#x' REC", "export --format xml REC",

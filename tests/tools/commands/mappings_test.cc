@@ -127,7 +127,7 @@ TEST_CASE("native: what is reserved and what is committed, by site, beside mallo
   const auto text = Heaprec("native --by library " + (directory / "rec.bin"));
   CHECK(text.out.find("mappings: 69.0 MiB reserved, 35.0 MiB committed, in 4 mappings") != std::string::npos);
   CHECK(text.out.find("libjvm.so") != std::string::npos);
-  CHECK(Heaprec("native --leaks 1 " + (directory / "rec.bin")).out.find("reserved") == std::string::npos);
+  CHECK(Heaprec("native --min-age 1s " + (directory / "rec.bin")).out.find("reserved") == std::string::npos);
   const json stacks = Document("native --json --callers 1 " + (directory / "rec.bin"));
   CHECK(stacks["mmap"]["rows"][0]["callers"] == json({"libjvm.so.create_vm"}));
 }

@@ -174,7 +174,7 @@ TEST_CASE("native of a recording without samples shows what the JVM and the kern
   CHECK(document == json::parse(Heaprec("native --categories --json " + path).out));
   CHECK(document["schema"] == "heaprec.memory/2");
   // What only samples tell.
-  for (const std::string option : {"--leaks 1", "--by library", "--callers 3"}) {
+  for (const std::string option : {"--min-age 1s", "--by library", "--callers 3"}) {
     const auto refused = Heaprec("native " + option + " " + path);
     CHECK(refused.code == 3);
     CHECK(refused.err.find("record with native=on") != std::string::npos);

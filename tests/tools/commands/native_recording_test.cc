@@ -129,7 +129,7 @@ TEST_CASE("native --leaks: only what is old") {
   CHECK(text.out.find("parse") == std::string::npos);
   CHECK(text.out.find("100.0 %") != std::string::npos);  // reach 5 s
   CHECK(text.out.find("lives for 10 ms to 10.0 s") != std::string::npos);
-  CHECK(Heaprec("native --leaks 60 " + (directory / "rec.bin")).out.find("no live block is that old") !=
+  CHECK(Heaprec("native --min-age 60s " + (directory / "rec.bin")).out.find("no live block is that old") !=
         std::string::npos);
   const auto junk = Heaprec("native --leaks 5 " + (directory / "none.bin"));
   CHECK(junk.code == 3);
@@ -269,7 +269,7 @@ TEST_CASE("a recording without native memory says so, and so does one cut in two
   const auto none = Heaprec("native " + (directory / "heap.bin"));
   CHECK(none.code == 3);
   CHECK(none.err.find("native=on") != std::string::npos);
-  CHECK(Heaprec("native --leaks 1 " + (directory / "nothing.bin")).code != 0);
+  CHECK(Heaprec("native --min-age 1s " + (directory / "nothing.bin")).code != 0);
   WriteLeak(directory / "rec.bin");
   REQUIRE(Heaprec("trim --from 5s -o " + (directory / "later.bin") + " " + (directory / "rec.bin")).code == 0);
   // The leaked blocks of the first half are among the later half's survivors.

@@ -103,7 +103,7 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
   }
   const std::string both = Heaprec("diff --kind native " + path + " " + path).out;
   CHECK(Count(both, "\n# " + kWhy + "\n") == 2);
-  for (const std::string options : {"", "--leaks 1", "--callers 1", "--by library", "--categories"}) {
+  for (const std::string options : {"", "--min-age 1s", "--callers 1", "--by library", "--categories"}) {
     const Outcome outcome = Heaprec("native " + options + " " + path);
     CAPTURE(options, outcome.out);
     CHECK(Count(outcome.out, "\n# " + kWhy + "\n") == 1);
@@ -208,7 +208,7 @@ TEST_CASE("JSON has the reasons in members of their own") {
   WriteLossy(path, Stream::kNative);
   const json why = {"native memory: 90 % of the bytes were lost"};
   for (const std::string command : {"top", "tree", "histogram", "timeline", "live", "live --lifetimes",
-                                    "live --garbage recent", "leaks", "native", "native --leaks 1"}) {
+                                    "live --garbage recent", "leaks", "native", "native --min-age 1s"}) {
     CAPTURE(command);
     const std::string kind = command.starts_with("native") ? "" : " --kind native";
     const json document = Document(command + kind + " --json " + path);

@@ -130,7 +130,7 @@ TEST_CASE("The agent goes in front of java's options, and behind -J for other to
   CHECK(*WithAgent({"run-it", "A"}, jdk + "/run-it", agent) == Words{"run-it", agent, "A"});
   const auto other = WithAgent({"sh", "x.sh"}, "/bin/sh", agent);
   REQUIRE_FALSE(other.ok());
-  CHECK(other.error().message.find("--children") != std::string::npos);
+  CHECK(other.error().message.find("--child-jvms") != std::string::npos);
   std::filesystem::remove_all(jdk);
 }
 

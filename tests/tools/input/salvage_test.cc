@@ -223,7 +223,7 @@ TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain 
   CHECK(all.counters.written == 21);
 }
 
-TEST_CASE("samples=N holds for file and ring together, as if the drain had gone on") {
+TEST_CASE("maxsamples=N holds for file and ring together, as if the drain had gone on") {
   Pair pair;
   pair.header.interval_cap = 10;
   pair.header.max_samples = 12;

@@ -44,8 +44,8 @@ class Design {
   const Subset& uncounted() const { return uncounted_; }
   // Bytes, or events, that lie between two sample points on average, where they lay furthest apart; 0: not known.
   double widest_spacing() const { return widest_spacing_; }
-  // Variance of all().bytes(). samples=N rounds what each interval may keep, so the second stage has a part in it: also
-  // by intervals of which nothing was kept.
+  // Variance of all().bytes(). maxsamples=N rounds what each interval may keep, so the second stage has a part in it:
+  // also by intervals of which nothing was kept.
   double VarianceOfBytes() const;
   // After the last block: so much was counted in all, whatever the intervals say of it.
   void SetCounted(uint64_t total) {

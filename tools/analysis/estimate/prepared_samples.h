@@ -38,7 +38,7 @@ struct PreparedSamples {
   std::array<std::vector<Node>, kNodes> nodes;
 };
 
-// Of samples=N: the interval's quota was bytes / tau samples.
+// Of maxsamples=N: the interval's quota was bytes / tau samples.
 bool HasQuota(const format::Interval& interval);
 
 class SamplePreparer {
@@ -52,7 +52,7 @@ class SamplePreparer {
   format::Stream stream() const { return stream_; }
   // MethodKeys of the chunk's methods, as far as they were needed: 0, or not there, if not.
   const std::vector<uint64_t>& method_keys() const { return keys_.methods(); }
-  // samples=N
+  // maxsamples=N
   bool has_quotas() const { return has_quotas_; }
 
  private:

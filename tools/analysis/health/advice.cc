@@ -41,7 +41,7 @@ constexpr std::array kAdvice{
            "record with source=hooks where it can be had"}},
     Entry{"maxsamples",
           {"sums are without bias, but of so few samples for most of the time that they tell hardly anything",
-           "raise samples=N, or give duration= with it so that all of the time gets its share"}},
+           "raise maxsamples=N, or give duration= with it so that all of the time gets its share"}},
     Entry{"losses",
           {"estimates of what was allocated in those moments are too low by about that share",
            "see the loss by its name below"}},
@@ -86,7 +86,8 @@ constexpr std::array kAdvice{
            "copy the file again from where it was made; read it while its ring is still there"}},
     Entry{"native",
           {"what is not seen is in no number of native memory; what is, is right",
-           "one recording of native memory at a time (HEAPREC_SAMPLED or native=on), and libraries whose tables of "
+           "one recording of native memory at a time (HEAPREC_NATIVE_SAMPLED or native=on), and libraries whose tables "
+           "of "
            "calls may be written to"}},
     Entry{"exceptions", {"there is nothing about thrown exceptions", "start the JVM with exceptions=on"}},
     Entry{"truncated",

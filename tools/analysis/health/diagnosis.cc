@@ -5,10 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/advice.h"
+#include "tools/analysis/health/completeness.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/health/unavailable.h"
+#include "tools/analysis/health/verification.h"
+#include "tools/analysis/stream_totals.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
+#include "tools/input/writer_process.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
@@ -59,6 +65,17 @@ const char* IdOf(TrustTopic about) {
 
 std::string Percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
+// All that is known of a recording once it was read.
+struct DiagnosisInput {
+  const Recording& recording;
+  const format::PerStream<StreamTotals>& totals;
+  const AllocationTotals& volume;
+  const Verification& verification;
+  const Completeness& completeness;
+  // How far the wall clock has moved against the monotonic one since the start; nullopt: cannot be known.
+  std::optional<double> clock_moved_seconds;
+};
+
 class Examination {
  public:
   explicit Examination(const DiagnosisInput& of)
@@ -70,10 +87,7 @@ class Examination {
     if (const std::string refusal = RefusalOfNative(header_); !refusal.empty())
       AddFinding("native", Level::kNote, refusal);
     Total();
-    Losses(Stream::kAllocations);
-    Losses(Stream::kExceptions);
-    Losses(Stream::kNative);
-    Losses(Stream::kMapping);
+    for (const Stream stream : format::kAllStreams) Losses(stream);
     if (!any_loss_) AddFinding("losses", Level::kOk, "nothing was lost", 0);
     Samples();
     Throttle();
@@ -95,7 +109,7 @@ class Examination {
   }
 
   void TakeTrust() {
-    const TrustReport trust = AssessTrust(recording_, of_.tallies, of_.volume);
+    const TrustReport trust = AssessTrust(recording_, of_.totals, of_.volume);
     for (const TrustReason& reason : trust.reasons) {
       const bool biased = reason.about == TrustTopic::kSource;
       AddFinding(IdOf(reason.about), Level::kProblem, reason.text, std::nullopt, biased ? AdviceForSource() : "");
@@ -144,16 +158,17 @@ class Examination {
     const format::StreamCounters& counters = recording_.counters(stream);
     const bool bytes = !format::CountsEvents(stream);
     const double all = static_cast<double>(bytes ? counters.candidate_bytes : counters.candidates);
-    const double seen = bytes ? of_.tallies[stream].bytes() : of_.tallies[stream].objects();
+    const double seen = bytes ? of_.totals[stream].bytes() : of_.totals[stream].objects();
     for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
       if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
       const double weight = counters.lost_weight[reason];
       const double share = std::max(all, seen) > 0 ? weight / std::max(all, seen) : 1;
       const std::string name = format::LossReasonName(static_cast<format::LossReason>(reason));
-      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
-                 fmt::format("{}{}: {} point{}, {} of the {}", PrefixOf(stream), name, Grouped(counters.lost[reason]),
-                             counters.lost[reason] == 1 ? "" : "s", Percent(share), bytes ? "bytes" : "throws"),
-                 share);
+      AddFinding(
+          ("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
+          fmt::format("{}{}: {} point{}, {} of the {}", TraitsOf(stream).prefix, name, Grouped(counters.lost[reason]),
+                      counters.lost[reason] == 1 ? "" : "s", Percent(share), bytes ? "bytes" : "throws"),
+          share);
       any_loss_ = true;
     }
   }
@@ -181,7 +196,7 @@ class Examination {
   }
 
   void Throttle() {
-    const StreamTotals& totals = of_.tallies[Stream::kAllocations];
+    const StreamTotals& totals = of_.totals[Stream::kAllocations];
     const Estimate& total = of_.volume.raw_bytes;
     if (total.value > 0 && std::isfinite(total.high)) {
       const double half = (total.high - total.low) / 2 / total.value;
@@ -265,6 +280,21 @@ const char* LevelName(Level level) {
   return "?";
 }
 
-std::vector<Finding> Diagnose(const DiagnosisInput& examined) { return Examination(examined).Run(); }
+std::vector<Finding> Diagnose(Recording* recording) {
+  const format::FileHeader& header = recording->header();
+  format::PerStream<StreamTotals> totals = TotalsOfStreams(header);
+  VolumeOfBlocks volume(header);
+  Verification verification(header);
+  Completeness completeness;
+  while (const auto block = recording->Next()) {
+    for (StreamTotals& one : totals.of) one.Add(*block);
+    volume.Add(*block);
+    verification.Look(*block, *recording);
+    completeness.Add(*block);
+  }
+  verification.Close(*recording);
+  const AllocationTotals allocated = volume.Close(recording->counters());
+  return Examination({*recording, totals, allocated, verification, completeness, WallClockMoved(header)}).Run();
+}
 
 }  // namespace heaprec::tools

@@ -7,11 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "format/model.h"
-#include "tools/analysis/allocation_totals.h"
-#include "tools/analysis/health/completeness.h"
-#include "tools/analysis/health/verification.h"
-#include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {
@@ -28,18 +23,7 @@ struct Finding {
   std::string action;           // likewise
 };
 
-// All that is known of a recording once it was read.
-struct DiagnosisInput {
-  const Recording& recording;
-  const format::PerStream<StreamTotals>& tallies;
-  const AllocationTotals& volume;
-  const Verification& verification;
-  const Completeness& completeness;
-  // How far the wall clock has moved against the monotonic one since the start; nullopt: cannot be known.
-  std::optional<double> clock_moved_seconds;
-};
-
-// The worst first.
-std::vector<Finding> Diagnose(const DiagnosisInput& examined);
+// Reads the recording to its end. The worst first.
+std::vector<Finding> Diagnose(Recording* recording);
 
 }  // namespace heaprec::tools

@@ -8,6 +8,7 @@
 
 #include "tools/analysis/imported.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/percent.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
@@ -44,7 +45,7 @@ class StreamJudgement {
 
  private:
   bool of_events() const { return format::CountsEvents(stream_); }
-  std::string Named(const std::string& sentence) const { return PrefixOf(stream_) + sentence; }
+  std::string Named(const std::string& sentence) const { return TraitsOf(stream_).prefix + sentence; }
   void No(TrustTopic about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }
   void Note(TrustTopic about, const std::string& note) { trust_.notes.push_back({about, Named(note)}); }
   uint64_t Lost(format::LossReason loss) const { return counters_.lost[static_cast<size_t>(loss)]; }
@@ -212,7 +213,7 @@ class Judgement {
     return counted / std::max(intervals, 1.0);
   }
 
-  // With samples=N the later intervals may be left with hardly any: then the sums are without bias, and of no use.
+  // With maxsamples=N the later intervals may be left with hardly any: then the sums are without bias, and of no use.
   void AssessQuotas(const CountCheck& balance) {
     const uint64_t most = recording_.header().max_samples;
     if (most == 0 || recording_.counters().second_stage == 0 || !(balance.counted > 0)) return;
@@ -286,12 +287,6 @@ TrustReport AssessStreamTrust(const Recording& recording, format::Stream stream,
   judgement.Of(stream, totals);
   if (balance != nullptr) judgement.Of(*balance);
   return judgement.End();
-}
-
-const char* PrefixOf(format::Stream stream) {
-  if (stream == format::Stream::kAllocations) return "";
-  if (stream == format::Stream::kExceptions) return "exceptions: ";
-  return stream == format::Stream::kMapping ? "mappings: " : "native memory: ";
 }
 
 std::string TrustText(const std::vector<std::string>& reasons) {

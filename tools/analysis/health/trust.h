@@ -2,7 +2,7 @@
 //
 // no: not one block; damaged bytes in the middle; attribution by refill (source tlab); of any stream: more than 0.1 %
 // of the bytes (or events) lost, counters that do not add up, an interval over its cap; counted bytes that the samples
-// cannot have come from; samples=N that are too few for the recording; a ring that could not be read to its end or
+// cannot have come from; maxsamples=N that are too few for the recording; a ring that could not be read to its end or
 // whose names are gone.
 #pragma once
 
@@ -23,7 +23,7 @@ enum class TrustTopic : uint8_t {
   kSource,          // where samples came from
   kStacks,          // walked, or asked of the JVM
   kTotal,           // two counts of the same bytes
-  kQuotas,          // samples=N
+  kQuotas,          // maxsamples=N
   kLosses,          // points without a sample
   kStreamCounters,  // the recorder's own counts
   kClocks,          // threads without a byte clock
@@ -56,8 +56,6 @@ TrustReport AssessTrust(const Recording& recording, const format::PerStream<Stre
 TrustReport AssessStreamTrust(const Recording& recording, format::Stream stream, const StreamTotals& totals,
                               const CountCheck* balance);
 
-// What stands in front of a sentence about a stream: nothing of the heap's, "native memory: ".
-const char* PrefixOf(format::Stream stream);
 // "no, because ...; ...", or "yes", for terminals.
 std::string TrustText(const std::vector<std::string>& reasons);
 

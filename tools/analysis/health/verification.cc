@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "tools/input/stream_traits.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -31,11 +33,7 @@ uint64_t LostOf(const StreamCounters& counters, format::LossReason loss) {
 
 bool Apart(uint64_t a, uint64_t b, uint64_t slack) { return (a > b ? a - b : b - a) > slack; }
 
-std::string Named(Stream stream, std::string sentence) {
-  if (stream == Stream::kNative) return "native memory: " + sentence;
-  if (stream == Stream::kMapping) return "mappings: " + sentence;
-  return stream == Stream::kExceptions ? "exceptions: " + sentence : sentence;
-}
+std::string Named(Stream stream, const std::string& sentence) { return TraitsOf(stream).prefix + sentence; }
 
 }  // namespace
 

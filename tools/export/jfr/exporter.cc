@@ -9,6 +9,7 @@
 #include "tools/export/live_samples.h"
 #include "tools/export/provenance.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -46,7 +47,7 @@ class JfrExporter final : public Exporter {
     for (const format::Sample* sample : filtered.samples) {
       end_ns_ = std::max(end_ns_, sample->time_ns);
       // It has no such events.
-      if (sample->stream() == format::Stream::kNative || sample->stream() == format::Stream::kMapping) continue;
+      if (!TraitsOf(sample->stream()).is_in_jfr) continue;
       const Calibration::Weight weight = filtered.calibration.WeightOf(*sample);
       sample->stream() == format::Stream::kAllocations ? AddAllocation(*sample, weight.bytes)
                                                        : AddException(*sample, weight.objects);
