@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocator_hooks.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/safepoint.h"

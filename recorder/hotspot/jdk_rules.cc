@@ -14,7 +14,8 @@ using Rules = JdkRules;
 //                  17: `_bytes_until_sample`, and the TLAB keeps `_bytes_since_last_sample_point`. 25: one threshold in
 //                  bytes that the thread has allocated (JDK-8355692).
 //   method_ids     oops/method.cpp, Method::resolve_jmethod_id. 26: a key of oops/jmethodIDTable.cpp (JDK-8268406).
-//   knows_frames   code/nmethod.hpp, code/codeBlob.hpp and cpu/x86/frame_x86.hpp: which fields, StackLayout asks for.
+//   knows_frames   code/nmethod.hpp and code/codeBlob.hpp, whose fields StackLayout asks for; cpu/x86/frame_x86.hpp,
+//                  cpu/aarch64/frame_aarch64.hpp.
 //   excluded_bytes utilities/unsigned5.hpp, `X` (JDK-8292758).
 //   narrow_klass   memory/universe.hpp on 11, oops/compressedOops.hpp and compressedKlass.hpp later.
 //   field_id_shift runtime/jfieldIDWorkaround.hpp, `offset_shift`. 28: one bit more says whether a field is flat.

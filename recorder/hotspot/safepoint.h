@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "format/result.h"
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 #include "recorder/hotspot/symbols.h"
 
 namespace heaprec::hotspot {

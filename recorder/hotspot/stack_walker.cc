@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "recorder/arch/x86_64/frames.h"
+#include "recorder/arch/frames.h"
 #include "recorder/hotspot/compiled_method.h"
 
 namespace heaprec::hotspot {
@@ -158,7 +158,7 @@ bool StackWalker::FromAnchor(uintptr_t anchor, Registers* at) const {
   if (at->sp == 0) return false;
   at->fp = Load<uintptr_t>(anchor + layout_.anchor.fp);
   at->pc = Load<uintptr_t>(anchor + layout_.anchor.pc);
-  if (at->pc == 0) at->pc = Load<uintptr_t>(at->sp - kWord);
+  if (at->pc == 0) at->pc = arch::WithoutSignature(Load<uintptr_t>(at->sp - kWord));
   return true;
 }
 
@@ -168,7 +168,7 @@ bool StackWalker::IsInNativeMethod(const void* java_thread) const {
   const uintptr_t end = base - Load<uintptr_t>(thread + layout_.thread.stack_size);
   Registers at{};
   if (!FromAnchor(thread + layout_.thread.anchor, &at) || !IsSlot(at.sp, end, base)) return false;
-  if (at.pc >= layout_.interpreter_begin && at.pc < layout_.interpreter_end) {
+  if (IsInterpreted(at.pc)) {
     if (!IsSlot(at.fp, at.sp, base - 2 * kWord)) return false;
     const auto* const method = reinterpret_cast<const VmMethod*>(  // NOLINTNEXTLINE(performance-no-int-to-ptr)
         Metadata(reinterpret_cast<const char*>(Slot(at.fp, arch::kInterpretedMethod))));
@@ -193,7 +193,7 @@ WalkResult StackWalker::Walk(const void* java_thread, Visitor& visitor) const {
     if (!IsSlot(at.sp, low, base)) return WalkResult::kUnknown;
     low = at.sp + kWord;
     Step step = Step::kUnknown;
-    if (at.pc >= layout_.interpreter_begin && at.pc < layout_.interpreter_end)
+    if (IsInterpreted(at.pc))
       step = Interpreted(base, &at, visitor);
     else if (at.pc == layout_.call_stub_return)
       step = Entry(base, &at);
@@ -221,7 +221,8 @@ StackWalker::Step StackWalker::Interpreted(uintptr_t base, Registers* at, Visito
     bci = static_cast<int>(at_bytecode);
   }
   if (!visitor.OnInterpreted(method, code.begin, bci)) return Step::kUnknown;
-  *at = {Slot(fp, arch::kInterpretedSenderSp), Slot(fp, 0), Slot(fp, 1)};
+  *at = {Slot(fp, arch::kInterpretedSenderSp), Slot(fp, 0), arch::WithoutSignature(Slot(fp, 1))};
+  if (arch::kInterpretedFramesOverlap && at->sp <= fp && IsInterpreted(at->pc)) at->sp = fp + 2 * kWord;
   return at->sp > fp ? Step::kCaller : Step::kUnknown;
 }
 
@@ -256,7 +257,7 @@ StackWalker::Step StackWalker::Compiled(uintptr_t base, Registers* at, Visitor& 
   }
   const uintptr_t caller = at->sp + static_cast<uintptr_t>(words) * kWord;
   if (!IsSlot(caller, at->sp + kWord, base)) return Step::kUnknown;
-  *at = {caller, Slot(caller, -2), Slot(caller, -1)};
+  *at = {caller, Slot(caller, -2), arch::WithoutSignature(Slot(caller, -1))};
   return Step::kCaller;
 }
 

@@ -52,6 +52,7 @@ class StackWalker {
   enum class Step : uint8_t { kCaller, kRoot, kUnknown };
 
   StackWalker(const StackLayout& layout, const Names& names) : layout_(layout), cache_(layout), names_(names) {}
+  bool IsInterpreted(uintptr_t pc) const { return pc >= layout_.interpreter_begin && pc < layout_.interpreter_end; }
   bool FromAnchor(uintptr_t anchor, Registers* at) const;
   template <typename Visitor>
   WalkResult Walk(const void* java_thread, Visitor& visitor) const;

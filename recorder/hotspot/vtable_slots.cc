@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/near_memory.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -22,18 +22,18 @@ uintptr_t Read(uintptr_t slot) { return __atomic_load_n(WordAt(slot), __ATOMIC_R
 // The page of a slot, writable for the object's scope.
 class WritablePage {
  public:
-  explicit WritablePage(uintptr_t slot) : page_(slot & ~(arch::kPageSize - 1)) {
+  explicit WritablePage(uintptr_t slot) : page_(slot & ~(arch::PageSize() - 1)) {
     const auto mapping = arch::RegionOf(slot);
     if (!mapping) return;
     protection_ = mapping->protection;
     writable_ =
-        (protection_ & PROT_WRITE) != 0 || mprotect(WordAt(page_), arch::kPageSize, protection_ | PROT_WRITE) == 0;
+        (protection_ & PROT_WRITE) != 0 || mprotect(WordAt(page_), arch::PageSize(), protection_ | PROT_WRITE) == 0;
   }
   WritablePage(const WritablePage&) = delete;
   WritablePage& operator=(const WritablePage&) = delete;
   ~WritablePage() {
     // Constants that stay writable do no harm.
-    if (writable_ && (protection_ & PROT_WRITE) == 0) (void)mprotect(WordAt(page_), arch::kPageSize, protection_);
+    if (writable_ && (protection_ & PROT_WRITE) == 0) (void)mprotect(WordAt(page_), arch::PageSize(), protection_);
   }
   bool writable() const { return writable_; }
 

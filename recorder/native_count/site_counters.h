@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/arch/x86_64/call_site.h"
+#include "recorder/arch/call_site.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/site_table.h"
 #include "recorder/native_count/thread_rows.h"

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/arch/x86_64/own_counters.h"
+#include "recorder/arch/own_counters.h"
 #include "recorder/native_count/site_table.h"
 
 namespace heaprec::native {

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "recorder/arch/relocations.h"
 #include "recorder/unwind/module_lookup.h"
 
 namespace heaprec::native {
@@ -122,7 +123,8 @@ struct Module {
 
 bool IsSlot(const ElfW(Rela) & relocation) {
   const auto type = ELF64_R_TYPE(relocation.r_info);
-  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
+  return type == arch::kRelocatedCall || type == arch::kRelocatedData ||
+         (type == arch::kRelocatedWord && relocation.r_addend == 0);
 }
 
 // Memory that is read only may be written for the moment of its life.
@@ -206,7 +208,7 @@ class GotPatcher::Pass {
     const uintptr_t address = module.base + relocation.r_offset;
     for (const Import& import : patcher_.imports_) {
       if (std::strcmp(import.name, name) != 0) continue;
-      const bool is_lazy = ELF64_R_TYPE(relocation.r_info) == R_X86_64_JUMP_SLOT;
+      const bool is_lazy = ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall;
       if (module.HoldsSlot(address)) Change(module, address, is_lazy, import);
       return;
     }

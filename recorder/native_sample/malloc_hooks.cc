@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "format/ring/ring_records.h"
-#include "recorder/arch/x86_64/call_site.h"
-#include "recorder/arch/x86_64/dlsym_jump.h"
+#include "recorder/arch/call_site.h"
+#include "recorder/arch/dlsym_jump.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/native_sample/symbol_resolver.h"
 #include "recorder/unwind/fork_guard.h"

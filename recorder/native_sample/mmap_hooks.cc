@@ -60,12 +60,12 @@ MappingType SortOf(int protection, int flags) {
   return (flags & MAP_ANONYMOUS) != 0 ? MappingType::kPrivate : MappingType::kFile;
 }
 
-// Compiled with a frame pointer: the frame of a hook is where its caller's begins.
-Registers CallerOf(void* frame) {
-  const auto* const words = static_cast<const uintptr_t*>(frame);
-  return {words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]};
-}
-#define HEAPREC_CALLER CallerOf(__builtin_frame_address(0))
+// Compiled with a frame pointer: the first word of a hook's frame is its caller's.
+#define HEAPREC_CALLER                                                                                            \
+  Registers {                                                                                                     \
+    reinterpret_cast<uintptr_t>(__builtin_return_address(0)), reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa()), \
+        *static_cast<const uintptr_t*>(__builtin_frame_address(0))                                                \
+  }
 
 void* Map(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
   void* const at = mmap(address, bytes, protection, flags, file, offset);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "recorder/arch/frames.h"
 #include "recorder/unwind/cfi_interpreter.h"
 #include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/readable.h"
@@ -46,18 +47,37 @@ uintptr_t Search(const ModuleUnwindInfo& module, uintptr_t pc) {
   return low == 0 ? 0 : base + static_cast<uintptr_t>(int64_t{at(low - 1).description});
 }
 
-constexpr int kBaseBits = 2, kOffsetBits = 30;
+constexpr int kBaseBits = 2, kOffsetBits = 30, kHalfBits = 16;
+
+// Where a call pushes the return address, it is where it always is; else two halves of a word, which count words.
+constexpr int32_t kUnit = sizeof(uintptr_t);
+uint32_t Half(int32_t offset) { return static_cast<uint16_t>(offset == CfiRow::kSame ? INT16_MIN : offset / kUnit); }
+int32_t OfHalf(uint32_t half) {
+  const auto units = static_cast<int16_t>(half);
+  return units == INT16_MIN ? CfiRow::kSame : units * kUnit;
+}
+uint32_t Saved(const CfiRow& rule) {
+  if constexpr (arch::kCallPushesReturnAddress) return static_cast<uint32_t>(rule.bp_offset);
+  return Half(rule.bp_offset) | Half(rule.return_offset) << kHalfBits;
+}
 
 uint64_t Word(const CfiRow& rule) {
   return static_cast<uint64_t>(rule.base) |
          (static_cast<uint64_t>(static_cast<uint32_t>(rule.cfa_offset)) & ((1U << kOffsetBits) - 1)) << kBaseBits |
-         static_cast<uint64_t>(static_cast<uint32_t>(rule.bp_offset)) << 32;
+         uint64_t{Saved(rule)} << 32;
 }
 
 CfiRow RuleOf(uint64_t word) {
   const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(word));
-  return {static_cast<CfiRow::Base>(word & ((1 << kBaseBits) - 1)), shifted >> kBaseBits,
-          static_cast<int32_t>(static_cast<uint32_t>(word >> 32))};
+  const auto saved = static_cast<uint32_t>(word >> 32);
+  CfiRow rule{static_cast<CfiRow::Base>(word & ((1 << kBaseBits) - 1)), shifted >> kBaseBits};
+  if constexpr (arch::kCallPushesReturnAddress) {
+    rule.bp_offset = static_cast<int32_t>(saved);
+  } else {
+    rule.bp_offset = OfHalf(saved);
+    rule.return_offset = OfHalf(saved >> kHalfBits);
+  }
+  return rule;
 }
 
 }  // namespace
@@ -111,7 +131,8 @@ size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into) {
                           static_cast<uintptr_t>(int64_t{rule.cfa_offset});
     // Stacks grow down: anything else is no caller's.
     if (cfa <= registers.sp) break;
-    if (!rules->Read(cfa - sizeof(uintptr_t), &registers.pc)) break;
+    if (!rules->Read(cfa + static_cast<uintptr_t>(int64_t{rule.return_offset}), &registers.pc)) break;
+    registers.pc = arch::WithoutSignature(registers.pc);
     const bool saves_bp = rule.bp_offset != CfiRow::kSame;
     if (saves_bp && !rules->Read(cfa + static_cast<uintptr_t>(int64_t{rule.bp_offset}), &registers.bp)) break;
     registers.sp = cfa;

@@ -1,7 +1,8 @@
 // How to get from a native frame to its caller's, from .eh_frame: for code without frame pointers.
 //
-// A rule says where the caller's stack pointer (CFA) is from sp or bp, and where the caller's bp was saved. What needs
-// more than that (expressions, other registers) has none: a stack ends there.
+// A rule says where the caller's stack pointer (CFA) is from sp or bp, and where the caller's bp and the return address
+// were saved. What needs more than that (expressions, other registers) has none: a stack ends there. bp: the register
+// of the frame pointer, rbp or x29.
 //
 // Units:    bytes; addresses of this process.
 // Context:  any: no lock, no heap; where pcs and pages are known no call.
@@ -26,10 +27,11 @@ struct CfiRow {
     kBp
   };
   static constexpr int32_t kSame = INT32_MIN;  // bp is the caller's already
+  static constexpr int32_t kPushed = -8;       // where a call pushes the return address
 
   Base base = Base::kUnknown;
-  int32_t cfa_offset = 0;     // from base
-  int32_t bp_offset = kSame;  // from the CFA
+  int32_t cfa_offset = 0;                              // from base
+  int32_t bp_offset = kSame, return_offset = kPushed;  // from the CFA
 
   bool operator==(const CfiRow&) const = default;
 };

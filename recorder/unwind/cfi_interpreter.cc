@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "recorder/arch/x86_64/frames.h"
+#include "recorder/arch/frames.h"
 
 namespace heaprec::native {
 namespace {
@@ -149,9 +149,11 @@ Common ReadCommon(ModuleRange module, uintptr_t at) {
 struct State {
   bool is_known = false;  // the CFA
   bool is_end = false;    // the return address is undefined
-  bool bp_is_known = true, return_is_known = true;
+  bool bp_is_known = true;
+  // Before a function has saved it: of none that has called another.
+  bool return_is_known = arch::kCallPushesReturnAddress;
   uint64_t base = arch::kDwarfStackPointer;
-  int64_t cfa_offset = 0, bp_offset = CfiRow::kSame;
+  int64_t cfa_offset = 0, bp_offset = CfiRow::kSame, return_offset = CfiRow::kPushed;
 };
 
 class Machine {
@@ -236,6 +238,8 @@ class Machine {
       }
       case 0x13:
         return Cfa(state_.base, InDataUnits(static_cast<uint64_t>(program->Signed())));
+      case 0x2d:  // from here on the return address is signed, or is not
+        return arch::kSignsReturnAddresses;
       case 0x2e:  // size of arguments
         (void)program->Unsigned();
         return true;
@@ -291,7 +295,10 @@ class Machine {
       state_.bp_offset = offset;
       state_.bp_is_known = true;
     }
-    if (number == arch::kDwarfReturnAddress) state_.return_is_known = offset == -8;
+    if (number == arch::kDwarfReturnAddress) {
+      state_.return_offset = offset;
+      state_.return_is_known = !arch::kCallPushesReturnAddress || offset == CfiRow::kPushed;
+    }
   }
   void Restore(uint64_t number) {
     if (number == arch::kDwarfFramePointer) {
@@ -300,6 +307,7 @@ class Machine {
     }
     if (number == arch::kDwarfReturnAddress) {
       state_.return_is_known = initial_.return_is_known;
+      state_.return_offset = initial_.return_offset;
       state_.is_end = initial_.is_end;
     }
   }
@@ -325,12 +333,14 @@ CfiRow RuleOf(const State& state) {
     return rule;
   }
   const bool fits = state.cfa_offset == static_cast<int32_t>(state.cfa_offset) &&
-                    state.bp_offset == static_cast<int32_t>(state.bp_offset);
+                    state.bp_offset == static_cast<int32_t>(state.bp_offset) &&
+                    state.return_offset == static_cast<int32_t>(state.return_offset);
   // A bp that is lost is lost for the callers' rules too.
   if (!state.is_known || !state.return_is_known || !state.bp_is_known || !fits) return rule;
   rule.base = state.base == arch::kDwarfStackPointer ? CfiRow::Base::kSp : CfiRow::Base::kBp;
   rule.cfa_offset = static_cast<int32_t>(state.cfa_offset);
   rule.bp_offset = static_cast<int32_t>(state.bp_offset);
+  rule.return_offset = static_cast<int32_t>(state.return_offset);
   return rule;
 }
 

@@ -10,11 +10,11 @@ mirror_of() {
     awk -v release="^$wanted\$" '$1 == "Debian" && $2 ~ release { print $3; exit }'
 }
 
-# apt-get on a root of its own: apt FOLDER ARGUMENTS...
+# apt-get on a root of its own, for the machine's architecture or $architecture: apt FOLDER ARGUMENTS...
 apt() {
-  local root=$1
+  local root=$1 for_machine=${architecture:-$(dpkg --print-architecture)}
   shift
-  apt-get -qq -o "Dir::Etc::sourcelist=$root/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+  apt-get -qq -o "APT::Architecture=$for_machine" -o "APT::Architectures=$for_machine" -o "Dir::Etc::sourcelist=$root/sources.list" -o Dir::Etc::sourceparts=/dev/null \
     -o Dir::Etc::preferencesparts=/dev/null -o "Dir::State=$root/state" -o "Dir::State::status=$root/status" \
     -o "Dir::Cache=$root/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root "$@"
 }
@@ -32,4 +32,13 @@ prepare_root() {
     echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >>"$root/sources.list"
   done
   apt "$root" update
+}
+
+# Links into /etc mean the unpacked /etc: link_into_root TREE
+link_into_root() {
+  local link target
+  while IFS= read -r link; do
+    target=$(readlink "$link")
+    if [[ $target == /* && -e $1$target ]]; then ln -sfn "$1$target" "$link"; fi
+  done < <(find "$1" -type l -lname '/*')
 }

@@ -24,15 +24,6 @@ suite_of() {
   esac
 }
 
-# Links into /etc mean the unpacked /etc: link_into_root TREE
-link_into_root() {
-  local link target
-  while IFS= read -r link; do
-    target=$(readlink "$link")
-    if [[ $target == /* && -e $1$target ]]; then ln -sfn "$1$target" "$link"; fi
-  done < <(find "$1" -type l -lname '/*')
-}
-
 # Whether a JDK runs here, and the helper through which it starts other programs: starts HOME
 starts() {
   "$1/bin/java" -version >/dev/null 2>&1 || return 1

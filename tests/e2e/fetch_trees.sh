@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Unpacks other Debian releases, each with its own glibc and JDKs, into folders to be entered with chroot.
-# Usage: fetch_trees.sh [bullseye] [sid]     both without arguments; 400 and 500 MB
+# Usage: fetch_trees.sh [bullseye] [sid] [aarch64] [aarch64-bullseye] [aarch64-trixie]
+#        the first two without arguments; 400 to 600 MB each
+# aarch64 is Debian 12 for arm64: the libraries for --config=aarch64, and JDK 17 to be run by qemu-user. aarch64-bullseye
+# has JDK 11, aarch64-trixie 21 and 25.
 #
 # Folder:  $HEAPREC_TREES, or ~/.cache/heaprec/trees; then <folder>/<release> is a root file system. What is there is kept.
 # Packages come as fetch_jdks.sh gets them; they are unpacked, not configured: no script of theirs runs.
@@ -12,18 +15,26 @@ folder=${HEAPREC_TREES:-$HOME/.cache/heaprec/trees}
 # shellcheck source=tests/e2e/apt_root.sh
 source "$here/apt_root.sh"
 base=(base-files libc6 libc-bin libgcc-s1 libstdc++6 bash dash coreutils sed grep findutils tar gzip xz-utils dpkg passwd)
+# What the products link statically: third_party/*.BUILD.
+archives=(libelf-dev libncurses-dev libre2-dev libsqlite3-dev libssl-dev libxxhash-dev libzstd-dev zlib1g-dev)
 
 suites_of() {
   case $1 in
     bullseye) echo bullseye bullseye-security ;;
     sid) echo sid ;;
+    aarch64) echo bookworm bookworm-security ;;
+    aarch64-bullseye) echo bullseye ;;
+    aarch64-trixie) echo trixie ;;
     *) return 1 ;;
   esac
 }
-jdks_of() {
+packages_of() {
   case $1 in
     bullseye) echo openjdk-11-jdk-headless openjdk-17-jdk-headless ;;
     sid) echo openjdk-17-jdk-headless openjdk-25-jdk-headless ;;
+    aarch64-bullseye) echo openjdk-11-jre-headless ;;
+    aarch64-trixie) echo openjdk-21-jre-headless openjdk-25-jre-headless ;;
+    aarch64) echo openjdk-17-jre-headless catch2 "${archives[@]}" ;;
   esac
 }
 
@@ -41,7 +52,9 @@ fetch() {
   local release=$1 suites packages work tree
   read -ra suites <<<"$(suites_of "$release")"
   [ ${#suites[@]} -gt 0 ] || { echo "no Debian release $release is known here" >&2; return 1; }
-  read -ra packages <<<"$(jdks_of "$release")"
+  read -ra packages <<<"$(packages_of "$release")"
+  architecture=
+  if [[ $release == aarch64* ]]; then architecture=arm64; fi
   tree=$folder/$release
   work=$folder/.partial-$release
   if [ -e "$tree/.complete" ]; then return 0; fi
@@ -56,6 +69,8 @@ fetch() {
   printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n' >"$work/tree/etc/passwd"
   touch "$work/tree/.complete"
   mv "$work/tree" "$tree"
+  # Not to be entered with chroot: qemu-user looks there first, but the kernel follows links.
+  if [[ $release == aarch64* ]]; then link_into_root "$tree"; fi
   rm -rf "$work"
 }
 

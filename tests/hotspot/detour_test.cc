@@ -1,4 +1,4 @@
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/near_memory.h"
 #include "recorder/arch/x86_64/trap.h"
 
 // Targets with prologues of known bytes. Each adds its second argument to the word behind the first and returns the
@@ -338,15 +338,15 @@ TEST_CASE("A page near code is within reach and belongs to nobody else") {
   const auto code = reinterpret_cast<uintptr_t>(PlainTarget);
   std::vector<uint8_t*> pages;
   for (int i = 0; i < 100; ++i) {
-    const auto page = MapPageNear(code);
+    const auto page = MapPageNear(code, uintptr_t{1} << 30);
     REQUIRE(page.ok());
     const auto address = reinterpret_cast<uintptr_t>(*page);
     CHECK((address > code ? address - code : code - address) < (uintptr_t{1} << 31));
-    std::memset(*page, i, kPageSize);
+    std::memset(*page, i, PageSize());
     pages.push_back(*page);
   }
-  for (int i = 0; i < 100; ++i) CHECK(pages[static_cast<size_t>(i)][kPageSize - 1] == i);
-  for (uint8_t* const page : pages) munmap(page, kPageSize);
+  for (int i = 0; i < 100; ++i) CHECK(pages[static_cast<size_t>(i)][PageSize() - 1] == i);
+  for (uint8_t* const page : pages) munmap(page, PageSize());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocator_hooks.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jdk_version.h"

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 #include "recorder/hotspot/inline_allocation.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jdk_version.h"

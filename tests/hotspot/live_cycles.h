@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 
 namespace heaprec::hotspot {
 

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 #include "recorder/arch/x86_64/prologue.h"
 #include "recorder/arch/x86_64/trap.h"
 #include "recorder/hotspot/libjvm.h"

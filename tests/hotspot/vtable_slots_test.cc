@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/near_memory.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/symbols.h"
 #include "tests/hotspot/jdk.h"

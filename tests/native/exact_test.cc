@@ -338,7 +338,8 @@ TEST_CASE("Who is not to be recorded runs all the same") {
     return outcome.err;
   };
   CHECK(run("only=another").empty());
-  CHECK(run("deep=3").find("HEAPREC_NATIVE_EXACT: no option `deep`; options: check, depth, file, only") != std::string::npos);
+  CHECK(run("deep=3").find("HEAPREC_NATIVE_EXACT: no option `deep`; options: check, depth, file, only") !=
+        std::string::npos);
   CHECK(run("depth=30").find("HEAPREC_NATIVE_EXACT: depth=30: 1 to 29") != std::string::npos);
   CHECK(run("depth=x").find("1 to 29") != std::string::npos);
 }

@@ -83,8 +83,12 @@ HIDDEN int fcntl64(int file, int command, ...) {
   return fcntl(file, command, argument);
 }
 
-// 2.33. Before, libc_nonshared.a had them, over these, which take the version of the structure: 1 on x86-64.
+// 2.33. Before, libc_nonshared.a had them, over these, which take the version of the structure.
+#if defined(__x86_64__)
 enum { kStatVersion = 1, kNodeVersion = 0 };
+#else  // aarch64
+enum { kStatVersion = 0, kNodeVersion = 0 };
+#endif
 int __xstat(int, const char*, struct stat*);
 int __lxstat(int, const char*, struct stat*);
 int __fxstat(int, int, struct stat*);

@@ -303,7 +303,7 @@ Command BenchCommand() {
       .OneOf({"second", "total", "share", "cpu-second"});
   command.AddPercent("--fdr", options->diff.fdr, "False discovery rate among reported changes (default: 5%)");
   command.AddOption("--limit", options->diff.limit, "Maximum rows per table; 0 = all (default: 10)").Value("N");
-  command.AddFlag("--json", options->diff.json, "Print JSON");
+  options->diff.output.AddTo(command);
   command.AddOption("--lib", options->agent.agent_file, "The agent, libheaprec.so (default: next to heaprec)")
       .Value("FILE");
   command.operand = "COMMAND_A [-- COMMAND_B]";

@@ -1,6 +1,5 @@
 // heaprec diff: what allocates more, or less, than before, and what is noise or varies between runs anyway.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +11,7 @@
 #include "tools/query/comparison.h"
 #include "tools/query/scan.h"
 #include "tools/report/diff_report.h"
-#include "tools/text/markup.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -128,8 +124,7 @@ DiffResult ResultOf(const DiffOptions& options, const std::vector<Grouping>& by,
     result.tables.push_back(std::move(table));
   }
   result.total = TotalOf(before, after, *both);
-  result.style = StyleOf(both->scale_before, before.scan(0));
-  result.total_style = StyleOf(ScaleOfTotal(both->scale_before), before.scan(0));
+  result.total_scale = ScaleOfTotal(both->scale_before);
   return result;
 }
 
@@ -141,13 +136,6 @@ format::Result<std::vector<Grouping>> GroupingsOf(const std::string& by) {
 }
 
 ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
-
-ExitCode Write(const std::string& text) {
-  Output output(STDOUT_FILENO);
-  output.Append(text);
-  output.Flush();
-  return output.Report("standard output");
-}
 
 void WarnIfEmpty(const ComparedRuns& side, const ScanOptions& options, std::string_view name) {
   for (size_t run = 0; run < side.size(); ++run) {
@@ -176,7 +164,7 @@ std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
 PageComparison ComparisonOf(const Both& both, const DiffResult& result, const ComparedRuns& before,
                             const ComparedRuns& after) {
   PageComparison comparison;
-  comparison.headline = TotalText(result.total, result.total_style);
+  comparison.headline = TotalText(result.total, StyleOf(result.total_scale, before.scan(0)));
   for (const auto& [side, verdict] : {std::pair("A", before.TrustVerdict()), std::pair("B", after.TrustVerdict())}) {
     if (!verdict.empty()) comparison.warnings.push_back(fmt::format("{} trustworthy: {}", side, verdict));
   }
@@ -193,7 +181,8 @@ PageComparison ComparisonOf(const Both& both, const DiffResult& result, const Co
   return comparison;
 }
 
-ExitCode WriteView(const DiffOptions& options, const Both& both, PageComparison comparison, const std::string& text) {
+ExitCode WriteView(const DiffOptions& options, const Both& both, PageComparison comparison,
+                   const render::Report& report) {
   PageRequest request;
   request.scan = both.before;
   if (options.windows.empty()) {
@@ -210,11 +199,7 @@ ExitCode WriteView(const DiffOptions& options, const Both& both, PageComparison 
   request.quiet = true;
   request.view = "compare";
   request.tab = "difference";
-  Text report;
-  Append(report, std::string_view("<pre>"));
-  AppendMarkup(report, text);
-  Append(report, std::string_view("</pre>"));
-  request.report = fmt::to_string(report);
+  request.report = render::HtmlBody(report, /*wide=*/true);
   request.said = true;
   request.icicle = false;
   request.comparison = std::move(comparison);
@@ -256,14 +241,14 @@ ExitCode Diff(const DiffOptions& options) {
   WarnIfEmpty(after, both->after, "B");
   if (result.reversed) PrintError("B was recorded before A; swap them if this is not intended");
   const DiffSide of_before{before, WindowText(options, 0)}, of_after{after, WindowText(options, 1)};
-  const DiffRows shown{options.all, options.limit};
-  const auto text = [&] { return DiffText(result, of_before, of_after, shown, tree); };
+  const bool is_limited = options.limit || !options.output.is_for_people();
+  const render::Report report =
+      DiffReport(result, of_before, of_after, {options.all, is_limited, options.limit.value_or(0)}, tree);
   if (!options.html.empty()) {
-    const ExitCode page = WriteView(options, *both, ComparisonOf(*both, result, before, after), text());
+    const ExitCode page = WriteView(options, *both, ComparisonOf(*both, result, before, after), report);
     if (page != ExitCode::kOk) return page;
   }
-  const ExitCode written = Write(options.json ? DiffJson(result, of_before, of_after, shown, tree) : text());
-  return written != ExitCode::kOk ? written : read;
+  return render::Print(report, options.output, read);
 }
 
 Command DiffCommand() {
@@ -289,7 +274,7 @@ Command DiffCommand() {
   command.AddFlag("--all", options->all, "Also show changes that are not significant");
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20, or 10 per table; --json: all)")
       .Value("N");
-  command.AddFlag("--json", options->json, "Print JSON");
+  options->output.AddTo(command);
   command.AddOption("--html", options->html, "Also write the report page with both sides compared").Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->scan.AddTo(command);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/query/scan.h"
+#include "tools/render/print.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
@@ -17,7 +18,8 @@ struct DiffOptions {
   std::string by, per, operations, html;
   double fdr = 0.05, margin = 0;
   std::optional<size_t> limit;
-  bool objects = false, all = false, json = false, force = false;
+  render::OutputOptions output;
+  bool objects = false, all = false, force = false;
   bool whole_runs = false;  // each recording is all that its command did
 };
 

@@ -36,6 +36,7 @@ enum class Unit : uint8_t {
   kBytes,           // "9.65 MiB"
   kShare,           // 0.088: "8.8 %"
   kChange,          // 0.123: "+12.3 %"
+  kPoints,          // the difference of two shares, 0.012: "+1.2 points"
   kProbability,     // "0.0012"
   kSeconds,         // "12.3 s", "4.00 min"
   kNanoseconds,     // "2.000 s", "1 h 02 min 03 s"

@@ -114,12 +114,12 @@ std::string Percent(double part, bool is_signed) {
   return is_signed ? fmt::format("{:+.1f}", 100 * part) : fmt::format("{:.1f}", 100 * part);
 }
 
-CellText ShareCell(const Interval& of, bool is_signed) {
+CellText ShareCell(const Interval& of, bool is_signed, const char* after) {
   const std::string between = is_signed ? ".." : "-";
   const std::string value = Percent(of.value, is_signed), low = Percent(of.low, is_signed),
                     high = Percent(of.high, is_signed);
-  if (of.is_range()) return {low + between + high + " %", ""};
-  return {value + " %", low == value && high == value ? "" : low + between + high};
+  if (of.is_range()) return {low + between + high + after, ""};
+  return {value + after, low == value && high == value ? "" : low + between + high};
 }
 
 std::string WholeNumber(double number) {
@@ -137,8 +137,11 @@ std::string LocalTime(double epoch_ns) {
 CellText NumberCell(const Interval& of, Unit unit) {
   switch (unit) {
     case Unit::kShare:
+      return ShareCell(of, false, " %");
     case Unit::kChange:
-      return ShareCell(of, unit == Unit::kChange);
+      return ShareCell(of, true, " %");
+    case Unit::kPoints:
+      return ShareCell(of, true, " points");
     case Unit::kInteger: {
       CellText cell{WholeNumber(of.value), ""};
       if (of.low != of.value || of.high != of.value) cell.interval = WholeNumber(of.low) + "-" + WholeNumber(of.high);

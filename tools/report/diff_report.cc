@@ -1,203 +1,254 @@
 #include "tools/report/diff_report.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <utility>
 
-#include "tools/text/percent.h"
-#include "tools/text/text.h"
-#include "tools/text/utf8.h"
+#include "tools/report/selection.h"
 
 namespace heaprec::tools {
-namespace {
 
-using nlohmann::json;
+using namespace render;
+
+namespace {
 
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
 // A single pair in which rows differ by more than half, on the whole, is hardly of the same program.
 constexpr double kUnlike = 0.5;
+// A change that is larger than this is not worth a number.
+constexpr double kTenfold = 10;
 
-std::string Printable(std::string_view text) {
-  Text printable;
-  AppendPrintable(printable, text);
-  return fmt::to_string(printable);
+// Of amounts in a scale, and of their changes.
+struct Units {
+  Unit amount, change;
+};
+
+Units UnitsOf(const Scale& scale, const RecordingScan& scan) {
+  if (scale.per == Per::kShare) return {Unit::kShare, Unit::kPoints};
+  if (scale.objects || scan.of_exceptions()) return {Unit::kCount, Unit::kCountChange};
+  return {Unit::kBytes, Unit::kByteChange};
 }
 
-std::string RunText(std::string_view which, const DiffSide& side, size_t run) {
-  const RecordingScan& scan = side.runs.scan(run);
-  const GroupEstimates all = AllOf(scan);
-  const std::string file = side.runs.file(run) == "-" ? "standard input" : ToUtf8(side.runs.file(run));
-  const std::string cpu =
-      scan.cpu() ? fmt::format(", {} of CPU time", Duration(static_cast<uint64_t>(scan.cpu()->process * 1e9))) : "";
-  return fmt::format(
-      "{:<9}{}: {} in {}{}, {} samples\n", which, Printable(file + side.window),
-      scan.of_exceptions() ? Grouped(static_cast<uint64_t>(all.bytes.value)) + " events" : Bytes(all.bytes.value),
-      Duration(static_cast<uint64_t>(scan.scanned().seconds * 1e9)), cpu, Grouped(all.samples));
+struct DiffRow {
+  Difference difference;
+  std::string name;
+  uint64_t samples_before = 0, samples_after = 0;
+};
+
+std::vector<Column<DiffRow>> DiffColumns(const Units& units, const std::string& suffix, const std::string& name) {
+  const auto of = [](auto member) { return [member](const DiffRow& row) -> Value { return row.difference.*member; }; };
+  return {{"verdict", "verdict", Unit::kText, Detail::kAlways,
+           [](const DiffRow& row) { return VerdictName(row.difference.verdict); }},
+          {"change", "change" + suffix, units.change, Detail::kAlways, of(&Difference::change), Detail::kAlways},
+          {"ratio", "ratio", Unit::kNumber, Detail::kAlways, of(&Difference::ratio)},
+          {"before", "before" + suffix, units.amount, Detail::kAlways, of(&Difference::before)},
+          {"after", "after" + suffix, units.amount, Detail::kAlways, of(&Difference::after)},
+          {"p", "", Unit::kProbability, Detail::kJsonOnly, of(&Difference::p)},
+          {"q", "q", Unit::kProbability, Detail::kWide, of(&Difference::q)},
+          {"detectable", "", Unit::kShare, Detail::kJsonOnly,
+           [](const DiffRow& row) {
+             const double change = row.difference.detectable;
+             return change > 0 ? Value(change) : Value();
+           }},
+          {"samples_before", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::samples_before},
+          {"samples_after", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::samples_after},
+          {"name", name, Unit::kText, Detail::kAlways, &DiffRow::name}};
 }
 
-std::string SideText(std::string_view which, const DiffSide& side) {
-  std::string text;
-  for (size_t run = 0; run < side.runs.size(); ++run) text += RunText(run == 0 ? which : "", side, run);
-  return text;
+// The columns of a row that the total has, too.
+std::vector<Field> TotalFields(const Difference& total) {
+  std::vector<Column<DiffRow>> columns = DiffColumns({Unit::kNumber, Unit::kNumber}, "", "");
+  columns.resize(columns.size() - 3);  // not the samples and the name
+  return FieldsOf("total", columns, DiffRow{total, "", 0, 0});
 }
 
-// "12 %"; what no change would show is said to be so.
-std::string DetectableText(double change) {
-  return std::isfinite(change) && change < 10 ? ShortPercent(change) : "more than tenfold";
+// "+6.5 % (+3.1 % to +9.9 %): 68.0 MiB/s before, 72.4 MiB/s after"
+Line TotalLine(const DiffResult& result, const RecordingScan& scan, bool is_replicated) {
+  const Difference& total = result.total;
+  const Unit unit = UnitsOf(result.total_scale, scan).amount;
+  Line line = Fact("total", "", std::vector<Field>());
+  for (const auto& [of, when] : {std::pair{&total.before, " before, "}, {&total.after, " after"}}) {
+    line.text += (IsUnknown(*of) ? "unknown" : "{value}" + result.total_scale.Suffix()) + when;
+    if (!IsUnknown(*of)) line.fields.push_back({"", *of, unit});
+  }
+  if (std::isfinite(total.ratio.value)) {
+    const Estimate change{total.ratio.value - 1, total.ratio.low - 1, total.ratio.high - 1};
+    const bool is_counted = total.before.low == total.before.high && total.after.low == total.after.high;
+    line.text.insert(0, is_counted ? "{value}, counted: " : "{}: ");
+    line.fields.insert(line.fields.begin(), {"", change, Unit::kChange});
+  }
+  if (is_replicated && total.verdict == Verdict::kSame) line.text += ", not shown to differ";
+  return line;
 }
 
-std::string_view UnitText(const Scale& scale) {
-  static constexpr std::array<std::string_view, 5> kTexts{"per second", "in total", "as shares of all bytes",
-                                                          "per second of CPU time", "per operation"};
+std::vector<Line> SpeedLines(const MachineSpeed& speed) {
+  std::vector<Line> lines{Hidden({{"speed.explains_rates", speed.is_cause},
+                                  {"speed.ratio_per_second", speed.ratio_per_second},
+                                  {"speed.ratio_per_cpu_second", speed.ratio_per_cpu_second}})};
+  if (speed.is_cause) {
+    const char* const was = speed.ratio_per_second < 1 ? "slower" : "faster";
+    lines.push_back(
+        Fact("speed",
+             std::string("B allocated {} times as much per second, but {} times as much per second of CPU "
+                         "time: the machine was ") +
+                 was + ", the program is not",
+             {{"", speed.ratio_per_second, Unit::kNumber}, {"", speed.ratio_per_cpu_second, Unit::kNumber}}));
+  }
+  return lines;
+}
+
+std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
+  std::vector<Line> lines;
+  List runs;
+  for (size_t run = 0; run < side.runs.size(); ++run) {
+    const RecordingScan& scan = side.runs.scan(run);
+    const GroupEstimates all = AllOf(scan);
+    const std::string file = side.runs.file(run) == "-" ? "standard input" : side.runs.file(run);
+    const bool has_cpu = scan.cpu().has_value();
+    Line line = Fact(name, std::string("{}: {value}") + (scan.of_exceptions() ? " events" : "") + " in {}",
+                     {{"", file + side.window},
+                      {"", all.bytes, scan.of_exceptions() ? Unit::kCount : Unit::kBytes},
+                      {"", scan.scanned().seconds, Unit::kSeconds}});
+    if (has_cpu) {
+      line.text += ", {} of CPU time";
+      line.fields.push_back({"", scan.cpu()->process, Unit::kSeconds});
+    }
+    line.text += ", {} sample(s)";
+    line.fields.push_back({"", all.samples, Unit::kInteger});
+    lines.push_back(std::move(line));
+    Object one = scan.AsObject();
+    one.push_back({"cpu_seconds", has_cpu ? Value(scan.cpu()->process) : Value()});
+    one.push_back({"gc_cpu_seconds", has_cpu ? Value(scan.cpu()->collector) : Value()});
+    runs.emplace_back(std::move(one));
+  }
+  lines.push_back(Hidden({{name + ".runs", std::move(runs)}}));
+  return lines;
+}
+
+const char* UnitText(const Scale& scale) {
+  static constexpr std::array<const char*, 5> kTexts{"per second", "in total", "as shares of all bytes",
+                                                     "per second of CPU time", "per operation"};
   return kTexts[static_cast<size_t>(scale.per)];
 }
 
-std::string RunsText(const RunComparison& runs) {
-  const std::string deviation = ShortPercent(runs.variation.deviation);
+// Appends to a line how small a change could have been seen. What no change would show is said to be so.
+void AppendDetectable(double change, Line* line) {
+  if (!(change < kTenfold)) {
+    line->text += "more than tenfold";
+    return;
+  }
+  line->text += "{}";
+  line->fields.push_back({"", change, Unit::kShare});
+}
+
+Line RunsLine(const RunComparison& runs) {
+  const Field deviation{"", runs.variation.deviation, Unit::kShare};
   if (runs.is_replicated()) {
-    return fmt::format("{} and {}; between runs of the same program a row varies by {}", runs.runs_before,
-                       runs.runs_after, deviation);
+    return Fact("runs", "{} and {}; between runs of the same program a row varies by {}",
+                {{"", runs.runs_before, Unit::kInteger}, {"", runs.runs_after, Unit::kInteger}, deviation});
   }
   if (runs.variation.deviation > kUnlike) {
-    return fmt::format("not replicated; most rows differ, by {}: several runs of each side tell which are real changes",
-                       deviation);
+    return Fact("runs",
+                "not replicated; most rows differ, by {}: several runs of each side tell which are real changes",
+                {deviation});
   }
-  return fmt::format("not replicated; rows are taken to vary by {} between runs, as the others do", deviation);
+  return Fact("runs", "not replicated; rows are taken to vary by {} between runs, as the others do", {deviation});
 }
 
 // How the rows were compared, and what could have been seen.
-std::string MethodText(const DiffResult& result) {
-  std::string text = fmt::format("rows     compared {}: {}\n", UnitText(result.scale), result.unit_reason);
-  if (result.tables.empty()) return text;
+std::vector<Line> MethodLines(const DiffResult& result) {
+  std::vector<Line> lines{
+      Fact("rows", std::string("compared ") + UnitText(result.scale) + ": {}", {{"per_reason", result.unit_reason}})};
+  if (result.tables.empty()) return lines;
   const RunComparison& runs = result.tables.back().runs;
-  text += fmt::format("runs     {}\n", RunsText(runs));
-  text += fmt::format("detects  a change of {} where a row has 5 % of all, of {} at 1 % (4 of 5 times)\n",
-                      DetectableText(runs.DetectableAt(0.05)), DetectableText(runs.DetectableAt(0.01)));
-  if (runs.is_replicated()) return text;
-  RunComparison three = runs;
-  three.runs_before = three.runs_after = 3;
-  return text + fmt::format("         three runs a side (heaprec bench) would detect {} and {}\n",
-                            DetectableText(three.DetectableAt(0.05)), DetectableText(three.DetectableAt(0.01)));
-}
-
-std::string SpeedText(const MachineSpeed& speed) {
-  if (!speed.is_cause) return "";
-  return fmt::format(
-      "speed    B allocated x{:.2f} per second, but x{:.2f} per second of CPU time: the machine was {}, "
-      "the program is not\n",
-      speed.ratio_per_second, speed.ratio_per_cpu_second, speed.ratio_per_second < 1 ? "slower" : "faster");
-}
-
-void AppendTable(const ComparedTable& of, const DiffResult& result, const DiffRows& rows_shown, size_t usual,
-                 const CallTree& tree, std::string* into) {
-  const size_t limit = rows_shown.limit.value_or(usual);
-  const size_t shown = rows_shown.all ? of.rows.size() : of.changed;
-  const size_t rows = limit > 0 ? std::min(limit, shown) : shown;
-  *into += fmt::format("\nby {}: {} of {} changed, at a false discovery rate of {:.3g} %{}\n", of.by.Text(),
-                       Grouped(of.changed), Grouped(of.rows.size()), 100 * result.question.fdr,
-                       of.changed < of.rows.size() ? "; the others may be noise" : "");
-  for (size_t i = 0; i < rows; ++i) {
-    const Difference& one = of.rows[i].difference;
-    *into += fmt::format("  {:<4} {:>14} {:<22} {:>8} {:>12} -> {:<12} {}\n", VerdictText(one.verdict),
-                         ChangeText(one.change, result.style), ChangeIntervalText(one.change, result.style),
-                         RatioText(one.ratio.value), ValueText(one.before.value, result.style),
-                         ValueText(one.after.value, result.style), Printable(RowName(of.by, of.rows[i].key, tree)));
+  lines.push_back(RunsLine(runs));
+  Line detects = Fact("detects", "a change of ", std::vector<Field>());
+  AppendDetectable(runs.DetectableAt(0.05), &detects);
+  detects.text += " where a row has 5 % of all, of ";
+  AppendDetectable(runs.DetectableAt(0.01), &detects);
+  detects.text += " at 1 % (4 of 5 times)";
+  lines.push_back(std::move(detects));
+  if (!runs.is_replicated()) {
+    RunComparison three = runs;
+    three.runs_before = three.runs_after = 3;
+    Line replicated = Fact("detects", "with three runs a side (heaprec bench) a change of ", std::vector<Field>());
+    AppendDetectable(three.DetectableAt(0.05), &replicated);
+    replicated.text += " and ";
+    AppendDetectable(three.DetectableAt(0.01), &replicated);
+    lines.push_back(std::move(replicated));
   }
-  if (rows < shown) *into += fmt::format("  ... {} more; --limit 0 shows all\n", Grouped(shown - rows));
+  return lines;
 }
 
 // JSON has no infinity.
-json Finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+Value Finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
 
-json SpeedAsJson(const MachineSpeed& speed) {
-  return {{"explains_rates", speed.is_cause},
-          {"ratio_per_second", speed.ratio_per_second},
-          {"ratio_per_cpu_second", speed.ratio_per_cpu_second}};
-}
-
-json SideAsJson(const DiffSide& side) {
-  json runs = json::array();
-  for (size_t run = 0; run < side.runs.size(); ++run) {
-    const RecordingScan& scan = side.runs.scan(run);
-    json one = scan.AsJson();
-    one["cpu_seconds"] = scan.cpu() ? json(scan.cpu()->process) : json(nullptr);
-    one["gc_cpu_seconds"] = scan.cpu() ? json(scan.cpu()->collector) : json(nullptr);
-    runs.push_back(std::move(one));
+void AddTable(const ComparedTable& of, const DiffResult& result, const RecordingScan& scan, const DiffRows& shown,
+              const CallTree& tree, Report* into) {
+  Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed, at a false discovery rate of {}",
+                          {{"", of.changed, Unit::kInteger},
+                           {"", of.rows.size(), Unit::kInteger},
+                           {"", result.question.fdr, Unit::kShare}});
+  if (of.changed < of.rows.size()) heading.text += "; the others may be noise";
+  heading.detail = Detail::kTextOnly;
+  into->Add(std::move(heading));
+  const size_t all = shown.all ? of.rows.size() : of.changed;
+  const size_t limit = shown.limit > 0 ? std::min(shown.limit, all) : all;
+  std::vector<DiffRow> rows;
+  for (const ComparedRow& row : of.rows) {
+    if (rows.size() == limit) break;
+    if (!shown.all && row.difference.verdict == Verdict::kSame) continue;
+    rows.push_back({row.difference, RowName(of.by, row.key, tree), row.samples_before, row.samples_after});
   }
-  return {{"runs", runs}};
-}
-
-json RowAsJson(const ComparedRow& row, const ComparedTable& table, const CallTree& tree) {
-  json one = AsJson(row.difference);
-  one["name"] = RowName(table.by, row.key, tree);
-  one["samples_before"] = row.samples_before;
-  one["samples_after"] = row.samples_after;
-  return one;
-}
-
-json RowsAsJson(const ComparedTable& table, const DiffRows& shown, const CallTree& tree) {
-  json rows = json::array();
-  for (const ComparedRow& row : table.rows) {
-    if (shown.limit.value_or(0) > 0 && rows.size() == *shown.limit) break;
-    if (shown.all || row.difference.verdict != Verdict::kSame) rows.push_back(RowAsJson(row, table, tree));
-  }
-  return rows;
+  Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
+                          rows, of.rows.size());
+  table.empty = "nothing changed";
+  table.more = rows.size() < all ? "--limit 0 shows all that changed" : "--all shows them";
+  table.fields = {{"by", of.by.Text()},
+                  {"changed", of.changed, Unit::kInteger},
+                  {"tested", of.runs.tested, Unit::kInteger},
+                  {"run_deviation", of.runs.variation.deviation, Unit::kShare},
+                  {"run_degrees_of_freedom", Finite(of.runs.variation.degrees_of_freedom), Unit::kNumber},
+                  {"detectable_at_5_percent", Finite(of.runs.DetectableAt(0.05)), Unit::kShare},
+                  {"detectable_at_1_percent", Finite(of.runs.DetectableAt(0.01)), Unit::kShare}};
+  into->Add(std::move(table));
 }
 
 }  // namespace
 
 ValueStyle StyleOf(const Scale& scale, const RecordingScan& scan) {
-  using Unit = ValueStyle::Unit;
-  const Unit amount = scale.objects || scan.of_exceptions() ? Unit::kCount : Unit::kBytes;
-  return {scale.per == Per::kShare ? Unit::kShare : amount, scale.Suffix()};
+  using Style = ValueStyle::Unit;
+  const Style amount = scale.objects || scan.of_exceptions() ? Style::kCount : Style::kBytes;
+  return {scale.per == Per::kShare ? Style::kShare : amount, scale.Suffix()};
 }
 
-std::string DiffText(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
-                     const CallTree& tree) {
+Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
+                  const CallTree& tree) {
+  const RecordingScan& scan = before.runs.scan(0);
   const bool is_replicated = before.runs.size() + after.runs.size() > 2;  // else one run does not tell
-  const std::string verdict = is_replicated && result.total.verdict == Verdict::kSame ? ", not shown to differ" : "";
-  std::string text = fmt::format("{:<9}{}{}\n", "total", TotalText(result.total, result.total_style), verdict);
-  text += SpeedText(result.speed) + SideText("before", before) + SideText("after", after) + MethodText(result);
-  const size_t usual = result.tables.size() > 1 ? kRowsOfTwo : kRowsOfOne;
-  for (const ComparedTable& table : result.tables) AppendTable(table, result, shown, usual, tree, &text);
-  text += "\n";
+  const char* const amount = scan.of_exceptions() ? "events" : "bytes";
+  Report report("heaprec.diff/2");
+  report.Add(TotalLine(result, scan, is_replicated));
+  report.Add(Hidden({{"per", PerWords()[static_cast<size_t>(result.scale.per)]},
+                     {"replicated", is_replicated},
+                     {"unit", result.scale.objects ? "objects" : amount},
+                     {"fdr", result.question.fdr},
+                     {"min_change", result.question.margin},
+                     {"reversed", result.reversed}}));
+  report.Add(Hidden(TotalFields(result.total)));
+  report.Add(SpeedLines(result.speed));
+  report.Add(SideLines("before", before));
+  report.Add(SideLines("after", after));
+  report.Add(MethodLines(result));
+  if (!shown.given) shown.limit = result.tables.size() > 1 ? kRowsOfTwo : kRowsOfOne;
+  Line gap = Sentence("");
+  gap.detail = Detail::kTextOnly;
+  report.Add(std::move(gap));
+  for (const ComparedTable& table : result.tables) AddTable(table, result, scan, shown, tree, &report);
   for (const DiffSide* side : {&before, &after}) {
-    for (size_t run = 0; run < side->runs.size(); ++run) text += side->runs.scan(run).LossLine();
+    for (size_t run = 0; run < side->runs.size(); ++run) report.Add(LossLines(side->runs.scan(run)));
   }
-  return text;
-}
-
-std::string DiffJson(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
-                     const CallTree& tree) {
-  const char* const amount = before.runs.scan(0).of_exceptions() ? "events" : "bytes";
-  json document = {{"schema", "heaprec.diff/2"},
-                   {"per", PerWords()[static_cast<size_t>(result.scale.per)]},
-                   {"per_reason", result.unit_reason},
-                   {"replicated", before.runs.size() + after.runs.size() > 2},
-                   {"speed", SpeedAsJson(result.speed)},
-                   {"unit", result.scale.objects ? "objects" : amount},
-                   {"fdr", result.question.fdr},
-                   {"min_change", result.question.margin},
-                   {"reversed", result.reversed},
-                   {"before", SideAsJson(before)},
-                   {"after", SideAsJson(after)},
-                   {"total", AsJson(result.total)},
-                   {"tables", json::array()}};
-  for (const ComparedTable& table : result.tables) {
-    document["tables"].push_back({{"by", table.by.Text()},
-                                  {"count", table.rows.size()},
-                                  {"changed", table.changed},
-                                  {"tested", table.runs.tested},
-                                  {"run_deviation", table.runs.variation.deviation},
-                                  {"run_degrees_of_freedom", Finite(table.runs.variation.degrees_of_freedom)},
-                                  {"detectable_at_5_percent", Finite(table.runs.DetectableAt(0.05))},
-                                  {"detectable_at_1_percent", Finite(table.runs.DetectableAt(0.01))},
-                                  {"rows", RowsAsJson(table, shown, tree)}});
-  }
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return report;
 }
 
 }  // namespace heaprec::tools

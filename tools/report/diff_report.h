@@ -1,14 +1,12 @@
-// What diff came to, as text and as JSON.
-//
-// Failure:  none. Names come from recordings: they are made printable.
+// What diff came to.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/query/comparison.h"
 #include "tools/query/scan.h"
+#include "tools/render/report.h"
 #include "tools/report/difference_format.h"
 
 namespace heaprec::tools {
@@ -26,7 +24,7 @@ struct DiffResult {
   Scale scale;
   std::string unit_reason;  // why `scale` is in this unit
   MachineSpeed speed;
-  ValueStyle style, total_style;
+  Scale total_scale;  // of shares the total is the rate: per second
   Question question;
   bool reversed = false;
   std::vector<ComparedTable> tables;
@@ -43,12 +41,11 @@ struct DiffSide {
 // Which rows are shown: those that changed, or all; the first so many.
 struct DiffRows {
   bool all = false;
-  std::optional<size_t> limit;  // 0: all
+  bool given = false;  // else as many as people read
+  size_t limit = 0;    // 0: all
 };
 
-std::string DiffText(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
-                     const CallTree& tree);
-std::string DiffJson(const DiffResult& result, const DiffSide& before, const DiffSide& after, const DiffRows& shown,
-                     const CallTree& tree);
+render::Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
+                          const CallTree& tree);
 
 }  // namespace heaprec::tools

@@ -4,15 +4,11 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "tools/report/estimate_format.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
-
-constexpr std::array<std::string_view, 5> kVerdicts{"same", "more", "less", "new", "gone"};
 
 std::string Positive(double value, const ValueStyle& style) {
   switch (style.unit) {
@@ -44,9 +40,9 @@ std::string PercentText(double ratio) { return std::isinf(ratio) ? "∞" : fmt::
 
 }  // namespace
 
-std::string_view VerdictText(Verdict verdict) {
-  static constexpr std::array<std::string_view, 5> kTexts{"~", "MORE", "LESS", "NEW", "GONE"};
-  return kTexts[static_cast<size_t>(verdict)];
+const char* VerdictName(Verdict verdict) {
+  static constexpr std::array<const char*, 5> kNames{"same", "more", "less", "new", "gone"};
+  return kNames[static_cast<size_t>(verdict)];
 }
 
 std::string ValueText(double value, const ValueStyle& style) {
@@ -74,17 +70,6 @@ std::string TotalText(const Difference& of, const ValueStyle& style) {
                                    ? std::string(", counted")
                                    : fmt::format(" ({} to {})", PercentText(of.ratio.low), PercentText(of.ratio.high));
   return fmt::format("{}{}: {}", PercentText(of.ratio.value), interval, values);
-}
-
-nlohmann::json AsJson(const Difference& of) {
-  return {{"verdict", kVerdicts[static_cast<size_t>(of.verdict)]},
-          {"before", AsJson(of.before)},
-          {"after", AsJson(of.after)},
-          {"change", AsJson(of.change)},
-          {"ratio", AsJson(of.ratio)},
-          {"p", of.p},
-          {"q", of.q},
-          {"detectable", of.detectable > 0 ? nlohmann::json(of.detectable) : nlohmann::json(nullptr)}};
 }
 
 }  // namespace heaprec::tools

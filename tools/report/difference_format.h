@@ -1,7 +1,6 @@
-// Differences as text and as JSON.
+// Differences as text.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -16,8 +15,8 @@ struct ValueStyle {
   std::string suffix;  // "/s", "/op"
 };
 
-// "more", "less", "NEW", "GONE"; "~" for what may be noise.
-std::string_view VerdictText(Verdict verdict);
+// "more", "less", "new", "gone"; "same" for what may be noise.
+const char* VerdictName(Verdict verdict);
 
 // "18.6 MiB/s"
 std::string ValueText(double value, const ValueStyle& style);
@@ -28,8 +27,5 @@ std::string ChangeIntervalText(const Estimate& change, const ValueStyle& style);
 std::string RatioText(double ratio);
 // "+6.5 % (+3.1 % to +9.9 %): 68.0 MiB/s before, 72.4 MiB/s after"
 std::string TotalText(const Difference& difference, const ValueStyle& style);
-
-// {"verdict": "more", "before": {...}, "after": {...}, "change": {...}, "ratio": {...}, "p": ..., "q": ...}
-nlohmann::json AsJson(const Difference& difference);
 
 }  // namespace heaprec::tools

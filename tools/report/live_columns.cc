@@ -1,9 +1,9 @@
 #include "tools/report/live_columns.h"
 
-#include <sstream>
 #include <utility>
 
 #include "tools/input/stream_traits.h"
+#include "tools/report/selection.h"
 
 namespace heaprec::tools {
 
@@ -84,13 +84,6 @@ render::Line LiveContext(const LiveAnswer& answer) {
                  {"of_majors", live.of_majors()},
                  {"untracked.samples", live.untracked(), Unit::kInteger},
                  {"untracked.bytes", live.untracked_bytes(), Unit::kBytes}});
-}
-
-std::vector<render::Line> LossLines(const RecordingScan& scan) {
-  std::vector<render::Line> lines;
-  std::istringstream losses(scan.LossLine());
-  for (std::string line; std::getline(losses, line);) lines.push_back(Sentence(line));
-  return lines;
 }
 
 std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {

@@ -44,8 +44,6 @@ std::vector<render::Field> LiveFields(const std::string& path, const LiveRow& al
 render::Line LiveContext(const LiveAnswer& answer);
 // What could not be tracked, if anything, and the line of losses.
 std::vector<render::Line> LiveFooter(const LiveAnswer& answer);
-// The line of losses and trust.
-std::vector<render::Line> LossLines(const RecordingScan& scan);
 
 // "{} collections", "{} major collections", or that their number is unknown; takes one field of `collections`.
 std::string CollectionsText(const LiveVisitor& live);

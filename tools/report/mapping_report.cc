@@ -6,6 +6,7 @@
 
 #include "tools/report/live_columns.h"
 #include "tools/report/native_report.h"
+#include "tools/report/selection.h"
 
 namespace heaprec::tools {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/report/live_columns.h"
+#include "tools/report/selection.h"
 
 namespace heaprec::tools {
 

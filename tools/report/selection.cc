@@ -50,14 +50,20 @@ std::vector<render::Line> HeadlineOf(const RecordingScan& scan) {
   return {Totals(scan), Hidden(std::move(hidden))};
 }
 
+std::vector<render::Line> LossLines(const RecordingScan& scan) {
+  std::vector<Line> lines;
+  std::istringstream losses(scan.LossLine());
+  for (std::string line; std::getline(losses, line);) lines.push_back(Sentence(line));
+  return lines;
+}
+
 std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what) {
   const double limit = scan.unseen().bytes.high;
   std::vector<render::Line> lines;
   lines.push_back(Sentence("detection limit: a " + std::string(what) + " without samples " +
                                (scan.of_exceptions() ? "threw at most {} (95 %)" : "allocated at most {} (95 %)"),
                            {{"", limit, UnitOfTotal(scan)}}));
-  std::istringstream footer(scan.LossLine());
-  for (std::string line; std::getline(footer, line);) lines.push_back(Sentence(line));
+  for (Line& line : LossLines(scan)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -16,6 +16,8 @@ namespace heaprec::tools {
 // "1.9 GiB allocated in 28.193 s, 68.0 MiB/s; 55.9 M objects (55.0M-56.8M)", and in JSON: unit, total, matched,
 // detection_limit and scan.
 std::vector<render::Line> HeadlineOf(const RecordingScan& scan);
+// Losses and trust.
+std::vector<render::Line> LossLines(const RecordingScan& scan);
 // The detection limit of a `what` ("class or site"), and the line of losses.
 std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what);
 

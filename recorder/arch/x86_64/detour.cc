@@ -1,4 +1,4 @@
-#include "recorder/arch/x86_64/detour.h"
+#include "recorder/arch/detour.h"
 
 #include <sys/mman.h>
 
@@ -9,18 +9,21 @@
 #include <span>
 #include <string>
 
-#include "recorder/arch/x86_64/code_patch.h"
-#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/code_patch.h"
+#include "recorder/arch/near_memory.h"
 #include "recorder/arch/x86_64/prologue.h"
 #include "recorder/arch/x86_64/trap.h"
 
 namespace heaprec::arch {
 namespace {
 
+constexpr size_t kJumpSize = 5;  // E9 rel32
 constexpr uint8_t kInt3 = 0xcc;
 constexpr uint8_t kJump = 0xe9;
 constexpr size_t kReadAhead = 512;  // of the target, at most to the end of its mapping
 constexpr size_t kOriginalAt = 32;  // offset of the way to the original in its page
+// rel32 reaches 2 GiB; the displaced code may refer to data tens of MiB on either side of it.
+constexpr uintptr_t kReach = (uintptr_t{1} << 31) - (uintptr_t{1} << 28);
 constexpr uint8_t kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 std::mutex& Serial() {
@@ -36,7 +39,7 @@ void EncodeJump(uintptr_t from, uintptr_t to, uint8_t* out) {
 
 // A page: the way to the replacement, and the way to the original function.
 void FillThunk(uint8_t* page, const void* replacement, const Prologue& prologue, uintptr_t site) {
-  std::memset(page, kInt3, kPageSize);
+  std::memset(page, kInt3, PageSize());
   constexpr uint8_t kIndirect[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp [rip]: the address follows
   std::memcpy(page, kIndirect, sizeof kIndirect);
   std::memcpy(page + sizeof kIndirect, &replacement, sizeof replacement);
@@ -63,19 +66,19 @@ format::Result<Detour> Detour::Prepare(uintptr_t target, const void* replacement
   Detour detour;
   detour.site_ = reinterpret_cast<uintptr_t>(code.data());
   detour.protection_ = mapping->protection;
-  const auto page = MapPageNear(detour.site_);
+  const auto page = MapPageNear(detour.site_, kReach);
   if (!page) return page.error();
   const auto copy_at = reinterpret_cast<uintptr_t>(*page) + kOriginalAt + sizeof kEndbr64;
   const auto prologue = MovePrologue(code, detour.site_, copy_at, kJumpSize);
   if (!prologue) {
-    munmap(*page, kPageSize);  // no thread has seen it
+    munmap(*page, PageSize());  // no thread has seen it
     return prologue.error();
   }
   std::copy_n(code.data(), kJumpSize, detour.before_);
   FillThunk(*page, replacement, *prologue, detour.site_);
-  if (mprotect(*page, kPageSize, PROT_READ | PROT_EXEC) != 0) {
+  if (mprotect(*page, PageSize(), PROT_READ | PROT_EXEC) != 0) {
     const std::string reason = strerror(errno);
-    munmap(*page, kPageSize);
+    munmap(*page, PageSize());
     return format::Error{"executable memory is refused: " + reason};
   }
   detour.entry_ = *page;

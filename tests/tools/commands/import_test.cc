@@ -332,13 +332,11 @@ TEST_CASE("A budget of what the file does not say is inconclusive, and so is a c
   const Outcome objects = Heaprec(diff + out + " " + out);
   INFO(objects.out);
   CHECK(objects.code == 0);
-  CHECK(objects.out.starts_with("total    unknown before, unknown after\n"));
-  CHECK(objects.out.find("unknown -> unknown") != std::string::npos);
+  CHECK(objects.out.starts_with("total:     unknown before, unknown after\n"));
+  CHECK(objects.out.find("\nsame      unknown") != std::string::npos);
   const json row = json::parse(Heaprec(diff + "--json " + out + " " + out).out)["tables"][0]["rows"][0];
   CHECK(row["verdict"] == "same");
-  for (const char* of : {"before", "after", "change", "ratio"}) {
-    for (const char* end : {"value", "low", "high"}) CHECK(row[of][end].is_null());
-  }
+  for (const char* of : {"before", "after", "change", "ratio"}) CHECK(row[of].is_null());
   // Beside rows that are known.
   WriteSmall(directory / "known.bin");
   const json rows =
@@ -346,7 +344,7 @@ TEST_CASE("A budget of what the file does not say is inconclusive, and so is a c
   REQUIRE(rows.size() == 3);
   CHECK(rows[0]["change"]["value"].is_number());
   CHECK(rows[2]["name"] == "byte[]");
-  CHECK(rows[2]["change"]["value"].is_null());
+  CHECK(rows[2]["change"].is_null());
 }
 
 TEST_CASE("A check of an import says why it is inconclusive, and what to do") {

@@ -1,4 +1,4 @@
-// Memory close enough to code for a 32-bit displacement.
+// Memory close enough to code for a direct jump.
 //
 // Units:    addresses and bytes of this process.
 // Context:  setup.
@@ -27,9 +27,10 @@ std::vector<MemoryRegion> MemoryRegions();
 // The mapping that holds `address`.
 std::optional<MemoryRegion> RegionOf(uintptr_t address);
 
-// One writable page within reach of rel32 jumps to and from `code`, and with some slack for data around it.
-format::Result<uint8_t*> MapPageNear(uintptr_t code);
+// One writable page that begins at most `reach` away from `code`.
+format::Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach);
 
-inline constexpr size_t kPageSize = 4096;
+// The kernel's: 4096 on x86-64, up to 65536 on aarch64.
+size_t PageSize();
 
 }  // namespace heaprec::arch

@@ -1,6 +1,7 @@
-#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/near_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,31 +18,35 @@
 namespace heaprec::arch {
 namespace {
 
-// rel32 reaches 2 GiB; the displaced code may refer to data tens of MiB on either side of it.
-constexpr uintptr_t kReach = (uintptr_t{1} << 31) - (uintptr_t{1} << 28);
 // Stay away from the null page and its neighbourhood (vm.mmap_min_addr), and from neighbours that grow into gaps.
 constexpr uintptr_t kLowest = uintptr_t{1} << 20;
 
 uintptr_t Distance(uintptr_t a, uintptr_t b) { return a > b ? a - b : b - a; }
 
 // The pages at both ends of each gap within reach, nearest first.
-std::vector<uintptr_t> Candidates(uintptr_t code) {
+std::vector<uintptr_t> Candidates(uintptr_t code, uintptr_t reach) {
   std::vector<uintptr_t> pages;
+  const size_t page_size = PageSize();
   uintptr_t gap = kLowest;
   for (const MemoryRegion& mapping : MemoryRegions()) {
-    if (mapping.begin >= gap + kPageSize) {
+    if (mapping.begin >= gap + page_size) {
       pages.push_back(gap);
-      pages.push_back(mapping.begin - kPageSize);
+      pages.push_back(mapping.begin - page_size);
     }
     gap = std::max(gap, mapping.end);
   }
-  std::erase_if(pages, [code](uintptr_t page) { return Distance(page, code) > kReach; });
+  std::erase_if(pages, [code, reach](uintptr_t page) { return Distance(page, code) > reach; });
   std::sort(pages.begin(), pages.end(),
             [code](uintptr_t a, uintptr_t b) { return Distance(a, code) < Distance(b, code); });
   return pages;
 }
 
 }  // namespace
+
+size_t PageSize() {
+  static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 
 std::vector<MemoryRegion> MemoryRegions() {
   std::vector<MemoryRegion> mappings;
@@ -64,19 +69,20 @@ std::optional<MemoryRegion> RegionOf(uintptr_t address) {
   return std::nullopt;
 }
 
-format::Result<uint8_t*> MapPageNear(uintptr_t code) {
+format::Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach) {
+  const size_t page_size = PageSize();
   int last_error = 0;
-  for (const uintptr_t page : Candidates(code)) {
+  for (const uintptr_t page : Candidates(code, reach)) {
     void* const wanted = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
     void* const got =
-        mmap(wanted, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        mmap(wanted, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == wanted) return static_cast<uint8_t*>(got);
     if (got == MAP_FAILED)
       last_error = errno;
     else
-      munmap(got, kPageSize);  // kernels before 4.17 take the flag for a hint; only our own page is given back
+      munmap(got, page_size);  // kernels before 4.17 take the flag for a hint; only our own page is given back
   }
-  return format::Error{std::string("no free page within 2 GiB of the code") +
+  return format::Error{"no free page within " + std::to_string(reach >> 20) + " MiB of the code" +
                        (last_error != 0 ? std::string(": ") + strerror(last_error) : "")};
 }
 

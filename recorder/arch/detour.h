@@ -1,12 +1,12 @@
-// Diverts a function to a replacement while other threads run it: jmp rel32 at its entry to a thunk nearby, and a copy
-// of the displaced instructions through which the original stays callable.
+// Diverts a function to a replacement while other threads run it: a direct jump at its entry to a thunk nearby, and a
+// copy of the displaced instructions through which the original stays callable.
 //
 // Context:  setup and drain (Prepare, Install, Remove); original(), installed(): any.
 // Threads:  Prepare, Install, Remove are serialised inside. Any number of threads may run the function meanwhile.
 //           original() is complete before the first byte of the target changes, so a replacement may use it at once.
 // Failure:  an Error with the reason; the target is then unchanged. A thunk is never unmapped: a thread may stand in
 // it.
-//           SIGTRAP is ours from the first Install on; foreign traps go to the handler that was there before.
+//           On x86-64 SIGTRAP is ours from the first Install on; foreign traps go to the handler that was there before.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ namespace heaprec::arch {
 
 // Returns when every thread that stood in the target's first instructions has left them, e.g. after a safepoint; false
 // if it cannot tell. Called while the entry traps, so it must not wait for a thread that runs no instruction at all.
-// Null function: no other thread can stand in the target (Agent_OnLoad).
+// Null function: no other thread can stand in the target (Agent_OnLoad). Not called where one instruction is displaced
+// (aarch64): no thread can stand within it.
 struct GracePeriod {
   bool (*wait)(void* context) = nullptr;
   void* context = nullptr;
@@ -44,18 +45,18 @@ class Detour {
   bool installed() const { return installed_; }
 
  private:
-  static constexpr size_t kJumpSize = 5;  // E9 rel32
+  static constexpr size_t kMaxJumpSize = 5;  // x86-64: jmp rel32; aarch64: B, four bytes
 
   Detour() = default;
   format::Result<std::monostate> Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile,
                                          GracePeriod grace);
 
-  uintptr_t site_ = 0;           // where the jump is written: the target, or behind its endbr64
-  int protection_ = 0;           // of the site's pages, as they were
+  uintptr_t site_ = 0;  // where the jump is written: the target, or behind its landing pad (endbr64, BTI, PACIASP)
+  int protection_ = 0;  // of the site's pages, as they were
   const void* entry_ = nullptr;  // in the thunk: leads to the replacement
   const void* original_ = nullptr;
-  uint8_t before_[kJumpSize] = {};
-  uint8_t jump_[kJumpSize] = {};
+  uint8_t before_[kMaxJumpSize] = {};
+  uint8_t jump_[kMaxJumpSize] = {};
   bool installed_ = false;
 };
 

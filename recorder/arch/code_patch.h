@@ -24,7 +24,10 @@ class CodePatch {
   ~CodePatch();
 
   void WriteByte(size_t index, uint8_t byte);
-  // Every thread of the process has drained its pipeline when this returns: none runs bytes fetched before.
+  // Of an address that is a multiple of four: a thread that fetches it meanwhile finds the old word or the new one.
+  void WriteWord(size_t index, uint32_t word);
+  // The bytes are in memory as code is fetched from it, and every thread of the process has drained its pipeline when
+  // this returns: none runs bytes fetched before.
   void Publish();
   // Ends the patch: the old protection is back. False if the kernel refuses, the code then stays writable.
   bool End();

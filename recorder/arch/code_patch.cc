@@ -1,4 +1,4 @@
-#include "recorder/arch/x86_64/code_patch.h"
+#include "recorder/arch/code_patch.h"
 
 #include <linux/membarrier.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "recorder/arch/x86_64/near_memory.h"
+#include "recorder/arch/near_memory.h"
 
 namespace heaprec::arch {
 namespace {
@@ -31,8 +31,8 @@ CodePatch::~CodePatch() {
 }
 
 bool CodePatch::Protect(int protection) const {
-  const uintptr_t begin = site_ & ~(kPageSize - 1);
-  const uintptr_t end = (site_ + size_ + kPageSize - 1) & ~(kPageSize - 1);
+  const uintptr_t begin = site_ & ~(PageSize() - 1);
+  const uintptr_t end = (site_ + size_ + PageSize() - 1) & ~(PageSize() - 1);
   return mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0;  // NOLINT(performance-no-int-to-ptr)
 }
 
@@ -53,7 +53,15 @@ void CodePatch::WriteByte(size_t index, uint8_t byte) {
   __atomic_store_n(to, byte, __ATOMIC_SEQ_CST);
 }
 
+void CodePatch::WriteWord(size_t index, uint32_t word) {
+  auto* const to = reinterpret_cast<uint32_t*>(site_ + index);  // NOLINT(performance-no-int-to-ptr)
+  __atomic_store_n(to, word, __ATOMIC_SEQ_CST);
+}
+
 void CodePatch::Publish() {
+  // Where data and instructions have caches of their own; on x86-64 it is nothing.
+  auto* const begin = reinterpret_cast<char*>(site_);  // NOLINT(performance-no-int-to-ptr)
+  __builtin___clear_cache(begin, begin + size_);
   // It worked in Begin with the same arguments, and has no other way to fail.
   (void)Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
 }

@@ -1,0 +1,6 @@
+"""Options of what uses call_site.h: it makes no frame, and leaves its caller's in the register."""
+
+CALL_SITE_COPTS = ["-fomit-frame-pointer"] + select({
+    "//third_party/aarch64:aarch64": ["-ffixed-x29"],
+    "//conditions:default": ["-ffixed-rbp"],
+})

@@ -1,6 +1,0 @@
-"""Options of what uses call_site.h: it makes no frame, and leaves its caller's in the register."""
-
-CALL_SITE_COPTS = [
-    "-fomit-frame-pointer",
-    "-ffixed-rbp",
-]
