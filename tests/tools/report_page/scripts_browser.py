@@ -12,7 +12,7 @@ from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
-  BoxTree TreeBuilder Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
+  BoxTree TreeBuilder Flame Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
   unitOf shadeOf studentTail varianceOfMean""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
@@ -68,6 +68,8 @@ CASES = [
      [[1.5, 2.25], "a&b=c#", "x+y %", "classes", True, False, "7"]),
     ("planes", "Array.from(page.readColumns(Uint8Array.from([1, 2, 1, 0, 0, 0, 0, 0]), 0, [['x', 'u32', 2]]).x)", [257, 2]),
     ("own code is detected", "makeModel().own", ["shop"]),
+    ("a shared library is not own code", "Object.assign(makeModel(), {names: {keys: ['', 'a', 'b', 'libjvm.so.thread_native_entry', 'libjvm.so.f', 'x.so.g', 'lib-1.2.so.h', 'i']}}).detectOwn()", []),
+    ("labels are as wide as their box at most", "(g => { const f = {widths: new Map()}; g.font = '11px sans-serif'; return [20, 30, 45, 60, 90].every(room => ['WWWWiiiiii', 'iiiiiiWWWW', 'Deoptimization::fetch'].every(name => g.measureText(page.Flame.prototype.fit.call(f, g, name, room)).width <= room)); })(document.createElement('canvas').getContext('2d'))", True),
     ("own code of one package is one colour", "packagesOf(['e2e.Leak.a', 'e2e.Leak.b'])", ["own", "own"]),
     ("a box has one child of each key, however many there are", """(builder => {
         const made = Array.from({length: 5000}, (_, i) => builder.step(i % 7, i % 500, 0));
