@@ -199,7 +199,7 @@ ExitCode WriteView(const DiffOptions& options, const Both& both, PageComparison 
   request.quiet = true;
   request.view = "compare";
   request.tab = "difference";
-  request.report = render::HtmlBody(report, /*wide=*/true);
+  request.report = render::HtmlBody(report, /*wide=*/false);
   request.said = true;
   request.icicle = false;
   request.comparison = std::move(comparison);

@@ -115,6 +115,7 @@ struct Column {
 
 struct Row {
   std::vector<Value> cells;
+  std::string lead;                // before the last column, in text alone; never shortened
   std::vector<std::string> below;  // more lines under the last column, in text alone
   std::vector<Row> children;       // of a tree
   uint64_t left_out = 0;           // children that are not shown

@@ -54,7 +54,7 @@ class Layout {
       const bool is_last = i + 1 == rows.size();
       const char* const branch = terminal_.unicode ? (is_last ? "└─ " : "├─ ") : (is_last ? "`- " : "|- ");
       const char* const beside = is_last ? "   " : terminal_.unicode ? "│  " : "|  ";
-      rows_.push_back({&rows[i], is_chain ? before : before + branch});
+      rows_.push_back({&rows[i], (is_chain ? before : before + branch) + rows[i].lead});
       AddRows(rows[i].children, is_chain ? before : before + beside, true);
     }
   }

@@ -1,27 +1,30 @@
 #include "tools/report/flame_header.h"
 
-#include <fmt/format.h>
-
 #include "tools/input/stream_traits.h"
-#include "tools/report/estimate_format.h"
-#include "tools/text/text.h"
+#include "tools/render/value_format.h"
 
 namespace heaprec::tools {
 
+using namespace render;
+
 std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
   const double seconds = scan.scanned().seconds;
-  if (scan.of_exceptions()) return fmt::format("{} exceptions", CountText(all.bytes));
+  if (scan.of_exceptions()) return FormatLine(Sentence("{} exceptions", {{"", all.bytes, Unit::kCount}}), true);
   // Of all that was recorded the bytes are counted.
-  const Estimate& bytes = scan.chooses_all() ? scan.total() : all.bytes;
-  std::string text =
-      fmt::format("{} in {}", BytesText(bytes), CountText(all.objects, TraitsOf(scan.stream()).lifecycle.things));
-  if (seconds > 0) text += fmt::format(", {}/s", Bytes(all.bytes.value / seconds));
-  return text;
+  Line line =
+      Sentence(std::string("{} in {} ") + TraitsOf(scan.stream()).lifecycle.things,
+               {{"", scan.chooses_all() ? scan.total() : all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});
+  if (seconds > 0) {
+    line.text += ", {value}";
+    line.fields.push_back({"", Scaled(all.bytes, 1 / seconds), Unit::kBytesPerSecond});
+  }
+  return FormatLine(line, true);
 }
 
 std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
-  return fmt::format("{} live in {}", BytesText(all.bytes),
-                     CountText(all.objects, TraitsOf(scan.stream()).lifecycle.things));
+  return FormatLine(Sentence(std::string("{} live in {} ") + TraitsOf(scan.stream()).lifecycle.things,
+                             {{"", all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}}),
+                    true);
 }
 
 }  // namespace heaprec::tools

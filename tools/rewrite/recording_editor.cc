@@ -93,7 +93,7 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) 
 format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& counters,
                                                        const std::optional<format::EndMarker>& ending) {
   if (!pending_ && !ending) return std::monostate{};
-  if (!pending_) pending_.emplace();
+  if (!pending_) pending_ = Pending{};
   if (chunk_ == nullptr) StartChunk();
   pending_->counters = counters;
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/report/group_estimates_format.h"
+#include "tools/render/text_layout.h"
+#include "tools/render/value_format.h"
+#include "tools/report/group_columns.h"
 #include "tools/text/bars.h"
-#include "tools/text/table.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -37,11 +38,7 @@ constexpr std::array<KeyHelp, 11> kHelp{{
     {"q", "quit"},
 }};
 
-std::string Printable(std::string_view text) {
-  Text printable;
-  AppendPrintable(printable, text);
-  return fmt::to_string(printable);
-}
+using render::Printable;
 
 // The first `width` characters of valid UTF-8.
 std::string Cut(const std::string& text, size_t width, bool unicode) {
@@ -177,8 +174,10 @@ class Composer {
     const std::string span = answer.is_whole ? fmt::format("all {:.0f} s", answer.Seconds())
                                              : fmt::format("last {:.0f} s", answer.Seconds());
     std::string text = fmt::format("{}: {}", span, Bytes(answer.counted_bytes));
-    text += view_.filter.empty() ? " allocated (exact)"
-                                 : fmt::format("; {}: {}", Printable(view_.filter), BytesCell(answer.all.bytes).value);
+    text += view_.filter.empty()
+                ? " allocated (exact)"
+                : fmt::format("; {}: {}", Printable(view_.filter),
+                              render::FormatCell(answer.all.bytes, render::Unit::kBytes, terminal_.unicode).value);
     frame_.push_back(Between(text, Style::kStrong,
                              fmt::format("by {}, by {}; {} rows", view_.question.grouping.Text(), view_.ranking.sort,
                                          Grouped(answer.all_rows)),
@@ -213,16 +212,17 @@ class Composer {
     const size_t selected = chosen == answer.rows.end() ? 0 : static_cast<size_t>(chosen - answer.rows.begin());
     const size_t first = selected < room ? 0 : selected - room + 1;
     const size_t last = std::min(answer.rows.size(), first + room);
-    Table table(EstimateColumns(Unit::kBytes), view_.question.grouping.Text());
+    std::vector<GroupRow> rows;
     for (size_t i = first; i < last; ++i) {
       const FollowRow& row = answer.rows[i];
-      table.Add(EstimateCells(row.estimates, answer.Seconds(), Unit::kBytes), Printable(row.name), LeadOf(row));
+      rows.push_back({.name = row.name, .own = row.estimates, .seconds = answer.Seconds(), .other = {}, .frames = {}});
     }
-    Text text;
+    render::Table table =
+        render::MakeTable("rows", GroupColumns({.name = view_.question.grouping.Text(), .other = {}}), rows);
+    for (size_t i = first; i < last; ++i) table.rows[i - first].lead = LeadOf(answer.rows[i]);
     Terminal plain = terminal_;
     plain.colour = false;
-    table.AppendTo(plain, &text);
-    const std::string_view lines(text.data(), text.size());
+    const std::string lines = render::LayOut(table, plain, /*wide=*/false);
     size_t line = 0;
     for (size_t begin = 0; begin < lines.size() && line <= last - first; ++line) {
       const size_t end = std::min(lines.find('\n', begin), lines.size());

@@ -83,7 +83,7 @@ TEST_CASE("A picture has the boxes with their figures and intervals") {
   CHECK(picture.find("&#10;share: 55.0 % (") != std::string::npos);
   CHECK(picture.find("&#10;samples: 55<") != std::string::npos);
   CHECK(picture.find(">My app<") != std::string::npos);
-  CHECK(picture.find(">976.6 KiB in ") != std::string::npos);
+  CHECK(picture.find(">977 KiB in ") != std::string::npos);
   CHECK(Heaprec("print --json " + directory / "rec.bin").out.find("\"type\":\"inlined\"") != std::string::npos);
 }
 

@@ -153,8 +153,13 @@ TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
   Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
   table.is_tree = true;
   table.columns = {{"bytes", "bytes", Unit::kBytes}, {"name", "below", Unit::kText}};
-  const Row leaf{{8, "leaf"}, {}, {}, 0}, other{{16, "other"}, {}, {}, 2};
-  table.rows = {{{24, "main"}, {}, {leaf, other}, 0}};
+  Row leaf, other, main;
+  leaf.cells = {8, "leaf"};
+  other.cells = {16, "other"};
+  other.left_out = 2;
+  main.cells = {24, "main"};
+  main.children = {leaf, other};
+  table.rows = {main};
   report.Add(std::move(table));
   CHECK(RenderText(report, kWideEnough, false) == "bytes  below\n 24 B  main\n  8 B  ├─ leaf\n 16 B  └─ other (+2)\n");
   const json document = json::parse(RenderJson(report));
@@ -175,6 +180,32 @@ TEST_CASE("groups become objects and arrays") {
 }
 
 std::string Inline(const Value& value, Unit unit) { return FormatInline(value, unit, true); }
+
+TEST_CASE("cells have the unit of the value, and as many digits as they are worth") {
+  const auto text = [](const Interval& of, Unit unit) {
+    const CellText cell = FormatCell(of, unit, false);
+    return cell.value + "|" + cell.interval;
+  };
+  CHECK(text({0, 0, 0}, Unit::kBytes) == "0 B|");
+  CHECK(text({24, 24, 24}, Unit::kBytes) == "24 B|");
+  CHECK(text({24.5, 20.25, 30}, Unit::kBytes) == "24.5 B|20.2-30");
+  CHECK(text({2048, 1024, 20480}, Unit::kBytes) == "2.00 KiB|1.00-20.0");
+  CHECK(text({3.0 * (1 << 20), 2.999 * (1 << 20), 3.001 * (1 << 20)}, Unit::kBytes) == "3.00 MiB|");
+  CHECK(text({0, 0, 3.5 * (1 << 20)}, Unit::kBytes) == "0 MiB|0-3.50");
+  CHECK(text({77, 0, std::numeric_limits<double>::infinity()}, Unit::kBytes) == "77 B|?");
+  CHECK(text({999, 900, 1100}, Unit::kCount) == "999|900-1.10k");
+  CHECK(text({1234, 1000, 2000}, Unit::kCount) == "1.23 k|1.00k-2.00k");
+  CHECK(text({56e6, 55e6, 57e6}, Unit::kCount) == "56.0 M|55.0M-57.0M");
+  // Ends that are far from the value.
+  CHECK(text({26.5 * 1024, 26.5 * 1024, 17.5 * (1 << 20)}, Unit::kBytes) == "26.5 KiB|26.5 KiB-17.5 MiB");
+  CHECK(text({5.0 * (1 << 20), 1024, 6.0 * (1 << 20)}, Unit::kBytes) == "5.00 MiB|1.00 KiB-6.00 MiB");
+  CHECK(text({36'200, 640, 205'000}, Unit::kCount) == "36.2 k|640-205k");
+  CHECK(text({0, 0, 2500}, Unit::kCount) == "0 k|0-2.50k");
+  CHECK(text({0, 0, 1e-9}, Unit::kBytes) == "0 B|");
+  CHECK(text({1, 1, 1.004}, Unit::kCount) == "1|");
+  CHECK(text({0.5, 0.25, 1}, Unit::kShare) == "50.0 %|25.0-100.0");
+  CHECK(text({1, 1, 1}, Unit::kShare) == "100.0 %|");
+}
 
 TEST_CASE("numbers have three digits and their interval no more than it is worth") {
   CHECK(Inline(Estimate{175426560, 163577856, 187695104}, Unit::kBytes) == "167 MiB (156-179)");
