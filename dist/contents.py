@@ -5,6 +5,13 @@ import collections
 # source: a name on package.py's command line, or one that package.py generates itself; path: below the prefix.
 File = collections.namedtuple("File", "source path mode")
 
+# elf: e_machine of its programs; compiler_suffix: of the packages of the compiler that builds for it here.
+Machine = collections.namedtuple("Machine", "debian elf compiler_suffix")
+MACHINES = {
+    "x86_64": Machine("amd64", 62, ""),
+    "aarch64": Machine("arm64", 183, "-arm64-cross"),
+}
+
 PROGRAM = 0o755
 DATA = 0o644
 
@@ -47,7 +54,14 @@ THIRD_PARTY = {
 }
 HEADERS = ["libboost1.74-dev"]  # in the compiler's own path, without an overlay
 COMPILERS = ["libstdc++-12-dev", "libgcc-12-dev", "libc6-dev"]  # static parts of GCC; of libc only the start of a program
+INDEPENDENT = {"libboost1.74-dev", "libcli11-dev", "libfmt-dev", "libjs-dygraphs", "libprotozero-dev", "nlohmann-json3-dev"}  # source code: the machine's own
+ONLY_X86_64 = {"libcapstone-dev"}
 NOT_CONTAINED = {"catch2", "jvmti"}  # tests; the JDK's headers only declare
+
+
+def libraries(machine):
+    """Debian packages of libraries of which a machine's products contain code."""
+    return {*THIRD_PARTY.values(), *HEADERS} - (set() if machine == "x86_64" else ONLY_X86_64)
 
 
 def files(commands):

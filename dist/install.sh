@@ -1,6 +1,6 @@
 #!/bin/sh
 # Unpacks an archive of heaprec into a folder, or removes what it has unpacked there.
-# Usage: install.sh [--prefix DIR] [ARCHIVE]     ARCHIVE: heaprec-VERSION-linux-x86_64[-static].tar.gz, by default the one
+# Usage: install.sh [--prefix DIR] [ARCHIVE]     ARCHIVE: heaprec-VERSION-linux-MACHINE[-static].tar.gz, by default the one
 #        install.sh --remove [--prefix DIR]      that lies beside this script. DIR: by default /usr/local.
 # Exit code: 0; 1 when something is wrong, which is then said in one line, and nothing is left half unpacked.
 set -eu
@@ -43,15 +43,15 @@ if $remove; then
   exit 0
 fi
 
+machine=$(uname -m)
 if [ -z "$archive" ]; then
-  for candidate in "$(dirname "$0")"/heaprec-*-linux-*.tar.gz; do
-    [ -f "$candidate" ] || fail "no heaprec-VERSION-linux-x86_64.tar.gz beside this script; name the archive"
+  for candidate in "$(dirname "$0")"/heaprec-*-linux-"$machine"*.tar.gz; do
+    [ -f "$candidate" ] || fail "no heaprec-VERSION-linux-$machine.tar.gz beside this script; name the archive"
     [ -z "$archive" ] || fail "several archives beside this script; name one of them"
     archive=$candidate
   done
 fi
 [ -f "$archive" ] || fail "$archive does not exist"
-machine=$(uname -m)
 case $archive in
   *"-linux-$machine"*) ;;
   *) fail "$archive is not for this machine, which is $machine" ;;

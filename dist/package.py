@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the release files: archives of heaprec for Linux on x86-64, and a Debian package. The same bytes each time.
+"""Makes the release files: archives of heaprec for Linux on one machine, and a Debian package. The same bytes each time.
 
-package.py --version V --tar OUT --static-tar OUT --deb OUT NAME=FILE...
+package.py --version V --machine x86_64|aarch64 --tar OUT --static-tar OUT --deb OUT NAME=FILE...
 
 NAME=FILE: the sources that contents.py names, and `heaprec-static`, the command that the static archive has in place of
-`heaprec`. Man pages and completions are the command's own; what is in the bill of materials is asked of dpkg.
+`heaprec`. Man pages and completions are the command's own (for another machine qemu-user runs it); what is in the bill
+of materials is asked of dpkg, and of `arm64-packages`, the list that tests/e2e/fetch_trees.sh makes.
 Times in the archives are those of $SOURCE_DATE_EPOCH, or 2000-01-01: the bytes depend on the sources alone.
 """
 
@@ -31,7 +32,7 @@ COMMAND = re.compile(r"(?<![-\w])([a-z]+) {2,}[A-Z]")  # in `heaprec --help`: a 
 CONTROL = """\
 Package: heaprec
 Version: {version}
-Architecture: amd64
+Architecture: {architecture}
 Maintainer: The heaprec authors <heaprec@localhost>
 Installed-Size: {kilobytes}
 Depends: libc6 (>= 2.17)
@@ -74,31 +75,57 @@ def undated(jar):
     return out.getvalue()
 
 
-def sources_of(named, version):
+def command_of(named, machine):
+    """How the command is run here. The static one needs no other machine's libraries."""
+    if machine == os.uname().machine:
+        return [os.path.abspath(named["heaprec"])]
+    return [f"qemu-{machine}", os.path.abspath(named["heaprec-static"])]
+
+
+def check_machine(named, machine):
+    for name, path in named.items():
+        with open(path, "rb") as file:
+            header = file.read(20)
+        if header[:4] == b"\x7fELF" and int.from_bytes(header[18:20], "little") != contents.MACHINES[machine].elf:
+            sys.exit(f"package.py: {name} is not for {machine}; build with --config={machine}")
+
+
+def sources_of(named, version, machine):
     """({name of a source: bytes}, names of the commands)."""
-    heaprec = os.path.abspath(named["heaprec"])
-    found = output_of(heaprec, "--version").decode().split()
+    check_machine(named, machine)
+    heaprec = command_of(named, machine)
+    found = output_of(*heaprec, "--version").decode().split()
     if version not in found:
-        sys.exit(f"package.py: {heaprec} is version {' '.join(found)}, dist/BUILD says {version}")
-    commands = COMMAND.findall(output_of(heaprec, "--help").decode())
+        sys.exit(f"package.py: {heaprec[-1]} is version {' '.join(found)}, dist/BUILD says {version}")
+    commands = COMMAND.findall(output_of(*heaprec, "--help").decode())
     sources = {}
     for name, path in named.items():
         with open(path, "rb") as file:
             sources[name] = file.read()
     sources["heaprec.jar"] = undated(sources["heaprec.jar"])
     for shell in ("bash", "zsh", "fish"):
-        sources[shell] = output_of(heaprec, "completion", shell)
-    sources["man:heaprec"] = compressed(output_of(heaprec, "man"))
+        sources[shell] = output_of(*heaprec, "completion", shell)
+    sources["man:heaprec"] = compressed(output_of(*heaprec, "man"))
     for command in commands:
-        sources[f"man:heaprec-{command}"] = compressed(output_of(heaprec, "man", command))
+        sources[f"man:heaprec-{command}"] = compressed(output_of(*heaprec, "man", command))
     sources["copyright"] = COPYRIGHT.encode()
-    sources["sbom"] = bill_of_materials(version, sources)
+    sources["sbom"] = bill_of_materials(version, sources, machine)
     return sources, commands
 
 
 def installed(package):
     text = output_of("dpkg-query", "-W", "-f=${Version}\t${source:Package}\t${source:Version}", package).decode()
     return text.split("\t")
+
+
+def materials(sources, machine):
+    """(name, version, source package, its version, Debian's architecture) of each package of which there is code inside."""
+    unpacked = {line.split("\t")[0]: line.split("\t")[1:] for line in sources.get("arm64-packages", b"").decode().splitlines()}
+    libraries = sorted(contents.libraries(machine)) + [name + contents.MACHINES[machine].compiler_suffix for name in contents.COMPILERS]
+    for name in libraries:
+        of_machine = name in unpacked and name not in contents.INDEPENDENT
+        architecture = contents.MACHINES[machine].debian if of_machine else contents.MACHINES[os.uname().machine].debian
+        yield (name, *(unpacked[name] if of_machine else installed(name)), architecture)
 
 
 def spdx_package(name, version, source, url):
@@ -120,12 +147,11 @@ def spdx_package(name, version, source, url):
     }
 
 
-def bill_of_materials(version, sources):
+def bill_of_materials(version, sources, machine):
     """SPDX 2.3: heaprec, and each Debian package of which its programs contain code."""
     packages = []
-    for name in sorted({*contents.THIRD_PARTY.values(), *contents.HEADERS}) + contents.COMPILERS:
-        binary, source, source_version = installed(name)
-        url = f"pkg:deb/debian/{name}@{binary.replace('+', '%2B').replace(':', '%3A')}?arch=amd64"
+    for name, binary, source, source_version, architecture in materials(sources, machine):
+        url = f"pkg:deb/debian/{name}@{binary.replace('+', '%2B').replace(':', '%3A')}?arch={architecture}"
         packages.append(spdx_package(name, binary, f"built from Debian's source package {source} {source_version}", url))
     products = hashlib.sha256(b"".join(sources[name] for name in ("heaprec", "libheaprec.so", "libheaprec-native.so")))
     own = {
@@ -200,10 +226,10 @@ def ar_of(members):
     return b"".join(out)
 
 
-def deb_of(entries, version):
+def deb_of(entries, version, machine):
     sums = "".join(f"{hashlib.md5(data).hexdigest()}  usr/{path}\n" for path, _, data in sorted(entries))
     kilobytes = sum((len(data) + 1023) // 1024 for _, _, data in entries)
-    control = CONTROL.format(version=version, kilobytes=kilobytes)
+    control = CONTROL.format(version=version, architecture=contents.MACHINES[machine].debian, kilobytes=kilobytes)
     members = [("control", 0o644, control.encode()), ("md5sums", 0o644, sums.encode())]
     return ar_of([
         ("debian-binary", b"2.0\n"),
@@ -219,18 +245,19 @@ def write(path, data):
 
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--machine", required=True, choices=contents.MACHINES)
     for option in ("version", "tar", "static-tar", "deb"):
         parser.add_argument("--" + option, required=True)
     parser.add_argument("sources", nargs="+", metavar="NAME=FILE")
     options = parser.parse_args(argv)
-    sources, commands = sources_of(dict(pair.split("=", 1) for pair in options.sources), options.version)
+    sources, commands = sources_of(dict(pair.split("=", 1) for pair in options.sources), options.version, options.machine)
 
     def entries(files):
         return [(file.path, file.mode, sources[file.source]) for file in files]
 
-    top = f"heaprec-{options.version}-linux-x86_64"
+    top = f"heaprec-{options.version}-linux-{options.machine}"
     write(options.tar, compressed(tar_of(entries(contents.files(commands)), top)))
-    write(options.deb, deb_of(entries(contents.files(commands) + contents.DEB_FILES), options.version))
+    write(options.deb, deb_of(entries(contents.files(commands) + contents.DEB_FILES), options.version, options.machine))
     sources["heaprec"] = sources["heaprec-static"]
     write(options.static_tar, compressed(tar_of(entries(contents.files(commands)), top + "-static")))
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The release files: what is in them, that they are the same bytes when made again, and that each, installed, records.
 
-package_test.py --archive TAR_GZ --in-tree SCRIPT --jar PROGRAMS_JAR --third-party FOLDER --version V NAME=FILE...
+package_test.py --archive TAR_GZ [--machine M] --in-tree SCRIPT --jar PROGRAMS_JAR --third-party FOLDER --version V NAME=FILE...
 
 Installed are they into a folder of this machine, and, where they are unpacked (tests/e2e/fetch_trees.sh), within trees
-of other Debian releases with their own glibc and JDK. The last line says what was skipped, and why.
+of other Debian releases with their own glibc and JDK; another machine's are run by qemu-user. The last line says what
+was skipped, and why.
 """
 
 import argparse
@@ -43,21 +44,25 @@ def built(name):
 
 
 def archive(static=False):
-    return built(f"heaprec-{options.version}-linux-x86_64{'-static' if static else ''}.tar.gz")
+    return built(f"heaprec-{options.version}-linux-{options.machine}{'-static' if static else ''}.tar.gz")
 
 
 def deb():
-    return built(f"heaprec_{options.version}_amd64.deb")
+    return built(f"heaprec_{options.version}_{contents.MACHINES[options.machine].debian}.deb")
 
 
 def commands():
-    return package.COMMAND.findall(run(options.sources["heaprec"], "--help"))
+    return package.COMMAND.findall(run(*package.command_of(options.sources, options.machine), "--help"))
+
+
+def tree_of(release):
+    folder = os.environ.get("HEAPREC_TREES") or os.path.expanduser("~/.cache/heaprec/trees")
+    return os.path.join(folder, release)
 
 
 def trees():
-    folder = os.environ.get("HEAPREC_TREES") or os.path.expanduser("~/.cache/heaprec/trees")
     for release in ("bullseye", "sid"):
-        tree = os.path.join(folder, release)
+        tree = tree_of(release)
         if not os.path.isdir(tree):
             skipped.append(f"{release}: no tree at {tree}; run tests/e2e/fetch_trees.sh {release}")
             continue
@@ -90,7 +95,7 @@ class Contents(unittest.TestCase):
         files = [file._replace(path="usr/" + file.path) for file in contents.files(commands()) + contents.DEB_FILES]
         self.check(data, ".", files)
         fields = {name: run("dpkg-deb", "--field", deb(), name).strip() for name in ("Version", "Architecture", "Depends")}
-        self.assertEqual(fields, {"Version": options.version, "Architecture": "amd64", "Depends": "libc6 (>= 2.17)"})
+        self.assertEqual(fields, {"Version": options.version, "Architecture": contents.MACHINES[options.machine].debian, "Depends": "libc6 (>= 2.17)"})
         with tempfile.TemporaryDirectory() as folder:
             run("dpkg-deb", "--extract", deb(), folder)
             run("dpkg-deb", "--control", deb(), folder + "/control")
@@ -102,7 +107,7 @@ class Contents(unittest.TestCase):
             arguments = [f"{name}={os.path.abspath(path)}" for name, path in options.sources.items()]
             outputs = [f"--{kind}={folder}/{name}" for kind, name in zip(("tar", "static-tar", "deb"), names)]
             environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "COLUMNS": "60", "HOME": folder}
-            run(sys.executable, f"{HERE}/package.py", "--version", options.version, *outputs, *arguments, cwd=folder, env=environment,
+            run(sys.executable, f"{HERE}/package.py", "--version", options.version, "--machine", options.machine, *outputs, *arguments, cwd=folder, env=environment,
                 umask=0o077)
             for name in names:
                 self.assertEqual(pathlib.Path(built(name)).read_bytes(), pathlib.Path(folder, name).read_bytes(), name)
@@ -115,7 +120,8 @@ class Contents(unittest.TestCase):
         packages = {entry["name"]: entry for entry in bill["packages"]}
         overlays = {path.stem for path in pathlib.Path(options.third_party).glob("*.BUILD")}
         self.assertEqual(overlays, set(contents.THIRD_PARTY) | contents.NOT_CONTAINED)
-        contained = {*contents.THIRD_PARTY.values(), *contents.HEADERS, *contents.COMPILERS}
+        compilers = {name + contents.MACHINES[options.machine].compiler_suffix for name in contents.COMPILERS}
+        contained = {*contents.libraries(options.machine), *compilers}
         self.assertEqual(set(packages), {"heaprec", *contained})
         for name, entry in packages.items():
             self.assertTrue(entry["versionInfo"], name)
@@ -123,6 +129,34 @@ class Contents(unittest.TestCase):
         self.assertEqual(len(ids), len(packages) + 1)
         for relation in bill["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, ids)
+
+
+class Emulated(unittest.TestCase):
+    """Of another machine: qemu-user runs a JVM with the agent of each package, and the command that lies beside it."""
+
+    def test_each_package_records(self):
+        tree = tree_of(options.machine)
+        homes = sorted(glob.glob(f"{tree}/usr/lib/jvm/java-*-openjdk-{contents.MACHINES[options.machine].debian}"))
+        self.assertTrue(homes, f"no JDK in {tree}; run tests/e2e/fetch_trees.sh {options.machine}")
+        under = [f"qemu-{options.machine}", "-L", tree]
+        for path in (archive(), archive(True), deb()):
+            with self.subTest(package=path), tempfile.TemporaryDirectory() as folder:
+                if path.endswith(".deb"):
+                    run("dpkg-deb", "--extract", path, folder)
+                    prefix = f"{folder}/usr"
+                else:
+                    run("tar", "-xzf", path, "-C", folder)
+                    prefix = f"{folder}/{os.path.basename(path).removesuffix('.tar.gz')}"
+                recording = f"{folder}/rec.hrec"
+                run(*under, f"{homes[-1]}/bin/java", f"-agentpath:{prefix}/lib/heaprec/libheaprec.so=file={recording}", "-cp", options.jar,
+                    "e2e.Churn", "20", "5376000")
+                check_recording(self, json.loads(run(*under, f"{prefix}/bin/heaprec", "summary", "--json", recording)))
+
+
+def check_recording(test, summary):
+    test.assertTrue(summary["trustworthy"], summary["reasons"])
+    test.assertEqual(summary["recording"]["source"], "hooks", summary["recording"])
+    test.assertGreater(summary["allocated_bytes"], 2 * 20 * 5376000)
 
 
 class Installed(unittest.TestCase):
@@ -141,10 +175,7 @@ class Installed(unittest.TestCase):
         recording = f"{self.folder}/rec.hrec"
         heaprec = f"{prefix}/bin/heaprec"
         run(*under, heaprec, "record", "-q", "-o", recording, "--", f"{java}/bin/java", "-cp", self.jar, "e2e.Churn", "20", "5376000")
-        summary = json.loads(run(*under, heaprec, "summary", "--json", recording))
-        self.assertTrue(summary["trustworthy"], summary["reasons"])
-        self.assertEqual(summary["recording"]["source"], "hooks", summary["recording"])
-        self.assertGreater(summary["allocated_bytes"], 2 * 20 * 5376000)
+        check_recording(self, json.loads(run(*under, heaprec, "summary", "--json", recording)))
         os.unlink(recording)
 
     def check_all(self, under, java):
@@ -202,12 +233,14 @@ def main(argv):
     parser = argparse.ArgumentParser()
     for name in ("archive", "in-tree", "jar", "third-party", "version"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--machine", default=os.uname().machine, choices=contents.MACHINES)
     parser.add_argument("sources", nargs="+")
     parser.parse_args(argv, namespace=options)
     options.sources = dict(pair.split("=", 1) for pair in options.sources)
     for name in ("archive", "in_tree", "jar", "third_party"):
         setattr(options, name, os.path.abspath(getattr(options, name)))
-    result = unittest.main(argv=[sys.argv[0]], exit=False, verbosity=2).result
+    installed = "Installed" if options.machine == os.uname().machine else "Emulated"
+    result = unittest.main(argv=[sys.argv[0]], defaultTest=["Contents", installed], exit=False, verbosity=2).result
     print(f"skipped {len(skipped)}: {'; '.join(skipped)}" if skipped else "skipped 0")
     return 0 if result.wasSuccessful() else 1
 

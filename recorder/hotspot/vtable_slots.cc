@@ -9,6 +9,7 @@
 #include <string>
 
 #include "recorder/arch/near_memory.h"
+#include "recorder/arch/thread_fence.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -66,6 +67,7 @@ format::Result<VtableSlots> VtableSlots::Find(const LibJvm& libjvm, uintptr_t fu
 format::Result<std::monostate> VtableSlots::Point(uintptr_t function) {
   if (std::any_of(slots_.begin(), slots_.end(), [this](uintptr_t slot) { return Read(slot) != function_; }))
     return format::Error{"a vtable of libjvm.so was changed by someone else"};
+  if (!arch::FenceThreads()) return format::Error{"membarrier is refused: " + std::string(strerror(errno))};
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (Store(slots_[i], function)) continue;
     const std::string reason = strerror(errno);

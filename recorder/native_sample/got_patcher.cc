@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "recorder/arch/relocations.h"
+#include "recorder/arch/thread_fence.h"
 #include "recorder/unwind/module_lookup.h"
 
 namespace heaprec::native {
@@ -305,6 +306,8 @@ bool GotPatcher::LibrariesChanged() const {
 }
 
 std::optional<GotPatcher::Outcome> GotPatcher::Patch(const Listed& whole) {
+  // What the replacements read was stored before.
+  if (!arch::FenceThreads()) return Outcome{.refused = 1, .refusing = {""}, .error = errno};
   Pass pass(this, /*undoes=*/false);
   if (!pass.Run(&whole)) return std::nullopt;
   return pass.outcome();

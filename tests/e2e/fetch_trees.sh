@@ -44,6 +44,7 @@ unpack() {
   dpkg-deb -x "$(find "$debs" -name 'base-files_*.deb' | head -n 1)" "$tree" || return 1
   for deb in "$debs"/*.deb; do
     # Through tar, which leaves a link to a folder in place.
+    dpkg-deb -W --showformat='${Package}\t${Version}\t${source:Package}\t${source:Version}\n' "$deb" >>"$tree/.packages" || return 1
     dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$tree" || return 1
   done
 }

@@ -50,7 +50,7 @@ RATE = 4000
 # Agent options of a mode. An unknown JDK is in that mode by itself.
 AGENT_OPTIONS = {"portable": ",source=portable"}
 FIRST_UNKNOWN = 28
-PATIENCE = 120  # seconds; a cell takes 1 to 11, the machine's load being 2 to 20
+PATIENCE = 120  # seconds by default; a cell takes 1 to 11, the machine's load being 2 to 20
 
 Cell = collections.namedtuple("Cell", "version home collector mode")
 
@@ -84,11 +84,11 @@ def run_java(cell, flags, options, truth):
     environment = {**os.environ, **(REUSED_MEMORY if cell.mode == "no TLABs" else {})}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=environment) as java:
         try:
-            out, err = java.communicate(timeout=PATIENCE)
+            out, err = java.communicate(timeout=options.patience)
         except subprocess.TimeoutExpired:
             stands = hang_report.take(java.pid)
             java.kill()
-            raise NeverEnded(f"did not end within {PATIENCE} s: {stands}") from None
+            raise NeverEnded(f"did not end within {options.patience} s: {stands}") from None
     # The JVM's own warnings begin with a time.
     return java.returncode, re.sub(r"\[[0-9.]+s\]", "[]", out), err
 
@@ -106,7 +106,7 @@ def run_cell(cell, options):
         if without[0] != 0:
             reason = re.search(r"(Unrecognized VM option|not supported|Error: )[^\n]*", without[1] + without[2])
             raise Skipped(reason.group(0) if reason else f"{' '.join(flags)}: does not start")
-        agent = f"-agentpath:{options.agent}=file={recording},rate={RATE}{AGENT_OPTIONS.get(cell.mode, '')}{options.agent_options}"
+        agent = f"-agentpath:{options.agent}=file={recording},rate={options.rate}{AGENT_OPTIONS.get(cell.mode, '')}{options.agent_options}"
         within = run_java(cell, [agent, *flags], options, truth)
         if not os.path.exists(recording):
             return Result(cell, "none", 0, "-", "-", "-", "-", f"no recording; exit {within[0]}: {within[2][-300:]!r}")
@@ -180,6 +180,9 @@ def parse(argv):
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--agent-options", default="", help="more of them, with a leading comma")
     parser.add_argument("--out", help="a Markdown file: what is between its marks is replaced")
+    parser.add_argument("--rate", type=int, default=RATE, help="samples per second")
+    parser.add_argument("--mark", default="table", help="names the marks in that file")
+    parser.add_argument("--patience", type=int, default=PATIENCE, help="seconds that a JVM may take")
     parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND", help="starts the JVMs, for instance `refuse membarrier`")
     parser.add_argument("--suite", action="append", default=[], metavar="LINE", help="what the tests said on a JDK, for the file")
     parser.add_argument("--commit", default="", help="for the file")
@@ -191,8 +194,8 @@ def parse(argv):
 def write(options, text):
     """Puts the text between the two marks of the file."""
     with open(options.out) as f:
-        before, start, rest = f.read().partition("<!-- table -->\n")
-        _, end, after = rest.partition("<!-- end of table -->")
+        before, start, rest = f.read().partition(f"<!-- {options.mark} -->\n")
+        _, end, after = rest.partition(f"<!-- end of {options.mark} -->")
     assert start and end, f"{options.out}: the marks are not there"
     with open(options.out, "w") as f:
         f.write(before + start + text + "\n" + end + after)

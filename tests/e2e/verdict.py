@@ -12,6 +12,7 @@ import re
 SIGMAS = 5.5
 # Of the bytes counted, relative: by the JVM, or estimated from some thousand samples of 1.6 % standard error in all.
 COUNTED, ESTIMATED = 0.005, 0.1
+WALKED = 0.99  # of the stacks, at least
 STACK = ["e2e.Matrix$Worker.round", "e2e.Matrix$Worker.run"]
 Result = collections.namedtuple("Result", "cell source samples stacks counted weights lost verdict")
 
@@ -100,6 +101,15 @@ def judge_counted(counted, recording, problems):
         problems.append("counted bytes")
 
 
+def judge_walked(cell, summary, problems):
+    """Most frames of a virtual thread may be in the heap: JVMTI is asked for those."""
+    stacks = summary["losses"]["stacks"]
+    if cell.mode != "virtual threads" and stacks["walked"] <= WALKED * (stacks["walked"] + stacks["from_jvmti"]):
+        problems.append(f"stacks walked {stacks['walked']}, asked of JVMTI {stacks['from_jvmti']}")
+    if stacks["mismatches"]:
+        problems.append(f"{stacks['mismatches']} walks differed")
+
+
 def judge_biased(cell, summary, events, problems):
     """The JVM's own sampler is biased outside TLABs there: the recording has to say so."""
     if not any("outside TLABs" in reason for reason in summary["reasons"]):
@@ -125,6 +135,8 @@ def judge(cell, without, within, truth, summary, printed, portable=False):
     lost = judge_counters(summary, len(events), problems)
     judge_intervals(summary, events, problems)
     judge_counted(counted, summary["recording"], problems)
+    if not portable:
+        judge_walked(cell, summary, problems)
     if not summary["trustworthy"]:
         problems.append("trustworthy: " + json.dumps(summary["reasons"]))
     verdict = "; ".join(problems) or "ok"

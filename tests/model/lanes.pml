@@ -12,8 +12,9 @@
  * read; or its block could not be written and it is counted. A lane has one writer at a time, nothing is overwritten that
  * the drain or a salvager needs, and a lane keeps the order of time.
  *
- * Interleaving is sequentially consistent: on x86-64 the stores of one thread are seen in their order, and those that
- * have retired when a process is killed reach the shared page. Any write may fail, as on a full disk.
+ * Interleaving is sequentially consistent: what a commit, a lease or a tail tells of is seen by whoever sees that, for they
+ * are stored with release and read with acquire (docs/architecture.md#order-of-memory), and stores that have retired
+ * when a process is killed reach the shared page. Any write may fail, as on a full disk.
  */
 #define WRITERS 2
 #ifndef RECORDS

@@ -10,10 +10,11 @@ def _arm64_libraries(context):
         context.symlink(usr.get_child("lib").get_child("aarch64-linux-gnu").get_child(name), name)
     context.symlink(usr.get_child("lib").get_child("libCatch2WithMain.a"), "libCatch2WithMain.a")
     context.symlink(usr.get_child("include").get_child("aarch64-linux-gnu").get_child("openssl"), "include/openssl")
+    context.symlink(context.path(trees + "/aarch64/.packages"), "packages")
     context.file("BUILD", """
 package(default_visibility = ["//visibility:public"])
 
-exports_files(glob(["*.a"]))
+exports_files(glob(["*.a"]) + ["packages"])
 
 cc_library(
     name = "openssl_headers",

@@ -65,8 +65,10 @@ class Program {
   std::string Objection() const {
     GElf_Ehdr header;
     if (gelf_getehdr(elf_, &header) == nullptr) return "";
-    if (header.e_machine != EM_X86_64 || gelf_getclass(elf_) != ELFCLASS64)
-      return "built for another machine; only x86-64 is supported";
+    // What is preloaded is built as this command is.
+    GElf_Ehdr own;
+    if (gelf_getehdr(Program("/proc/self/exe").elf_, &own) == nullptr) return "";
+    if (header.e_machine != own.e_machine || gelf_getclass(elf_) != ELFCLASS64) return "built for another machine";
     if (!HasInterpreter()) return "statically linked: nothing can be preloaded into it";
     struct stat status {};
     const bool has_rights =
