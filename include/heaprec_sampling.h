@@ -85,9 +85,9 @@ enum {
 typedef int (*heaprec_sample_function)(void* vm, const heaprec_sampling* how);
 
 enum heaprec_trace_set {
-  HEAPREC_LIVE = 0,                   /* followed, and not found dead so far */
-  HEAPREC_RECENT_GARBAGE = 1,         /* the youngest HEAPREC_GARBAGE that were found dead, youngest first */
-  HEAPREC_NATIVE_SAMPLED_GARBAGE = 2, /* HEAPREC_GARBAGE drawn at random of all that were found dead */
+  HEAPREC_LIVE = 0,            /* followed, and not found dead so far */
+  HEAPREC_RECENT_GARBAGE = 1,  /* the youngest HEAPREC_GARBAGE that were found dead, youngest first */
+  HEAPREC_SAMPLED_GARBAGE = 2, /* HEAPREC_GARBAGE drawn at random of all that were found dead */
 };
 
 /* Calls visit for each and returns how many there were. visit runs on the calling thread, which is attached, and calls

@@ -4,7 +4,8 @@
 usage: bench/report/run.py HEAPREC REC.hrec [--samples N] [--id ID]
 
 Makes the page of REC, reduced to N samples if it has more (default: as heaprec does), opens it seven times and does each
-kind of interaction 15 times. An interaction is measured from the change of the state to the end of the frame that draws
+kind of interaction 15 times; and, after each opening, the flame graph from the other end once, which the page has built
+meanwhile: how long it kept the page busy at a time is told, too. An interaction is measured from the change of the state to the end of the frame that draws
 it: script, layout and paint of that frame. Writes bench/results/report.json, with the machine's load and the slowest
 script of an interaction, which other programs disturb less; ID stands in front of the ids of the figures.
 """
@@ -55,19 +56,36 @@ one(0);
 """
 
 
+# How long nothing else ran at most, until the graph from the other end is there.
+BUSY = """
+const done = arguments[0];
+let last = performance.now(), longest = 0;
+const look = () => {
+  const now = performance.now();
+  longest = Math.max(longest, now - last), last = now;
+  window.heaprec.page.trees['100']?.order ? done(longest) : setTimeout(look, 0);
+};
+look();
+"""
+
+
 def measure(page):
     with Browser((1280, 900)) as browser:
-        openings = []
+        openings, reversals, busy = [], [], []
         for _ in range(OPENINGS):
             browser.call("POST", "/url", {"url": "about:blank"})
             browser.call("POST", "/url", {"url": page.resolve().as_uri()})
             openings.append(browser.wait("window.heaprec && window.heaprec.ready"))
+            busy.append(browser.call("POST", "/execute/async", {"script": BUSY, "args": []}))
+            reversed_in = browser.call("POST", "/execute/async", {"script": MEASURE, "args": ["page.change({reverse: true})", 1]})
+            reversals.append(reversed_in[0][0])
+        browser.run("window.heaprec.page.change({reverse: false})")
         interactions, scripts = {}, {}
         for name, change in INTERACTIONS.items():
             measured = browser.call("POST", "/execute/async", {"script": MEASURE, "args": [change, REPEATS]})
             interactions[name] = [time for time, _ in measured]
             scripts[name] = statistics.median(script for _, script in measured)
-    return openings, interactions, scripts
+    return openings, interactions, scripts, statistics.median(reversals), statistics.median(busy)
 
 
 def main():
@@ -81,7 +99,7 @@ def main():
     reduced = ["--max-samples", str(given.samples)] if given.samples else []
     said = subprocess.run([given.heaprec, "report", *reduced, "-o", str(page), given.recording], check=True, capture_output=True,
                           text=True).stderr
-    openings, interactions, scripts = measure(page)
+    openings, interactions, scripts, reversed_in, busy = measure(page)
     slowest = max(interactions, key=lambda name: statistics.median(interactions[name]))
     size, opened = page.stat().st_size / 2**20, statistics.median(openings) / 1000
     worst, load = statistics.median(interactions[slowest]), round(os.getloadavg()[0], 1)
@@ -94,7 +112,10 @@ def main():
            reached=opened < 1, **common)
     record("report", f"{given.id}.interaction", figure=f"Slowest of {of}: {slowest}", goal="< 100 ms", value=round(worst),
            unit="ms", reached=worst < 100, script_ms=round(scripts[slowest]), **common)
+    record("report", f"{given.id}.reverse", figure=f"Reversed first: {of}", goal="< 100 ms", value=round(reversed_in),
+           unit="ms", reached=reversed_in < 100, longest_step_ms=round(busy), **common)
     print(said.strip())
+    print(f"from the allocation: {reversed_in:.0f} ms, built in steps of {busy:.0f} ms at most")
     print("load", load, "opened:", ", ".join(f"{t:.0f}" for t in openings), "ms")
     for name, times in interactions.items():
         print(f"{name}: median {statistics.median(times):.0f} ms, {min(times):.0f} to {max(times):.0f}; script {scripts[name]:.0f}")

@@ -18,13 +18,13 @@ TEST_CASE("The names of version 0.1 still compile") {
   how.function = OnSample;
   how.depth = HEAPREC_MOST_FRAMES;
   how.followed = HEAPREC_MOST_FOLLOWED;
-  const enum heaprec_which garbage = HEAPREC_RECENT_GARBAGE;
+  const enum heaprec_which garbage = HEAPREC_RECENT_GARBAGE, drawn = HEAPREC_SAMPLED_GARBAGE, live = HEAPREC_LIVE;
   heaprec_trace trace{};
   int jni = 0, user = 0;
   const struct heaprec_place place { &jni, nullptr, nullptr };
   CHECK(how.function(&trace, &place, &user) == 1);
   CHECK(trace.context == &user);
-  CHECK(garbage == 1);
+  CHECK((live == 0 && garbage == 1 && drawn == 2));
   CHECK(how.depth == HEAPREC_MAX_FRAMES);
   CHECK(how.followed == HEAPREC_MAX_FOLLOWED);
   CHECK(heaprec_sample(nullptr, nullptr, &how) == HEAPREC_NO_LIBRARY);

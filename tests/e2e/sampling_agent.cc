@@ -96,7 +96,7 @@ void JNICALL OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
          kept.load(), dropped.load(), without_stack.load());
   Tell(jni, "live", HEAPREC_LIVE);
   Tell(jni, "recent", HEAPREC_RECENT_GARBAGE);
-  Tell(jni, "sampled", HEAPREC_NATIVE_SAMPLED_GARBAGE);
+  Tell(jni, "sampled", HEAPREC_SAMPLED_GARBAGE);
   heaprec_sampling none = how;
   none.function = nullptr;
   printf("stopped %d, since replaced: old %d new %d\n", heaprec_sample(library, java_vm, &none),

@@ -31,6 +31,11 @@ def slices_are_sent_once(folder, url):
     shipped = ship(folder, "--to", url)
     assert shipped["recordings"] == HOSTS and shipped["slices"] == HOSTS * SLICES, shipped
     before = contents(url)
+    # 40 sites, 20 classes and pairs of them by the minute, 5 samples a second: rows by their measured sizes, within 20 %.
+    rows = sum(count for table in ("sums", "totals") for _, _, count, _ in before[table])
+    others = 27 * shipped["samples"] + 43 * sum(count for _, _, count, _ in before["live"])
+    a_day = 86400 / SLICE / shipped["slices"] * (56 * rows + others) + 24 * 56 * rows / shipped["slices"]
+    assert math.isclose(shipped["bytes_a_day"], a_day, rel_tol=0.2), (shipped, a_day)
     again = ship(folder, "--to", url)
     assert again["slices"] == 0 and contents(url) == before, again
 

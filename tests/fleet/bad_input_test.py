@@ -7,9 +7,11 @@ import http.server
 import random
 import socket
 import socketserver
+import ssl
 import struct
 import sys
 import threading
+import time
 
 from support import ask, generate, heaprec, local_shards, run, same, select, ship
 
@@ -48,8 +50,11 @@ ANSWERS = {
 }
 
 
+DRIPS = b"a byte at a time"
+
+
 class Listener:
-    """Answers every request with the same bytes, or never."""
+    """Answers every request with the same bytes, or never, or so slowly that it never ends."""
 
     def __init__(self, sent):
         self.sent = sent
@@ -67,6 +72,10 @@ class Listener:
             client.recv(65536)
             if self.sent is None:
                 client.recv(1 << 20)  # until the client gives up
+            elif self.sent == DRIPS:
+                client.sendall(answer(b"", length=1 << 20))
+                while not client.send(b"\0") == 0:
+                    time.sleep(0.1)
             else:
                 client.sendall(self.sent)
             client.shutdown(socket.SHUT_WR)
@@ -85,7 +94,10 @@ def servers_that_are_none(folder):
             said = heaprec(*arguments, code=code)
             assert sentence in said and said.count("\n") <= 2 and url.removeprefix("http://") in said, f"{name}: {said}"
             assert said.isprintable() or said.rstrip("\n").isprintable(), f"{name}: {said!r}"
-    assert "no answer within 1 s" in heaprec("fleet", "services", "--server", Listener(None).url, "--timeout", "1", code=3)
+    for slow in (None, DRIPS):
+        url = Listener(slow).url
+        assert "no answer within 1 s" in heaprec("fleet", "services", "--server", url, "--timeout", "1", code=3)
+        assert "no answer within 1 s" in heaprec("ship", folder, "--to", url, "--tries", "1", "--timeout", "1", code=6)
 
 
 def random_answers():
@@ -121,6 +133,39 @@ def certificates(tls, root):
     plain = Listener(ANSWERS["a page"][0]).url.replace("http:", "https:")
     assert "no secure connection" in heaprec("fleet", "services", "--server", plain, code=3)
     assert "no secure connection" in heaprec("fleet", "init", "--server", tls.url(False).replace("http:", "https:"), code=6)
+
+
+class Heard(http.server.BaseHTTPRequestHandler):
+    """Keeps what clients say of themselves."""
+    tokens = []
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        Heard.tokens.append(self.headers["Authorization"])
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def tokens(tls, root):
+    """From a file or the environment, over TLS only."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls.folder / "server.crt", tls.folder / "server.key")
+    (root / "token").write_text("of a file\n")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Heard) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        to = ("--server", f"https://localhost:{server.server_address[1]}", "--ca", tls.folder / "server.crt")
+        heaprec("fleet", "services", *to, "--token-file", root / "token", code=3)
+        heaprec("fleet", "services", *to, code=3, HEAPREC_FLEET_TOKEN="of the environment")
+        heaprec("fleet", "services", *to, code=3)
+        server.shutdown()
+    said = list(dict.fromkeys(Heard.tokens))
+    assert said == ["Bearer of a file", "Bearer of the environment", None], said
+    assert "over https" in heaprec("fleet", "services", "--server", "http://127.0.0.1:1", "--token-file", root / "token",
+                                   code=3)
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
@@ -227,6 +272,7 @@ def test(root):
         broken_recordings(root, url)
     with local_shards.Cluster(root / "tls", password="word", tls=True) as secure:
         certificates(secure.shards[0], root)
+        tokens(secure.shards[0], root)
         proxies(secure.shards[0])
 
 

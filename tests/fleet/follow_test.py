@@ -27,7 +27,27 @@ def count(url, what):
     return int(select(url, f"SELECT count() FROM (SELECT DISTINCT recording FROM heaprec.{what})")[0][0])
 
 
+def writer_is_out_of_sight(root):
+    """In a container: neither its ring nor its process can be seen. Nothing is over while the file grows."""
+    place = root / "pod"
+    place.mkdir()
+    generate(GENERATE, root / "of_pod", 1, SECONDS, 2, "2147483647")  # no process has this id
+    data = (root / "of_pod/host100.hrec").read_bytes()
+    with local_shards.Cluster(root / "three") as three:
+        url = three.shards[0].url()
+        heaprec("fleet", "init", "--server", url, "--slice", "30s")
+        for part in (FIRST, 1):
+            (place / "one.hrec").write_bytes(data[:int(len(data) * part)])
+            said = ship(place, "--to", url)
+            assert said["running"] == 1 and count(url, "recordings WHERE ended = 1") == 0, said
+        os.utime(place / "one.hrec", (0, 0))
+        ship(place, "--to", url)
+        assert count(url, "recordings WHERE ended = 1") == 1
+        assert select(url, "SELECT count() FROM heaprec.shipped WHERE kind = 1") == [[str(SECONDS // 30)]]
+
+
 def test(root):
+    writer_is_out_of_sight(root)
     whole, growing = root / "whole", root / "growing"
     writer = subprocess.Popen(["sleep", "3600"])
     generate(GENERATE, whole, HOSTS, SECONDS, 1, str(writer.pid))
@@ -46,6 +66,9 @@ def test(root):
                 file.write(data[int(len(data) * FIRST):])
         writer.kill()
         writer.wait()
+        for name in recordings:
+            for folder in (growing, whole):
+                os.utime(folder / name, (0, 0))  # without a ring it is over once it has not grown for a while
         wait_until("the end was not sent", lambda: count(url, "recordings WHERE ended = 1") == HOSTS)
         shipper.terminate()
         said = shipper.stdout.read().decode()

@@ -179,12 +179,14 @@ Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
     return {.code = Fail(ExitCode::kUsage, fmt::format("a page holds at most {} recordings", kMaxRecordings))};
   }
   const FilterOptions times = recordings.size() == 1 ? TakeTimes(&options.filter) : FilterOptions();
-  const SampleColumns columns = ReadSampleColumns(recordings, {.max_samples = request.max_samples,
-                                                               .stream = scan->stream(),
-                                                               .use_census = !options.no_census,
-                                                               .filter = *Filter::Parse(options.filter),
-                                                               .tree = scan->TreeOptions(),
-                                                               .at = request.at});
+  const SampleColumns columns =
+      ReadSampleColumns(recordings, {.max_samples = request.max_samples,
+                                     .stream = scan->stream(),
+                                     .use_census = !options.no_census,
+                                     .filter = *Filter::Parse(options.filter),
+                                     .runs = request.other ? NamePool::Runs::kSeveral : NamePool::Runs::kOne,
+                                     .tree = scan->TreeOptions(),
+                                     .at = request.at});
   if (request.live && !columns.tracks_objects) {
     return {.code =
                 Fail(ExitCode::kUnreadable, options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked)};

@@ -136,6 +136,7 @@ class ShipRun {
     return code;
   }
   const ShipTotals& totals() const { return totals_; }
+  uint32_t slice_seconds() const { return schema_.slice_seconds; }
   size_t recordings() const { return done_ids_.size() + running_.size(); }
   uint64_t unfinished() const { return running_.size(); }
   uint64_t failed() const { return unreadable_.size(); }
@@ -266,6 +267,17 @@ class ShipRun {
   std::set<uint64_t> done_ids_;
 };
 
+// On a server's disk, of a process that goes on like those that were shipped: measured bytes a row, rows a slice and,
+// rolled up, as many an hour. bench/fleet/README.md
+double BytesADay(const ShipTotals& totals, double slice_seconds) {
+  constexpr double kDay = 86400, kHour = 3600, kBytesOfSums = 56, kBytesOfSample = 27, kBytesOfLive = 43;
+  const double slice = kBytesOfSums * static_cast<double>(totals.rows) +
+                       kBytesOfSample * static_cast<double>(totals.samples) +
+                       kBytesOfLive * static_cast<double>(totals.live);
+  const double rolled_up = kBytesOfSums * static_cast<double>(totals.rows) * slice_seconds / kHour;
+  return (slice + rolled_up) / static_cast<double>(totals.slices) * kDay / slice_seconds;
+}
+
 render::Report ReportOf(const ShipRun& run, const Server* server, bool dry_run) {
   using render::Unit;
   const ShipTotals& totals = run.totals();
@@ -276,6 +288,10 @@ render::Report ReportOf(const ShipRun& run, const Server* server, bool dry_run) 
                                {"recordings", run.recordings(), Unit::kInteger},
                                {"rows", totals.rows, Unit::kInteger},
                                {"samples", totals.samples, Unit::kInteger}}));
+  if (totals.slices > 0) {
+    report.Add(render::Fact("disk", "about {} a day on the server for a recording like these",
+                            {{"bytes_a_day", BytesADay(totals, run.slice_seconds()), Unit::kBytes}}));
+  }
   if (totals.slices_there > 0) {
     report.Add(
         render::Fact("there", "{} slices had arrived before", {{"slices_there", totals.slices_there, Unit::kInteger}}));
@@ -285,7 +301,7 @@ render::Report ReportOf(const ShipRun& run, const Server* server, bool dry_run) 
                             {{"slices_too_old", totals.too_old, Unit::kInteger}}));
   }
   if (run.unfinished() > 0) {
-    report.Add(render::Fact("running", "{} recordings still run; --follow waits for them",
+    report.Add(render::Fact("running", "{} recordings may still grow; --follow waits for them",
                             {{"running", run.unfinished(), Unit::kInteger}}));
   }
   if (totals.differing > 0) {

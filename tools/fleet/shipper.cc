@@ -16,6 +16,8 @@ constexpr int kWaitTries = 600;
 constexpr std::chrono::milliseconds kWaitStep{500};
 // More are forgotten, and sent again.
 constexpr size_t kMaxKnownIds = 200'000;
+// Of a writer that cannot be seen: its last slice is over by then. What it should still write is in later ones.
+constexpr std::chrono::seconds kQuiet{60};
 // A lease is renewed in its last two thirds. A claim on one that others may be making, too, is short.
 constexpr std::chrono::seconds kLease{120}, kRenewal{80}, kClaim{10};
 
@@ -104,13 +106,19 @@ Shipper::Failure Shipper::Settle() {
 format::Result<bool> Shipper::Step() {
   if (auto error = Start()) return *error;
   if (is_done_) return true;
-  const bool is_over = !recording_->running();
+  bool is_over = false;
   while (true) {
     if (!pending_) {
       pending_ = reader_.Next(is_over);
       pending_is_sent_ = false;
     }
-    if (!pending_) break;
+    if (!pending_ && is_over) break;
+    if (!pending_) {
+      // Its end is known once all has been read that is there.
+      is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
+      if (!is_over) return false;
+      continue;
+    }
     if (pending_->time / kHour * kHour != hour_.time) {
       if (auto error = SendHour()) return *error;
       hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}};
@@ -121,7 +129,6 @@ format::Result<bool> Shipper::Step() {
     AddToHour(*pending_);
     pending_.reset();
   }
-  if (!is_over) return false;
   if (auto error = SendHour()) return *error;
   info_.ended = true;
   info_.seen = reader_.seen();
@@ -179,6 +186,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
   ++totals_.slices;
   totals_.rows += row.totals + row.sums;
   totals_.samples += row.samples;
+  totals_.live += slice.live.size();
   return {};
 }
 

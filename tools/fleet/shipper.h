@@ -31,7 +31,7 @@ namespace heaprec::tools::fleet {
 
 struct ShipTotals {
   uint64_t slices = 0, slices_there = 0;  // sent; of those that had arrived before
-  uint64_t rows = 0, samples = 0;
+  uint64_t rows = 0, samples = 0, live = 0;
   uint64_t differing = 0;  // batches of which the server has another number of rows than the recording says
   uint64_t too_old = 0;    // slices before --since
 };

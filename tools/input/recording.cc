@@ -1,6 +1,9 @@
 #include "tools/input/recording.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -222,6 +225,14 @@ bool Recording::running() const {
   if (rings.empty()) return WriterIsAlive(header(), std::nullopt);
   const RingStatus& status = rings.front().status();
   return status.state != format::RingState::kClosed && WriterIsAlive(header(), status.heartbeat_ns);
+}
+
+bool Recording::is_over(std::chrono::seconds quiet) const {
+  if (ending_) return true;
+  if (!OpenRings().empty()) return !running();
+  if (header().ring_path.empty() && running()) return false;
+  struct stat status {};
+  return stat(source_->name().c_str(), &status) != 0 || std::time(nullptr) - status.st_mtime > quiet.count();
 }
 
 bool Recording::is_settled() const {

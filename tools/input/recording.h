@@ -5,6 +5,7 @@
 // Failure:  Open fails if the file is missing or no recording. Damage later is a value: skipped(), damaged().
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,6 +73,10 @@ class Recording {
 
   // Not ended, and the process that writes it lives. Looks each time it is called.
   bool running() const;
+  // As far as can be told from here nothing is added any more: it has ended, or its ring is there and says that the
+  // writer has. Where no ring can be seen, the writer may run in another container or on another machine. A process id
+  // says nothing then, but a recording grows every few seconds: it is over once the file has not grown for `quiet`.
+  bool is_over(std::chrono::seconds quiet) const;
 
   const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }
   // Bytes were skipped, or repaired, that are more than the torn tail of a recording that was cut off.

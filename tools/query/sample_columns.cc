@@ -51,7 +51,11 @@ class Numbers {
 class ColumnBuilder {
  public:
   ColumnBuilder(const ColumnsQuestion& question, bool is_one, SampleColumns* into)
-      : question_(question), is_one_(is_one), into_(*into), tree_(&names_, OptionsOf(question.tree)) {}
+      : question_(question),
+        is_one_(is_one),
+        into_(*into),
+        names_(question.runs),
+        tree_(&names_, OptionsOf(question.tree)) {}
 
   void Start(const Recording& recording, int64_t shift_ns) {
     shift_ns_ = shift_ns;

@@ -131,8 +131,9 @@ struct ColumnsQuestion {
   format::Stream stream = format::Stream::kAllocations;
   bool use_census = true;  // scale the samples of each class to what a census counted of it; not of several recordings
   Filter filter;
-  CallTree::Options tree{};     // `is_primitive` names the primitives; no frame is left out for it
-  std::optional<TimePoint> at;  // when objects are to be alive; nullopt: at the end
+  NamePool::Runs runs = NamePool::Runs::kOne;  // several: it is compared with columns of other recordings
+  CallTree::Options tree{};                    // `is_primitive` names the primitives; no frame is left out for it
+  std::optional<TimePoint> at;                 // when objects are to be alive; nullopt: at the end
 };
 
 // Reads the recordings to their ends. At most 255 of them.

@@ -164,7 +164,7 @@ int64_t TrackedObjects::ForEach(JNIEnv* jni, int which, heaprec_visit visit, voi
   for (uint64_t i = 0; which == HEAPREC_RECENT_GARBAGE && i < garbage; ++i) {
     give(recent_[(found_dead_ - 1 - i) % HEAPREC_GARBAGE]);
   }
-  for (uint64_t i = 0; which == HEAPREC_NATIVE_SAMPLED_GARBAGE && i < garbage; ++i) give(sampled_[i]);
+  for (uint64_t i = 0; which == HEAPREC_SAMPLED_GARBAGE && i < garbage; ++i) give(sampled_[i]);
   busy_.clear(std::memory_order_release);
   return count;
 }

@@ -156,6 +156,8 @@ def flame(report):
     expect_true("Backspace zooms out", report.state("focus") < box["i"])
     report.click("#crumbs button")
     expect("the path leads back", report.state("focus"), 0)
+    # Built while nothing else was to be done.
+    browser.wait("(tree => tree && tree.order !== undefined)(window.heaprec.page.trees['100'])")
     for key, name in (("v", "reverse"), ("f", "fold"), ("m", "mine"), ("i", "icicle")):
         was = report.state(name)
         report.type(key)
@@ -187,6 +189,7 @@ def compares(report):
     expect_true("a second range", report.state("b"))
     expect_true("the bar has the change", "/s" in report.browser.text("#total"))
     expect("columns", report.browser.run("return [...document.querySelectorAll('#thead th')].map(th => th.innerText.trim().split(' ▾')[0]).filter(Boolean)[1]"), "A /s")
+    expect_true("what the intervals do not know", "sampling error alone, not how runs vary" in report.browser.text("#tablenote"))
     expect_true("q-values", report.browser.run("return window.heaprec.page.rows.all.every(row => row.q >= 0 && row.q <= 1)"))
     a, b = report.state("a"), report.state("b")
     report.type("s")
@@ -380,6 +383,19 @@ def lives(report):
     expect_true("the command of a tab", report.browser.run("return window.heaprec.copied").startswith("heaprec live "))
 
 
+def prints(report):
+    """Dark pages, too, are printed in dark ink."""
+    report.open()
+    report.act("window.heaprec.page.theme(true)")
+    theme = "document.documentElement.dataset.theme"
+    expect("on the screen", report.browser.run("return " + theme), "dark")
+    report.browser.run(f"addEventListener('beforeprint', () => {{ window.printed = [{theme}, getComputedStyle(document.body).color]; }})")
+    report.browser.call("POST", "/print", {})
+    expect("on paper", report.browser.run("return window.printed"), ["light", "rgb(26, 30, 37)"])
+    expect("and then", report.browser.run("return " + theme), "dark")
+    report.act("window.heaprec.page.theme(true)")
+
+
 def is_sealed(report):
     requests = [url for url in report.browser.requests() if not url.startswith(("file://", "about:", "data:", "blob:"))]
     expect("requests", requests, [])
@@ -405,7 +421,7 @@ def main(heaprec, recording, live_recording, folder=None):
     with Browser((1280, 1000)) as browser:
         report = Report(browser, page_of(heaprec, recording))
         report.open()
-        for test in (brushes, filters, flame, search, compares, switches, tables, chips, ranges, saves, links):
+        for test in (brushes, filters, flame, search, compares, switches, tables, chips, ranges, saves, prints, links):
             test(report)
         commands(report, heaprec, recording)
         is_sealed(report)

@@ -117,6 +117,27 @@ TEST_CASE("a page says that it was reduced") {
   CHECK(written.err.find("reduced from 400") != std::string::npos);
 }
 
+TEST_CASE("names that a JVM makes up do not keep two recordings apart") {
+  const Directory directory;
+  for (const std::string made_up : {"1+0x0000000800c03000", "22+0x0000000800c04000"}) {
+    RecordingFile file(directory / made_up.substr(0, 1), SomeHeader());
+    file.Add(format::Window{1, 0, 7e-9});
+    Event event = At(1 * kMs);
+    event.stack = {"p/App.make:1", "p/App$$Lambda$" + made_up + ".run:2"};
+    file.Add(event);
+    file.End("jvm exit", kSecond);
+  }
+  const std::string one = directory / "1", page = directory / "page.html";
+  const auto names = [&](const std::string& files) {
+    CHECK(Heaprec("report -f -o " + page + " " + files).code == 0);
+    return Shell("python3 tests/tools/commands/page_data.py " + page).out;
+  };
+  CHECK(names(one).find("App$$Lambda$1/0x0000000800c03000.run") != std::string::npos);
+  const std::string of_both = names(one + " " + (directory / "2"));
+  CHECK(of_both.find("App$$Lambda.run") != std::string::npos);
+  CHECK(of_both.find("0x0000000800c0") == std::string::npos);
+}
+
 TEST_CASE("report refuses what it cannot do") {
   const Directory directory;
   const std::string recording = directory / "one.hrec";

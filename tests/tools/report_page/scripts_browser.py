@@ -12,7 +12,7 @@ from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
-  BoxTree TreeBuilder Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
+  BoxTree TreeBuilder Flame Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
   unitOf shadeOf studentTail varianceOfMean""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
@@ -68,22 +68,25 @@ CASES = [
      [[1.5, 2.25], "a&b=c#", "x+y %", "classes", True, False, "7"]),
     ("planes", "Array.from(page.readColumns(Uint8Array.from([1, 2, 1, 0, 0, 0, 0, 0]), 0, [['x', 'u32', 2]]).x)", [257, 2]),
     ("own code is detected", "makeModel().own", ["shop"]),
+    ("a shared library is not own code", "Object.assign(makeModel(), {names: {keys: ['', 'a', 'b', 'libjvm.so.thread_native_entry', 'libjvm.so.f', 'x.so.g', 'lib-1.2.so.h', 'i']}}).detectOwn()", []),
+    ("labels are as wide as their box at most", "(g => { const f = {widths: new Map()}; g.font = '11px sans-serif'; return [20, 30, 45, 60, 90].every(room => ['WWWWiiiiii', 'iiiiiiWWWW', 'Deoptimization::fetch'].every(name => g.measureText(page.Flame.prototype.fit.call(f, g, name, room)).width <= room)); })(document.createElement('canvas').getContext('2d'))", True),
     ("own code of one package is one colour", "packagesOf(['e2e.Leak.a', 'e2e.Leak.b'])", ["own", "own"]),
     ("a box has one child of each key, however many there are", """(builder => {
         const made = Array.from({length: 5000}, (_, i) => builder.step(i % 7, i % 500, 0));
         return [builder.size, made.every((box, i) => box === builder.step(i % 7, i % 500, 0) && builder.up[box] === i % 7)];
       })(new page.TreeBuilder(makeModel(), {}))""", [3501, True]),
     ("of several, it is told apart", "packagesOf(['e2e.Leak.a', 'e2e.other.Leak.b'])", ["e2e", "e2e.other"]),
-    ("the boxes", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [...t.key.keys()].map(i => t.depth[i] + t.label(i)); })(makeModel())",
+    ("the boxes", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}).finish(); return [...t.key.keys()].map(i => t.depth[i] + t.label(i)); })(makeModel())",
      ["0all", "1shop.App.main", "2shop.App.a", "3lib.x.C.c", "4byte[]", "4int[]", "3lib.x.B.b", "4lib.x.B.b", "5byte[]", "4byte[]"]),
-    ("folded", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: true}); return t.size; })(makeModel())", 8),
-    ("libraries in one box", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: true, fold: false}); return [...t.key.keys()].map(i => t.label(i)); })(makeModel())",
+    ("folded", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: true}).finish(); return t.size; })(makeModel())", 8),
+    ("libraries in one box", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: true, fold: false}).finish(); return [...t.key.keys()].map(i => t.label(i)); })(makeModel())",
      ["all", "shop.App.main", "shop.App.a", "lib.x code", "byte[]", "int[]"]),
-    ("backwards", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}); return t.label(1) + t.label(2); })(makeModel())", "byte[]lib.x.B.b"),
+    ("backwards", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}).finish(); return t.label(1) + t.label(2); })(makeModel())", "byte[]lib.x.B.b"),
     ("filters that are set are not set again", """(m => { const one = new page.Side(m.main, {cls: 0, time: [0, 1]}).apply(), {set} = m.main, time = set[page.FAILS.time], cls = set[page.FAILS.cls];
         new page.Side(m.main, {cls: 0, time: [0, 2]}).apply(); return [set[page.FAILS.cls] === cls, set[page.FAILS.time] === time, new page.Side(m.main, {cls: 1}).all().samples]; })(makeModel())""", [True, False, 1]),
-    ("a path has a number", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); return [1, 4, 8].map(i => t.find(t.hashOf(i))); })(makeModel())", [1, 4, 8]),
-    ("sums go up", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}); const s = new page.Side(m.main, {}); const {bytes} = s.addBytes(t.sums(0), t.sums(0)); return [0, 1, 2, 3].map(i => bytes.of(i)); })(makeModel())", [20000, 20000, 20000, 10000]),
+    ("a tree in steps is the same", "(m => { const of = finish => (t => { finish(t); return [t.key, t.parent, t.end].map(a => a.join()).join(); })(new page.BoxTree(m, {reverse: true, mine: false, fold: false})); return of(t => { let n = 0; while (!t.steps.next().done) ++n; if (n < 3) throw n; t.finish(); }) === of(t => t.finish()); })(makeModel())", True),
+    ("a path has a number", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}).finish(); return [1, 4, 8].map(i => t.find(t.hashOf(i))); })(makeModel())", [1, 4, 8]),
+    ("sums go up", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}).finish(); const s = new page.Side(m.main, {}); const {bytes} = s.addBytes(t.sums(0), t.sums(0)); return [0, 1, 2, 3].map(i => bytes.of(i)); })(makeModel())", [20000, 20000, 20000, 10000]),
     ("a range has its begin, not its end", "(m => [[0.1, 0.5], [0.5, 1], [1, 1.999999]].map(time => new page.Side(m.main, {time}).all().bytes))(makeModel())", [1000, 2000, 3000]),
     ("a view ignores its own filter", "(m => [new page.Side(m.main, {cls: 1}).all().bytes, new page.Side(m.main, {cls: 1}).all(page.FAILS.cls).bytes])(makeModel())", [2000, 10000]),
     ("all of a selection is all of it", "(m => { const [row] = new page.Side(m.main, {time: [0, 0.2]}).rows(m.main.cls, 2, page.GRAIN.kClass); return [row.share[0], row.share[2]]; })(makeModel())", [1, 1]),
@@ -97,11 +100,11 @@ CASES = [
         alive_weight: Float64Array.from([100, 300]), alive_age: Float64Array.from([1, 9])}}))""", [3, 400, 300]),
     ("each of several recordings is scaled to what it counted", """(m => Array.from(m.main.weight))(makeModel({header: {factors: [1, 10]},
         columns: {recording: Uint8Array.from([0, 0, 1, 1])}}))""", [1000, 2000, 30000, 40000]),
-    ("without classes a stack ends with its site", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}); return [t.size, t.label(1)]; })(makeModel({header: {boxes: {no_classes: true}}}))", [10, "lib.x.C.c"]),
+    ("without classes a stack ends with its site", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}).finish(); return [t.size, t.label(1)]; })(makeModel({header: {boxes: {no_classes: true}}}))", [10, "lib.x.C.c"]),
     ("boxes below a share are cut", "page.cutOf({least_share: 0.25}, i => [100, 60, 25, 15][i], 4)", 25),
     ("all but the largest are cut", "page.cutOf({most: 2}, i => [100, 60, 25, 15][i], 4)", 25),
-    ("by objects", "(m => (t => new page.Side(m.main, {}).addAmounts(t.sums(0), 'objects').of(0))(new page.BoxTree(m, {})))(makeModel())", 2 * (10 + 10 + 30 + 80)),
-    ("by samples", "(m => (t => new page.Side(m.main, {}).addAmounts(t.sums(0), 'samples').of(3))(new page.BoxTree(m, {})))(makeModel())", 2),
+    ("by objects", "(m => (t => new page.Side(m.main, {}).addAmounts(t.sums(0), 'objects').of(0))(new page.BoxTree(m, {}).finish()))(makeModel())", 2 * (10 + 10 + 30 + 80)),
+    ("by samples", "(m => (t => new page.Side(m.main, {}).addAmounts(t.sums(0), 'samples').of(3))(new page.BoxTree(m, {}).finish()))(makeModel())", 2),
     ("Student's t", "[page.studentTail(2.776445105, 4), page.studentTail(0, 4)].map(x => +x.toFixed(9))", [0.05, 1]),
     ("the variance of a mean", "page.varianceOfMean([1, 2, 3])", 1 / 3),
     ("sides compare per second", "(u => [u.a, u.b, u.suffix, u.varies])(page.unitOf({model: {header: {state: {}}}, state: {a: null, b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}))", [2, 4, "/s", None]),

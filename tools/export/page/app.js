@@ -92,7 +92,7 @@ class Page {
 
   update() {
     const start = performance.now(), {state, model} = this;
-    this.tree = this.treeOf(state);
+    this.tree = this.treeOf(state).finish();
     if (state.focusHash) Object.assign(state, {focus: this.tree.find(state.focusHash), focusHash: ""});
     if (state.focus >= this.tree.size) state.focus = 0;
     this.choose();
@@ -172,7 +172,7 @@ class Page {
   }
 
   theme(flip) {
-    const {state} = this, dark = state.theme ? state.theme === "dark" : darkMedia.matches;
+    const {state} = this, dark = !this.prints && (state.theme ? state.theme === "dark" : darkMedia.matches);
     if (flip) this.change({theme: dark ? "light" : "dark"});
     const now = flip ? !dark : dark;
     document.documentElement.dataset.theme = now ? "dark" : "light";
@@ -220,6 +220,13 @@ class Page {
     $("live-group").hidden = !this.model.header.tracks_objects;
     this.offerAges();
     darkMedia.addEventListener("change", () => { this.theme(false); change({}); });
+    const print = prints => () => {               // paper is white
+      this.prints = prints;
+      this.theme(false);
+      this.update();
+    };
+    addEventListener("beforeprint", print(true));
+    addEventListener("afterprint", print(false));
     addEventListener("hashchange", () => {
       this.state = this.stateOfUrl();
       this.theme(false);
@@ -257,5 +264,7 @@ async function start() {
   page.start();
   document.documentElement.dataset.ready = "yes";
   window.heaprec.ready = performance.now();
+  // The first one from the other end takes seconds where stacks are deep.
+  page.treeOf({...page.state, reverse: !page.state.reverse}).buildAhead();
 }
 start();

@@ -129,8 +129,11 @@ class Flame {
     let full = this.widths.get(name);
     if (full === undefined) this.widths.set(name, full = g.measureText(name).width);
     if (full <= room) return name;
-    const n = Math.floor(name.length * (room - 8) / full);
-    return n > 2 ? name.slice(0, n) + "…" : "";
+    for (let n = Math.floor(name.length * (room - 8) / full); n > 2; --n) {
+      const cut = name.slice(0, n) + "…";
+      if (g.measureText(cut).width <= room) return cut;
+    }
+    return "";
   }
 
   hit(event) {

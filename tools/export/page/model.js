@@ -1,6 +1,7 @@
 // The recordings of a page with one set of names, stacks, classes and threads for all, and what is known of each name:
 // its package, whether it is the user's own code, its thread pool.
 
+const SHARED_LIBRARY = /^(lib[\w.+-]*|[^.]+)\.so\./;
 const JDK = /^(java|javax|jdk|sun|com\.sun)\./;
 const libraryOf = name => JDK.test(name) ? "JDK" : splitName(name)[0].split(".").slice(0, 2).join(".") || "(other)";
 const packageOf = name => JDK.test(name) ? "JDK" : splitName(name)[0].split(".").slice(0, 3).join(".") || "(other)";
@@ -87,7 +88,8 @@ class Model {
     Object.assign(samples, {fails: new Uint8Array(samples.n), set: {}});
   }
 
-  // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, by most bytes.
+  // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's and no
+  // shared library's, by most bytes.
   chooseOwn() {
     const given = this.header.own ? this.header.own.split(",").map(text => text.trim()).filter(Boolean) : [];
     this.own = given.length > 0 ? given : this.detectOwn();
@@ -97,7 +99,7 @@ class Model {
 
   detectOwn() {
     const {parent, name} = this.nodes, bytes = new Map(), first = new Int32Array(parent.length).fill(-1);
-    const mayBeOwn = this.names.keys.map(text => splitName(text)[0] !== "" && !JDK.test(text));
+    const mayBeOwn = this.names.keys.map(text => splitName(text)[0] !== "" && !JDK.test(text) && !SHARED_LIBRARY.test(text));
     for (let i = 1; i < parent.length; ++i) {
       const above = first[parent[i]];
       first[i] = above >= 0 ? above : mayBeOwn[name[i]] ? name[i] : -1;

@@ -121,6 +121,6 @@ function coursesOf(page, shown) {
 
 function drawTableNote(page, rows, rest, count) {
   const changed = page.sideB ? rows.filter(row => row.verdict !== "same").length : 0;
-  const note = page.sideB ? `${changed} of ${rows.length} changed at q &lt; ${percentText(page.model.header.compare?.fdr || FDR)}; grey rows may be noise${page.unit.varies ? "; sampling error alone: the tab Difference knows how runs vary" : ""}` : "dot: share of the selection, whisker: its 95 % interval";
+  const note = page.sideB ? `${changed} of ${rows.length} changed at q &lt; ${percentText(page.model.header.compare?.fdr || FDR)}; grey rows may be noise; sampling error alone${page.unit.varies ? ": the tab Difference knows how runs vary" : ", not how runs vary"}` : "dot: share of the selection, whisker: its 95 % interval";
   setHtml($("tablenote"), `<span>${note}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
 }

@@ -2,6 +2,8 @@
 // that nothing jumps when the selection changes. Sums go up in one loop from its end, positions down in one loop from
 // its start. Recordings that are compared share one tree; each keeps the box of each of its samples.
 
+const BOXES_AT_ONCE = 1 << 15;                    // a few milliseconds
+
 const BOX = {interpreted: 1, compiled: 2, inlined: 3, native: 4, allocated: 5};
 
 class TreeBuilder {
@@ -81,10 +83,15 @@ class TreeBuilder {
     return box;
   }
 
-  // The box of each sample.
-  place(samples, to) {
+  // The box of each sample. A step at a time, as all that takes long.
+  * place(samples, to) {
     const at = new Uint32Array(samples.n), {node, cls} = samples, known = new Map();
-    for (let i = 0; i < samples.n; ++i) {
+    for (let i = 0, next = BOXES_AT_ONCE; i < samples.n; ++i) {
+      if (this.size > next) {
+        next = this.size + BOXES_AT_ONCE;
+        yield;
+      }
+      if (i % 1024 === 1023) yield;
       const pair = node[i] * this.classes + cls[i];
       let box = known.get(pair);
       if (box === undefined) {
@@ -109,7 +116,7 @@ function bytesOfBoxes(size, recordings, at) {
 
 // Children of each box, the smallest first: those of box i are children[begin[i]] ... children[begin[i + 1] - 1]. `sum`:
 // of each box alone; afterwards with all above it.
-function childrenOf({size, up}, sum) {
+function* childrenOf({size, up}, sum) {
   const begin = new Uint32Array(size + 1), children = new Uint32Array(size);
   for (let i = size - 1; i > 0; --i) {
     sum[up[i]] += sum[i];
@@ -118,6 +125,7 @@ function childrenOf({size, up}, sum) {
   for (let i = 0, all = 0; i <= size; ++i) begin[i] = all += begin[i];
   for (let i = 1; i < size; ++i) children[--begin[up[i]]] = i;
   for (let i = 0; i < size; ++i) {
+    if (i % BOXES_AT_ONCE === 0) yield;
     if (begin[i + 1] - begin[i] > 1) children.subarray(begin[i], begin[i + 1]).sort((a, b) => sum[a] - sum[b] || a - b);
   }
   return {begin, children};
@@ -147,27 +155,46 @@ class BoxSums {
 }
 
 class BoxTree {
-  constructor(model, shape) {
-    const builder = new TreeBuilder(model, shape), to = shape.reverse ? null : builder.forwards();
-    const at = model.recordings.map(samples => builder.place(samples, to));
+  // It is whole once `steps` are over.
+  constructor(model, shape) { this.steps = this.build(model, shape); }
+  finish() {
+    while (!this.steps.next().done);
+    return this;
+  }
+  // While there is nothing else to be done.
+  buildAhead() {
+    requestIdleCallback(idle => {
+      do {
+        if (this.steps.next().done) return;
+      } while (idle.timeRemaining() > 8);
+      this.buildAhead();
+    });
+  }
+
+  * build(model, shape) {
+    const builder = new TreeBuilder(model, shape), to = shape.reverse ? null : builder.forwards(), at = [];
+    for (const samples of model.recordings) at.push(yield* builder.place(samples, to));
     this.size = builder.size;
     this.key = new Int32Array(this.size);
     this.type = new Uint8Array(this.size);
     this.parent = new Int32Array(this.size).fill(-1);
     this.depth = new Uint16Array(this.size);
     this.end = new Uint32Array(this.size);
-    const place = this.layOut(builder, bytesOfBoxes(this.size, model.recordings, at));
+    const place = yield* this.layOut(builder, bytesOfBoxes(this.size, model.recordings, at));
     this.at = at.map(boxes => boxes.map(box => place[box]));
+    yield;
     this.order = this.at.map(boxes => new Order(boxes, this.size));
+    yield;
     this.full = [...model.names.keys, ...model.classes.keys, ...builder.libraries.keys.map(name => name + " code")];
     this.methods = builder.methods;
     this.classes = builder.classes;
     this.nameKeys(model, builder);
   }
 
-  layOut(builder, bytes) {
-    const {begin, children} = childrenOf(builder, bytes), place = new Uint32Array(this.size), stack = [0];
+  * layOut(builder, bytes) {
+    const {begin, children} = yield* childrenOf(builder, bytes), place = new Uint32Array(this.size), stack = [0];
     for (let count = 0; stack.length > 0;) {
+      if (count % BOXES_AT_ONCE === 0) yield;
       const box = stack.pop(), p = count++;
       place[box] = p;
       this.key[p] = builder.keys[box];
