@@ -202,7 +202,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   }
   Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
                           rows, of.rows.size());
-  table.empty = "nothing changed";
+  table.empty = "no change is significant";
   table.more = rows.size() < all ? "--limit 0 shows all that changed" : "--all shows them";
   table.fields = {{"by", of.by.Text()},
                   {"changed", of.changed, Unit::kInteger},
