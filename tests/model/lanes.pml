@@ -13,7 +13,7 @@
  * the drain or a salvager needs, and a lane keeps the order of time.
  *
  * Interleaving is sequentially consistent: what a commit, a lease or a tail tells of is seen by whoever sees that, for they
- * are stored with release and read with acquire (docs/architecture.md#order-of-memory), and stores that have retired
+ * are stored with release and read with acquire (docs/architecture.md#memory-ordering), and stores that have retired
  * when a process is killed reach the shared page. Any write may fail, as on a full disk.
  */
 #define WRITERS 2
