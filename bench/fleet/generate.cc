@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "format/chunk_writer.h"
+#include "format/writer/chunk_writer.h"
 
 namespace heaprec {
 namespace {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "format/chunk_writer.h"
-#include "format/weights.h"
+#include "format/model/weights.h"
+#include "format/writer/chunk_writer.h"
 #include "throttle/random.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/stream.h"
+#include "format/model/stream.h"
 
 namespace heaprec::format {
 

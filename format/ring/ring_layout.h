@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::format {
 

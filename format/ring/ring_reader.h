@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_records.h"
 

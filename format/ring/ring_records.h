@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::format {
 

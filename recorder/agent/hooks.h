@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/agent/jvm.h"
 
 namespace heaprec::agent {

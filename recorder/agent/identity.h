@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::agent {
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/agent/jvm_beans.h"
 #include "recorder/hotspot/heap_meter.h"
 #include "recorder/hotspot/jdk_rules.h"

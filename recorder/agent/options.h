@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/census.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/census.h"
 #include "recorder/agent/option_list.h"
 #include "recorder/agent/service_labels.h"
 #include "recorder/writer/limits.h"

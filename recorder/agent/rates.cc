@@ -1,6 +1,6 @@
 #include "recorder/agent/rates.h"
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::agent {
 namespace {

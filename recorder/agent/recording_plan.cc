@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "format/version.h"
+#include "format/model/version.h"
 #include "recorder/agent/identity.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"

@@ -11,8 +11,8 @@
 #include <string>
 #include <variant>
 
-#include "format/model.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/model.h"
 #include "recorder/agent/options.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/native_sample/malloc_hooks.h"

@@ -7,7 +7,7 @@
 
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/agent/jvm.h"
 
 namespace heaprec::agent {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 
 namespace heaprec::agent {
 namespace {

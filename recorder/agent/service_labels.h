@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::agent {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::agent {
 

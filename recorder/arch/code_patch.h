@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::arch {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::arch {
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "format/ring/ring_layout.h"
 #include "recorder/buffer/guarded_fd.h"
 

@@ -5,7 +5,7 @@
 // Maths:    docs/sampler.md#counters
 #pragma once
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "format/ring/ring_layout.h"
 
 namespace heaprec::buffer {

@@ -15,9 +15,9 @@
 #include <system_error>
 #include <utility>
 
-#include "format/file_header.h"
-#include "format/layout.h"
-#include "format/result.h"
+#include "format/bytes/layout.h"
+#include "format/bytes/result.h"
+#include "format/codec/file_header.h"
 #include "format/ring/ring_layout.h"
 #include "recorder/buffer/guarded_fd.h"
 #include "recorder/buffer/locked_file.h"

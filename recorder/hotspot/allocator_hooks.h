@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/thread_layout.h"

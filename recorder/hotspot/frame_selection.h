@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "recorder/hotspot/names.h"
 
 namespace heaprec::hotspot {

@@ -12,7 +12,7 @@
 #include <string>
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/vm_structs.h"
 

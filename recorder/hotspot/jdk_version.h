@@ -6,7 +6,7 @@
 
 #include <jvmti.h>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::hotspot {
 

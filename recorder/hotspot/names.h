@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/jvmti_methods.h"
 #include "recorder/hotspot/raw_memory.h"

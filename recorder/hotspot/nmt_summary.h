@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/symbols.h"
 #include "recorder/hotspot/vm_structs.h"
 

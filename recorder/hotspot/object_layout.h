@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/names.h"
 #include "recorder/hotspot/raw_memory.h"
 #include "recorder/hotspot/vm_structs.h"

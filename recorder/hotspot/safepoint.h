@@ -8,7 +8,7 @@
 
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/symbols.h"
 

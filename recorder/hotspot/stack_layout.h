@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/vm_structs.h"
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "format/ring/ring_records.h"
 #include "recorder/hotspot/code_cache.h"
 #include "recorder/hotspot/frame_selection.h"

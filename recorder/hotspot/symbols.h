@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/libjvm.h"
 
 namespace heaprec::hotspot {

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/safe_reader.h"
 #include "recorder/hotspot/vm_structs.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::hotspot {
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::hotspot {
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/hotspot/libjvm.h"
 
 namespace heaprec::hotspot {

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/native_sample/mmap_hooks.h"
 #include "recorder/native_sample/sampled_blocks.h"

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/sources/labels.h"
 
 namespace heaprec::sources {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::hotspot {
 

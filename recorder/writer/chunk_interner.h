@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/chunk_writer.h"
 #include "format/ring/ring_records.h"
+#include "format/writer/chunk_writer.h"
 
 namespace heaprec::writer {
 

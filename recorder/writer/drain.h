@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "format/chunk_writer.h"
+#include "format/writer/chunk_writer.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
 #include "recorder/writer/lane_consumer.h"

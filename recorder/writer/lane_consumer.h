@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "format/census_sums.h"
-#include "format/chunk_writer.h"
+#include "format/ring/census_sums.h"
 #include "format/ring/ring_reader.h"
+#include "format/writer/chunk_writer.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/chunk_interner.h"
 #include "recorder/writer/tracked_set.h"

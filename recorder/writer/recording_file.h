@@ -13,7 +13,7 @@
 #include <string>
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/buffer/guarded_fd.h"
 
 namespace heaprec::writer {

@@ -10,7 +10,7 @@
 #include <deque>
 #include <optional>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "recorder/writer/limits.h"
 
 namespace heaprec::writer {

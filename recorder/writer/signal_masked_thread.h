@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::writer {
 

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "format/file_header.h"
+#include "format/codec/file_header.h"
 
 namespace heaprec::writer {
 namespace {

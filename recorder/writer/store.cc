@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/file_header.h"
+#include "format/codec/file_header.h"
 
 namespace heaprec::writer {
 namespace {

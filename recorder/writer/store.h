@@ -18,8 +18,8 @@
 #include <string>
 #include <variant>
 
-#include "format/model.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/model.h"
 #include "recorder/writer/recording_file.h"
 #include "recorder/writer/retention.h"
 #include "recorder/writer/syncer.h"

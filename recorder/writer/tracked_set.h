@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "format/ring/ring_records.h"
 #include "throttle/priority_reservoir.h"
 

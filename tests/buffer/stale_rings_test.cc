@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "format/file_header.h"
+#include "format/codec/file_header.h"
 #include "recorder/buffer/ring.h"
 
 namespace heaprec::buffer {

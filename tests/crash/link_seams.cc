@@ -14,8 +14,8 @@
 #include <variant>
 #include <vector>
 
-#include "format/chunk_writer.h"
 #include "format/ring/ring_reader.h"
+#include "format/writer/chunk_writer.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/drain.h"

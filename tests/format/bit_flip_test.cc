@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"
 

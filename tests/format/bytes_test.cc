@@ -1,4 +1,4 @@
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "format/varint_batch.h"
-#include "format/weights.h"
+#include "format/bytes/varint_batch.h"
+#include "format/model/weights.h"
 
 namespace heaprec::format {
 namespace {

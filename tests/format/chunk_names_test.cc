@@ -1,4 +1,4 @@
-#include "format/chunk_names.h"
+#include "format/codec/chunk_names.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"
 

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "format/java_names.h"
-#include "format/model.h"
+#include "format/model/java_names.h"
+#include "format/model/model.h"
 
 namespace heaprec::format {
 namespace {

@@ -1,15 +1,15 @@
 // What parity repairs: any flipped bit and any damaged run of up to the width, wherever it is.
 //
 // HEAPREC_DAMAGE=1 for each bit, and each place of a run, instead of some of them.
-#include "format/parity.h"
+#include "format/bytes/parity.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "format/layout.h"
-#include "format/recordings_in_file.h"
-#include "format/repaired_source.h"
+#include "format/bytes/layout.h"
+#include "format/reader/recordings_in_file.h"
+#include "format/reader/repaired_source.h"
 #include "tests/format/programs.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/chunk_writer.h"
+#include "format/bytes/bytes.h"
+#include "format/writer/chunk_writer.h"
 
 namespace heaprec::format::testing {
 

@@ -3,8 +3,8 @@
 #include <bit>
 #include <catch2/catch.hpp>
 
-#include "format/layout.h"
-#include "format/weights.h"
+#include "format/bytes/layout.h"
+#include "format/model/weights.h"
 
 namespace heaprec::format::testing {
 

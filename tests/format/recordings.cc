@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "format/layout.h"
-#include "format/weights.h"
+#include "format/bytes/layout.h"
+#include "format/model/weights.h"
 
 namespace heaprec::format::testing {
 namespace {

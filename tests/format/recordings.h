@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/chunk_writer.h"
-#include "format/memory_source.h"
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/bytes/bytes.h"
+#include "format/model/model.h"
+#include "format/reader/memory_source.h"
+#include "format/reader/reader.h"
+#include "format/writer/chunk_writer.h"
 
 namespace heaprec::format::testing {
 

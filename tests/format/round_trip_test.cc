@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 
-#include "format/parity.h"
+#include "format/bytes/parity.h"
 #include "tests/format/programs.h"
 
 namespace heaprec::format::testing {

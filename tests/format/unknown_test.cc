@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "format/block_stream.h"
-#include "format/columns.h"
-#include "format/layout.h"
+#include "format/bytes/block_stream.h"
+#include "format/bytes/columns.h"
+#include "format/bytes/layout.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"
 

@@ -2,7 +2,7 @@
 // is written and read again as it is.
 #include <cstring>
 
-#include "format/file_header.h"
+#include "format/codec/file_header.h"
 #include "tests/fuzz/sealed_block.h"
 
 namespace heaprec::fuzz {

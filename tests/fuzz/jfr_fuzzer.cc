@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "format/memory_source.h"
+#include "format/reader/memory_source.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 #include "tests/tools/jfr_builder.h"

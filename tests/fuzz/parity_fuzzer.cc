@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "format/crc32.h"
-#include "format/parity.h"
-#include "format/repaired_source.h"
+#include "format/bytes/crc32.h"
+#include "format/bytes/parity.h"
+#include "format/reader/repaired_source.h"
 #include "tests/fuzz/sealed_block.h"
 
 namespace heaprec::fuzz {

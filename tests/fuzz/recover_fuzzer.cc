@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "format/file_header.h"
+#include "format/codec/file_header.h"
 #include "format/ring/ring_layout.h"
 #include "tests/format/recordings.h"
 #include "tests/format/ring_image.h"

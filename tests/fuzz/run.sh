@@ -19,7 +19,7 @@ export work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz} seconds
 clang=${CLANG:-clang++-14}
 flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -I.
   -DFMT_HEADER_ONLY)
-sources=(format/*.cc format/native/*.cc format/ring/*.cc tests/format/recordings.cc throttle/*.cc
+sources=(format/*/*.cc tests/format/recordings.cc throttle/*.cc
   $(ls tools/input/*.cc | grep -v loss_summary) tools/rewrite/recording_copier.cc tools/rewrite/recording_editor.cc
   tools/text/output.cc tools/text/text.cc tools/text/messages.cc tools/text/utf8.cc tools/import/jfr/*.cc
   tools/query/budget.cc tools/query/filter/frame_pattern.cc tools/query/filter/name_pattern.cc

@@ -1,10 +1,10 @@
 // Raw bytes of a target's making as the blocks of a file whose hashes hold, and what must be true of all that is read.
 #pragma once
 
-#include "format/block_stream.h"
-#include "format/columns.h"
-#include "format/layout.h"
-#include "format/memory_source.h"
+#include "format/bytes/block_stream.h"
+#include "format/bytes/columns.h"
+#include "format/bytes/layout.h"
+#include "format/reader/memory_source.h"
 #include "tests/format/recordings.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/memory_source.h"
-#include "format/reader.h"
+#include "format/reader/memory_source.h"
+#include "format/reader/reader.h"
 #include "recorder/agent/rates.h"
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/sources/clock.h"

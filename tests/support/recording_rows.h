@@ -1,6 +1,6 @@
 // A recording as `heaprec print` and `heaprec summary` tell it: what a user sees is what the tests judge.
 //
-// Units:    as format/model.h; times in ns since the start of the recording.
+// Units:    as format/model/model.h; times in ns since the start of the recording.
 // Failure:  fails the running Catch2 test with what the command said.
 #pragma once
 

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "format/chunk_writer.h"
-#include "format/model.h"
+#include "format/model/model.h"
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_reader.h"
 #include "format/ring/ring_records.h"
+#include "format/writer/chunk_writer.h"
 
 namespace heaprec::tools::testing {
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "format/file_header.h"
-#include "format/memory_source.h"
-#include "format/reader.h"
+#include "format/codec/file_header.h"
+#include "format/reader/memory_source.h"
+#include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/writer/drain.h"

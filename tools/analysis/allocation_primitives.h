@@ -17,7 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::tools {
 

@@ -27,9 +27,9 @@
 #include <string_view>
 #include <vector>
 
-#include "format/index_table.h"
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/codec/index_table.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/key_table.h"
 #include "tools/analysis/name_pool.h"
 #include "tools/input/dictionary_names.h"

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/census.h"
+#include "format/model/census.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/subset.h"

@@ -15,7 +15,7 @@
 #include <array>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/call_tree.h"
 
 namespace heaprec::tools {

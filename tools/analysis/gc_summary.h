@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "format/thread_name.h"
+#include "format/model/thread_name.h"
 #include "tools/input/kind_names.h"
 #include "tools/text/utf8.h"
 

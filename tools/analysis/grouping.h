@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/analysis/name_pool.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

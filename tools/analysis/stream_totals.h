@@ -8,8 +8,8 @@
 #include <array>
 #include <cstdint>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

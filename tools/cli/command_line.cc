@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/version.h"
+#include "format/model/version.h"
 #include "tools/cli/help.h"
 #include "tools/options/suggest.h"
 #include "tools/text/messages.h"

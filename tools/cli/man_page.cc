@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "format/version.h"
+#include "format/model/version.h"
 #include "tools/cli/help.h"
 
 namespace heaprec::tools {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/export/exporter.h"
 #include "tools/input/recording.h"

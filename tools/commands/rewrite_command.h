@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/text/exit_code.h"

@@ -20,7 +20,7 @@
 #include <span>
 #include <thread>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 #include "tools/commands/commands.h"
 #include "tools/fleet/connection_options.h"
 #include "tools/fleet/fleet_time.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/options/command.h"
 
 namespace heaprec::tools {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/control/attach_reply.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "format/file_header.h"
+#include "format/codec/file_header.h"
 #include "tools/input/ring_copy.h"
 
 namespace heaprec::tools {

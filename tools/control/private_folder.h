@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/control/process.h"
 #include "tools/input/descriptor.h"
 

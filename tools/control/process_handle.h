@@ -6,7 +6,7 @@
 // Failure:  Open: the process has ended since it was looked at.
 #pragma once
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/control/process.h"
 #include "tools/input/descriptor.h"
 

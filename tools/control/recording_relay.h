@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
 #include "tools/control/process_handle.h"

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/index_table.h"
-#include "format/reader.h"
+#include "format/codec/index_table.h"
+#include "format/reader/reader.h"
 #include "tools/export/string_table.h"
 #include "tools/input/dictionary_names.h"
 
@@ -49,7 +49,7 @@ class Catalogue {
     bool operator==(const Stack&) const = default;
   };
   struct Thread {
-    Id name = kNone, text = kNone;  // text: as recorded, with its labels (format/thread_name.h)
+    Id name = kNone, text = kNone;  // text: as recorded, with its labels (format/model/thread_name.h)
     uint64_t java_tid = 0;
     uint32_t os_tid = 0;
     bool is_virtual = false;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "format/thread_name.h"
+#include "format/model/thread_name.h"
 #include "tools/export/row_format.h"
 #include "tools/input/kind_names.h"
 #include "tools/text/csv_field.h"

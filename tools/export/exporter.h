@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/reader/reader.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/calibration.h"

@@ -1,4 +1,4 @@
-#include "format/thread_name.h"
+#include "format/model/thread_name.h"
 #include "tools/export/row_format.h"
 #include "tools/input/kind_names.h"
 #include "tools/text/utf8.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/index_table.h"
+#include "format/codec/index_table.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/export/chunk_index.h"
 #include "tools/export/totals.h"

@@ -1,7 +1,7 @@
 // What is alive of a recording that tracked objects until they died, as a block of its own: the samples that live at a
 // time, with what each then stands for as its weight, and the names that they need.
 //
-// Units:    as format/model.h.
+// Units:    as format/model/model.h.
 // Memory:   150 bytes for each sample of a recording that tracked them, and all names; nothing of others.
 // Threads:  one.
 #pragma once
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "format/chunk_names.h"
+#include "format/codec/chunk_names.h"
 #include "tools/export/exporter.h"
 #include "tools/export/tracked_samples.h"
 

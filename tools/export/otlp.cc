@@ -5,8 +5,8 @@
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
-#include "format/thread_name.h"
-#include "format/version.h"
+#include "format/model/thread_name.h"
+#include "format/model/version.h"
 #include "tools/export/chunk_index.h"
 #include "tools/export/labelled_totals.h"
 #include "tools/export/live_samples.h"

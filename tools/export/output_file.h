@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::tools {
 

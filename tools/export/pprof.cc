@@ -5,7 +5,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
-#include "format/thread_name.h"
+#include "format/model/thread_name.h"
 #include "tools/export/chunk_index.h"
 #include "tools/export/gzip_stream.h"
 #include "tools/export/labelled_totals.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "format/version.h"
+#include "format/model/version.h"
 #include "tools/input/loss_summary.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"

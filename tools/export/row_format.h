@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/export/exporter.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/text.h"
@@ -24,7 +24,7 @@ struct Row {
   const format::Sample* sample = nullptr;
   std::string_view thread, class_name;
   std::string_view stack;                           // root;...;leaf, already as AppendText writes it
-  std::string_view thread_text{};                   // as recorded, with its labels: format/thread_name.h
+  std::string_view thread_text{};                   // as recorded, with its labels: format/model/thread_name.h
   std::string_view recording{};                     // its id; empty: there is one only, and no such column
   const LiveDetail* alive = nullptr;                // nullptr: no such columns
   std::optional<Calibration::Weight> calibrated{};  // nullopt: no such columns

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "format/version.h"
+#include "format/model/version.h"
 #include "tools/export/chunk_index.h"
 #include "tools/export/stack_totals.h"
 #include "tools/export/totals.h"

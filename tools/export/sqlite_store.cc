@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/thread_name.h"
+#include "format/model/thread_name.h"
 #include "tools/export/provenance.h"
 #include "tools/export/sqlite_schema.h"
 #include "tools/export/sqlite_statement.h"

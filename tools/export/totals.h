@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/export/exporter.h"
 
 namespace heaprec::tools {

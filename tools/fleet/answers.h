@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/fleet/hosts.h"
 #include "tools/fleet/selection.h"

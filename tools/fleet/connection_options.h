@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/server.h"
 #include "tools/options/command.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/url.h"
 
 namespace heaprec::tools::fleet {

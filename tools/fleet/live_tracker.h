@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/fleet/live_sums.h"
 #include "tools/fleet/row_key.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <span>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 #include "tools/analysis/generated_names.h"
 
 namespace heaprec::tools::fleet {

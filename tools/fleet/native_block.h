@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::tools::fleet {
 

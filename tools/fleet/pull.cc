@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/chunk_writer.h"
-#include "format/layout.h"
+#include "format/bytes/layout.h"
+#include "format/writer/chunk_writer.h"
 #include "tools/analysis/imported.h"
 #include "tools/fleet/answers.h"
 #include "tools/fleet/names.h"

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/selection.h"
 #include "tools/fleet/source.h"
 #include "tools/text/output.h"

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 
 namespace heaprec::tools::fleet {
 namespace {

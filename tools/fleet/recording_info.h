@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "format/file_description.h"
+#include "format/model/file_description.h"
 
 namespace heaprec::tools::fleet {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/server.h"
 
 namespace heaprec::tools::fleet {

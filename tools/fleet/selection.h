@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/estimates.h"
 #include "tools/fleet/source.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/http.h"
 #include "tools/fleet/native_block.h"
 #include "tools/fleet/sql_text.h"

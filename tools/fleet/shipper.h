@@ -19,7 +19,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/batch.h"
 #include "tools/fleet/recording_info.h"
 #include "tools/fleet/schema.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "format/layout.h"
+#include "format/bytes/layout.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/site_keys.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/fleet/live_sums.h"
 #include "tools/fleet/names.h"
 #include "tools/fleet/recording_info.h"

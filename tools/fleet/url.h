@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::tools::fleet {
 

@@ -1,7 +1,7 @@
 #include "tools/input/dictionary_names.h"
 
-#include "format/java_names.h"
-#include "format/thread_name.h"
+#include "format/model/java_names.h"
+#include "format/model/thread_name.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

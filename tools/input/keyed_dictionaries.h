@@ -6,8 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/input/ring_definitions.h"
 
 namespace heaprec::tools {

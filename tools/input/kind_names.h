@@ -1,7 +1,7 @@
 // The kinds of samples, and of what else stands on the time axis, as options, text and exports spell them.
 #pragma once
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::tools {
 

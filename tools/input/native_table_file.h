@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "format/bytes/result.h"
 #include "format/native/native_table.h"
-#include "format/result.h"
 
 namespace heaprec::tools {
 

@@ -6,7 +6,7 @@
 //
 // Memory:   twice as many chunks as there are threads, and four more.
 // Threads:  one takes. The source is read by several.
-// Failure:  as format/reader.h.
+// Failure:  as format/reader/reader.h.
 #pragma once
 
 #include <condition_variable>
@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "format/chunk_span.h"
-#include "format/reader.h"
+#include "format/reader/chunk_span.h"
+#include "format/reader/reader.h"
 #include "tools/input/prepared.h"
 #include "tools/input/read_ahead_reader.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::tools {
 

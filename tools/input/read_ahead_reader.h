@@ -8,7 +8,7 @@
 //
 // Memory:   what is waiting: kMaxWaiting samples or kMaxBlocks blocks; the names of the chunk at hand twice.
 // Threads:  one takes. The reader within and its source are the other thread's while it runs.
-// Failure:  as format/reader.h.
+// Failure:  as format/reader/reader.h.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/input/prepared.h"
 
 namespace heaprec::tools {

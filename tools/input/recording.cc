@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "format/recordings_in_file.h"
+#include "format/reader/recordings_in_file.h"
 #include "tools/input/slice_source.h"
 #include "tools/input/writer_process.h"
 

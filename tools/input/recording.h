@@ -1,6 +1,6 @@
 // A recording as the commands see it: the blocks of its file, then what only the shared ring still holds.
 //
-// Units:    as format/model.h.
+// Units:    as format/model/model.h.
 // Threads:  one.
 // Failure:  Open fails if the file is missing or no recording. Damage later is a value: skipped(), damaged().
 #pragma once
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/input/file_source.h"
 #include "tools/input/parallel_reader.h"
 #include "tools/input/prepared.h"

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/model.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/model.h"
 #include "format/ring/ring_reader.h"
 #include "tools/input/descriptor.h"
 

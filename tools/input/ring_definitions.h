@@ -12,8 +12,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {

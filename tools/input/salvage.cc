@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "format/census_sums.h"
+#include "format/ring/census_sums.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
 #include "tools/input/keyed_dictionaries.h"

@@ -4,7 +4,7 @@
 // throttle interval, one that comes after its interval was written counts in the next, and each interval is reduced
 // by the same IntervalReducer, told what is in the file already. Each stream has intervals of its own.
 //
-// Units:    as format/model.h.
+// Units:    as format/model/model.h.
 // Failure:  a lane whose records cannot be true is read up to there; the error is kept in the report.
 // Maths:    docs/sampler.md#second-stage   Format: docs/format/ring.md
 #pragma once
@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/input/ring_copy.h"
 #include "tools/input/tracked_ids.h"
 

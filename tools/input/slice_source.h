@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

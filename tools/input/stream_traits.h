@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "format/stream.h"
+#include "format/model/stream.h"
 #include "tools/input/program_recording.h"
 
 namespace heaprec::tools {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::tools {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/query/filter/name_pattern.h"
 
 namespace heaprec::tools {

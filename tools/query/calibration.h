@@ -10,7 +10,7 @@
 #include <array>
 #include <functional>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
 

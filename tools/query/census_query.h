@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/analysis/census_table.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/census_table.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/weighted_sample.h"

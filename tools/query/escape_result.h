@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::tools {
 

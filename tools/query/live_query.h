@@ -1,6 +1,6 @@
 // The tracked samples of recordings in groups: what is alive, how it grows, how long it lives, and what died.
 //
-// Units:    as format/model.h.
+// Units:    as format/model/model.h.
 // Threads:  one.
 // Memory:   80 bytes for each sample of the recording at hand, and its keys.
 #pragma once

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "format/weights.h"
+#include "format/model/weights.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/stratum.h"
 #include "tools/analysis/estimate/weighted_sample.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/weights.h"
+#include "format/model/weights.h"
 
 namespace heaprec::tools {
 namespace {

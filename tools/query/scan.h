@@ -7,7 +7,7 @@
 //   const ExitCode code = scan->Run(&tree, &visitor);
 //   output.Append(scan->LossLine());
 //
-// Units:    as format/model.h. With --kind exception the samples are events: what the estimators call bytes.
+// Units:    as format/model/model.h. With --kind exception the samples are events: what the estimators call bytes.
 // Threads:  one.
 // Failure:  Parse returns the sentence for the user. Run says on stderr what it could not read, and returns kUnreadable
 //           (nothing was visited but what came before) or kDamaged (all that could be decoded was).
@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/allocation_primitives.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/cpu_time.h"

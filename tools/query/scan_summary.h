@@ -1,7 +1,7 @@
 // What recordings have been added up, what of them was lost, and whether the sums can be relied on: the last lines of
 // every command that adds up.
 //
-// Units:    as format/model.h.
+// Units:    as format/model/model.h.
 // Threads:  one.
 #pragma once
 

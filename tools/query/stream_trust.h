@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"

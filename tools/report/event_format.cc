@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "format/thread_name.h"
+#include "format/model/thread_name.h"
 #include "tools/input/kind_names.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/text.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "format/file_description.h"
+#include "format/model/file_description.h"
 
 namespace heaprec::tools {
 

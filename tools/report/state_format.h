@@ -2,13 +2,13 @@
 //
 // A collection is printed when it ends, with what was noted when it began.
 //
-// Units:    as format/model.h.
+// Units:    as format/model/model.h.
 // Threads:  one.
 #pragma once
 
 #include <optional>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/report/event_format.h"
 #include "tools/text/text.h"

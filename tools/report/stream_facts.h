@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/input/recording.h"
 #include "tools/text/output.h"
 

@@ -3,7 +3,7 @@
 // What a command wants changed it changes in the block, or in the names as they are written. A chunk ends where one of
 // the source does, or at the bound of its size, so memory is bounded by one chunk's dictionaries and two blocks' rows.
 //
-// Units:    as format/model.h.
+// Units:    as format/model/model.h.
 // Threads:  one.
 // Failure:  an Error from the encoder; what was written is then of no use.
 #pragma once
@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/chunk_writer.h"
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/reader/reader.h"
+#include "format/writer/chunk_writer.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {

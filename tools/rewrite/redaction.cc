@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "format/java_names.h"
-#include "format/thread_name.h"
+#include "format/model/java_names.h"
+#include "format/model/thread_name.h"
 #include "tools/input/program_recording.h"
 #include "tools/text/utf8.h"
 

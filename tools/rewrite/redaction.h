@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/query/filter/frame_pattern.h"
 #include "tools/rewrite/recording_editor.h"
 

@@ -12,8 +12,8 @@
 #include <map>
 #include <optional>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

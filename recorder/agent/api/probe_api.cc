@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "format/java_names.h"
+#include "format/model/java_names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
 #include "recorder/agent/hooks.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/java_names.h"
+#include "format/model/java_names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
 #include "recorder/sources/clock.h"

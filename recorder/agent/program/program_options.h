@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/agent/options.h"
 
 namespace heaprec::agent {

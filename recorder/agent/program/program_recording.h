@@ -13,8 +13,8 @@
 #include <string>
 #include <variant>
 
-#include "format/model.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/model.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording_plan.h"
 #include "recorder/agent/streams/native_stream.h"

@@ -15,8 +15,8 @@
 #include <mutex>
 #include <variant>
 
-#include "format/census.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/census.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/object_layout.h"

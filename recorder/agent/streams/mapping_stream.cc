@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/stream.h"
+#include "format/model/stream.h"
 
 namespace heaprec::agent {
 namespace {

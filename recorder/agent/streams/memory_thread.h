@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/stoppable_thread.h"
 #include "recorder/sources/heap_state_recorder.h"

@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include "format/census.h"
+#include "format/model/census.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/object_layout.h"
 #include "recorder/hotspot/thread_layout.h"

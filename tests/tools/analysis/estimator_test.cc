@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/systematic_order.h"
 

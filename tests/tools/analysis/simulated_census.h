@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/census.h"
+#include "format/model/census.h"
 #include "tests/support/simulated_recorder.h"
 #include "throttle/random.h"
 

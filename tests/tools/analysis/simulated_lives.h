@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "throttle/random.h"
 #include "tools/analysis/live/lifetimes.h"
 

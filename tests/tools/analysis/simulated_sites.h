@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tests/support/simulated_load.h"
 #include "tests/support/simulated_recorder.h"
 #include "tests/tools/analysis/simulated_census.h"

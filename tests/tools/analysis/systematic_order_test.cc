@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "throttle/random.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/subset.h"

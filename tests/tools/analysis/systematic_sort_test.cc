@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "throttle/random.h"
 #include "tools/analysis/estimate/design.h"
 

@@ -1,6 +1,6 @@
 // The sampling design of one stream of a recording: turns its samples into what the estimators need, block by block.
 //
-// Units:    as format/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
+// Units:    as format/model/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
 // Threads:  one.
 // Failure:  none: a sample whose window is unknown counts as drawn in one stage, which gives wider intervals.
 // Maths:    docs/estimates.md#variance
@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/prepared_samples.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/subset.h"

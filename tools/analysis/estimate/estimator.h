@@ -17,7 +17,7 @@
 
 #include <optional>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/subset.h"

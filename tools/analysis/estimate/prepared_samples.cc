@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "format/weights.h"
+#include "format/model/weights.h"
 #include "tools/analysis/imported.h"
 
 namespace heaprec::tools {

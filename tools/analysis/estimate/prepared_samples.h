@@ -1,7 +1,7 @@
 // What can be said of how a block's samples were drawn from the block and its chunk alone: what takes time of a Design,
 // and what several threads can do for several chunks at once.
 //
-// Units:    as format/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
+// Units:    as format/model/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
 // Threads:  one for each SamplePreparer; a PreparedSamples is a value.
 // Failure:  none: a sample whose window is unknown counts as drawn in one stage, which gives wider intervals.
 // Maths:    docs/estimates.md#variance
@@ -14,8 +14,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/site_keys.h"
 #include "tools/analysis/estimate/systematic_sort.h"
 #include "tools/analysis/estimate/weighted_sample.h"

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/index_table.h"
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/codec/index_table.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/stratum.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 

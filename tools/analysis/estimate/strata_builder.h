@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "format/census.h"
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/census.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/subset.h"

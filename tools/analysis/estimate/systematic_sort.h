@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/site_keys.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/stream.h"
+#include "format/model/stream.h"
 
 namespace heaprec::tools {
 

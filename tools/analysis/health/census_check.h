@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

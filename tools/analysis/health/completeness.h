@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

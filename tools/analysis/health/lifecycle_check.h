@@ -12,7 +12,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 

@@ -2,7 +2,7 @@
 //
 // Checked: weights, times and their order; indices within the dictionaries; per interval what was kept against what is
 // there, and its cap; per block the counters against its rows; what became of tracked objects (LifecycleCheck); at the
-// end the shared counters's identities (format/stream_counters.h).
+// end the shared counters's identities (format/model/stream_counters.h).
 //
 // Failure:  none; what does not hold is a finding.
 #pragma once
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/health/census_check.h"
 #include "tools/analysis/health/lifecycle_check.h"
 #include "tools/input/recording.h"

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 
 namespace heaprec::tools {
 

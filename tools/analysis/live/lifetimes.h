@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/imported.h"
 #include "tools/analysis/live/collection_clock.h"
 #include "tools/analysis/live/eviction_thresholds.h"

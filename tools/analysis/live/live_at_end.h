@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/live/lifetimes.h"
 

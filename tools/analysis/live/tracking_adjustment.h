@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 
 namespace heaprec::tools {
 

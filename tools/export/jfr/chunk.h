@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/export/jfr/constant_pools.h"
 #include "tools/export/jfr/schema.h"
 #include "tools/export/jfr/sink.h"

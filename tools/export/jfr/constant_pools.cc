@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "format/java_names.h"
-#include "format/thread_name.h"
+#include "format/model/java_names.h"
+#include "format/model/thread_name.h"
 #include "tools/export/jfr/sink.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/utf8.h"

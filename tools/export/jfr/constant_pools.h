@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/export/jfr/schema.h"
 
 namespace heaprec::tools::jfr {

@@ -9,7 +9,7 @@ const CHOSEN = {no: 0, yes: 1, survivor: 2};
 const CODE = {kFirstStage: 0, kRaised: 1, kExplicit: 2, kThinned: 3};
 const LARGE_SIZE = 0xffffffff;
 
-// format/weights.h
+// format/model/weights.h
 function inclusionProbability(x) {
   return x < 1e-3 ? x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4))) : -Math.expm1(-x);
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/cursor.h"
 #include "tools/import/jfr/file.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace heaprec::tools::jfr {
 

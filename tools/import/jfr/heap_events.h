@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/process_state.h"
+#include "format/model/process_state.h"
 #include "tools/import/jfr/chunk_header.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/file.h"

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "format/chunk_writer.h"
-#include "format/file_header.h"
+#include "format/codec/file_header.h"
 #include "format/ring/ring_reader.h"
+#include "format/writer/chunk_writer.h"
 #include "tools/analysis/imported.h"
 #include "tools/import/jfr/file.h"
 #include "tools/import/jfr/heap_events.h"

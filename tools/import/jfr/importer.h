@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/model.h"
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/import/jfr/allocations.h"
 #include "tools/import/jfr/jfr_scan.h"
 #include "tools/text/output.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "format/reader.h"
+#include "format/reader/reader.h"
 #include "tools/import/jfr/allocations.h"
 
 namespace heaprec::tools::jfr {

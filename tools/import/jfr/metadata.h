@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/import/jfr/cursor.h"
 
 namespace heaprec::tools::jfr {

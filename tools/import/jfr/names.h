@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/chunk_writer.h"
+#include "format/writer/chunk_writer.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/metadata.h"
 

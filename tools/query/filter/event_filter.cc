@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "format/thread_name.h"
+#include "format/model/thread_name.h"
 #include "tools/input/kind_names.h"
 #include "tools/options/command.h"
 #include "tools/text/utf8.h"

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
-#include "format/result.h"
+#include "format/bytes/result.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/options/command.h"

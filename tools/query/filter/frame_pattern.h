@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 
 namespace re2 {
 class RE2;

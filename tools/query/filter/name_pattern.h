@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/result.h"
+#include "format/bytes/result.h"
 #include "tools/query/filter/frame_pattern.h"
 
 namespace heaprec::tools {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/model.h"
-#include "format/reader.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {

@@ -1,0 +1,27 @@
+// The parts of a block that are no columns: counters, lane positions, ending.
+//
+// Failure:  decoding returns false for bytes that cannot be true.
+// Format:   docs/format/recording.md#counters, #lanes, #end-marker
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "format/bytes/bytes.h"
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+void EncodeCounters(const StreamCounters& counters, Stream stream, ByteBuffer* raw);
+// `previous`: what deltas are against: zeros, in version 1 those of the block before; updated.
+bool DecodeCounters(Bytes body, StreamCounters* previous);
+
+void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw);
+bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous);
+
+void EncodeEnding(const EndMarker& ending, ByteBuffer* raw);
+bool DecodeEnding(Bytes body, std::optional<EndMarker>* ending);
+
+}  // namespace heaprec::format

@@ -1,0 +1,118 @@
+#include "format/codec/chunk_names.h"
+
+#include "format/bytes/bytes.h"
+#include "format/bytes/layout.h"
+
+namespace heaprec::format {
+namespace {
+
+uint64_t HashOf(Index index) { return MixWord(index); }
+uint64_t HashOf(std::string_view text) { return Hash(AsBytes(text)); }
+uint64_t HashOf(const ChunkNames::NamedMethod& method) {
+  return MixWord(MixWord(uint64_t{method.class_name} << 32 | method.name) + method.descriptor);
+}
+uint64_t HashOf(const ChunkNames::NamedThread& thread) {
+  return MixWord(MixWord(thread.java_tid) + (uint64_t{thread.os_tid} << 32 | thread.name));
+}
+uint64_t HashOf(const ChunkNames::Node& node) { return MixWord(uint64_t{node.parent} << 32 | node.frame); }
+uint64_t HashOf(const StackFrame& frame) {
+  return MixWord(MixWord(uint64_t{frame.method} << 32 | static_cast<uint32_t>(frame.bci)) +
+                 (uint64_t{static_cast<uint8_t>(frame.type)} << 32 | static_cast<uint32_t>(frame.line)));
+}
+
+// The index of `entry` in `entries`, to which it is added if it is not there.
+template <typename Entry>
+Index Intern(const Entry& entry, std::vector<Entry>* entries, IndexTable* table) {
+  const Index known = table->Find(HashOf(entry), [&](Index index) { return (*entries)[index] == entry; });
+  if (known != kNone) return known;
+  const auto index = static_cast<Index>(entries->size());
+  entries->push_back(entry);
+  table->Add(index, [&](Index at) { return HashOf((*entries)[at]); });
+  return index;
+}
+
+template <typename Entry>
+uint64_t BytesOf(const std::vector<Entry>& entries) {
+  return entries.capacity() * sizeof(Entry);
+}
+
+}  // namespace
+
+std::string_view ChunkNames::Text(Index text) const {
+  const size_t begin = text == 0 ? 0 : text_ends_[text - 1];
+  return std::string_view(all_texts_).substr(begin, text_ends_[text] - begin);
+}
+
+Index ChunkNames::InternText(std::string_view text) {
+  text = text.substr(0, kMaxStringBytes);
+  const Index known = text_table_.Find(HashOf(text), [&](Index index) { return Text(index) == text; });
+  if (known != kNone) return known;
+  const auto index = static_cast<Index>(text_ends_.size());
+  all_texts_ += text;
+  text_ends_.push_back(static_cast<uint32_t>(all_texts_.size()));
+  text_table_.Add(index, [this](Index at) { return HashOf(Text(at)); });
+  return index;
+}
+
+Index ChunkNames::InternClass(std::string_view name) { return Intern(InternText(name), &classes_, &class_table_); }
+
+Index ChunkNames::InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor) {
+  return Intern({InternText(class_name), InternText(name), InternText(descriptor)}, &methods_, &method_table_);
+}
+
+Index ChunkNames::InternThread(const Thread& thread) {
+  return Intern({thread.java_tid, thread.os_tid, InternText(thread.name), thread.is_virtual}, &threads_,
+                &thread_table_);
+}
+
+Index ChunkNames::InternFrame(const StackFrame& frame) { return Intern(frame, &frames_, &frame_table_); }
+
+Index ChunkNames::InternNode(const Node& node) {
+  const Index index = Intern(node, &nodes_, &node_table_);
+  if (index == latest_child_.size()) latest_child_.push_back(kNone);
+  return index;
+}
+
+Index ChunkNames::InternStack(std::span<const StackFrame> leaf_first, bool truncated) {
+  Index node = kNone;
+  for (auto frame = leaf_first.rbegin(); frame != leaf_first.rend(); ++frame) {
+    if (node == kNone) {
+      node = InternNode({truncated ? kCutRoot : kNone, InternFrame(*frame)});
+      continue;
+    }
+    // Stacks that follow each other begin alike: their nodes lie side by side, and nothing has to be looked up.
+    const Index latest = latest_child_[node];
+    const bool is_latest = latest != kNone && frames_[nodes_[latest].frame] == *frame;
+    const Index child = is_latest ? latest : InternNode({node, InternFrame(*frame)});
+    latest_child_[node] = child;
+    node = child;
+  }
+  return node;
+}
+
+std::vector<StackFrame> ChunkNames::Stack(Index leaf, bool* truncated) const {
+  std::vector<StackFrame> leaf_first;
+  Index node = leaf;
+  for (; node != kNone && node != kCutRoot; node = nodes_[node].parent)
+    leaf_first.push_back(frames_[nodes_[node].frame]);
+  *truncated = node == kCutRoot;
+  return leaf_first;
+}
+
+Thread ChunkNames::ThreadOf(Index thread) const {
+  const NamedThread& named = threads_[thread];
+  return {named.java_tid, named.os_tid, named.is_virtual, std::string(Text(named.name))};
+}
+
+uint64_t ChunkNames::bytes() const {
+  const uint64_t entries = BytesOf(text_ends_) + BytesOf(classes_) + BytesOf(methods_) + BytesOf(frames_) +
+                           BytesOf(nodes_) + BytesOf(latest_child_) + BytesOf(threads_);
+  uint64_t tables = 0;
+  for (const IndexTable* table :
+       {&text_table_, &class_table_, &method_table_, &frame_table_, &node_table_, &thread_table_}) {
+    tables += table->bytes();
+  }
+  return all_texts_.capacity() + entries + tables;
+}
+
+}  // namespace heaprec::format

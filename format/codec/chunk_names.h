@@ -1,0 +1,79 @@
+// What the dictionaries of a chunk that is being written hold: each text, class, method, frame, stack and thread once,
+// in few bytes and without a heap block of its own, since what a recorder remembers bounds how long its chunks can be.
+//
+// Context:  drain (it allocates).
+// Threads:  one.
+// Failure:  none. Indices must come from the same object.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/codec/dictionaries.h"
+#include "format/codec/index_table.h"
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+class ChunkNames {
+ public:
+  // Of texts.
+  struct NamedMethod {
+    Index class_name, name, descriptor;
+    bool operator==(const NamedMethod&) const = default;
+  };
+  struct NamedThread {
+    uint64_t java_tid;
+    uint32_t os_tid;
+    Index name;  // a text
+    bool is_virtual;
+    bool operator==(const NamedThread&) const = default;
+  };
+  struct Node {
+    Index parent;  // kNone: a root; kCutRoot: one with frames missing below it
+    Index frame;
+    bool operator==(const Node&) const = default;
+  };
+  static constexpr Index kCutRoot = kNone - 1;
+
+  // Each returns the index of the entry, new or known. Names are clipped to kMaxStringBytes.
+  Index InternClass(std::string_view name);
+  Index InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor);
+  Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
+  Index InternThread(const Thread& thread);
+
+  std::string_view Text(Index text) const;
+  size_t texts() const { return text_ends_.size(); }
+  const std::vector<Index>& classes() const { return classes_; }  // texts
+  const std::vector<NamedMethod>& methods() const { return methods_; }
+  const std::vector<StackFrame>& frames() const { return frames_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<NamedThread>& threads() const { return threads_; }
+
+  // The frames of a stack, innermost first; sets whether it is truncated.
+  std::vector<StackFrame> Stack(Index leaf, bool* truncated) const;
+  Thread ThreadOf(Index thread) const;
+
+  // On the heap.
+  uint64_t bytes() const;
+
+ private:
+  Index InternText(std::string_view text);
+  Index InternFrame(const StackFrame& frame);
+  Index InternNode(const Node& node);
+
+  std::string all_texts_;
+  std::vector<uint32_t> text_ends_;
+  std::vector<Index> classes_;
+  std::vector<NamedMethod> methods_;
+  std::vector<StackFrame> frames_;
+  std::vector<Node> nodes_;
+  std::vector<Index> latest_child_;  // of a node: the one that was interned or found last
+  std::vector<NamedThread> threads_;
+  IndexTable text_table_, class_table_, method_table_, frame_table_, node_table_, thread_table_;
+};
+
+}  // namespace heaprec::format

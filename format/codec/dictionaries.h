@@ -1,0 +1,34 @@
+// The names of one chunk, as tables: samples hold indices into them.
+//
+// Format:   docs/format/recording.md#dictionaries
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+// Stands for a name whose definition was in a block that is lost.
+inline constexpr const char* kLost = "[lost]";
+
+// A stack's frames as the writer takes them: leaf first.
+struct StackFrame {
+  Index method = kNone;
+  int32_t bci = -1;
+  int32_t line = -1;
+  FrameType type = FrameType::kUnknown;
+  bool operator==(const StackFrame&) const = default;
+};
+
+// The dictionaries of the chunk being read; they grow from block to block and restart with each chunk.
+struct Dictionaries {
+  std::vector<std::string> classes;
+  std::vector<Method> methods;
+  std::vector<Frame> frames;
+  std::vector<StackNode> stacks;
+  std::vector<Thread> threads;
+};
+
+}  // namespace heaprec::format

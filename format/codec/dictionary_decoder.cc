@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "format/bytes/columns.h"
+#include "format/bytes/varint_batch.h"
+#include "format/codec/dictionary_codec.h"
+
+namespace heaprec::format {
+
+bool DictionaryDecoder::Charge(uint64_t bytes) {
+  charged_ += bytes;
+  return charged_ <= kMaxDictionaryBytes;
+}
+
+DictionaryCounts DictionaryDecoder::counts() const {
+  return {strings_.size(),  dictionaries_.classes.size(), dictionaries_.methods.size(),
+          frames_in_file(), dictionaries_.stacks.size(),  dictionaries_.threads.size()};
+}
+
+bool DictionaryDecoder::FillUpTo(const DictionaryCounts& bases) {
+  const DictionaryCounts have = counts();
+  if (have == bases) return true;
+  static constexpr size_t kEntryBytes[] = {sizeof(std::string), sizeof(std::string), sizeof(Method),
+                                           sizeof(Frame),       sizeof(StackNode),   sizeof(Thread)};
+  for (size_t i = 0; i < bases.size(); ++i) {
+    if (bases[i] < have[i] || bases[i] > kMaxDictionaryBytes) return false;
+    if (!Charge((bases[i] - have[i]) * kEntryBytes[i])) return false;
+    lost_ += bases[i] - have[i];
+  }
+  const auto [strings, classes, methods, frames, nodes, threads] = bases;
+  static constexpr Frame kGap{kNone, -1, kGapLine};
+  if (lost_frame_ == kNone) {
+    lost_frame_ = static_cast<Index>(dictionaries_.frames.size());
+    dictionaries_.frames.push_back(kGap);
+  }
+  strings_.resize(strings, kLost);
+  dictionaries_.classes.resize(classes, kLost);
+  dictionaries_.methods.resize(methods, Method{kLost, kLost, ""});
+  dictionaries_.frames.resize(frames + 1, kGap);
+  dictionaries_.stacks.resize(nodes, StackNode{kNone, lost_frame_, /*truncated=*/true});
+  Thread lost_thread;
+  lost_thread.name = kLost;
+  dictionaries_.threads.resize(threads, lost_thread);
+  context_.next_string = strings;
+  context_.next_frame = frames;
+  // Whom the lost nodes followed is not known.
+  if (nodes > have[4]) context_.follower.assign(dictionaries_.frames.size() + 1, lost_frame_);
+  return true;
+}
+
+bool DictionaryDecoder::Decode(Section section, Bytes body, bool* refused) {
+  switch (section) {
+    case Section::kStrings:
+      return DecodeStrings(body, refused);
+    case Section::kClasses:
+      return DecodeClasses(body, refused);
+    case Section::kMethods:
+      return DecodeMethods(body, refused);
+    case Section::kFrames:
+      return DecodeFrames(body, refused);
+    case Section::kNodes:
+      return DecodeNodes(body, refused);
+    case Section::kThreads:
+      return DecodeThreads(body, refused);
+    default:
+      return false;
+  }
+}
+
+const std::string* DictionaryDecoder::StringOf(uint64_t code) {
+  const uint64_t index = code == 0 ? context_.next_string++ : code - 1;
+  return index < strings_.size() ? &strings_[index] : nullptr;
+}
+
+bool DictionaryDecoder::DecodeStrings(Bytes body, bool* refused) {
+  ColumnReader<2> columns(body);
+  *refused |= columns.unknown_critical();
+  if (!columns.HasBytesForRows()) return false;
+  for (uint64_t row = 0; row < columns.rows(); ++row) {
+    const Bytes text = columns[1].Take(columns[0].Varint());
+    if (text.size() > kMaxStringBytes || !Charge(sizeof(std::string) + text.size())) return false;
+    strings_.emplace_back(AsText(text));
+  }
+  return columns.ok();
+}
+
+bool DictionaryDecoder::DecodeClasses(Bytes body, bool* refused) {
+  ColumnReader<1> columns(body);
+  *refused |= columns.unknown_critical();
+  for (uint64_t row = 0; row < columns.rows(); ++row) {
+    const std::string* name = StringOf(columns[0].Varint());
+    if (name == nullptr || !Charge(sizeof(std::string) + name->size())) return false;
+    dictionaries_.classes.push_back(*name);
+  }
+  return columns.ok();
+}
+
+bool DictionaryDecoder::DecodeMethods(Bytes body, bool* refused) {
+  ColumnReader<3> columns(body);
+  *refused |= columns.unknown_critical();
+  const size_t first = dictionaries_.methods.size();
+  std::string Method::*const fields[] = {&Method::class_name, &Method::name, &Method::descriptor};
+  for (uint64_t row = 0; row < columns.rows(); ++row) {
+    if (!Charge(sizeof(Method))) return false;
+    dictionaries_.methods.emplace_back();
+  }
+  for (size_t column = 0; column < std::size(fields); ++column) {
+    for (size_t at = first; at < dictionaries_.methods.size(); ++at) {
+      const std::string* text = StringOf(columns[column].Varint());
+      if (text == nullptr || !Charge(text->size())) return false;
+      dictionaries_.methods[at].*fields[column] = *text;
+    }
+  }
+  return columns.ok();
+}
+
+bool DictionaryDecoder::DecodeThreads(Bytes body, bool* refused) {
+  ColumnReader<4> columns(body);
+  *refused |= columns.unknown_critical();
+  for (uint64_t row = 0; row < columns.rows(); ++row) {
+    Thread thread;
+    thread.java_tid = context_.last_java_tid = columns[0].Delta(context_.last_java_tid);
+    context_.last_os_tid = columns[1].Delta(context_.last_os_tid);
+    thread.os_tid = static_cast<uint32_t>(context_.last_os_tid);
+    thread.is_virtual = columns[2].Varint() != 0;
+    const std::string* name = StringOf(columns[3].Varint());
+    if (name == nullptr || !Charge(sizeof(Thread) + name->size())) return false;
+    if (context_.last_os_tid != thread.os_tid) return false;
+    thread.name = *name;
+    dictionaries_.threads.push_back(std::move(thread));
+  }
+  return columns.ok();
+}
+
+bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
+  ColumnReader<4> columns(body);
+  *refused |= columns.unknown_critical();
+  if (!columns.HasBytesForRows()) return false;
+  for (uint64_t row = 0; row < columns.rows(); ++row) {
+    const uint64_t method = context_.last_frame_method = columns[0].Delta(context_.last_frame_method);
+    if (method > dictionaries_.methods.size() || !Charge(sizeof(Frame))) return false;
+    if (context_.line_of_method.size() <= method) context_.line_of_method.resize(method + 1);
+    Frame frame;
+    frame.method = method == 0 ? kNone : static_cast<Index>(method - 1);
+    frame.bci = static_cast<int32_t>(static_cast<uint32_t>(columns[1].Varint()) - 1U);
+    int32_t& line = context_.line_of_method[method];
+    frame.line = line = static_cast<int32_t>(columns[2].Delta(static_cast<uint64_t>(int64_t{line})));
+    const uint64_t type = columns[3].Varint();
+    if (type < kFrameTypes) frame.type = static_cast<FrameType>(type);
+    dictionaries_.frames.push_back(frame);
+  }
+  return columns.ok();
+}
+
+bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
+  constexpr size_t kBatch = 256;
+  ColumnReader<3> columns(body);
+  *refused |= columns.unknown_critical();
+  context_.follower.resize(dictionaries_.frames.size() + 1, lost_frame_);
+  std::array<std::array<uint64_t, kBatch>, 3> batch;
+  for (uint64_t left = columns.rows(); left > 0;) {
+    const size_t rows = std::min<uint64_t>(left, kBatch);
+    if (!Charge(rows * sizeof(StackNode))) return false;
+    for (size_t column = 0; column < batch.size(); ++column) {
+      TakeVarints(&columns[column], std::span(batch[column]).first(rows));
+    }
+    if (!AddNodes(std::span(batch[0]).first(rows), batch[1], batch[2])) return false;
+    left -= rows;
+  }
+  return columns.ok();
+}
+
+// There are more nodes than samples: no call, and no look at the vectors' ends, for each.
+bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<const uint64_t> codes,
+                                 std::span<const uint64_t> truncated) {
+  const size_t first = dictionaries_.stacks.size(), frames = dictionaries_.frames.size();
+  dictionaries_.stacks.resize(first + distances.size());
+  StackNode* const nodes = dictionaries_.stacks.data();
+  Index* const followers = context_.follower.data();
+  for (size_t i = 0; i < distances.size(); ++i) {
+    const uint64_t distance = distances[i], code = codes[i], number = first + i;
+    if (distance > number || code > kNone) return false;
+    StackNode& node = nodes[number];
+    node.parent = static_cast<Index>(number - distance) - 1U;  // distance back to before the first: kNone
+    const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
+    node.frame = followers[caller];
+    if (code != 1) node.frame = PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
+    if (node.frame >= frames) return false;
+    // The lost frame stands for many: what followed one of them says nothing of the others.
+    if (lost_frame_ == kNone || caller != lost_frame_ + 1) followers[caller] = node.frame;
+    node.truncated = truncated[i] != 0;
+  }
+  return true;
+}
+
+}  // namespace heaprec::format

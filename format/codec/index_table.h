@@ -1,0 +1,58 @@
+// Finds the entries of a vector by what they hold: a hash table of their indices, four bytes each, and nothing else.
+//
+// Context:  drain (it allocates).
+// Threads:  one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+// Spreads words of little entropy over all bits (the finalizer of MurmurHash3).
+inline uint64_t MixWord(uint64_t word) {
+  word = (word ^ (word >> 33)) * 0xff51afd7ed558ccdU;
+  word = (word ^ (word >> 33)) * 0xc4ceb9fe1a85ec53U;
+  return word ^ (word >> 33);
+}
+
+class IndexTable {
+ public:
+  // The entry with this hash for which is_same(index) holds; kNone: there is none.
+  template <typename IsSame>
+  Index Find(uint64_t hash, const IsSame& is_same) const {
+    if (slots_.empty()) return kNone;
+    for (size_t at = hash & mask();; at = (at + 1) & mask()) {
+      if (slots_[at] == kNone || is_same(slots_[at])) return slots_[at];
+    }
+  }
+
+  // The next entry: indices are added from 0, one by one. hash_of(index) gives the hash of each so far.
+  template <typename HashOf>
+  void Add(Index index, const HashOf& hash_of) {
+    // At most three quarters full, so that a search ends soon.
+    if (slots_.size() * 3 < (size_t{index} + 1) * 4) {
+      slots_.assign(slots_.empty() ? kFirstSlots : slots_.size() * 2, kNone);
+      for (Index old = 0; old < index; ++old) Place(hash_of(old), old);
+    }
+    Place(hash_of(index), index);
+  }
+
+  uint64_t bytes() const { return slots_.capacity() * sizeof(Index); }
+
+ private:
+  static constexpr size_t kFirstSlots = 64;
+  size_t mask() const { return slots_.size() - 1; }
+  void Place(uint64_t hash, Index index) {
+    size_t at = hash & mask();
+    while (slots_[at] != kNone) at = (at + 1) & mask();
+    slots_[at] = index;
+  }
+
+  std::vector<Index> slots_;  // a power of two
+};
+
+}  // namespace heaprec::format

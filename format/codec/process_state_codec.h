@@ -1,0 +1,21 @@
+// States of the process as columns; those of a block need no other block.
+//
+// Units:    as model.h.
+// Context:  EncodeStates: drain (it allocates).
+// Failure:  DecodeStates returns false for bytes that cannot be true, and sets *refused when a critical column is
+// unknown. Format:   docs/format/recording.md#states
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "format/bytes/bytes.h"
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+// Appends the section, unless there are none.
+void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw);
+bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused);
+
+}  // namespace heaprec::format

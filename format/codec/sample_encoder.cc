@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <utility>
+
+#include "format/bytes/columns.h"
+#include "format/codec/sample_codec.h"
+#include "format/codec/sample_columns.h"
+
+namespace heaprec::format {
+
+void SampleEncoder::Add(const Window& window) {
+  windows_.push_back(window);
+  context_.lambda_of_window[window.id] = window.lambda;
+}
+
+bool SampleEncoder::within_bounds() const {
+  return samples_.size() <= kMaxBlockRows && windows_.size() <= kMaxBlockRows && intervals_.size() <= kMaxBlockRows &&
+         context_.lambda_of_window.size() <= kMaxChunkWindows;
+}
+
+uint64_t SampleEncoder::earliest_ns(uint64_t otherwise) const {
+  if (samples_.empty()) return otherwise;
+  return std::ranges::min_element(samples_, {}, &Sample::time_ns)->time_ns / kTickNs * kTickNs;
+}
+
+void SampleEncoder::Encode(ByteBuffer* raw) {
+  EncodeWindows(raw);
+  EncodeIntervals(raw);
+  EncodeSamples(raw);
+  windows_.clear();
+  intervals_.clear();
+  samples_.clear();
+  context_ = {};
+  number_of_leaf_.clear();
+}
+
+void SampleEncoder::EncodeWindows(ByteBuffer* raw) {
+  ColumnWriter<3> columns;
+  for (const Window& window : windows_) {
+    columns.Delta(0, window.id, std::exchange(context_.last_window_id, window.id));
+    columns.Delta(1, window.start_ns, std::exchange(context_.last_window_start, window.start_ns));
+    columns.F64(2, window.lambda);
+  }
+  columns.Finish(Section::kWindows, windows_.size(), raw, stream_);
+}
+
+void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
+  taus_.clear();
+  ColumnWriter<6> columns;
+  for (const Interval& interval : intervals_) {
+    columns.Delta(0, interval.index, std::exchange(context_.last_interval, interval.index));
+    columns.Varint(1, interval.candidates);
+    columns.Varint(2, interval.bytes);
+    columns.Varint(3, interval.held);
+    columns.Varint(4, interval.kept);
+    columns.F64(5, interval.tau);
+    if (interval.tau > 0) taus_.emplace_back(interval.tau, &interval - intervals_.data() + 1);
+  }
+  std::ranges::sort(taus_);
+  columns.Finish(Section::kIntervals, intervals_.size(), raw, stream_);
+}
+
+// Those that the stream may have, the likeliest first.
+std::array<WeightRule, 2> SampleEncoder::RulesFrom(WeightRule previous) const {
+  if (stream_ == Stream::kExceptions) return {WeightRule::kCount, WeightRule::kCount};
+  if (previous == WeightRule::kPerEvent) return {WeightRule::kPerEvent, WeightRule::kPerByte};
+  return {WeightRule::kPerByte, WeightRule::kPerEvent};
+}
+
+SampleEncoder::WeightCode SampleEncoder::CodeOf(const Sample& sample, WeightCode previous) const {
+  const auto window = context_.lambda_of_window.find(sample.window);
+  if (window == context_.lambda_of_window.end()) return {WeightRule::kExplicit, previous.interval};
+  const double given = sample.weight;
+  for (const WeightRule rule : RulesFrom(previous.rule)) {
+    const double first = FirstStageWeight(rule, window->second, sample.size, sample.tlab_size);
+    const double tau = previous.interval == 0 ? 0 : intervals_[previous.interval - 1].tau;
+    if (WeightsAgree(given, std::max(first, tau))) return {rule, previous.interval};
+    if (WeightsAgree(given, first)) return {rule, 0};
+    // Raised to the tau of another interval.
+    const auto at = std::ranges::lower_bound(taus_, std::pair(given * (1 - kWeightTolerance), uint64_t{0}));
+    if (at != taus_.end() && WeightsAgree(given, at->first) && first < at->first) return {rule, at->second};
+  }
+  return {WeightRule::kExplicit, previous.interval};
+}
+
+void SampleEncoder::EncodeSamples(ByteBuffer* raw) {
+  std::ranges::stable_sort(samples_, {}, [](const Sample& sample) { return sample.time_ns / kTickNs; });
+  ColumnWriter<kSampleColumns> columns;
+  uint64_t last_tick = 0;
+  WeightCode code{RulesFrom(WeightRule::kExplicit).front(), 0};
+  for (const Sample& sample : samples_) {
+    const uint64_t tick = sample.time_ns / kTickNs;
+    columns.Varint(kTime, tick - std::exchange(last_tick, tick));
+    columns.Delta(kId, sample.id, std::exchange(context_.last_id, sample.id));
+    columns.Varint(kKind, static_cast<uint64_t>(sample.kind));
+    columns.Delta(kWindow, sample.window, std::exchange(context_.last_window, sample.window));
+
+    const uint64_t fresh = context_.stacks.size();
+    const uint64_t number = sample.stack == kNone ? 0 : number_of_leaf_.try_emplace(sample.stack, fresh).first->second;
+    columns.Varint(kStack, number == 0 ? 0 : number == fresh ? 1 : number + 1);
+    if (number == fresh) {
+      context_.stacks.push_back({.leaf = sample.stack});
+      columns.Delta(kLeaf, sample.stack, std::exchange(context_.last_leaf, sample.stack));
+    }
+    SampleContext::Stack& stack = context_.stacks[number];
+    const uint64_t class_code = sample.class_id == kNone ? 1 : sample.class_id + uint64_t{2};
+    columns.Varint(kClass, std::exchange(stack.class_id, sample.class_id) == sample.class_id ? 0 : class_code);
+    const uint64_t size = Rotated(sample.size);
+    columns.Delta(kSize, size, std::exchange(stack.size, size));
+
+    const uint64_t thread = sample.thread == kNone ? 0 : sample.thread + uint64_t{1};
+    columns.Varint(kThread, thread);
+    if (context_.tlab_of_thread.size() <= thread) context_.tlab_of_thread.resize(thread + 1);
+    const uint64_t tlab = Rotated(sample.tlab_size);
+    uint64_t& last_tlab = context_.tlab_of_thread[thread][static_cast<size_t>(sample.kind)];
+    columns.Delta(kTlab, tlab, std::exchange(last_tlab, tlab));
+
+    const uint64_t last_interval = code.interval;
+    const WeightRule last_rule = code.rule;
+    code = CodeOf(sample, code);
+    columns.Varint(kRule, static_cast<uint64_t>(code.rule));
+    columns.Delta(kRaisedBy, code.interval, last_interval);
+    if (code.rule == WeightRule::kExplicit) {
+      columns.F64(kExplicitWeight, sample.weight);
+      code.rule = last_rule;
+    }
+  }
+  columns.Finish(Section::kSamples, samples_.size(), raw, stream_);
+}
+
+}  // namespace heaprec::format

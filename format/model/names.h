@@ -1,0 +1,52 @@
+// What a chunk's dictionaries hold: methods, frames, stacks, threads.
+//
+// Names:    as HotSpot's symbols have them ("java/lang/String", "[B"); java_names.h turns them into Java's spelling.
+// Format:   docs/format/recording.md#dictionaries
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "format/model/stream.h"
+
+namespace heaprec::format {
+
+struct Method {
+  std::string class_name, name, descriptor;
+  bool operator==(const Method&) const = default;
+};
+
+// How a frame's code ran when its stack was taken. docs/format/recording.md#dictionaries
+enum class FrameType : uint8_t { kUnknown = 0, kInterpreted = 1, kCompiled = 2, kInlined = 3, kNative = 4 };
+inline constexpr int kFrameTypes = 5;
+const char* FrameTypeName(FrameType type);  // "unknown", "interpreted", "compiled", "inlined", "native"
+
+// The line of a frame without a method that stands for frames that were left out of a stack.
+inline constexpr int32_t kGapLine = -2;
+
+struct Frame {
+  Index method = kNone;
+  int32_t bci = -1;   // -1: native
+  int32_t line = -1;  // -1: unknown
+  FrameType type = FrameType::kUnknown;
+  bool IsGap() const { return method == kNone && line == kGapLine; }
+  bool operator==(const Frame&) const = default;
+};
+
+// A node of the tree of stacks: the frame, called from `parent` (kNone: the root). A stack is its leaf's index.
+struct StackNode {
+  Index parent = kNone;
+  Index frame = kNone;
+  bool truncated = false;  // frames nearer to the root than this node were cut off (set on a root node only)
+  bool operator==(const StackNode&) const = default;
+};
+
+struct Thread {
+  uint64_t java_tid = 0;
+  uint32_t os_tid = 0;
+  bool is_virtual = false;
+  std::string name;
+  bool operator==(const Thread&) const = default;
+};
+
+}  // namespace heaprec::format

@@ -1,0 +1,58 @@
+// The rows of a stream: windows, intervals, samples.
+//
+// Units:    time in ns since the start of the recording; sizes in bytes.
+// Format:   docs/format/recording.md has a section for each.
+#pragma once
+
+#include <cstdint>
+
+#include "format/model/stream.h"
+
+namespace heaprec::format {
+
+// A span of constant probability per byte. docs/sampler.md#windows
+struct Window {
+  uint32_t id = 0;
+  uint64_t start_ns = 0;
+  double lambda = 0;  // sample points per byte (exceptions, source tlab: probability per event)
+  bool operator==(const Window&) const = default;
+};
+
+// What one throttle interval took in and gave out. docs/sampler.md#second-stage
+struct Interval {
+  uint64_t index = 0;       // [index, index+1) * interval_ns
+  uint64_t candidates = 0;  // slow-path allocations, or events, counted
+  uint64_t bytes = 0;       // bytes allocated, as counted by the byte clocks; 0 for events
+  uint64_t held = 0;        // points that stage 1 put into the ring
+  uint64_t kept = 0;        // of these, written as samples
+  double tau = 0;           // weights below this were raised to it (0: all were kept)
+  Stream stream = Stream::kAllocations;
+  bool operator==(const Interval&) const = default;
+};
+
+struct Sample {
+  uint64_t id = 0;  // unique in the recording
+  uint64_t time_ns = 0;
+  Kind kind = Kind::kTlab;
+  Index thread = kNone, class_id = kNone, stack = kNone;
+  uint64_t size = 0;       // of the object, or block; 0 for an exception
+  uint64_t tlab_size = 0;  // of the thread's TLAB; 0 outside
+  uint32_t window = 0;     // id of the window whose lambda gave the first-stage probability
+  double weight = 0;       // what this sample stands for, in its stream's unit (bytes, events): unbiased
+
+  Stream stream() const { return StreamOf(kind); }
+  double weight_bytes() const { return CountsEvents(stream()) ? 0 : weight; }
+  // Objects, or events.
+  double weight_objects() const {
+    if (CountsEvents(stream())) return weight;
+    return size > 0 ? weight / static_cast<double>(size) : 0;
+  }
+  // With which the object, or the event, was included through both stages.
+  double probability() const {
+    const double own = CountsEvents(stream()) ? 1 : static_cast<double>(size);
+    return weight > 0 ? own / weight : 0;
+  }
+  bool operator==(const Sample&) const = default;
+};
+
+}  // namespace heaprec::format

@@ -1,0 +1,185 @@
+#include "format/reader/chunk_decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/bytes/columns.h"
+#include "format/codec/block_rows.h"
+#include "format/codec/census_codec.h"
+#include "format/codec/lifecycle_codec.h"
+#include "format/codec/process_state_codec.h"
+
+namespace heaprec::format {
+namespace {
+
+// Both ascending in time.
+template <typename Row>
+void Merge(std::vector<Row>&& rows, std::vector<Row>* into) {
+  const auto before = static_cast<std::ptrdiff_t>(into->size());
+  if (before == 0) {
+    *into = std::move(rows);
+    return;
+  }
+  into->insert(into->end(), rows.begin(), rows.end());
+  std::inplace_merge(into->begin(), into->begin() + before, into->end(),
+                     [](const Row& a, const Row& b) { return a.time_ns < b.time_ns; });
+}
+
+}  // namespace
+
+void ChunkDecoder::StartChunk() {
+  broken_ = false;
+  next_block_ = 0;
+  unpacker_.StartFrame();
+  dictionaries_ = {};
+  for (const Stream stream : kAllStreams) samples_[stream] = SampleDecoder(stream);
+  counters_ = {};
+  census_counters_ = {};
+  lanes_.clear();
+}
+
+void ChunkDecoder::StartBlock(const BlockHeader& header) {
+  rows_ = {};
+  census_ahead_.clear();
+  knows_bases_ = header.sequence == next_block_;
+  next_block_ = header.sequence + 1;
+  if (!BlocksStandAlone(version_)) return;
+  unpacker_.StartFrame();
+  dictionaries_.StartBlock();
+  for (SampleDecoder& samples : samples_.of) samples.StartBlock();
+}
+
+// Bytes that are as they were written, and yet cannot be true: what was understood of them is no ground to build on.
+ChunkDecoder::Decoded ChunkDecoder::Damaged(const char* why) {
+  broken_ = true;
+  return {Outcome::kDamaged, why};
+}
+
+ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payload, Block* block) {
+  if (broken_) return Damaged("block behind one that cannot be true");
+  StartBlock(header);
+  if (const char* why = unpacker_.Unpack(header, payload, &raw_)) {
+    next_block_ = header.sequence;  // it stays a lost one
+    broken_ = !BlocksStandAlone(version_);
+    return {Outcome::kDamaged, why};
+  }
+  bool refused = false;
+  uint64_t seen = 0;
+  ByteCursor cursor(raw_);
+  while (cursor.ok() && !cursor.at_end()) {
+    const Framed section = TakeFramed(&cursor);
+    if (!cursor.ok()) break;
+    const uint64_t bit = section.number < 64 ? uint64_t{1} << section.number : 0;
+    if ((std::exchange(seen, seen | bit) & bit) != 0) return Damaged("section twice in a block");
+    if (!knows_bases_ && section.number != static_cast<uint64_t>(Section::kBases)) {
+      return Damaged("block does not say what it builds on");
+    }
+    const Applied applied = Apply(section.number, section.body, block, &refused);
+    if (applied == Applied::kMalformed) return Damaged("malformed section in a block");
+    refused |= applied == Applied::kUnknown && section.critical;
+  }
+  if (!cursor.ok()) return Damaged("malformed sections in a block");
+  MergeInto(block);
+  block->chunk = header.chunk;
+  block->sequence = header.sequence;
+  block->end_ns = header.end_ns;
+  block->lost_names = dictionaries_.lost();
+  block->counters = counters_;
+  block->census_counters = census_counters_;
+  block->lane_positions = lanes_;
+  for (size_t i = 0; i < std::min(census_ahead_.size(), lanes_.size()); ++i) {
+    block->census_positions.push_back(lanes_[i] + census_ahead_[i]);
+  }
+  block->dictionaries = &dictionaries_.dictionaries();
+  // What was understood is applied even so: the chunk's later blocks build on it.
+  if (refused) return {Outcome::kRefused, "block needs a newer reader"};
+  return {Outcome::kDecoded, nullptr};
+}
+
+// How much the dictionaries hold before this block: what is not there stood in lost ones.
+bool ChunkDecoder::ApplyBases(Bytes body) {
+  ByteCursor cursor(body);
+  DictionaryCounts bases{};
+  for (uint64_t& count : bases) count = cursor.Varint();
+  knows_bases_ = cursor.ok() && dictionaries_.FillUpTo(bases);
+  return knows_bases_;
+}
+
+ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* block, bool* refused) {
+  const auto known = [](bool well_formed) { return well_formed ? Applied::kYes : Applied::kMalformed; };
+  switch (static_cast<Section>(section)) {
+    case Section::kStrings:
+    case Section::kClasses:
+    case Section::kMethods:
+    case Section::kFrames:
+    case Section::kNodes:
+    case Section::kThreads:
+      return known(dictionaries_.Decode(static_cast<Section>(section), body, refused));
+    case Section::kWindows:
+    case Section::kIntervals:
+    case Section::kSamples:
+    case Section::kStreamCounters:
+    case Section::kLifecycleEvents:
+    case Section::kLiveCheckpoint:
+      return ApplyToStream(static_cast<Section>(section), Stream::kAllocations, body, refused);
+    case Section::kLanes:
+      if (BlocksStandAlone(version_)) lanes_.clear();
+      return known(DecodeLanes(body, &lanes_));
+    case Section::kEnding:
+      return known(DecodeEnding(body, &block->ending));
+    case Section::kBases:
+      return known(ApplyBases(body));
+    case Section::kHeader:
+      return Applied::kYes;  // for readers to whom the file's own is lost
+    case Section::kStates:
+      return known(DecodeStates(body, &block->states, refused));
+    case Section::kCensus:
+      return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census, refused));
+    case Section::kCensusTotals:
+      return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census_totals, refused));
+    case Section::kCensusCounters:
+      return known(DecodeCensusCounters(body, &census_counters_));
+    case Section::kCensusLanes:
+      return known(DecodeCensusLanes(body, &census_ahead_));
+  }
+  const uint64_t stream = section / kStreamStride;
+  if (stream == 0 || stream >= kStreams) return Applied::kUnknown;
+  return ApplyToStream(static_cast<Section>(section % kStreamStride), static_cast<Stream>(stream), body, refused);
+}
+
+ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream, Bytes body, bool* refused) {
+  const auto known = [](bool well_formed) { return well_formed ? Applied::kYes : Applied::kMalformed; };
+  StreamRows& rows = rows_[stream];
+  switch (section) {
+    case Section::kWindows:
+      return known(samples_[stream].DecodeWindows(body, &rows.windows, refused));
+    case Section::kIntervals:
+      return known(samples_[stream].DecodeIntervals(body, &rows.intervals, refused));
+    case Section::kSamples:
+      return known(
+          samples_[stream].DecodeSamples(body, dictionaries_.dictionaries(), rows.intervals, &rows.samples, refused));
+    case Section::kStreamCounters:
+      if (BlocksStandAlone(version_)) counters_[stream] = {};
+      return known(DecodeCounters(body, &counters_[stream]));
+    case Section::kLifecycleEvents:
+      return known(DecodeLifecycleEvents(body, stream, &rows.lifecycle_events, refused));
+    case Section::kLiveCheckpoint:
+      return known(DecodeCheckpoint(body, stream, dictionaries_.dictionaries(), &rows.live_checkpoint, refused));
+    default:
+      return Applied::kUnknown;
+  }
+}
+
+// Samples and lifecycle events of all streams in order of time.
+void ChunkDecoder::MergeInto(Block* block) {
+  for (StreamRows& rows : rows_.of) {
+    block->windows.insert(block->windows.end(), rows.windows.begin(), rows.windows.end());
+    block->intervals.insert(block->intervals.end(), rows.intervals.begin(), rows.intervals.end());
+    block->live_checkpoint.insert(block->live_checkpoint.end(), rows.live_checkpoint.begin(),
+                                  rows.live_checkpoint.end());
+    Merge(std::move(rows.samples), &block->samples);
+    Merge(std::move(rows.lifecycle_events), &block->lifecycle_events);
+  }
+}
+
+}  // namespace heaprec::format

@@ -1,0 +1,71 @@
+// Decodes the blocks of one chunk, in order: decompresses, checks, and applies each section to what the chunk holds.
+//
+// Failure:  see Outcome. Memory is bounded by layout.h's constants, whatever the bytes say.
+// Format:   docs/format/recording.md#blocks
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/bytes/block_stream.h"
+#include "format/codec/dictionary_codec.h"
+#include "format/codec/sample_codec.h"
+#include "format/reader/reader.h"
+
+namespace heaprec::format {
+
+class ChunkDecoder {
+ public:
+  enum class Outcome {
+    kDecoded,
+    kRefused,  // a critical part is unknown: this block is left out, the next ones can be decoded
+    kDamaged,  // this block cannot be decoded; is_broken() tells of those behind it
+  };
+  struct Decoded {
+    Outcome outcome;
+    const char* why;  // unless decoded
+  };
+
+  // Of a file of this version.
+  explicit ChunkDecoder(uint32_t version) : version_(version) {}
+
+  void StartChunk();
+  // No later block of the chunk can be decoded.
+  bool is_broken() const { return broken_; }
+  // Fills all of `block` but its offset.
+  Decoded Decode(const BlockHeader& header, Bytes payload, Block* block);
+
+ private:
+  enum class Applied { kYes, kUnknown, kMalformed };
+  // What of a stream is in a block; merged into it when all of its sections have been applied.
+  struct StreamRows {
+    std::vector<Window> windows;
+    std::vector<Interval> intervals;
+    std::vector<Sample> samples;
+    std::vector<LifecycleEvent> lifecycle_events;
+    std::vector<CheckpointSample> live_checkpoint;
+  };
+  Applied Apply(uint64_t section, Bytes body, Block* block, bool* refused);
+  bool ApplyBases(Bytes body);
+  Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
+  void MergeInto(Block* block);
+  void StartBlock(const BlockHeader& header);
+  Decoded Damaged(const char* why);
+
+  const uint32_t version_;
+  bool broken_ = false;
+  uint32_t next_block_ = 0;
+  bool knows_bases_ = false;  // of the block at hand
+  BlockUnpacker unpacker_;
+  DictionaryDecoder dictionaries_;
+  PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions),
+                                     SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapping)}};
+  PerStream<StreamCounters> counters_;
+  CensusCounters census_counters_;
+  std::vector<uint64_t> census_ahead_;  // of the block at hand
+  PerStream<StreamRows> rows_;
+  std::vector<uint64_t> lanes_;
+  ByteBuffer raw_;
+};
+
+}  // namespace heaprec::format

@@ -1,0 +1,78 @@
+// Reads a recording block by block in bounded memory, and survives truncation and damage.
+//
+// Units:    as model.h.
+// Threads:  one.
+// Failure:  Open fails only when the file header is unreadable. Damage later is a value: skipped() grows and Next
+//           resumes at the next whole block or chunk that can be decoded.
+// Format:   docs/format/recording.md
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "format/codec/dictionaries.h"
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+// Where bytes come from; a running recording grows under the reader.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Reads up to `size` bytes at `offset`; fewer only at the end. Error: the message names the source.
+  virtual Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) = 0;
+  virtual const std::string& name() const = 0;
+};
+
+struct Block {
+  uint32_t chunk = 0;                  // sequence number of its chunk
+  uint32_t sequence = 0;               // in the chunk
+  uint64_t offset = 0;                 // of the block header in the file
+  uint64_t end_ns = 0;                 // when it was flushed
+  PerStream<StreamCounters> counters;  // cumulative
+  std::vector<uint64_t> lane_positions;
+  // Of all streams.
+  std::vector<Window> windows;
+  std::vector<Interval> intervals;
+  std::vector<Sample> samples;       // ascending in time; the weights are final
+  std::vector<ProcessState> states;  // in the order in which they were taken in, which is that of time but for a few
+  std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
+  std::vector<CheckpointSample> live_checkpoint;  // alive at the start of the chunk; in its first block only
+  // What walks counted: by class, and of all classes together; cumulative counters.
+  std::vector<CensusRow> census, census_totals;
+  CensusCounters census_counters;
+  std::vector<uint64_t> census_positions;  // of each lane: up to there it is in the file; empty: as lane_positions
+  std::optional<EndMarker> ending;
+  uint64_t lost_names = 0;  // entries of the dictionaries so far that stood in blocks that are lost: kLost, or gaps
+  const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
+};
+
+// Bytes that could not be decoded, or were repaired; none of them where something was cut out.
+struct SkippedRange {
+  uint64_t begin = 0, end = 0;
+  std::string why;        // "block payload hash differs", "truncated block", ...
+  bool at_end = false;    // nothing decodable follows: a torn or unfinished tail, the normal end of a killed recording
+  bool repaired = false;  // from a parity record: nothing is missing
+};
+
+class Reader {
+ public:
+  // `source` must outlive the reader.
+  static Result<std::unique_ptr<Reader>> Open(ByteSource* source);
+  virtual ~Reader() = default;
+
+  virtual const FileHeader& header() const = 0;
+
+  // The next whole block; nullopt at the end of what is there. May be called again later: a running recording grows.
+  virtual std::optional<Block> Next() = 0;
+
+  virtual const std::vector<SkippedRange>& skipped() const = 0;
+  // Bytes of the file read so far (offset of the next block).
+  virtual uint64_t position() const = 0;
+};
+
+}  // namespace heaprec::format

@@ -1,0 +1,131 @@
+#include "format/reader/recordings_in_file.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "format/bytes/layout.h"
+#include "format/bytes/parity.h"
+#include "format/codec/file_header.h"
+#include "format/reader/repaired_source.h"
+
+namespace heaprec::format {
+namespace {
+
+constexpr size_t kPiece = 1 << 20;
+constexpr uint64_t kMaxBeforeChunk = 8 << 20;  // what is no recording is looked at no further
+// All magics begin so.
+constexpr std::array kMagicBegins{static_cast<std::byte>(kFileMagic & 0xff), std::byte{'H'}, std::byte{'R'}};
+
+class Search {
+ public:
+  explicit Search(ByteSource* source) : source_(source) {}
+
+  // Behind the whole header of a recording that begins at `at`; nullopt: none does.
+  std::optional<uint64_t> HeaderEnd(uint64_t at) {
+    const auto size = FileHeaderBytes(Peek(at, kFilePrefixBytes));
+    if (!size) return std::nullopt;
+    const Bytes bytes = Peek(at, *size);
+    if (bytes.size() < *size) return std::nullopt;
+    const auto header = DecodeFileHeader(bytes);
+    if (!header) return std::nullopt;
+    version_ = header->version;
+    recording_ = header->recording_id;
+    return at + *size;
+  }
+
+  // Behind the chunk header, block or parity record of the recording at hand that begins at `at`.
+  std::optional<uint64_t> PartEnd(uint64_t at) {
+    const Bytes bytes = Peek(at, kBlockHeaderBytes);
+    if (const auto chunk = DecodeChunkHeader(bytes)) {
+      if (!recording_) recording_ = chunk->recording;
+      return chunk->recording == *recording_ ? std::optional(at + kChunkHeaderBytes) : std::nullopt;
+    }
+    const auto parity = HasParity(version_) ? DecodeParityHead(bytes) : std::nullopt;
+    if (parity) return at + parity->record_bytes();
+    if (!recording_) return std::nullopt;
+    const auto block = DecodeBlockHeader(bytes, HeaderSeed(version_, *recording_));
+    return block ? std::optional(at + kBlockHeaderBytes + block->payload_bytes) : std::nullopt;
+  }
+
+  bool Repair(uint64_t at) { return HasParity(version_) && source_.RepairBehind(at); }
+
+  struct Found {
+    uint64_t part = 0;                  // where reading goes on
+    std::optional<uint64_t> recording;  // where one begins whose part it is; none: the recording at hand
+  };
+  // Behind bytes at `damage` that nothing can be made of.
+  std::optional<Found> Behind(uint64_t damage) {
+    const bool is_known = recording_.has_value();
+    for (auto at = NextMagic(damage + 1); at; at = NextMagic(*at + 1)) {
+      if (!is_known && *at > kMaxBeforeChunk) break;
+      if (PartEnd(*at)) return Found{*at, std::nullopt};
+      if (const auto end = HeaderEnd(*at)) return Found{*end, is_known ? at : std::nullopt};
+      // A recording whose header is what is damaged: its chunks have copies.
+      if (AdoptChunk(*at)) return Found{*at, damage};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool AdoptChunk(uint64_t at) {
+    const auto chunk = DecodeChunkHeader(Peek(at, kChunkHeaderBytes));
+    if (!chunk) return false;
+    const uint64_t seed = HeaderSeed(kFileVersion, chunk->recording);
+    if (!DecodeBlockHeader(Peek(at + kChunkHeaderBytes, kBlockHeaderBytes), seed)) return false;
+    version_ = kFileVersion;
+    recording_ = chunk->recording;
+    return true;
+  }
+
+  std::optional<uint64_t> NextMagic(uint64_t at) {
+    if (at < piece_at_) piece_.clear();
+    for (;;) {
+      if (at < piece_at_ + piece_.size()) {
+        const auto from = piece_.begin() + static_cast<std::ptrdiff_t>(at - piece_at_);
+        const auto found = std::search(from, piece_.end(), kMagicBegins.begin(), kMagicBegins.end());
+        if (found != piece_.end()) return piece_at_ + static_cast<uint64_t>(found - piece_.begin());
+        at = std::max(at, piece_at_ + piece_.size() - std::min(piece_.size(), kMagicBegins.size() - 1));
+      }
+      const Bytes bytes = Peek(at, kPiece);
+      if (bytes.size() < kMagicBegins.size()) return std::nullopt;
+      piece_.assign(bytes.begin(), bytes.end());
+      piece_at_ = at;
+    }
+  }
+
+  Bytes Peek(uint64_t offset, size_t size) {
+    if (buffer_.size() < size) buffer_.resize(size);
+    const auto read = source_.ReadAt(offset, buffer_.data(), size);
+    return Bytes(buffer_).first(read ? std::min(*read, size) : 0);
+  }
+
+  RepairedSource source_;
+  uint32_t version_ = kFileVersion;
+  std::optional<RecordingId> recording_;  // the one at hand, once anything says which it is
+  ByteBuffer buffer_;
+  ByteBuffer piece_;  // that NextMagic looks at
+  uint64_t piece_at_ = 0;
+};
+
+}  // namespace
+
+std::vector<uint64_t> RecordingsIn(ByteSource* source) {
+  std::vector<uint64_t> begins{0};
+  Search search(source);
+  for (uint64_t at = search.HeaderEnd(0).value_or(0);;) {
+    if (const auto end = search.PartEnd(at)) {
+      at = *end;
+    } else if (const auto next = at > 0 ? search.HeaderEnd(at) : std::nullopt) {
+      begins.push_back(at);
+      at = *next;
+    } else if (!search.Repair(at)) {
+      const auto found = search.Behind(at);
+      if (!found) return begins;
+      if (found->recording) begins.push_back(*found->recording);
+      at = found->part;
+    }
+  }
+}
+
+}  // namespace heaprec::format

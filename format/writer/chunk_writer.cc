@@ -1,0 +1,173 @@
+#include "format/writer/chunk_writer.h"
+
+#include <algorithm>
+
+#include "format/bytes/block_stream.h"
+#include "format/bytes/columns.h"
+#include "format/bytes/layout.h"
+#include "format/bytes/parity.h"
+#include "format/codec/block_rows.h"
+#include "format/codec/census_codec.h"
+#include "format/codec/dictionary_codec.h"
+#include "format/codec/lifecycle_codec.h"
+#include "format/codec/process_state_codec.h"
+#include "format/codec/sample_codec.h"
+
+namespace heaprec::format {
+
+namespace {
+
+void EncodeBases(const DictionaryCounts& bases, ByteBuffer* raw) {
+  ByteBuffer body;
+  for (const uint64_t count : bases) ByteSink(&body).Varint(count);
+  AppendFramed(raw, static_cast<uint64_t>(Section::kBases), /*critical=*/true, body);
+}
+
+}  // namespace
+
+struct ChunkWriter::State {
+  State(const FileHeader& file, uint32_t sequence)
+      : header{sequence, file.recording_id},
+        packer(sequence, HeaderSeed(kFileVersion, file.recording_id)),
+        fields(EncodeHeaderFields(file)) {}
+
+  void AddCensusCounters(std::span<const uint64_t> lane_positions);
+  Result<ByteBuffer> Block(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
+                           uint64_t now_ns, bool last, const EndMarker* ending);
+
+  ChunkHeader header;
+  BlockPacker packer;
+  const ByteBuffer fields;  // of the file's header
+  bool started = false;
+  DictionaryEncoder dictionaries;
+  PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
+                                    SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
+  std::vector<ProcessState> states;
+  std::vector<LifecycleEvent> lifecycle_events;
+  std::vector<CheckpointSample> live_checkpoint;
+  std::vector<CensusRow> census, census_totals;
+  CensusCounters census_counters;
+  std::vector<uint64_t> census_positions;
+  uint64_t raw_bytes = 0;
+  ByteBuffer raw;
+  ParityWriter parity;
+};
+
+ChunkWriter::ChunkWriter(const FileHeader& header, uint32_t sequence)
+    : state_(std::make_unique<State>(header, sequence)) {}
+ChunkWriter::~ChunkWriter() = default;
+
+Index ChunkWriter::InternClass(std::string_view name) { return state_->dictionaries.names().InternClass(name); }
+Index ChunkWriter::InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor) {
+  return state_->dictionaries.names().InternMethod(class_name, name, descriptor);
+}
+Index ChunkWriter::InternMethod(const Method& method) {
+  return InternMethod(method.class_name, method.name, method.descriptor);
+}
+Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool truncated) {
+  return state_->dictionaries.names().InternStack(leaf_first, truncated);
+}
+Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.names().InternThread(thread); }
+
+void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
+void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
+void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.stream].Add(interval); }
+void ChunkWriter::Add(const ProcessState& state) { state_->states.push_back(state); }
+void ChunkWriter::Add(const LifecycleEvent& lifecycle) { state_->lifecycle_events.push_back(lifecycle); }
+void ChunkWriter::Add(const CheckpointSample& checkpoint_sample) {
+  state_->live_checkpoint.push_back(checkpoint_sample);
+}
+void ChunkWriter::AddCensus(const CensusRow& row) { state_->census.push_back(row); }
+void ChunkWriter::AddCensusTotal(const CensusRow& row) { state_->census_totals.push_back(row); }
+void ChunkWriter::SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions) {
+  state_->census_counters = counters;
+  state_->census_positions.assign(positions.begin(), positions.end());
+}
+
+bool ChunkWriter::has_pending() const {
+  return state_->dictionaries.has_pending() || !state_->states.empty() || !state_->lifecycle_events.empty() ||
+         !state_->live_checkpoint.empty() || !state_->census_totals.empty() ||
+         std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
+}
+uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
+uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
+ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
+
+Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& now,
+                                             std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
+                                             const EndMarker* ending) {
+  if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
+      std::max({states.size(), lifecycle_events.size(), live_checkpoint.size(), census.size(), census_totals.size()}) >
+          kMaxBlockRows)
+    return Error{"more than 1048576 rows in a block"};
+  if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
+  uint64_t begin_ns = UINT64_MAX;
+  for (const SampleEncoder& rows : samples.of) begin_ns = std::min(begin_ns, rows.earliest_ns(UINT64_MAX));
+  BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns, last, ending != nullptr};
+  raw.clear();
+  if (started) {
+    EncodeBases(dictionaries.encoded(), &raw);
+  } else {
+    AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
+  }
+  dictionaries.Encode(&raw);
+  for (const Stream stream : kAllStreams) {
+    samples[stream].Encode(&raw);
+    if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
+  }
+  EncodeStates(states, &raw);
+  states.clear();
+  for (const Stream stream : kAllStreams) {
+    EncodeLifecycleEvents(lifecycle_events, stream, &raw);
+    EncodeCheckpoint(live_checkpoint, stream, &raw);
+  }
+  lifecycle_events.clear();
+  live_checkpoint.clear();
+  EncodeCensus(Section::kCensus, census, &raw);
+  census.clear();
+  EncodeCensus(Section::kCensusTotals, census_totals, &raw);
+  census_totals.clear();
+  if (!(census_counters == CensusCounters{})) AddCensusCounters(lane_positions);
+  EncodeLanes(lane_positions, &raw);
+  if (ending != nullptr) EncodeEnding(*ending, &raw);
+  raw_bytes += raw.size();
+  ByteBuffer file;
+  if (!std::exchange(started, true)) AppendTo(&file, header);
+  if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  parity.Add(file);
+  if (last) {
+    parity.AppendLast(&file);
+  } else {
+    parity.AppendIfDue(now_ns, &file);
+  }
+  return file;
+}
+
+void ChunkWriter::State::AddCensusCounters(std::span<const uint64_t> lane_positions) {
+  EncodeCensusCounters(census_counters, &raw);
+  if (census_positions.size() != lane_positions.size()) return;
+  std::vector<uint64_t> ahead;
+  for (size_t i = 0; i < lane_positions.size(); ++i) {
+    ahead.push_back(std::max(census_positions[i], lane_positions[i]) - lane_positions[i]);
+  }
+  EncodeCensusLanes(ahead, &raw);
+}
+
+Result<ByteBuffer> ChunkWriter::Flush(const PerStream<StreamCounters>& counters,
+                                      std::span<const uint64_t> lane_positions, uint64_t now_ns) {
+  return state_->Block(counters, lane_positions, now_ns, /*last=*/false, nullptr);
+}
+
+Result<ByteBuffer> ChunkWriter::Finish(const PerStream<StreamCounters>& counters,
+                                       std::span<const uint64_t> lane_positions, uint64_t now_ns,
+                                       const EndMarker* ending) {
+  return state_->Block(counters, lane_positions, now_ns, /*last=*/true, ending);
+}
+
+ByteBuffer ChunkWriter::ProtectRest() {
+  ByteBuffer file;
+  state_->parity.AppendLast(&file);
+  return file;
+}
+
+}  // namespace heaprec::format

@@ -1,0 +1,80 @@
+// Encodes one chunk: interns names, gathers rows, and emits self-delimiting blocks, some with a parity record behind
+// them. All bytes that it returns belong into the file, in this order and with nothing between them.
+//
+// Units:    as model.h.
+// Context:  drain (it allocates).
+// Threads:  one.
+// Failure:  Flush and Finish return an Error when zstd refuses; the chunk is then unusable, start another.
+// Format:   docs/format/recording.md#chunks
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "format/bytes/bytes.h"
+#include "format/bytes/result.h"
+#include "format/codec/chunk_names.h"
+#include "format/codec/dictionaries.h"
+#include "format/codec/file_header.h"  // EncodeFileHeader: the first bytes of every recording
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+class ChunkWriter {
+ public:
+  // `sequence` counts the chunks of a recording from 0. Each chunk has a copy of the file's header.
+  ChunkWriter(const FileHeader& header, uint32_t sequence);
+  ~ChunkWriter();
+  ChunkWriter(const ChunkWriter&) = delete;
+  ChunkWriter& operator=(const ChunkWriter&) = delete;
+
+  // Each returns the index of the entry, new or known; the definition goes into the next block.
+  Index InternClass(std::string_view name);
+  Index InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor);
+  Index InternMethod(const Method& method);
+  Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
+  Index InternThread(const Thread& thread);
+
+  // Rows of the next block. Indices must come from this chunk. Samples in any order of time.
+  void Add(const Sample& sample);
+  void Add(const Window& window);
+  void Add(const Interval& interval);
+  void Add(const ProcessState& state);
+  void Add(const LifecycleEvent& lifecycle);            // ascending in time
+  void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only
+  void AddCensus(const CensusRow& row);
+  void AddCensusTotal(const CensusRow& row);
+  // Of the blocks from now on. `positions`: of each lane of the ring, up to there what walks found is in blocks up to
+  // the next one.
+  void SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions);
+
+  bool has_pending() const;
+  // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.
+  uint64_t raw_bytes() const;
+  // The heap that the names of the chunk take.
+  uint64_t name_bytes() const;
+  // What has been interned, under the indices that were given. The chunk is of no other use then.
+  ChunkNames TakeNames();
+
+  // Everything pending as one block, decodable once all its bytes are in the file.
+  // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to
+  // here.
+  Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
+                           uint64_t now_ns);
+
+  // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.
+  Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
+                            uint64_t now_ns, const EndMarker* ending);
+
+  // Protects the blocks behind the last parity record; may be empty. For a chunk that goes on, or ends without Finish.
+  ByteBuffer ProtectRest();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heaprec::format
